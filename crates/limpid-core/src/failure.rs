@@ -1,0 +1,142 @@
+//! Classes of provider errors, and when to try again (KAI-110, KAI-111).
+
+use std::fmt;
+use std::time::Duration;
+
+/// Why a call of a model failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FailureClass {
+    /// The account has no money or no quota left.
+    Quota,
+    /// The key is missing, wrong or may not do this.
+    Key,
+    /// The provider does not know the model.
+    UnknownModel,
+    /// The provider refused the request as malformed.
+    Malformed,
+    /// The request's body is larger than the provider takes.
+    TooLarge,
+    /// The provider refused the content.
+    Moderated,
+    /// The prompt is larger than the model's window.
+    Overflow,
+    /// Too many requests; try again later.
+    Rate,
+    /// The provider is overloaded or broken.
+    Server,
+    /// The provider could not be reached, or the stream broke off or stood still.
+    Transport,
+    /// What came back is no answer: HTML, half a JSON document, an empty stream.
+    Garbage,
+    /// The turn was cancelled.
+    Cancelled,
+}
+
+impl FailureClass {
+    /// The class's name, as the ledger and `--json` write it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Quota => "quota",
+            Self::Key => "key",
+            Self::UnknownModel => "unknown-model",
+            Self::Malformed => "malformed",
+            Self::TooLarge => "too-large",
+            Self::Moderated => "moderated",
+            Self::Overflow => "overflow",
+            Self::Rate => "rate",
+            Self::Server => "server",
+            Self::Transport => "transport",
+            Self::Garbage => "garbage",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// Whether the same request may succeed a little later.
+    pub const fn is_passing(self) -> bool {
+        matches!(self, Self::Rate | Self::Server | Self::Transport | Self::Garbage)
+    }
+
+    /// Whether another model may be asked instead; after a cancel none is (KAI-111).
+    pub const fn allows_fallback(self) -> bool {
+        !matches!(self, Self::Cancelled)
+    }
+}
+
+impl fmt::Display for FailureClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// How often one request is tried and how long the waits between are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RetryPlan {
+    /// Tries in all, the first included.
+    pub tries: u32,
+    /// The wait before the second try; each later one is twice as long.
+    pub first_wait: Duration,
+}
+
+impl Default for RetryPlan {
+    /// Three tries, after 1 s and 2 s (KAI-110).
+    fn default() -> Self {
+        Self { tries: 3, first_wait: Duration::from_secs(1) }
+    }
+}
+
+impl RetryPlan {
+    /// How long to wait before the next try after `failed` tries, or none when it is over.
+    ///
+    /// `asked` is what the provider asked for (`Retry-After`), which is kept to when it is longer, up to a minute.
+    pub fn wait_after(&self, failed: u32, class: FailureClass, asked: Option<Duration>) -> Option<Duration> {
+        if !class.is_passing() || failed == 0 || failed >= self.tries {
+            return None;
+        }
+        let own = self.first_wait * 2u32.saturating_pow(failed - 1);
+        Some(asked.map_or(own, |asked| asked.max(own)).min(Duration::from_mins(1)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [FailureClass; 12] = [
+        FailureClass::Quota,
+        FailureClass::Key,
+        FailureClass::UnknownModel,
+        FailureClass::Malformed,
+        FailureClass::TooLarge,
+        FailureClass::Moderated,
+        FailureClass::Overflow,
+        FailureClass::Rate,
+        FailureClass::Server,
+        FailureClass::Transport,
+        FailureClass::Garbage,
+        FailureClass::Cancelled,
+    ];
+
+    // KAI-110
+    #[test]
+    fn three_tries_with_waits_of_one_and_two_seconds() {
+        let plan = RetryPlan::default();
+        let waits: Vec<_> = (1..=3).map(|failed| plan.wait_after(failed, FailureClass::Rate, None)).collect();
+        assert_eq!(waits, [Some(Duration::from_secs(1)), Some(Duration::from_secs(2)), None]);
+        assert_eq!(plan.wait_after(1, FailureClass::Rate, Some(Duration::from_secs(7))), Some(Duration::from_secs(7)));
+    }
+
+    // KAI-111
+    #[test]
+    fn what_cannot_pass_is_tried_once() {
+        let once: Vec<_> = ALL
+            .into_iter()
+            .filter(|class| RetryPlan::default().wait_after(1, *class, None).is_none())
+            .map(FailureClass::as_str)
+            .collect();
+        assert_eq!(
+            once,
+            ["quota", "key", "unknown-model", "malformed", "too-large", "moderated", "overflow", "cancelled"]
+        );
+        assert!(!FailureClass::Cancelled.allows_fallback());
+    }
+}

@@ -1,0 +1,32 @@
+//! Plain types and pure rules of a personal agent.
+//!
+//! Nothing here touches the world: no clock, no file, no network, no global state. Everything that the rest of
+//! Limpid agrees on stands here once; wire formats (rows, bodies, provider messages) are converted at the edge.
+//!
+//! # Layout
+//! - [`id`]: the names of things, each a type of its own.
+//! - [`trust`]: who wrote a text.
+//! - [`message`]: roles, messages, tool calls and their pairing.
+//! - [`tool`]: what a tool is to a model, and which of them a local model is offered.
+//! - [`window`]: sizes of a model's window and the prompt tier that follows.
+//! - [`usage`]: tokens and money of a call.
+//! - [`failure`]: classes of provider errors, and when to try again.
+//! - [`memory`]: one thing that the agent was asked to keep.
+
+pub mod failure;
+pub mod id;
+pub mod memory;
+pub mod message;
+pub mod tool;
+pub mod trust;
+pub mod usage;
+pub mod window;
+
+pub use failure::{FailureClass, RetryPlan};
+pub use id::{CallId, ConversationId, MemoryId, MessageId, RequestId, TurnId};
+pub use memory::{Category, Memory};
+pub use message::{Message, Role, ToolCall};
+pub use tool::{ToolProtocol, ToolSpec};
+pub use trust::Trust;
+pub use usage::{Money, Price, Usage};
+pub use window::{Tier, UsableWindow, WindowSize};

@@ -1,0 +1,87 @@
+//! One thing that the agent was asked to keep (KAI-047 to 049, KOSHI-026).
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::id::MemoryId;
+use crate::trust::Trust;
+
+/// Hits from which a memory may be promoted into the soul (KAI-049).
+pub const PROMOTION_HITS: u32 = 5;
+
+/// What kind of thing a memory is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Category {
+    /// A fact.
+    #[default]
+    General,
+    /// How the owner likes things.
+    Preference,
+    /// Something learned at work.
+    Learning,
+    /// A problem that was seen, and its cure.
+    Error,
+}
+
+impl Category {
+    /// Every category, in the order in which prompts list them.
+    pub const ALL: [Self; 4] = [Self::General, Self::Preference, Self::Learning, Self::Error];
+
+    /// The name, in capitals as the Kai seed writes it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::General => "GENERAL",
+            Self::Preference => "PREFERENCE",
+            Self::Learning => "LEARNING",
+            Self::Error => "ERROR",
+        }
+    }
+}
+
+impl fmt::Display for Category {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A word that is no category.
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is no category; use GENERAL, PREFERENCE, LEARNING or ERROR")]
+pub struct UnknownCategory(String);
+
+impl FromStr for Category {
+    type Err = UnknownCategory;
+
+    /// Reads a category in any case.
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|category| category.as_str().eq_ignore_ascii_case(word))
+            .ok_or_else(|| UnknownCategory(word.to_owned()))
+    }
+}
+
+/// One memory as it stands now; how it came to be is in its events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// Its number.
+    pub id: MemoryId,
+    /// The name it is stored under; one memory a name and owner.
+    pub key: String,
+    /// What is remembered.
+    pub content: String,
+    /// What kind of thing it is.
+    pub category: Category,
+    /// How often it was stored or reinforced; a new one has 1.
+    pub hits: u32,
+    /// What feedback made of it: +3 for a reinforcement, −1 for a demotion.
+    pub score: i32,
+    /// Whether it stands in every prompt.
+    pub pinned: bool,
+    /// Who wrote its content.
+    pub trust: Trust,
+    /// When it was made, in milliseconds since 1970.
+    pub created_ms: i64,
+    /// When it was changed or reinforced last, in milliseconds since 1970.
+    pub updated_ms: i64,
+}

@@ -1,0 +1,154 @@
+//! Messages of a conversation, tool calls, and the rule that calls and results come in pairs.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::str::FromStr;
+
+use crate::id::CallId;
+use crate::trust::Trust;
+
+/// Who speaks in a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// The prompt's fixed part.
+    System,
+    /// The person, or a run that stands for one (a heartbeat, a task).
+    User,
+    /// The model.
+    Assistant,
+    /// The result of one tool call.
+    Tool,
+}
+
+impl Role {
+    /// The role's name, as every provider and every profile writes it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A word that is no role.
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is no role; use system, user, assistant or tool")]
+pub struct UnknownRole(String);
+
+impl FromStr for Role {
+    type Err = UnknownRole;
+
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        [Self::System, Self::User, Self::Assistant, Self::Tool]
+            .into_iter()
+            .find(|role| role.as_str() == word)
+            .ok_or_else(|| UnknownRole(word.to_owned()))
+    }
+}
+
+/// One call of a tool, as a model asked for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolCall {
+    /// The call's own name; its result carries the same.
+    pub id: CallId,
+    /// The tool's name.
+    pub name: String,
+    /// The arguments as the model wrote them: JSON, unless the model broke it.
+    pub arguments: String,
+}
+
+/// One message of a conversation.
+///
+/// `text` is what goes over the wire, byte for byte, except that foreign text ([`Trust::is_foreign`]) is put inside a
+/// boundary when it is rendered; `boundary` keeps the tag drawn for it, so that it is rendered the same way each time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Who speaks.
+    pub role: Role,
+    /// What was said.
+    pub text: String,
+    /// Who wrote it.
+    pub trust: Trust,
+    /// Calls of an assistant message, in the model's order; empty in every other message.
+    pub calls: Vec<ToolCall>,
+    /// The call that a tool message answers; none in every other message.
+    pub call_id: Option<CallId>,
+    /// The tag of the boundary around foreign text: 16 hexadecimal digits (KAI-088).
+    pub boundary: Option<String>,
+}
+
+impl Message {
+    /// A message without calls, written by the owner or by the model.
+    pub fn new(role: Role, text: impl Into<String>) -> Self {
+        Self { role, text: text.into(), trust: Trust::Owner, calls: Vec::new(), call_id: None, boundary: None }
+    }
+}
+
+/// The first call without a result or result without a call among `messages`, if any (KAI-114).
+///
+/// ```
+/// use limpid_core::{Message, Role, message::unpaired};
+/// assert!(unpaired(&[Message::new(Role::User, "hi")]).is_none());
+/// ```
+pub fn unpaired(messages: &[Message]) -> Option<&CallId> {
+    let mut open: Vec<&CallId> = Vec::new();
+    let mut seen: HashSet<&CallId> = HashSet::new();
+    for message in messages {
+        if let (Role::Tool, Some(id)) = (message.role, &message.call_id) {
+            let Some(at) = open.iter().position(|call| *call == id) else { return Some(id) };
+            open.remove(at);
+            continue;
+        }
+        if let Some(left) = open.first() {
+            return Some(left);
+        }
+        for call in &message.calls {
+            if !seen.insert(&call.id) {
+                return Some(&call.id);
+            }
+            open.push(&call.id);
+        }
+    }
+    open.first().copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assistant(ids: &[&str]) -> Message {
+        let calls = ids
+            .iter()
+            .map(|id| ToolCall { id: CallId::new(*id), name: "clock".into(), arguments: "{}".into() })
+            .collect();
+        Message { calls, ..Message::new(Role::Assistant, "") }
+    }
+
+    fn result(id: &str) -> Message {
+        Message { call_id: Some(CallId::new(id)), ..Message::new(Role::Tool, "done") }
+    }
+
+    // KAI-114
+    #[test]
+    fn pairs_in_any_order_within_a_batch_are_whole() {
+        assert_eq!(unpaired(&[assistant(&["a", "b"]), result("b"), result("a")]), None);
+    }
+
+    // KAI-114
+    #[test]
+    fn a_missing_result_a_stray_result_and_a_used_id_are_found() {
+        assert_eq!(unpaired(&[assistant(&["a"])]).map(CallId::as_str), Some("a"));
+        assert_eq!(unpaired(&[result("x")]).map(CallId::as_str), Some("x"));
+        assert_eq!(unpaired(&[assistant(&["a"]), Message::new(Role::User, "?")]).map(CallId::as_str), Some("a"));
+        let twice = [assistant(&["a"]), result("a"), assistant(&["a"]), result("a")];
+        assert_eq!(unpaired(&twice).map(CallId::as_str), Some("a"));
+    }
+}

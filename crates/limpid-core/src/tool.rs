@@ -1,0 +1,55 @@
+//! What a tool is to a model, how a model can be made to call one, and which tools a local model is offered.
+
+/// What a model is told about one tool. Name and description are prompt text; the schema is JSON text whose bytes
+/// never change between requests (PRO-042).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolSpec {
+    /// The name that the model calls.
+    pub name: String,
+    /// The group that the tool belongs to (`memory`, `schedule`, `skills`, …).
+    pub group: String,
+    /// What the tool does, in a line or two.
+    pub description: String,
+    /// The JSON schema of its arguments, serialised.
+    pub schema: String,
+}
+
+/// How tool calls are obtained from a model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ToolProtocol {
+    /// The model cannot call tools; none are offered.
+    None,
+    /// Tools are declared to the provider and calls come back as such.
+    #[default]
+    Native,
+    /// The prompt lists the tools, and the reply is constrained to a JSON schema that holds either calls or an answer.
+    Json,
+}
+
+impl ToolProtocol {
+    /// The protocol's name, as settings write it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Native => "native",
+            Self::Json => "json",
+        }
+    }
+
+    /// Reads a protocol's name; nothing else is accepted.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::None, Self::Native, Self::Json].into_iter().find(|protocol| protocol.as_str() == word)
+    }
+}
+
+/// The tools that `chat-local` may offer (KAI-033): few enough for a model of 2 to 4 billion parameters.
+pub const LOCAL_TOOL_ALLOWLIST: [&str; 8] = [
+    "get_local_time",
+    "get_location_from_ip",
+    "web_search",
+    "open_url",
+    "memory_store",
+    "memory_forget",
+    "memory_reinforce",
+    "execute_shell_command",
+];

@@ -1,0 +1,175 @@
+//! The one way to ask a model, whoever serves it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::stream::BoxStream;
+use limpid_core::{FailureClass, ToolCall, ToolProtocol, Usage, WindowSize};
+use limpid_prompt::Prompt;
+use tokio_util::sync::CancellationToken;
+
+/// A model that can be asked.
+///
+/// Asking has two steps, so that the ledger holds what is sent before it is sent: [`Model::prepare`] is a pure
+/// function from a call to the very bytes, [`Model::send`] carries them out.
+pub trait Model: Send + Sync {
+    /// What is known of the model.
+    fn info(&self) -> &ModelCard;
+
+    /// The bytes that this call will send.
+    ///
+    /// # Errors
+    /// When the protocol cannot express the call.
+    fn prepare(&self, call: &ModelCall) -> Result<Prepared, ModelError>;
+
+    /// Sends what was prepared. The stream ends after [`ModelEvent::End`] or an error; when `cancel` is cancelled it
+    /// ends with an error of class [`FailureClass::Cancelled`] within a second.
+    fn send(&self, prepared: Prepared, cancel: CancellationToken) -> BoxStream<'static, Result<ModelEvent, ModelError>>;
+}
+
+/// What is known of a model before it is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelCard {
+    /// The provider's name: `openai`, `anthropic`, `local`, …
+    pub provider: String,
+    /// The model's name as the provider knows it.
+    pub id: String,
+    /// Whether it runs in this process.
+    pub local: bool,
+    /// Its window, when it is known.
+    pub window: Option<WindowSize>,
+    /// Tokens that may really be used, when they are known.
+    pub usable_window: Option<limpid_core::UsableWindow>,
+    /// How it is made to call tools.
+    pub tools: ToolProtocol,
+    /// Whether it reasons before it answers.
+    pub thinking: bool,
+    /// Whether it reads images.
+    pub vision: bool,
+    /// What it costs, when that is known.
+    pub price: Option<limpid_core::Price>,
+}
+
+impl ModelCard {
+    /// `provider/id`, as `--model` takes it.
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.provider, self.id)
+    }
+}
+
+/// One call of a model.
+#[derive(Clone, Debug)]
+pub struct ModelCall {
+    /// What the model reads, tools included.
+    pub prompt: Arc<Prompt>,
+    /// How the reply is drawn.
+    pub sampling: Sampling,
+    /// What form the reply must have.
+    pub reply: ReplyForm,
+    /// Whether tools may be called.
+    pub tools: ToolUse,
+    /// A name for the conversation: local engines keep its evaluated prefix, providers route to the same cache.
+    pub conversation: Option<String>,
+}
+
+/// How a reply is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sampling {
+    /// Randomness, from 0; absent: the provider's own.
+    pub temperature: Option<f32>,
+    /// Nucleus of the distribution, up to 1; absent: the provider's own.
+    pub top_p: Option<f32>,
+    /// Seed of the draw, where the provider takes one.
+    pub seed: Option<u32>,
+    /// Tokens that the reply may have; absent: the provider's own limit.
+    pub max_output: Option<u32>,
+}
+
+/// What form a reply must have.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum ReplyForm {
+    /// Any text.
+    #[default]
+    Text,
+    /// A JSON document by this schema.
+    Json {
+        /// A short name for the schema.
+        name: String,
+        /// The schema.
+        schema: serde_json::Value,
+    },
+}
+
+/// Whether tools may be called.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ToolUse {
+    /// The model decides.
+    #[default]
+    Auto,
+    /// This tool must be called.
+    Must(String),
+    /// None may be called, though the prompt may declare some.
+    Never,
+}
+
+/// A call as it will be sent. Where a secret stands in the request, it is in a header that this type does not show.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// Where it goes: a URL without secrets, or `local:<file name>`.
+    pub target: String,
+    /// The body: JSON text, or for a local model the text that it reads.
+    pub body: String,
+    /// The protocol's name: `openai-chat`, `anthropic`, …, `local`, `scripted`.
+    pub protocol: &'static str,
+    /// The call that it was made from.
+    pub call: ModelCall,
+}
+
+/// What comes back while a model answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ModelEvent {
+    /// More of the answer's text.
+    Text(String),
+    /// More of the reasoning, which is shown but never sent again as text.
+    Reasoning(String),
+    /// A whole tool call; a call that was cut off is never reported (LES-141).
+    Call(ToolCall),
+    /// What was counted; may come more than once, the last one holds.
+    Usage(Usage),
+    /// The answer is over.
+    End(FinishReason),
+}
+
+/// Why an answer is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FinishReason {
+    /// The model was done.
+    Stop,
+    /// The model calls tools.
+    Calls,
+    /// The reply reached its limit of tokens.
+    Length,
+    /// The provider withheld the rest.
+    Moderated,
+    /// Something else, in the provider's word.
+    Other(String),
+}
+
+/// A call of a model that failed: what, why, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ModelError {
+    /// The class, which decides about another try.
+    pub class: FailureClass,
+    /// What went wrong, with the provider's own words where there are any, and what to do.
+    pub message: String,
+    /// How long the provider asked to wait.
+    pub retry_after: Option<Duration>,
+}
+
+impl ModelError {
+    /// An error without a wish to wait.
+    pub fn new(class: FailureClass, message: impl Into<String>) -> Self {
+        Self { class, message: message.into(), retry_after: None }
+    }
+}

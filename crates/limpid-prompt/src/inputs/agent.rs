@@ -1,0 +1,122 @@
+//! The model, its tools, the machine and the time.
+
+use limpid_core::ToolProtocol;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Whether replies may hold user-interface trees (KAI-026, KAI-027).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum UiMode {
+    /// Text only.
+    #[default]
+    None,
+    /// A reply may hold a tree.
+    Dynamic,
+    /// A reply is one tree.
+    Interactive,
+}
+
+/// The model that will read the prompt.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ModelInfo {
+    /// The model's name as the provider knows it.
+    pub id: String,
+    /// The provider's name.
+    pub provider: String,
+    /// Whether the model runs on this machine.
+    pub local: bool,
+    /// The selected window in tokens.
+    pub window: Option<u32>,
+    /// The window that is really used, in tokens. Absent: 85 % of `window`.
+    pub usable_window: Option<u32>,
+    /// Whether the model can call tools.
+    pub tools: bool,
+    /// How it is made to call them.
+    pub tool_protocol: ToolProtocolName,
+    /// Whether it reads images.
+    pub vision: bool,
+    /// Whether it reasons before it answers.
+    pub thinking: bool,
+}
+
+impl Default for ModelInfo {
+    fn default() -> Self {
+        Self {
+            id: String::new(),
+            provider: String::new(),
+            local: false,
+            window: None,
+            usable_window: None,
+            tools: true,
+            tool_protocol: ToolProtocolName::Native,
+            vision: false,
+            thinking: false,
+        }
+    }
+}
+
+/// How tool calls are obtained from a model; see [`ToolProtocol`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolProtocolName {
+    /// Not at all.
+    None,
+    /// By the provider's own protocol.
+    #[default]
+    Native,
+    /// By a reply that is held to a JSON schema; the prompt lists the tools.
+    Json,
+}
+
+impl From<ToolProtocol> for ToolProtocolName {
+    fn from(protocol: ToolProtocol) -> Self {
+        match protocol {
+            ToolProtocol::None => Self::None,
+            ToolProtocol::Native => Self::Native,
+            ToolProtocol::Json => Self::Json,
+        }
+    }
+}
+
+/// One tool that exists in this turn.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ToolInput {
+    /// The name that the model calls.
+    pub name: String,
+    /// The group it belongs to: memory, schedule, skills, …
+    pub group: String,
+    /// What it does.
+    pub description: String,
+    /// The JSON schema of its arguments; its keys keep their order.
+    pub schema: Map<String, Value>,
+}
+
+/// When the turn began.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TimeInfo {
+    /// Local time with offset: `2026-04-11T02:00:00+02:00`.
+    pub local: String,
+    /// The IANA zone: `Europe/Berlin`.
+    pub zone: String,
+    /// The same instant in UTC: `2026-04-11T00:00:00Z`.
+    pub utc: String,
+}
+
+/// The machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PlatformInfo {
+    /// The operating system in Go's spelling: linux, darwin, windows.
+    pub os: String,
+    /// The processor in Go's spelling: amd64, arm64.
+    pub arch: String,
+    /// The operating system's name for people: Linux, macOS.
+    pub name: String,
+    /// Language and version that the program was built with: `Rust 1.95.0`.
+    pub runtime: String,
+}

@@ -1,0 +1,143 @@
+//! The goal that the prompt shows (OLLM-063, OLLM-064).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident, $case:literal { $($(#[$vdoc:meta])* $variant:ident),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = $case)]
+        pub enum $name { $($(#[$vdoc])* $variant),+ }
+    };
+}
+
+words! {
+    /// How much a goal matters.
+    Priority, "lowercase" {
+        /// First.
+        High,
+        /// In its turn.
+        #[default]
+        Medium,
+        /// When there is time.
+        Low,
+    }
+}
+
+words! {
+    /// How a goal stands.
+    GoalStatus, "lowercase" {
+        /// It is worked on.
+        #[default]
+        Active,
+        /// It waits.
+        Paused,
+        /// It is done.
+        Completed,
+    }
+}
+
+words! {
+    /// How a step stands.
+    CheckpointStatus, "kebab-case" {
+        /// It waits.
+        #[default]
+        Pending,
+        /// It is worked on.
+        InProgress,
+        /// It is done.
+        Completed,
+    }
+}
+
+words! {
+    /// What kind of file an artifact is.
+    ArtifactType, "lowercase" {
+        /// Any file.
+        #[default]
+        File,
+        /// A test.
+        Test,
+        /// A document.
+        Documentation,
+    }
+}
+
+words! {
+    /// What was done to an artifact.
+    ArtifactAction, "lowercase" {
+        /// It was made.
+        #[default]
+        Created,
+        /// It was changed.
+        Modified,
+        /// It was removed.
+        Deleted,
+    }
+}
+
+/// A goal with its steps, decisions and artifacts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct GoalInput {
+    /// Its name.
+    pub id: String,
+    /// What the person wants.
+    pub description: String,
+    /// How much it matters.
+    pub priority: Priority,
+    /// How it stands.
+    pub status: GoalStatus,
+    /// When it was made, in UTC.
+    pub created_at: String,
+    /// When it was done, in UTC.
+    pub completed_at: Option<String>,
+    /// Its steps, in order.
+    pub checkpoints: Vec<CheckpointInput>,
+    /// What was decided.
+    pub decisions: Vec<DecisionInput>,
+    /// What was made.
+    pub artifacts: Vec<ArtifactInput>,
+}
+
+/// One step of a goal.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CheckpointInput {
+    /// Its name.
+    pub id: String,
+    /// What is to be done.
+    pub description: String,
+    /// How it stands.
+    pub status: CheckpointStatus,
+    /// When it was done, in UTC.
+    pub completed_at: Option<String>,
+}
+
+/// One decision.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DecisionInput {
+    /// Its name.
+    pub id: String,
+    /// What was decided.
+    pub description: String,
+    /// Why.
+    pub rationale: String,
+    /// Whether it can no longer be changed.
+    pub locked: bool,
+}
+
+/// One file that the work made, changed or removed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ArtifactInput {
+    /// What kind of file it is.
+    #[serde(rename = "type")]
+    pub kind: ArtifactType,
+    /// Where it is.
+    pub path: String,
+    /// What was done to it.
+    pub action: ArtifactAction,
+}

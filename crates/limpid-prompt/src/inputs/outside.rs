@@ -1,0 +1,65 @@
+//! Text that strangers wrote, as a type of its own (PRO-071, SEC-001, SEC-003).
+
+use limpid_core::Trust;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Who wrote a text; see [`Trust`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TrustName {
+    /// The owner.
+    #[default]
+    Owner,
+    /// A prompt file of the owner's.
+    File,
+    /// Another person on a channel.
+    Guest,
+    /// Anybody.
+    Outside,
+}
+
+impl From<TrustName> for Trust {
+    fn from(name: TrustName) -> Self {
+        match name {
+            TrustName::Owner => Self::Owner,
+            TrustName::File => Self::File,
+            TrustName::Guest => Self::Guest,
+            TrustName::Outside => Self::Outside,
+        }
+    }
+}
+
+impl From<Trust> for TrustName {
+    fn from(trust: Trust) -> Self {
+        match trust {
+            Trust::Owner => Self::Owner,
+            Trust::File => Self::File,
+            Trust::Guest => Self::Guest,
+            Trust::Outside => Self::Outside,
+        }
+    }
+}
+
+/// Text that a stranger wrote. It cannot be displayed or borrowed as text: the only way into a prompt is through a
+/// boundary, which the engine draws.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct OutsideText(String);
+
+impl OutsideText {
+    /// Takes a stranger's text as it came.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// Whether nothing but white space is there.
+    pub fn is_blank(&self) -> bool {
+        self.0.trim().is_empty()
+    }
+
+    /// The text, for the engine's own use inside a boundary.
+    pub(crate) fn raw(&self) -> &str {
+        &self.0
+    }
+}

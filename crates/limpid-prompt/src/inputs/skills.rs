@@ -1,0 +1,61 @@
+//! The installed skills and those active in a turn.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::TrustName;
+
+/// The index of installed skills, and the bodies of the active ones.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SkillsInput {
+    /// Every installed and enabled skill.
+    pub index: Vec<SkillEntry>,
+    /// The skills that this turn activates.
+    pub active: Vec<ActiveSkill>,
+}
+
+/// Where a skill comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SkillSource {
+    /// The agent's workspace.
+    #[default]
+    Workspace,
+    /// The owner's global folder.
+    Global,
+    /// The program itself.
+    Builtin,
+}
+
+/// One line of the index.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SkillEntry {
+    /// The skill's id.
+    pub name: String,
+    /// Its name for people. Absent: `name`.
+    pub title: Option<String>,
+    /// What it is for, in one line.
+    pub description: String,
+    /// Where its SKILL.md is.
+    pub location: String,
+    /// Where it comes from.
+    pub source: SkillSource,
+}
+
+/// One skill that this turn activates.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ActiveSkill {
+    /// The skill's id.
+    pub name: String,
+    /// Its name for people. Absent: `name`.
+    pub title: Option<String>,
+    /// Its instructions.
+    pub body: String,
+    /// Files that come with it, by path inside its folder.
+    pub files: Vec<String>,
+    /// Who wrote it; a skill from elsewhere is outside text until it was reviewed (SEC-024).
+    pub trust: TrustName,
+}

@@ -1,0 +1,71 @@
+//! Tasks that wait for their time, and what a heartbeat run reads.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::TrustName;
+
+/// Pending tasks, and whether scheduling is on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SchedulingInput {
+    /// Whether the agent may schedule things.
+    pub enabled: bool,
+    /// Pending tasks of every trigger.
+    pub tasks: Vec<TaskEntry>,
+}
+
+/// What makes a task run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Trigger {
+    /// A moment.
+    #[default]
+    Time,
+    /// A pattern of moments.
+    Cron,
+    /// Every heartbeat.
+    Heartbeat,
+}
+
+/// One pending task.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TaskEntry {
+    /// Its name.
+    pub id: String,
+    /// What it is, for people.
+    pub description: String,
+    /// What the agent is told when it runs.
+    pub prompt: String,
+    /// What makes it run.
+    pub trigger: Trigger,
+    /// The cron pattern of a cron task.
+    pub cron: Option<String>,
+    /// The IANA zone in which its times are meant.
+    pub zone: Option<String>,
+    /// When it runs next, in UTC: `2026-04-11T07:00:00Z`.
+    pub scheduled_at: Option<String>,
+}
+
+/// What a heartbeat run reads besides tasks and news.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct HeartbeatInput {
+    /// The owner's own opening. Absent or empty: the shipped one.
+    pub prompt: Option<String>,
+    /// HEARTBEAT.md as it stands.
+    pub checklist: String,
+    /// Reports of earlier heartbeats, oldest first.
+    pub previous: Vec<PreviousReport>,
+}
+
+/// One report of an earlier heartbeat.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PreviousReport {
+    /// What was reported.
+    pub text: String,
+    /// Who wrote what it was made from; the least trusted of them.
+    pub trust: TrustName,
+}

@@ -1,0 +1,52 @@
+//! The workspace folder and where a message came from.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The workspace folder and the files that prompts quote from it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct WorkspaceInput {
+    /// Its absolute path.
+    pub path: String,
+    /// Files at its top, with their contents.
+    pub files: Vec<WorkspaceFile>,
+    /// memory/MEMORY.md.
+    pub long_term: Option<String>,
+    /// Notes of the last days.
+    pub daily_notes: Vec<DailyNote>,
+}
+
+/// One file at the top of the workspace.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct WorkspaceFile {
+    /// Its name.
+    pub name: String,
+    /// What it says.
+    pub content: String,
+}
+
+/// The note of one day.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DailyNote {
+    /// The day: `2026-02-17`.
+    pub date: String,
+    /// What it says.
+    pub content: String,
+}
+
+/// Where a message came from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SessionInput {
+    /// The channel: telegram, matrix, … Absent at the owner's own client.
+    pub channel: Option<String>,
+    /// The chat in that channel.
+    pub chat_id: Option<String>,
+    /// Who wrote, when it was not the owner.
+    pub sender: Option<String>,
+    /// Whether others read the chat too (PICO-029).
+    pub group: bool,
+}

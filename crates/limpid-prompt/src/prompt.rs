@@ -1,0 +1,230 @@
+//! What rendering returns: messages made of parts, each with its origin, and a report of every section.
+
+use limpid_core::{Role, ToolSpec, Trust};
+use serde::Serialize;
+
+use crate::inputs::{CallInput, RoleName, TrustName};
+
+/// A rendered prompt: everything that a model will read, and where each byte of it comes from.
+///
+/// It cannot be made or changed outside this crate, so every sentence that reaches a model comes from a file or a
+/// record that the owner can open (KOSHI-001).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Prompt {
+    pub(crate) profile: String,
+    pub(crate) path: String,
+    pub(crate) revision: String,
+    pub(crate) messages: Vec<PromptMessage>,
+    pub(crate) report: Vec<SectionReport>,
+    pub(crate) tools: Vec<OfferedTool>,
+}
+
+impl Prompt {
+    /// The profile that was rendered.
+    pub fn profile(&self) -> &str {
+        &self.profile
+    }
+
+    /// The path that was rendered.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The hash of the fixed parts: 16 hexadecimal digits that change only when what they stand for changes.
+    pub fn revision(&self) -> &str {
+        &self.revision
+    }
+
+    /// The messages in the order in which they are sent.
+    pub fn messages(&self) -> &[PromptMessage] {
+        &self.messages
+    }
+
+    /// One row for every section of the path.
+    pub fn report(&self) -> &[SectionReport] {
+        &self.report
+    }
+
+    /// The tools that are declared to the provider, in their fixed order.
+    pub fn tools(&self) -> &[OfferedTool] {
+        &self.tools
+    }
+}
+
+/// One message of a prompt.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PromptMessage {
+    pub(crate) role: RoleName,
+    pub(crate) text: String,
+    pub(crate) parts: Vec<Part>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) calls: Vec<CallInput>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) call_id: Option<String>,
+    #[serde(skip)]
+    pub(crate) cache_mark: bool,
+}
+
+impl PromptMessage {
+    /// Who speaks.
+    pub fn role(&self) -> Role {
+        self.role.into()
+    }
+
+    /// Exactly what goes over the wire.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The parts; they and the joins between them add up to the text.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// The calls of an assistant message.
+    pub fn calls(&self) -> &[CallInput] {
+        &self.calls
+    }
+
+    /// The call that a tool message answers.
+    pub fn call_id(&self) -> Option<&str> {
+        self.call_id.as_deref()
+    }
+
+    /// Whether a provider's cache should be told to keep everything up to here (PRO-043).
+    pub fn cache_mark(&self) -> bool {
+        self.cache_mark
+    }
+}
+
+/// A stretch of a message that comes from one place.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Part {
+    pub(crate) section: String,
+    pub(crate) origin: String,
+    pub(crate) text: String,
+    pub(crate) bytes: usize,
+    pub(crate) tokens: Option<usize>,
+    pub(crate) stability: Stability,
+    pub(crate) trust: TrustName,
+}
+
+impl Part {
+    /// The section's id; `history` and `in-flight` for messages of the conversation.
+    pub fn section(&self) -> &str {
+        &self.section
+    }
+
+    /// Where the text comes from: `shipped:<path>:<first>-<last>`, `home:<path>:<first>-<last>`, `memory:<key>`,
+    /// `task:<id>`, `skill:<name>`, `goal:<id>`, `input:<field>`, `message:<id>`, `model:chat_template`.
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// The text, as it stands in the message.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Its tokens, when they were counted.
+    pub fn tokens(&self) -> Option<usize> {
+        self.tokens
+    }
+
+    /// How often it changes.
+    pub fn stability(&self) -> Stability {
+        self.stability
+    }
+
+    /// Who wrote it.
+    pub fn trust(&self) -> Trust {
+        self.trust.into()
+    }
+}
+
+/// How often a section's text changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stability {
+    /// Only with a file.
+    #[default]
+    Fixed,
+    /// At a border: a new conversation, a compaction, a changed file, mode or profile.
+    Session,
+    /// Every turn.
+    Turn,
+}
+
+/// What became of one section of the path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SectionReport {
+    /// The section's id.
+    pub section: String,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Why, when it is not simply included: the gate that was false, the budget, the file that shadows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Bytes that it has in the prompt.
+    pub bytes: usize,
+    /// Its tokens by the prompt's counter, when they were counted.
+    pub tokens: Option<usize>,
+    /// Entries or paragraphs that are in the prompt; none for a text without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<usize>,
+    /// Entries or paragraphs that were cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dropped: Option<usize>,
+}
+
+/// What became of a section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// It is in the prompt, whole.
+    Included,
+    /// Its gate was false, or it has no text.
+    Skipped,
+    /// Some of it is in the prompt.
+    Trimmed,
+    /// A budget left no room for it.
+    Dropped,
+    /// Another file stands in its place.
+    Shadowed,
+}
+
+/// A tool as it is declared to a provider: its schema is text whose bytes never change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OfferedTool {
+    pub(crate) name: String,
+    pub(crate) group: String,
+    pub(crate) description: String,
+    pub(crate) schema: String,
+}
+
+impl OfferedTool {
+    /// The name that the model calls.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the tool does.
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
+    /// The JSON schema of its arguments, serialised.
+    pub fn schema(&self) -> &str {
+        &self.schema
+    }
+
+    /// The same as a core type.
+    pub fn to_spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: self.name.clone(),
+            group: self.group.clone(),
+            description: self.description.clone(),
+            schema: self.schema.clone(),
+        }
+    }
+}
