@@ -1,2 +1,47 @@
-//! Being written.
-fn main() {}
+//! Work on the repository itself: `cargo xtask spec`, `docs`, `measure`.
+
+mod spec;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Spec coverage, generated documentation and measures of Limpid.
+#[derive(Parser)]
+#[command(name = "xtask")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Compare the ids that tests name with those of docs/spec; fails on an unknown id and on a finished one without a test
+    Spec {
+        /// List every id without a test
+        #[arg(long)]
+        missing: bool,
+    },
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().task {
+        Task::Spec { missing } => spec::run(&root(), missing),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            #[expect(clippy::print_stderr, reason = "this is a command-line program")]
+            {
+                eprintln!("{message}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The checkout that this program was built from.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(|| PathBuf::from("."), Path::to_path_buf)
+}
