@@ -5,6 +5,7 @@
 //! with a default; who builds one writes `Inputs { .., ..Default::default() }`.
 
 mod agent;
+mod changed;
 mod goal;
 mod history;
 mod inbox;
@@ -20,9 +21,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use agent::{ModelInfo, PlatformInfo, TimeInfo, ToolInput, ToolProtocolName, UiMode};
+pub use changed::ChangedInput;
 pub use goal::{
-    ArtifactAction, ArtifactInput, ArtifactType, CheckpointInput, CheckpointStatus, DecisionInput, GoalInput, GoalStatus,
-    Priority,
+    ArtifactAction, ArtifactInput, ArtifactType, CheckpointInput, CheckpointStatus, DecisionInput, GoalInput,
+    GoalStatus, Priority,
 };
 pub use history::{CallInput, DelegateInput, Digest, HistoryMessage, Quoted, RoleName, SummarizeInput};
 pub use inbox::{EmailAccount, EmailInput, NewEmail, NewNotification, NewSms, NotificationsInput, SmsInput};
@@ -95,6 +97,8 @@ pub struct Inputs {
     pub pin: Option<Quoted>,
     /// Digests of what compaction took out, oldest first; when there are any they stand in place of `summary`.
     pub digests: Vec<Digest>,
+    /// What changed after the conversation's `session` text was stored (PRO-040).
+    pub changed: ChangedInput,
     /// When the turn began; read once a turn.
     pub time: Option<TimeInfo>,
     /// The machine.
@@ -151,6 +155,7 @@ impl Default for Inputs {
             summary_trust: TrustName::Owner,
             pin: None,
             digests: Vec::new(),
+            changed: ChangedInput::default(),
             time: None,
             platform: PlatformInfo::default(),
             history: Vec::new(),
