@@ -12,11 +12,13 @@
 //! - [`usage`]: tokens and money of a call.
 //! - [`failure`]: classes of provider errors, and when to try again.
 //! - [`memory`]: one thing that the agent was asked to keep.
+//! - [`recall`]: words of a text, and which memory answers a query best.
 
 pub mod failure;
 pub mod id;
 pub mod memory;
 pub mod message;
+pub mod recall;
 pub mod tool;
 pub mod trust;
 pub mod usage;

@@ -1,1 +1,36 @@
-//! Being written.
+//! What an agent keeps: conversations, the ledger of requests, the journal of turns, memories.
+//!
+//! [`Store`] is the one interface. Whoever wants to write another
+//! store runs it through the suite behind the feature `contract`.
+//!
+//! # Layout
+//! - [`conversation`], [`turn`], [`ledger`], [`memory`]: the four parts of the interface with their rows.
+//! - [`prefix`]: how much of a request the one before it began with, and what changed (PRO-044).
+//! - [`error`]: what can go wrong.
+
+pub mod conversation;
+pub mod error;
+pub mod ledger;
+pub mod memory;
+pub mod prefix;
+pub mod turn;
+
+pub use conversation::*;
+pub use error::StoreError;
+pub use ledger::*;
+pub use memory::*;
+pub use prefix::SharedPrefix;
+pub use turn::*;
+
+/// Everything that an agent keeps, for one owner.
+///
+/// ```
+/// use std::sync::Arc;
+/// async fn titles(store: Arc<dyn limpid_store::Store>) -> Vec<String> {
+///     let listed = store.conversations(10).await;
+///     listed.map(|listed| listed.rows.into_iter().map(|row| row.title).collect()).unwrap_or_default()
+/// }
+/// ```
+pub trait Store: Conversations + Turns + Ledger + Memories {}
+
+impl<T: Conversations + Turns + Ledger + Memories> Store for T {}

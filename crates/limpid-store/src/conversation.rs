@@ -1,0 +1,293 @@
+//! Conversations, their messages, what was accepted for them, and who may write to them.
+
+use async_trait::async_trait;
+use limpid_core::{ConversationId, Message, MessageId, RequestId, Trust, TurnId};
+
+use crate::StoreError;
+
+/// Conversations, messages, accepted input and leases.
+#[async_trait]
+pub trait Conversations: Send + Sync {
+    /// Makes a conversation.
+    ///
+    /// # Errors
+    /// [`StoreError::Exists`] when its id is taken.
+    async fn create_conversation(&self, new: NewConversation) -> Result<Conversation, StoreError>;
+
+    /// One conversation, or none of that id.
+    async fn conversation(&self, id: &ConversationId) -> Result<Option<Conversation>, StoreError>;
+
+    /// The conversation of a kind that was written to last; of equals, the one that was made last.
+    async fn last_conversation(&self, kind: ConversationKind) -> Result<Option<Conversation>, StoreError>;
+
+    /// The conversations that were written to last, newest first.
+    async fn conversations(&self, limit: u32) -> Result<Listed<Conversation>, StoreError>;
+
+    /// Changes settings of a conversation, all or none.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when there is no such conversation.
+    async fn change_conversation(
+        &self,
+        id: &ConversationId,
+        changes: Vec<ConversationChange>,
+        now_ms: i64,
+    ) -> Result<Conversation, StoreError>;
+
+    /// The messages after `after` (all without it), oldest first. Every call among them has its result: where a broken
+    /// record took one of the two away, the other is left out with it and listed as broken.
+    async fn messages(
+        &self,
+        id: &ConversationId,
+        after: Option<MessageId>,
+    ) -> Result<Listed<StoredMessage>, StoreError>;
+
+    /// Keeps a message that arrived, before anything is done about it (LES-143). A message whose `key` was accepted
+    /// before is returned as it was then, and is not fresh (LES-145).
+    async fn accept(&self, new: NewInbound) -> Result<Accepted, StoreError>;
+
+    /// Accepted messages that no turn has taken yet, oldest first.
+    async fn waiting(&self, id: &ConversationId) -> Result<Listed<Inbound>, StoreError>;
+
+    /// Takes the right to write to a conversation until `now_ms + ttl_ms` (ARC-010). A lease that has run out may be
+    /// taken by anyone; a live one by nobody, its holder included.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when there is no such conversation.
+    async fn acquire(
+        &self,
+        id: &ConversationId,
+        holder: &str,
+        now_ms: i64,
+        ttl_ms: i64,
+    ) -> Result<Acquired, StoreError>;
+
+    /// Moves the end of a lease to `now_ms + ttl_ms`.
+    ///
+    /// # Errors
+    /// [`StoreError::StaleFence`] when somebody else has the conversation, or the lease was released.
+    async fn renew(&self, lease: &Lease, now_ms: i64, ttl_ms: i64) -> Result<Lease, StoreError>;
+
+    /// Gives a lease back; one that somebody else has taken over is left alone. Also breaks the lease of a holder that
+    /// is known to be dead, with the fence that [`Acquired::Busy`] shows.
+    async fn release(&self, id: &ConversationId, fence: Fence) -> Result<(), StoreError>;
+}
+
+/// Rows that were read, and rows that could not be: a broken record costs that record only (LES-142).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed<T> {
+    /// What could be read.
+    pub rows: Vec<T>,
+    /// What could not.
+    pub broken: Vec<Broken>,
+}
+
+/// A record that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// The table that it stands in.
+    pub table: &'static str,
+    /// Its key in that table.
+    pub id: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// What a conversation is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ConversationKind {
+    /// A person talks with the agent.
+    #[default]
+    Chat,
+    /// Reports of the heartbeat.
+    Heartbeat,
+    /// The runs of a task.
+    Task,
+}
+
+impl ConversationKind {
+    /// The kind's name, as it is stored and shown.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Heartbeat => "heartbeat",
+            Self::Task => "task",
+        }
+    }
+
+    /// Reads a kind's name.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Chat, Self::Heartbeat, Self::Task].into_iter().find(|kind| kind.as_str() == word)
+    }
+}
+
+/// A conversation to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewConversation {
+    /// Its id, drawn by the caller.
+    pub id: ConversationId,
+    /// What it is for.
+    pub kind: ConversationKind,
+    /// Its title; empty until it has one.
+    pub title: String,
+    /// The profile whose prompts it uses.
+    pub profile: String,
+    /// The mode that is on.
+    pub mode: Option<String>,
+    /// The model as `provider/id`; absent: the one that is set for all.
+    pub model: Option<String>,
+    /// The time, in milliseconds since 1970.
+    pub now_ms: i64,
+}
+
+/// One conversation as it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conversation {
+    /// Its id.
+    pub id: ConversationId,
+    /// What it is for.
+    pub kind: ConversationKind,
+    /// Its title; empty until it has one.
+    pub title: String,
+    /// The profile whose prompts it uses.
+    pub profile: String,
+    /// The mode that is on.
+    pub mode: Option<String>,
+    /// The model as `provider/id`; absent: the one that is set for all.
+    pub model: Option<String>,
+    /// What the runtime keeps from one turn to the next (the rendered `session` text), in a form of its own.
+    pub session: Option<String>,
+    /// Messages in it.
+    pub messages: u64,
+    /// When it was made, in milliseconds since 1970.
+    pub created_ms: i64,
+    /// When it was written to last, in milliseconds since 1970.
+    pub updated_ms: i64,
+}
+
+/// One changed setting of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConversationChange {
+    /// A title.
+    Title(String),
+    /// A profile.
+    Profile(String),
+    /// A mode, or none.
+    Mode(Option<String>),
+    /// A model, or the one that is set for all.
+    Model(Option<String>),
+    /// What the runtime keeps; see [`Conversation::session`].
+    Session(Option<String>),
+}
+
+/// A message to be appended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewMessage {
+    /// The message; its text is as it was sent.
+    pub message: Message,
+    /// The text as the person typed it, where that differs from what was sent.
+    pub typed: Option<String>,
+    /// The accepted message that this is, which is thereby answered for.
+    pub inbound: Option<InboundId>,
+    /// The request whose reply this is.
+    pub request: Option<RequestId>,
+}
+
+impl NewMessage {
+    /// A message with nothing known but itself.
+    pub fn new(message: Message) -> Self {
+        Self { message, typed: None, inbound: None, request: None }
+    }
+}
+
+/// One stored message; never changed, never deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredMessage {
+    /// Its number, which grows along the conversation.
+    pub id: MessageId,
+    /// The turn that wrote it.
+    pub turn: TurnId,
+    /// The message; its text is as it was sent.
+    pub message: Message,
+    /// The text as the person typed it, where that differs from what was sent.
+    pub typed: Option<String>,
+    /// The request whose reply this is.
+    pub request: Option<RequestId>,
+    /// When it was stored, in milliseconds since 1970.
+    pub at_ms: i64,
+}
+
+/// One accepted message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct InboundId(pub i64);
+
+/// A message that has arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewInbound {
+    /// The conversation that it belongs to.
+    pub conversation: ConversationId,
+    /// What makes it the same message when it is delivered again (a channel's update id); absent: it is always new.
+    pub key: Option<String>,
+    /// What it says, as it was typed.
+    pub text: String,
+    /// Who wrote it.
+    pub trust: Trust,
+    /// The time, in milliseconds since 1970.
+    pub now_ms: i64,
+}
+
+/// A message that was accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inbound {
+    /// Its number.
+    pub id: InboundId,
+    /// The conversation that it belongs to.
+    pub conversation: ConversationId,
+    /// What makes it the same message when it is delivered again.
+    pub key: Option<String>,
+    /// What it says, as it was typed.
+    pub text: String,
+    /// Who wrote it.
+    pub trust: Trust,
+    /// The turn that answers it, once there is one.
+    pub turn: Option<TurnId>,
+    /// The message of the conversation that it became, once it did.
+    pub message: Option<MessageId>,
+    /// When it was accepted, in milliseconds since 1970.
+    pub accepted_ms: i64,
+}
+
+/// What became of a message that arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Accepted {
+    /// The message as it is stored.
+    pub inbound: Inbound,
+    /// Whether it is new; a message that was delivered before is not.
+    pub fresh: bool,
+}
+
+/// The number of one holding of a lease; a later holder's is higher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Fence(pub i64);
+
+/// The right to write to a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// The conversation.
+    pub conversation: ConversationId,
+    /// Who has it.
+    pub holder: String,
+    /// What every write under this lease carries.
+    pub fence: Fence,
+    /// When it runs out, in milliseconds since 1970.
+    pub until_ms: i64,
+}
+
+/// What asking for a lease came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Acquired {
+    /// It was free.
+    Lease(Lease),
+    /// Somebody has it: this is theirs.
+    Busy(Lease),
+}

@@ -1,0 +1,122 @@
+//! What can go wrong in a store: each error says what it is and what to do.
+
+use std::path::PathBuf;
+
+use limpid_core::{CallId, ConversationId};
+
+/// An error of a store.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Another program keeps the database to itself.
+    #[error("{}: another program has locked the database; end it or try again in a moment", .path.display())]
+    Locked {
+        /// The database.
+        path: PathBuf,
+    },
+    /// The file is damaged, or no database.
+    #[error(
+        "{}: the database is damaged ({detail}); restore a backup over it, or move the file away to start an empty one",
+        .path.display()
+    )]
+    Corrupt {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite says about it.
+        detail: String,
+    },
+    /// The file is a database of some other program.
+    #[error("{}: this is the database of another program; name another file", .path.display())]
+    Foreign {
+        /// The database.
+        path: PathBuf,
+    },
+    /// A later version of the program has written the database.
+    #[error(
+        "{}: a newer version of Limpid has written the database (schema {found}, this version knows {known}); \
+         update Limpid, or restore a backup from before the update",
+        .path.display()
+    )]
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// Its schema's version.
+        found: i64,
+        /// The version that this program knows.
+        known: i64,
+    },
+    /// The disk or the file cannot be written.
+    #[error("{}: the database cannot be written; check the file's owner and permissions and that its disk is not \
+             mounted read-only", .path.display())]
+    ReadOnly {
+        /// The database.
+        path: PathBuf,
+    },
+    /// The disk is full.
+    #[error("{}: the disk is full, so nothing was written; make room and try again", .path.display())]
+    DiskFull {
+        /// The database.
+        path: PathBuf,
+    },
+    /// The file or its folder cannot be reached.
+    #[error("{}: the database cannot be opened ({detail}); check that the folder exists and belongs to you", .path.display())]
+    Unreachable {
+        /// The database.
+        path: PathBuf,
+        /// What the system says about it.
+        detail: String,
+    },
+    /// Somebody else has taken over the conversation since.
+    #[error("conversation {conversation} was taken over by another process, so nothing was written; read it again")]
+    StaleFence {
+        /// The conversation.
+        conversation: ConversationId,
+    },
+    /// Messages were refused because calls and results are not in pairs.
+    #[error(
+        "call {call} has no result, no call, or an id that this conversation has had; write calls with their results"
+    )]
+    Unpaired {
+        /// The call.
+        call: CallId,
+    },
+    /// There is no such record.
+    #[error("there is no {what} {id}")]
+    NotFound {
+        /// What kind of record.
+        what: &'static str,
+        /// Its name.
+        id: String,
+    },
+    /// There is such a record already.
+    #[error("there is a {what} {id} already")]
+    Exists {
+        /// What kind of record.
+        what: &'static str,
+        /// Its name.
+        id: String,
+    },
+    /// What was to be written contradicts itself or what is stored.
+    #[error("{0}")]
+    Invalid(String),
+    /// One record cannot be read.
+    #[error("{what} {id} cannot be read ({reason}); everything else can")]
+    Broken {
+        /// What kind of record.
+        what: &'static str,
+        /// Its name.
+        id: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The store was closed while the operation waited.
+    #[error("the store was closed before this was done")]
+    Closed,
+    /// Something else that the database says.
+    #[error("{}: {detail}", .path.display())]
+    Database {
+        /// The database.
+        path: PathBuf,
+        /// What it says.
+        detail: String,
+    },
+}
