@@ -1,7 +1,15 @@
 //! The prompt engine.
 
 pub mod inputs;
+pub mod profile;
 pub mod prompt;
+pub mod scope;
+pub mod section;
+pub mod source;
+pub mod template;
 
 pub use inputs::Inputs;
+pub use profile::Profile;
 pub use prompt::{OfferedTool, Outcome, Part, Prompt, PromptMessage, SectionReport, Stability};
+pub use section::Section;
+pub use source::{Layer, SourceFile, SourceRef};

@@ -1,0 +1,207 @@
+//! A profile: every path and section of one style of agent, checked and compiled.
+
+mod budget;
+mod path;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use limpid_core::Tier;
+
+pub use budget::{Budget, GroupBudget, Limit, Overflow, PerTier, Unit};
+pub use path::{MessageSpec, Path, Step};
+
+use crate::section::{Form, Section, nearest};
+use crate::source::SourceRef;
+
+/// A profile that was loaded: every name in it is known, every text compiled, so that rendering cannot fail on it.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    pub(crate) name: String,
+    pub(crate) title: String,
+    pub(crate) about: String,
+    pub(crate) base: Option<String>,
+    pub(crate) paths: BTreeMap<String, Path>,
+    pub(crate) sections: BTreeMap<String, Arc<Section>>,
+    pub(crate) modes: BTreeMap<String, Mode>,
+    pub(crate) tools: BTreeMap<String, ToolText>,
+    pub(crate) groups: Vec<ToolGroup>,
+    pub(crate) tool_order: Vec<String>,
+    pub(crate) file_order: Vec<String>,
+}
+
+impl Profile {
+    /// Its name: that of its folder.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its title for people.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// What it is, in one sentence.
+    pub fn about(&self) -> &str {
+        &self.about
+    }
+
+    /// The profile that lends it the files that it lacks.
+    pub fn base(&self) -> Option<&str> {
+        self.base.as_deref()
+    }
+
+    /// A path by name; one that the profile does not define is the `limpid` profile's (PRO-011).
+    pub fn path(&self, name: &str) -> Result<&Path, UnknownName> {
+        self.paths.get(name).ok_or_else(|| UnknownName::new("path", name, self.paths.keys()))
+    }
+
+    /// Every path, by name.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.paths.values()
+    }
+
+    /// A section of this profile by id.
+    pub fn section(&self, id: &str) -> Option<&Arc<Section>> {
+        self.sections.get(id)
+    }
+
+    /// Every section of this profile, by id.
+    pub fn sections(&self) -> impl Iterator<Item = &Arc<Section>> {
+        self.sections.values()
+    }
+
+    /// The names of its modes (OLLM-033).
+    pub fn modes(&self) -> impl Iterator<Item = &str> {
+        self.modes.keys().map(String::as_str)
+    }
+
+    /// The template of a mode for a tier, and the places that were tried before it was found (OLLM-047 to 049).
+    ///
+    /// None when the profile has no modes at all; an unknown mode is an error that lists the known ones (OLLM-033).
+    pub fn mode(&self, name: &str, tier: Tier) -> Result<Option<ModeForm<'_>>, UnknownName> {
+        if self.modes.is_empty() {
+            return Ok(None);
+        }
+        let mode = self.modes.get(name).ok_or_else(|| UnknownName::new("mode", name, self.modes.keys()))?;
+        Ok(mode.get(tier).or_else(|| self.last_resort(name, tier)))
+    }
+
+    /// What the model is told about a tool; one that the profile does not describe is described by `limpid`.
+    pub fn tool(&self, name: &str) -> Option<&ToolText> {
+        self.tools.get(name)
+    }
+
+    /// How texts group the tools.
+    pub fn groups(&self) -> &[ToolGroup] {
+        &self.groups
+    }
+
+    /// The order in which texts list tools; the rest follow by name.
+    pub fn tool_order(&self) -> &[String] {
+        &self.tool_order
+    }
+
+    /// The workspace files that prompts quote, in order.
+    pub fn file_order(&self) -> &[String] {
+        &self.file_order
+    }
+
+    fn last_resort(&self, name: &str, tier: Tier) -> Option<ModeForm<'_>> {
+        let form = self.modes.get(LAST_MODE)?.tiers[LAST_TIER].as_ref()?;
+        let mut tried: Vec<String> = (1..=5).map(|n| format!("modes/{name}/tier{n}.md")).collect();
+        tried.rotate_left(tier.index());
+        Some(ModeForm { form, tried })
+    }
+}
+
+const LAST_MODE: &str = "developer";
+const LAST_TIER: usize = 2;
+
+/// A mode: templates by tier.
+#[derive(Clone, Debug, Default)]
+pub struct Mode {
+    pub(crate) name: String,
+    pub(crate) tiers: [Option<Form>; 5],
+}
+
+impl Mode {
+    fn get(&self, tier: Tier) -> Option<ModeForm<'_>> {
+        let form = self.tiers[tier.index()].as_ref().or_else(|| nearest(&self.tiers, tier))?;
+        let tried = self.tried(tier, form);
+        Some(ModeForm { form, tried })
+    }
+
+    fn tried(&self, tier: Tier, found: &Form) -> Vec<String> {
+        let lower = Tier::ALL[..=tier.index()].iter().rev();
+        let higher = Tier::ALL[tier.index() + 1..].iter();
+        lower
+            .chain(higher)
+            .take_while(|t| !self.tiers[t.index()].as_ref().is_some_and(|form| form.source == found.source))
+            .map(|t| format!("modes/{}/tier{}.md", self.name, t.number()))
+            .collect()
+    }
+}
+
+/// A mode's template that was found for a tier.
+#[derive(Clone, Debug)]
+pub struct ModeForm<'a> {
+    /// The template.
+    pub form: &'a Form,
+    /// Places that were looked at in vain; empty when the tier has its own file.
+    pub tried: Vec<String>,
+}
+
+/// What the model is told about one tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolText {
+    /// The tool's name.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// What its arguments are, by name.
+    pub parameters: Vec<(String, String)>,
+    /// Where the description stands.
+    pub source: SourceRef,
+}
+
+/// A group of tools with a title, as texts list them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolGroup {
+    /// The title.
+    pub title: String,
+    /// The tools of the group, in order.
+    pub names: Vec<String>,
+}
+
+/// A name that stands for nothing, with the names that would.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownName {
+    what: &'static str,
+    name: String,
+    known: Vec<String>,
+}
+
+impl UnknownName {
+    pub(crate) fn new<'a>(what: &'static str, name: &str, known: impl Iterator<Item = &'a String>) -> Self {
+        Self { what, name: name.to_owned(), known: known.cloned().collect() }
+    }
+
+    /// The names that are known.
+    pub fn known(&self) -> &[String] {
+        &self.known
+    }
+}
+
+impl fmt::Display for UnknownName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown {} `{}`; ", self.what, self.name)?;
+        match self.known.as_slice() {
+            [] => f.write_str("there is none"),
+            known => write!(f, "there are: {}", known.join(", ")),
+        }
+    }
+}
+
+impl std::error::Error for UnknownName {}

@@ -1,0 +1,72 @@
+//! A path: the list of messages of one way of talking to a model.
+
+use std::sync::Arc;
+
+use crate::inputs::RoleName;
+use crate::section::Section;
+use crate::source::SourceRef;
+
+use super::{Budget, Limit};
+
+/// One way of talking to a model. Splices of other paths are already carried out.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// Its name: `chat-remote`, `heartbeat`, …
+    pub name: String,
+    /// What it is for, in one sentence.
+    pub about: String,
+    /// The profile whose `profile.toml` defines it.
+    pub profile: String,
+    /// Where it is defined.
+    pub source: SourceRef,
+    /// Which tools are declared: names and `prefix*` patterns. None: every tool. Empty: none.
+    pub tools: Option<Vec<String>>,
+    /// The messages, in order.
+    pub steps: Vec<Step>,
+    /// The budget of the whole prompt with its tool schemas.
+    pub budget: Option<Limit>,
+}
+
+impl Path {
+    /// Whether a tool is offered on this path.
+    pub fn offers(&self, tool: &str) -> bool {
+        self.tools.as_ref().is_none_or(|patterns| patterns.iter().any(|pattern| matches(pattern, tool)))
+    }
+
+    /// The sections of every message, in order.
+    pub fn sections(&self) -> impl Iterator<Item = &Arc<Section>> {
+        self.steps.iter().flat_map(|step| match step {
+            Step::Message(message) => message.sections.as_slice(),
+            Step::History => &[],
+        })
+    }
+}
+
+/// One entry of a path's message list.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// A message made of sections.
+    Message(MessageSpec),
+    /// The earlier messages of the conversation, as they were sent.
+    History,
+}
+
+/// A message made of sections.
+#[derive(Clone, Debug)]
+pub struct MessageSpec {
+    /// Who speaks.
+    pub role: RoleName,
+    /// What stands between two sections that have text.
+    pub join: String,
+    /// What stands after the last one.
+    pub end: String,
+    /// Its sections, in order.
+    pub sections: Vec<Arc<Section>>,
+    /// What it may take.
+    pub budget: Option<Budget>,
+}
+
+/// Whether a name fits a pattern: the name itself, or `prefix*`.
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
+    pattern.strip_suffix('*').map_or(pattern == name, |prefix| name.starts_with(prefix))
+}

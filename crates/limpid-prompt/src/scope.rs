@@ -1,0 +1,134 @@
+//! The names that templates may use, over the inputs of one prompt.
+
+mod derived;
+mod record;
+mod view;
+
+use limpid_core::Tier;
+
+pub use record::{GroupView, Record};
+pub use view::{Foreign, View};
+
+use crate::inputs::{Inputs, ToolInput, ToolProtocolName};
+use crate::profile::{Path, Profile, ToolGroup};
+use crate::template::Slot;
+
+/// Everything that the texts of one prompt can name.
+#[derive(Clone, Debug)]
+pub struct Scope<'a> {
+    inputs: &'a Inputs,
+    profile: &'a Profile,
+    tier: Tier,
+    boundary: &'a str,
+    offered: Vec<&'a ToolInput>,
+    listed: Vec<&'a ToolInput>,
+}
+
+impl<'a> Scope<'a> {
+    /// The names of one prompt.
+    pub fn new(inputs: &'a Inputs, profile: &'a Profile, path: &Path, tier: Tier, boundary: &'a str) -> Self {
+        let offered = offered(inputs, path);
+        let mut listed = offered.clone();
+        let order = profile.tool_order();
+        listed.sort_by_key(|tool| {
+            let at = order.iter().position(|name| *name == tool.name).unwrap_or(usize::MAX);
+            (at, tool.name.as_str())
+        });
+        Self { inputs, profile, tier, boundary, offered, listed }
+    }
+
+    /// The inputs.
+    pub fn inputs(&self) -> &'a Inputs {
+        self.inputs
+    }
+
+    /// The profile that is rendered.
+    pub fn profile(&self) -> &'a Profile {
+        self.profile
+    }
+
+    /// The prompt's tier.
+    pub fn tier(&self) -> Tier {
+        self.tier
+    }
+
+    /// The tag of this prompt's boundaries.
+    pub fn boundary(&self) -> &'a str {
+        self.boundary
+    }
+
+    /// The tools that are offered on the path, in the order of the inputs.
+    pub fn offered(&self) -> &[&'a ToolInput] {
+        &self.offered
+    }
+
+    /// What a tool's description is: the profile's, else the one that it brought along.
+    pub fn description(&self, tool: &'a ToolInput) -> &'a str {
+        self.profile.tool(&tool.name).map_or(&tool.description, |text| &text.description)
+    }
+
+    fn groups(&self) -> Vec<GroupView<'a>> {
+        let group = |group: &'a ToolGroup| {
+            let names = group.names.iter().filter(|name| self.offers(name)).map(String::as_str).collect();
+            GroupView { title: &group.title, names }
+        };
+        self.profile.groups().iter().map(group).filter(|group| !group.names.is_empty()).collect()
+    }
+
+    fn offers(&self, name: &str) -> bool {
+        self.offered.iter().any(|tool| tool.name == name)
+    }
+}
+
+/// The tools that exist and that a path offers; none to a model that cannot call any.
+fn offered<'a>(inputs: &'a Inputs, path: &Path) -> Vec<&'a ToolInput> {
+    if !inputs.model.tools || inputs.model.tool_protocol == ToolProtocolName::None {
+        return Vec::new();
+    }
+    inputs.tools.iter().filter(|tool| path.offers(&tool.name)).collect()
+}
+
+/// A scope as one text sees it: with the item of an entry, and with what became of the section's lists.
+#[derive(Clone, Debug)]
+pub struct Frame<'s, 'a> {
+    scope: &'s Scope<'a>,
+    item: Option<(Record<'a>, usize)>,
+    filled: &'s [bool],
+}
+
+impl<'s, 'a> Frame<'s, 'a> {
+    /// For a gate, or for a body without lists.
+    pub fn new(scope: &'s Scope<'a>) -> Self {
+        Self { scope, item: None, filled: &[] }
+    }
+
+    /// For a body: `filled` says of each list of the section whether an entry of it is left.
+    pub fn of_body(scope: &'s Scope<'a>, filled: &'s [bool]) -> Self {
+        Self { scope, item: None, filled }
+    }
+
+    /// For the entry of an item; `n` counts from 1.
+    pub fn of_item(scope: &'s Scope<'a>, item: Record<'a>, n: usize) -> Self {
+        Self { scope, item: Some((item, n)), filled: &[] }
+    }
+
+    /// The names that every text sees.
+    pub fn scope(&self) -> &'s Scope<'a> {
+        self.scope
+    }
+
+    pub(crate) fn item_field(&self, path: &[String]) -> View<'a> {
+        match (&self.item, path) {
+            (Some((_, n)), [name]) if name == "n" => View::Int(i64::try_from(*n).unwrap_or(i64::MAX)),
+            (Some((item, _)), path) => View::Record(item.clone()).at(path, self.scope),
+            (None, _) => View::Absent,
+        }
+    }
+
+    pub(crate) fn is_filled(&self, slot: Slot) -> bool {
+        match slot {
+            Slot::Mode => true,
+            Slot::List(number) => self.filled.get(number).copied().unwrap_or(false),
+        }
+    }
+}

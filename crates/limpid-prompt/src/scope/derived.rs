@@ -1,0 +1,279 @@
+//! Names over the whole inputs: their fields, and what is derived from them.
+
+use crate::inputs::{
+    DelegateInput, EmailInput, HeartbeatInput, Inputs, MemoryEntry, MemoryInput, ModelInfo, NotificationsInput,
+    PlatformInfo, SchedulingInput, SessionInput, SkillsInput, SmsInput, SummarizeInput, TimeInfo, ToolProtocolName,
+    Trigger, TrustName, UiMode, WorkspaceInput,
+};
+use limpid_core::Trust;
+
+use super::record::{json, trust_name};
+use super::{Record, Scope, View};
+
+impl<'a> Scope<'a> {
+    /// The value of a name: a path of fields, outermost first. A name that does not exist is absent.
+    pub fn lookup(&self, path: &[String]) -> View<'a> {
+        let Some((first, rest)) = path.split_first() else { return View::Absent };
+        let inputs = self.inputs();
+        let field = rest.first().map_or("", String::as_str);
+        match first.as_str() {
+            "memory" => memory(&inputs.memory, field),
+            "scheduling" => scheduling(&inputs.scheduling, field),
+            "heartbeat" => heartbeat(&inputs.heartbeat, field),
+            "email" => email(&inputs.email, field),
+            "sms" => sms(&inputs.sms, field),
+            "notifications" => notifications(&inputs.notifications, field),
+            "skills" => skills(&inputs.skills, field),
+            "workspace" => self.workspace(&inputs.workspace, field),
+            "session" => session(&inputs.session, field),
+            "model" => model(&inputs.model, field),
+            "platform" => platform(&inputs.platform, field),
+            "time" if rest.is_empty() => View::Bool(inputs.time.is_some()),
+            "time" => inputs.time.as_ref().map_or(View::Absent, |info| time(info, field)),
+            "summarize" => summarize(&inputs.summarize, inputs.summary_trust, field),
+            "delegate" => delegate(&inputs.delegate, rest, self),
+            "origins" => View::option(inputs.origins.get(field).map(String::as_str)),
+            "tool" => View::Bool(self.offers(field)),
+            name => self.top(inputs, name).at(rest, self),
+        }
+    }
+
+    fn top(&self, inputs: &'a Inputs, name: &str) -> View<'a> {
+        match name {
+            "version" => View::int(inputs.version),
+            "agent_name" => View::text(&inputs.agent_name),
+            "soul" => View::option(inputs.soul.as_deref()),
+            "soul_additions" => View::texts(&inputs.soul_additions),
+            "safety" => View::option(inputs.safety.as_deref()),
+            "additional_instructions" => View::text(&inputs.additional_instructions),
+            "use_sanity_checks" => View::Bool(inputs.use_sanity_checks),
+            "interactive" => View::Bool(inputs.interactive),
+            "mode" => View::text(&inputs.mode),
+            "tier" => View::int(self.tier().number()),
+            "ui_mode" => View::text(ui_mode(inputs.ui_mode)),
+            "tools" => View::records(self.listed.iter().copied().map(Record::Tool)),
+            "groups" => View::records(self.groups().into_iter().map(Record::Group)),
+            "goal" => inputs.goal.as_ref().map_or(View::Absent, |goal| View::Record(Record::Goal(goal))),
+            "active_context" => View::option(inputs.active_context.as_deref()),
+            "summary" => {
+                inputs.summary.as_deref().map_or(View::Absent, |text| View::labelled(text, inputs.summary_trust))
+            }
+            "summary_trust" => View::text(trust_name(inputs.summary_trust)),
+            "pin" => inputs.pin.as_ref().map_or(View::Absent, |pin| View::Record(Record::Quoted(pin))),
+            "digests" => View::records(inputs.digests.iter().map(Record::Digest)),
+            "digests_or_summary" => digests_or_summary(inputs),
+            "history" => View::records(inputs.history.iter().map(Record::Message)),
+            "user_message" => View::labelled(&inputs.user_message, inputs.user_trust),
+            "user_trust" => View::text(trust_name(inputs.user_trust)),
+            "in_flight" => View::records(inputs.in_flight.iter().map(Record::Message)),
+            "payload" => inputs.payload.as_ref().map_or(View::Absent, json),
+            "boundary" => View::text(self.boundary()),
+            _ => View::Absent,
+        }
+    }
+
+    fn workspace(&self, workspace: &'a WorkspaceInput, field: &str) -> View<'a> {
+        match field {
+            "" => View::Bool(*workspace != WorkspaceInput::default()),
+            "path" => View::text(&workspace.path),
+            "files" => View::records(workspace.files.iter().map(Record::File)),
+            "prompt_files" => {
+                let named = |name: &String| {
+                    workspace.files.iter().find(|file| file.name == *name && !file.content.trim().is_empty())
+                };
+                View::records(self.profile().file_order().iter().filter_map(named).map(Record::File))
+            }
+            "long_term" => View::option(workspace.long_term.as_deref()),
+            "daily_notes" => View::records(workspace.daily_notes.iter().map(Record::Note)),
+            _ => View::Absent,
+        }
+    }
+}
+
+fn memory<'a>(memory: &'a MemoryInput, field: &str) -> View<'a> {
+    let list = |entries: &'a [MemoryEntry]| {
+        View::records(entries.iter().filter(|entry| !Trust::from(entry.trust).is_foreign()).map(Record::Memory))
+    };
+    match field {
+        "enabled" => View::Bool(memory.enabled),
+        "instructions" => View::option(memory.instructions.as_deref()),
+        "general" => list(&memory.general),
+        "preference" => list(&memory.preference),
+        "learning" => list(&memory.learning),
+        "error" => list(&memory.error),
+        "pinned" => list(&memory.pinned),
+        "promotions" => list(&memory.promotions),
+        _ => View::Absent,
+    }
+}
+
+fn scheduling<'a>(scheduling: &'a SchedulingInput, field: &str) -> View<'a> {
+    let tasks = |heartbeat: bool| {
+        let wanted = scheduling.tasks.iter().filter(move |task| (task.trigger == Trigger::Heartbeat) == heartbeat);
+        View::records(wanted.map(Record::Task))
+    };
+    match field {
+        "enabled" => View::Bool(scheduling.enabled),
+        "tasks" => View::records(scheduling.tasks.iter().map(Record::Task)),
+        "timed" => tasks(false),
+        "additions" => tasks(true),
+        _ => View::Absent,
+    }
+}
+
+fn heartbeat<'a>(heartbeat: &'a HeartbeatInput, field: &str) -> View<'a> {
+    match field {
+        "prompt" => View::option(heartbeat.prompt.as_deref()),
+        "checklist" => View::text(&heartbeat.checklist),
+        "previous" => View::records(heartbeat.previous.iter().map(Record::Report)),
+        _ => View::Absent,
+    }
+}
+
+fn email<'a>(email: &'a EmailInput, field: &str) -> View<'a> {
+    match field {
+        "enabled" => View::Bool(email.enabled),
+        "accounts" => View::records(email.accounts.iter().map(Record::Account)),
+        "new" => View::records(email.new.iter().map(Record::Email)),
+        _ => View::Absent,
+    }
+}
+
+fn sms<'a>(sms: &'a SmsInput, field: &str) -> View<'a> {
+    match field {
+        "enabled" => View::Bool(sms.enabled),
+        "new" => View::records(sms.new.iter().map(Record::Sms)),
+        _ => View::Absent,
+    }
+}
+
+fn notifications<'a>(notifications: &'a NotificationsInput, field: &str) -> View<'a> {
+    match field {
+        "enabled" => View::Bool(notifications.enabled),
+        "new" => View::records(notifications.new.iter().map(Record::Notification)),
+        "newest" => {
+            let mut newest: Vec<_> = notifications.new.iter().collect();
+            newest.sort_by_cached_key(|new| std::cmp::Reverse(new.posted_at.parse::<jiff::Timestamp>().ok()));
+            View::records(newest.into_iter().map(Record::Notification))
+        }
+        _ => View::Absent,
+    }
+}
+
+fn skills<'a>(skills: &'a SkillsInput, field: &str) -> View<'a> {
+    match field {
+        "index" => View::records(skills.index.iter().map(Record::Skill)),
+        "active" => View::records(skills.active.iter().map(Record::ActiveSkill)),
+        _ => View::Absent,
+    }
+}
+
+fn session<'a>(session: &'a SessionInput, field: &str) -> View<'a> {
+    match field {
+        "channel" => View::option(session.channel.as_deref()),
+        "chat_id" => View::option(session.chat_id.as_deref()),
+        "sender" => View::option(session.sender.as_deref()),
+        "group" => View::Bool(session.group),
+        _ => View::Absent,
+    }
+}
+
+fn model<'a>(model: &'a ModelInfo, field: &str) -> View<'a> {
+    match field {
+        "id" => View::text(&model.id),
+        "provider" => View::text(&model.provider),
+        "local" => View::Bool(model.local),
+        "window" => model.window.map_or(View::Absent, View::int),
+        "usable_window" => model.usable_window.map_or(View::Absent, View::int),
+        "tools" => View::Bool(model.tools),
+        "tool_protocol" => View::text(match model.tool_protocol {
+            ToolProtocolName::None => "none",
+            ToolProtocolName::Native => "native",
+            ToolProtocolName::Json => "json",
+        }),
+        "vision" => View::Bool(model.vision),
+        "thinking" => View::Bool(model.thinking),
+        _ => View::Absent,
+    }
+}
+
+fn platform<'a>(platform: &'a PlatformInfo, field: &str) -> View<'a> {
+    match field {
+        "os" => View::text(&platform.os),
+        "arch" => View::text(&platform.arch),
+        "name" => View::text(&platform.name),
+        "runtime" => View::text(&platform.runtime),
+        _ => View::Absent,
+    }
+}
+
+/// Parts of the local time as they stand in `2026-04-11T02:00:05+02:00`; absent where the text is shaped differently.
+fn time<'a>(time: &'a TimeInfo, field: &str) -> View<'a> {
+    let local = time.local.as_str();
+    match field {
+        "local" => View::text(local),
+        "zone" => View::text(&time.zone),
+        "utc" => View::text(&time.utc),
+        "date" => View::option(local.get(..10)),
+        "minute" => View::option(local.get(11..16)),
+        "second" => View::option(local.get(11..19)),
+        "offset" => View::option(offset(local)),
+        "weekday" => View::option(local.get(..10).and_then(weekday)),
+        _ => View::Absent,
+    }
+}
+
+fn offset(local: &str) -> Option<&str> {
+    let tail = local.get(19..)?;
+    if tail.ends_with(['Z', 'z']) {
+        return Some("+00:00");
+    }
+    tail.find(['+', '-']).and_then(|at| tail.get(at..))
+}
+
+fn weekday(date: &str) -> Option<&'static str> {
+    const NAMES: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+    let date: jiff::civil::Date = date.parse().ok()?;
+    NAMES.get(usize::try_from(date.weekday().to_monday_zero_offset()).ok()?).copied()
+}
+
+/// Summaries of what a stranger wrote are a stranger's text (SEC-001); they carry the label of the summary.
+fn summarize<'a>(summarize: &'a SummarizeInput, trust: TrustName, field: &str) -> View<'a> {
+    let summary = |text: &'a Option<String>| text.as_deref().map_or(View::Absent, |text| View::labelled(text, trust));
+    match field {
+        "existing" => summary(&summarize.existing),
+        "messages" => View::records(summarize.messages.iter().map(Record::Message)),
+        "first" => summary(&summarize.first),
+        "second" => summary(&summarize.second),
+        _ => View::Absent,
+    }
+}
+
+fn delegate<'a>(delegate: &'a DelegateInput, path: &[String], scope: &Scope<'a>) -> View<'a> {
+    let Some((field, rest)) = path.split_first() else { return View::Absent };
+    match field.as_str() {
+        "task" => View::text(&delegate.task),
+        "skill" => delegate
+            .skill
+            .as_ref()
+            .map_or(View::Absent, |skill| View::Record(Record::ActiveSkill(skill)).at(rest, scope)),
+        "context" => View::option(delegate.context.as_deref()),
+        _ => View::Absent,
+    }
+}
+
+fn digests_or_summary(inputs: &Inputs) -> View<'_> {
+    if !inputs.digests.is_empty() {
+        return View::records(inputs.digests.iter().map(Record::Digest));
+    }
+    let summary = inputs.summary.as_deref().filter(|text| !text.trim().is_empty());
+    View::records(summary.into_iter().map(|text| Record::Summary { text, trust: inputs.summary_trust }))
+}
+
+const fn ui_mode(mode: UiMode) -> &'static str {
+    match mode {
+        UiMode::None => "none",
+        UiMode::Dynamic => "dynamic",
+        UiMode::Interactive => "interactive",
+    }
+}

@@ -1,0 +1,70 @@
+//! Files of profiles as plain values, and places in them.
+
+use std::fmt;
+
+/// Which layer a file of a profile comes from; a later layer takes the place of an earlier one, file by file (PRO-007).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Layer {
+    /// The program.
+    Shipped,
+    /// The owner's home folder.
+    Home,
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Shipped => "shipped",
+            Self::Home => "home",
+        })
+    }
+}
+
+/// One file of a profile, as whoever read it hands it over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFile {
+    /// Its path inside the folder of profiles, with `/` between names: `kai/sections/soul.md`.
+    pub path: String,
+    /// What it holds; text in UTF-8 when it is whole.
+    pub bytes: Vec<u8>,
+    /// The layer that it belongs to.
+    pub layer: Layer,
+}
+
+impl SourceFile {
+    /// A file of the owner's.
+    pub fn home(path: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
+        Self { path: path.into(), bytes: bytes.into(), layer: Layer::Home }
+    }
+
+    /// A file that ships with the program.
+    pub fn shipped(path: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
+        Self { path: path.into(), bytes: bytes.into(), layer: Layer::Shipped }
+    }
+}
+
+/// A stretch of lines of a file; it prints as the origin of a part: `shipped:profiles/kai/sections/soul.md:4-9`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SourceRef {
+    /// The layer of the file.
+    pub layer: Layer,
+    /// Its path inside the folder of profiles.
+    pub path: String,
+    /// The first line, from 1.
+    pub first: u32,
+    /// The last line.
+    pub last: u32,
+}
+
+impl SourceRef {
+    /// The file without its lines: `home:profiles/kai/sections/soul.md`.
+    pub fn file(&self) -> String {
+        format!("{}:profiles/{}", self.layer, self.path)
+    }
+}
+
+impl fmt::Display for SourceRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:profiles/{}:{}-{}", self.layer, self.path, self.first, self.last)
+    }
+}

@@ -1,0 +1,140 @@
+//! The filters, each total: any value in, a value out (PRO-005).
+
+use std::borrow::Cow;
+
+use crate::scope::View;
+
+/// A filter with its argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Filter {
+    OneLine,
+    Trim,
+    Title,
+    Upper,
+    Lower,
+    Xml,
+    Code,
+    Commas,
+    Bullets,
+    Sort,
+    Indent(usize),
+    Quote,
+    Cut(usize),
+    Default(String),
+}
+
+impl Filter {
+    /// The names of the filters, as texts write them.
+    pub(crate) const NAMES: [&str; 14] = [
+        "oneline", "trim", "title", "upper", "lower", "xml", "code", "commas", "bullets", "sort", "indent", "quote",
+        "cut", "default",
+    ];
+
+    /// Applies the filter. Lists are filtered item by item, except by `commas`, `bullets`, `sort` and `default`.
+    pub(crate) fn apply<'a>(&'a self, value: View<'a>) -> View<'a> {
+        match (self, value) {
+            (Self::Commas, View::List(items)) => View::joined(items, ", ", ""),
+            (Self::Bullets, View::List(items)) => View::joined(items, "\n", "- "),
+            (Self::Sort, View::List(mut items)) => {
+                items.sort_by(View::order);
+                View::List(items)
+            }
+            (Self::Default(text), value) if !value.is_true() => View::Text(Cow::Borrowed(text)),
+            (Self::Default(_) | Self::Sort, value) => value,
+            (filter, View::List(items)) => View::List(items.into_iter().map(|item| filter.apply(item)).collect()),
+            (filter, value) => value.map_text(|text| filter.text(text)),
+        }
+    }
+
+    /// What a text becomes; foreign text goes through here too and stays foreign.
+    fn text<'a>(&self, text: Cow<'a, str>) -> Cow<'a, str> {
+        match self {
+            Self::OneLine => one_line(text),
+            Self::Trim => trim(text),
+            Self::Title => capitals(&text).into(),
+            Self::Upper => text.to_uppercase().into(),
+            Self::Lower => text.to_lowercase().into(),
+            Self::Xml => escape_xml(text),
+            Self::Code => code(&text).into(),
+            Self::Bullets => format!("- {text}").into(),
+            Self::Indent(width) => indent(text, *width),
+            Self::Quote => quote(&text).into(),
+            Self::Cut(length) => cut(text, *length),
+            Self::Commas | Self::Sort | Self::Default(_) => text,
+        }
+    }
+}
+
+fn one_line(text: Cow<'_, str>) -> Cow<'_, str> {
+    if !text.contains(['\n', '\r']) {
+        return text;
+    }
+    let lines: Vec<&str> = text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines.join(" ").into()
+}
+
+fn trim(text: Cow<'_, str>) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => text.trim().into(),
+        Cow::Owned(text) => text.trim().to_owned().into(),
+    }
+}
+
+/// Words with a capital: `in-progress` becomes `In-Progress`.
+fn capitals(text: &str) -> String {
+    let mut start = true;
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if start {
+            out.extend(letter.to_uppercase());
+        } else {
+            out.extend(letter.to_lowercase());
+        }
+        start = !letter.is_alphanumeric() && letter != '\'';
+    }
+    out
+}
+
+fn escape_xml(text: Cow<'_, str>) -> Cow<'_, str> {
+    if !text.contains(['&', '<', '>']) {
+        return text;
+    }
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").into()
+}
+
+/// A code span that the text cannot close early: a longer fence when it holds backticks.
+fn code(text: &str) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
+    let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
+    if longest == 0 {
+        return format!("`{text}`");
+    }
+    let fence = "`".repeat(longest + 1);
+    format!("{fence} {text} {fence}")
+}
+
+fn indent(text: Cow<'_, str>, width: usize) -> Cow<'_, str> {
+    if !text.contains('\n') {
+        return text;
+    }
+    let space = " ".repeat(width);
+    let lines = text.split('\n').enumerate();
+    let lines: Vec<Cow<'_, str>> = lines
+        .map(|(at, line)| if at == 0 || line.is_empty() { line.into() } else { format!("{space}{line}").into() })
+        .collect();
+    lines.join("\n").into()
+}
+
+fn quote(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect();
+    lines.join("\n")
+}
+
+fn cut(text: Cow<'_, str>, length: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(length) {
+        None => text,
+        Some((at, _)) => format!("{}…", &text[..at]).into(),
+    }
+}
