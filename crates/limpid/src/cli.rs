@@ -1,0 +1,91 @@
+//! What can be said on the command line. From these definitions come the parser, the help, the completions, the man
+//! page and `docs/cli.md` (SUR-014).
+
+mod conversation;
+mod memory;
+mod model;
+mod profile;
+mod prompt;
+mod talk;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+pub use conversation::ConversationCommand;
+pub use memory::MemoryCommand;
+pub use model::ModelCommand;
+pub use profile::{ModeCommand, ProfileCommand};
+pub use prompt::{PromptCommand, ShowArgs};
+pub use talk::{ChatArgs, CostArgs, CostBy, InitArgs, TalkArgs};
+
+/// A personal agent whose every prompt is a file you can read, edit, test, diff and price
+///
+/// Without a command it opens the chat in the terminal.
+#[derive(Debug, Parser)]
+#[command(name = "limpid", version, max_term_width = 100)]
+pub struct Cli {
+    /// What holds for every command.
+    #[command(flatten)]
+    pub global: GlobalArgs,
+
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// What holds for every command.
+#[derive(Clone, Debug, Args)]
+pub struct GlobalArgs {
+    /// The folder that holds everything Limpid keeps [default: ~/.limpid]
+    #[arg(long, global = true, value_name = "DIR", env = "LIMPID_HOME", hide_env_values = true)]
+    pub home: Option<PathBuf>,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Talk to the agent: once with a message, on and on without one
+    Chat(ChatArgs),
+    /// Write the home folder: limpid.toml, soul.md, safety.md
+    Init(InitArgs),
+    /// Check home, database, model, providers, clock and zone; one line each
+    Doctor(DoctorArgs),
+    /// See, edit, compare, check and test what the model reads
+    #[command(subcommand)]
+    Prompt(PromptCommand),
+    /// List, show, make and check styles of agent
+    #[command(subcommand)]
+    Profile(ProfileCommand),
+    /// List and show modes
+    #[command(subcommand)]
+    Mode(ModeCommand),
+    /// List, fetch, test and remove models
+    #[command(subcommand)]
+    Model(ModelCommand),
+    /// List, search, add, pin and forget what the agent remembers
+    #[command(subcommand)]
+    Memory(MemoryCommand),
+    /// List, show and export conversations
+    #[command(subcommand)]
+    Conversation(ConversationCommand),
+    /// Sum up tokens and money from the ledger
+    Cost(CostArgs),
+    /// Print completions for a shell
+    Completions(CompletionsArgs),
+}
+
+/// Options of `doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}

@@ -1,0 +1,88 @@
+//! `chat`, `init` and `cost`.
+
+use clap::{Args, ValueEnum};
+
+/// Options of `chat`.
+#[derive(Clone, Debug, Default, Args)]
+pub struct ChatArgs {
+    /// What to say; words are joined by spaces, piped input follows. Nothing: an open chat at a terminal
+    #[arg(value_name = "MESSAGE")]
+    pub message: Vec<String>,
+
+    /// Print events as JSON, one a line
+    #[arg(long)]
+    pub json: bool,
+
+    /// How to talk.
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
+
+/// What every way of talking to a model takes.
+#[derive(Clone, Debug, Default, Args)]
+pub struct TalkArgs {
+    /// The conversation: an id, `last` or `new` [default: new for a message, last for an open chat]
+    #[arg(long, short, value_name = "ID")]
+    pub conversation: Option<String>,
+
+    /// The profile
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+
+    /// The mode: assistant, developer, planning, debugger, user, or an added one
+    #[arg(long, value_name = "NAME")]
+    pub mode: Option<String>,
+
+    /// The model: provider/model
+    #[arg(long, value_name = "MODEL", env = "LIMPID_MODEL", hide_env_values = true)]
+    pub model: Option<String>,
+}
+
+/// Options of `init`.
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// Ask nothing; take the defaults
+    #[arg(long, short)]
+    pub yes: bool,
+
+    /// What the agent calls you
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+
+    /// The model: provider/model
+    #[arg(long, value_name = "MODEL")]
+    pub model: Option<String>,
+
+    /// Your time zone: Europe/Berlin
+    #[arg(long, value_name = "ZONE")]
+    pub zone: Option<String>,
+
+    /// The profile
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+}
+
+/// Options of `cost`.
+#[derive(Debug, Args)]
+pub struct CostArgs {
+    /// What to sum up by
+    #[arg(long, value_enum, default_value = "model")]
+    pub by: CostBy,
+
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What costs are summed up by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CostBy {
+    /// The way of talking to a model: chat-remote, heartbeat, …
+    Path,
+    /// The model
+    Model,
+    /// The day, in your zone
+    Day,
+    /// The conversation
+    Conversation,
+}

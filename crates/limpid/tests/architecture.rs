@@ -1,0 +1,175 @@
+//! The shape of the workspace: floors, purity, and the things that stand in one place only. Read from the manifests
+//! and sources, so that a change against the shape fails here before anybody has to notice it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Every crate of the program and its floor (docs/spec/architecture.md, section 2).
+const FLOORS: [(&str, u8); 7] = [
+    ("limpid-core", 1),
+    ("limpid-prompt", 2),
+    ("limpid-turn", 3),
+    ("limpid-store", 3),
+    ("limpid-model", 3),
+    ("limpid-runtime", 4),
+    ("limpid", 6),
+];
+
+/// What the pure crates may use besides one another: nothing that has a runtime, a clock, sockets or files.
+const PURE: [(&str, &[&str]); 3] = [
+    ("limpid-core", &["thiserror"]),
+    (
+        "limpid-prompt",
+        &["include_dir", "jiff", "minijinja", "schemars", "serde", "serde-saphyr", "serde_json", "sha2", "thiserror", "toml"],
+    ),
+    ("limpid-turn", &["serde", "serde_json", "thiserror"]),
+];
+
+/// What would break purity if a pure crate's source named it.
+const IMPURE: [&str; 9] = [
+    "std::net",
+    "std::process",
+    "std::env::",
+    "std::thread",
+    "SystemTime",
+    "Instant::now",
+    "static mut",
+    "Mutex<",
+    "async fn",
+];
+
+// ARC-001
+#[test]
+fn no_arrow_goes_up() {
+    let floors: BTreeMap<&str, u8> = FLOORS.into_iter().collect();
+    let mut wrong = Vec::new();
+    for (krate, floor) in FLOORS {
+        for used in dependencies(krate) {
+            if let Some(below) = floors.get(used.as_str())
+                && *below >= floor
+            {
+                wrong.push(format!("{krate} (floor {floor}) uses {used} (floor {below})"));
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+    let members: BTreeSet<String> = folders(&root().join("crates"));
+    let known: BTreeSet<String> =
+        FLOORS.iter().map(|(krate, _)| (*krate).to_owned()).chain(["limpid-testkit".to_owned()]).collect();
+    assert_eq!(members, known, "a new crate needs a floor");
+}
+
+// ARC-001 PRO-001
+#[test]
+fn pure_crates_use_nothing_that_touches_the_world() {
+    for (krate, allowed) in PURE {
+        let foreign: Vec<String> = dependencies(krate)
+            .into_iter()
+            .filter(|used| !used.starts_with("limpid-") && !allowed.contains(&used.as_str()))
+            .collect();
+        assert_eq!(foreign, Vec::<String>::new(), "{krate} may not use these");
+        for (place, line) in code_lines(krate) {
+            if let Some(impure) = IMPURE.iter().find(|word| line.contains(**word)) {
+                panic!("{place}: {krate} is pure, but this line names {impure}: {line}");
+            }
+        }
+    }
+}
+
+// ARC-001
+#[test]
+fn unsafe_code_is_forbidden_everywhere() {
+    let workspace = read(&root().join("Cargo.toml"));
+    assert!(workspace.contains("unsafe_code = \"forbid\""));
+    for (krate, _) in FLOORS {
+        let manifest = read(&root().join("crates").join(krate).join("Cargo.toml"));
+        assert!(manifest.contains("[lints]\nworkspace = true"), "{krate} does not take the workspace's lints");
+    }
+}
+
+// ARC-002
+#[test]
+fn core_types_have_no_wire_format() {
+    for (place, line) in code_lines("limpid-core") {
+        assert!(!line.contains("Serialize") && !line.contains("Deserialize"), "{place}: {line}");
+    }
+}
+
+// ARC-003
+#[test]
+fn a_model_is_asked_in_one_place_only() {
+    let places = places_of(&["limpid-runtime", "limpid"], |line| line.contains(".prepare(") || line.contains(".send(prepared"));
+    let files: BTreeSet<&str> = places.iter().map(|(file, _)| file.as_str()).collect();
+    assert_eq!(files.len(), 1, "a model is asked in {places:?}");
+}
+
+// ARC-006
+#[test]
+fn nothing_below_the_binary_reads_the_environment_or_finds_the_home() {
+    for (krate, _) in FLOORS.into_iter().filter(|(krate, _)| *krate != "limpid") {
+        for (place, line) in code_lines(krate) {
+            let reads = ["env::var", "env::args", "home_dir", "env::current_dir"].iter().find(|word| line.contains(**word));
+            assert!(reads.is_none(), "{place}: {line}");
+        }
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(file: &Path) -> String {
+    fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
+/// The crates that a crate is built with, those of its tests left out.
+fn dependencies(krate: &str) -> Vec<String> {
+    let manifest: toml::Table = read(&root().join("crates").join(krate).join("Cargo.toml")).parse().unwrap();
+    manifest
+        .get("dependencies")
+        .and_then(toml::Value::as_table)
+        .map(|table| table.keys().cloned().collect())
+        .unwrap_or_default()
+}
+
+fn folders(below: &Path) -> BTreeSet<String> {
+    fs::read_dir(below).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// Lines of a crate's source that are code: no comments, and nothing from the first test module on.
+fn code_lines(krate: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut open = vec![root().join("crates").join(krate).join("src")];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+                continue;
+            }
+            if path.extension().is_none_or(|ending| ending != "rs") || path.ends_with("tests.rs") {
+                continue;
+            }
+            let name = format!("{krate}/{}", path.file_name().unwrap().to_string_lossy());
+            for (at, line) in read(&path).lines().enumerate() {
+                if line.trim() == "#[cfg(test)]" {
+                    break;
+                }
+                if !line.trim_start().starts_with("//") {
+                    found.push((format!("{name}:{}", at + 1), line.to_owned()));
+                }
+            }
+        }
+    }
+    found
+}
+
+fn places_of(krates: &[&str], wanted: impl Fn(&str) -> bool) -> Vec<(String, String)> {
+    krates
+        .iter()
+        .flat_map(|krate| code_lines(krate))
+        .filter(|(_, line)| wanted(line))
+        .map(|(place, line)| (place.rsplit_once(':').map_or(place.clone(), |(file, _)| file.to_owned()), line))
+        .collect()
+}
