@@ -13,12 +13,14 @@
 //! - [`failure`]: classes of provider errors, and when to try again.
 //! - [`memory`]: one thing that the agent was asked to keep.
 //! - [`recall`]: words of a text, and which memory answers a query best.
+//! - [`splinterlands`]: the cards of a battle that may be played, and their numbers.
 
 pub mod failure;
 pub mod id;
 pub mod memory;
 pub mod message;
 pub mod recall;
+pub mod splinterlands;
 pub mod tool;
 pub mod trust;
 pub mod usage;
