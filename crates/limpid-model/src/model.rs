@@ -24,7 +24,8 @@ pub trait Model: Send + Sync {
 
     /// Sends what was prepared. The stream ends after [`ModelEvent::End`] or an error; when `cancel` is cancelled it
     /// ends with an error of class [`FailureClass::Cancelled`] within a second.
-    fn send(&self, prepared: Prepared, cancel: CancellationToken) -> BoxStream<'static, Result<ModelEvent, ModelError>>;
+    fn send(&self, prepared: Prepared, cancel: CancellationToken)
+    -> BoxStream<'static, Result<ModelEvent, ModelError>>;
 }
 
 /// What is known of a model before it is asked.
