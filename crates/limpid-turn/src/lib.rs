@@ -1,1 +1,32 @@
-//! Being written.
+//! The turn machine: a value that takes events and returns effects.
+//!
+//! A turn begins when a person's message was accepted and ends with an answer, a failure or a cancel. [`Turn`] decides
+//! what happens next and touches nothing: it has no clock, no I/O and no randomness. Whoever drives it carries out the
+//! effects, writes each event into a journal before giving it to the machine, and brings a turn that a crash
+//! interrupted back by replaying them ([`Turn::resume`]).
+//!
+//! ```
+//! use limpid_turn::{Effect, Event, Reply, Turn, TurnStart};
+//!
+//! let (mut turn, effects) = Turn::start(TurnStart::default());
+//! assert_eq!(effects, [Effect::CallModel { round: 1, tools: false }]);
+//! let effects = turn.on(Event::Reply(Reply::text("Hello!")));
+//! assert!(matches!(&effects[1], Effect::Deliver { text } if text == "Hello!"));
+//! ```
+//!
+//! # Layout
+//! - [`turn`]: the machine.
+//! - [`event`]: what it is told.
+//! - [`effect`]: what it asks for.
+//! - [`result`]: the text of a tool's result, with its limits.
+//! - [`json_calls`]: tool calls of a model that can only be held to a JSON schema.
+
+pub mod effect;
+pub mod event;
+pub mod json_calls;
+pub mod result;
+pub mod turn;
+
+pub use effect::{Effect, Outcome, PlannedCall};
+pub use event::{Event, Finish, Reply, ToolOutcome};
+pub use turn::{Limits, OfferedTool, Turn, TurnStart};

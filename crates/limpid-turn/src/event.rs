@@ -1,0 +1,111 @@
+//! What a turn is told.
+
+use limpid_core::{CallId, FailureClass, Message, ToolCall, Trust};
+
+/// Something that happened to a turn.
+///
+/// Every event is journaled before the machine takes it, chunks excepted: before an event that cuts a stream they are
+/// journaled as one, so that a replay comes to the same state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// More of the answer's text; it is kept until the reply is whole.
+    Chunk {
+        /// The text that was added.
+        text: String,
+    },
+    /// The model answered.
+    Reply(Reply),
+    /// The model could not be asked, or its answer broke off.
+    ModelFailed {
+        /// The class of the failure.
+        class: FailureClass,
+        /// What went wrong and what to do, for a person.
+        message: String,
+    },
+    /// A tool came back.
+    ToolDone {
+        /// The call that it answers.
+        id: CallId,
+        /// What came of it.
+        outcome: ToolOutcome,
+    },
+    /// The time of a tool call is up.
+    Timer {
+        /// The call.
+        id: CallId,
+    },
+    /// The person sent another message while the turn ran.
+    Steer(Message),
+    /// The person stopped the turn.
+    Cancel,
+}
+
+/// A whole answer of a model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reply {
+    /// Its text; may be empty beside calls.
+    pub text: String,
+    /// Its calls, in the model's order.
+    pub calls: Vec<ToolCall>,
+    /// Why it ended.
+    pub finish: Finish,
+}
+
+impl Reply {
+    /// An answer without calls.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+
+    /// An answer that only calls tools.
+    pub fn calls(calls: Vec<ToolCall>) -> Self {
+        Self { calls, ..Self::default() }
+    }
+}
+
+/// Why an answer ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Finish {
+    /// The model was done.
+    #[default]
+    Stop,
+    /// It reached its limit of tokens.
+    Length,
+    /// The provider withheld the rest.
+    Moderated,
+}
+
+impl Finish {
+    /// The name, as the journal and `--json` write it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Stop => "stop",
+            Self::Length => "length",
+            Self::Moderated => "moderated",
+        }
+    }
+
+    /// Reads a name; anything else is no finish.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Stop, Self::Length, Self::Moderated].into_iter().find(|finish| finish.as_str() == word)
+    }
+}
+
+/// What came of a tool call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToolOutcome {
+    /// The tool's result.
+    Done {
+        /// What it returned, whole.
+        text: String,
+        /// Who wrote the least trusted text in it.
+        trust: Trust,
+        /// The tag of the boundary around it, when the text is foreign.
+        boundary: Option<String>,
+    },
+    /// The tool failed.
+    Failed {
+        /// What went wrong and what to do, for the model.
+        error: String,
+    },
+}

@@ -1,0 +1,331 @@
+//! The machine itself.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use limpid_core::{CallId, FailureClass, Message, Role, ToolCall};
+
+use crate::effect::{Effect, Outcome, PlannedCall};
+use crate::event::{Event, Reply, ToolOutcome};
+use crate::result;
+
+/// What a turn begins with. The person's message is stored and rendered by whoever drives the turn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TurnStart {
+    /// The tools that the prompt declares; nothing else is ever run (KAI-114).
+    pub tools: Vec<OfferedTool>,
+    /// Names of calls that stand in the history, so that no name comes twice.
+    pub taken: BTreeSet<CallId>,
+    /// How far the turn may go.
+    pub limits: Limits,
+}
+
+/// A tool that the model may call in this turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OfferedTool {
+    /// Its name.
+    pub name: String,
+    /// How long one call may take.
+    pub timeout: Duration,
+}
+
+/// How far a turn may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Calls of the model in which it may use tools; one more follows without (KAI-112).
+    pub calls_with_tools: u32,
+    /// The batch of equal calls in a row in whose place the last call without tools comes (KAI-112).
+    pub equal_batches: u32,
+    /// Characters of a tool's result that the model gets to read (KAI-114).
+    pub result_chars: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { calls_with_tools: 15, equal_batches: 3, result_chars: 20_000 }
+    }
+}
+
+/// One turn: from a person's message to the answer.
+///
+/// It is a plain value: cloned, compared and brought back from its events at will. An event that does not fit the
+/// state (a result that nobody waits for, anything after the end) changes nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turn {
+    start: TurnStart,
+    state: State,
+    in_flight: Vec<Message>,
+    queue: Vec<Message>,
+    repeated: Repeated,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum State {
+    /// The model is asked; `partial` is what it said so far.
+    Calling { round: u32, tools: bool, partial: String },
+    /// Tools run: the model's message and, in the order of its calls, the results that are there.
+    Running { round: u32, assistant: Message, results: Vec<Option<Message>> },
+    /// It is over.
+    Ended { outcome: Outcome, unanswered: Vec<Message> },
+}
+
+/// The last batch of calls without their ids, and how often it came in a row.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Repeated {
+    batch: Vec<(String, String)>,
+    times: u32,
+}
+
+impl Turn {
+    /// Begins a turn.
+    pub fn start(start: TurnStart) -> (Self, Vec<Effect>) {
+        let tools = !start.tools.is_empty() && start.limits.calls_with_tools > 0;
+        let turn = Self {
+            start,
+            state: State::Calling { round: 1, tools, partial: String::new() },
+            in_flight: Vec::new(),
+            queue: Vec::new(),
+            repeated: Repeated::default(),
+        };
+        let effects = turn.pending();
+        (turn, effects)
+    }
+
+    /// Brings a turn back from its journal. What is still to be done is in [`Turn::pending`]; messages that were to be
+    /// stored are in [`Turn::in_flight`], of which the first ones may be stored already.
+    pub fn resume(start: TurnStart, events: impl IntoIterator<Item = Event>) -> Self {
+        let (mut turn, _) = Self::start(start);
+        for event in events {
+            turn.on(event);
+        }
+        turn
+    }
+
+    /// Takes an event and says what is to be done.
+    pub fn on(&mut self, event: Event) -> Vec<Effect> {
+        if self.outcome().is_some() {
+            return Vec::new();
+        }
+        match event {
+            Event::Chunk { text } => self.on_chunk(&text),
+            Event::Reply(reply) => self.on_reply(reply),
+            Event::ModelFailed { class, message } => self.on_model_failed(class, message),
+            Event::ToolDone { id, outcome } => self.on_result(&id, outcome),
+            Event::Timer { id } => {
+                let seconds = self.timeout_of(&id).as_secs();
+                self.on_result(&id, ToolOutcome::Failed { error: format!("no result within {seconds} s") })
+            }
+            Event::Steer(message) => {
+                self.queue.push(message);
+                Vec::new()
+            }
+            Event::Cancel => self.on_cancel(),
+        }
+    }
+
+    /// What this turn added to the conversation after the person's message: calls with their results, steering
+    /// messages, the answer. It is what was stored, or is to be.
+    pub fn in_flight(&self) -> &[Message] {
+        &self.in_flight
+    }
+
+    /// How the turn ended, once it did.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        match &self.state {
+            State::Ended { outcome, .. } => Some(outcome),
+            State::Calling { .. } | State::Running { .. } => None,
+        }
+    }
+
+    /// What is to be done for the turn to go on, by its state alone: after a crash, what has no recorded result.
+    pub fn pending(&self) -> Vec<Effect> {
+        match &self.state {
+            State::Calling { round, tools, .. } => vec![Effect::CallModel { round: *round, tools: *tools }],
+            State::Running { assistant, results, .. } => {
+                let open = assistant.calls.iter().zip(results).filter(|(_, result)| result.is_none());
+                let calls = open.map(|(call, _)| self.planned(call)).collect();
+                vec![Effect::RunTools { calls }]
+            }
+            State::Ended { outcome, unanswered } => {
+                vec![Effect::End { outcome: outcome.clone(), unanswered: unanswered.clone() }]
+            }
+        }
+    }
+
+    fn on_chunk(&mut self, text: &str) -> Vec<Effect> {
+        if let State::Calling { partial, .. } = &mut self.state {
+            partial.push_str(text);
+        }
+        Vec::new()
+    }
+
+    fn on_reply(&mut self, reply: Reply) -> Vec<Effect> {
+        let State::Calling { round, tools, .. } = self.state else { return Vec::new() };
+        if !tools || reply.calls.is_empty() {
+            return self.answer(reply);
+        }
+        if self.repeated.count(&reply.calls) >= self.start.limits.equal_batches {
+            return self.call(round + 1, false);
+        }
+        let assistant = Message { calls: self.named(reply.calls), ..Message::new(Role::Assistant, reply.text) };
+        let results = assistant.calls.iter().map(|call| self.refuse(call)).collect();
+        self.state = State::Running { round, assistant, results };
+        self.pass_border().unwrap_or_else(|| self.pending())
+    }
+
+    /// Ends the turn with a text. Calls that came although none were allowed are dropped, so that none is unpaired.
+    fn answer(&mut self, reply: Reply) -> Vec<Effect> {
+        if reply.text.trim().is_empty() {
+            let message = "the model answered nothing; ask again, or another model".to_owned();
+            return self.end(Outcome::Failed { class: FailureClass::Garbage, message });
+        }
+        let mut effects = vec![self.store(vec![Message::new(Role::Assistant, reply.text.clone())])];
+        effects.push(Effect::Deliver { text: reply.text });
+        effects.extend(self.end(Outcome::Answered { finish: reply.finish }));
+        effects
+    }
+
+    fn on_model_failed(&mut self, class: FailureClass, message: String) -> Vec<Effect> {
+        match (&self.state, class) {
+            (State::Calling { .. }, FailureClass::Cancelled) => self.on_cancel(),
+            (State::Calling { .. }, _) => self.end(Outcome::Failed { class, message }),
+            (State::Running { .. } | State::Ended { .. }, _) => Vec::new(),
+        }
+    }
+
+    fn on_result(&mut self, id: &CallId, outcome: ToolOutcome) -> Vec<Effect> {
+        let limit = self.start.limits.result_chars;
+        let State::Running { assistant, results, .. } = &mut self.state else { return Vec::new() };
+        let open = assistant.calls.iter().zip(results).find(|(call, result)| call.id == *id && result.is_none());
+        let Some((_, result)) = open else { return Vec::new() };
+        *result = Some(result_message(id, outcome, limit));
+        self.pass_border().unwrap_or_default()
+    }
+
+    /// What was said so far and what was done so far is kept; what is open counts as cancelled (LES-140, LES-141).
+    fn on_cancel(&mut self) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        match &mut self.state {
+            State::Calling { partial, .. } => {
+                let partial = std::mem::take(partial);
+                if !partial.trim().is_empty() {
+                    effects.push(self.store(vec![Message::new(Role::Assistant, partial)]));
+                }
+            }
+            State::Running { assistant, results, .. } => {
+                let open = assistant.calls.iter().zip(results.iter_mut()).filter(|(_, result)| result.is_none());
+                for (call, result) in open {
+                    let outcome = ToolOutcome::Failed { error: "stopped by the user".to_owned() };
+                    *result = Some(result_message(&call.id, outcome, usize::MAX));
+                }
+                let batch = self.take_batch();
+                effects.push(self.store(batch));
+            }
+            State::Ended { .. } => {}
+        }
+        effects.extend(self.end(Outcome::Cancelled));
+        effects
+    }
+
+    /// The border between two calls of the model: when every result is there, stores the batch, lets waiting messages
+    /// steer (ARC-011) and asks again.
+    fn pass_border(&mut self) -> Option<Vec<Effect>> {
+        let State::Running { round, results, .. } = &self.state else { return None };
+        if results.iter().any(Option::is_none) {
+            return None;
+        }
+        let round = *round;
+        let mut batch = self.take_batch();
+        batch.append(&mut self.queue);
+        let mut effects = vec![self.store(batch)];
+        effects.extend(self.call(round + 1, round < self.start.limits.calls_with_tools));
+        Some(effects)
+    }
+
+    fn call(&mut self, round: u32, tools: bool) -> Vec<Effect> {
+        self.state = State::Calling { round, tools, partial: String::new() };
+        self.pending()
+    }
+
+    fn end(&mut self, outcome: Outcome) -> Vec<Effect> {
+        self.state = State::Ended { outcome, unanswered: std::mem::take(&mut self.queue) };
+        self.pending()
+    }
+
+    fn store(&mut self, batch: Vec<Message>) -> Effect {
+        self.in_flight.extend(batch.iter().cloned());
+        Effect::StoreMessages { batch }
+    }
+
+    /// The model's message and the results, in the order of the calls.
+    fn take_batch(&mut self) -> Vec<Message> {
+        let State::Running { assistant, results, .. } = &mut self.state else { return Vec::new() };
+        let first = std::mem::replace(assistant, Message::new(Role::Assistant, ""));
+        std::iter::once(first).chain(std::mem::take(results).into_iter().flatten()).collect()
+    }
+
+    /// The result of a call that must not be run: an unknown tool, or arguments that are no JSON object.
+    fn refuse(&self, call: &ToolCall) -> Option<Message> {
+        let error = if !self.start.tools.iter().any(|tool| tool.name == call.name) {
+            let names: Vec<&str> = self.start.tools.iter().map(|tool| tool.name.as_str()).collect();
+            format!("there is no tool `{}`; there are: {}", call.name, names.join(", "))
+        } else {
+            match serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&call.arguments) {
+                Ok(_) => return None,
+                Err(error) => format!("the arguments of `{}` are no JSON object: {error}", call.name),
+            }
+        };
+        Some(result_message(&call.id, ToolOutcome::Failed { error }, self.start.limits.result_chars))
+    }
+
+    /// The calls under names that no earlier call has; a model's own names stay unless they are blank or taken.
+    fn named(&mut self, calls: Vec<ToolCall>) -> Vec<ToolCall> {
+        let mut named = Vec::with_capacity(calls.len());
+        for mut call in calls {
+            let own = if call.id.as_str().trim().is_empty() { "call" } else { call.id.as_str() };
+            let later = (2..).map(|n: u64| CallId::new(format!("{own}-{n}")));
+            let free = std::iter::once(CallId::new(own)).chain(later).find(|id| !self.start.taken.contains(id));
+            call.id = free.unwrap_or(call.id);
+            // Models that want no arguments often write nothing at all.
+            if call.arguments.trim().is_empty() {
+                call.arguments = "{}".to_owned();
+            }
+            self.start.taken.insert(call.id.clone());
+            named.push(call);
+        }
+        named
+    }
+
+    fn planned(&self, call: &ToolCall) -> PlannedCall {
+        PlannedCall { call: call.clone(), timeout: self.timeout_of(&call.id) }
+    }
+
+    fn timeout_of(&self, id: &CallId) -> Duration {
+        let State::Running { assistant, .. } = &self.state else { return Duration::ZERO };
+        let name = assistant.calls.iter().find(|call| call.id == *id).map(|call| call.name.as_str());
+        let tool = self.start.tools.iter().find(|tool| Some(tool.name.as_str()) == name);
+        tool.map_or(Duration::ZERO, |tool| tool.timeout)
+    }
+}
+
+impl Repeated {
+    /// How often this batch came in a row, this time included.
+    fn count(&mut self, calls: &[ToolCall]) -> u32 {
+        let batch: Vec<_> = calls.iter().map(|call| (call.name.clone(), call.arguments.clone())).collect();
+        self.times = if batch == self.batch { self.times + 1 } else { 1 };
+        self.batch = batch;
+        self.times
+    }
+}
+
+fn result_message(id: &CallId, outcome: ToolOutcome, limit: usize) -> Message {
+    let message = match outcome {
+        ToolOutcome::Done { text, trust, boundary } => {
+            Message { trust, boundary, ..Message::new(Role::Tool, result::keep_both_ends(&text, limit)) }
+        }
+        ToolOutcome::Failed { error } => {
+            Message::new(Role::Tool, result::failure(&result::keep_both_ends(&error, limit)))
+        }
+    };
+    Message { call_id: Some(id.clone()), ..message }
+}

@@ -1,0 +1,129 @@
+//! Random turns: whatever comes in whatever order, the machine keeps its promises.
+
+use std::time::Duration;
+
+use limpid_core::{CallId, FailureClass, Message, Role, ToolCall, Trust, message::unpaired};
+use limpid_turn::{Effect, Event, Finish, Limits, OfferedTool, Reply, ToolOutcome, Turn, TurnStart};
+use proptest::prelude::*;
+
+const TOOLS: [&str; 2] = ["clock", "memory_store"];
+const LIMITS: Limits = Limits { calls_with_tools: 4, equal_batches: 3, result_chars: 60 };
+
+fn start() -> TurnStart {
+    let tool = |name: &str| OfferedTool { name: name.to_owned(), timeout: Duration::from_secs(30) };
+    TurnStart { tools: TOOLS.map(tool).to_vec(), taken: [CallId::new("c0")].into(), limits: LIMITS }
+}
+
+fn id() -> impl Strategy<Value = CallId> {
+    prop_oneof![Just(""), Just("c0"), Just("c1"), Just("c2"), Just("c1-2"), Just("call")].prop_map(CallId::new)
+}
+
+fn call() -> impl Strategy<Value = ToolCall> {
+    let name = prop_oneof![4 => Just("clock"), 2 => Just("memory_store"), 1 => Just("rm")];
+    let arguments = prop_oneof![Just("{}"), Just(""), Just("{\"n\":1}"), Just("{\"n\":")];
+    (id(), name, arguments).prop_map(|(id, name, arguments)| ToolCall {
+        id,
+        name: name.to_owned(),
+        arguments: arguments.to_owned(),
+    })
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let text = prop_oneof![Just(String::new()), Just("word".to_owned()), Just("long ".repeat(40))];
+    let calls = prop::collection::vec(call(), 0..4);
+    let reply =
+        (text.clone(), calls).prop_map(|(text, calls)| Event::Reply(Reply { text, calls, finish: Finish::Stop }));
+    let done = (id(), text.clone()).prop_map(|(id, text)| Event::ToolDone {
+        id,
+        outcome: ToolOutcome::Done { text, trust: Trust::Owner, boundary: None },
+    });
+    prop_oneof![
+        6 => reply,
+        6 => done,
+        2 => (id(), text.clone()).prop_map(|(id, error)| Event::ToolDone { id, outcome: ToolOutcome::Failed { error } }),
+        2 => id().prop_map(|id| Event::Timer { id }),
+        2 => text.clone().prop_map(|text| Event::Chunk { text }),
+        2 => text.prop_map(|text| Event::Steer(Message::new(Role::User, text))),
+        1 => Just(Event::ModelFailed { class: FailureClass::Rate, message: String::new() }),
+        1 => Just(Event::ModelFailed { class: FailureClass::Cancelled, message: String::new() }),
+        1 => Just(Event::Cancel),
+    ]
+}
+
+/// What a driver saw of a turn.
+#[derive(Default)]
+struct Seen {
+    stored: Vec<Message>,
+    calls_with_tools: u32,
+    calls_without: u32,
+    steered: usize,
+    unanswered: usize,
+    ends: usize,
+}
+
+impl Seen {
+    fn take(&mut self, effects: &[Effect]) {
+        for effect in effects {
+            assert_eq!(self.ends, 0, "{effect:?} after the end");
+            match effect {
+                Effect::CallModel { tools: true, .. } => self.calls_with_tools += 1,
+                Effect::CallModel { tools: false, .. } => self.calls_without += 1,
+                Effect::RunTools { calls } => {
+                    assert!(!calls.is_empty());
+                    assert!(calls.iter().all(|planned| TOOLS.contains(&planned.call.name.as_str())));
+                }
+                Effect::StoreMessages { batch } => {
+                    self.steered += batch.iter().filter(|message| message.role == Role::User).count();
+                    self.stored.extend(batch.iter().cloned());
+                }
+                Effect::Deliver { text } => assert!(!text.trim().is_empty()),
+                Effect::End { unanswered, .. } => {
+                    self.unanswered = unanswered.len();
+                    self.ends += 1;
+                }
+            }
+            assert_eq!(unpaired(&self.stored), None);
+            let too_long = |message: &&Message| message.role == Role::Tool && message.text.chars().count() > 120;
+            assert_eq!(self.stored.iter().find(too_long), None);
+        }
+        assert!(self.calls_with_tools <= LIMITS.calls_with_tools && self.calls_without <= 1);
+    }
+}
+
+/// Answers whatever the turn waits for by calling tools again and again: the longest way to the end.
+fn stubborn(turn: &Turn, step: usize) -> Event {
+    match turn.pending().remove(0) {
+        Effect::RunTools { calls } => Event::Timer { id: calls[0].call.id.clone() },
+        _ => Event::Reply(Reply::calls(vec![ToolCall {
+            id: CallId::new("c1"),
+            name: "clock".to_owned(),
+            arguments: format!("{{\"n\":{step}}}"),
+        }])),
+    }
+}
+
+proptest! {
+    // ARC-012 ARC-013 KAI-112 KAI-114 LES-144
+    #[test]
+    fn a_turn_keeps_its_promises_and_always_ends(events in prop::collection::vec(event(), 0..40)) {
+        let (mut turn, effects) = Turn::start(start());
+        let mut seen = Seen::default();
+        seen.take(&effects);
+        let mut taken = Vec::new();
+        let mut steering = 0;
+        for event in events {
+            steering += usize::from(turn.outcome().is_none() && matches!(event, Event::Steer(_)));
+            seen.take(&turn.on(event.clone()));
+            taken.push(event);
+            prop_assert_eq!(&Turn::resume(start(), taken.iter().cloned()), &turn);
+        }
+        for step in 0..40 {
+            if turn.outcome().is_some() { break }
+            let event = stubborn(&turn, step);
+            seen.take(&turn.on(event));
+        }
+        prop_assert_eq!(seen.ends, 1);
+        prop_assert_eq!(&seen.stored[..], turn.in_flight());
+        prop_assert_eq!(seen.steered + seen.unanswered, steering);
+    }
+}
