@@ -6,6 +6,7 @@ use limpid_core::Tier;
 
 use crate::profile::GroupBudget;
 use crate::prompt::Stability;
+use crate::scope::{Record, Scope, View};
 use crate::source::SourceRef;
 use crate::template::{Gate, Name, Template};
 
@@ -62,6 +63,20 @@ pub struct EntryList {
     pub join: String,
     /// Which items are taken at all.
     pub take: Take,
+}
+
+impl EntryList {
+    /// The items that are taken, and how many there were in all.
+    pub fn items<'a>(&self, scope: &Scope<'a>) -> (Vec<Record<'a>>, usize) {
+        let View::List(mut items) = scope.lookup(&self.of.path) else { return (Vec::new(), 0) };
+        let all = items.len();
+        match self.take {
+            Take::All => {}
+            Take::First(count) => items.truncate(count),
+            Take::Last(count) => drop(items.drain(..all.saturating_sub(count))),
+        }
+        (items.into_iter().map(Record::from).collect(), all)
+    }
 }
 
 /// Which items of a list are taken.

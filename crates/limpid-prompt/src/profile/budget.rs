@@ -72,6 +72,15 @@ pub struct GroupBudget {
     pub limit: Limit,
     /// What happens beyond.
     pub overflow: Overflow,
+    /// The paths on which it binds; none: wherever its sections stand.
+    pub paths: Option<Vec<String>>,
+}
+
+impl GroupBudget {
+    /// Whether it binds on a path.
+    pub fn binds(&self, path: &str) -> bool {
+        self.paths.as_ref().is_none_or(|paths| paths.iter().any(|name| name == path))
+    }
 }
 
 /// The budget of a message.

@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
+use limpid_core::Tier;
+
 use crate::inputs::RoleName;
 use crate::section::Section;
 use crate::source::SourceRef;
+use crate::template::Gate;
 
 use super::{Budget, Limit};
 
@@ -21,6 +24,8 @@ pub struct Path {
     pub source: SourceRef,
     /// Which tools are declared: names and `prefix*` patterns. None: every tool. Empty: none.
     pub tools: Option<Vec<String>>,
+    /// The tier of this path, whatever the window.
+    pub tier: Option<Tier>,
     /// The messages, in order.
     pub steps: Vec<Step>,
     /// The budget of the whole prompt with its tool schemas.
@@ -37,7 +42,7 @@ impl Path {
     pub fn sections(&self) -> impl Iterator<Item = &Arc<Section>> {
         self.steps.iter().flat_map(|step| match step {
             Step::Message(message) => message.sections.as_slice(),
-            Step::History => &[],
+            Step::History { .. } => &[],
         })
     }
 }
@@ -48,12 +53,17 @@ pub enum Step {
     /// A message made of sections.
     Message(MessageSpec),
     /// The earlier messages of the conversation, as they were sent.
-    History,
+    History {
+        /// The condition under which they are there; none: always.
+        when: Option<Gate>,
+    },
 }
 
 /// A message made of sections.
 #[derive(Clone, Debug)]
 pub struct MessageSpec {
+    /// The condition under which it is there; none: always.
+    pub when: Option<Gate>,
     /// Who speaks.
     pub role: RoleName,
     /// What stands between two sections that have text.

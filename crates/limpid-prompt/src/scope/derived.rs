@@ -1,9 +1,9 @@
 //! Names over the whole inputs: their fields, and what is derived from them.
 
 use crate::inputs::{
-    DelegateInput, EmailInput, HeartbeatInput, Inputs, MemoryEntry, MemoryInput, ModelInfo, NotificationsInput,
-    PlatformInfo, SchedulingInput, SessionInput, SkillsInput, SmsInput, SummarizeInput, TimeInfo, ToolProtocolName,
-    Trigger, TrustName, UiMode, WorkspaceInput,
+    ChangedInput, DelegateInput, EmailInput, HeartbeatInput, Inputs, MemoryEntry, MemoryInput, ModelInfo,
+    NotificationsInput, PlatformInfo, SchedulingInput, SessionInput, SkillsInput, SmsInput, SummarizeInput, TimeInfo,
+    ToolProtocolName, Trigger, TrustName, UiMode, WorkspaceInput,
 };
 use limpid_core::Trust;
 
@@ -34,6 +34,7 @@ impl<'a> Scope<'a> {
             "delegate" => delegate(&inputs.delegate, rest, self),
             "origins" => View::option(inputs.origins.get(field).map(String::as_str)),
             "tool" => View::Bool(self.offers(field)),
+            "changed" => changed(&inputs.changed, field),
             name => self.top(inputs, name).at(rest, self),
         }
     }
@@ -91,18 +92,28 @@ impl<'a> Scope<'a> {
 }
 
 fn memory<'a>(memory: &'a MemoryInput, field: &str) -> View<'a> {
-    let list = |entries: &'a [MemoryEntry]| {
-        View::records(entries.iter().filter(|entry| !Trust::from(entry.trust).is_foreign()).map(Record::Memory))
-    };
     match field {
         "enabled" => View::Bool(memory.enabled),
         "instructions" => View::option(memory.instructions.as_deref()),
-        "general" => list(&memory.general),
-        "preference" => list(&memory.preference),
-        "learning" => list(&memory.learning),
-        "error" => list(&memory.error),
-        "pinned" => list(&memory.pinned),
-        "promotions" => list(&memory.promotions),
+        "general" => memories(&memory.general),
+        "preference" => memories(&memory.preference),
+        "learning" => memories(&memory.learning),
+        "error" => memories(&memory.error),
+        "pinned" => memories(&memory.pinned),
+        "promotions" => memories(&memory.promotions),
+        _ => View::Absent,
+    }
+}
+
+/// What a stranger had the agent keep is found by asking, never put into a prompt (SEC-002).
+fn memories(entries: &[MemoryEntry]) -> View<'_> {
+    View::records(entries.iter().filter(|entry| !Trust::from(entry.trust).is_foreign()).map(Record::Memory))
+}
+
+fn changed<'a>(changed: &'a ChangedInput, field: &str) -> View<'a> {
+    match field {
+        "goal" => View::Bool(changed.goal),
+        "pinned" => memories(&changed.pinned),
         _ => View::Absent,
     }
 }
@@ -267,7 +278,8 @@ fn digests_or_summary(inputs: &Inputs) -> View<'_> {
         return View::records(inputs.digests.iter().map(Record::Digest));
     }
     let summary = inputs.summary.as_deref().filter(|text| !text.trim().is_empty());
-    View::records(summary.into_iter().map(|text| Record::Summary { text, trust: inputs.summary_trust }))
+    let made = |text| Record::Made(vec![("text", View::labelled(text, inputs.summary_trust))]);
+    View::records(summary.into_iter().map(made))
 }
 
 const fn ui_mode(mode: UiMode) -> &'static str {

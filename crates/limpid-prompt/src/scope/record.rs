@@ -1,5 +1,6 @@
 //! Things with fields, as entries see them.
 
+use limpid_core::Trust;
 use serde_json::Value;
 
 use crate::inputs::{
@@ -46,13 +47,6 @@ pub enum Record<'a> {
     Note(&'a DailyNote),
     /// A digest of what compaction took out.
     Digest(&'a Digest),
-    /// The one summary, in a list of one.
-    Summary {
-        /// What it says.
-        text: &'a str,
-        /// Who wrote what it was made from.
-        trust: TrustName,
-    },
     /// A quoted text.
     Quoted(&'a Quoted),
     /// A message of the conversation.
@@ -65,6 +59,8 @@ pub enum Record<'a> {
     Group(GroupView<'a>),
     /// An object of an isolated path's payload, or of a tool's schema.
     Json(&'a serde_json::Map<String, Value>),
+    /// Fields that were put together from the inputs.
+    Made(Vec<(&'static str, View<'a>)>),
 }
 
 /// A group of `[groups]` with the offered tools only.
@@ -85,8 +81,12 @@ impl<'a> Record<'a> {
             Self::Email(_) | Self::Sms(_) | Self::Notification(_) => TrustName::Outside,
             Self::ActiveSkill(skill) => skill.trust,
             Self::Digest(digest) => digest.trust,
-            Self::Summary { trust, .. } => *trust,
             Self::Quoted(quoted) => quoted.trust,
+            Self::Made(fields) => fields
+                .iter()
+                .map(|(_, value)| value.trust())
+                .max_by_key(|trust| Trust::from(*trust))
+                .unwrap_or_default(),
             Self::Message(message) => message.trust,
             Self::File(_) | Self::Note(_) => TrustName::File,
             _ => TrustName::Owner,
@@ -157,7 +157,6 @@ impl<'a> Record<'a> {
             Self::Note(note) => pair(("date", &note.date), ("content", &note.content), name),
             Self::Digest(digest) if name == "id" => View::text(&digest.id),
             Self::Digest(digest) => quoted(&digest.text, digest.trust, name),
-            Self::Summary { text, trust } => quoted(text, trust, name),
             Self::Quoted(text) => quoted(&text.text, text.trust, name),
             Self::Message(message) => message_field(message, name),
             Self::Call(call) => match name {
@@ -179,6 +178,19 @@ impl<'a> Record<'a> {
                 _ => View::Absent,
             },
             Self::Json(object) => object.get(name).map_or(View::Absent, json),
+            Self::Made(fields) => {
+                fields.into_iter().find(|(field, _)| *field == name).map_or(View::Absent, |(_, value)| value)
+            }
+        }
+    }
+}
+
+impl<'a> From<View<'a>> for Record<'a> {
+    /// An item of a list; one without fields gets the field `item`.
+    fn from(item: View<'a>) -> Self {
+        match item {
+            View::Record(record) => record,
+            plain => Self::Made(vec![("item", plain)]),
         }
     }
 }

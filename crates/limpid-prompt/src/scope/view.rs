@@ -101,6 +101,15 @@ impl<'a> View<'a> {
         }
     }
 
+    /// Who wrote it.
+    pub(crate) fn trust(&self) -> TrustName {
+        match self {
+            Self::Foreign(foreign) => foreign.trust,
+            Self::Record(record) => record.trust(),
+            _ => TrustName::Owner,
+        }
+    }
+
     /// The value of a field, or of a field of a field.
     pub(crate) fn at(self, path: &[String], scope: &Scope<'a>) -> Self {
         path.iter().fold(self, |value, name| match value {
