@@ -1,5 +1,9 @@
 //! The prompt engine.
 
+pub mod boundary;
+pub mod budget;
+pub mod count;
+pub mod diff;
 pub mod inputs;
 pub mod profile;
 pub mod prompt;
@@ -8,6 +12,7 @@ pub mod section;
 pub mod source;
 pub mod template;
 
+pub use count::{Estimate, TokenCounter};
 pub use inputs::Inputs;
 pub use profile::Profile;
 pub use prompt::{OfferedTool, Outcome, Part, Prompt, PromptMessage, SectionReport, Stability};
