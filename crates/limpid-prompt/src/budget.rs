@@ -3,20 +3,7 @@
 //! [`fill`] keeps entries of a group in their order until its limit is reached. [`shrink`] shortens and drops sections
 //! of a message or of a whole prompt by their `drop` number.
 
-use serde::Deserialize;
-
-/// What follows the first entry of a group that does not fit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Overflow {
-    /// Every later entry of every section goes.
-    #[default]
-    StopAll,
-    /// Every later entry of that section goes.
-    Stop,
-    /// Only that entry goes.
-    Skip,
-}
+use crate::profile::Overflow;
 
 /// What one section of a group costs, in the group's unit.
 #[derive(Clone, Debug, Default)]

@@ -1,7 +1,7 @@
 //! The prompt engine.
 
 pub mod boundary;
-pub mod budget;
+mod budget;
 pub mod count;
 pub mod diff;
 pub mod inputs;

@@ -33,10 +33,12 @@ impl Template {
 /// One stretch of a rendered text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Piece<'a> {
-    /// Text of the profile, or of someone whom the owner trusts.
-    Text(Cow<'a, str>),
-    /// Text of a stranger, for which a boundary must be drawn.
-    Foreign(Foreign<'a>),
+    /// Text of the profile.
+    Text(&'a str),
+    /// Data of someone whom the owner trusts, and the name that printed it.
+    Data(Cow<'a, str>, Option<&'a Name>),
+    /// Text of a stranger, for which a boundary must be drawn, and the name that printed it.
+    Foreign(Foreign<'a>, Option<&'a Name>),
     /// The place of a list, by its number in the section, or of the mode's template.
     Slot(Slot),
 }
@@ -96,6 +98,19 @@ pub(crate) enum Root {
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.path.join("."))
+    }
+}
+
+impl Expr {
+    /// The name whose value the expression prints, when it prints one.
+    fn name(&self) -> Option<&Name> {
+        match self {
+            Self::Name(name) => Some(name),
+            Self::Filter(_, inner) => inner.name(),
+            Self::And(_, right) => right.name(),
+            Self::Or(left, _) => left.name(),
+            _ => None,
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use limpid_core::Trust;
 
 use crate::inputs::{OutsideText, TrustName};
-use crate::template::Piece;
+use crate::template::{Name, Piece};
 
 use super::{Record, Scope};
 
@@ -119,10 +119,10 @@ impl<'a> View<'a> {
     }
 
     /// What printing the value writes; nothing for what is absent. A list without a filter is joined by commas.
-    pub(crate) fn into_piece(self) -> Option<Piece<'a>> {
+    pub(crate) fn into_piece(self, name: Option<&'a Name>) -> Option<Piece<'a>> {
         match self.flat() {
-            Self::Text(text) => Some(Piece::Text(text)),
-            Self::Foreign(foreign) => Some(Piece::Foreign(foreign)),
+            Self::Text(text) => Some(Piece::Data(text, name)),
+            Self::Foreign(foreign) => Some(Piece::Foreign(foreign, name)),
             _ => None,
         }
     }

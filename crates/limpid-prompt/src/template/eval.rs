@@ -9,9 +9,9 @@ use super::{Expr, Node, Piece, Root};
 pub(super) fn nodes<'a>(nodes: &'a [Node], frame: &Frame<'_, 'a>, out: &mut Vec<Piece<'a>>) {
     for node in nodes {
         match node {
-            Node::Text(text) => out.push(Piece::Text(Cow::Borrowed(text))),
+            Node::Text(text) => out.push(Piece::Text(text)),
             Node::Print(Expr::Slot(slot)) => out.push(Piece::Slot(*slot)),
-            Node::Print(expr) => out.extend(value(expr, frame).into_piece()),
+            Node::Print(expr) => out.extend(value(expr, frame).into_piece(expr.name())),
             Node::If { test, yes, no } => {
                 let branch = if value(test, frame).is_true() { yes } else { no };
                 self::nodes(branch, frame, out);
