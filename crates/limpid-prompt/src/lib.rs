@@ -11,6 +11,7 @@ pub mod scope;
 pub mod section;
 pub mod source;
 pub mod template;
+pub mod workspace;
 
 pub use count::{Estimate, TokenCounter};
 pub use inputs::Inputs;

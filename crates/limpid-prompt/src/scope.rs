@@ -1,8 +1,10 @@
 //! The names that templates may use, over the inputs of one prompt.
 
 mod derived;
+mod pick;
 mod record;
 mod view;
+mod workspace;
 
 use limpid_core::Tier;
 

@@ -2,12 +2,14 @@
 
 use crate::inputs::{
     ChangedInput, DelegateInput, EmailInput, HeartbeatInput, Inputs, MemoryEntry, MemoryInput, ModelInfo,
-    NotificationsInput, PlatformInfo, SchedulingInput, SessionInput, SkillsInput, SmsInput, SummarizeInput, TimeInfo,
-    ToolProtocolName, Trigger, TrustName, UiMode, WorkspaceInput,
+    NotificationsInput, PlatformInfo, SchedulingInput, SessionInput, SmsInput, SummarizeInput, TimeInfo,
+    ToolProtocolName, Trigger, TrustName, UiMode,
 };
 use limpid_core::Trust;
 
+use super::pick::pick;
 use super::record::{json, trust_name};
+use super::workspace::{skills, workspace};
 use super::{Record, Scope, View};
 
 impl<'a> Scope<'a> {
@@ -24,7 +26,8 @@ impl<'a> Scope<'a> {
             "sms" => sms(&inputs.sms, field),
             "notifications" => notifications(&inputs.notifications, field),
             "skills" => skills(&inputs.skills, field),
-            "workspace" => self.workspace(&inputs.workspace, field),
+            "workspace" => workspace(&inputs.workspace, self.profile().file_order(), field),
+            "pick" => pick(inputs.payload.as_ref(), field),
             "session" => session(&inputs.session, field),
             "model" => model(&inputs.model, field),
             "platform" => platform(&inputs.platform, field),
@@ -69,23 +72,6 @@ impl<'a> Scope<'a> {
             "in_flight" => View::records(inputs.in_flight.iter().map(Record::Message)),
             "payload" => inputs.payload.as_ref().map_or(View::Absent, json),
             "boundary" => View::text(self.boundary()),
-            _ => View::Absent,
-        }
-    }
-
-    fn workspace(&self, workspace: &'a WorkspaceInput, field: &str) -> View<'a> {
-        match field {
-            "" => View::Bool(*workspace != WorkspaceInput::default()),
-            "path" => View::text(&workspace.path),
-            "files" => View::records(workspace.files.iter().map(Record::File)),
-            "prompt_files" => {
-                let named = |name: &String| {
-                    workspace.files.iter().find(|file| file.name == *name && !file.content.trim().is_empty())
-                };
-                View::records(self.profile().file_order().iter().filter_map(named).map(Record::File))
-            }
-            "long_term" => View::option(workspace.long_term.as_deref()),
-            "daily_notes" => View::records(workspace.daily_notes.iter().map(Record::Note)),
             _ => View::Absent,
         }
     }
@@ -167,14 +153,6 @@ fn notifications<'a>(notifications: &'a NotificationsInput, field: &str) -> View
             newest.sort_by_cached_key(|new| std::cmp::Reverse(new.posted_at.parse::<jiff::Timestamp>().ok()));
             View::records(newest.into_iter().map(Record::Notification))
         }
-        _ => View::Absent,
-    }
-}
-
-fn skills<'a>(skills: &'a SkillsInput, field: &str) -> View<'a> {
-    match field {
-        "index" => View::records(skills.index.iter().map(Record::Skill)),
-        "active" => View::records(skills.active.iter().map(Record::ActiveSkill)),
         _ => View::Absent,
     }
 }

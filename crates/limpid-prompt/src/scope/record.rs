@@ -43,6 +43,15 @@ pub enum Record<'a> {
     Artifact(&'a ArtifactInput),
     /// A file of the workspace.
     File(&'a WorkspaceFile),
+    /// What a prompt quotes of a file of the workspace.
+    Excerpt {
+        /// The file's name.
+        name: &'a str,
+        /// What is quoted.
+        content: &'a str,
+    },
+    /// A line of MEMORY.md, with what stands above it.
+    Line(&'a str),
     /// The note of a day.
     Note(&'a DailyNote),
     /// A digest of what compaction took out.
@@ -88,7 +97,7 @@ impl<'a> Record<'a> {
                 .max_by_key(|trust| Trust::from(*trust))
                 .unwrap_or_default(),
             Self::Message(message) => message.trust,
-            Self::File(_) | Self::Note(_) => TrustName::File,
+            Self::File(_) | Self::Excerpt { .. } | Self::Line(_) | Self::Note(_) => TrustName::File,
             _ => TrustName::Owner,
         }
     }
@@ -106,6 +115,8 @@ impl<'a> Record<'a> {
             Self::ActiveSkill(skill) => ("skill", skill.name.as_str()),
             Self::Goal(goal) => ("goal", goal.id.as_str()),
             Self::File(file) => ("workspace", file.name.as_str()),
+            Self::Excerpt { name, .. } => ("workspace", *name),
+            Self::Line(_) => ("workspace", "memory/MEMORY.md"),
             Self::Note(note) => ("note", note.date.as_str()),
             Self::Digest(digest) => ("digest", digest.id.as_str()),
             Self::Message(HistoryMessage { id: Some(id), .. }) => return Some(format!("message:{id}")),
@@ -154,6 +165,8 @@ impl<'a> Record<'a> {
                 _ => View::Absent,
             },
             Self::File(file) => pair(("name", &file.name), ("content", &file.content), name),
+            Self::Excerpt { name: file, content } => pair(("name", file), ("content", content), name),
+            Self::Line(text) => pair(("text", text), ("text", text), name),
             Self::Note(note) => pair(("date", &note.date), ("content", &note.content), name),
             Self::Digest(digest) if name == "id" => View::text(&digest.id),
             Self::Digest(digest) => quoted(&digest.text, digest.trust, name),
