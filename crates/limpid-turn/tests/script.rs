@@ -4,6 +4,8 @@
 //! `timer ID`, `steer TEXT`, `fail CLASS TEXT`, `cancel`. `tools NAME…`, `taken ID…`, `limit N` and `cut N` set the
 //! turn up; lines that begin with `#` say what the file shows and which ids it proves.
 
+#![allow(clippy::unwrap_used)]
+
 use std::fmt::Write as _;
 use std::time::Duration;
 
