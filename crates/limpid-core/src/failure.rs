@@ -33,6 +33,22 @@ pub enum FailureClass {
 }
 
 impl FailureClass {
+    /// Every class.
+    pub const ALL: [Self; 12] = [
+        Self::Quota,
+        Self::Key,
+        Self::UnknownModel,
+        Self::Malformed,
+        Self::TooLarge,
+        Self::Moderated,
+        Self::Overflow,
+        Self::Rate,
+        Self::Server,
+        Self::Transport,
+        Self::Garbage,
+        Self::Cancelled,
+    ];
+
     /// The class's name, as the ledger and `--json` write it.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -49,6 +65,11 @@ impl FailureClass {
             Self::Garbage => "garbage",
             Self::Cancelled => "cancelled",
         }
+    }
+
+    /// Reads a class's name; nothing else is accepted.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|class| class.as_str() == word)
     }
 
     /// Whether the same request may succeed a little later.
@@ -101,21 +122,6 @@ impl RetryPlan {
 mod tests {
     use super::*;
 
-    const ALL: [FailureClass; 12] = [
-        FailureClass::Quota,
-        FailureClass::Key,
-        FailureClass::UnknownModel,
-        FailureClass::Malformed,
-        FailureClass::TooLarge,
-        FailureClass::Moderated,
-        FailureClass::Overflow,
-        FailureClass::Rate,
-        FailureClass::Server,
-        FailureClass::Transport,
-        FailureClass::Garbage,
-        FailureClass::Cancelled,
-    ];
-
     // KAI-110
     #[test]
     fn three_tries_with_waits_of_one_and_two_seconds() {
@@ -128,7 +134,7 @@ mod tests {
     // KAI-111
     #[test]
     fn what_cannot_pass_is_tried_once() {
-        let once: Vec<_> = ALL
+        let once: Vec<_> = FailureClass::ALL
             .into_iter()
             .filter(|class| RetryPlan::default().wait_after(1, *class, None).is_none())
             .map(FailureClass::as_str)

@@ -19,11 +19,9 @@
 //! - [`event`]: what it is told.
 //! - [`effect`]: what it asks for.
 //! - [`result`]: the text of a tool's result, with its limits.
-//! - [`json_calls`]: tool calls of a model that can only be held to a JSON schema.
 
 pub mod effect;
 pub mod event;
-pub mod json_calls;
 pub mod result;
 pub mod turn;
 

@@ -1,0 +1,261 @@
+//! `limpid.toml` as plain values. Every key may be absent; an unknown key is an error that names the known ones.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _};
+
+/// What the owner has set.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// The agent.
+    pub agent: AgentConfig,
+    /// The person that it works for.
+    pub owner: OwnerConfig,
+    /// The model that answers: `provider/model`. Absent: what is found on the machine (SUR-002).
+    pub model: Option<String>,
+    /// Models that are asked in turn when the first one fails (KAI-110).
+    pub fallback: Vec<String>,
+    /// Providers by name.
+    pub provider: BTreeMap<String, ProviderConfig>,
+    /// Models in this process.
+    pub local: LocalConfig,
+    /// What the agent remembers.
+    pub memory: MemoryConfig,
+    /// Texts of the owner's that no file of a profile holds.
+    pub prompt: PromptConfig,
+    /// How far a turn may go.
+    pub limits: LimitsConfig,
+    /// The ledger of requests.
+    pub ledger: LedgerConfig,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            agent: AgentConfig::default(),
+            owner: OwnerConfig::default(),
+            model: None,
+            fallback: Vec::new(),
+            provider: BTreeMap::new(),
+            local: LocalConfig::default(),
+            memory: MemoryConfig::default(),
+            prompt: PromptConfig::default(),
+            limits: LimitsConfig::default(),
+            ledger: LedgerConfig::default(),
+        }
+    }
+}
+
+impl Config {
+    /// Reads the text of a configuration; `file` is how errors name it.
+    ///
+    /// # Errors
+    /// When it is not TOML, has a key that is not known, or a value that cannot be.
+    ///
+    /// ```
+    /// let error = limpid_runtime::Config::parse("modle = \"openai/gpt-5\"", "limpid.toml").unwrap_err();
+    /// assert!(error.to_string().starts_with("limpid.toml: line 1, column 1\n"));
+    /// ```
+    pub fn parse(text: &str, file: &str) -> Result<Self, ConfigError> {
+        toml::from_str(text).map_err(|error| ConfigError::new(&error, text, file))
+    }
+}
+
+/// The agent.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AgentConfig {
+    /// What it calls itself.
+    pub name: String,
+    /// The profile whose prompts it uses.
+    pub profile: String,
+    /// The mode that new conversations begin in.
+    pub mode: String,
+}
+
+impl Default for AgentConfig {
+    fn default() -> Self {
+        Self { name: "Limpid".to_owned(), profile: "limpid".to_owned(), mode: "assistant".to_owned() }
+    }
+}
+
+/// The person that the agent works for.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OwnerConfig {
+    /// What the agent calls them; it stands among the pinned memories under the key `owner`.
+    pub name: Option<String>,
+    /// Their time zone by its IANA name. Absent: the machine's.
+    #[serde(deserialize_with = "zone")]
+    pub zone: Option<jiff::tz::TimeZone>,
+}
+
+/// A provider.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ProviderConfig {
+    /// Where it is: `https://api.example.com/v1`. Absent: the provider's own address.
+    pub base_url: Option<String>,
+    /// The environment variable that holds its key; the key itself never stands in a file (SEC-032).
+    pub api_key_env: Option<String>,
+    /// The protocol that it speaks, for a provider that Limpid does not know by name.
+    pub protocol: Option<String>,
+}
+
+/// Models in this process.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LocalConfig {
+    /// Threads. Absent: physical cores minus one, at least one.
+    pub threads: Option<u32>,
+    /// The window in tokens. Absent: the model's, as far as memory goes.
+    pub window: Option<u32>,
+}
+
+/// What the agent remembers.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MemoryConfig {
+    /// Whether it has memory tools and reads what it remembers. What is stored stays when this is off (KAI-031).
+    pub enabled: bool,
+}
+
+impl Default for MemoryConfig {
+    fn default() -> Self {
+        Self { enabled: true }
+    }
+}
+
+/// Texts of the owner's that no file of a profile holds.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PromptConfig {
+    /// Additional instructions; they end the prompt of the `ollm` profile.
+    pub additional_instructions: String,
+    /// Whether the `ollm` prompt carries its sanity checks.
+    pub sanity_checks: bool,
+}
+
+impl Default for PromptConfig {
+    fn default() -> Self {
+        Self { additional_instructions: String::new(), sanity_checks: true }
+    }
+}
+
+/// How far a turn may go.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LimitsConfig {
+    /// Calls of the model with tools in one turn; one more follows without (KAI-112).
+    pub calls_with_tools: u32,
+    /// Characters of a tool's result that the model gets to read (KAI-114).
+    pub result_chars: usize,
+    /// Seconds that a tool may take, when it has no limit of its own (KAI-113).
+    pub tool_seconds: u64,
+    /// Tokens that one answer may have. Absent: the provider's own limit.
+    pub output_tokens: Option<u32>,
+}
+
+impl Default for LimitsConfig {
+    fn default() -> Self {
+        Self { calls_with_tools: 15, result_chars: 20_000, tool_seconds: 30, output_tokens: None }
+    }
+}
+
+/// The ledger of requests.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LedgerConfig {
+    /// Days that a request is kept.
+    pub keep_days: u32,
+    /// Megabytes of text that the ledger holds; older requests go first.
+    pub keep_megabytes: u64,
+}
+
+impl Default for LedgerConfig {
+    fn default() -> Self {
+        Self { keep_days: 90, keep_megabytes: 1000 }
+    }
+}
+
+/// A configuration that cannot be used: what is wrong and where, with the line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct ConfigError {
+    file: String,
+    line: usize,
+    column: usize,
+    excerpt: String,
+    message: String,
+}
+
+impl ConfigError {
+    fn new(error: &toml::de::Error, text: &str, file: &str) -> Self {
+        let at = error.span().map_or(0, |span| span.start.min(text.len()));
+        let before = text.get(..at).unwrap_or_default();
+        let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let column = before.get(start..).map_or(0, |line| line.chars().count()) + 1;
+        let excerpt = text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+        Self {
+            file: file.to_owned(),
+            line: before.matches('\n').count() + 1,
+            column,
+            excerpt: excerpt.to_owned(),
+            message: error.message().trim_end().to_owned(),
+        }
+    }
+
+    /// The line, from 1.
+    pub fn line(&self) -> usize {
+        self.line
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, line, column, excerpt, message } = self;
+        let margin = " ".repeat(line.to_string().len());
+        writeln!(f, "{file}: line {line}, column {column}")?;
+        writeln!(f, "{margin} |")?;
+        writeln!(f, "{line} | {excerpt}")?;
+        writeln!(f, "{margin} | {}^", " ".repeat(column.saturating_sub(1)))?;
+        write!(f, "{message}")
+    }
+}
+
+fn zone<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<jiff::tz::TimeZone>, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    jiff::tz::TimeZone::get(&name)
+        .map(Some)
+        .map_err(|_| D::Error::custom(format!("`{name}` is no time zone; write an IANA name such as \"Europe/Berlin\"")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SUR-011
+    #[test]
+    fn errors_name_line_column_excerpt_and_what_is_known() {
+        let wrong = [
+            "[agent]\nname = \"Ada\"\nprofil = \"kai\"\n",
+            "[owner]\nzone = \"Europe/Berln\"\n",
+            "[limits]\ncalls_with_tools = \"many\"\n",
+            "[provider.openai]\napi_key = \"sk-1\"\n",
+            "model = openai/gpt\n",
+            "[agent\n",
+        ];
+        let errors: Vec<String> =
+            wrong.iter().map(|text| Config::parse(text, "limpid.toml").unwrap_err().to_string()).collect();
+        insta::assert_snapshot!(errors.join("\n\n"));
+    }
+
+    #[test]
+    fn an_empty_file_is_the_default_and_every_key_is_read() {
+        assert_eq!(Config::parse("", "limpid.toml").unwrap(), Config::default());
+        let config = Config::parse(include_str!("config/full.toml"), "limpid.toml").unwrap();
+        insta::assert_debug_snapshot!(config);
+    }
+}

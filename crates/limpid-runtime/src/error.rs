@@ -1,0 +1,49 @@
+//! Why the agent cannot do what was asked.
+
+use std::path::PathBuf;
+
+use limpid_model::ModelError;
+use limpid_store::StoreError;
+
+/// An error of the agent: what was wrong, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum AgentError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A model could not be had, or failed.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// A profile, section or prompt file is wrong.
+    #[error("{0}")]
+    Prompt(String),
+    /// A file of the home folder cannot be read or written.
+    #[error("{}: {source}", .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// There is no such thing.
+    #[error("there is no {what} `{name}`; {advice}")]
+    NotFound {
+        /// What kind of thing.
+        what: &'static str,
+        /// Its name.
+        name: String,
+        /// How to find one that is there.
+        advice: String,
+    },
+    /// What was asked contradicts itself or what is there.
+    #[error("{0}")]
+    Invalid(String),
+}
+
+impl AgentError {
+    /// An error of a file.
+    pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::File { path, source }
+    }
+}

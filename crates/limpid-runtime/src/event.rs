@@ -1,0 +1,77 @@
+//! What a surface sees of a turn while it runs.
+
+use limpid_core::{CallId, ConversationId, Money, TurnId, Usage};
+use limpid_turn::Outcome;
+
+/// Something that happened in a turn, in the order in which it happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AgentEvent {
+    /// The message was accepted and is kept, whatever comes.
+    Accepted {
+        /// The conversation that it belongs to.
+        conversation: ConversationId,
+    },
+    /// A turn begins to answer it.
+    Started {
+        /// The turn.
+        turn: TurnId,
+        /// The model that is asked: `provider/id`.
+        model: String,
+        /// The profile whose prompts are used.
+        profile: String,
+        /// The path of that profile.
+        path: String,
+    },
+    /// More of the model's reasoning.
+    Reasoning(String),
+    /// More of the answer, or of what the model says beside its tool calls.
+    Text(String),
+    /// What was said since the model was asked last does not count: it is asked again.
+    Retrying {
+        /// Why.
+        reason: String,
+        /// The model that is asked: `provider/id`.
+        model: String,
+    },
+    /// A tool is called.
+    ToolStarted {
+        /// The call.
+        id: CallId,
+        /// The tool.
+        name: String,
+        /// The arguments as the model wrote them.
+        arguments: String,
+    },
+    /// A tool came back.
+    ToolDone {
+        /// The call.
+        id: CallId,
+        /// What it returned or what went wrong, as the model reads it.
+        result: String,
+    },
+    /// A call of the model was paid for.
+    Usage {
+        /// What the provider counted.
+        usage: Usage,
+        /// What it cost, when the price is known.
+        cost: Option<Money>,
+    },
+    /// Something that the person should know and that ends nothing: a text that was cut, a price that is unknown.
+    Notice(String),
+    /// The turn is over; nothing follows.
+    Done {
+        /// How it ended.
+        outcome: Outcome,
+        /// The answer, when there is one.
+        answer: Option<String>,
+    },
+    /// The turn could not be carried on; nothing follows. What was accepted is kept.
+    Broken(String),
+}
+
+impl AgentEvent {
+    /// Whether nothing follows.
+    pub fn is_last(&self) -> bool {
+        matches!(self, Self::Done { .. } | Self::Broken(_))
+    }
+}
