@@ -1,0 +1,53 @@
+//! `get_local_time`: the owner's clock.
+
+use async_trait::async_trait;
+use jiff::tz::TimeZone;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+
+/// Tells the time in the owner's zone or another.
+#[derive(Clone, Copy, Debug)]
+pub struct GetLocalTime;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    zone: Option<String>,
+}
+
+#[async_trait]
+impl Tool for GetLocalTime {
+    fn name(&self) -> &'static str {
+        "get_local_time"
+    }
+
+    fn group(&self) -> &'static str {
+        "time"
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        schema_of::<Arguments>()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let Arguments { zone } = read_arguments(arguments)?;
+        let zone = match zone.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
+            None => context.zone.clone(),
+            Some(name) => TimeZone::get(name)
+                .map_err(|_| format!("`{name}` is no time zone; use an IANA name such as Europe/Berlin"))?,
+        };
+        let now = context.clock.now().to_zoned(zone);
+        Ok(ToolText::own(format!("{}, {}", now.strftime("%A %Y-%m-%d %H:%M:%S %:z"), zone_name(now.time_zone()))))
+    }
+}
+
+fn zone_name(zone: &TimeZone) -> &str {
+    zone.iana_name().unwrap_or("UTC")
+}
