@@ -1,0 +1,315 @@
+//! Reads the header of a GGUF file, and checks it, without loading the model.
+//!
+//! The engine behind it trusts its input; a file that is cut off, damaged or no GGUF at all is therefore refused here
+//! (SEC-042). Nothing is believed before it is compared with the length of the file.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufReader, ErrorKind, Read, Seek};
+use std::path::Path;
+
+mod reader;
+mod tensor;
+
+use reader::Reader;
+
+/// The longest text of a header: chat templates have a few thousand bytes.
+const MAX_TEXT: u64 = 16 << 20;
+/// Lists of numbers up to this length are kept (one entry a layer); longer ones belong to the tokenizer.
+const MAX_LIST: u64 = 4096;
+const ALIGNMENT: u64 = 32;
+
+/// What the header of a GGUF file says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gguf {
+    /// The format's version, 2 or 3.
+    pub version: u32,
+    /// The settings of the model; long lists are left out.
+    pub metadata: BTreeMap<String, MetaValue>,
+    /// How many tensors there are.
+    pub tensors: u64,
+    /// Bytes of the whole file.
+    pub file_bytes: u64,
+    /// Bytes that the weights take.
+    pub weight_bytes: u64,
+    /// The text of the token that begins a document, when the file names one.
+    pub bos_token: Option<String>,
+    /// The text of the token that ends a document, when the file names one.
+    pub eos_token: Option<String>,
+}
+
+/// A value in the header.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MetaValue {
+    /// A whole number or a truth value (0 or 1).
+    Number(i128),
+    /// A broken number.
+    Float(f64),
+    /// A text.
+    Text(String),
+    /// A short list of whole numbers.
+    List(Vec<i128>),
+    /// A list that was not kept, with its length.
+    Long(u64),
+}
+
+/// Why a file is no model that can be loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum GgufError {
+    /// The file could not be read.
+    #[error("it cannot be read: {0}")]
+    Io(#[from] std::io::Error),
+    /// The file begins with other bytes than a GGUF file.
+    #[error("it is no GGUF file: it begins with {0}; fetch a model in the GGUF format")]
+    Magic(String),
+    /// The format's version is not known.
+    #[error("its GGUF version is {0}, and only 2 and 3 can be read; convert the model again with current tools")]
+    Version(u32),
+    /// The file is shorter than it says.
+    #[error("it is cut off: {what} needs {needs} bytes and the file has {has}; fetch it again")]
+    Truncated {
+        /// What is missing.
+        what: String,
+        /// Where that would end.
+        needs: u64,
+        /// Where the file ends.
+        has: u64,
+    },
+    /// The header contradicts itself.
+    #[error("it is damaged: {0}; fetch it again")]
+    Malformed(String),
+}
+
+impl Gguf {
+    /// Reads and checks the header of the file at `path`.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is no GGUF file, is cut off or contradicts itself.
+    pub fn open(path: &Path) -> Result<Self, GgufError> {
+        let file = File::open(path)?;
+        if file.metadata()?.is_dir() {
+            return Err(std::io::Error::from(ErrorKind::IsADirectory).into());
+        }
+        Self::read(BufReader::with_capacity(1 << 16, file))
+    }
+
+    /// Reads and checks a header.
+    ///
+    /// # Errors
+    /// As [`Gguf::open`].
+    pub fn read<R: Read + Seek>(source: R) -> Result<Self, GgufError> {
+        let mut reader = Reader::new(source)?;
+        let version = read_start(&mut reader)?;
+        let tensors = reader.count("the number of tensors", 24)?;
+        let settings = reader.count("the number of settings", 13)?;
+
+        let mut metadata = BTreeMap::new();
+        let mut vocabulary = None;
+        for _ in 0..settings {
+            let key = reader.text("a setting's name")?;
+            if key == "tokenizer.ggml.tokens" {
+                vocabulary = Some(reader.position());
+            }
+            let value = read_value(&mut reader, &key)?;
+            if metadata.insert(key.clone(), value).is_some() {
+                return Err(GgufError::Malformed(format!("the setting `{key}` stands in it twice")));
+            }
+        }
+        let weight_bytes = tensor::check(&mut reader, tensors, alignment(&metadata)?)?;
+
+        let mut gguf = Self {
+            version,
+            metadata,
+            tensors,
+            file_bytes: reader.length(),
+            weight_bytes,
+            bos_token: None,
+            eos_token: None,
+        };
+        if let Some(at) = vocabulary {
+            let ids = [gguf.number("tokenizer.ggml.bos_token_id"), gguf.number("tokenizer.ggml.eos_token_id")];
+            let [bos, eos] = read_tokens(&mut reader, at, ids)?;
+            (gguf.bos_token, gguf.eos_token) = (bos, eos);
+        }
+        Ok(gguf)
+    }
+
+    /// The architecture's name: `llama`, `qwen3`, …
+    pub fn architecture(&self) -> Option<&str> {
+        self.text("general.architecture")
+    }
+
+    /// The model's own name.
+    pub fn name(&self) -> Option<&str> {
+        self.text("general.name")
+    }
+
+    /// The Jinja template that turns messages into the text that the model reads.
+    pub fn chat_template(&self) -> Option<&str> {
+        self.text("tokenizer.chat_template")
+    }
+
+    /// The window that the model was made for, in tokens.
+    pub fn context_length(&self) -> Option<u32> {
+        self.arch_number("context_length")?.try_into().ok()
+    }
+
+    /// Bytes that the keys and values of one token take in memory, at two bytes a number; none when the header does
+    /// not say enough.
+    pub fn cache_bytes_per_token(&self) -> Option<u64> {
+        let layers = self.arch_number("block_count")?;
+        let heads = self.arch_number("attention.head_count");
+        let head_size =
+            |key: &str| self.arch_number(key).or_else(|| self.arch_number("embedding_length")?.checked_div(heads?));
+        let size = head_size("attention.key_length")?.checked_add(head_size("attention.value_length")?)?;
+        let cached_heads = match self.arch("attention.head_count_kv") {
+            Some(MetaValue::List(list)) => {
+                list.iter().try_fold(0u64, |sum, &n| sum.checked_add(u64::try_from(n).ok()?))?
+            }
+            Some(MetaValue::Number(n)) => u64::try_from(*n).ok()?.checked_mul(layers)?,
+            _ => heads?.checked_mul(layers)?,
+        };
+        cached_heads.checked_mul(size)?.checked_mul(2)
+    }
+
+    /// How many tokens the vocabulary has.
+    pub fn vocabulary(&self) -> Option<u64> {
+        match self.metadata.get("tokenizer.ggml.tokens") {
+            Some(MetaValue::Long(count)) => Some(*count),
+            _ => None,
+        }
+    }
+
+    fn arch(&self, key: &str) -> Option<&MetaValue> {
+        self.metadata.get(&format!("{}.{key}", self.architecture()?))
+    }
+
+    fn arch_number(&self, key: &str) -> Option<u64> {
+        match self.arch(key)? {
+            MetaValue::Number(number) => u64::try_from(*number).ok(),
+            MetaValue::List(list) => list.iter().max().and_then(|&most| u64::try_from(most).ok()),
+            _ => None,
+        }
+    }
+
+    fn number(&self, key: &str) -> Option<u64> {
+        match self.metadata.get(key)? {
+            MetaValue::Number(number) => u64::try_from(*number).ok(),
+            _ => None,
+        }
+    }
+
+    fn text(&self, key: &str) -> Option<&str> {
+        match self.metadata.get(key)? {
+            MetaValue::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+fn read_start<R: Read + Seek>(reader: &mut Reader<R>) -> Result<u32, GgufError> {
+    let mut magic = [0; 4];
+    if reader.length() < 4 {
+        return Err(GgufError::Magic(format!("{} bytes and then ends", reader.length())));
+    }
+    reader.fill(&mut magic, "the first four bytes")?;
+    if &magic != b"GGUF" {
+        return Err(GgufError::Magic(format!("`{}`", magic.escape_ascii())));
+    }
+    match reader.u32("the version")? {
+        version @ 2..=3 => Ok(version),
+        version => Err(GgufError::Version(version)),
+    }
+}
+
+fn alignment(metadata: &BTreeMap<String, MetaValue>) -> Result<u64, GgufError> {
+    match metadata.get("general.alignment") {
+        None => Ok(ALIGNMENT),
+        Some(MetaValue::Number(n)) => match u64::try_from(*n) {
+            Ok(alignment) if alignment.is_power_of_two() && alignment <= 1 << 20 => Ok(alignment),
+            _ => Err(GgufError::Malformed(format!("`general.alignment` is {n}, not a power of two"))),
+        },
+        Some(_) => Err(GgufError::Malformed("`general.alignment` is no number".into())),
+    }
+}
+
+fn read_value<R: Read + Seek>(reader: &mut Reader<R>, key: &str) -> Result<MetaValue, GgufError> {
+    match reader.u32("a setting's kind")? {
+        kind @ (0..=5 | 7 | 10 | 11) => Ok(MetaValue::Number(read_whole(reader, kind)?)),
+        6 => Ok(MetaValue::Float(f64::from(f32::from_le_bytes(reader.bytes("a number")?)))),
+        8 => reader.text("a text").map(MetaValue::Text),
+        9 => read_list(reader, key),
+        12 => Ok(MetaValue::Float(f64::from_le_bytes(reader.bytes("a number")?))),
+        kind => Err(GgufError::Malformed(format!("the setting `{key}` is of the unknown kind {kind}"))),
+    }
+}
+
+fn read_whole<R: Read + Seek>(reader: &mut Reader<R>, kind: u32) -> Result<i128, GgufError> {
+    let what = "a number";
+    Ok(match kind {
+        1 => i8::from_le_bytes(reader.bytes(what)?).into(),
+        2 => u16::from_le_bytes(reader.bytes(what)?).into(),
+        3 => i16::from_le_bytes(reader.bytes(what)?).into(),
+        4 => u32::from_le_bytes(reader.bytes(what)?).into(),
+        5 => i32::from_le_bytes(reader.bytes(what)?).into(),
+        10 => u64::from_le_bytes(reader.bytes(what)?).into(),
+        11 => i64::from_le_bytes(reader.bytes(what)?).into(),
+        _ => u8::from_le_bytes(reader.bytes(what)?).into(),
+    })
+}
+
+fn read_list<R: Read + Seek>(reader: &mut Reader<R>, key: &str) -> Result<MetaValue, GgufError> {
+    let kind = reader.u32("a list's kind")?;
+    let width = match kind {
+        0 | 1 | 7 => 1,
+        2 | 3 => 2,
+        4..=6 => 4,
+        8 | 10..=12 => 8,
+        _ => return Err(GgufError::Malformed(format!("the list `{key}` holds values of the unknown kind {kind}"))),
+    };
+    let count = reader.count(key, width)?;
+    match kind {
+        8 => {
+            for _ in 0..count {
+                reader.skip_text("a text of a list")?;
+            }
+        }
+        6 | 12 => reader.skip(count * width, key)?,
+        _ if count > MAX_LIST => reader.skip(count * width, key)?,
+        _ => return (0..count).map(|_| read_whole(reader, kind)).collect::<Result<_, _>>().map(MetaValue::List),
+    }
+    Ok(MetaValue::Long(count))
+}
+
+/// The texts of some tokens of the vocabulary whose list begins at `at`.
+fn read_tokens<R: Read + Seek, const N: usize>(
+    reader: &mut Reader<R>,
+    at: u64,
+    ids: [Option<u64>; N],
+) -> Result<[Option<String>; N], GgufError> {
+    let mut texts = [const { None }; N];
+    reader.seek(at)?;
+    if (reader.u32("a setting's kind")?, reader.u32("a list's kind")?) != (9, 8) {
+        return Ok(texts);
+    }
+    let count = reader.count("the vocabulary", 8)?;
+    for id in 0..count {
+        if ids.iter().flatten().all(|wanted| id > *wanted) {
+            break;
+        }
+        if !ids.contains(&Some(id)) {
+            reader.skip_text("a token")?;
+            continue;
+        }
+        let text = reader.text("a token")?;
+        for (wanted, place) in ids.iter().zip(&mut texts) {
+            if *wanted == Some(id) {
+                *place = Some(text.clone());
+            }
+        }
+    }
+    Ok(texts)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,309 @@
+//! The local engine: runs GGUF models inside this process.
+//!
+//! A [`LocalModel`] reads the header of its file when it is opened, which is enough to show what the model would read.
+//! The weights are loaded by the first call, on a thread of their own, and freed when the model is dropped.
+
+use std::path::{Path, PathBuf};
+
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
+use limpid_core::{CallId, FailureClass, Price, ToolCall, ToolProtocol, ToolSpec, UsableWindow, WindowSize};
+use limpid_prompt::inputs::CallInput;
+use limpid_prompt::{OfferedTool, Prompt, PromptMessage};
+use tokio_util::sync::CancellationToken;
+
+use crate::gguf::{Gguf, GgufError};
+use crate::model::{Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared, ReplyForm, Sampling};
+use crate::template::{ChatMessage, ChatTemplate, Rendered, SpanOrigin, TemplateError, TemplateOptions};
+use engine::{Engine, Events, Setup};
+use session::Job;
+
+mod cache;
+mod engine;
+pub mod measure;
+mod memory;
+mod sampler;
+mod session;
+mod tokens;
+mod utf8;
+
+pub use memory::{Footprint, TooLarge, available, default_threads};
+
+/// The protocol's name in [`Prepared`].
+const PROTOCOL: &str = "local";
+/// Parked conversations take at most this much memory unless the settings say otherwise.
+const PARKED_BYTES: u64 = 256 << 20;
+
+/// How a local model is run. Everything absent is chosen to fit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LocalSettings {
+    /// The model's name without the provider; absent: the file's name.
+    pub name: Option<String>,
+    /// Tokens of the window; absent: the model's own, up to 16,384, and less when memory is short.
+    pub window: Option<u32>,
+    /// Tokens that may really be used; absent: 85 % of the window.
+    pub usable_window: Option<UsableWindow>,
+    /// Threads; absent: [`default_threads`].
+    pub threads: Option<u32>,
+    /// Bytes of memory that may be used; absent: no limit is checked. Pass [`available`] here.
+    pub memory: Option<u64>,
+    /// Bytes that the evaluated tokens of other conversations may take; absent: 256 MiB.
+    pub parked: Option<u64>,
+    /// How tools are called; absent: by JSON when the template knows tools, else not at all.
+    pub tools: Option<ToolProtocol>,
+    /// Randomness of calls that do not set it, from 0; absent: 0.7.
+    pub temperature: Option<f32>,
+    /// Whether a model that can reason is asked to.
+    pub thinking: bool,
+    /// A template in place of the file's own.
+    pub template: Option<String>,
+}
+
+/// A GGUF model that runs in this process.
+#[derive(Debug)]
+pub struct LocalModel {
+    card: ModelCard,
+    target: String,
+    template: ChatTemplate,
+    footprint: Footprint,
+    threads: u32,
+    temperature: Option<f32>,
+    thinking: bool,
+    engine: Engine,
+}
+
+/// A file that cannot be run as a model.
+#[derive(Debug, thiserror::Error)]
+#[error("the model file {} cannot be used: {reason}", path.display())]
+pub struct LocalError {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    #[source]
+    pub reason: LocalReason,
+}
+
+/// What is wrong with a model file.
+#[derive(Debug, thiserror::Error)]
+pub enum LocalReason {
+    /// It is missing, damaged, cut off or no GGUF file.
+    #[error(transparent)]
+    File(#[from] GgufError),
+    /// Memory is too small for it.
+    #[error(transparent)]
+    Memory(#[from] TooLarge),
+    /// Its chat template cannot be read.
+    #[error(transparent)]
+    Template(#[from] TemplateError),
+    /// It has none: it is no model for conversations.
+    #[error("it has no chat template, so it cannot hold a conversation; take a model whose name says Instruct or Chat")]
+    NoTemplate,
+    /// The processor lacks what the engine was built with.
+    #[error(
+        "this processor lacks {0}, which the local engine was built with; use a remote model or build on this machine"
+    )]
+    Processor(&'static str),
+}
+
+impl LocalModel {
+    /// Opens a model: reads and checks the file's header, and that the model fits into memory. The weights stay on disk
+    /// until the first call.
+    ///
+    /// # Errors
+    /// When the file cannot be used; says why and what to do.
+    pub fn open(path: &Path, settings: &LocalSettings) -> Result<Self, LocalError> {
+        Self::open_checked(path, settings).map_err(|reason| LocalError { path: path.to_owned(), reason })
+    }
+
+    fn open_checked(path: &Path, settings: &LocalSettings) -> Result<Self, LocalReason> {
+        check_processor()?;
+        let gguf = Gguf::open(path)?;
+        let source = settings.template.as_deref().or(gguf.chat_template()).ok_or(LocalReason::NoTemplate)?;
+        let token = |token: &Option<String>| token.clone().unwrap_or_default();
+        let template = ChatTemplate::new(source, &token(&gguf.bos_token), &token(&gguf.eos_token))?;
+        let footprint = Footprint::choose(&gguf, settings.window, settings.memory)?;
+        let threads = settings.threads.unwrap_or_else(default_threads).max(1);
+
+        let file_name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        let setup = Setup {
+            file: path.to_owned(),
+            window: footprint.window,
+            threads,
+            batch: batch_size(footprint.weights),
+            parked_bytes: settings.parked.unwrap_or(PARKED_BYTES),
+        };
+        Ok(Self {
+            card: card(&file_name, settings, &template, footprint.window),
+            target: format!("local:{file_name}"),
+            template,
+            footprint,
+            threads,
+            temperature: settings.temperature,
+            thinking: settings.thinking,
+            engine: Engine::new(setup),
+        })
+    }
+
+    /// What it takes in memory.
+    pub fn footprint(&self) -> Footprint {
+        self.footprint
+    }
+
+    /// The threads that it uses.
+    pub fn threads(&self) -> u32 {
+        self.threads
+    }
+
+    /// The text that the model reads for a prompt, and what of it the template added
+    /// (origin [`TEMPLATE_ORIGIN`](crate::template::TEMPLATE_ORIGIN)). Message numbers are those of the prompt.
+    ///
+    /// # Errors
+    /// When the template refuses the messages.
+    pub fn render(&self, prompt: &Prompt) -> Result<Rendered, TemplateError> {
+        let messages: Vec<ChatMessage> = prompt.messages().iter().map(chat_message).collect();
+        let tools: Vec<ToolSpec> = match self.card.tools {
+            ToolProtocol::Native => prompt.tools().iter().map(OfferedTool::to_spec).collect(),
+            ToolProtocol::None | ToolProtocol::Json => Vec::new(),
+        };
+        self.template.render(&messages, TemplateOptions { tools: &tools, thinking: self.thinking })
+    }
+
+    fn start(&self, work: Work) -> Events {
+        self.engine.submit(|events| Job {
+            text: work.rendered.text,
+            foreign: work
+                .rendered
+                .spans
+                .into_iter()
+                .filter(|span| span.origin != SpanOrigin::Template)
+                .map(|span| span.range)
+                .collect(),
+            sampling: work.sampling,
+            reply: work.reply,
+            conversation: work.conversation,
+            cancel: work.cancel,
+            events,
+        })
+    }
+}
+
+/// What one call needs of the engine.
+struct Work {
+    rendered: Rendered,
+    sampling: Sampling,
+    reply: ReplyForm,
+    conversation: Option<String>,
+    cancel: CancellationToken,
+}
+
+impl Model for LocalModel {
+    fn info(&self) -> &ModelCard {
+        &self.card
+    }
+
+    fn prepare(&self, call: &ModelCall) -> Result<Prepared, ModelError> {
+        let rendered = self.render(&call.prompt).map_err(|error| refused(&error))?;
+        Ok(Prepared { target: self.target.clone(), body: rendered.text, protocol: PROTOCOL, call: call.clone() })
+    }
+
+    fn send(
+        &self,
+        prepared: Prepared,
+        cancel: CancellationToken,
+    ) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
+        // The body decides; the messages only tell which of its stretches are foreign.
+        let rendered = match self.render(&prepared.call.prompt) {
+            Ok(rendered) if rendered.text == prepared.body => rendered,
+            Ok(_) => Rendered { text: prepared.body, spans: Vec::new() },
+            Err(error) => return stream::iter([Err(refused(&error))]).boxed(),
+        };
+        let asked = prepared.call.sampling;
+        let sampling = Sampling { temperature: asked.temperature.or(self.temperature), ..asked };
+        let events = self.start(Work {
+            rendered,
+            sampling,
+            reply: prepared.call.reply,
+            conversation: prepared.call.conversation,
+            cancel: cancel.clone(),
+        });
+        follow(events, cancel)
+    }
+}
+
+/// The events of a reply; a cancel ends them at once, while the engine finishes its step.
+fn follow(events: Events, cancel: CancellationToken) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
+    let next = |state: Option<(Events, CancellationToken)>| async move {
+        let (mut events, cancel) = state?;
+        let event = tokio::select! {
+            biased;
+            () = cancel.cancelled() => Err(session::cancelled()),
+            event = events.recv() => event.unwrap_or_else(|| {
+                Err(ModelError::new(FailureClass::Server, "the local engine stopped in the middle of a reply"))
+            }),
+        };
+        let over = matches!(event, Err(_) | Ok(ModelEvent::End(_)));
+        Some((event, (!over).then_some((events, cancel))))
+    };
+    stream::unfold(Some((events, cancel)), next).boxed()
+}
+
+fn card(file_name: &str, settings: &LocalSettings, template: &ChatTemplate, window: u32) -> ModelCard {
+    let window = WindowSize(window);
+    let by_template = if template.knows_tools() { ToolProtocol::Json } else { ToolProtocol::None };
+    ModelCard {
+        provider: PROTOCOL.into(),
+        id: settings.name.clone().unwrap_or_else(|| file_name.trim_end_matches(".gguf").to_owned()),
+        local: true,
+        window: Some(window),
+        usable_window: Some(settings.usable_window.unwrap_or_else(|| UsableWindow::default_for(window))),
+        tools: settings.tools.unwrap_or(by_template),
+        thinking: settings.thinking,
+        vision: false,
+        price: Some(Price { input: 0.0, cached: 0.0, cache_written: 0.0, output: 0.0 }),
+    }
+}
+
+fn chat_message(message: &PromptMessage) -> ChatMessage {
+    ChatMessage {
+        role: message.role(),
+        text: message.text().to_owned(),
+        calls: message.calls().iter().map(call).collect(),
+    }
+}
+
+fn call(call: &CallInput) -> ToolCall {
+    ToolCall { id: CallId::new(&*call.id), name: call.name.clone(), arguments: call.arguments.clone() }
+}
+
+fn refused(error: &TemplateError) -> ModelError {
+    ModelError::new(FailureClass::Malformed, error.to_string())
+}
+
+/// Tokens that are evaluated at once: fewer for a larger model, so that a cancel is seen within about a second.
+fn batch_size(weights: u64) -> u32 {
+    match weights {
+        0..=300_000_000 => 256,
+        300_000_001..=1_500_000_000 => 128,
+        _ => 64,
+    }
+}
+
+/// The engine is built for processors of the last ten years; on an older one it would be killed.
+fn check_processor() -> Result<(), LocalReason> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let has = [
+            ("AVX2", std::arch::is_x86_feature_detected!("avx2")),
+            ("FMA", std::arch::is_x86_feature_detected!("fma")),
+            ("F16C", std::arch::is_x86_feature_detected!("f16c")),
+            ("BMI2", std::arch::is_x86_feature_detected!("bmi2")),
+        ];
+        if let Some((name, _)) = has.iter().find(|(_, has)| !has) {
+            return Err(LocalReason::Processor(name));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
