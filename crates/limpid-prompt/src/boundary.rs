@@ -101,7 +101,7 @@ pub(crate) fn neutral(text: &str, tag: &str) -> String {
     out
 }
 
-fn is_tag(tag: &str) -> bool {
+pub(crate) fn is_tag(tag: &str) -> bool {
     (1..=64).contains(&tag.len()) && tag.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
@@ -250,7 +250,7 @@ mod tests {
             let lower = inside.to_lowercase();
             prop_assert!(!lower.contains("[/untrusted") && !lower.contains("[untrusted"), "{inside:?}");
             prop_assert!(!inside.contains("<|"), "{inside:?}");
-            prop_assert!(!inside.chars().any(|c| is_invisible(c)), "{inside:?}");
+            prop_assert!(!inside.chars().any(is_invisible), "{inside:?}");
         }
 
         // PRO-071

@@ -55,7 +55,7 @@ pub(crate) struct Give {
 
 impl Give {
     /// The fewest units that this section can be brought to.
-    fn floor(&self) -> usize {
+    pub(crate) fn floor(&self) -> usize {
         match (self.drop, self.trim) {
             (Some(_), _) => 0,
             (None, true) => self.keep.max(1).min(self.units),

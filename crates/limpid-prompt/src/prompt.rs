@@ -2,6 +2,7 @@
 
 use limpid_core::{Role, ToolSpec, Trust};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::inputs::{CallInput, RoleName, TrustName};
 
@@ -9,14 +10,26 @@ use crate::inputs::{CallInput, RoleName, TrustName};
 ///
 /// It cannot be made or changed outside this crate, so every sentence that reaches a model comes from a file or a
 /// record that the owner can open (KOSHI-001).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Prompt {
     pub(crate) profile: String,
     pub(crate) path: String,
     pub(crate) revision: String,
     pub(crate) messages: Vec<PromptMessage>,
     pub(crate) report: Vec<SectionReport>,
-    pub(crate) tools: Vec<OfferedTool>,
+    pub(crate) offered: Vec<OfferedTool>,
+    pub(crate) declared: bool,
+    pub(crate) counter: String,
+    pub(crate) totals: Option<Totals>,
+}
+
+/// Tokens of a whole prompt, by its counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Totals {
+    /// Messages with their calls, and declared tools.
+    pub total: usize,
+    /// Declared tools.
+    pub tools: usize,
 }
 
 impl Prompt {
@@ -45,9 +58,29 @@ impl Prompt {
         &self.report
     }
 
-    /// The tools that are declared to the provider, in their fixed order.
+    /// The tools that are declared to the provider, in their fixed order; none when calls are made by other means.
     pub fn tools(&self) -> &[OfferedTool] {
-        &self.tools
+        if self.declared { &self.offered } else { &[] }
+    }
+
+    /// The tools that the model may call, declared or only listed in the text.
+    pub fn offered(&self) -> &[OfferedTool] {
+        &self.offered
+    }
+
+    /// What counted the tokens, and how sure it is.
+    pub fn counter(&self) -> &str {
+        &self.counter
+    }
+
+    /// The tokens of the whole, when they were counted.
+    pub fn totals(&self) -> Option<Totals> {
+        self.totals
+    }
+
+    /// The rows of what a budget cut or dropped; nothing is cut silently (PRO-023).
+    pub fn cuts(&self) -> impl Iterator<Item = &SectionReport> {
+        self.report.iter().filter(|row| matches!(row.outcome, Outcome::Trimmed | Outcome::Dropped))
     }
 }
 
@@ -155,6 +188,17 @@ pub enum Stability {
     Turn,
 }
 
+impl Stability {
+    /// The word for it, as section files write it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Fixed => "fixed",
+            Self::Session => "session",
+            Self::Turn => "turn",
+        }
+    }
+}
+
 /// What became of one section of the path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SectionReport {
@@ -163,17 +207,14 @@ pub struct SectionReport {
     /// What became of it.
     pub outcome: Outcome,
     /// Why, when it is not simply included: the gate that was false, the budget, the file that shadows it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Bytes that it has in the prompt.
     pub bytes: usize,
     /// Its tokens by the prompt's counter, when they were counted.
     pub tokens: Option<usize>,
     /// Entries or paragraphs that are in the prompt; none for a text without any.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<usize>,
     /// Entries or paragraphs that were cut.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub dropped: Option<usize>,
 }
 
@@ -193,8 +234,21 @@ pub enum Outcome {
     Shadowed,
 }
 
+impl Outcome {
+    /// The word for it, as reports write it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Included => "included",
+            Self::Skipped => "skipped",
+            Self::Trimmed => "trimmed",
+            Self::Dropped => "dropped",
+            Self::Shadowed => "shadowed",
+        }
+    }
+}
+
 /// A tool as it is declared to a provider: its schema is text whose bytes never change.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OfferedTool {
     pub(crate) name: String,
     pub(crate) group: String,
@@ -216,6 +270,17 @@ impl OfferedTool {
     /// The JSON schema of its arguments, serialised.
     pub fn schema(&self) -> &str {
         &self.schema
+    }
+
+    /// The tool as one JSON text, as sizes count it: name, description and schema.
+    pub fn declaration(&self) -> String {
+        let text = |text: &str| Value::from(text).to_string();
+        format!(
+            r#"{{"name":{},"description":{},"parameters":{}}}"#,
+            text(&self.name),
+            text(&self.description),
+            self.schema
+        )
     }
 
     /// The same as a core type.

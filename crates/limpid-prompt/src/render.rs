@@ -1,0 +1,226 @@
+//! Rendering: from a profile, a path and inputs to the messages of a request, and the report of every section.
+//!
+//! The steps, each in a file of its own: every section becomes a [`draft`], the [`limits`] cut what is too much, what is
+//! left is [`lay`](laid) out with the origin of every byte, [`history`] is spliced in, and [`rows`] says what became of
+//! each section. Rendering reads its arguments and nothing else (PRO-001).
+
+mod draft;
+mod error;
+mod history;
+mod laid;
+mod limits;
+mod marks;
+mod origin;
+mod rows;
+mod tag;
+mod tools;
+
+use limpid_core::{Tier, UsableWindow, WindowSize};
+use sha2::{Digest, Sha256};
+
+pub use error::{Overfull, RenderError, Size};
+pub(crate) use history::{IN_FLIGHT, PAST};
+
+use crate::count::TokenCounter;
+use crate::inputs::{Inputs, ModelInfo, ToolProtocolName};
+use crate::profile::{MessageSpec, Path, Profile, Step};
+use crate::prompt::{Part, Prompt, PromptMessage, Stability, Totals};
+use crate::scope::{Frame, Scope};
+use draft::Draft;
+use laid::Layer;
+
+/// What to render.
+#[derive(Clone, Copy)]
+pub struct RenderRequest<'a> {
+    /// The path's name: `chat-remote`, `heartbeat`, …
+    pub path: &'a str,
+    /// The data.
+    pub inputs: &'a Inputs,
+    /// Counts tokens for budgets and for the report.
+    pub counter: &'a dyn TokenCounter,
+    /// Whether parts, sections and the whole are counted; budgets count what they need either way.
+    pub count_tokens: bool,
+}
+
+impl Profile {
+    /// Renders a path. The same request gives the same bytes, whenever and wherever it is made.
+    ///
+    /// # Errors
+    /// An unknown path or mode, or parts that may not be cut and are over a budget by themselves (PRO-021).
+    pub fn render(&self, request: RenderRequest<'_>) -> Result<Prompt, RenderError> {
+        let path = self.path(request.path).map_err(RenderError::UnknownPath)?;
+        Renderer { request, path, tier: tier(path, request.inputs) }.render(self)
+    }
+}
+
+/// The tier of a path: the path's own, else the inputs', else that of the model's window, else the third.
+pub fn tier(path: &Path, inputs: &Inputs) -> Tier {
+    path.tier
+        .or_else(|| inputs.tier.and_then(Tier::new))
+        .or_else(|| inputs.model.window.map(|window| Tier::of(WindowSize(window))))
+        .unwrap_or(Tier::ALL[2])
+}
+
+/// The window that is really used, when one is known.
+fn usable_window(model: &ModelInfo) -> Option<UsableWindow> {
+    let default = || model.window.map(|window| UsableWindow::default_for(WindowSize(window)));
+    model.usable_window.map(UsableWindow).or_else(default)
+}
+
+/// One rendering under way.
+struct Renderer<'a> {
+    request: RenderRequest<'a>,
+    path: &'a Path,
+    tier: Tier,
+}
+
+/// A message of the path's list before it is laid out.
+struct Planned<'a> {
+    spec: &'a MessageSpec,
+    drafts: Vec<Draft<'a>>,
+}
+
+impl Renderer<'_> {
+    fn render(&self, profile: &Profile) -> Result<Prompt, RenderError> {
+        let inputs = self.request.inputs;
+        let tag = tag::of_run(inputs);
+        let scope = Scope::new(inputs, profile, self.path, self.tier, &tag);
+        let mut planned = self.plan(&scope)?;
+        let offered = tools::offered(&scope);
+        let declared = if inputs.model.tool_protocol == ToolProtocolName::Native { offered.as_slice() } else { &[] };
+        let past = self.past(&scope);
+        let ahead = history::in_flight(inputs);
+        limits::Limits {
+            path: self.path,
+            tier: self.tier,
+            window: usable_window(&inputs.model),
+            counter: self.request.counter,
+            around: [&past, &ahead],
+            tools: declared,
+        }
+        .apply(&mut planned)?;
+
+        let laid: Vec<Layer<'_>> = planned.iter().map(Planned::lay).collect();
+        let mut report = rows::of_sections(&planned, &laid);
+        report.extend(rows::of_unused_files(&planned, &scope));
+        let mut messages = Vec::new();
+        let mut past = Some(past);
+        let mut history = 0..0;
+        let mut listed = planned.iter().zip(laid);
+        for step in &self.path.steps {
+            match step {
+                Step::Message(_) => messages.extend(listed.next().and_then(|(message, laid)| message.finish(laid))),
+                Step::History { .. } => {
+                    history.start = messages.len();
+                    messages.extend(past.take().into_iter().flatten());
+                    history.end = messages.len();
+                }
+            }
+        }
+        messages.extend(ahead);
+        marks::set(&mut messages, history, inputs.in_flight.len());
+        let mut prompt = Prompt {
+            profile: profile.name().to_owned(),
+            path: self.request.path.to_owned(),
+            revision: revision(&messages),
+            messages,
+            report,
+            declared: inputs.model.tool_protocol == ToolProtocolName::Native,
+            offered,
+            counter: self.request.counter.name().to_owned(),
+            totals: None,
+        };
+        if self.request.count_tokens {
+            self.count(&mut prompt);
+        }
+        Ok(prompt)
+    }
+
+    /// Every message of the list with a draft of each of its sections.
+    fn plan<'s>(&'s self, scope: &'s Scope<'s>) -> Result<Vec<Planned<'s>>, RenderError> {
+        let messages = self.path.steps.iter().filter_map(|step| match step {
+            Step::Message(spec) => Some(spec),
+            Step::History { .. } => None,
+        });
+        messages
+            .map(|spec| {
+                let closed = spec.when.as_ref().filter(|gate| !gate.is_true(&Frame::new(scope)));
+                let drafts = spec.sections.iter().map(|section| Draft::new(section, scope, closed));
+                Ok(Planned { spec, drafts: drafts.collect::<Result<_, _>>()? })
+            })
+            .collect()
+    }
+
+    fn past(&self, scope: &Scope<'_>) -> Vec<PromptMessage> {
+        let open = self.path.steps.iter().any(|step| match step {
+            Step::History { when } => when.as_ref().is_none_or(|gate| gate.is_true(&Frame::new(scope))),
+            Step::Message(_) => false,
+        });
+        if open { history::past(self.request.inputs) } else { Vec::new() }
+    }
+
+    /// Fills in the tokens of parts, sections and the whole.
+    fn count(&self, prompt: &mut Prompt) {
+        let counter = self.request.counter;
+        for part in prompt.messages.iter_mut().flat_map(|message| &mut message.parts) {
+            part.tokens = Some(counter.count(&part.text));
+        }
+        for row in &mut prompt.report {
+            let parts = prompt.messages.iter().flat_map(|message| &message.parts);
+            let own = parts.filter(|part| part.section == row.section && row.bytes > 0);
+            row.tokens = Some(own.filter_map(|part| part.tokens).sum());
+        }
+        let tools = prompt.tools().iter().map(|tool| counter.count(&tool.declaration())).sum();
+        let messages: usize = prompt.messages.iter().map(|message| history::tokens(message, counter)).sum();
+        prompt.totals = Some(Totals { total: messages + tools, tools });
+    }
+}
+
+impl<'a> Planned<'a> {
+    /// The message as it is after every cut.
+    fn lay(&self) -> Layer<'a> {
+        Layer::message(self.spec, &self.drafts, |at| self.drafts[at].units())
+    }
+
+    /// The message, unless it has no text.
+    fn finish(&self, laid: Layer<'a>) -> Option<PromptMessage> {
+        if laid.text().is_empty() {
+            return None;
+        }
+        let part = |span: &laid::Span<'_>| {
+            let section = self.drafts[span.section].section;
+            let text = &laid.text()[span.range.clone()];
+            Part {
+                section: section.id.clone(),
+                origin: span.origin.to_string(),
+                text: text.to_owned(),
+                bytes: text.len(),
+                tokens: None,
+                stability: section.stability,
+                trust: span.trust,
+            }
+        };
+        Some(PromptMessage {
+            role: self.spec.role,
+            parts: laid.spans().iter().map(part).collect(),
+            text: laid.into_text(),
+            calls: Vec::new(),
+            call_id: None,
+            cache_mark: false,
+        })
+    }
+}
+
+/// The hash of everything that only a changed file can change.
+fn revision(messages: &[PromptMessage]) -> String {
+    let mut hash = Sha256::new();
+    for part in messages.iter().flat_map(|message| &message.parts) {
+        if part.stability == Stability::Fixed {
+            for text in [&part.section, &part.text] {
+                hash.update((text.len() as u64).to_le_bytes());
+                hash.update(text);
+            }
+        }
+    }
+    tag::hex(&hash.finalize()[..8])
+}

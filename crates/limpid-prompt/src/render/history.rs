@@ -1,0 +1,76 @@
+//! Messages of the conversation, as they were sent.
+
+use limpid_core::Trust;
+
+use super::tag;
+use crate::boundary;
+use crate::count::TokenCounter;
+use crate::inputs::{HistoryMessage, Inputs, RoleName};
+use crate::prompt::{Part, PromptMessage, Stability};
+
+/// The section id of earlier messages.
+pub(crate) const PAST: &str = "history";
+/// The section id of messages of the running turn.
+pub(crate) const IN_FLIGHT: &str = "in-flight";
+
+/// The earlier messages.
+pub(super) fn past(inputs: &Inputs) -> Vec<PromptMessage> {
+    let message = |(n, message)| as_sent(message, inputs, PAST, n, Stability::Session);
+    inputs.history.iter().enumerate().map(message).collect()
+}
+
+/// The messages of the running turn, which follow everything else.
+pub(super) fn in_flight(inputs: &Inputs) -> Vec<PromptMessage> {
+    let message = |(n, message)| as_sent(message, inputs, IN_FLIGHT, n, Stability::Turn);
+    inputs.in_flight.iter().enumerate().map(message).collect()
+}
+
+/// The tokens of a message with its calls.
+pub(super) fn tokens(message: &PromptMessage, counter: &dyn TokenCounter) -> usize {
+    let calls = message.calls.iter().map(|call| counter.count(&call.name) + counter.count(&call.arguments));
+    counter.count(&message.text) + calls.sum::<usize>()
+}
+
+fn as_sent(message: &HistoryMessage, inputs: &Inputs, section: &str, n: usize, stability: Stability) -> PromptMessage {
+    let text = text(message, inputs);
+    let origin = match message.id {
+        Some(id) => format!("message:{id}"),
+        None => format!("input:{}.{n}", section.replace('-', "_")),
+    };
+    let bytes = text.len();
+    let part = |text: String| Part {
+        section: section.to_owned(),
+        origin,
+        text,
+        bytes,
+        tokens: None,
+        stability,
+        trust: message.trust,
+    };
+    PromptMessage {
+        role: message.role,
+        parts: if text.is_empty() { Vec::new() } else { vec![part(text.clone())] },
+        text,
+        calls: message.calls.clone(),
+        call_id: message.call_id.clone(),
+        cache_mark: false,
+    }
+}
+
+/// What was said, a stranger's words inside their boundary.
+///
+/// The model's own words need none. A message that was stored with its boundary already around the stranger's part is
+/// left as it was sent; nobody but the program knew the tag when it was drawn.
+fn text(message: &HistoryMessage, inputs: &Inputs) -> String {
+    let foreign = Trust::from(message.trust).is_foreign() && message.role != RoleName::Assistant;
+    if !foreign || message.content.is_empty() {
+        return message.content.clone();
+    }
+    if let Some(tag) = message.boundary.as_deref().filter(|tag| boundary::is_tag(tag)) {
+        let stored = message.content.contains(&boundary::open(tag)) && message.content.contains(&boundary::close(tag));
+        if stored {
+            return message.content.clone();
+        }
+    }
+    boundary::fence(&message.content, &tag::of_message(message, inputs))
+}

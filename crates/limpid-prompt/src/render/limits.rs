@@ -1,0 +1,222 @@
+//! Budgets applied: groups first, then each message, then the whole prompt (PRO-020, PRO-021).
+
+use limpid_core::{Tier, UsableWindow};
+
+use super::draft::Draft;
+use super::laid::Layer;
+use super::{Overfull, Planned, RenderError, Size, history};
+use crate::budget::{Give, Member, fill, shrink};
+use crate::count::TokenCounter;
+use crate::profile::{GroupBudget, Limit, Path, Unit};
+use crate::prompt::{OfferedTool, PromptMessage};
+use crate::section::{DropOrder, Trim};
+
+/// Everything that budgets are held against.
+pub(super) struct Limits<'a> {
+    pub(super) path: &'a Path,
+    pub(super) tier: Tier,
+    pub(super) window: Option<UsableWindow>,
+    pub(super) counter: &'a dyn TokenCounter,
+    /// Messages of the conversation: earlier ones and those of the running turn.
+    pub(super) around: [&'a [PromptMessage]; 2],
+    pub(super) tools: &'a [OfferedTool],
+}
+
+/// Which section of which message.
+type Place = (usize, usize);
+
+impl Limits<'_> {
+    pub(super) fn apply(&self, planned: &mut [Planned<'_>]) -> Result<(), RenderError> {
+        for group in self.groups(planned) {
+            self.group(&group, planned)?;
+        }
+        for at in 0..planned.len() {
+            self.message(at, planned)?;
+        }
+        self.whole(planned)
+    }
+
+    /// The groups that bind here, in the order in which the path meets them.
+    fn groups(&self, planned: &[Planned<'_>]) -> Vec<GroupBudget> {
+        let mut groups: Vec<GroupBudget> = Vec::new();
+        for draft in planned.iter().flat_map(|message| &message.drafts) {
+            let group = draft.section.budget.as_ref().filter(|group| group.binds(&self.path.name));
+            if let Some(group) = group.filter(|group| draft.units() > 0 && !groups.contains(group)) {
+                groups.push((**group).clone());
+            }
+        }
+        groups
+    }
+
+    fn group(&self, group: &GroupBudget, planned: &mut [Planned<'_>]) -> Result<(), RenderError> {
+        let limit = group.limit.at(self.tier, self.window);
+        let unit = group.limit.unit;
+        let mut places: Vec<Place> = Vec::new();
+        let mut members = Vec::new();
+        let mut must_stay = Vec::new();
+        for (at, message) in planned.iter().enumerate() {
+            for (n, draft) in message.drafts.iter().enumerate() {
+                if draft.units() > 0 && draft.section.budget.as_deref() == Some(group) {
+                    let (member, stays) = self.member(draft, &message.spec.join, unit);
+                    must_stay.extend(stays.map(|size| Size { section: draft.section.id.clone(), size }));
+                    places.push((at, n));
+                    members.push(member);
+                }
+            }
+        }
+        let needed = must_stay.iter().map(|size| size.size).sum();
+        let Some(room) = limit.checked_sub(needed) else {
+            return Err(overfull(format!("budget {}", group.name), limit, unit, needed, must_stay));
+        };
+        let reason = format!("budget {} of {limit} {}", group.name, unit.as_str());
+        for ((at, n), kept) in places.into_iter().zip(fill(room, group.overflow, &members)) {
+            let draft = &mut planned[at].drafts[n];
+            if draft.section.needs_entries {
+                draft.keep_entries(&kept, &reason)?;
+            } else if kept[0] {
+                draft.keep_entries(&kept[1..], &reason)?;
+            } else {
+                draft.drop_out(&reason);
+            }
+        }
+        Ok(())
+    }
+
+    /// What a section costs in a group, and what of it stays whatever the limit.
+    ///
+    /// A section that its entries carry pays its frame with the first of them; any other pays it as an entry of its own.
+    fn member(&self, draft: &Draft<'_>, join: &str, unit: Unit) -> (Member, Option<usize>) {
+        let frame = self.size(&Layer::frame(draft, join), unit);
+        let entries = draft.entries().map(|(entry, list)| self.size(&[entry.text.as_str(), &list.join].concat(), unit));
+        if draft.section.needs_entries {
+            return (Member { overhead: frame, entries: entries.collect() }, None);
+        }
+        let stays = (draft.section.drop == DropOrder::Never).then_some(frame);
+        let first = if stays.is_some() { 0 } else { frame };
+        (Member { overhead: 0, entries: std::iter::once(first).chain(entries).collect() }, stays)
+    }
+
+    fn message(&self, at: usize, planned: &mut [Planned<'_>]) -> Result<(), RenderError> {
+        let Some(budget) = &planned[at].spec.budget else { return Ok(()) };
+        let unit = budget.limit.unit;
+        let limit = budget.limit.at(self.tier, self.window);
+        let counts = |n: usize| !budget.except.contains(&planned[at].drafts[n].section.id);
+        let places: Vec<Place> = (0..planned[at].drafts.len()).filter(|n| counts(*n)).map(|n| (at, n)).collect();
+        let measure = |kept: &[usize]| self.message_size(&planned[at], at, &places, kept, unit, counts);
+        let what =
+            format!("message {at} ({}) of path {}", limpid_core::Role::from(planned[at].spec.role), self.path.name);
+        let kept = self.shrink(limit, unit, &places, planned, measure, what, Vec::new())?;
+        cut(planned, &places, &kept, &format!("the message's {limit} {}", unit.as_str()))
+    }
+
+    fn whole(&self, planned: &mut [Planned<'_>]) -> Result<(), RenderError> {
+        let Some(Limit { unit, .. }) = self.path.budget else { return Ok(()) };
+        let limit = self.path.budget.map_or(usize::MAX, |budget| budget.at(self.tier, self.window));
+        let places: Vec<Place> = planned
+            .iter()
+            .enumerate()
+            .flat_map(|(at, message)| (0..message.drafts.len()).map(move |n| (at, n)))
+            .collect();
+        let past: usize = self.around.iter().copied().flatten().map(|message| self.sent_size(message, unit)).sum();
+        let tools = self.tools.iter().map(|tool| self.size(&tool.declaration(), unit)).sum();
+        let measure = |kept: &[usize]| {
+            let sizes = planned
+                .iter()
+                .enumerate()
+                .map(|(at, message)| self.message_size(message, at, &places, kept, unit, |_| true));
+            sizes.sum::<usize>() + past + tools
+        };
+        let what = format!("path {}", self.path.name);
+        let rest = [("history", past), ("tools", tools)];
+        let rest = rest.map(|(section, size)| Size { section: section.to_owned(), size }).to_vec();
+        let kept = self.shrink(limit, unit, &places, planned, measure, what, rest)?;
+        cut(planned, &places, &kept, &format!("the path's {limit} {}", unit.as_str()))
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one use each for a message and for the whole")]
+    fn shrink(
+        &self,
+        limit: usize,
+        unit: Unit,
+        places: &[Place],
+        planned: &[Planned<'_>],
+        mut measure: impl FnMut(&[usize]) -> usize,
+        what: String,
+        rest: Vec<Size>,
+    ) -> Result<Vec<usize>, RenderError> {
+        let gives: Vec<Give> = places.iter().map(|&(at, n)| give(&planned[at].drafts[n])).collect();
+        if let Some(kept) = shrink(limit, &gives, &mut measure) {
+            return Ok(kept);
+        }
+        let least: Vec<usize> = gives.iter().map(Give::floor).collect();
+        let sizes = places.iter().zip(&least).map(|(&(at, n), units)| {
+            let draft = &planned[at].drafts[n];
+            let text =
+                Layer::message(planned[at].spec, &planned[at].drafts, |other| if other == n { *units } else { 0 });
+            Size { section: draft.section.id.clone(), size: self.size(text.text(), unit) }
+        });
+        let sizes = sizes.chain(rest).collect();
+        Err(overfull(what, limit, unit, measure(&least), sizes))
+    }
+
+    fn message_size(
+        &self,
+        message: &Planned<'_>,
+        at: usize,
+        places: &[Place],
+        kept: &[usize],
+        unit: Unit,
+        counts: impl Fn(usize) -> bool,
+    ) -> usize {
+        let units = |n: usize| {
+            let place = places.iter().position(|place| *place == (at, n));
+            if counts(n) { place.map_or(0, |place| kept[place]) } else { 0 }
+        };
+        self.size(Layer::message(message.spec, &message.drafts, units).text(), unit)
+    }
+
+    fn sent_size(&self, message: &PromptMessage, unit: Unit) -> usize {
+        if unit == Unit::Tokens {
+            return history::tokens(message, self.counter);
+        }
+        let calls = message.calls.iter().map(|call| self.size(&call.name, unit) + self.size(&call.arguments, unit));
+        self.size(&message.text, unit) + calls.sum::<usize>()
+    }
+
+    fn size(&self, text: &str, unit: Unit) -> usize {
+        match unit {
+            Unit::Tokens => self.counter.count(text),
+            Unit::Chars => text.chars().count(),
+            Unit::Bytes => text.len(),
+        }
+    }
+}
+
+fn give(draft: &Draft<'_>) -> Give {
+    let section = draft.section;
+    Give {
+        units: draft.units(),
+        trim: section.trim.is_some(),
+        keep: section.keep + if section.trim == Some(Trim::Entries) { draft.base() } else { 0 },
+        drop: match section.drop {
+            DropOrder::Never => None,
+            DropOrder::At(number) => Some(number),
+        },
+    }
+}
+
+fn cut(planned: &mut [Planned<'_>], places: &[Place], kept: &[usize], reason: &str) -> Result<(), RenderError> {
+    for (&(at, n), units) in places.iter().zip(kept) {
+        let draft = &mut planned[at].drafts[n];
+        if draft.units() > 0 {
+            draft.keep_units(*units, reason)?;
+        }
+    }
+    Ok(())
+}
+
+fn overfull(what: String, limit: usize, unit: Unit, needed: usize, mut sizes: Vec<Size>) -> RenderError {
+    sizes.retain(|size| size.size > 0);
+    sizes.sort_by_key(|size| std::cmp::Reverse(size.size));
+    RenderError::Overfull(Box::new(Overfull { what, limit, unit, needed, sizes }))
+}

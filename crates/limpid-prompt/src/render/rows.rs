@@ -1,0 +1,75 @@
+//! The report: one row for every section of the path, and one for every file that was considered and not used (PRO-031).
+
+use super::Planned;
+use super::draft::Draft;
+use super::laid::Layer;
+use crate::prompt::{Outcome, SectionReport};
+use crate::scope::{Scope, View};
+
+/// A row for every section, in the order of the path; behind it one for the file that it hides.
+pub(super) fn of_sections(planned: &[Planned<'_>], laid: &[Layer<'_>]) -> Vec<SectionReport> {
+    let mut rows = Vec::new();
+    for (message, laid) in planned.iter().zip(laid) {
+        for (at, draft) in message.drafts.iter().enumerate() {
+            let spans = laid.spans().iter().filter(|span| span.section == at);
+            let bytes = spans.clone().map(|span| span.range.len()).sum();
+            let origin = spans.max_by_key(|span| span.range.len()).map(|span| span.origin.to_string());
+            rows.push(of_section(draft, bytes, origin));
+            rows.extend(shadowed(draft));
+        }
+    }
+    rows
+}
+
+/// A row for every workspace file that the path could quote and does not (LES-007).
+pub(super) fn of_unused_files(planned: &[Planned<'_>], scope: &Scope<'_>) -> Vec<SectionReport> {
+    let files = ["workspace".to_owned(), "prompt_files".to_owned()];
+    let quoted = planned.iter().flat_map(|message| &message.drafts);
+    if !quoted.flat_map(|draft| &draft.section.lists).any(|list| list.of.path == files) {
+        return Vec::new();
+    }
+    let View::List(used) = scope.lookup(&files) else { return Vec::new() };
+    let name = ["name".to_owned()];
+    let used: Vec<View<'_>> = used.into_iter().map(|file| file.at(&name, scope)).collect();
+    let workspace = scope.inputs().workspace.files.iter();
+    workspace
+        .filter(|file| !used.iter().any(|name| name.same(&View::text(&file.name))))
+        .map(|file| {
+            let reason = if file.content.trim().is_empty() {
+                "it is blank"
+            } else if scope.profile().file_order().contains(&file.name) {
+                "another file stands in its place"
+            } else {
+                "`[order] files` of the profile does not name it"
+            };
+            row(&format!("workspace:{}", file.name), Outcome::Skipped, Some(reason.to_owned()))
+        })
+        .collect()
+}
+
+fn of_section(draft: &Draft<'_>, bytes: usize, origin: Option<String>) -> SectionReport {
+    let reason = match (draft.outcome, &draft.reason, origin) {
+        (Outcome::Trimmed, Some(reason), Some(origin)) => {
+            Some(format!("{reason}: {bytes} of {} bytes are left, mostly of {origin}", draft.size()))
+        }
+        (Outcome::Dropped, Some(reason), _) => Some(format!("{reason}: {} bytes went", draft.size())),
+        (_, reason, _) => reason.clone(),
+    };
+    let counts = draft.counts();
+    SectionReport {
+        bytes,
+        kept: counts.map(|(kept, _)| kept),
+        dropped: counts.map(|(_, dropped)| dropped),
+        ..row(&draft.section.id, draft.outcome, reason)
+    }
+}
+
+fn shadowed(draft: &Draft<'_>) -> Option<SectionReport> {
+    let hidden = draft.section.shadows.as_ref()?;
+    let place = draft.form().map_or_else(|| draft.section.id.clone(), |form| form.source.file());
+    Some(row(&draft.section.id, Outcome::Shadowed, Some(format!("{place} stands in place of {}", hidden.file()))))
+}
+
+fn row(section: &str, outcome: Outcome, reason: Option<String>) -> SectionReport {
+    SectionReport { section: section.to_owned(), outcome, reason, bytes: 0, tokens: None, kept: None, dropped: None }
+}

@@ -1,0 +1,227 @@
+//! A prompt as people and programs read it: JSON, text, and a table of its sections (PRO-050, PRO-072, KOSHI-062).
+
+use std::fmt::Write as _;
+
+use limpid_core::Role;
+use serde::{Serialize, Serializer};
+
+use crate::prompt::{Outcome, Part, Prompt, PromptMessage, SectionReport};
+use crate::render::{IN_FLIGHT, PAST};
+
+/// Bytes below which a typical turn's system text is to stay (KOSHI-060).
+pub const SYSTEM_TARGET: usize = 2048;
+
+/// The form of PRO-072, field by field.
+#[derive(Serialize)]
+struct PromptJson<'a> {
+    profile: &'a str,
+    path: &'a str,
+    revision: &'a str,
+    messages: &'a [PromptMessage],
+    report: &'a [SectionReport],
+    tools: ToolsJson,
+    tokens: TokensJson<'a>,
+}
+
+#[derive(Serialize)]
+struct ToolsJson {
+    count: usize,
+    bytes: usize,
+    tokens: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct TokensJson<'a> {
+    total: Option<usize>,
+    counter: &'a str,
+}
+
+impl Serialize for Prompt {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let totals = self.totals();
+        PromptJson {
+            profile: self.profile(),
+            path: self.path(),
+            revision: self.revision(),
+            messages: self.messages(),
+            report: self.report(),
+            tools: ToolsJson {
+                count: self.tools().len(),
+                bytes: self.tool_bytes(),
+                tokens: totals.map(|totals| totals.tools),
+            },
+            tokens: TokensJson { total: totals.map(|totals| totals.total), counter: self.counter() },
+        }
+        .serialize(serializer)
+    }
+}
+
+impl Prompt {
+    /// The messages as text, each under a line that says who speaks and how long it is.
+    pub fn to_text(&self) -> String {
+        let mut out = String::new();
+        for (n, message) in self.messages().iter().enumerate() {
+            let (role, bytes) = (message.role(), message.text().len());
+            push(&mut out, format_args!("{}── {n} {role}, {bytes} bytes ──\n", if n > 0 { "\n" } else { "" }));
+            out.push_str(message.text());
+            for call in message.calls() {
+                push(&mut out, format_args!("\n→ {}({})", call.name, call.arguments));
+            }
+            out.push('\n');
+        }
+        out
+    }
+
+    /// A table of the sections with their sizes, shares, stability, origins and outcomes, the total, and which section
+    /// to shorten when the system text is over `target` bytes.
+    pub fn explain(&self, target: usize) -> String {
+        let mut rows: Vec<Row> = self.report().iter().map(|row| self.section_row(row)).collect();
+        rows.extend([PAST, IN_FLIGHT].into_iter().filter_map(|section| self.conversation_row(section)));
+        if !self.tools().is_empty() {
+            let tokens = self.totals().map(|totals| totals.tools);
+            let outcome = format!("{} declared", self.tools().len());
+            rows.push(Row { outcome, ..Row::new("tools", self.tool_bytes(), tokens) });
+        }
+        let bytes: usize = self.messages().iter().map(|message| message.text().len()).sum();
+        let bytes = bytes + self.tool_bytes();
+        let total = Row::new("total", bytes, self.totals().map(|totals| totals.total));
+        for row in &mut rows {
+            row.share = Some(row.share_of(&total));
+        }
+        rows.push(total);
+        format!("{}\nTokens by {}.\n{}", table(&rows), self.counter(), self.advice(target).unwrap_or_default())
+    }
+
+    /// Which section to shorten when the system text is over `target` bytes.
+    pub fn advice(&self, target: usize) -> Option<String> {
+        let system: Vec<&PromptMessage> = self.messages().iter().filter(|m| m.role() == Role::System).collect();
+        let bytes: usize = system.iter().map(|message| message.text().len()).sum();
+        if bytes <= target {
+            return None;
+        }
+        let sections = self.report().iter().map(|row| row.section.as_str());
+        let size = |section: &str| -> usize {
+            let parts = system.iter().flat_map(|message| message.parts());
+            parts.filter(|part| part.section() == section).map(|part| part.text().len()).sum()
+        };
+        // The first of the largest, so that the advice does not depend on how often it is asked for.
+        let largest = sections.map(|section| (size(section), section)).max_by_key(|(size, _)| *size)?;
+        Some(format!(
+            "The system text has {bytes} bytes, {} more than the target of {target}: shorten `{}` ({} bytes) first.\n",
+            bytes - target,
+            largest.1,
+            largest.0
+        ))
+    }
+
+    fn section_row(&self, row: &SectionReport) -> Row {
+        let parts: Vec<&Part> =
+            self.parts().filter(|part| part.section() == row.section && row.outcome != Outcome::Shadowed).collect();
+        let outcome = match (&row.reason, row.kept.zip(row.dropped)) {
+            (Some(reason), Some((kept, dropped))) if dropped > 0 => {
+                format!("{}: {kept} of {} kept; {reason}", row.outcome.as_str(), kept + dropped)
+            }
+            (Some(reason), _) => format!("{}: {reason}", row.outcome.as_str()),
+            (None, _) => row.outcome.as_str().to_owned(),
+        };
+        Row {
+            stability: parts.first().map(|part| part.stability().as_str().to_owned()),
+            origin: origins(&parts),
+            outcome,
+            ..Row::new(&row.section, row.bytes, row.tokens)
+        }
+    }
+
+    fn conversation_row(&self, section: &str) -> Option<Row> {
+        let parts: Vec<&Part> = self.parts().filter(|part| part.section() == section).collect();
+        let first = parts.first()?;
+        let tokens = parts.iter().map(|part| part.tokens()).sum();
+        let bytes = parts.iter().map(|part| part.text().len()).sum();
+        let (stability, origin) = (Some(first.stability().as_str().to_owned()), origins(&parts));
+        Some(Row { stability, origin, outcome: "as sent".to_owned(), ..Row::new(section, bytes, tokens) })
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &Part> {
+        self.messages().iter().flat_map(PromptMessage::parts)
+    }
+
+    /// Bytes of the declared tools with their schemas.
+    pub fn tool_bytes(&self) -> usize {
+        self.tools().iter().map(|tool| tool.declaration().len()).sum()
+    }
+}
+
+/// One line of the table.
+struct Row {
+    section: String,
+    bytes: usize,
+    tokens: Option<usize>,
+    share: Option<usize>,
+    stability: Option<String>,
+    origin: String,
+    outcome: String,
+}
+
+impl Row {
+    fn new(section: &str, bytes: usize, tokens: Option<usize>) -> Self {
+        let (origin, outcome) = (String::new(), String::new());
+        Self { section: section.to_owned(), bytes, tokens, share: None, stability: None, origin, outcome }
+    }
+
+    /// Percent of the total, by tokens where they were counted.
+    fn share_of(&self, total: &Self) -> usize {
+        let (own, all) = self.tokens.zip(total.tokens).unwrap_or((self.bytes, total.bytes));
+        (own * 100 + all / 2).checked_div(all).unwrap_or(0)
+    }
+
+    fn cells(&self) -> [String; 7] {
+        [
+            self.section.clone(),
+            self.bytes.to_string(),
+            self.tokens.map_or_else(|| "-".to_owned(), |tokens| tokens.to_string()),
+            self.share.map_or_else(String::new, |share| format!("{share} %")),
+            self.stability.clone().unwrap_or_default(),
+            self.origin.clone(),
+            self.outcome.clone(),
+        ]
+    }
+}
+
+/// The first origin, and how many others there are.
+fn origins(parts: &[&Part]) -> String {
+    match parts {
+        [] => String::new(),
+        [part] => part.origin().to_owned(),
+        [part, others @ ..] => format!("{} +{}", part.origin(), others.len()),
+    }
+}
+
+fn table(rows: &[Row]) -> String {
+    let heads = ["section", "bytes", "tokens", "share", "stability", "origin", "outcome"].map(str::to_owned);
+    let lines: Vec<[String; 7]> = std::iter::once(heads).chain(rows.iter().map(Row::cells)).collect();
+    let mut widths = [0; 7];
+    for line in &lines {
+        for (width, cell) in widths.iter_mut().zip(line) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let mut out = String::new();
+    for line in &lines {
+        let mut text = String::new();
+        for (at, (cell, width)) in line.iter().zip(widths).enumerate() {
+            // Numbers stand to the right.
+            match at {
+                1..=3 => push(&mut text, format_args!("{cell:>width$}  ")),
+                _ => push(&mut text, format_args!("{cell:<width$}  ")),
+            }
+        }
+        out.push_str(text.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+/// Writing to a text cannot fail.
+fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
+    let _ = out.write_fmt(text);
+}
