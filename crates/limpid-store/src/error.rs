@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use limpid_core::{CallId, ConversationId};
 
 /// An error of a store.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
     /// Another program keeps the database to itself.
     #[error("{}: another program has locked the database; end it or try again in a moment", .path.display())]
@@ -56,6 +56,14 @@ pub enum StoreError {
     DiskFull {
         /// The database.
         path: PathBuf,
+    },
+    /// The disk failed while it was read or written.
+    #[error("{}: the disk failed ({detail}), so nothing was written; check the disk and try again", .path.display())]
+    Disk {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite says about it.
+        detail: String,
     },
     /// The file or its folder cannot be reached.
     #[error("{}: the database cannot be opened ({detail}); check that the folder exists and belongs to you", .path.display())]
@@ -112,7 +120,7 @@ pub enum StoreError {
     #[error("the store was closed before this was done")]
     Closed,
     /// Something else that the database says.
-    #[error("{}: {detail}", .path.display())]
+    #[error("{}: the database refused the operation ({detail}); this is a defect, please report it", .path.display())]
     Database {
         /// The database.
         path: PathBuf,

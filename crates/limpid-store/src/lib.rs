@@ -1,18 +1,23 @@
 //! What an agent keeps: conversations, the ledger of requests, the journal of turns, memories.
 //!
-//! [`Store`] is the one interface. Whoever wants to write another
+//! [`Store`] is the one interface; [`SqliteStore`] keeps everything in one file. Whoever wants to write another
 //! store runs it through the suite behind the feature `contract`.
 //!
 //! # Layout
 //! - [`conversation`], [`turn`], [`ledger`], [`memory`]: the four parts of the interface with their rows.
 //! - [`prefix`]: how much of a request the one before it began with, and what changed (PRO-044).
 //! - [`error`]: what can go wrong.
+//! - [`sqlite`]: the store in one SQLite file.
+//! - `contract`: what every store must do, as tests.
 
+#[cfg(feature = "contract")]
+pub mod contract;
 pub mod conversation;
 pub mod error;
 pub mod ledger;
 pub mod memory;
 pub mod prefix;
+pub mod sqlite;
 pub mod turn;
 
 pub use conversation::*;
@@ -20,6 +25,7 @@ pub use error::StoreError;
 pub use ledger::*;
 pub use memory::*;
 pub use prefix::SharedPrefix;
+pub use sqlite::{SqliteOptions, SqliteStore};
 pub use turn::*;
 
 /// Everything that an agent keeps, for one owner.

@@ -148,7 +148,7 @@ mod tests {
         let with = message(Role::System, &[("soul", "Kind."), ("tool-use", "Look."), ("honesty", "Invent nothing.")]);
         let without = system("Kind.");
         let named = Some("tool-use".to_owned());
-        assert_eq!(compare(&[with.clone()], &[without.clone()]), (0, 7, named.clone()));
+        assert_eq!(compare(std::slice::from_ref(&with), std::slice::from_ref(&without)), (0, 7, named.clone()));
         assert_eq!(compare(&[without], &[with]), (0, 7, named));
     }
 

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use limpid_core::{ConversationId, MessageId, RequestId, Trust, TurnId};
 
-use crate::{InboundId, Lease, Listed, NewMessage, NewRequest, RequestEnd, StoreError};
+use crate::{InboundId, Lease, Listed, NewMessage, NewRequest, RequestEnd, SharedPrefix, StoreError};
 
 /// Turns and their journals. What a turn writes goes through [`Turns::commit`], which asks for the lease.
 #[async_trait]
@@ -129,6 +129,8 @@ pub enum Written {
     Event(u64),
     /// The messages' numbers.
     Messages(Vec<MessageId>),
+    /// What the request shares with the one before it.
+    Request(SharedPrefix),
     /// Nothing to say.
     Done,
 }

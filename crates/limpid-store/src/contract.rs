@@ -1,0 +1,101 @@
+//! What every store must do, as tests.
+//!
+//! A store passes when [`contract_suite!`](crate::contract_suite) passes for it:
+//! ```ignore
+//! limpid_store::contract_suite!(|| async { Bench { store, other, keep } });
+//! ```
+//! Each case gets an empty store. A new case is a function here and a name in the macro.
+
+#![allow(clippy::unwrap_used, reason = "a case is a test")]
+#![allow(clippy::missing_panics_doc, reason = "a case is a test")]
+
+use std::any::Any;
+use std::sync::Arc;
+
+use crate::Store;
+
+pub mod conversations;
+pub mod leases;
+pub mod ledger;
+pub mod memories;
+pub mod sample;
+pub mod turns;
+
+/// An empty store under test.
+pub struct Bench {
+    /// The store.
+    pub store: Arc<dyn Store>,
+    /// The same database as another owner sees it.
+    pub other: Arc<dyn Store>,
+    /// What must live as long as the store (a temporary folder).
+    pub keep: Box<dyn Any + Send>,
+}
+
+/// Runs every case against what the closure makes: a future of a [`Bench`](crate::contract::Bench).
+#[macro_export]
+macro_rules! contract_suite {
+    ($bench:expr) => {
+        $crate::contract_cases! { $bench =>
+            conversations {
+                a_conversation_is_found_again
+                the_last_one_is_the_one_written_to_last
+                settings_change_alone
+                messages_come_back_as_they_were_written
+                calls_are_written_with_their_results
+                an_accepted_message_waits_until_a_turn_takes_it
+                a_message_delivered_twice_is_accepted_once
+                nobody_sees_what_is_anothers
+                any_text_is_kept
+            }
+            leases {
+                one_holder_at_a_time
+                a_stale_fence_writes_nothing
+                a_released_lease_writes_nothing
+                a_dead_holder_can_be_put_aside
+            }
+            turns {
+                a_journal_has_no_gap
+                a_commit_is_all_or_nothing
+                an_ended_turn_takes_nothing_more
+                an_unfinished_turn_is_found
+                a_message_that_steers_is_taken_during_the_turn
+            }
+            ledger {
+                a_request_comes_back_byte_for_byte
+                every_trust_label_comes_back
+                an_unknown_cost_stays_unknown
+                a_request_knows_what_it_shares_with_the_one_before
+                a_request_that_never_ended_is_shown_as_such
+                requests_are_listed_by_what_is_asked
+                costs_are_summed
+                old_requests_go_and_messages_stay
+                the_ledger_keeps_to_its_size
+            }
+            memories {
+                a_known_key_is_merged
+                a_fact_stored_again_is_one_memory
+                facts_of_one_moment_all_stay
+                feedback_moves_hits_and_score
+                every_change_can_be_undone
+                memories_are_listed_in_the_order_they_were_made
+                words_find_memories
+                any_query_gives_a_result_or_nothing
+                forgotten_memories_are_not_found
+            }
+        }
+    };
+}
+
+/// One test for each case; see [`contract_suite!`](crate::contract_suite).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! contract_cases {
+    ($bench:expr => $($module:ident { $($case:ident)* })*) => {$(
+        mod $module {
+            $(#[tokio::test]
+            async fn $case() {
+                $crate::contract::$module::$case(&($bench)().await).await;
+            })*
+        }
+    )*};
+}

@@ -1,0 +1,208 @@
+//! Conversations, messages and accepted input.
+
+use limpid_core::{Message, Role, Trust};
+
+use super::Bench;
+use super::sample::{
+    ODD, begin, begun, calling, conversation, conversation_id, event, inbound, lease, message, result,
+};
+use crate::{
+    ConversationChange, ConversationKind, NewConversation, NewMessage, StoreError, TurnOutcome, TurnWrite, Written,
+};
+
+/// What was made is read again, and an id is given once.
+pub async fn a_conversation_is_found_again(bench: &Bench) {
+    let new = NewConversation {
+        kind: ConversationKind::Heartbeat,
+        mode: Some("focus".to_owned()),
+        model: Some("openai/big-1".to_owned()),
+        ..conversation("c", 5)
+    };
+    let made = bench.store.create_conversation(new).await.unwrap();
+    assert_eq!((made.kind, made.created_ms, made.messages), (ConversationKind::Heartbeat, 5, 0));
+    assert_eq!(bench.store.conversation(&conversation_id("c")).await.unwrap(), Some(made));
+    assert_eq!(bench.store.conversation(&conversation_id("d")).await.unwrap(), None);
+    let again = bench.store.create_conversation(conversation("c", 6)).await;
+    assert!(matches!(again, Err(StoreError::Exists { .. })), "{again:?}");
+}
+
+/// `last` follows the writing, not the making; kinds do not mix.
+pub async fn the_last_one_is_the_one_written_to_last(bench: &Bench) {
+    let store = &bench.store;
+    assert_eq!(store.last_conversation(ConversationKind::Chat).await.unwrap(), None);
+    for id in ["a", "b"] {
+        store.create_conversation(conversation(id, 1)).await.unwrap();
+    }
+    let report = NewConversation { kind: ConversationKind::Heartbeat, ..conversation("h", 9) };
+    store.create_conversation(report).await.unwrap();
+    let last = || async { store.last_conversation(ConversationKind::Chat).await.unwrap().unwrap().id };
+    assert_eq!(last().await, conversation_id("b"));
+    let lease = lease(store.as_ref(), "a", 0).await;
+    let turn = begin(store.as_ref(), &lease, "t", &[]).await;
+    let said = TurnWrite::Messages(vec![message(Role::User, "hi")]);
+    store.commit(&lease, &turn, vec![said], 2).await.unwrap();
+    assert_eq!(last().await, conversation_id("a"));
+    let listed = store.conversations(2).await.unwrap();
+    let ids: Vec<String> = listed.rows.into_iter().map(|row| row.id.to_string()).collect();
+    assert_eq!(ids, ["h", "a"]);
+}
+
+/// What is not named stays as it is.
+// LES-073
+pub async fn settings_change_alone(bench: &Bench) {
+    let id = conversation_id("c");
+    bench.store.create_conversation(conversation("c", 1)).await.unwrap();
+    let changes = vec![
+        ConversationChange::Mode(Some("focus".to_owned())),
+        ConversationChange::Model(Some("openai/big-1".to_owned())),
+        ConversationChange::Session(Some(ODD.to_owned())),
+    ];
+    bench.store.change_conversation(&id, changes, 2).await.unwrap();
+    let changes = vec![ConversationChange::Title("Tea".to_owned()), ConversationChange::Mode(None)];
+    let changed = bench.store.change_conversation(&id, changes, 3).await.unwrap();
+    assert_eq!(changed.title, "Tea");
+    assert_eq!(changed.mode, None);
+    assert_eq!(changed.model.as_deref(), Some("openai/big-1"));
+    assert_eq!(changed.session.as_deref(), Some(ODD));
+    let missing = bench.store.change_conversation(&conversation_id("x"), Vec::new(), 4).await;
+    assert!(matches!(missing, Err(StoreError::NotFound { .. })), "{missing:?}");
+}
+
+/// Every field comes back, in order, and from a given message on.
+// LES-021 SEC-001
+pub async fn messages_come_back_as_they_were_written(bench: &Bench) {
+    let (lease, turn) = begun(bench.store.as_ref(), "c", "t").await;
+    let user = NewMessage { typed: Some("hi".to_owned()), ..message(Role::User, "hi\n\n[context]\nTime: noon") };
+    let foreign =
+        Message { trust: Trust::Outside, boundary: Some("0123456789abcdef".to_owned()), ..result("b").message };
+    let batch = vec![user, calling(&["a", "b"]), NewMessage::new(foreign), result("a"), message(Role::Assistant, "ok")];
+    let write = TurnWrite::Messages(batch.clone());
+    let written = bench.store.commit(&lease, &turn, vec![write], 7).await.unwrap();
+    let [Written::Messages(ids)] = written.as_slice() else { panic!("{written:?}") };
+    let listed = bench.store.messages(&conversation_id("c"), None).await.unwrap();
+    assert_eq!(listed.broken, []);
+    assert!(ids.is_sorted() && listed.rows.iter().map(|row| row.id).eq(ids.iter().copied()));
+    assert!(listed.rows.iter().all(|row| row.turn == turn && row.at_ms == 7));
+    let read: Vec<_> = listed.rows.iter().map(|row| (row.message.clone(), row.typed.clone())).collect();
+    let sent: Vec<_> = batch.into_iter().map(|new| (new.message, new.typed)).collect();
+    assert_eq!(read, sent);
+    let after = bench.store.messages(&conversation_id("c"), Some(ids[3])).await.unwrap();
+    assert_eq!(after.rows, listed.rows[4..]);
+    assert_eq!(bench.store.conversation(&conversation_id("c")).await.unwrap().unwrap().messages, 5);
+}
+
+/// A call without a result, a result without a call, and an id that was used are refused, and nothing is written.
+// ARC-012
+pub async fn calls_are_written_with_their_results(bench: &Bench) {
+    let (lease, turn) = begun(bench.store.as_ref(), "c", "t").await;
+    let write = |batch| bench.store.commit(&lease, &turn, vec![TurnWrite::Messages(batch)], 1);
+    write(vec![calling(&["a"]), result("a")]).await.unwrap();
+    for batch in [
+        vec![calling(&["b"])],
+        vec![result("b")],
+        vec![calling(&["b"]), message(Role::User, "wait"), result("b")],
+        vec![calling(&["a"]), result("a")],
+        vec![message(Role::User, "first"), calling(&["b", "b"]), result("b"), result("b")],
+    ] {
+        let refused = write(batch).await;
+        assert!(matches!(refused, Err(StoreError::Unpaired { .. })), "{refused:?}");
+    }
+    assert_eq!(bench.store.messages(&conversation_id("c"), None).await.unwrap().rows.len(), 2);
+    // The same id in another conversation is another call.
+    let (lease, turn) = begun(bench.store.as_ref(), "d", "u").await;
+    let batch = vec![calling(&["a"]), result("a")];
+    bench.store.commit(&lease, &turn, vec![TurnWrite::Messages(batch)], 1).await.unwrap();
+}
+
+/// What arrived is kept whatever becomes of the turn, and is taken once.
+// LES-143
+pub async fn an_accepted_message_waits_until_a_turn_takes_it(bench: &Bench) {
+    let store = bench.store.as_ref();
+    store.create_conversation(conversation("c", 0)).await.unwrap();
+    let accepted = store.accept(inbound("c", None, ODD)).await.unwrap();
+    assert!(accepted.fresh);
+    let second = store.accept(inbound("c", None, ODD)).await.unwrap().inbound.id;
+    let waiting = store.waiting(&conversation_id("c")).await.unwrap().rows;
+    assert_eq!(waiting[0], accepted.inbound);
+    assert_eq!((waiting.len(), waiting[0].text.as_str()), (2, ODD));
+    let lease = lease(store, "c", 0).await;
+    let id = accepted.inbound.id;
+    let turn = begin(store, &lease, "t", &[id]).await;
+    assert_eq!(store.waiting(&conversation_id("c")).await.unwrap().rows.len(), 1);
+    let became = NewMessage { inbound: Some(id), ..message(Role::User, ODD) };
+    let write = TurnWrite::Messages(vec![became.clone()]);
+    store.commit(&lease, &turn, vec![write, TurnWrite::Event(event("began"))], 1).await.unwrap();
+    let twice = store.commit(&lease, &turn, vec![TurnWrite::Messages(vec![became])], 1).await;
+    assert!(matches!(twice, Err(StoreError::Invalid(_))), "{twice:?}");
+    let end = TurnWrite::End(TurnOutcome::Failed, "no provider".to_owned());
+    store.commit(&lease, &turn, vec![end], 2).await.unwrap();
+    assert_eq!(store.waiting(&conversation_id("c")).await.unwrap().rows[0].id, second);
+    assert_eq!(store.messages(&conversation_id("c"), None).await.unwrap().rows[0].message.text, ODD);
+    let missing = store.accept(inbound("nowhere", None, "hi")).await;
+    assert!(matches!(missing, Err(StoreError::NotFound { .. })), "{missing:?}");
+}
+
+/// A key is accepted once, whatever happened to the message since and wherever it would go today.
+// LES-145
+pub async fn a_message_delivered_twice_is_accepted_once(bench: &Bench) {
+    let store = bench.store.as_ref();
+    store.create_conversation(conversation("c", 0)).await.unwrap();
+    store.create_conversation(conversation("d", 0)).await.unwrap();
+    let first = store.accept(inbound("c", Some("telegram:7"), "hi")).await.unwrap();
+    let lease = lease(store, "c", 0).await;
+    begin(store, &lease, "t", &[first.inbound.id]).await;
+    let again = store.accept(inbound("d", Some("telegram:7"), "hi")).await.unwrap();
+    assert!(!again.fresh);
+    assert_eq!(again.inbound.id, first.inbound.id);
+    assert_eq!(again.inbound.turn.map(|turn| turn.to_string()).as_deref(), Some("t"));
+    assert!(store.accept(inbound("c", Some("telegram:8"), "hi")).await.unwrap().fresh);
+    let other = bench.other.create_conversation(conversation("c", 0)).await;
+    other.unwrap();
+    assert!(bench.other.accept(inbound("c", Some("telegram:7"), "hi")).await.unwrap().fresh);
+}
+
+/// Two owners with the same ids know nothing of each other.
+// LES-147
+pub async fn nobody_sees_what_is_anothers(bench: &Bench) {
+    let (lease, turn) = begun(bench.store.as_ref(), "c", "t").await;
+    let said = TurnWrite::Messages(vec![message(Role::User, "mine")]);
+    bench.store.commit(&lease, &turn, vec![said, TurnWrite::Event(event("x"))], 1).await.unwrap();
+    bench.store.store_memory(super::sample::memory(Some("k"), "mine alone", 1)).await.unwrap();
+    bench.store.record_request(super::sample::request("r", 1, Vec::new())).await.unwrap();
+
+    let other = bench.other.as_ref();
+    let id = conversation_id("c");
+    assert_eq!(other.conversation(&id).await.unwrap(), None);
+    assert_eq!(other.conversations(9).await.unwrap().rows, []);
+    assert_eq!(other.messages(&id, None).await.unwrap().rows, []);
+    assert_eq!(other.turn(&turn).await.unwrap(), None);
+    assert_eq!(other.turn_events(&turn).await.unwrap().rows, []);
+    assert_eq!(other.unfinished_turns().await.unwrap().rows, []);
+    assert_eq!(other.request(&limpid_core::RequestId::new("r")).await.unwrap(), None);
+    assert_eq!(other.requests(crate::RequestFilter::default()).await.unwrap().rows, []);
+    assert_eq!(other.costs(crate::CostQuery::default()).await.unwrap(), []);
+    assert_eq!(other.memories(None).await.unwrap().rows, []);
+    assert_eq!(other.memory_events(None).await.unwrap().rows, []);
+    let found = other.candidates(&["mine".to_owned()], 9).await.unwrap();
+    assert_eq!((found.memories, found.corpus.documents), (Vec::new(), 0));
+    let foreign = other.commit(&lease, &turn, Vec::new(), 2).await;
+    assert!(matches!(foreign, Err(StoreError::StaleFence { .. })), "{foreign:?}");
+    begun(other, "c", "t").await;
+    let theirs = other.store_memory(super::sample::memory(Some("k"), "theirs", 1)).await.unwrap();
+    assert!(theirs.fresh);
+    assert_eq!(bench.store.memory(&"k".into()).await.unwrap().unwrap().content, "mine alone");
+}
+
+/// Text of any kind, in any place, comes back as it was.
+pub async fn any_text_is_kept(bench: &Bench) {
+    let new = NewConversation { title: ODD.to_owned(), profile: ODD.to_owned(), ..conversation(ODD, 1) };
+    let made = bench.store.create_conversation(new).await.unwrap();
+    assert_eq!((made.id, made.title.as_str()), (conversation_id(ODD), ODD));
+    let lease = lease(bench.store.as_ref(), ODD, 0).await;
+    let turn = begin(bench.store.as_ref(), &lease, ODD, &[]).await;
+    let said = TurnWrite::Messages(vec![message(Role::User, ODD), message(Role::Assistant, "")]);
+    bench.store.commit(&lease, &turn, vec![said, TurnWrite::Event(event(ODD))], 1).await.unwrap();
+    let texts = bench.store.messages(&conversation_id(ODD), None).await.unwrap();
+    assert_eq!(texts.rows[0].message.text, ODD);
+    assert_eq!(bench.store.turn_events(&turn).await.unwrap().rows[0].kind, ODD);
+}

@@ -1,0 +1,177 @@
+//! Memories and recall.
+
+use limpid_core::recall::{query_words, rank};
+use limpid_core::{Category, MemoryId, Trust};
+
+use super::Bench;
+use super::sample::{ODD, memory};
+use crate::{Author, MemoryChange, MemoryEventId, MemoryEventKind, MemoryRef, NewMemory, Store, StoreError};
+
+/// A known key keeps category, hits, score, pin and time of creation.
+// KAI-047 LES-053
+pub async fn a_known_key_is_merged(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let first = NewMemory { category: Category::Learning, ..memory(Some("deploy"), "Test first", 1) };
+    let stored = store.store_memory(first).await.unwrap();
+    assert_eq!((stored.fresh, stored.memory.hits, stored.memory.created_ms), (true, 1, 1));
+    let which = MemoryRef::from("deploy");
+    store.reinforce_memory(&which, 2).await.unwrap();
+    store.pin_memory(&which, true, 3).await.unwrap();
+    let again = NewMemory { trust: Trust::Outside, ..memory(Some("deploy"), "Test twice", 4) };
+    let merged = store.store_memory(again).await.unwrap();
+    assert!(!merged.fresh);
+    let memory = merged.memory;
+    assert_eq!((memory.id, memory.category, memory.hits, memory.score), (stored.memory.id, Category::Learning, 2, 3));
+    assert_eq!((memory.pinned, memory.created_ms, memory.updated_ms), (true, 1, 4));
+    assert_eq!((memory.content.as_str(), memory.trust), ("Test twice", Trust::Outside));
+    assert_eq!(store.memory(&which).await.unwrap(), Some(memory));
+}
+
+/// Ten times the same is one, with a key and without.
+// LES-053
+pub async fn a_fact_stored_again_is_one_memory(bench: &Bench) {
+    for now in 0..10 {
+        bench.store.store_memory(memory(None, "Lives in Berlin", now)).await.unwrap();
+        bench.store.store_memory(memory(Some("tea"), "Likes tea", now)).await.unwrap();
+    }
+    assert_eq!(bench.store.memories(None).await.unwrap().rows.len(), 2);
+}
+
+/// The same millisecond, no keys: three memories, each with its number as its key, whatever keys people chose.
+// LES-054 KOSHI-026
+pub async fn facts_of_one_moment_all_stay(bench: &Bench) {
+    bench.store.store_memory(memory(Some("2"), "a key that looks like a number", 1)).await.unwrap();
+    for content in ["one", "two", "three"] {
+        bench.store.store_memory(memory(None, content, 1)).await.unwrap();
+    }
+    let all = bench.store.memories(None).await.unwrap().rows;
+    let keys: Vec<(&str, &str)> = all.iter().map(|memory| (memory.key.as_str(), memory.content.as_str())).collect();
+    assert_eq!(keys, [("2", "a key that looks like a number"), ("2'", "one"), ("3", "two"), ("4", "three")]);
+}
+
+/// Reinforce: one hit, 3 points, now. Demote: one point less, no hit, no time.
+// KOSHI-026 KAI-047
+pub async fn feedback_moves_hits_and_score(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let id = store.store_memory(memory(Some("k"), "x", 1)).await.unwrap().memory.id;
+    let better = store.reinforce_memory(&MemoryRef::Id(id), 5).await.unwrap();
+    assert_eq!((better.hits, better.score, better.updated_ms), (2, 3, 5));
+    let worse = store.demote_memory(&"k".into(), 9).await.unwrap();
+    assert_eq!((worse.hits, worse.score, worse.updated_ms), (2, 2, 5));
+    for missing in [
+        store.reinforce_memory(&"x".into(), 1).await,
+        store.demote_memory(&MemoryId(99).into(), 1).await,
+        store.pin_memory(&"x".into(), true, 1).await,
+        store.forget_memory(&"x".into(), 1).await,
+    ] {
+        assert!(matches!(missing, Err(StoreError::NotFound { .. })), "{missing:?}");
+    }
+}
+
+/// The history tells what happened and who said it, and any step of it can be taken back.
+// LES-050 LES-060
+pub async fn every_change_can_be_undone(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let new =
+        NewMemory { author: Author::Inferred, source: Some("turn t".to_owned()), ..memory(Some("k"), "first", 1) };
+    let first = store.store_memory(new).await.unwrap().memory;
+    let change =
+        MemoryChange { content: Some(("second".to_owned(), Trust::File)), category: Some(Category::Error), now_ms: 2 };
+    let second = store.update_memory(&"k".into(), change).await.unwrap();
+    store.forget_memory(&"k".into(), 3).await.unwrap();
+    assert_eq!(store.memory(&"k".into()).await.unwrap(), None);
+    let events = store.memory_events(Some(first.id)).await.unwrap().rows;
+    let told: Vec<_> = events.iter().map(|event| (event.kind, event.before.clone(), event.after.clone())).collect();
+    assert_eq!(
+        told,
+        [
+            (MemoryEventKind::Stored, None, Some(first.clone())),
+            (MemoryEventKind::Updated, Some(first.clone()), Some(second.clone())),
+            (MemoryEventKind::Forgotten, Some(second.clone()), None),
+        ]
+    );
+    assert_eq!((events[0].author, events[0].source.as_deref()), (Some(Author::Inferred), Some("turn t")));
+    assert_eq!(store.undo_memory(events[2].id, 4).await.unwrap(), Some(second));
+    assert_eq!(store.undo_memory(events[1].id, 5).await.unwrap(), Some(first.clone()));
+    assert_eq!(store.memory(&"k".into()).await.unwrap(), Some(first));
+    assert_eq!(found(store, "first").await, ["k"]);
+    assert_eq!(store.undo_memory(events[0].id, 6).await.unwrap(), None);
+    assert_eq!(found(store, "first").await, [""; 0]);
+    assert_eq!(store.memory_events(None).await.unwrap().rows.len(), 6);
+    // A forgotten memory cannot come back over another that took its key since.
+    store.store_memory(memory(Some("k"), "third", 7)).await.unwrap();
+    let clash = store.undo_memory(events[2].id, 8).await;
+    assert!(matches!(clash, Err(StoreError::Invalid(_))), "{clash:?}");
+    let missing = store.undo_memory(MemoryEventId(99), 8).await;
+    assert!(matches!(missing, Err(StoreError::NotFound { .. })), "{missing:?}");
+}
+
+/// By time of creation, then key; or those of one category.
+// KAI-036
+pub async fn memories_are_listed_in_the_order_they_were_made(bench: &Bench) {
+    let store = bench.store.as_ref();
+    for (key, now, category) in [("b", 2, Category::General), ("a", 2, Category::Error), ("z", 1, Category::General)] {
+        store.store_memory(NewMemory { category, ..memory(Some(key), key, now) }).await.unwrap();
+    }
+    let keys = |listed: crate::Listed<limpid_core::Memory>| -> Vec<String> {
+        listed.rows.into_iter().map(|memory| memory.key).collect()
+    };
+    assert_eq!(keys(store.memories(None).await.unwrap()), ["z", "a", "b"]);
+    assert_eq!(keys(store.memories(Some(Category::General)).await.unwrap()), ["z", "b"]);
+}
+
+/// Words of the key and of the content, in any script, best first.
+// KOSHI-024 KOSHI-027
+pub async fn words_find_memories(bench: &Bench) {
+    let store = bench.store.as_ref();
+    for (key, content) in [
+        ("city", "Lives in Berlin near the Café Sibylle"),
+        ("tea", "Likes Sencha; buys it in Berlin, Berlin, Berlin"),
+        ("pet", "猫が好きです"),
+        ("wi-fi", "The router hangs on Mondays"),
+    ] {
+        store.store_memory(memory(Some(key), content, 1)).await.unwrap();
+    }
+    assert_eq!(found(store, "BERLIN").await, ["tea", "city"]);
+    assert_eq!(found(store, "cafe in berlin?").await[0], "city");
+    assert_eq!(found(store, "猫").await, ["pet"]);
+    assert_eq!(found(store, "どんな猫が").await, ["pet"]);
+    assert_eq!(found(store, "wi-fi").await, ["wi-fi"]);
+    assert_eq!(found(store, "the of to").await, ["wi-fi", "city"]);
+    assert_eq!(found(store, "Hamburg").await, [""; 0]);
+    let few = store.candidates(&query_words("berlin"), 1).await.unwrap();
+    assert_eq!((few.memories.len(), few.corpus.documents), (1, 4));
+    assert_eq!(few.corpus.holding, [("berlin".to_owned(), 2)]);
+}
+
+/// Nothing that a person or a model writes breaks a search.
+// KOSHI-027
+pub async fn any_query_gives_a_result_or_nothing(bench: &Bench) {
+    let store = bench.store.as_ref();
+    store.store_memory(memory(Some("k"), ODD, 1)).await.unwrap();
+    store.store_memory(memory(Some(ODD), "AND OR NOT NEAR berlin", 1)).await.unwrap();
+    let every_kind: String = (0..0x3000).filter_map(char::from_u32).collect();
+    for text in ["", "\0", "\"", "a\" OR \"b", "NEAR(a b)", "words:x", "^x*", "{}", ODD, every_kind.as_str()] {
+        store.candidates(&query_words(text), 5).await.unwrap();
+        store.candidates(&[text.to_owned(), "berlin".to_owned()], 5).await.unwrap();
+    }
+    assert_eq!(found(store, "NOT berlin").await, [ODD]);
+}
+
+/// The index follows the memory.
+pub async fn forgotten_memories_are_not_found(bench: &Bench) {
+    let store = bench.store.as_ref();
+    store.store_memory(memory(Some("k"), "Lives in Berlin", 1)).await.unwrap();
+    store.store_memory(memory(Some("k"), "Lives in Bergen", 2)).await.unwrap();
+    assert_eq!(found(store, "Berlin").await, [""; 0]);
+    assert_eq!(found(store, "Bergen").await, ["k"]);
+    store.forget_memory(&"k".into(), 3).await.unwrap();
+    assert_eq!(found(store, "Bergen").await, [""; 0]);
+    let next = store.store_memory(memory(None, "new", 4)).await.unwrap().memory;
+    assert_eq!(next.id, MemoryId(2), "a number is never used twice");
+}
+
+async fn found(store: &dyn Store, query: &str) -> Vec<String> {
+    let candidates = store.candidates(&query_words(query), 50).await.unwrap();
+    rank(&candidates.corpus, candidates.memories, 1).into_iter().map(|ranked| ranked.memory.key).collect()
+}

@@ -1,0 +1,89 @@
+//! Turns and their journals.
+
+use limpid_core::{Role, Trust, TurnId};
+
+use super::Bench;
+use super::sample::{ODD, begin, begun, calling, conversation_id, event, inbound, message, request};
+use crate::{NewEvent, NewMessage, RequestFilter, StoreError, TurnEnd, TurnOutcome, TurnWrite, Written};
+
+/// Entries are numbered from 1 without a gap, also past a commit that failed, and come back as they were.
+// ARC-004
+pub async fn a_journal_has_no_gap(bench: &Bench) {
+    let (lease, turn) = begun(bench.store.as_ref(), "c", "t").await;
+    let odd = NewEvent { kind: "result".to_owned(), payload: ODD.to_owned(), trust: Trust::Outside };
+    let commit = |writes| bench.store.commit(&lease, &turn, writes, 9);
+    let first = commit(vec![TurnWrite::Event(event("a")), TurnWrite::Event(odd)]).await.unwrap();
+    assert_eq!(first, [Written::Event(1), Written::Event(2)]);
+    let broken = vec![TurnWrite::Event(event("lost")), TurnWrite::Messages(vec![calling(&["x"])])];
+    commit(broken).await.unwrap_err();
+    assert_eq!(commit(vec![TurnWrite::Event(event("c"))]).await.unwrap(), [Written::Event(3)]);
+    let events = bench.store.turn_events(&turn).await.unwrap().rows;
+    let read: Vec<_> = events.iter().map(|event| (event.seq, event.kind.as_str(), event.trust, event.at_ms)).collect();
+    let owner = Trust::Owner;
+    assert_eq!(read, [(1, "a", owner, 9), (2, "result", Trust::Outside, 9), (3, "c", owner, 9)]);
+    assert_eq!(events[1].payload, ODD);
+}
+
+/// One write that is refused takes all of its commit with it.
+// ARC-012
+pub async fn a_commit_is_all_or_nothing(bench: &Bench) {
+    let (lease, turn) = begun(bench.store.as_ref(), "c", "t").await;
+    let writes = vec![
+        TurnWrite::Messages(vec![message(Role::User, "hi")]),
+        TurnWrite::Event(event("a")),
+        TurnWrite::Request(Box::new(request("r", 1, Vec::new()))),
+        TurnWrite::RequestEnd(limpid_core::RequestId::new("unknown"), Box::new(super::ledger::end(1))),
+    ];
+    let refused = bench.store.commit(&lease, &turn, writes, 1).await;
+    assert!(matches!(refused, Err(StoreError::NotFound { .. })), "{refused:?}");
+    assert_eq!(bench.store.messages(&conversation_id("c"), None).await.unwrap().rows, []);
+    assert_eq!(bench.store.turn_events(&turn).await.unwrap().rows, []);
+    assert_eq!(bench.store.requests(RequestFilter::default()).await.unwrap().rows, []);
+}
+
+/// The end is the last thing in a journal.
+pub async fn an_ended_turn_takes_nothing_more(bench: &Bench) {
+    let (lease, turn) = begun(bench.store.as_ref(), "c", "t").await;
+    let end = || TurnWrite::End(TurnOutcome::Cancelled, ODD.to_owned());
+    let early = bench.store.commit(&lease, &turn, vec![end(), TurnWrite::Event(event("x"))], 4).await;
+    assert!(matches!(early, Err(StoreError::Invalid(_))), "{early:?}");
+    bench.store.commit(&lease, &turn, vec![TurnWrite::Event(event("x")), end()], 5).await.unwrap();
+    for writes in [vec![TurnWrite::Event(event("y"))], vec![end()]] {
+        let late = bench.store.commit(&lease, &turn, writes, 6).await;
+        assert!(matches!(late, Err(StoreError::Invalid(_))), "{late:?}");
+    }
+    let stored = bench.store.turn(&turn).await.unwrap().unwrap();
+    let expected = TurnEnd { outcome: TurnOutcome::Cancelled, detail: ODD.to_owned(), ended_ms: 5 };
+    assert_eq!(stored.end, Some(expected));
+}
+
+/// What a crash left open is found, and what ended is not.
+// LES-140
+pub async fn an_unfinished_turn_is_found(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let (lease, done) = begun(store, "c", "t1").await;
+    store.commit(&lease, &done, vec![TurnWrite::End(TurnOutcome::Answered, String::new())], 1).await.unwrap();
+    begin(store, &lease, "t2", &[]).await;
+    begun(store, "d", "t3").await;
+    let open: Vec<String> = store.unfinished_turns().await.unwrap().rows.iter().map(|t| t.id.to_string()).collect();
+    assert_eq!(open, ["t2", "t3"]);
+    let missing = store.commit(&lease, &TurnId::new("t3"), Vec::new(), 1).await;
+    assert!(matches!(missing, Err(StoreError::NotFound { .. })), "{missing:?}");
+    let again = crate::NewTurn { id: TurnId::new("t2"), path: String::new(), inbound: Vec::new(), now_ms: 1 };
+    let taken = store.begin_turn(&lease, again).await;
+    assert!(matches!(taken, Err(StoreError::Exists { .. })), "{taken:?}");
+}
+
+/// A message that arrives during a turn is taken by it, once, and by no other.
+// ARC-011
+pub async fn a_message_that_steers_is_taken_during_the_turn(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let (lease, turn) = begun(store, "c", "t").await;
+    let id = store.accept(inbound("c", None, "also this")).await.unwrap().inbound.id;
+    store.commit(&lease, &turn, vec![TurnWrite::Take(vec![id])], 1).await.unwrap();
+    assert_eq!(store.waiting(&conversation_id("c")).await.unwrap().rows, []);
+    let twice = store.commit(&lease, &turn, vec![TurnWrite::Take(vec![id])], 1).await;
+    assert!(matches!(twice, Err(StoreError::Invalid(_))), "{twice:?}");
+    let became = NewMessage { inbound: Some(id), ..message(Role::User, "also this") };
+    store.commit(&lease, &turn, vec![TurnWrite::Messages(vec![became])], 1).await.unwrap();
+}

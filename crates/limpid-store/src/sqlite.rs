@@ -1,0 +1,107 @@
+//! The store in one SQLite file.
+
+mod chain;
+mod conversations;
+mod failure;
+mod leases;
+mod ledger;
+mod memories;
+mod memory_events;
+mod open;
+mod prune;
+mod readers;
+mod recall;
+mod requests;
+mod row;
+mod turns;
+mod writer;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use crate::StoreError;
+use failure::Outcome;
+use open::Database;
+use readers::Readers;
+use writer::Writer;
+
+/// Everything in one SQLite file: one thread writes, a few read.
+///
+/// Writes that wait at the same time share one transaction and one `fsync`; each still succeeds or fails alone. An
+/// operation whose future is dropped is carried out all the same. Clones share the file.
+#[derive(Clone, Debug)]
+pub struct SqliteStore {
+    writer: Arc<Writer>,
+    readers: Arc<Readers>,
+    owner: Arc<str>,
+}
+
+/// How a file is opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SqliteOptions {
+    /// Whose records are seen and written.
+    pub owner: String,
+    /// Threads that read, at least one.
+    pub readers: usize,
+    /// How long to wait for another program that has locked the file.
+    pub busy_timeout: Duration,
+}
+
+impl Default for SqliteOptions {
+    /// The owner `owner`, three readers, five seconds.
+    fn default() -> Self {
+        Self { owner: "owner".to_owned(), readers: 3, busy_timeout: Duration::from_secs(5) }
+    }
+}
+
+impl SqliteStore {
+    /// Opens a file, or makes it (mode 0600, its folders 0700), and brings its schema up to date.
+    ///
+    /// Blocks while it does so.
+    ///
+    /// # Errors
+    /// When the file is damaged, locked, another program's, of a newer version, or cannot be written.
+    pub fn open(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self, StoreError> {
+        let database = Database { path: path.as_ref().into(), busy_timeout: options.busy_timeout };
+        let connection = database.create()?;
+        Ok(Self {
+            writer: Arc::new(Writer::start(connection, database.clone())?),
+            readers: Arc::new(Readers::start(options.readers.max(1), &database)?),
+            owner: options.owner.into(),
+        })
+    }
+
+    /// The same file, seen by another owner.
+    #[must_use]
+    pub fn for_owner(&self, owner: &str) -> Self {
+        Self { owner: owner.into(), ..self.clone() }
+    }
+
+    async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Tx<'_>) -> Outcome<T> + Send + 'static,
+    {
+        let owner = Arc::clone(&self.owner);
+        self.writer.run(move |sql| work(&Tx { sql, owner: &owner })).await
+    }
+
+    async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Tx<'_>) -> Outcome<T> + Send + 'static,
+    {
+        let owner = Arc::clone(&self.owner);
+        self.readers.run(move |sql| work(&Tx { sql, owner: &owner })).await
+    }
+}
+
+/// A transaction in the name of one owner; every statement asks for it.
+#[derive(Clone, Copy)]
+struct Tx<'a> {
+    sql: &'a Connection,
+    owner: &'a str,
+}

@@ -1,0 +1,185 @@
+//! Reading the ledger.
+
+use async_trait::async_trait;
+use limpid_core::{ConversationId, FailureClass, Money, RequestId, TurnId, Usage};
+use rusqlite::{Row, named_params};
+
+use super::failure::Outcome;
+use super::row::{self, Read, calls, count, count_or_none, get, hex, parsed, word};
+use super::{SqliteStore, Tx, chain, prune, requests};
+use crate::{
+    CostBy, CostQuery, CostRow, Ledger, Listed, NewRequest, Pruned, Request, RequestEnd, RequestFilter, RequestSummary,
+    Retention, SharedPrefix, StoreError,
+};
+
+#[async_trait]
+impl Ledger for SqliteStore {
+    async fn record_request(&self, new: NewRequest) -> Result<SharedPrefix, StoreError> {
+        self.write(move |tx| match &new.turn {
+            Some(turn) => {
+                let reason = format!("request {} belongs to turn {turn}, which must write it itself", new.id);
+                Err(StoreError::Invalid(reason).into())
+            }
+            None => requests::record(tx, &new),
+        })
+        .await
+    }
+
+    async fn end_request(&self, id: &RequestId, end: RequestEnd) -> Result<(), StoreError> {
+        let id = id.clone();
+        self.write(move |tx| requests::end(tx, &id, None, &end)).await
+    }
+
+    async fn request(&self, id: &RequestId) -> Result<Option<Request>, StoreError> {
+        let id = id.clone();
+        self.read(move |tx| request(tx, &id)).await
+    }
+
+    async fn requests(&self, filter: RequestFilter) -> Result<Listed<RequestSummary>, StoreError> {
+        self.read(move |tx| list(tx, &filter)).await
+    }
+
+    async fn costs(&self, query: CostQuery) -> Result<Vec<CostRow>, StoreError> {
+        self.read(move |tx| costs(tx, &query)).await
+    }
+
+    async fn prune_requests(&self, retention: Retention) -> Result<Pruned, StoreError> {
+        self.write(move |tx| prune::prune(tx, retention)).await
+    }
+}
+
+fn request(tx: &Tx<'_>, id: &RequestId) -> Outcome<Option<Request>> {
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT r.*, t.body AS tools_text FROM request r LEFT JOIN text t ON t.owner = r.owner AND t.hash = r.tools
+         WHERE r.owner = :owner AND r.id = :id",
+    )?;
+    let params = named_params! { ":owner": tx.owner, ":id": id.as_str() };
+    let found = row::one(&mut statement, params, "request", id.as_str(), |row| {
+        Ok((summary(row)?, get::<String>(row, "tools_text")?, get::<Option<i64>>(row, "tip")?))
+    })?;
+    let Some((summary, tools, tip)) = found else { return Ok(None) };
+    let messages = chain::read(tx, id, tip)?;
+    Ok(Some(Request { summary, tools, messages }))
+}
+
+fn list(tx: &Tx<'_>, filter: &RequestFilter) -> Outcome<Listed<RequestSummary>> {
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT * FROM request
+         WHERE owner = :owner
+           AND (:conversation IS NULL OR conversation = :conversation)
+           AND (:turn IS NULL OR turn = :turn)
+           AND (:path IS NULL OR path = :path)
+           AND (:model IS NULL OR model = :model)
+           AND (NOT :failed OR failure IS NOT NULL)
+           AND (:prefix IS NULL OR substr(id, 1, length(:prefix)) = :prefix)
+           AND (:since IS NULL OR sent_ms >= :since)
+           AND (:until IS NULL OR sent_ms < :until)
+         ORDER BY seq DESC LIMIT :limit",
+    )?;
+    let params = named_params! {
+        ":owner": tx.owner, ":conversation": filter.conversation.as_ref().map(ConversationId::as_str),
+        ":turn": filter.turn.as_ref().map(TurnId::as_str), ":path": filter.path, ":model": filter.model,
+        ":failed": filter.failed, ":prefix": filter.id_prefix, ":since": filter.since_ms, ":until": filter.until_ms,
+        ":limit": filter.limit,
+    };
+    row::list(&mut statement, params, "request", "id", summary)
+}
+
+fn costs(tx: &Tx<'_>, query: &CostQuery) -> Outcome<Vec<CostRow>> {
+    let group = match query.by {
+        CostBy::Path => "path",
+        CostBy::Model => "provider || '/' || model",
+        CostBy::Day => "strftime('%Y-%m-%d', sent_ms / 1000 + :offset * 60, 'unixepoch')",
+        CostBy::Conversation => "coalesce(conversation, '')",
+    };
+    let sql = format!(
+        "SELECT {group} AS \"group\", count(*) AS requests, total(input) AS input, total(cached) AS cached,
+                total(cache_written) AS cache_written, total(output) AS output, total(cost) AS cost,
+                sum(input IS NULL) AS unknown_usage, sum(cost IS NULL) AS unknown_cost
+         FROM request
+         WHERE owner = :owner AND (:since IS NULL OR sent_ms >= :since) AND (:until IS NULL OR sent_ms < :until)
+           AND :offset IS NOT NULL
+         GROUP BY 1 ORDER BY 1"
+    );
+    let mut statement = tx.sql.prepare_cached(&sql)?;
+    let params = named_params! {
+        ":owner": tx.owner, ":since": query.since_ms, ":until": query.until_ms, ":offset": query.utc_offset_min,
+    };
+    let rows = statement.query_map(params, |row| {
+        // Sums of many whole numbers are taken as floats, which cannot overflow.
+        let sum = |column: &str| row.get::<_, f64>(column).map(|value| value as u64);
+        Ok(CostRow {
+            group: row.get("group")?,
+            requests: row.get::<_, i64>("requests")?.unsigned_abs(),
+            usage: Usage {
+                input: sum("input")?,
+                cached: sum("cached")?,
+                cache_written: sum("cache_written")?,
+                output: sum("output")?,
+            },
+            cost: Money(sum("cost")?),
+            unknown_usage: row.get::<_, i64>("unknown_usage")?.unsigned_abs(),
+            unknown_cost: row.get::<_, i64>("unknown_cost")?.unsigned_abs(),
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn summary(row: &Row<'_>) -> Read<RequestSummary> {
+    Ok(RequestSummary {
+        id: RequestId::new(get::<String>(row, "id")?),
+        conversation: get::<Option<String>>(row, "conversation")?.map(ConversationId::new),
+        turn: get::<Option<String>>(row, "turn")?.map(TurnId::new),
+        round: get(row, "round")?,
+        provider: get(row, "provider")?,
+        model: get(row, "model")?,
+        protocol: get(row, "protocol")?,
+        target: get(row, "target")?,
+        profile: get(row, "profile")?,
+        path: get(row, "path")?,
+        revision: get(row, "revision")?,
+        sampling: get(row, "sampling")?,
+        tools_hash: hex(&get::<chain::Key>(row, "tools")?),
+        body_hash: hex(&get::<chain::Key>(row, "body_hash")?),
+        body_bytes: count(row, "body_bytes")?,
+        messages: count(row, "messages")?,
+        message_bytes: count(row, "message_bytes")?,
+        estimate: count_or_none(row, "estimate")?,
+        shared: SharedPrefix {
+            messages: count(row, "shared_messages")?,
+            bytes: count(row, "shared_bytes")?,
+            changed: get(row, "changed")?,
+        },
+        sent_ms: get(row, "sent_ms")?,
+        end: end(row)?,
+    })
+}
+
+fn end(row: &Row<'_>) -> Read<Option<RequestEnd>> {
+    let Some(ended_ms) = get::<Option<i64>>(row, "ended_ms")? else { return Ok(None) };
+    let usage = match count_or_none(row, "input")? {
+        Some(input) => Some(Usage {
+            input,
+            cached: count(row, "cached")?,
+            cache_written: count(row, "cache_written")?,
+            output: count(row, "output")?,
+        }),
+        None => None,
+    };
+    let failure = match get::<Option<String>>(row, "failure_message")? {
+        Some(message) => Some((parsed(row, "failure", FailureClass::parse)?, message)),
+        None => None,
+    };
+    Ok(Some(RequestEnd {
+        text: get(row, "reply")?,
+        reasoning: get(row, "reasoning")?,
+        calls: calls(row, "calls")?,
+        trust: word(row, "trust")?,
+        finish: get(row, "finish")?,
+        usage,
+        cost: count_or_none(row, "cost")?.map(Money),
+        failure,
+        first_ms: get(row, "first_ms")?,
+        ended_ms,
+    }))
+}

@@ -1,0 +1,270 @@
+//! Memories and what happened to them.
+
+use async_trait::async_trait;
+use limpid_core::recall::{DEMOTE_POINTS, REINFORCE_POINTS, index_words};
+use limpid_core::{Category, Memory, MemoryId, Trust};
+use rusqlite::{OptionalExtension, Row, named_params};
+
+use super::failure::{Failure, Outcome, is_taken};
+use super::row::{self, Read, get, parsed, stored, word};
+use super::{SqliteStore, Tx, memory_events, recall};
+use crate::{
+    Candidates, Listed, Memories, MemoryChange, MemoryEvent, MemoryEventId, MemoryEventKind, MemoryRef, NewMemory,
+    StoreError, StoredMemory,
+};
+
+#[async_trait]
+impl Memories for SqliteStore {
+    async fn store_memory(&self, new: NewMemory) -> Result<StoredMemory, StoreError> {
+        self.write(move |tx| store(tx, &new)).await
+    }
+
+    async fn update_memory(&self, which: &MemoryRef, change: MemoryChange) -> Result<Memory, StoreError> {
+        let which = which.clone();
+        self.write(move |tx| {
+            change_memory(tx, &which, MemoryEventKind::Updated, change.now_ms, |memory| {
+                if let Some((content, trust)) = change.content {
+                    memory.content = content;
+                    memory.trust = trust;
+                }
+                memory.category = change.category.unwrap_or(memory.category);
+                memory.updated_ms = change.now_ms;
+            })
+        })
+        .await
+    }
+
+    async fn forget_memory(&self, which: &MemoryRef, now_ms: i64) -> Result<Memory, StoreError> {
+        let which = which.clone();
+        self.write(move |tx| {
+            let memory = expect(tx, &which)?;
+            remove(tx, memory.id)?;
+            memory_events::record(tx, MemoryEventKind::Forgotten, Some(&memory), None, None, now_ms)?;
+            Ok(memory)
+        })
+        .await
+    }
+
+    async fn reinforce_memory(&self, which: &MemoryRef, now_ms: i64) -> Result<Memory, StoreError> {
+        let which = which.clone();
+        self.write(move |tx| {
+            change_memory(tx, &which, MemoryEventKind::Reinforced, now_ms, |memory| {
+                memory.hits = memory.hits.saturating_add(1);
+                memory.score = memory.score.saturating_add(REINFORCE_POINTS);
+                memory.updated_ms = now_ms;
+            })
+        })
+        .await
+    }
+
+    async fn demote_memory(&self, which: &MemoryRef, now_ms: i64) -> Result<Memory, StoreError> {
+        let which = which.clone();
+        self.write(move |tx| {
+            change_memory(tx, &which, MemoryEventKind::Demoted, now_ms, |memory| {
+                memory.score = memory.score.saturating_sub(DEMOTE_POINTS);
+            })
+        })
+        .await
+    }
+
+    async fn pin_memory(&self, which: &MemoryRef, pinned: bool, now_ms: i64) -> Result<Memory, StoreError> {
+        let which = which.clone();
+        let kind = if pinned { MemoryEventKind::Pinned } else { MemoryEventKind::Unpinned };
+        self.write(move |tx| change_memory(tx, &which, kind, now_ms, |memory| memory.pinned = pinned)).await
+    }
+
+    async fn undo_memory(&self, event: MemoryEventId, now_ms: i64) -> Result<Option<Memory>, StoreError> {
+        self.write(move |tx| undo(tx, event, now_ms)).await
+    }
+
+    async fn memory(&self, which: &MemoryRef) -> Result<Option<Memory>, StoreError> {
+        let which = which.clone();
+        self.read(move |tx| find(tx, &which)).await
+    }
+
+    async fn memories(&self, category: Option<Category>) -> Result<Listed<Memory>, StoreError> {
+        self.read(move |tx| {
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT * FROM memory WHERE owner = :owner AND (:category IS NULL OR category = :category)
+                 ORDER BY created_ms, key",
+            )?;
+            let params = named_params! { ":owner": tx.owner, ":category": category.map(Category::as_str) };
+            row::list(&mut statement, params, "memory", "id", memory)
+        })
+        .await
+    }
+
+    async fn memory_events(&self, id: Option<MemoryId>) -> Result<Listed<MemoryEvent>, StoreError> {
+        self.read(move |tx| memory_events::list(tx, id)).await
+    }
+
+    async fn candidates(&self, words: &[String], limit: u32) -> Result<Candidates, StoreError> {
+        let words = words.to_vec();
+        self.read(move |tx| recall::candidates(tx, &words, limit)).await
+    }
+}
+
+/// Reads a memory's row.
+pub(super) fn memory(row: &Row<'_>) -> Read<Memory> {
+    Ok(Memory {
+        id: MemoryId(get(row, "id")?),
+        key: get(row, "key")?,
+        content: get(row, "content")?,
+        category: word(row, "category")?,
+        hits: get(row, "hits")?,
+        score: get(row, "score")?,
+        pinned: get(row, "pinned")?,
+        trust: parsed(row, "trust", |word| word.parse::<Trust>().ok())?,
+        created_ms: get(row, "created_ms")?,
+        updated_ms: get(row, "updated_ms")?,
+    })
+}
+
+fn store(tx: &Tx<'_>, new: &NewMemory) -> Outcome<StoredMemory> {
+    let known = match &new.key {
+        Some(key) => find(tx, &MemoryRef::Key(key.clone()))?,
+        None => find_content(tx, &new.content)?,
+    };
+    let memory = match &known {
+        Some(known) => {
+            let same = known.content == new.content;
+            Memory {
+                content: new.content.clone(),
+                // A text that was known keeps the label that it came with.
+                trust: if same { known.trust } else { new.trust },
+                updated_ms: new.now_ms,
+                ..known.clone()
+            }
+        }
+        None => {
+            let id = reserve_id(tx)?;
+            let key = match &new.key {
+                Some(key) => key.clone(),
+                None => free_key(tx, id)?,
+            };
+            Memory {
+                id,
+                key,
+                content: new.content.clone(),
+                category: new.category,
+                hits: 1,
+                score: 0,
+                pinned: false,
+                trust: new.trust,
+                created_ms: new.now_ms,
+                updated_ms: new.now_ms,
+            }
+        }
+    };
+    put(tx, &memory)?;
+    let said = Some((new.author, new.source.as_deref()));
+    memory_events::record(tx, MemoryEventKind::Stored, known.as_ref(), Some(&memory), said, new.now_ms)?;
+    Ok(StoredMemory { memory, fresh: known.is_none() })
+}
+
+fn change_memory(
+    tx: &Tx<'_>,
+    which: &MemoryRef,
+    kind: MemoryEventKind,
+    now_ms: i64,
+    change: impl FnOnce(&mut Memory),
+) -> Outcome<Memory> {
+    let before = expect(tx, which)?;
+    let mut after = before.clone();
+    change(&mut after);
+    put(tx, &after)?;
+    memory_events::record(tx, kind, Some(&before), Some(&after), None, now_ms)?;
+    Ok(after)
+}
+
+fn undo(tx: &Tx<'_>, event: MemoryEventId, now_ms: i64) -> Outcome<Option<Memory>> {
+    let event = memory_events::find(tx, event)?;
+    let current = find(tx, &MemoryRef::Id(event.memory))?;
+    match &event.before {
+        Some(before) => match put(tx, before) {
+            Err(Failure::Sql(error)) if is_taken(&error) => {
+                let reason = format!("the key {} is another memory's; change that one first", before.key);
+                return Err(StoreError::Invalid(reason).into());
+            }
+            put => put?,
+        },
+        None => remove(tx, event.memory)?,
+    }
+    if current.is_some() || event.before.is_some() {
+        let kind = MemoryEventKind::Undone;
+        memory_events::record(tx, kind, current.as_ref(), event.before.as_ref(), None, now_ms)?;
+    }
+    Ok(event.before)
+}
+
+fn find(tx: &Tx<'_>, which: &MemoryRef) -> Outcome<Option<Memory>> {
+    let (sql, name) = match which {
+        MemoryRef::Id(id) => ("SELECT * FROM memory WHERE owner = ?1 AND id = CAST(?2 AS INTEGER)", id.to_string()),
+        MemoryRef::Key(key) => ("SELECT * FROM memory WHERE owner = ?1 AND key = ?2", key.clone()),
+    };
+    row::one(&mut *tx.sql.prepare_cached(sql)?, (tx.owner, &name), "memory", &name, memory)
+}
+
+fn find_content(tx: &Tx<'_>, content: &str) -> Outcome<Option<Memory>> {
+    let mut statement =
+        tx.sql.prepare_cached("SELECT * FROM memory WHERE owner = ? AND content = ? ORDER BY id LIMIT 1")?;
+    row::one(&mut statement, (tx.owner, content), "memory", content, memory)
+}
+
+fn expect(tx: &Tx<'_>, which: &MemoryRef) -> Outcome<Memory> {
+    let name = match which {
+        MemoryRef::Id(id) => id.to_string(),
+        MemoryRef::Key(key) => key.clone(),
+    };
+    find(tx, which)?.ok_or_else(|| StoreError::NotFound { what: "memory", id: name }.into())
+}
+
+/// The number of the next memory; a forgotten one's is never used again.
+fn reserve_id(tx: &Tx<'_>) -> Outcome<MemoryId> {
+    let last: Option<i64> = tx
+        .sql
+        .prepare_cached("SELECT seq FROM sqlite_sequence WHERE name = 'memory'")?
+        .query_row([], |row| row.get(0))
+        .optional()?;
+    Ok(MemoryId(last.unwrap_or(0) + 1))
+}
+
+/// A memory's number as its key, with strokes where somebody has used that key already.
+fn free_key(tx: &Tx<'_>, id: MemoryId) -> Outcome<String> {
+    let mut key = id.to_string();
+    while find(tx, &MemoryRef::Key(key.clone()))?.is_some() {
+        key.push('\'');
+    }
+    Ok(key)
+}
+
+/// Writes a memory's row, whether it exists or not, and its words.
+fn put(tx: &Tx<'_>, memory: &Memory) -> Outcome<()> {
+    let words = index_words(memory);
+    tx.sql
+        .prepare_cached(
+            "INSERT INTO memory (id, owner, key, content, category, hits, score, pinned, trust, words, created_ms,
+                                 updated_ms)
+             VALUES (:id, :owner, :key, :content, :category, :hits, :score, :pinned, :trust, :words, :created, :updated)
+             ON CONFLICT (id) DO UPDATE SET key = :key, content = :content, category = :category, hits = :hits,
+               score = :score, pinned = :pinned, trust = :trust, words = :words, updated_ms = :updated",
+        )?
+        .execute(named_params! {
+            ":id": memory.id.0, ":owner": tx.owner, ":key": memory.key, ":content": memory.content,
+            ":category": memory.category.as_str(), ":hits": memory.hits, ":score": memory.score,
+            ":pinned": memory.pinned, ":trust": memory.trust.as_str(), ":words": stored(words.len()),
+            ":created": memory.created_ms, ":updated": memory.updated_ms,
+        })?;
+    tx.sql
+        .prepare_cached("INSERT OR REPLACE INTO memory_fts (rowid, words) VALUES (?, ?)")?
+        .execute((memory.id.0, words.join(" ")))?;
+    Ok(())
+}
+
+fn remove(tx: &Tx<'_>, id: MemoryId) -> Outcome<()> {
+    let removed = tx.sql.prepare_cached("DELETE FROM memory WHERE owner = ? AND id = ?")?.execute((tx.owner, id.0))?;
+    if removed == 1 {
+        tx.sql.prepare_cached("DELETE FROM memory_fts WHERE rowid = ?")?.execute([id.0])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! Opening the file: who may read it, how SQLite is set, and the schema's version.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::failure::classify;
+use crate::StoreError;
+
+/// Marks the file as Limpid's: "Lmpd".
+const APPLICATION_ID: i32 = 0x4c6d_7064;
+
+/// Every version of the schema, the first at the front. A published one is never edited; a change is a new file.
+const MIGRATIONS: [&str; 1] = [include_str!("../../migrations/0001_first.sql")];
+
+/// A file and how long to wait for it.
+#[derive(Clone, Debug)]
+pub(super) struct Database {
+    pub(super) path: PathBuf,
+    pub(super) busy_timeout: Duration,
+}
+
+impl Database {
+    /// Opens the file for writing, or makes it, and brings its schema up to date.
+    pub(super) fn create(&self) -> Result<Connection, StoreError> {
+        make_private(&self.path)?;
+        self.prepare().map_err(|failure| failure.into_error(&self.path))
+    }
+
+    /// Opens the file, whose schema is up to date, for reading.
+    pub(super) fn reader(&self) -> Result<Connection, StoreError> {
+        let open = || {
+            let connection = Connection::open(&self.path)?;
+            connection.busy_timeout(self.busy_timeout)?;
+            connection.pragma_update(None, "query_only", true)?;
+            Ok(connection)
+        };
+        open().map_err(|error| classify(&error, &self.path))
+    }
+
+    fn prepare(&self) -> Result<Connection, super::failure::Failure> {
+        let mut connection = Connection::open(&self.path)?;
+        connection.busy_timeout(self.busy_timeout)?;
+        // Before anything is changed: whose file it is, and of which version.
+        self.version(&connection)?;
+        if connection.is_readonly("main")? {
+            return Err(StoreError::ReadOnly { path: self.path.clone() }.into());
+        }
+        connection.pragma_update(None, "journal_mode", "wal")?;
+        connection.pragma_update(None, "synchronous", "full")?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        connection.pragma_update(None, "journal_size_limit", 16 * 1024 * 1024)?;
+        self.migrate(&mut connection)?;
+        connection.set_prepared_statement_cache_capacity(128);
+        Ok(connection)
+    }
+
+    fn migrate(&self, connection: &mut Connection) -> Result<(), super::failure::Failure> {
+        if self.version(connection)? == MIGRATIONS.len() {
+            return Ok(());
+        }
+        let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        // Another process may have done it while this one waited for the lock.
+        for migration in MIGRATIONS.iter().skip(self.version(&tx)?) {
+            tx.execute_batch(migration)?;
+        }
+        tx.pragma_update(None, "application_id", APPLICATION_ID)?;
+        tx.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
+        Ok(tx.commit()?)
+    }
+
+    /// The schema's version; 0 for an empty file.
+    fn version(&self, connection: &Connection) -> Result<usize, super::failure::Failure> {
+        let path = || self.path.clone();
+        let application: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+        let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+        if application != APPLICATION_ID && (application != 0 || found != 0 || tables != 0) {
+            return Err(StoreError::Foreign { path: path() }.into());
+        }
+        let known = MIGRATIONS.len() as i64;
+        match usize::try_from(found) {
+            Ok(version) if found <= known => Ok(version),
+            Ok(_) => Err(StoreError::Newer { path: path(), found, known }.into()),
+            Err(_) => Err(StoreError::Corrupt { path: path(), detail: format!("schema version {found}") }.into()),
+        }
+    }
+}
+
+/// Makes the file with mode 0600 in a folder of mode 0700 (SEC-033); what is there already keeps its mode. SQLite
+/// gives its side files the mode of the file.
+fn make_private(path: &Path) -> Result<(), StoreError> {
+    let mut folders = fs::DirBuilder::new();
+    folders.recursive(true);
+    let mut file = fs::OpenOptions::new();
+    file.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+        folders.mode(0o700);
+        file.mode(0o600);
+    }
+    let made = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folders.create(folder),
+        _ => Ok(()),
+    };
+    match made.and_then(|()| file.open(path)) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists && path.is_file() => Ok(()),
+        Err(error) => Err(match error.kind() {
+            ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => StoreError::ReadOnly { path: path.into() },
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => StoreError::DiskFull { path: path.into() },
+            _ => StoreError::Unreachable { path: path.into(), detail: error.to_string() },
+        }),
+    }
+}

@@ -1,0 +1,82 @@
+//! What the ledger forgets: old requests, and texts that nothing uses any more.
+
+use rusqlite::named_params;
+
+use super::Tx;
+use super::failure::Outcome;
+use crate::{Pruned, Retention};
+
+/// Deletes requests by age, then by size.
+pub(super) fn prune(tx: &Tx<'_>, retention: Retention) -> Outcome<Pruned> {
+    let mut pruned = Pruned::default();
+    if let Some(before) = retention.before_ms {
+        pruned.requests += delete(tx, "sent_ms < :bound", before)?;
+        collect(tx, &mut pruned)?;
+    }
+    let Some(max_bytes) = retention.max_bytes else { return Ok(pruned) };
+    while ledger_bytes(tx)? > max_bytes {
+        // A sixteenth at a time: texts are shared, so what one request frees is only known when it is gone.
+        let count: i64 = tx
+            .sql
+            .prepare_cached("SELECT count(*) FROM request WHERE owner = ?")?
+            .query_row([tx.owner], |row| row.get(0))?;
+        let some = "seq IN (SELECT r.seq FROM request r LEFT JOIN turn t ON t.owner = r.owner AND t.id = r.turn
+                            WHERE r.owner = :owner AND (r.turn IS NULL OR t.outcome IS NOT NULL)
+                            ORDER BY r.seq LIMIT :bound)";
+        let deleted = delete(tx, some, (count / 16).max(1))?;
+        if deleted == 0 {
+            break;
+        }
+        pruned.requests += deleted;
+        collect(tx, &mut pruned)?;
+    }
+    Ok(pruned)
+}
+
+fn delete(tx: &Tx<'_>, which: &str, bound: i64) -> Outcome<u64> {
+    let sql = format!(
+        "DELETE FROM request WHERE owner = :owner AND {which}
+           AND (turn IS NULL OR turn IN (SELECT id FROM turn WHERE owner = :owner AND outcome IS NOT NULL))"
+    );
+    let deleted = tx.sql.prepare_cached(&sql)?.execute(named_params! { ":owner": tx.owner, ":bound": bound })?;
+    Ok(deleted as u64)
+}
+
+/// Deletes messages that no request leads to, and texts that no part and no request has.
+fn collect(tx: &Tx<'_>, pruned: &mut Pruned) -> Outcome<()> {
+    tx.sql
+        .prepare_cached(
+            "WITH RECURSIVE live (id) AS (
+               SELECT tip FROM request WHERE owner = :owner AND tip IS NOT NULL
+               UNION
+               SELECT m.parent FROM request_message m JOIN live ON m.id = live.id WHERE m.parent IS NOT NULL
+             )
+             DELETE FROM request_message WHERE owner = :owner AND id NOT IN live",
+        )?
+        .execute(named_params! { ":owner": tx.owner })?;
+    let mut statement = tx.sql.prepare_cached(
+        "DELETE FROM text WHERE owner = :owner
+           AND NOT EXISTS (SELECT 1 FROM request_part p WHERE p.owner = :owner AND p.text = text.hash)
+           AND NOT EXISTS (SELECT 1 FROM request r WHERE r.owner = :owner AND r.tools = text.hash)
+         RETURNING bytes",
+    )?;
+    let freed = statement.query_map(named_params! { ":owner": tx.owner }, |row| row.get::<_, i64>(0))?;
+    for bytes in freed {
+        pruned.texts += 1;
+        pruned.bytes += bytes?.unsigned_abs();
+    }
+    Ok(())
+}
+
+/// Bytes of the ledger's texts, replies included.
+fn ledger_bytes(tx: &Tx<'_>) -> Outcome<u64> {
+    let bytes: i64 = tx
+        .sql
+        .prepare_cached(
+            "SELECT (SELECT coalesce(sum(bytes), 0) FROM text WHERE owner = :owner)
+                  + (SELECT coalesce(sum(octet_length(reply) + octet_length(reasoning)), 0)
+                     FROM request WHERE owner = :owner)",
+        )?
+        .query_row(named_params! { ":owner": tx.owner }, |row| row.get(0))?;
+    Ok(bytes.unsigned_abs())
+}

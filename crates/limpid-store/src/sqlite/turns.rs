@@ -1,0 +1,181 @@
+//! Turns and their journals.
+
+use async_trait::async_trait;
+use limpid_core::{ConversationId, TurnId};
+use rusqlite::{Row, named_params};
+
+use super::failure::{Outcome, is_taken};
+use super::row::{self, Read, count, get, parsed, word};
+use super::{SqliteStore, Tx, conversations, leases, requests};
+use crate::{
+    Lease, Listed, NewEvent, NewTurn, StoreError, Turn, TurnEnd, TurnEvent, TurnOutcome, TurnWrite, Turns, Written,
+};
+
+#[async_trait]
+impl Turns for SqliteStore {
+    async fn begin_turn(&self, lease: &Lease, new: NewTurn) -> Result<Turn, StoreError> {
+        let lease = lease.clone();
+        self.write(move |tx| begin(tx, &lease, &new)).await
+    }
+
+    async fn commit(
+        &self,
+        lease: &Lease,
+        turn: &TurnId,
+        writes: Vec<TurnWrite>,
+        now_ms: i64,
+    ) -> Result<Vec<Written>, StoreError> {
+        let (lease, turn) = (lease.clone(), turn.clone());
+        self.write(move |tx| {
+            leases::check(tx, &lease.conversation, lease.fence)?;
+            check_open(tx, &lease.conversation, &turn)?;
+            let last = writes.len().saturating_sub(1);
+            if writes.iter().position(|write| matches!(write, TurnWrite::End(..))).is_some_and(|at| at < last) {
+                return Err(StoreError::Invalid(format!("turn {turn} cannot be written to after its end")).into());
+            }
+            writes.into_iter().map(|write| apply(tx, &lease.conversation, &turn, write, now_ms)).collect()
+        })
+        .await
+    }
+
+    async fn turn(&self, id: &TurnId) -> Result<Option<Turn>, StoreError> {
+        let id = id.clone();
+        self.read(move |tx| find(tx, &id)).await
+    }
+
+    async fn turn_events(&self, id: &TurnId) -> Result<Listed<TurnEvent>, StoreError> {
+        let id = id.clone();
+        self.read(move |tx| {
+            let mut statement =
+                tx.sql.prepare_cached("SELECT * FROM turn_event WHERE owner = :owner AND turn = :turn ORDER BY seq")?;
+            let params = named_params! { ":owner": tx.owner, ":turn": id.as_str() };
+            row::list(&mut statement, params, "turn_event", "seq", event)
+        })
+        .await
+    }
+
+    async fn unfinished_turns(&self) -> Result<Listed<Turn>, StoreError> {
+        self.read(|tx| {
+            let mut statement =
+                tx.sql.prepare_cached("SELECT * FROM turn WHERE owner = :owner AND outcome IS NULL ORDER BY seq")?;
+            row::list(&mut statement, named_params! { ":owner": tx.owner }, "turn", "id", turn)
+        })
+        .await
+    }
+}
+
+fn begin(tx: &Tx<'_>, lease: &Lease, new: &NewTurn) -> Outcome<Turn> {
+    leases::check(tx, &lease.conversation, lease.fence)?;
+    let inserted = tx
+        .sql
+        .prepare_cached("INSERT INTO turn (owner, id, conversation, path, began_ms) VALUES (?, ?, ?, ?, ?)")?
+        .execute((tx.owner, new.id.as_str(), lease.conversation.as_str(), &new.path, new.now_ms));
+    match inserted {
+        Err(error) if is_taken(&error) => {
+            return Err(StoreError::Exists { what: "turn", id: new.id.to_string() }.into());
+        }
+        inserted => inserted?,
+    };
+    conversations::take(tx, &lease.conversation, &new.id, &new.inbound)?;
+    Ok(Turn {
+        id: new.id.clone(),
+        conversation: lease.conversation.clone(),
+        path: new.path.clone(),
+        began_ms: new.now_ms,
+        end: None,
+    })
+}
+
+fn check_open(tx: &Tx<'_>, conversation: &ConversationId, id: &TurnId) -> Outcome<()> {
+    match find(tx, id)? {
+        Some(turn) if turn.conversation != *conversation => {
+            Err(StoreError::NotFound { what: "turn", id: format!("{id} in conversation {conversation}") }.into())
+        }
+        Some(Turn { end: Some(_), .. }) => Err(StoreError::Invalid(format!("turn {id} has ended")).into()),
+        Some(_) => Ok(()),
+        None => Err(StoreError::NotFound { what: "turn", id: id.to_string() }.into()),
+    }
+}
+
+fn apply(tx: &Tx<'_>, conversation: &ConversationId, turn: &TurnId, write: TurnWrite, now_ms: i64) -> Outcome<Written> {
+    match write {
+        TurnWrite::Event(event) => append_event(tx, turn, &event, now_ms).map(Written::Event),
+        TurnWrite::Take(inbound) => {
+            conversations::take(tx, conversation, turn, &inbound)?;
+            Ok(Written::Done)
+        }
+        TurnWrite::Messages(batch) => {
+            conversations::append(tx, conversation, turn, &batch, now_ms).map(Written::Messages)
+        }
+        TurnWrite::Request(mut new) => {
+            new.conversation = Some(conversation.clone());
+            new.turn = Some(turn.clone());
+            requests::record(tx, &new).map(Written::Request)
+        }
+        TurnWrite::RequestEnd(id, end) => {
+            requests::end(tx, &id, Some(turn), &end)?;
+            Ok(Written::Done)
+        }
+        TurnWrite::End(outcome, detail) => {
+            tx.sql
+                .prepare_cached(
+                    "UPDATE turn SET outcome = ?3, detail = ?4, ended_ms = ?5 WHERE owner = ?1 AND id = ?2",
+                )?
+                .execute((tx.owner, turn.as_str(), outcome.as_str(), detail, now_ms))?;
+            Ok(Written::Done)
+        }
+    }
+}
+
+fn append_event(tx: &Tx<'_>, turn: &TurnId, new: &NewEvent, now_ms: i64) -> Outcome<u64> {
+    let seq: i64 = tx
+        .sql
+        .prepare_cached(
+            "INSERT INTO turn_event (owner, turn, seq, kind, payload, trust, at_ms)
+             SELECT :owner, :turn, coalesce(max(seq), 0) + 1, :kind, :payload, :trust, :now
+             FROM turn_event WHERE owner = :owner AND turn = :turn
+             RETURNING seq",
+        )?
+        .query_row(
+            named_params! {
+                ":owner": tx.owner, ":turn": turn.as_str(), ":kind": new.kind, ":payload": new.payload,
+                ":trust": new.trust.as_str(), ":now": now_ms,
+            },
+            |row| row.get(0),
+        )?;
+    Ok(seq.unsigned_abs())
+}
+
+fn find(tx: &Tx<'_>, id: &TurnId) -> Outcome<Option<Turn>> {
+    let mut statement = tx.sql.prepare_cached("SELECT * FROM turn WHERE owner = :owner AND id = :id")?;
+    let params = named_params! { ":owner": tx.owner, ":id": id.as_str() };
+    row::one(&mut statement, params, "turn", id.as_str(), turn)
+}
+
+fn turn(row: &Row<'_>) -> Read<Turn> {
+    let end = match get::<Option<i64>>(row, "ended_ms")? {
+        Some(ended_ms) => Some(TurnEnd {
+            outcome: parsed(row, "outcome", TurnOutcome::parse)?,
+            detail: get(row, "detail")?,
+            ended_ms,
+        }),
+        None => None,
+    };
+    Ok(Turn {
+        id: TurnId::new(get::<String>(row, "id")?),
+        conversation: ConversationId::new(get::<String>(row, "conversation")?),
+        path: get(row, "path")?,
+        began_ms: get(row, "began_ms")?,
+        end,
+    })
+}
+
+fn event(row: &Row<'_>) -> Read<TurnEvent> {
+    Ok(TurnEvent {
+        seq: count(row, "seq")?,
+        kind: get(row, "kind")?,
+        payload: get(row, "payload")?,
+        trust: word(row, "trust")?,
+        at_ms: get(row, "at_ms")?,
+    })
+}
