@@ -4,7 +4,10 @@ pub mod boundary;
 mod budget;
 pub mod count;
 pub mod diff;
+#[cfg(feature = "fs")]
+pub mod fs;
 pub mod inputs;
+pub mod problem;
 pub mod profile;
 pub mod prompt;
 pub mod render;
@@ -18,7 +21,7 @@ pub mod workspace;
 
 pub use count::{Estimate, TokenCounter};
 pub use inputs::Inputs;
-pub use profile::Profile;
+pub use profile::{Profile, Profiles};
 pub use prompt::{OfferedTool, Outcome, Part, Prompt, PromptMessage, SectionReport, Stability};
 pub use render::{RenderError, RenderRequest};
 pub use section::Section;

@@ -1,7 +1,11 @@
 //! A profile: every path and section of one style of agent, checked and compiled.
 
 mod budget;
+mod load;
+mod manifest;
 mod path;
+mod resolve;
+mod shipped;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,7 +14,9 @@ use std::sync::Arc;
 use limpid_core::Tier;
 
 pub use budget::{Budget, GroupBudget, Limit, Overflow, PerTier, Unit};
+pub use load::{ProfileError, Profiles};
 pub use path::{MessageSpec, Path, Step};
+pub use shipped::shipped_files;
 
 use crate::section::{Form, Section, nearest};
 use crate::source::SourceRef;

@@ -1,5 +1,8 @@
 //! A section: one named piece of prompt text.
 
+pub(crate) mod build;
+pub(crate) mod front;
+
 use std::sync::Arc;
 
 use limpid_core::Tier;

@@ -5,8 +5,10 @@
 //! and checks every name and filter; [`eval`] walks the result over a [`Frame`](crate::scope::Frame). Data is only
 //! ever copied to the output, so a template is expanded once, whatever the data looks like (PRO-004).
 
+pub(crate) mod compile;
 mod eval;
 mod filter;
+pub(crate) mod names;
 
 pub(crate) use filter::Filter;
 
@@ -22,10 +24,18 @@ pub struct Template {
 }
 
 impl Template {
-    /// What the text comes to. Foreign text stays apart from the profile's own.
+    /// What the text comes to, without line breaks of the template's own at its end (PRO-006). Foreign text stays apart
+    /// from the profile's own.
     pub fn render<'a>(&'a self, frame: &Frame<'_, 'a>) -> Vec<Piece<'a>> {
         let mut out = Vec::new();
         eval::nodes(&self.nodes, frame, &mut out);
+        while let Some(Piece::Text(text)) = out.last_mut() {
+            *text = text.trim_end_matches('\n');
+            if !text.is_empty() {
+                break;
+            }
+            out.pop();
+        }
         out
     }
 }
@@ -63,6 +73,19 @@ impl Gate {
     /// Whether the condition holds.
     pub fn is_true(&self, frame: &Frame<'_, '_>) -> bool {
         eval::value(&self.expr, frame).is_true()
+    }
+}
+
+impl Gate {
+    /// The gate that holds when both do.
+    pub(crate) fn both(own: Option<Self>, other: Option<&Self>) -> Option<Self> {
+        match (own, other) {
+            (Some(own), Some(other)) => Some(Self {
+                source: format!("({}) and ({})", own.source, other.source),
+                expr: Expr::And(own.expr.into(), other.expr.clone().into()),
+            }),
+            (own, other) => own.or_else(|| other.cloned()),
+        }
     }
 }
 
@@ -119,6 +142,30 @@ pub(crate) enum Node {
     Text(String),
     Print(Expr),
     If { test: Expr, yes: Vec<Node>, no: Vec<Node> },
+}
+
+impl Expr {
+    /// Whether the expression is true or false whatever the data; none when it depends on some.
+    pub(crate) fn constant(&self) -> Option<bool> {
+        match self {
+            Self::Bool(flag) => Some(*flag),
+            Self::Int(number) => Some(*number != 0),
+            Self::Text(text) => Some(!text.is_empty()),
+            Self::List(items) => Some(!items.is_empty()),
+            Self::Not(inner) => inner.constant().map(|flag| !flag),
+            Self::And(left, right) => match (left.constant(), right.constant()) {
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (Some(true), Some(true)) => Some(true),
+                _ => None,
+            },
+            Self::Or(left, right) => match (left.constant(), right.constant()) {
+                (Some(true), _) | (_, Some(true)) => Some(true),
+                (Some(false), Some(false)) => Some(false),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]

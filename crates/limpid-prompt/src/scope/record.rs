@@ -1,7 +1,7 @@
 //! Things with fields, as entries see them.
 
 use limpid_core::Trust;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::inputs::{
     ActiveSkill, ArtifactAction, ArtifactInput, ArtifactType, CallInput, CategoryName, CheckpointInput,
@@ -67,7 +67,7 @@ pub enum Record<'a> {
     /// A group of offered tools.
     Group(GroupView<'a>),
     /// An object of an isolated path's payload, or of a tool's schema.
-    Json(&'a serde_json::Map<String, Value>),
+    Json(&'a Map<String, Value>),
     /// Fields that were put together from the inputs.
     Made(Vec<(&'static str, View<'a>)>),
 }
@@ -182,6 +182,7 @@ impl<'a> Record<'a> {
                 "name" => View::text(&tool.name),
                 "group" => View::text(&tool.group),
                 "description" => View::text(scope.description(tool)),
+                "arguments" => View::Text(schema_in_short(&tool.schema).into()),
                 "schema" => View::Record(Self::Json(&tool.schema)),
                 _ => View::Absent,
             },
@@ -217,6 +218,39 @@ pub(super) fn json(value: &Value) -> View<'_> {
         Value::String(text) => View::text(text),
         Value::Array(items) => View::List(items.iter().map(json).collect()),
         Value::Object(object) => View::Record(Record::Json(object)),
+    }
+}
+
+/// A tool's arguments on one line: `key: string, hours?: integer`.
+fn schema_in_short(schema: &Map<String, Value>) -> String {
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|own| own.as_str() == Some(name)));
+    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let arguments: Vec<String> = properties
+        .map(|(name, property)| {
+            format!("{name}{}: {}", if is_required(name) { "" } else { "?" }, type_in_short(property))
+        })
+        .collect();
+    arguments.join(", ")
+}
+
+fn type_in_short(property: &Value) -> String {
+    let words = |values: &Vec<Value>| {
+        let words: Vec<String> =
+            values.iter().map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).collect();
+        words.join("|")
+    };
+    if let Some(choices) = property.get("enum").and_then(Value::as_array) {
+        return words(choices);
+    }
+    match property.get("type") {
+        Some(Value::String(name)) if name == "array" => match property.pointer("/items/type").and_then(Value::as_str) {
+            Some(item) => format!("{item}[]"),
+            None => "array".to_owned(),
+        },
+        Some(Value::String(name)) => name.clone(),
+        Some(Value::Array(names)) => words(names),
+        _ => "any".to_owned(),
     }
 }
 

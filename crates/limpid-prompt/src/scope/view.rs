@@ -121,7 +121,7 @@ impl<'a> View<'a> {
     /// What printing the value writes; nothing for what is absent. A list without a filter is joined by commas.
     pub(crate) fn into_piece(self, name: Option<&'a Name>) -> Option<Piece<'a>> {
         match self.flat() {
-            Self::Text(text) => Some(Piece::Data(text, name)),
+            Self::Text(text) => (!text.is_empty()).then_some(Piece::Data(text, name)),
             Self::Foreign(foreign) => Some(Piece::Foreign(foreign, name)),
             _ => None,
         }

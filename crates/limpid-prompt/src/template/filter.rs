@@ -9,6 +9,7 @@ use crate::scope::View;
 pub(crate) enum Filter {
     OneLine,
     Trim,
+    TrimEnd,
     Title,
     Upper,
     Lower,
@@ -21,16 +22,38 @@ pub(crate) enum Filter {
     Quote,
     Cut(usize),
     Default(String),
+    Count,
+    Guard(String),
 }
 
 impl Filter {
     /// The names of the filters, as texts write them.
-    pub(crate) const NAMES: [&str; 14] = [
-        "oneline", "trim", "title", "upper", "lower", "xml", "code", "commas", "bullets", "sort", "indent", "quote",
-        "cut", "default",
+    pub(crate) const NAMES: [&str; 17] = [
+        "oneline", "trim", "trim_end", "title", "upper", "lower", "xml", "code", "commas", "bullets", "sort", "indent",
+        "quote", "cut", "default", "count", "guard",
     ];
 
-    /// Applies the filter. Lists are filtered item by item, except by `commas`, `bullets`, `sort` and `default`.
+    /// The filter of a name that takes no argument.
+    pub(crate) fn plain(name: &str) -> Option<Self> {
+        Some(match name {
+            "oneline" => Self::OneLine,
+            "trim" => Self::Trim,
+            "trim_end" => Self::TrimEnd,
+            "title" => Self::Title,
+            "upper" => Self::Upper,
+            "lower" => Self::Lower,
+            "xml" => Self::Xml,
+            "code" => Self::Code,
+            "commas" => Self::Commas,
+            "bullets" => Self::Bullets,
+            "sort" => Self::Sort,
+            "quote" => Self::Quote,
+            "count" => Self::Count,
+            _ => return None,
+        })
+    }
+
+    /// Applies the filter. Lists are filtered item by item, except by those that make something else of a list.
     pub(crate) fn apply<'a>(&'a self, value: View<'a>) -> View<'a> {
         match (self, value) {
             (Self::Commas, View::List(items)) => View::joined(items, ", ", ""),
@@ -41,6 +64,8 @@ impl Filter {
             }
             (Self::Default(text), value) if !value.is_true() => View::Text(Cow::Borrowed(text)),
             (Self::Default(_) | Self::Sort, value) => value,
+            (Self::Count, View::List(items)) => View::int(items.len()),
+            (Self::Count, value) => View::int(usize::from(value != View::Absent)),
             (filter, View::List(items)) => View::List(items.into_iter().map(|item| filter.apply(item)).collect()),
             (filter, value) => value.map_text(|text| filter.text(text)),
         }
@@ -50,7 +75,8 @@ impl Filter {
     fn text<'a>(&self, text: Cow<'a, str>) -> Cow<'a, str> {
         match self {
             Self::OneLine => one_line(text),
-            Self::Trim => trim(text),
+            Self::Trim => slice(text, str::trim),
+            Self::TrimEnd => slice(text, str::trim_end),
             Self::Title => capitals(&text).into(),
             Self::Upper => text.to_uppercase().into(),
             Self::Lower => text.to_lowercase().into(),
@@ -60,7 +86,8 @@ impl Filter {
             Self::Indent(width) => indent(text, *width),
             Self::Quote => quote(&text).into(),
             Self::Cut(length) => cut(text, *length),
-            Self::Commas | Self::Sort | Self::Default(_) => text,
+            Self::Guard(line) => guard(text, line),
+            Self::Commas | Self::Sort | Self::Default(_) | Self::Count => text,
         }
     }
 }
@@ -73,11 +100,26 @@ fn one_line(text: Cow<'_, str>) -> Cow<'_, str> {
     lines.join(" ").into()
 }
 
-fn trim(text: Cow<'_, str>) -> Cow<'_, str> {
+fn slice<'a>(text: Cow<'a, str>, part: for<'t> fn(&'t str) -> &'t str) -> Cow<'a, str> {
     match text {
-        Cow::Borrowed(text) => text.trim().into(),
-        Cow::Owned(text) => text.trim().to_owned().into(),
+        Cow::Borrowed(text) => part(text).into(),
+        Cow::Owned(text) => part(&text).to_owned().into(),
     }
+}
+
+/// Lines that read like `line` get a space before them; white space at their end does not hide them.
+fn guard<'a>(text: Cow<'a, str>, line: &str) -> Cow<'a, str> {
+    if line.is_empty() || !text.contains(line) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len() + 1);
+    for piece in text.split_inclusive(['\n', '\r']) {
+        if piece.trim_end() == line {
+            out.push(' ');
+        }
+        out.push_str(piece);
+    }
+    out.into()
 }
 
 /// Words with a capital: `in-progress` becomes `In-Progress`.

@@ -1,0 +1,52 @@
+//! Reads folders of profiles into values.
+
+use std::io;
+use std::path::Path;
+
+use crate::source::{Layer, SourceFile};
+
+/// Files larger than this are no prompt text; they are not read.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// Reads every file below a folder of profiles (`~/.limpid/profiles`). A folder that does not exist has no files.
+///
+/// # Errors
+/// Whatever the file system says, with the path that it is about.
+pub fn read_profiles(folder: &Path, layer: Layer) -> io::Result<Vec<SourceFile>> {
+    let mut files = Vec::new();
+    if folder.try_exists()? {
+        read_below(folder, "", layer, &mut files)?;
+    }
+    Ok(files)
+}
+
+/// Reads one profile's folder; its name is the profile's.
+///
+/// # Errors
+/// As [`read_profiles`]; also when the folder does not exist or has no name.
+pub fn read_profile(folder: &Path, layer: Layer) -> io::Result<Vec<SourceFile>> {
+    let unnamed = || io::Error::new(io::ErrorKind::InvalidInput, format!("{} has no name", folder.display()));
+    let name = folder.file_name().and_then(|name| name.to_str()).ok_or_else(unnamed)?;
+    let mut files = Vec::new();
+    read_below(folder, name, layer, &mut files)?;
+    Ok(files)
+}
+
+fn read_below(folder: &Path, path: &str, layer: Layer, files: &mut Vec<SourceFile>) -> io::Result<()> {
+    let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", folder.display()));
+    let mut entries: Vec<_> = std::fs::read_dir(folder).and_then(Iterator::collect::<io::Result<_>>).map_err(named)?;
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    for entry in entries {
+        // A name that is not UTF-8 is no name of a profile's file.
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let path = if path.is_empty() { name } else { format!("{path}/{name}") };
+        let full = entry.path();
+        let about = std::fs::metadata(&full).map_err(named)?;
+        if about.is_dir() && path.split('/').count() < 5 {
+            read_below(&full, &path, layer, files)?;
+        } else if about.is_file() && about.len() <= MAX_BYTES {
+            files.push(SourceFile { path, bytes: std::fs::read(&full).map_err(named)?, layer });
+        }
+    }
+    Ok(())
+}
