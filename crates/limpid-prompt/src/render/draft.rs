@@ -9,7 +9,7 @@ use super::origin;
 use crate::boundary;
 use crate::inputs::TrustName;
 use crate::prompt::Outcome;
-use crate::scope::{Frame, Scope, View};
+use crate::scope::{Frame, Record, Scope, View};
 use crate::section::{EntryList, Form, Section, Take, Trim};
 use crate::source::SourceRef;
 use crate::template::{Gate, Name, Piece, Slot};
@@ -391,7 +391,7 @@ fn entries<'a>(list: &'a EntryList, scope: &'a Scope<'a>) -> Vec<Entry> {
 }
 
 fn entry<'a>(list: &'a EntryList, scope: &'a Scope<'a>, item: View<'a>, n: usize) -> Option<Entry> {
-    let View::Record(record) = item else { return None };
+    let record = Record::from(item);
     let own = record.trust();
     let origin = record.origin().unwrap_or_else(|| origin::of_input(&list.of, scope.inputs()));
     let mut text = String::new();
