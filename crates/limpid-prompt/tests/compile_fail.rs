@@ -1,0 +1,7 @@
+//! What must not compile.
+
+// KOSHI-001
+#[test]
+fn message_text_cannot_be_made_outside_rendering() {
+    trybuild::TestCases::new().compile_fail("tests/compile_fail/*.rs");
+}
