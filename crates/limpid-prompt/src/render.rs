@@ -78,6 +78,8 @@ struct Renderer<'a> {
 struct Planned<'a> {
     spec: &'a MessageSpec,
     drafts: Vec<Draft<'a>>,
+    /// Whether the message's gate is false.
+    closed: bool,
 }
 
 impl Renderer<'_> {
@@ -146,7 +148,7 @@ impl Renderer<'_> {
             .map(|spec| {
                 let closed = spec.when.as_ref().filter(|gate| !gate.is_true(&Frame::new(scope)));
                 let drafts = spec.sections.iter().map(|section| Draft::new(section, scope, closed));
-                Ok(Planned { spec, drafts: drafts.collect::<Result<_, _>>()? })
+                Ok(Planned { spec, drafts: drafts.collect::<Result<_, _>>()?, closed: closed.is_some() })
             })
             .collect()
     }

@@ -7,10 +7,18 @@ use crate::prompt::{Outcome, SectionReport};
 use crate::scope::{Scope, View};
 
 /// A row for every section, in the order of the path; behind it one for the file that it hides.
+///
+/// A section of a message whose gate is false has no row when it stands in another message, or had one before.
 pub(super) fn of_sections(planned: &[Planned<'_>], laid: &[Layer<'_>]) -> Vec<SectionReport> {
-    let mut rows = Vec::new();
+    let mut rows: Vec<SectionReport> = Vec::new();
+    let open = planned.iter().filter(|message| !message.closed).flat_map(|message| &message.drafts);
+    let open: Vec<&str> = open.map(|draft| draft.section.id.as_str()).collect();
     for (message, laid) in planned.iter().zip(laid) {
         for (at, draft) in message.drafts.iter().enumerate() {
+            let id = draft.section.id.as_str();
+            if message.closed && (open.contains(&id) || rows.iter().any(|row| row.section == id)) {
+                continue;
+            }
             let spans = laid.spans().iter().filter(|span| span.section == at);
             let bytes = spans.clone().map(|span| span.range.len()).sum();
             let origin = spans.max_by_key(|span| span.range.len()).map(|span| span.origin.to_string());
