@@ -29,7 +29,7 @@ pub struct Problem {
     pub place: Option<Place>,
     /// What to do.
     pub fix: String,
-    /// What is used in place of the file, when the file was set aside (OLLM-052).
+    /// What stands in for the file, when the file was set aside (OLLM-052).
     pub kept: Option<String>,
 }
 
@@ -98,7 +98,7 @@ impl fmt::Display for Problem {
         }
         write!(f, "\n help: {}", self.fix)?;
         if let Some(kept) = &self.kept {
-            write!(f, "\n note: until then {kept} is used")?;
+            write!(f, "\n note: {kept}")?;
         }
         Ok(())
     }

@@ -2,9 +2,11 @@
 
 mod budget;
 mod load;
+mod make;
 mod manifest;
 mod path;
 mod resolve;
+mod shelf;
 mod shipped;
 
 use std::collections::BTreeMap;

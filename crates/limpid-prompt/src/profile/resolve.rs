@@ -54,10 +54,9 @@ impl<'d> Resolver<'d> {
 
     fn path(&self, name: &str, open: &mut Vec<String>, problems: &mut Vec<Problem>) -> Option<Path> {
         let (owner, draft) = self.find(name)?;
-        // What is wrong with the fallback's own paths is told when that profile is loaded.
-        let mut unheard = Vec::new();
+        // What is wrong with a spliced path, or with one of the fallback's, is told when that path itself is resolved.
         let told = owner.name == self.own.name && open.is_empty();
-        let mut walk = Walk { resolver: self, owner, draft, problems: if told { problems } else { &mut unheard } };
+        let mut walk = Walk { resolver: self, owner, draft, told, problems };
         open.push(name.to_owned());
         let (tools, steps) = walk.steps(open);
         open.pop();
@@ -79,12 +78,15 @@ struct Walk<'w, 'd> {
     resolver: &'w Resolver<'d>,
     owner: &'d Draft,
     draft: &'d PathDraft,
+    told: bool,
     problems: &'w mut Vec<Problem>,
 }
 
 impl Walk<'_, '_> {
     fn error(&mut self, at: Range<usize>, message: impl Into<String>, fix: impl Into<String>) {
-        self.problems.push(self.draft.file.error(Fault::new(at, message, fix)));
+        if self.told {
+            self.problems.push(self.draft.file.error(Fault::new(at, message, fix)));
+        }
     }
 
     fn steps(&mut self, open: &mut Vec<String>) -> (Option<Vec<String>>, Vec<Step>) {
@@ -182,11 +184,15 @@ impl Walk<'_, '_> {
         if open.contains(name) {
             let mut round = open.clone();
             round.push(name.clone());
-            self.error(
+            let fault = Fault::new(
                 splice.path.span(),
                 format!("a cycle of splices: {}", round.join(" → ")),
                 "break it at one of them",
             );
+            // It is told of the path that it leads back to, wherever on the way it is found.
+            if open.first() == Some(name) {
+                self.problems.push(self.draft.file.error(fault));
+            }
             return (None, Vec::new());
         }
         let Some(path) = self.resolver.path(name, open, self.problems) else {

@@ -143,6 +143,19 @@ fn title(id: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect()).replace('-', " ")
 }
 
+/// The lists of a section by the names that its body prints; none for one that is not whole.
+fn rows(front: &mut Front) -> Vec<(String, Option<List>)> {
+    let mut rows = Vec::new();
+    if let Some(of) = front.entries.take() {
+        let entry = front.entry.take();
+        let (join, first, last) = (front.join.take(), front.first.take(), front.last.take());
+        rows.push(("entries".to_owned(), entry.map(|entry| List { of, entry, join, first, last })));
+    }
+    let lists = front.lists.take().map(|lists| lists.value.0).unwrap_or_default();
+    rows.extend(lists.into_iter().map(|(name, list)| (name, Some(list))));
+    rows
+}
+
 /// Reads the front matter of one file.
 struct Reader<'r, 'p> {
     shop: &'r Shop<'p>,
@@ -161,8 +174,9 @@ impl Reader<'_, '_> {
     ) -> Section {
         self.check_keys(&front, problems);
         let needs_entries = front.entries.is_some();
-        let lists = self.lists(&mut front, problems);
-        let slots: Vec<String> = lists.iter().map(|list| list.name.clone()).collect();
+        let rows = rows(&mut front);
+        let slots: Vec<String> = rows.iter().map(|(name, _)| name.clone()).collect();
+        let lists = rows.into_iter().filter_map(|(name, list)| self.list(name, list?, problems)).collect();
         let when = front.when.as_ref().and_then(|when| self.gate(when, problems));
         let from = front.from.as_ref().and_then(|from| self.from(from, problems));
         let budget = front.budget.as_ref().and_then(|budget| self.budget(budget, problems));
@@ -198,16 +212,6 @@ impl Reader<'_, '_> {
             return None;
         }
         self.shop.compile(self.file, body, slots, mode, problems)
-    }
-
-    fn lists(&self, front: &mut Front, problems: &mut Vec<Problem>) -> Vec<EntryList> {
-        let mut rows = Vec::new();
-        if let (Some(of), Some(entry)) = (front.entries.take(), front.entry.take()) {
-            let list = List { of, entry, join: front.join.take(), first: front.first.take(), last: front.last.take() };
-            rows.push(("entries".to_owned(), list));
-        }
-        rows.extend(front.lists.take().map(|lists| lists.value.0).unwrap_or_default());
-        rows.into_iter().filter_map(|(name, list)| self.list(name, list, problems)).collect()
     }
 
     fn list(&self, name: String, list: List, problems: &mut Vec<Problem>) -> Option<EntryList> {

@@ -153,6 +153,8 @@ pub(crate) fn read<'de, T: Deserialize<'de> + Default>(text: &'de str, range: Ra
         let message = error.to_string();
         let message = message.lines().next().unwrap_or_default();
         let message = message.split(" at line ").next().unwrap_or_default();
+        // What follows is advice to programmers.
+        let message = message.split(", set ").next().unwrap_or_default();
         let word = yaml[start - range.start..].split([':', '\n']).next().unwrap_or_default();
         Fault::new(start..start + word.len(), format!("front matter: {message}"), FRONT_FIX)
     })

@@ -1,0 +1,242 @@
+//! Making a profile of its files: the parts by themselves, then what holds them together.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::problem::{Fault, File, Problem};
+use crate::section::Section;
+use crate::section::build::{SectionFiles, Shop};
+use crate::section::front::{self, ToolFront};
+use crate::template::names::Names;
+
+use super::manifest::{self, Manifest, StepDraft};
+use super::resolve::{Draft, Resolver};
+use super::shelf::{FileKind, MANIFEST, Shelf, kind};
+use super::{Mode, Profile, ToolText};
+
+/// The files of a profile, those of its bases below them.
+pub(super) struct FileSet {
+    manifest: Manifest,
+    files: BTreeMap<String, Arc<File>>,
+    /// The owner's files that hide shipped ones.
+    shadowed: BTreeMap<String, Arc<File>>,
+    modes: BTreeSet<String>,
+    pub(super) bases: Vec<String>,
+}
+
+impl FileSet {
+    pub(super) fn of(name: &str, shelf: &Shelf, open: &mut Vec<String>, problems: &mut Vec<Problem>) -> Option<Self> {
+        let folder = shelf.0.get(name)?;
+        let file = folder.get(MANIFEST)?;
+        let mut manifest = manifest::read(name, file, problems)?;
+        let own: BTreeMap<String, Arc<File>> =
+            folder.paths().into_iter().filter_map(|path| Some((path.clone(), Arc::clone(folder.get(path)?)))).collect();
+        let shadowed =
+            folder.home.keys().filter_map(|path| Some((path.clone(), Arc::clone(folder.shipped.get(path)?))));
+        let mut set = Self {
+            files: own,
+            shadowed: shadowed.collect(),
+            modes: folder.modes.clone(),
+            bases: Vec::new(),
+            manifest: Manifest::default(),
+        };
+        if let Some(base) = manifest.base.clone() {
+            open.push(name.to_owned());
+            let below = if open.contains(base.get_ref()) {
+                Err(format!("a cycle of bases: {} → {}", open.join(" → "), base.get_ref()))
+            } else {
+                let mut deeper = Vec::new();
+                let below = Self::of(base.get_ref(), shelf, open, &mut deeper);
+                let cycle = deeper.into_iter().find(|problem| problem.message.ends_with(&format!("→ {name}")));
+                match (below, cycle) {
+                    (_, Some(cycle)) => Err(cycle.message),
+                    (Some(below), None) => Ok(below),
+                    (None, None) => Err(format!("there is no profile `{}` to build on", base.get_ref())),
+                }
+            };
+            open.pop();
+            match below {
+                Ok(below) => set.build_on(base.get_ref(), below, &mut manifest),
+                Err(message) => {
+                    let fix = "name a profile of `limpid profile list` that does not build on this one";
+                    problems.push(file.error(Fault::new(base.span(), message, fix)));
+                }
+            }
+        }
+        Some(Self { manifest, ..set })
+    }
+
+    fn build_on(&mut self, name: &str, below: Self, manifest: &mut Manifest) {
+        manifest.inherit(&below.manifest);
+        for (path, file) in below.files {
+            self.files.entry(path).or_insert(file);
+        }
+        self.modes.extend(below.modes);
+        self.bases = below.bases;
+        self.bases.push(name.to_owned());
+    }
+}
+
+/// The parts of a profile, each compiled by itself.
+pub(super) struct Made {
+    draft: Draft,
+    modes: BTreeMap<String, Mode>,
+    tools: BTreeMap<String, ToolText>,
+    lists: Manifest,
+}
+
+impl Made {
+    pub(super) fn of(name: &str, set: &FileSet, names: &Names, problems: &mut Vec<Problem>) -> Self {
+        let mut all = Vec::new();
+        let shop = Shop { names, words: &set.manifest.words, budgets: &set.manifest.budgets };
+        let sections = sections(set, &shop, &mut all);
+        let modes = modes(set, &shop, &mut all);
+        let tools = tools(set, &mut all);
+        for file in set.files.iter().filter(|(path, _)| kind(path) == FileKind::Other).map(|(_, file)| file) {
+            let fix = "docs/profiles.md shows what a profile's folder holds; remove it, or correct its name";
+            all.push(file.warning(Fault::new(0..0, "this file is never used", fix)));
+        }
+        // A file of a base is told about when the base is loaded.
+        let prefix = format!("{name}/");
+        problems.extend(all.into_iter().filter(|problem| problem.path.starts_with(&prefix)));
+        let lists = Manifest {
+            groups: set.manifest.groups.clone(),
+            tool_order: set.manifest.tool_order.clone(),
+            file_order: set.manifest.file_order.clone(),
+            ..Manifest::default()
+        };
+        let (words, paths) = (set.manifest.words.clone(), set.manifest.paths.clone());
+        Self { draft: Draft { name: name.to_owned(), words, paths, sections }, modes, tools, lists }
+    }
+
+    pub(super) fn profile(
+        &self,
+        name: &str,
+        set: &FileSet,
+        fallback: Option<&Self>,
+        names: &Names,
+        problems: &mut Vec<Problem>,
+    ) -> Profile {
+        let resolver = Resolver { names, own: &self.draft, fallback: fallback.map(|made| &made.draft) };
+        let mut found = Vec::new();
+        let paths = resolver.paths(&mut found);
+        for (file, path) in set.manifest.budget_paths.iter().filter(|(_, path)| !paths.contains_key(path.get_ref())) {
+            let message = format!("unknown path `{}`", path.get_ref());
+            found.push(file.error(Fault::new(path.span(), message, "name a path of this profile or of `limpid`")));
+        }
+        found.extend(self.strays(set));
+        let prefix = format!("{name}/");
+        problems.extend(found.into_iter().filter(|problem| problem.path.starts_with(&prefix)));
+
+        let mut lists = self.lists.clone();
+        let mut modes = self.modes.clone();
+        let mut tools = self.tools.clone();
+        if let Some(fallback) = fallback {
+            lists.inherit_lists(&fallback.lists);
+            if modes.is_empty() {
+                modes = fallback.modes.clone();
+            }
+            for (name, text) in &fallback.tools {
+                tools.entry(name.clone()).or_insert_with(|| text.clone());
+            }
+        }
+        Profile {
+            name: name.to_owned(),
+            title: set.manifest.title.clone().unwrap_or_else(|| name.to_owned()),
+            about: set.manifest.about.clone().unwrap_or_default(),
+            base: set.manifest.base.as_ref().map(|base| base.get_ref().clone()),
+            paths,
+            sections: self
+                .draft
+                .sections
+                .iter()
+                .filter_map(|(id, section)| Some((id.clone(), section.clone()?)))
+                .collect(),
+            modes,
+            tools,
+            groups: lists.groups.unwrap_or_default(),
+            tool_order: lists.tool_order.unwrap_or_default(),
+            file_order: lists.file_order.unwrap_or_default(),
+        }
+    }
+
+    /// Sections on no path. A shipped file that the owner's own manifest leaves out is none: it cannot be removed.
+    fn strays(&self, set: &FileSet) -> Vec<Problem> {
+        let steps = self.draft.paths.values().flat_map(|path| &path.steps);
+        let on_paths: BTreeSet<&str> = steps
+            .filter_map(|(_, step)| if let StepDraft::Message(message) = step { Some(message) } else { None })
+            .flat_map(|message| message.sections.iter().map(|id| id.get_ref().as_str()))
+            .collect();
+        let manifest_layer = set.files.get(MANIFEST).map(|file| file.layer);
+        let stray = |(path, file): (&String, &Arc<File>)| {
+            let FileKind::Section(id) = kind(path) else { return None };
+            let mine = file.path.split('/').next() == Some(self.draft.name.as_str());
+            let removable = Some(file.layer) >= manifest_layer;
+            if on_paths.contains(id.as_str()) || !mine || !removable || !self.draft.sections.contains_key(&id) {
+                return None;
+            }
+            let fix = format!("add \"{id}\" to a message of profile.toml, or remove the file");
+            Some(file.error(Fault::new(0..0, format!("section `{id}` is on no path"), fix)))
+        };
+        set.files.iter().filter_map(stray).collect()
+    }
+}
+
+fn sections(set: &FileSet, shop: &Shop<'_>, problems: &mut Vec<Problem>) -> BTreeMap<String, Option<Arc<Section>>> {
+    let mut found: BTreeMap<String, SectionFiles> = BTreeMap::new();
+    for (path, file) in &set.files {
+        match kind(path) {
+            FileKind::Section(id) => found.entry(id).or_default().main = Some(Arc::clone(file)),
+            FileKind::SectionTier(id, tier) => found.entry(id).or_default().tiers[tier] = Some(Arc::clone(file)),
+            _ => {}
+        }
+    }
+    let mut section = |(id, files): (String, SectionFiles)| {
+        let shadowed = set.shadowed.get(&format!("sections/{id}.md"));
+        let made = shop.section(&id, &files, problems).map(|section| {
+            let shadows = shadowed.map(|file| file.lines(0..file.text.trim_end().len()));
+            Arc::new(Section { shadows, ..section })
+        });
+        (id, made)
+    };
+    found.into_iter().map(|row| section(row)).collect()
+}
+
+fn modes(set: &FileSet, shop: &Shop<'_>, problems: &mut Vec<Problem>) -> BTreeMap<String, Mode> {
+    let named = |name: &String| (name.clone(), Mode { name: name.clone(), ..Mode::default() });
+    let mut modes: BTreeMap<String, Mode> = set.modes.iter().map(named).collect();
+    for (path, file) in &set.files {
+        let FileKind::Mode(name, tier) = kind(path) else { continue };
+        let mode = modes.entry(name.clone()).or_insert_with(|| Mode { name, ..Mode::default() });
+        // `.md` stands before `.txt` in the order of paths, so it wins (OLLM-046).
+        if mode.tiers[tier].is_none() {
+            mode.tiers[tier] = shop.form(file, problems);
+        }
+    }
+    modes
+}
+
+fn tools(set: &FileSet, problems: &mut Vec<Problem>) -> BTreeMap<String, ToolText> {
+    let mut tools = BTreeMap::new();
+    for (path, file) in &set.files {
+        let FileKind::Tool(name) = kind(path) else { continue };
+        let text = front::split(&file.text).and_then(|halves| {
+            let front: ToolFront = match halves.front {
+                Some(range) => front::read(&file.text, range)?,
+                None => ToolFront::default(),
+            };
+            let description = file.text[halves.body.clone()].to_owned();
+            Ok(ToolText {
+                name: name.clone(),
+                description,
+                parameters: front.parameters.0,
+                source: file.lines(halves.body),
+            })
+        });
+        match text {
+            Ok(text) => drop(tools.insert(name, text)),
+            Err(fault) => problems.push(file.error(fault)),
+        }
+    }
+    tools
+}

@@ -1,0 +1,46 @@
+//! What is said of profiles that are wrong. A new case is a new folder in `tests/invalid`: either the files of one
+//! profile, or the layers `shipped/` and `home/` with profiles in them.
+#![allow(clippy::unwrap_used)]
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use limpid_prompt::{Layer, Profiles, SourceFile, fs};
+
+fn files(case: &Path) -> Vec<SourceFile> {
+    let mut files = fs::read_profiles(&case.join("shipped"), Layer::Shipped).unwrap();
+    files.extend(fs::read_profiles(&case.join("home"), Layer::Home).unwrap());
+    if files.is_empty() {
+        files = fs::read_profile(case, Layer::Home).unwrap();
+        for file in &mut files {
+            file.path = format!("mine/{}", file.path.split_once('/').unwrap().1);
+        }
+    }
+    files
+}
+
+fn outcome(profiles: &Profiles) -> String {
+    let mut text = String::new();
+    for problem in profiles.problems() {
+        writeln!(text, "{problem}\n").unwrap();
+    }
+    let names: Vec<&str> = profiles.iter().map(|profile| profile.name()).collect();
+    writeln!(text, "usable: {}", if names.is_empty() { "none".to_owned() } else { names.join(", ") }).unwrap();
+    text
+}
+
+// PRO-005 OLLM-052
+#[test]
+fn every_error_names_its_place_and_its_cure() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/invalid");
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("invalid-snapshots");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    let _bound = settings.bind_to_scope();
+    for case in std::fs::read_dir(folder).unwrap() {
+        let case = case.unwrap().path();
+        let name = case.file_name().unwrap().to_str().unwrap();
+        insta::assert_snapshot!(name, outcome(&Profiles::load(files(&case))));
+    }
+}
