@@ -215,6 +215,7 @@ CREATE TABLE memory (
 ) STRICT;
 CREATE INDEX memory_by_time ON memory (owner, created_ms, key);
 CREATE INDEX memory_by_words ON memory (owner, words);
+CREATE INDEX memory_by_content ON memory (owner, substr(content, 1, 64));
 
 -- The words of each memory as `limpid_core::recall` cuts them, so that words in the index and words in a query are the
 -- same whatever the script; the `ascii` tokenizer only splits at the spaces between them.

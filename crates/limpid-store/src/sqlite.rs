@@ -1,5 +1,6 @@
 //! The store in one SQLite file.
 
+mod backup;
 mod chain;
 mod conversations;
 mod failure;
@@ -13,6 +14,8 @@ mod readers;
 mod recall;
 mod requests;
 mod row;
+#[cfg(test)]
+mod tests;
 mod turns;
 mod writer;
 

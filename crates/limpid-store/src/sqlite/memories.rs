@@ -206,9 +206,13 @@ fn find(tx: &Tx<'_>, which: &MemoryRef) -> Outcome<Option<Memory>> {
 }
 
 fn find_content(tx: &Tx<'_>, content: &str) -> Outcome<Option<Memory>> {
-    let mut statement =
-        tx.sql.prepare_cached("SELECT * FROM memory WHERE owner = ? AND content = ? ORDER BY id LIMIT 1")?;
-    row::one(&mut statement, (tx.owner, content), "memory", content, memory)
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT * FROM memory WHERE owner = :owner AND substr(content, 1, 64) = substr(:content, 1, 64)
+           AND content = :content
+         ORDER BY id LIMIT 1",
+    )?;
+    let params = named_params! { ":owner": tx.owner, ":content": content };
+    row::one(&mut statement, params, "memory", content, memory)
 }
 
 fn expect(tx: &Tx<'_>, which: &MemoryRef) -> Outcome<Memory> {

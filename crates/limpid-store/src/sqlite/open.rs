@@ -92,7 +92,7 @@ impl Database {
 
 /// Makes the file with mode 0600 in a folder of mode 0700 (SEC-033); what is there already keeps its mode. SQLite
 /// gives its side files the mode of the file.
-fn make_private(path: &Path) -> Result<(), StoreError> {
+pub(super) fn make_private(path: &Path) -> Result<(), StoreError> {
     let mut folders = fs::DirBuilder::new();
     folders.recursive(true);
     let mut file = fs::OpenOptions::new();

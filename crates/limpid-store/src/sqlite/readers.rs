@@ -1,7 +1,7 @@
 //! The threads that read. Each opens the file when it is first needed.
 
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -12,10 +12,11 @@ use crate::StoreError;
 
 type Work = Box<dyn FnOnce(Result<&Connection, StoreError>) + Send>;
 
-/// The threads that read. They end by themselves when nobody can ask them any more.
+/// The threads that read.
 #[derive(Debug)]
 pub(super) struct Readers {
-    queue: mpsc::Sender<Work>,
+    queue: Option<mpsc::Sender<Work>>,
+    threads: Vec<JoinHandle<()>>,
     database: Database,
 }
 
@@ -23,15 +24,17 @@ impl Readers {
     pub(super) fn start(threads: usize, database: &Database) -> Result<Self, StoreError> {
         let (queue, waiting) = mpsc::channel::<Work>();
         let waiting = Arc::new(Mutex::new(waiting));
-        for number in 1..=threads {
-            let waiting = Arc::clone(&waiting);
-            let of_thread = database.clone();
-            thread::Builder::new()
-                .name(format!("store-reader-{number}"))
-                .spawn(move || read_until_closed(&waiting, &of_thread))
-                .map_err(|error| StoreError::Unreachable { path: database.path.clone(), detail: error.to_string() })?;
-        }
-        Ok(Self { queue, database: database.clone() })
+        let threads = (1..=threads)
+            .map(|number| {
+                let waiting = Arc::clone(&waiting);
+                let of_thread = database.clone();
+                thread::Builder::new()
+                    .name(format!("store-reader-{number}"))
+                    .spawn(move || read_until_closed(&waiting, &of_thread))
+            })
+            .collect::<Result<_, _>>()
+            .map_err(|error| StoreError::Unreachable { path: database.path.clone(), detail: error.to_string() })?;
+        Ok(Self { queue: Some(queue), threads, database: database.clone() })
     }
 
     /// Runs a read that sees one moment of the file.
@@ -53,8 +56,19 @@ impl Readers {
             // Whoever asked may have stopped waiting.
             drop(sender.send(result));
         });
-        self.queue.send(work).map_err(|_| StoreError::Closed)?;
+        let queue = self.queue.as_ref().ok_or(StoreError::Closed)?;
+        queue.send(work).map_err(|_| StoreError::Closed)?;
         receiver.await.map_err(|_| StoreError::Closed)?
+    }
+}
+
+impl Drop for Readers {
+    /// Waits until the file is closed.
+    fn drop(&mut self) {
+        self.queue = None;
+        for thread in self.threads.drain(..) {
+            drop(thread.join());
+        }
     }
 }
 

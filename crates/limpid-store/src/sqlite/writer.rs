@@ -1,5 +1,6 @@
 //! The one thread that writes, and how writes that wait together share a commit.
 
+use std::path::PathBuf;
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
@@ -14,10 +15,10 @@ use crate::StoreError;
 const MAX_BATCH: usize = 256;
 
 /// Carries out a write in an open transaction, or refuses it with the reason why there is none; keeps the answer back.
-type Work = Box<dyn FnOnce(Result<&Connection, StoreError>) -> Done + Send>;
+pub(super) type Work = Box<dyn FnOnce(Result<&Connection, StoreError>) -> Done + Send>;
 
 /// A write that was carried out or refused.
-struct Done {
+pub(super) struct Done {
     /// Why it failed by itself, if it did.
     failed: Option<StoreError>,
     /// Gives the answer, or the error that undid the write after all.
@@ -50,13 +51,8 @@ impl Writer {
         F: FnOnce(&Connection) -> Outcome<T> + Send + 'static,
     {
         let (sender, receiver) = oneshot::channel();
-        let path = self.database.path.clone();
-        let work: Work = Box::new(move |connection| {
-            let result = connection.and_then(|sql| work(sql).map_err(|failure| failure.into_error(&path)));
-            let failed = result.as_ref().err().cloned();
-            // Whoever asked may have stopped waiting.
-            Done { failed, answer: Box::new(move |undone| drop(sender.send(undone.map_or(result, Err)))) }
-        });
+        // Whoever asked may have stopped waiting.
+        let work = self::work(self.database.path.clone(), work, move |answer| drop(sender.send(answer)));
         let queue = self.queue.as_ref().ok_or(StoreError::Closed)?;
         queue.send(work).map_err(|_| StoreError::Closed)?;
         receiver.await.map_err(|_| StoreError::Closed)?
@@ -73,6 +69,20 @@ impl Drop for Writer {
     }
 }
 
+/// A write that is waiting, with whom to tell what it came to.
+pub(super) fn work<T, F, A>(path: PathBuf, work: F, answer: A) -> Work
+where
+    T: Send + 'static,
+    F: FnOnce(&Connection) -> Outcome<T> + Send + 'static,
+    A: FnOnce(Result<T, StoreError>) + Send + 'static,
+{
+    Box::new(move |connection| {
+        let result = connection.and_then(|sql| work(sql).map_err(|failure| failure.into_error(&path)));
+        let failed = result.as_ref().err().cloned();
+        Done { failed, answer: Box::new(move |undone| answer(undone.map_or(result, Err))) }
+    })
+}
+
 fn write_until_closed(connection: &Connection, waiting: &mpsc::Receiver<Work>, database: &Database) {
     while let Ok(first) = waiting.recv() {
         let mut batch = vec![first];
@@ -83,7 +93,7 @@ fn write_until_closed(connection: &Connection, waiting: &mpsc::Receiver<Work>, d
 
 /// Carries out several writes in one transaction: one that fails is rolled back alone, the rest commits with one
 /// `fsync`. Nobody is answered before the commit.
-fn write_batch(connection: &Connection, batch: Vec<Work>, database: &Database) {
+pub(super) fn write_batch(connection: &Connection, batch: Vec<Work>, database: &Database) {
     let mut batch = batch.into_iter();
     let mut done = Vec::with_capacity(batch.len());
     let undone = commit_all(connection, &mut batch, &mut done, database).err();
