@@ -238,7 +238,7 @@ fn a_heartbeat_says_what_it_is_in_three_sentences() {
         let tools = if decision { tools(&["heartbeat_decision"]) } else { Vec::new() };
         let prompt = limpid("heartbeat", &Inputs { tools, ..Inputs::default() });
         let text = system(&prompt);
-        assert_eq!(text.matches(|c| c == '.').count(), 3, "{text}");
+        assert_eq!(text.matches('.').count(), 3, "{text}");
         assert_eq!(text.contains("heartbeat_decision"), decision);
         assert_eq!(text.contains("HEARTBEAT_OK"), !decision);
         assert!(text.contains("strangers"));

@@ -10,7 +10,7 @@ use limpid_prompt::inputs::{
     DelegateInput, GoalInput, Inputs, MemoryEntry, MemoryInput, ModelInfo, Quoted, SessionInput, SkillEntry,
     SkillsInput, ToolProtocolName, TrustName,
 };
-use limpid_prompt::{Prompt, Stability};
+use limpid_prompt::{OfferedTool, Prompt, PromptMessage, Stability};
 
 fn limpid(path: &str, inputs: &Inputs) -> Prompt {
     render("limpid", path, inputs)
@@ -145,7 +145,7 @@ fn hi_brings_no_memory_but_the_pinned_ones() {
     };
     for path in CHATS {
         let prompt = limpid(path, &Inputs { memory: memory.clone(), ..typical() });
-        let all: String = prompt.messages().iter().map(|message| message.text()).collect();
+        let all: String = prompt.messages().iter().map(PromptMessage::text).collect();
         assert!(all.contains("about name"));
         for other in ["city", "tone", "deploy", "imap"] {
             assert!(!all.contains(other), "{path} recalls {other}");
@@ -199,6 +199,6 @@ fn a_child_knows_that_it_is_one_and_shares_nothing_with_a_chat() {
 fn a_heartbeat_is_offered_nothing_that_schedules_sends_writes_or_changes_settings() {
     let inputs = Inputs { tools: tools(&TWENTY), ..Inputs::default() };
     let prompt = limpid("heartbeat", &inputs);
-    let offered: Vec<&str> = prompt.tools().iter().map(|tool| tool.name()).collect();
+    let offered: Vec<&str> = prompt.tools().iter().map(OfferedTool::name).collect();
     assert_eq!(offered, ["memory_query", "read_file", "web_fetch"]);
 }

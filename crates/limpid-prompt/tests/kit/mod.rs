@@ -10,7 +10,7 @@ use limpid_prompt::inputs::{
     HistoryMessage, Inputs, MemoryInput, RoleName, SchedulingInput, SkillEntry, SkillsInput, TimeInfo, ToolInput,
 };
 use limpid_prompt::{
-    Layer, OfferedTool, Profile, Profiles, Prompt, RenderError, RenderRequest, SourceFile, TokenCounter,
+    Layer, OfferedTool, Profile, Profiles, Prompt, PromptMessage, RenderError, RenderRequest, SourceFile, TokenCounter,
 };
 use serde_json::{Map, Value, json};
 
@@ -167,7 +167,7 @@ pub fn user(prompt: &Prompt) -> &str {
 /// The sections that have text, in order.
 pub fn sections(prompt: &Prompt) -> Vec<String> {
     let mut ids: Vec<String> = Vec::new();
-    for part in prompt.messages().iter().flat_map(|message| message.parts()) {
+    for part in prompt.messages().iter().flat_map(PromptMessage::parts) {
         if ids.last().is_none_or(|last| last != part.section()) {
             ids.push(part.section().to_owned());
         }
@@ -198,7 +198,7 @@ pub fn part(prompt: &Prompt, section: &str) -> String {
 
 /// Where the first text of a section comes from.
 pub fn origin(prompt: &Prompt, section: &str) -> String {
-    let mut parts = prompt.messages().iter().flat_map(|message| message.parts());
+    let mut parts = prompt.messages().iter().flat_map(PromptMessage::parts);
     parts.find(|part| part.section() == section).unwrap().origin().to_owned()
 }
 
