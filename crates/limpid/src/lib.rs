@@ -2,5 +2,13 @@
 //!
 //! # Layout
 //! - [`cli`]: what can be said.
+//! - [`reference`]: the pages that are written from it.
+//! - [`environment`]: the only place that reads the environment.
+//! - [`output`]: what goes to standard output and what to standard error.
+//! - [`failure`]: how the program fails, and its exit codes.
 
 pub mod cli;
+pub mod environment;
+pub mod failure;
+pub mod output;
+pub mod reference;

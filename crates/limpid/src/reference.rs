@@ -61,13 +61,22 @@ fn command_section(page: &mut String, command: &Command, name: &str) {
 
 /// Options that hold for every command stand under `limpid` alone.
 fn is_own(arg: &Arg, name: &str) -> bool {
-    !arg.is_hide_set() && !matches!(arg.get_id().as_str(), "help" | "version") && (name == "limpid" || !arg.is_global_set())
+    !arg.is_hide_set()
+        && !matches!(arg.get_id().as_str(), "help" | "version")
+        && (name == "limpid" || !arg.is_global_set())
 }
 
 fn positional(arg: &Arg) -> String {
-    let name = arg.get_value_names().and_then(|names| names.first()).map_or_else(|| arg.get_id().to_string(), ToString::to_string);
+    let name = arg
+        .get_value_names()
+        .and_then(|names| names.first())
+        .map_or_else(|| arg.get_id().to_string(), ToString::to_string);
     let dots = if arg.get_num_args().is_some_and(|range| range.max_values() > 1) { "…" } else { "" };
-    if arg.is_required_set() { format!("<{}>{dots}", name.to_uppercase()) } else { format!("[{}]{dots}", name.to_uppercase()) }
+    if arg.is_required_set() {
+        format!("<{}>{dots}", name.to_uppercase())
+    } else {
+        format!("[{}]{dots}", name.to_uppercase())
+    }
 }
 
 fn row(arg: &Arg) -> String {

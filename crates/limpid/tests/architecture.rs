@@ -21,7 +21,18 @@ const PURE: [(&str, &[&str]); 3] = [
     ("limpid-core", &["thiserror"]),
     (
         "limpid-prompt",
-        &["include_dir", "jiff", "minijinja", "schemars", "serde", "serde-saphyr", "serde_json", "sha2", "thiserror", "toml"],
+        &[
+            "include_dir",
+            "jiff",
+            "minijinja",
+            "schemars",
+            "serde",
+            "serde-saphyr",
+            "serde_json",
+            "sha2",
+            "thiserror",
+            "toml",
+        ],
     ),
     ("limpid-turn", &["serde", "serde_json", "thiserror"]),
 ];
@@ -99,7 +110,8 @@ fn core_types_have_no_wire_format() {
 // ARC-003
 #[test]
 fn a_model_is_asked_in_one_place_only() {
-    let places = places_of(&["limpid-runtime", "limpid"], |line| line.contains(".prepare(") || line.contains(".send(prepared"));
+    let places =
+        places_of(&["limpid-runtime", "limpid"], |line| line.contains(".prepare(") || line.contains(".send(prepared"));
     let files: BTreeSet<&str> = places.iter().map(|(file, _)| file.as_str()).collect();
     assert_eq!(files.len(), 1, "a model is asked in {places:?}");
 }
@@ -109,7 +121,8 @@ fn a_model_is_asked_in_one_place_only() {
 fn nothing_below_the_binary_reads_the_environment_or_finds_the_home() {
     for (krate, _) in FLOORS.into_iter().filter(|(krate, _)| *krate != "limpid") {
         for (place, line) in code_lines(krate) {
-            let reads = ["env::var", "env::args", "home_dir", "env::current_dir"].iter().find(|word| line.contains(**word));
+            let reads =
+                ["env::var", "env::args", "home_dir", "env::current_dir"].iter().find(|word| line.contains(**word));
             assert!(reads.is_none(), "{place}: {line}");
         }
     }

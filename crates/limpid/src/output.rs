@@ -1,0 +1,104 @@
+//! Where words go: data to standard output, everything else to standard error (SUR-010).
+
+use std::io::{self, Write as _};
+
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+/// The version of every JSON shape that this program prints.
+pub const JSON_VERSION: u32 = 1;
+
+/// Prints data as it is, without adding anything.
+///
+/// A reader that went away (`limpid … | head`) is no error: the program ends quietly.
+///
+/// # Errors
+/// When standard output cannot be written.
+pub fn data(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.map_err(Failure::from),
+    }
+}
+
+/// Prints one line of data.
+///
+/// # Errors
+/// When standard output cannot be written.
+pub fn line(text: &str) -> Result<(), Failure> {
+    data(&format!("{text}\n"))
+}
+
+/// Prints a value as JSON, with the version of its shape first.
+///
+/// # Errors
+/// When it cannot be serialised or written.
+pub fn json(name: &str, value: &impl Serialize) -> Result<(), Failure> {
+    let mut shape = serde_json::Map::new();
+    shape.insert("version".to_owned(), JSON_VERSION.into());
+    let value = serde_json::to_value(value).map_err(|error| Failure::from(io::Error::from(error)))?;
+    shape.insert(name.to_owned(), value);
+    line(&serde_json::to_string_pretty(&shape).unwrap_or_default())
+}
+
+/// Tells the person something that is no data.
+#[expect(clippy::print_stderr, reason = "this is the place that talks to the person")]
+pub fn tell(text: &str) {
+    eprintln!("{text}");
+}
+
+/// A table with columns as wide as they need; numbers to the right.
+pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
+    let width = |column: usize| {
+        rows.iter()
+            .filter_map(|row| row.get(column))
+            .map(|cell| cell.chars().count())
+            .chain(head.get(column).map(|cell| cell.chars().count()))
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let numeric: Vec<bool> = (0..head.len())
+        .map(|column| {
+            let mut cells = rows.iter().filter_map(|row| row.get(column)).filter(|cell| !cell.is_empty()).peekable();
+            cells.peek().is_some()
+                && cells.all(|cell| cell.starts_with(|first: char| first.is_ascii_digit() || first == '$'))
+        })
+        .collect();
+    let one = |cells: &[String]| {
+        let padded: Vec<String> = cells
+            .iter()
+            .enumerate()
+            .map(|(column, cell)| {
+                let gap = " ".repeat(widths[column.min(widths.len() - 1)].saturating_sub(cell.chars().count()));
+                if numeric.get(column).copied().unwrap_or(false) {
+                    format!("{gap}{cell}")
+                } else {
+                    format!("{cell}{gap}")
+                }
+            })
+            .collect();
+        padded.join("  ").trim_end().to_owned()
+    };
+    let head: Vec<String> = head.iter().map(|cell| (*cell).to_owned()).collect();
+    let mut lines = vec![one(&head)];
+    lines.extend(rows.iter().map(|row| one(row)));
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_they_need() {
+        let rows = [vec!["soul".to_owned(), "412".to_owned()], vec!["honesty".to_owned(), "79".to_owned()]];
+        insta::assert_snapshot!(table(&["section", "bytes"], &rows), @r"
+        section  bytes
+        soul       412
+        honesty     79
+        ");
+    }
+}
