@@ -1,0 +1,49 @@
+//! The numbers that Limpid claims, each got by a command (docs/spec/measures.md).
+//!
+//! Every measure prints one table and writes it to `docs/measures/NAME.md` with the machine and the date. Nothing here
+//! is a test: what must hold is said as the target beside the number.
+
+mod build;
+mod first;
+mod prefix;
+mod program;
+mod size;
+mod start;
+mod table;
+mod turn;
+
+use std::path::Path;
+
+use clap::ValueEnum;
+
+pub(crate) use table::Table;
+
+/// What can be measured.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Measure {
+    /// Tokens of the first turn, message "hi" (MEA-01)
+    First,
+    /// The prefix kept between turns (MEA-02)
+    Prefix,
+    /// From process start to the request on the wire (MEA-04)
+    Start,
+    /// Size of the release binary (MEA-06)
+    Size,
+    /// Limpid's own time in a turn (MEA-08)
+    Turn,
+    /// A clean build, and the test cycle of one crate (MEA-17)
+    Build,
+}
+
+/// Takes one measure, prints it and writes its page.
+pub(crate) fn run(root: &Path, measure: Measure, json: bool) -> Result<(), String> {
+    let (name, table) = match measure {
+        Measure::First => ("first", first::measure(root)?),
+        Measure::Prefix => ("prefix", prefix::measure()?),
+        Measure::Start => ("start", start::measure(root)?),
+        Measure::Size => ("size", size::measure(root)?),
+        Measure::Turn => ("turn", turn::measure()?),
+        Measure::Build => ("build", build::measure(root)?),
+    };
+    table.publish(root, name, json)
+}

@@ -1,0 +1,67 @@
+//! The release binary as a process, against a recording server.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use limpid_testkit::{Recorder, Script};
+use tempfile::TempDir;
+
+/// The release binary, a fresh home and a server that records.
+pub(crate) struct Program {
+    binary: PathBuf,
+    home: TempDir,
+    /// The server that answers.
+    pub recorder: Recorder,
+}
+
+impl Program {
+    /// Builds nothing: the release binary has to be there.
+    pub(crate) async fn new(root: &Path, script: &str) -> Result<Self, String> {
+        let binary = release_folder(root).join("limpid");
+        if !binary.is_file() {
+            return Err(format!("{} is missing; build it: cargo build --release -p limpid", binary.display()));
+        }
+        let script = Script::parse(script).map_err(|error| error.to_string())?;
+        let recorder = Recorder::start(script).await.map_err(|error| format!("recording server: {error}"))?;
+        let home = TempDir::new().map_err(|error| format!("temporary home: {error}"))?;
+        Ok(Self { binary, home, recorder })
+    }
+
+    /// Starts the program with an environment of its own.
+    pub(crate) fn start(&self, words: &[&str]) -> Result<Child, String> {
+        Command::new(&self.binary)
+            .args(words)
+            .env_clear()
+            .env("HOME", self.home.path())
+            .env("LIMPID_HOME", self.home.path().join("limpid"))
+            .env("OPENAI_API_KEY", "test")
+            .env("OPENAI_BASE_URL", format!("{}/v1", self.recorder.url()))
+            .env("TZ", "Europe/Berlin")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("{}: {error}", self.binary.display()))
+    }
+
+    /// Runs the program to its end.
+    pub(crate) fn run(&self, words: &[&str]) -> Result<(), String> {
+        let done = self.start(words)?.wait_with_output().map_err(|error| error.to_string())?;
+        if done.status.success() { Ok(()) } else { Err(format!("limpid {words:?}: {}", String::from_utf8_lossy(&done.stderr))) }
+    }
+}
+
+/// Where release binaries are built.
+pub(crate) fn release_folder(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from).join("release")
+}
+
+/// A runtime of one thread.
+pub(crate) fn block_on<T>(future: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| error.to_string())?
+        .block_on(future)
+}
