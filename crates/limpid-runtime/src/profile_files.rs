@@ -1,0 +1,273 @@
+//! The owner's files of profiles: copied out, started anew, put back, compared with what ships (PRO-007, KOSHI-003,
+//! KOSHI-004). Nothing here overwrites a file that the owner changed.
+//!
+//! Beside a copy stands a hidden file with the shipped text that it was copied from (`.soul.md.shipped`). When the
+//! program brings a newer text, that one is written beside it too (`.soul.md.new`); the owner's file stays.
+
+use std::path::{Path, PathBuf};
+use std::{fmt, fs, io};
+
+use limpid_prompt::profile::shipped_files;
+use limpid_prompt::{Profile, Profiles};
+
+use crate::error::AgentError;
+use crate::home::Home;
+
+/// A file of the owner's that stands in place of a shipped one, and how the two compare.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnFile {
+    /// Its path inside the folder of profiles: `kai/sections/soul.md`; `soul.md` and `safety.md` stand in the home.
+    pub path: String,
+    /// Where it is.
+    pub file: PathBuf,
+    /// How it compares.
+    pub state: OwnState,
+    /// The owner's text.
+    pub own: String,
+    /// The text that ships, when one does.
+    pub shipped: Option<String>,
+}
+
+/// How a file of the owner's compares with what ships.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnState {
+    /// Nothing ships under that path.
+    Added,
+    /// It says what ships.
+    Same,
+    /// The owner changed it.
+    Changed,
+    /// What ships has changed since it was copied; the new text is beside it.
+    ShippedIsNewer,
+}
+
+impl OwnState {
+    /// The state's name, as listings and `--json` write it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Same => "same",
+            Self::Changed => "changed",
+            Self::ShippedIsNewer => "shipped-is-newer",
+        }
+    }
+}
+
+impl fmt::Display for OwnState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The text that ships under a path of the folder of profiles.
+pub fn shipped_text(path: &str) -> Option<String> {
+    let file = shipped_files().into_iter().find(|file| file.path == path)?;
+    String::from_utf8(file.bytes).ok()
+}
+
+/// Every file of the owner's in the folder of profiles, with how it compares, by path.
+///
+/// A newer shipped text is written beside the owner's file, once.
+///
+/// # Errors
+/// When a file cannot be read, or the newer text cannot be written.
+pub fn status(home: &Home) -> Result<Vec<OwnFile>, AgentError> {
+    let root = home.profiles();
+    let files = limpid_prompt::fs::read_profiles(&root, limpid_prompt::Layer::Home).map_err(AgentError::file(&root))?;
+    let mut rows = Vec::new();
+    for found in files.into_iter().filter(|found| !found.path.split('/').any(|name| name.starts_with('.'))) {
+        let file = root.join(&found.path);
+        let own = String::from_utf8_lossy(&found.bytes).into_owned();
+        let shipped = shipped_text(&found.path);
+        let state = compare(&file, &own, shipped.as_deref()).map_err(AgentError::file(&file))?;
+        rows.push(OwnFile { path: found.path, file, state, own, shipped });
+    }
+    Ok(rows)
+}
+
+fn compare(file: &Path, own: &str, shipped: Option<&str>) -> io::Result<OwnState> {
+    let Some(shipped) = shipped else { return Ok(OwnState::Added) };
+    if own == shipped {
+        return Ok(OwnState::Same);
+    }
+    let base = match fs::read_to_string(beside(file, "shipped")) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        other => Some(other?),
+    };
+    if base.is_some_and(|base| base != shipped) {
+        let newer = beside(file, "new");
+        if fs::read_to_string(&newer).ok().as_deref() != Some(shipped) {
+            fs::write(newer, shipped)?;
+        }
+        return Ok(OwnState::ShippedIsNewer);
+    }
+    Ok(OwnState::Changed)
+}
+
+/// The owner's copy of a file of a profile, made from the shipped text when there is none yet.
+///
+/// # Errors
+/// When nothing ships under that path and the owner has no such file, or the copy cannot be written.
+pub fn copy_out(home: &Home, path: &str) -> Result<PathBuf, AgentError> {
+    let file = home.profiles().join(path);
+    if file.is_file() {
+        return Ok(file);
+    }
+    let Some(text) = shipped_text(path) else {
+        return Err(AgentError::Prompt(format!("nothing ships as profiles/{path}; `limpid profile show NAME` lists a profile's files")));
+    };
+    write_new(&file, &text)?;
+    let base = beside(&file, "shipped");
+    fs::write(&base, &text).map_err(AgentError::file(&base))?;
+    Ok(file)
+}
+
+/// The file that a section of a profile is edited in, inside the folder of profiles: the owner's own profile lends what
+/// it lacks from its base, so the copy goes into the profile itself.
+pub fn file_of_section(profile: &Profile, section: &str) -> Option<String> {
+    let section = profile.section(section)?;
+    let form = section.forms.get(limpid_core::Tier::ALL[2])?;
+    Some(form.source.path.clone())
+}
+
+/// Starts a profile of the owner's from another one: its `profile.toml` is a copy that names the other as its base.
+///
+/// # Errors
+/// When the name is not made of `a-z`, `0-9` and dashes, is taken, or the other profile does not exist.
+pub fn start_profile(home: &Home, profiles: &Profiles, name: &str, from: &str) -> Result<PathBuf, AgentError> {
+    if !is_name(name) {
+        return Err(AgentError::Prompt(format!("`{name}` is no name for a profile; use a-z, 0-9 and dashes, at most 32")));
+    }
+    if profiles.iter().any(|profile| profile.name() == name) {
+        return Err(AgentError::Prompt(format!("there is a profile `{name}` already; choose another name")));
+    }
+    let base = profiles.get(from).map_err(|error| AgentError::Prompt(error.to_string()))?;
+    let own = home.profiles().join(from).join(MANIFEST);
+    let manifest = fs::read_to_string(&own)
+        .ok()
+        .or_else(|| shipped_text(&format!("{from}/{MANIFEST}")))
+        .ok_or_else(|| AgentError::Prompt(format!("the profile `{from}` has no {MANIFEST}")))?;
+    let file = home.profiles().join(name).join(MANIFEST);
+    write_new(&file, &based_on(&manifest, base.name()))?;
+    Ok(file)
+}
+
+/// Puts the shipped text back in place of a file of the owner's, which is kept beside it with a `~` at its end.
+///
+/// # Errors
+/// When the owner has no such file, nothing ships in its place, or it cannot be renamed.
+pub fn reset(home: &Home, path: &str) -> Result<PathBuf, AgentError> {
+    let file = home.profiles().join(path);
+    if path.split('/').any(|part| part == "..") || !file.is_file() {
+        return Err(AgentError::Prompt(format!("you have no profiles/{path}; `limpid prompt status` lists your files")));
+    }
+    if shipped_text(path).is_none() {
+        return Err(AgentError::Prompt(format!("nothing ships as profiles/{path}; remove {} yourself", file.display())));
+    }
+    let kept = file.with_file_name(format!("{}~", file.file_name().unwrap_or_default().to_string_lossy()));
+    fs::rename(&file, &kept).map_err(AgentError::file(&file))?;
+    for ending in ["shipped", "new"] {
+        let _ = fs::remove_file(beside(&file, ending));
+    }
+    Ok(kept)
+}
+
+const MANIFEST: &str = "profile.toml";
+
+/// The manifest with a `base` at its head, in place of one that it has.
+fn based_on(manifest: &str, base: &str) -> String {
+    let rest: String = manifest.lines().filter(|line| !line.starts_with("base =")).map(|line| format!("{line}\n")).collect();
+    format!("base = \"{base}\"\n{rest}")
+}
+
+fn is_name(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=32).contains(&name.len()) && name.bytes().all(plain) && name.as_bytes()[0] != b'-'
+}
+
+fn beside(file: &Path, ending: &str) -> PathBuf {
+    file.with_file_name(format!(".{}.{ending}", file.file_name().unwrap_or_default().to_string_lossy()))
+}
+
+/// Writes a file that must not exist yet, with the folders above it.
+fn write_new(file: &Path, text: &str) -> Result<(), AgentError> {
+    let write = || {
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let mut out = fs::OpenOptions::new().write(true).create_new(true).open(file)?;
+        io::Write::write_all(&mut out, text.as_bytes())
+    };
+    write().map_err(AgentError::file(file))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn home() -> (tempfile::TempDir, Home) {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::new(folder.path());
+        (folder, home)
+    }
+
+    fn states(home: &Home) -> Vec<(String, OwnState)> {
+        status(home).unwrap().into_iter().map(|row| (row.path, row.state)).collect()
+    }
+
+    const FILE: &str = "kai/sections/honesty.md";
+
+    // KOSHI-003 PRO-007
+    #[test]
+    fn a_file_is_copied_out_once_and_put_back_with_the_owners_text_kept() {
+        let (_folder, home) = home();
+        let file = copy_out(&home, FILE).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), shipped_text(FILE).unwrap());
+        assert_eq!(states(&home), [(FILE.to_owned(), OwnState::Same)]);
+
+        fs::write(&file, "mine").unwrap();
+        assert_eq!(copy_out(&home, FILE).unwrap(), file);
+        assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+        assert_eq!(states(&home), [(FILE.to_owned(), OwnState::Changed)]);
+
+        let kept = reset(&home, FILE).unwrap();
+        assert_eq!(fs::read_to_string(kept).unwrap(), "mine");
+        assert!(!file.exists());
+        assert!(reset(&home, FILE).is_err());
+    }
+
+    // KOSHI-004
+    #[test]
+    fn an_upgrade_keeps_the_owners_file_and_puts_the_new_text_beside_it() {
+        let (_folder, home) = home();
+        let file = copy_out(&home, FILE).unwrap();
+        fs::write(&file, "mine").unwrap();
+        fs::write(beside(&file, "shipped"), "what an older program shipped").unwrap();
+        assert_eq!(states(&home), [(FILE.to_owned(), OwnState::ShippedIsNewer)]);
+        assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+        assert_eq!(fs::read_to_string(beside(&file, "new")).unwrap(), shipped_text(FILE).unwrap());
+    }
+
+    // PRO-007
+    #[test]
+    fn an_own_profile_starts_from_another_and_may_not_take_its_name() {
+        let (_folder, home) = home();
+        let shipped = Profiles::shipped();
+        start_profile(&home, &shipped, "mine", "koshi").unwrap();
+        let files = limpid_prompt::fs::read_profiles(&home.profiles(), limpid_prompt::Layer::Home).unwrap();
+        let profiles = Profiles::with_home(files);
+        assert_eq!(profiles.get("mine").unwrap().base(), Some("koshi"));
+        for (name, from) in [("mine", "koshi"), ("Mine", "koshi"), ("../x", "koshi"), ("", "koshi"), ("new", "nobody")] {
+            assert!(start_profile(&home, &profiles, name, from).is_err(), "{name} from {from}");
+        }
+    }
+
+    // SEC-044
+    #[test]
+    fn a_path_out_of_the_folder_is_refused() {
+        let (folder, home) = home();
+        fs::write(folder.path().join("limpid.toml"), "").unwrap();
+        assert!(reset(&home, "../limpid.toml").is_err());
+        assert!(copy_out(&home, "../nothing.md").is_err());
+    }
+}
