@@ -110,11 +110,11 @@ fn compare(file: &Path, own: &str, shipped: Option<&str>) -> io::Result<OwnState
 /// When nothing ships under that path and the owner has no such file, or the copy cannot be written.
 pub fn copy_out(home: &Home, path: &str) -> Result<PathBuf, AgentError> {
     let file = home.profiles().join(path);
-    if file.is_file() {
+    if file.is_file() && !climbs(path) {
         return Ok(file);
     }
     let Some(text) = shipped_text(path) else {
-        return Err(AgentError::Prompt(format!("nothing ships as profiles/{path}; `limpid profile show NAME` lists a profile's files")));
+        return Err(AgentError::Invalid(format!("nothing ships as profiles/{path}; `limpid profile show NAME` lists a profile's files")));
     };
     write_new(&file, &text)?;
     let base = beside(&file, "shipped");
@@ -136,10 +136,10 @@ pub fn file_of_section(profile: &Profile, section: &str) -> Option<String> {
 /// When the name is not made of `a-z`, `0-9` and dashes, is taken, or the other profile does not exist.
 pub fn start_profile(home: &Home, profiles: &Profiles, name: &str, from: &str) -> Result<PathBuf, AgentError> {
     if !is_name(name) {
-        return Err(AgentError::Prompt(format!("`{name}` is no name for a profile; use a-z, 0-9 and dashes, at most 32")));
+        return Err(AgentError::Invalid(format!("`{name}` is no name for a profile; use a-z, 0-9 and dashes, at most 32")));
     }
     if profiles.iter().any(|profile| profile.name() == name) {
-        return Err(AgentError::Prompt(format!("there is a profile `{name}` already; choose another name")));
+        return Err(AgentError::Invalid(format!("there is a profile `{name}` already; choose another name")));
     }
     let base = profiles.get(from).map_err(|error| AgentError::Prompt(error.to_string()))?;
     let own = home.profiles().join(from).join(MANIFEST);
@@ -158,11 +158,11 @@ pub fn start_profile(home: &Home, profiles: &Profiles, name: &str, from: &str) -
 /// When the owner has no such file, nothing ships in its place, or it cannot be renamed.
 pub fn reset(home: &Home, path: &str) -> Result<PathBuf, AgentError> {
     let file = home.profiles().join(path);
-    if path.split('/').any(|part| part == "..") || !file.is_file() {
-        return Err(AgentError::Prompt(format!("you have no profiles/{path}; `limpid prompt status` lists your files")));
+    if climbs(path) || !file.is_file() {
+        return Err(AgentError::Invalid(format!("you have no profiles/{path}; `limpid prompt status` lists your files")));
     }
     if shipped_text(path).is_none() {
-        return Err(AgentError::Prompt(format!("nothing ships as profiles/{path}; remove {} yourself", file.display())));
+        return Err(AgentError::Invalid(format!("nothing ships as profiles/{path}; remove {} yourself", file.display())));
     }
     let kept = file.with_file_name(format!("{}~", file.file_name().unwrap_or_default().to_string_lossy()));
     fs::rename(&file, &kept).map_err(AgentError::file(&file))?;
@@ -183,6 +183,11 @@ fn based_on(manifest: &str, base: &str) -> String {
 fn is_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=32).contains(&name.len()) && name.bytes().all(plain) && name.as_bytes()[0] != b'-'
+}
+
+/// Whether a path leads out of the folder that it starts in.
+fn climbs(path: &str) -> bool {
+    path.split('/').any(|part| part == "..")
 }
 
 fn beside(file: &Path, ending: &str) -> PathBuf {

@@ -105,3 +105,27 @@ impl From<std::io::Error> for Failure {
         Self::new(ExitStatus::Failed, error)
     }
 }
+
+impl From<limpid_prompt::profile::ProfileError> for Failure {
+    fn from(error: limpid_prompt::profile::ProfileError) -> Self {
+        let status = match error {
+            limpid_prompt::profile::ProfileError::Unknown(_) => ExitStatus::Usage,
+            limpid_prompt::profile::ProfileError::Broken(..) => ExitStatus::Files,
+        };
+        Self::new(status, error)
+    }
+}
+
+impl From<limpid_runtime::AgentError> for Failure {
+    fn from(error: limpid_runtime::AgentError) -> Self {
+        use limpid_runtime::AgentError;
+        let status = match &error {
+            AgentError::Store(_) => ExitStatus::Store,
+            AgentError::Model(_) => ExitStatus::Model,
+            AgentError::Prompt(_) => ExitStatus::Files,
+            AgentError::File { .. } => ExitStatus::Files,
+            AgentError::NotFound { .. } | AgentError::Invalid(_) => ExitStatus::Usage,
+        };
+        Self::new(status, error)
+    }
+}

@@ -80,6 +80,11 @@ impl Profiles {
         self.profiles.values()
     }
 
+    /// Names of the profiles that have errors and cannot be used.
+    pub fn broken(&self) -> impl Iterator<Item = &str> {
+        self.broken.keys().map(String::as_str)
+    }
+
     /// What is wrong with the files, those included that were set aside.
     pub fn problems(&self) -> &[Problem] {
         &self.problems

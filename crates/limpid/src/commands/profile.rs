@@ -1,0 +1,221 @@
+//! `profile` and `mode`.
+
+use std::collections::BTreeMap;
+
+use limpid_core::Tier;
+use limpid_prompt::Profile;
+use limpid_prompt::problem::Severity;
+use limpid_runtime::profile_files::{self, OwnState};
+use serde::Serialize;
+use similar::TextDiff;
+
+use super::context::Context;
+use crate::cli::{ModeCommand, ProfileCommand};
+use crate::failure::{ExitStatus, Failure};
+use crate::output;
+
+/// Carries out `profile …`.
+///
+/// # Errors
+/// When a profile does not exist, a file is wrong or cannot be written, or a check finds an error.
+pub fn run(context: &Context, command: &ProfileCommand) -> Result<(), Failure> {
+    match command {
+        ProfileCommand::List { json } => list(context, *json),
+        ProfileCommand::Show { name, file: Some(file), .. } => show_file(context, name, file),
+        ProfileCommand::Show { name, file: None, json } => show(context, name, *json),
+        ProfileCommand::Check { name, json } => check(context, name.as_deref(), *json),
+        ProfileCommand::Diff { name } => diff(context, name),
+        ProfileCommand::New { name, from } => {
+            let file = profile_files::start_profile(&context.home, &context.profiles()?, name, from)?;
+            output::tell(&format!("Wrote {}. Use it with --profile {name}, or set profile = \"{name}\" in limpid.toml.", file.display()));
+            Ok(())
+        }
+        ProfileCommand::Reset { file } => {
+            let kept = profile_files::reset(&context.home, file)?;
+            output::tell(&format!("The shipped text of {file} is back; yours is kept as {}.", kept.display()));
+            Ok(())
+        }
+    }
+}
+
+/// Carries out `mode …`.
+///
+/// # Errors
+/// When the profile or the mode does not exist.
+pub fn run_mode(context: &Context, command: &ModeCommand) -> Result<(), Failure> {
+    match command {
+        ModeCommand::List { profile, json } => {
+            let profile = context.profile(profile.as_deref())?;
+            let names: Vec<&str> = profile.modes().collect();
+            if *json { output::json("modes", &names) } else { output::line(&names.join("\n")) }
+        }
+        ModeCommand::Show { name, profile } => show_mode(&*context.profile(profile.as_deref())?, name),
+    }
+}
+
+#[derive(Serialize)]
+struct ProfileRow<'a> {
+    name: &'a str,
+    title: &'a str,
+    about: &'a str,
+    base: Option<&'a str>,
+    own_files: usize,
+    in_use: bool,
+}
+
+fn list(context: &Context, json: bool) -> Result<(), Failure> {
+    let profiles = context.profiles()?;
+    let mut own: BTreeMap<String, usize> = BTreeMap::new();
+    for file in profile_files::status(&context.home)? {
+        let name = file.path.split('/').next().unwrap_or_default().to_owned();
+        *own.entry(name).or_default() += 1;
+    }
+    let rows: Vec<ProfileRow<'_>> = profiles
+        .iter()
+        .map(|profile| ProfileRow {
+            name: profile.name(),
+            title: profile.title(),
+            about: profile.about(),
+            base: profile.base(),
+            own_files: own.get(profile.name()).copied().unwrap_or(0),
+            in_use: profile.name() == context.config.agent.profile,
+        })
+        .collect();
+    if json {
+        return output::json("profiles", &rows);
+    }
+    let cells: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| {
+            let mark = if row.in_use { "*" } else { "" };
+            vec![format!("{}{mark}", row.name), row.own_files.to_string(), row.about.to_owned()]
+        })
+        .collect();
+    output::line(&output::table(&["profile", "own files", "what it is"], &cells))?;
+    for name in profiles.broken() {
+        output::tell(&format!("`{name}` has errors and cannot be used: limpid profile check {name}"));
+    }
+    Ok(())
+}
+
+fn show(context: &Context, name: &str, json: bool) -> Result<(), Failure> {
+    let profile = context.profile(Some(name))?;
+    if json {
+        let paths: BTreeMap<&str, Vec<&str>> = profile
+            .paths()
+            .map(|path| (path.name.as_str(), path.sections().map(|section| section.id.as_str()).collect()))
+            .collect();
+        return output::json("paths", &paths);
+    }
+    output::line(profile.about())?;
+    for path in profile.paths() {
+        let from = if path.profile == profile.name() { String::new() } else { format!(" (of {})", path.profile) };
+        output::line(&format!("\n{}{from}: {}", path.name, path.about))?;
+        let rows: Vec<Vec<String>> = path
+            .sections()
+            .map(|section| {
+                let file = profile_files::file_of_section(&profile, &section.id).unwrap_or_default();
+                vec![format!("  {}", section.id), section.title.clone(), file]
+            })
+            .collect();
+        if !rows.is_empty() {
+            output::line(&output::table(&["  section", "title", "file"], &rows))?;
+        }
+    }
+    Ok(())
+}
+
+fn show_file(context: &Context, name: &str, file: &str) -> Result<(), Failure> {
+    let profile = context.profile(Some(name))?;
+    let places = [Some(name), profile.base(), Some("limpid")];
+    let text = places.into_iter().flatten().find_map(|name| {
+        let path = format!("{name}/{file}");
+        let own = (!path.contains("..")).then(|| std::fs::read_to_string(context.home.profiles().join(&path)).ok()).flatten();
+        own.or_else(|| profile_files::shipped_text(&path))
+    });
+    match text {
+        Some(text) => output::data(&text),
+        None => Err(Failure::new(ExitStatus::Usage, format!("the profile `{name}` has no file {file}"))
+            .advise(format!("See which it has: limpid profile show {name}"))),
+    }
+}
+
+#[derive(Serialize)]
+struct ProblemRow<'a> {
+    severity: String,
+    message: &'a str,
+    file: String,
+    line: Option<u32>,
+    column: Option<u32>,
+    fix: &'a str,
+}
+
+fn check(context: &Context, name: Option<&str>, json: bool) -> Result<(), Failure> {
+    let profiles = context.profiles()?;
+    if let Some(name) = name
+        && !profiles.broken().any(|broken| broken == name)
+    {
+        profiles.get(name)?;
+    }
+    let found: Vec<_> = profiles
+        .problems()
+        .iter()
+        .filter(|problem| name.is_none_or(|name| problem.path.split('/').next() == Some(name)))
+        .collect();
+    let errors = found.iter().filter(|problem| problem.severity == Severity::Error).count();
+    if json {
+        let rows: Vec<ProblemRow<'_>> = found
+            .iter()
+            .map(|problem| ProblemRow {
+                severity: problem.severity.to_string(),
+                message: &problem.message,
+                file: format!("{}:profiles/{}", problem.layer, problem.path),
+                line: problem.place.as_ref().map(|place| place.line),
+                column: problem.place.as_ref().map(|place| place.column),
+                fix: &problem.fix,
+            })
+            .collect();
+        output::json("problems", &rows)?;
+    } else {
+        for problem in &found {
+            output::line(&format!("{problem}\n"))?;
+        }
+    }
+    match errors {
+        0 => {
+            output::tell(&format!("No errors, {} warnings.", found.len()));
+            Ok(())
+        }
+        errors => Err(Failure::new(ExitStatus::Findings, format!("{errors} errors, {} warnings", found.len() - errors))),
+    }
+}
+
+fn diff(context: &Context, name: &str) -> Result<(), Failure> {
+    let files = profile_files::status(&context.home)?;
+    let mine = files.iter().filter(|file| file.path.split('/').next() == Some(name));
+    let mut shown = 0;
+    for file in mine {
+        let Some(shipped) = file.shipped.as_ref().filter(|_| file.state != OwnState::Same) else { continue };
+        let text = TextDiff::from_lines(shipped.as_str(), file.own.as_str());
+        let (old, new) = (format!("shipped/{}", file.path), format!("home/{}", file.path));
+        output::data(&text.unified_diff().header(&old, &new).to_string())?;
+        shown += 1;
+    }
+    if shown == 0 {
+        output::tell(&format!("No file of yours in the profile `{name}` differs from what ships."));
+    }
+    Ok(())
+}
+
+fn show_mode(profile: &Profile, name: &str) -> Result<(), Failure> {
+    for tier in Tier::ALL {
+        let found = profile
+            .mode(name, tier)
+            .map_err(|error| Failure::new(ExitStatus::Usage, error))?
+            .ok_or_else(|| Failure::new(ExitStatus::Usage, format!("the profile `{}` has no modes", profile.name())))?;
+        let own = if found.tried.is_empty() { "" } else { " (no file of its own)" };
+        output::line(&format!("tier {tier}: {}{own}", found.form.source))?;
+    }
+    output::tell(&format!("A template's text: limpid profile show {} modes/{name}/tier3.md", profile.name()));
+    Ok(())
+}
