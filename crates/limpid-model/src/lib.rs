@@ -1,16 +1,36 @@
 //! Models behind one trait: remote protocols, the local engine, a scripted model.
 //!
-//! - [`model`]: the trait and what goes in and out
-//! - [`gguf`], [`template`]: what a model file says, and how messages become the text that a local model reads
-//! - `local` (feature `local`): runs such a file in this process
+//! # Layout
+//! - [`model`]: the one way to ask a model, whoever serves it.
+//! - [`provider`]: presets of providers, `provider/model` to a model, local servers on their usual ports.
+//! - [`remote`]: a model behind HTTP; [`protocol`] holds the protocols, each as two pure functions.
+//! - [`gguf`], [`template`]: what a model file says, and how messages become the text that a local model reads.
+//! - `local` (feature `local`): runs such a file in this process.
+//! - [`chain`]: tries again, and asks the next service.
+//! - [`scripted`]: a model that says what a [`script`] says.
 
+pub mod chain;
+mod errors;
 pub mod gguf;
+mod json;
+mod json_tools;
+mod key;
 #[cfg(feature = "local")]
 pub mod local;
 pub mod model;
+pub mod protocol;
+pub mod provider;
+pub mod remote;
 pub mod script;
+pub mod scripted;
 pub mod template;
+mod wire;
 
+pub use chain::{Ask, Chain, ChainEvent, Pause, RealPause};
+pub use key::ApiKey;
 pub use model::{
     FinishReason, Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared, ReplyForm, Sampling, ToolUse,
 };
+pub use provider::{Settings, find_local_servers, resolve};
+pub use remote::{Endpoint, RemoteModel, Timeouts};
+pub use scripted::ScriptedModel;

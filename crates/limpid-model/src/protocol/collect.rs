@@ -1,0 +1,137 @@
+//! What the protocols' decoders have in common: calls put together from pieces, counts, and the end.
+
+use limpid_core::{ToolCall, Usage};
+use serde_json::Value;
+
+use crate::errors::Fault;
+use crate::model::{FinishReason, ModelEvent};
+use crate::wire::CallIds;
+
+use super::think::Think;
+
+/// A reply that is being put together.
+#[derive(Debug)]
+pub(crate) struct Collect {
+    ids: CallIds,
+    think: Think,
+    calls: Vec<Pending>,
+    usage: Option<Usage>,
+    finish: Option<FinishReason>,
+    ended: bool,
+}
+
+/// A call whose pieces are still coming.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pending {
+    /// The place that the server gave it.
+    pub(crate) place: u64,
+    /// The server's name for it.
+    pub(crate) id: String,
+    /// The tool.
+    pub(crate) name: String,
+    /// The arguments so far.
+    pub(crate) arguments: String,
+    /// What is to travel with the call's name, after a `~`.
+    pub(crate) mark: String,
+}
+
+impl Collect {
+    pub(crate) fn new(ids: CallIds) -> Self {
+        Self { ids, think: Think::default(), calls: Vec::new(), usage: None, finish: None, ended: false }
+    }
+
+    /// More text, in which reasoning may be hidden.
+    pub(crate) fn text(&mut self, text: &str, events: &mut Vec<ModelEvent>) {
+        self.think.feed(text, events);
+    }
+
+    /// More reasoning.
+    pub(crate) fn reasoning(&mut self, text: &str, events: &mut Vec<ModelEvent>) {
+        if !text.is_empty() {
+            events.push(ModelEvent::Reasoning(text.to_owned()));
+        }
+    }
+
+    /// A new call, from which on pieces can be added.
+    pub(crate) fn start_call(&mut self, call: Pending) -> &mut Pending {
+        self.calls.push(call);
+        let last = self.calls.len() - 1;
+        &mut self.calls[last]
+    }
+
+    /// The last call that was started at this place.
+    pub(crate) fn call_at(&mut self, place: u64) -> Option<&mut Pending> {
+        self.calls.iter_mut().rfind(|call| call.place == place)
+    }
+
+    /// The call that was started last.
+    pub(crate) fn last_call(&mut self) -> Option<&mut Pending> {
+        self.calls.last_mut()
+    }
+
+    /// What was counted so far.
+    pub(crate) fn count(&mut self, change: impl FnOnce(&mut Usage)) {
+        change(self.usage.get_or_insert_default());
+    }
+
+    /// The server said that it is done, and why.
+    pub(crate) fn finished(&mut self, reason: FinishReason) {
+        self.finish = Some(reason);
+    }
+
+    /// Whether the server said that it is done.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    /// Ends the reply, once.
+    pub(crate) fn end(&mut self, events: &mut Vec<ModelEvent>) -> Result<(), Fault> {
+        let Some(reason) = self.finish.clone() else { return Err(Fault::BrokeOff) };
+        if std::mem::replace(&mut self.ended, true) {
+            return Ok(());
+        }
+        self.think.finish(events);
+        let mut called = false;
+        for call in std::mem::take(&mut self.calls) {
+            if call.is_whole(&reason) {
+                called = true;
+                events.push(ModelEvent::Call(self.name_call(call)));
+            }
+        }
+        events.extend(self.usage.map(ModelEvent::Usage));
+        events.push(ModelEvent::End(match reason {
+            FinishReason::Stop | FinishReason::Calls if called => FinishReason::Calls,
+            FinishReason::Calls => FinishReason::Stop,
+            other => other,
+        }));
+        Ok(())
+    }
+
+    fn name_call(&mut self, call: Pending) -> ToolCall {
+        let mut id = self.ids.claim(Some(&call.id));
+        if !call.mark.is_empty() {
+            id = limpid_core::CallId::new(format!("{id}~{}", call.mark));
+        }
+        let arguments = if call.arguments.trim().is_empty() { "{}".to_owned() } else { call.arguments };
+        ToolCall { id, name: call.name, arguments }
+    }
+}
+
+impl Pending {
+    /// Takes arguments as servers give them: text in pieces, or an object at once.
+    pub(crate) fn add(&mut self, arguments: &Value) {
+        match arguments {
+            Value::String(piece) => self.arguments.push_str(piece),
+            Value::Null => {}
+            // An object that follows pieces is the whole, not a piece.
+            whole => self.arguments = whole.to_string(),
+        }
+    }
+
+    /// Whether nothing of it can be missing: when the reply ran into its limit, only a whole document proves that.
+    fn is_whole(&self, reason: &FinishReason) -> bool {
+        let cut = matches!(reason, FinishReason::Length | FinishReason::Moderated);
+        !self.name.is_empty()
+            && (!cut || serde_json::from_str::<Value>(&self.arguments).is_ok_and(|all| all.is_object()))
+    }
+}

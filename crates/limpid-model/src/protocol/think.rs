@@ -1,0 +1,135 @@
+//! Reasoning that a server leaves inside the text, between `<think>` and `</think>` at its start.
+
+use crate::model::ModelEvent;
+
+const OPEN: &str = "<think>";
+const CLOSE: &str = "</think>";
+
+/// Text in, text and reasoning out.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Think {
+    state: State,
+    held: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    /// Nothing but white space or part of the opening tag so far.
+    #[default]
+    Start,
+    /// Inside the tags.
+    Inside,
+    /// Behind the closing tag; the blank lines that follow it belong to it.
+    Behind,
+    /// In the answer.
+    Text,
+}
+
+impl Think {
+    /// Takes more text.
+    pub(crate) fn feed(&mut self, text: &str, events: &mut Vec<ModelEvent>) {
+        self.held.push_str(text);
+        loop {
+            let before = self.state;
+            self.step(events);
+            if self.state == before || self.held.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// Gives out what was held back.
+    pub(crate) fn finish(&mut self, events: &mut Vec<ModelEvent>) {
+        let held = std::mem::take(&mut self.held);
+        match self.state {
+            State::Inside => push(events, held, ModelEvent::Reasoning),
+            State::Start | State::Behind | State::Text => push(events, held, ModelEvent::Text),
+        }
+    }
+
+    fn step(&mut self, events: &mut Vec<ModelEvent>) {
+        match self.state {
+            State::Text => push(events, std::mem::take(&mut self.held), ModelEvent::Text),
+            State::Start => {
+                let trimmed = self.held.trim_start();
+                if let Some(rest) = trimmed.strip_prefix(OPEN) {
+                    self.held = rest.to_owned();
+                    self.state = State::Inside;
+                } else if !OPEN.starts_with(trimmed) {
+                    self.state = State::Text;
+                }
+            }
+            State::Inside => {
+                if let Some((reasoning, rest)) = self.held.split_once(CLOSE) {
+                    push(events, reasoning.to_owned(), ModelEvent::Reasoning);
+                    self.held = rest.to_owned();
+                    self.state = State::Behind;
+                } else {
+                    let rest = self.held.split_off(self.held.len() - tail(&self.held));
+                    push(events, std::mem::replace(&mut self.held, rest), ModelEvent::Reasoning);
+                }
+            }
+            State::Behind => {
+                let rest = self.held.trim_start_matches(['\n', '\r']);
+                if rest.is_empty() {
+                    self.held.clear();
+                } else {
+                    self.held = rest.to_owned();
+                    self.state = State::Text;
+                }
+            }
+        }
+    }
+}
+
+/// How many bytes at the end may be the beginning of the closing tag.
+fn tail(text: &str) -> usize {
+    (1..CLOSE.len()).rev().find(|length| text.ends_with(&CLOSE[..*length])).unwrap_or(0)
+}
+
+fn push(events: &mut Vec<ModelEvent>, text: String, event: fn(String) -> ModelEvent) {
+    if !text.is_empty() {
+        events.push(event(text));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(pieces: &[&str]) -> (String, String) {
+        let mut think = Think::default();
+        let mut events = Vec::new();
+        for piece in pieces {
+            think.feed(piece, &mut events);
+        }
+        think.finish(&mut events);
+        let mut both = (String::new(), String::new());
+        for event in events {
+            match event {
+                ModelEvent::Reasoning(text) => both.0.push_str(&text),
+                ModelEvent::Text(text) => both.1.push_str(&text),
+                other => panic!("{other:?}"),
+            }
+        }
+        both
+    }
+
+    #[test]
+    fn reasoning_is_told_from_text_wherever_it_is_cut() {
+        let whole = "\n<think>a < b</th\n</think>\n\nSo <think> it is.";
+        for first in 0..=whole.len() {
+            for second in first..=whole.len() {
+                let both = split(&[&whole[..first], &whole[first..second], &whole[second..]]);
+                assert_eq!(both, ("a < b</th\n".to_owned(), "So <think> it is.".to_owned()), "{first} {second}");
+            }
+        }
+    }
+
+    #[test]
+    fn text_without_tags_stays_as_it_is() {
+        assert_eq!(split(&[" <thin", "g> hi"]), (String::new(), " <thing> hi".to_owned()));
+        assert_eq!(split(&["<think>never closed"]), ("never closed".to_owned(), String::new()));
+        assert_eq!(split(&["<thi"]), (String::new(), "<thi".to_owned()));
+    }
+}

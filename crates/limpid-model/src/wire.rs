@@ -1,0 +1,210 @@
+//! A call as every protocol sees it: messages, declared tools, and the form of the reply.
+//!
+//! What depends on how the model calls tools is decided here, once for remote and local models: a model without native
+//! tools gets no declarations, reads calls and results of the conversation as plain messages, and (with
+//! [`ToolProtocol::Json`]) replies in the form of [`crate::json_tools`].
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use limpid_core::{CallId, FailureClass, Role, ToolProtocol};
+use limpid_prompt::PromptMessage;
+use limpid_prompt::inputs::CallInput;
+use serde::de::IgnoredAny;
+
+use crate::json::{Object, array, string};
+use crate::json_tools;
+use crate::model::{ModelCall, ModelCard, ModelError, ReplyForm, Sampling, ToolUse};
+
+/// Cache marks in one request; providers that take marks take so many (LES-024).
+const MAX_MARKS: usize = 4;
+
+/// One call, ready to be written in a protocol's words.
+#[derive(Clone, Debug)]
+pub(crate) struct WireCall<'a> {
+    pub(crate) model: &'a str,
+    pub(crate) messages: Vec<WireMessage<'a>>,
+    /// The tools that are declared to the provider.
+    pub(crate) tools: Vec<WireTool<'a>>,
+    pub(crate) choice: &'a ToolUse,
+    pub(crate) reply: Cow<'a, ReplyForm>,
+    /// Whether the reply's JSON is to be turned back into calls or an answer.
+    pub(crate) json_tools: bool,
+    pub(crate) sampling: Sampling,
+    pub(crate) conversation: Option<&'a str>,
+    /// Tokens that may really be used.
+    pub(crate) window: Option<u32>,
+}
+
+/// One message as it is sent.
+#[derive(Clone, Debug)]
+pub(crate) struct WireMessage<'a> {
+    pub(crate) role: Role,
+    pub(crate) text: Cow<'a, str>,
+    pub(crate) calls: &'a [CallInput],
+    pub(crate) call_id: Option<&'a str>,
+    /// The tool whose result this is.
+    pub(crate) tool: Option<&'a str>,
+    pub(crate) cache_mark: bool,
+}
+
+/// One declared tool.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WireTool<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) description: &'a str,
+    /// The schema's JSON text, sent as it stands.
+    pub(crate) schema: &'a str,
+}
+
+impl<'a> WireCall<'a> {
+    /// Sees a call as this model is to get it.
+    ///
+    /// # Errors
+    /// When a tool's schema is no JSON, or the tool that must be called is not among the offered ones.
+    pub(crate) fn new(card: &'a ModelCard, call: &'a ModelCall) -> Result<Self, ModelError> {
+        let offered = offered(call)?;
+        let mut messages = native_messages(call.prompt.messages());
+        limit_marks(&mut messages);
+        let mut wire = Self {
+            model: &card.id,
+            messages,
+            tools: Vec::new(),
+            choice: &call.tools,
+            reply: Cow::Borrowed(&call.reply),
+            json_tools: false,
+            sampling: call.sampling,
+            conversation: call.conversation.as_deref(),
+            window: card.usable_window.map(|window| window.0),
+        };
+        match card.tools {
+            ToolProtocol::Native if !offered.is_empty() => wire.tools = offered,
+            ToolProtocol::Json => {
+                wire.flatten();
+                if !offered.is_empty() && call.tools != ToolUse::Never && call.reply == ReplyForm::Text {
+                    wire.reply = Cow::Owned(json_tools::reply_form(&offered, &call.tools));
+                    wire.json_tools = true;
+                }
+            }
+            // Providers refuse calls in the messages of a request that declares no tools.
+            ToolProtocol::Native | ToolProtocol::None => wire.flatten(),
+        }
+        Ok(wire)
+    }
+
+    /// Makes calls and results plain messages: a call is what the model wrote in the form of [`crate::json_tools`], a
+    /// result is what it was then told.
+    fn flatten(&mut self) {
+        for message in &mut self.messages {
+            if !message.calls.is_empty() {
+                let calls = calls_text(message.calls);
+                message.text = match message.text.is_empty() {
+                    true => Cow::Owned(calls),
+                    false => Cow::Owned(format!("{}\n{calls}", message.text)),
+                };
+                message.calls = &[];
+            }
+            if message.role == Role::Tool {
+                message.role = Role::User;
+                message.call_id = None;
+                message.tool = None;
+            }
+        }
+    }
+}
+
+/// Names for calls that came without one, or with one that this conversation already has.
+#[derive(Clone, Debug)]
+pub(crate) struct CallIds {
+    place: usize,
+    taken: HashSet<String>,
+}
+
+impl CallIds {
+    /// Names that follow from the place of the reply in its conversation, so that they are the same each time.
+    pub(crate) fn new(call: &ModelCall) -> Self {
+        let messages = call.prompt.messages();
+        let calls = messages.iter().flat_map(PromptMessage::calls);
+        let taken = calls.map(|call| bare_id(&call.id).to_owned()).collect();
+        Self { taken, ..Self::at(messages.len()) }
+    }
+
+    /// Names for a reply that stands at this place of a conversation without calls.
+    pub(crate) fn at(place: usize) -> Self {
+        Self { place, taken: HashSet::new() }
+    }
+
+    /// The name for a call: the given one if it is free.
+    pub(crate) fn claim(&mut self, given: Option<&str>) -> CallId {
+        let given = given.filter(|id| !id.is_empty() && !self.taken.contains(*id)).map(str::to_owned);
+        let place = self.place;
+        let id = given.or_else(|| (0..).map(|n| format!("call_{place}_{n}")).find(|id| !self.taken.contains(id)));
+        // The search above goes on until it finds one.
+        let id = id.unwrap_or_default();
+        self.taken.insert(id.clone());
+        CallId::new(id)
+    }
+}
+
+/// A call's name without what a provider wanted to travel with it, which stands behind a `~`.
+pub(crate) fn bare_id(id: &str) -> &str {
+    id.split('~').next().unwrap_or(id)
+}
+
+fn offered(call: &ModelCall) -> Result<Vec<WireTool<'_>>, ModelError> {
+    let mut tools = Vec::with_capacity(call.prompt.tools().len());
+    for tool in call.prompt.tools() {
+        if let Err(error) = serde_json::from_str::<IgnoredAny>(tool.schema()) {
+            let name = tool.name();
+            let message = format!("the schema of the tool `{name}` is not JSON ({error}); correct or remove the tool");
+            return Err(ModelError::new(FailureClass::Malformed, message));
+        }
+        tools.push(WireTool { name: tool.name(), description: tool.description(), schema: tool.schema() });
+    }
+    match &call.tools {
+        ToolUse::Must(name) if !tools.iter().any(|tool| tool.name == name) => Err(ModelError::new(
+            FailureClass::Malformed,
+            format!("the tool `{name}` must be called, but the prompt does not offer it; add it to the path's tools"),
+        )),
+        _ => Ok(tools),
+    }
+}
+
+fn native_messages(messages: &[PromptMessage]) -> Vec<WireMessage<'_>> {
+    let mut names: HashMap<&str, &str> = HashMap::new();
+    messages
+        .iter()
+        .map(|message| {
+            names.extend(message.calls().iter().map(|call| (call.id.as_str(), call.name.as_str())));
+            WireMessage {
+                role: message.role(),
+                text: Cow::Borrowed(message.text()),
+                calls: message.calls(),
+                call_id: message.call_id(),
+                tool: message.call_id().and_then(|id| names.get(id).copied()),
+                cache_mark: message.cache_mark(),
+            }
+        })
+        .collect()
+}
+
+/// Keeps the first mark, which ends the fixed part, and the last ones.
+fn limit_marks(messages: &mut [WireMessage<'_>]) {
+    let marked: Vec<usize> = (0..messages.len()).filter(|at| messages[*at].cache_mark).collect();
+    let surplus = marked.len().saturating_sub(MAX_MARKS);
+    for at in marked.iter().skip(1).take(surplus) {
+        messages[*at].cache_mark = false;
+    }
+}
+
+/// Calls in the form in which a model without native tools writes them.
+fn calls_text(calls: &[CallInput]) -> String {
+    let calls = calls.iter().map(|call| {
+        let arguments = match serde_json::from_str::<IgnoredAny>(&call.arguments) {
+            Ok(_) => call.arguments.clone(),
+            Err(_) => string(&call.arguments),
+        };
+        Object::new().text("name", &call.name).raw("arguments", arguments).end()
+    });
+    Object::new().raw("calls", array(calls)).end()
+}
