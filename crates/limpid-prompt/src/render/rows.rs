@@ -19,9 +19,10 @@ pub(super) fn of_sections(planned: &[Planned<'_>], laid: &[Layer<'_>]) -> Vec<Se
             if message.closed && (open.contains(&id) || rows.iter().any(|row| row.section == id)) {
                 continue;
             }
-            let spans = laid.spans().iter().filter(|span| span.section == at);
-            let bytes = spans.clone().map(|span| span.range.len()).sum();
-            let origin = spans.max_by_key(|span| span.range.len()).map(|span| span.origin.to_string());
+            let spans = || laid.spans().iter().filter(|span| span.section == at);
+            let start = spans().next().map_or(0, |span| span.range.start);
+            let bytes = spans().last().map_or(0, |span| span.range.end - start);
+            let origin = spans().max_by_key(|span| span.range.len()).map(|span| span.origin.to_string());
             rows.push(of_section(draft, bytes, origin));
             rows.extend(shadowed(draft));
         }

@@ -8,7 +8,7 @@ use limpid_prompt::{
 };
 
 /// Counts a word as a token, so that sizes can be read off a test.
-pub struct Words;
+pub(crate) struct Words;
 
 impl TokenCounter for Words {
     fn name(&self) -> &str {
@@ -21,7 +21,7 @@ impl TokenCounter for Words {
 }
 
 /// The profile `own` of these files: paths inside its folder and what they say.
-pub fn profile(files: &[(&str, &str)]) -> Arc<Profile> {
+pub(crate) fn profile(files: &[(&str, &str)]) -> Arc<Profile> {
     let file = |(path, text): &(&str, &str)| SourceFile::shipped(format!("own/{path}"), *text);
     let profiles = Profiles::load(files.iter().map(file));
     let problems: Vec<String> = profiles.problems().iter().map(ToString::to_string).collect();
@@ -30,7 +30,7 @@ pub fn profile(files: &[(&str, &str)]) -> Arc<Profile> {
 }
 
 /// A profile with one path, `chat-remote`, of one system message of sections: front matter and body of each.
-pub fn one_message(budget: &str, sections: &[(&str, &str)]) -> Arc<Profile> {
+pub(crate) fn one_message(budget: &str, sections: &[(&str, &str)]) -> Arc<Profile> {
     let names: Vec<String> = sections.iter().map(|(id, _)| format!("\"{id}\"")).collect();
     let list = names.join(", ");
     let manifest = format!(
@@ -41,7 +41,7 @@ pub fn one_message(budget: &str, sections: &[(&str, &str)]) -> Arc<Profile> {
 }
 
 /// A profile of a manifest and sections: front matter and body of each.
-pub fn from_manifest(manifest: &str, sections: &[(&str, &str)]) -> Arc<Profile> {
+pub(crate) fn from_manifest(manifest: &str, sections: &[(&str, &str)]) -> Arc<Profile> {
     let files: Vec<(String, String)> = sections
         .iter()
         .map(|(id, text)| (format!("sections/{id}.md"), section(text)))
@@ -58,28 +58,28 @@ fn section(text: &str) -> String {
 }
 
 /// Renders `chat-remote` with [`Words`].
-pub fn try_render(profile: &Profile, inputs: &Inputs) -> Result<Prompt, RenderError> {
+pub(crate) fn try_render(profile: &Profile, inputs: &Inputs) -> Result<Prompt, RenderError> {
     profile.render(RenderRequest { path: "chat-remote", inputs, counter: &Words, count_tokens: true })
 }
 
 /// Renders `chat-remote` with [`Words`].
-pub fn render(profile: &Profile, inputs: &Inputs) -> Prompt {
+pub(crate) fn render(profile: &Profile, inputs: &Inputs) -> Prompt {
     try_render(profile, inputs).unwrap()
 }
 
 /// Renders a path with the estimate.
-pub fn render_path(profile: &Profile, path: &str, inputs: &Inputs) -> Prompt {
+pub(crate) fn render_path(profile: &Profile, path: &str, inputs: &Inputs) -> Prompt {
     let counter = Estimate::default();
     profile.render(RenderRequest { path, inputs, counter: &counter, count_tokens: true }).unwrap()
 }
 
 /// The first message's text.
-pub fn system(prompt: &Prompt) -> &str {
+pub(crate) fn system(prompt: &Prompt) -> &str {
     prompt.messages().first().map_or("", |message| message.text())
 }
 
 /// Each row as `section outcome bytes kept/all reason`.
-pub fn rows(prompt: &Prompt) -> Vec<String> {
+pub(crate) fn rows(prompt: &Prompt) -> Vec<String> {
     let row = |row: &limpid_prompt::SectionReport| {
         let counts = row.kept.zip(row.dropped).map(|(kept, dropped)| format!(" {kept}/{}", kept + dropped));
         let reason = row.reason.as_deref().map_or_else(String::new, |reason| format!(" ({reason})"));
