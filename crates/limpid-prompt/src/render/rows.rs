@@ -21,7 +21,7 @@ pub(super) fn of_sections(planned: &[Planned<'_>], laid: &[Layer<'_>]) -> Vec<Se
             }
             let spans = || laid.spans().iter().filter(|span| span.section == at);
             let start = spans().next().map_or(0, |span| span.range.start);
-            let bytes = spans().last().map_or(0, |span| span.range.end - start);
+            let bytes = spans().next_back().map_or(0, |span| span.range.end - start);
             let origin = spans().max_by_key(|span| span.range.len()).map(|span| span.origin.to_string());
             rows.push(of_section(draft, bytes, origin));
             rows.extend(shadowed(draft));
