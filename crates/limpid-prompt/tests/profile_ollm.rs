@@ -329,45 +329,39 @@ fn additional_paragraphs_go_first_and_from_the_end() {
     assert!(!system(&tiny).contains("Paragraph"));
 }
 
-// OLLM-022
+// OLLM-022 OLLM-023 LES-003
 #[test]
-fn parts_go_in_the_order_additional_skills_sanity_template() {
-    let outcomes = |words: usize| {
-        let active = vec![skill("a", "Short."), skill("b", &wordy(1, words))];
-        let inputs = Inputs {
-            additional_instructions: "Use metric units.".to_owned(),
-            skills: SkillsInput { active, ..SkillsInput::default() },
-            goal: Some(login()),
-            ..talk("assistant", 1)
+fn as_room_shrinks_additional_goes_then_skills_then_sanity_then_template_and_mandates_stay() {
+    let whole = ollm("chat-remote", &everything());
+    let (mut stages, mut refused) = (Vec::new(), false);
+    for words in (60..260).step_by(4) {
+        let mandates = format!("[Core Mandates]\n{}", "Be kind to all. ".repeat(words).trim_end());
+        let own = profile("ollm", &[("sections/core-mandates/tier3.md", &mandates)]);
+        let Ok(prompt) = kit::try_render(&own, "chat-remote", &everything()) else {
+            refused = true;
+            continue;
         };
-        let prompt = ollm("chat-remote", &inputs);
+        assert!(!refused, "less room never helps");
+        assert_eq!(part(&prompt, "core-mandates"), mandates);
         assert_eq!(part(&prompt, "goal"), LOGIN);
-        let kept = |id: &str| included(&prompt, id).is_some();
-        (kept("additional-instructions"), part(&prompt, "active-skills"), kept("sanity-reality-check"))
-    };
-    let (additional, skills, sanity) = outcomes(400);
-    assert!(!additional && sanity);
-    assert_eq!(skills, "[Active Skills]\nShort.", "the last skill goes first");
-}
-
-// OLLM-022 OLLM-023
-#[test]
-fn of_the_template_the_first_paragraph_stays_and_mandates_are_never_cut() {
-    let mandates = format!("[Core Mandates]\n{}", "Be kind to all. ".repeat(180).trim_end());
-    let own = profile("ollm", &[("sections/core-mandates/tier3.md", &mandates)]);
-    let prompt = render_with(&own, "chat-remote", &everything());
-    let kept = part(&prompt, "mode");
-    let whole = part(&ollm("chat-remote", &everything()), "mode");
-    assert!(whole.starts_with(&kept) && kept.len() < whole.len(), "{kept}");
-    assert!(kept.starts_with("Answer first"));
-    assert_eq!(part(&prompt, "core-mandates"), mandates);
-    assert_eq!(part(&prompt, "goal"), LOGIN);
-    for gone in ["additional-instructions", "active-skills", "sanity-reality-check"] {
-        assert_eq!(included(&prompt, gone), None, "{gone}");
+        let template = part(&prompt, "mode");
+        assert!(template.starts_with("Answer first") && part(&whole, "mode").starts_with(&template));
+        let gone = [
+            included(&prompt, "additional-instructions").is_none(),
+            included(&prompt, "active-skills").is_none_or(|text| !text.contains("Sign it.")),
+            included(&prompt, "active-skills").is_none(),
+            included(&prompt, "sanity-reality-check").is_none(),
+            template.len() < part(&whole, "mode").len(),
+        ];
+        assert!(gone.is_sorted_by(|earlier, later| earlier >= later), "{words}: {gone:?}");
+        stages.push(gone.iter().filter(|gone| **gone).count());
     }
+    assert!(refused, "at last there is no room");
+    assert!(stages.is_sorted());
+    assert_eq!((stages.first(), stages.last()), (Some(&0), Some(&5)));
 }
 
-// OLLM-023 LES-003
+// OLLM-023
 #[test]
 fn what_must_stay_and_does_not_fit_is_an_error_with_its_sizes() {
     let mandates = format!("[Core Mandates]\n{}", "Be kind to all. ".repeat(400));
