@@ -114,13 +114,14 @@ fn key(before: &Key, message: &RequestMessage) -> Outcome<Key> {
     field(message.role.as_str().as_bytes());
     field(calls_to_json(&message.calls)?.unwrap_or_default().as_bytes());
     field(message.call_id.as_ref().map_or("", CallId::as_str).as_bytes());
-    field(message.text.as_bytes());
-    for part in &message.parts {
+    let (leads, tail) = joins(message)?;
+    for (part, lead) in message.parts.iter().zip(leads) {
         // Not the tokens: an estimate that was calibrated since does not make another message.
-        for text in [&part.section, &part.origin, &part.stability, part.trust.as_str(), &part.text] {
+        for text in [lead, &part.section, &part.origin, &part.stability, part.trust.as_str(), &part.text] {
             field(text.as_bytes());
         }
     }
+    field(tail.as_bytes());
     Ok(hash.finalize().into())
 }
 

@@ -6,7 +6,7 @@ use rusqlite::{Row, named_params};
 
 use super::failure::{Outcome, is_taken};
 use super::row::{self, Read, count, get, parsed, word};
-use super::{SqliteStore, Tx, conversations, leases, requests};
+use super::{SqliteStore, Tx, inbound, leases, messages, requests};
 use crate::{
     Lease, Listed, NewEvent, NewTurn, StoreError, Turn, TurnEnd, TurnEvent, TurnOutcome, TurnWrite, Turns, Written,
 };
@@ -76,7 +76,7 @@ fn begin(tx: &Tx<'_>, lease: &Lease, new: &NewTurn) -> Outcome<Turn> {
         }
         inserted => inserted?,
     };
-    conversations::take(tx, &lease.conversation, &new.id, &new.inbound)?;
+    inbound::take(tx, &lease.conversation, &new.id, &new.inbound)?;
     Ok(Turn {
         id: new.id.clone(),
         conversation: lease.conversation.clone(),
@@ -100,13 +100,11 @@ fn check_open(tx: &Tx<'_>, conversation: &ConversationId, id: &TurnId) -> Outcom
 fn apply(tx: &Tx<'_>, conversation: &ConversationId, turn: &TurnId, write: TurnWrite, now_ms: i64) -> Outcome<Written> {
     match write {
         TurnWrite::Event(event) => append_event(tx, turn, &event, now_ms).map(Written::Event),
-        TurnWrite::Take(inbound) => {
-            conversations::take(tx, conversation, turn, &inbound)?;
+        TurnWrite::Take(taken) => {
+            inbound::take(tx, conversation, turn, &taken)?;
             Ok(Written::Done)
         }
-        TurnWrite::Messages(batch) => {
-            conversations::append(tx, conversation, turn, &batch, now_ms).map(Written::Messages)
-        }
+        TurnWrite::Messages(batch) => messages::append(tx, conversation, turn, &batch, now_ms).map(Written::Messages),
         TurnWrite::Request(mut new) => {
             new.conversation = Some(conversation.clone());
             new.turn = Some(turn.clone());
@@ -132,8 +130,10 @@ fn append_event(tx: &Tx<'_>, turn: &TurnId, new: &NewEvent, now_ms: i64) -> Outc
         .sql
         .prepare_cached(
             "INSERT INTO turn_event (owner, turn, seq, kind, payload, trust, at_ms)
-             SELECT :owner, :turn, coalesce(max(seq), 0) + 1, :kind, :payload, :trust, :now
-             FROM turn_event WHERE owner = :owner AND turn = :turn
+             VALUES (:owner, :turn,
+               1 + coalesce((SELECT seq FROM turn_event WHERE owner = :owner AND turn = :turn
+                             ORDER BY seq DESC LIMIT 1), 0),
+               :kind, :payload, :trust, :now)
              RETURNING seq",
         )?
         .query_row(

@@ -1,0 +1,107 @@
+//! Messages that were accepted: kept from the moment they arrive, taken by one turn (LES-143, LES-145).
+
+use limpid_core::{ConversationId, MessageId, TurnId};
+use rusqlite::{Row, named_params};
+
+use super::Tx;
+use super::conversations::missing;
+use super::failure::{Outcome, is_orphan};
+use super::row::{self, Read, get, word};
+use crate::{Accepted, Inbound, InboundId, NewInbound, StoreError};
+
+/// Keeps a message that arrived, or finds it when it was delivered before.
+pub(super) fn accept(tx: &Tx<'_>, new: &NewInbound) -> Outcome<Accepted> {
+    if let Some(key) = &new.key {
+        let mut known = tx.sql.prepare_cached("SELECT * FROM inbound WHERE owner = :owner AND key = :key")?;
+        let params = named_params! { ":owner": tx.owner, ":key": key };
+        if let Some(inbound) = row::one(&mut known, params, "accepted message", key, read)? {
+            return Ok(Accepted { inbound, fresh: false });
+        }
+    }
+    let inserted = tx
+        .sql
+        .prepare_cached(
+            "INSERT INTO inbound (owner, conversation, key, text, trust, accepted_ms)
+             VALUES (:owner, :conversation, :key, :text, :trust, :now)",
+        )?
+        .execute(named_params! {
+            ":owner": tx.owner, ":conversation": new.conversation.as_str(), ":key": new.key, ":text": new.text,
+            ":trust": new.trust.as_str(), ":now": new.now_ms,
+        });
+    match inserted {
+        Err(error) if is_orphan(&error) => return Err(missing(&new.conversation).into()),
+        inserted => inserted?,
+    };
+    let inbound = Inbound {
+        id: InboundId(tx.sql.last_insert_rowid()),
+        conversation: new.conversation.clone(),
+        key: new.key.clone(),
+        text: new.text.clone(),
+        trust: new.trust,
+        turn: None,
+        message: None,
+        accepted_ms: new.now_ms,
+    };
+    Ok(Accepted { inbound, fresh: true })
+}
+
+/// Gives accepted messages of a conversation to a turn.
+pub(super) fn take(tx: &Tx<'_>, id: &ConversationId, turn: &TurnId, taken: &[InboundId]) -> Outcome<()> {
+    for inbound in taken {
+        let changed = tx
+            .sql
+            .prepare_cached(
+                "UPDATE inbound SET turn = :turn
+                 WHERE owner = :owner AND conversation = :conversation AND id = :id AND turn IS NULL",
+            )?
+            .execute(named_params! {
+                ":owner": tx.owner, ":conversation": id.as_str(), ":id": inbound.0, ":turn": turn.as_str(),
+            })?;
+        if changed == 0 {
+            let reason = format!("accepted message {} does not wait for a turn of conversation {id}", inbound.0);
+            return Err(StoreError::Invalid(reason).into());
+        }
+    }
+    Ok(())
+}
+
+/// Says which message of the conversation an accepted one became; takes it for the turn where no turn had it.
+pub(super) fn link(
+    tx: &Tx<'_>,
+    id: &ConversationId,
+    turn: &TurnId,
+    inbound: InboundId,
+    message: MessageId,
+) -> Outcome<()> {
+    let changed = tx
+        .sql
+        .prepare_cached(
+            "UPDATE inbound SET turn = :turn, message = :message
+             WHERE owner = :owner AND conversation = :conversation AND id = :id AND message IS NULL
+               AND (turn IS NULL OR turn = :turn)",
+        )?
+        .execute(named_params! {
+            ":owner": tx.owner, ":conversation": id.as_str(), ":id": inbound.0, ":turn": turn.as_str(),
+            ":message": message.0,
+        })?;
+    if changed == 0 {
+        let reason =
+            format!("accepted message {} is not this turn's, or stands in the conversation already", inbound.0);
+        return Err(StoreError::Invalid(reason).into());
+    }
+    Ok(())
+}
+
+/// Reads an accepted message's row.
+pub(super) fn read(row: &Row<'_>) -> Read<Inbound> {
+    Ok(Inbound {
+        id: InboundId(get(row, "id")?),
+        conversation: ConversationId::new(get::<String>(row, "conversation")?),
+        key: get(row, "key")?,
+        text: get(row, "text")?,
+        trust: word(row, "trust")?,
+        turn: get::<Option<String>>(row, "turn")?.map(TurnId::new),
+        message: get::<Option<i64>>(row, "message")?.map(MessageId),
+        accepted_ms: get(row, "accepted_ms")?,
+    })
+}

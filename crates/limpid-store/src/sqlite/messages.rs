@@ -1,0 +1,118 @@
+//! Messages: append-only, calls and results in pairs (ARC-012).
+
+use limpid_core::{CallId, ConversationId, Message, MessageId, RequestId, TurnId, message::unpaired};
+use rusqlite::{Row, named_params};
+
+use super::failure::{Outcome, is_taken};
+use super::row::{self, Read, calls, calls_to_json, get, stored, word};
+use super::{Tx, inbound};
+use crate::{Broken, Listed, NewMessage, StoreError, StoredMessage};
+
+/// Appends messages, calls and results in pairs (ARC-012), and links accepted messages to what they became.
+pub(super) fn append(
+    tx: &Tx<'_>,
+    id: &ConversationId,
+    turn: &TurnId,
+    batch: &[NewMessage],
+    now_ms: i64,
+) -> Outcome<Vec<MessageId>> {
+    // What is stored is in pairs, so the batch alone tells whether all of it will be; ids are compared with all.
+    let messages: Vec<Message> = batch.iter().map(|new| new.message.clone()).collect();
+    if let Some(call) = unpaired(&messages) {
+        return Err(StoreError::Unpaired { call: call.clone() }.into());
+    }
+    let ids = batch.iter().map(|new| append_one(tx, id, turn, new, now_ms)).collect::<Outcome<Vec<_>>>()?;
+    tx.sql
+        .prepare_cached(
+            "UPDATE conversation SET messages = messages + :count, updated_ms = max(updated_ms, :now)
+             WHERE owner = :owner AND id = :id",
+        )?
+        .execute(named_params! {
+            ":owner": tx.owner, ":id": id.as_str(), ":count": stored(ids.len()), ":now": now_ms,
+        })?;
+    Ok(ids)
+}
+
+/// The messages after one, or all; see [`crate::Conversations::messages`].
+pub(super) fn read(tx: &Tx<'_>, id: &ConversationId, after: Option<MessageId>) -> Outcome<Listed<StoredMessage>> {
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT * FROM message WHERE owner = :owner AND conversation = :conversation AND id > :after ORDER BY id",
+    )?;
+    let after = after.map_or(0, |id| id.0);
+    let params = named_params! { ":owner": tx.owner, ":conversation": id.as_str(), ":after": after };
+    let mut listed = row::list(&mut statement, params, "message", "id", message)?;
+    if !listed.broken.is_empty() {
+        leave_out_unpaired(&mut listed);
+    }
+    Ok(listed)
+}
+
+fn append_one(tx: &Tx<'_>, id: &ConversationId, turn: &TurnId, new: &NewMessage, now_ms: i64) -> Outcome<MessageId> {
+    let message = &new.message;
+    tx.sql
+        .prepare_cached(
+            "INSERT INTO message (owner, conversation, turn, role, text, typed, trust, boundary, calls, call_id, request,
+                                  at_ms)
+             VALUES (:owner, :conversation, :turn, :role, :text, :typed, :trust, :boundary, :calls, :call_id, :request,
+                     :now)",
+        )?
+        .execute(named_params! {
+            ":owner": tx.owner, ":conversation": id.as_str(), ":turn": turn.as_str(), ":role": message.role.as_str(),
+            ":text": message.text, ":typed": new.typed, ":trust": message.trust.as_str(),
+            ":boundary": message.boundary, ":calls": calls_to_json(&message.calls)?,
+            ":call_id": message.call_id.as_ref().map(CallId::as_str),
+            ":request": new.request.as_ref().map(RequestId::as_str), ":now": now_ms,
+        })?;
+    let number = MessageId(tx.sql.last_insert_rowid());
+    for call in &message.calls {
+        let inserted = tx
+            .sql
+            .prepare_cached("INSERT INTO call (owner, conversation, id, message) VALUES (?, ?, ?, ?)")?
+            .execute((tx.owner, id.as_str(), call.id.as_str(), number.0));
+        match inserted {
+            Err(error) if is_taken(&error) => return Err(StoreError::Unpaired { call: call.id.clone() }.into()),
+            inserted => inserted?,
+        };
+    }
+    if let Some(inbound) = new.inbound {
+        inbound::link(tx, id, turn, inbound, number)?;
+    }
+    Ok(number)
+}
+
+/// Leaves out calls and results whose counterpart was broken, so that what is left can be sent to a model.
+fn leave_out_unpaired(listed: &mut Listed<StoredMessage>) {
+    loop {
+        let messages: Vec<Message> = listed.rows.iter().map(|stored| stored.message.clone()).collect();
+        let Some(call) = unpaired(&messages) else { return };
+        let concerned = |stored: &StoredMessage| {
+            stored.message.call_id.as_ref() == Some(call) || stored.message.calls.iter().any(|one| one.id == *call)
+        };
+        let (out, kept) = listed.rows.drain(..).partition(concerned);
+        listed.rows = kept;
+        let out: Vec<StoredMessage> = out;
+        listed.broken.extend(out.into_iter().map(|stored| Broken {
+            table: "message",
+            id: stored.id.to_string(),
+            reason: format!("call {call} lost its other half"),
+        }));
+    }
+}
+
+fn message(row: &Row<'_>) -> Read<StoredMessage> {
+    Ok(StoredMessage {
+        id: MessageId(get(row, "id")?),
+        turn: TurnId::new(get::<String>(row, "turn")?),
+        message: Message {
+            role: word(row, "role")?,
+            text: get(row, "text")?,
+            trust: word(row, "trust")?,
+            calls: calls(row, "calls")?,
+            call_id: get::<Option<String>>(row, "call_id")?.map(CallId::new),
+            boundary: get(row, "boundary")?,
+        },
+        typed: get(row, "typed")?,
+        request: get::<Option<String>>(row, "request")?.map(RequestId::new),
+        at_ms: get(row, "at_ms")?,
+    })
+}
