@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 
 /// What the owner has set.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// The agent.
@@ -30,23 +30,6 @@ pub struct Config {
     pub limits: LimitsConfig,
     /// The ledger of requests.
     pub ledger: LedgerConfig,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            agent: AgentConfig::default(),
-            owner: OwnerConfig::default(),
-            model: None,
-            fallback: Vec::new(),
-            provider: BTreeMap::new(),
-            local: LocalConfig::default(),
-            memory: MemoryConfig::default(),
-            prompt: PromptConfig::default(),
-            limits: LimitsConfig::default(),
-            ledger: LedgerConfig::default(),
-        }
-    }
 }
 
 impl Config {
@@ -93,7 +76,7 @@ pub struct OwnerConfig {
     pub zone: Option<jiff::tz::TimeZone>,
 }
 
-/// A provider.
+/// A provider; one that Limpid does not know by name needs an address and speaks OpenAI Chat Completions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProviderConfig {
@@ -101,8 +84,6 @@ pub struct ProviderConfig {
     pub base_url: Option<String>,
     /// The environment variable that holds its key; the key itself never stands in a file (SEC-032).
     pub api_key_env: Option<String>,
-    /// The protocol that it speaks, for a provider that Limpid does not know by name.
-    pub protocol: Option<String>,
 }
 
 /// Models in this process.
@@ -227,9 +208,9 @@ impl fmt::Display for ConfigError {
 
 fn zone<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<jiff::tz::TimeZone>, D::Error> {
     let name = String::deserialize(deserializer)?;
-    jiff::tz::TimeZone::get(&name)
-        .map(Some)
-        .map_err(|_| D::Error::custom(format!("`{name}` is no time zone; write an IANA name such as \"Europe/Berlin\"")))
+    jiff::tz::TimeZone::get(&name).map(Some).map_err(|_| {
+        D::Error::custom(format!("`{name}` is no time zone; write an IANA name such as \"Europe/Berlin\""))
+    })
 }
 
 #[cfg(test)]

@@ -3,8 +3,6 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use limpid_prompt::SourceFile;
-
 use crate::error::AgentError;
 
 /// Bytes of one text file that are read at most; a larger one is an error that says so.
@@ -59,37 +57,6 @@ impl Home {
     pub fn database(&self) -> PathBuf {
         self.0.join("data").join("limpid.db")
     }
-
-    /// The owner's files of profiles, by path; files whose names begin with a dot are left out.
-    ///
-    /// # Errors
-    /// When a folder or file cannot be read.
-    pub fn profile_files(&self) -> Result<Vec<SourceFile>, AgentError> {
-        let root = self.profiles();
-        let mut files = Vec::new();
-        let mut folders = vec![root.clone()];
-        while let Some(folder) = folders.pop() {
-            let entries = match std::fs::read_dir(&folder) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                other => other.map_err(AgentError::file(&folder))?,
-            };
-            for entry in entries {
-                let entry = entry.map_err(AgentError::file(&folder))?;
-                let path = entry.path();
-                if entry.file_name().to_string_lossy().starts_with('.') {
-                    continue;
-                }
-                if path.is_dir() {
-                    folders.push(path);
-                } else {
-                    let bytes = std::fs::read(&path).map_err(AgentError::file(&path))?;
-                    files.push(SourceFile::home(inside(&root, &path), bytes));
-                }
-            }
-        }
-        files.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(files)
-    }
 }
 
 /// A text file, or none when it does not exist. Bytes that are not UTF-8 are replaced; a mark at its start is dropped.
@@ -98,7 +65,9 @@ impl Home {
 /// When it exists and cannot be read, or is larger than 4 MiB.
 pub(crate) fn read_text(path: &Path) -> Result<Option<String>, AgentError> {
     let size = match std::fs::metadata(path) {
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok(None),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
         other => other.map_err(AgentError::file(path))?.len(),
     };
     if size > MAX_FILE {
@@ -108,9 +77,4 @@ pub(crate) fn read_text(path: &Path) -> Result<Option<String>, AgentError> {
     let bytes = std::fs::read(path).map_err(AgentError::file(path))?;
     let text = String::from_utf8_lossy(&bytes);
     Ok(Some(text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned()))
-}
-
-fn inside(root: &Path, path: &Path) -> String {
-    let parts = path.strip_prefix(root).unwrap_or(path).components();
-    parts.map(|part| part.as_os_str().to_string_lossy().into_owned()).collect::<Vec<_>>().join("/")
 }

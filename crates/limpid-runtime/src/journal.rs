@@ -104,11 +104,8 @@ impl Row {
         match event.clone() {
             Event::Chunk { text } => Self::Chunk { text },
             Event::Reply(Reply { text, calls, finish }) => {
-                let call = |call: ToolCall| Call {
-                    id: call.id.to_string(),
-                    name: call.name,
-                    arguments: call.arguments,
-                };
+                let call =
+                    |call: ToolCall| Call { id: call.id.to_string(), name: call.name, arguments: call.arguments };
                 Self::Reply { text, calls: calls.into_iter().map(call).collect(), finish: finish.as_str().to_owned() }
             }
             Event::ModelFailed { class, message } => Self::ModelFailed { class: class.as_str().to_owned(), message },
@@ -143,11 +140,8 @@ impl Row {
         let event = match self {
             Self::Chunk { text } => Event::Chunk { text },
             Self::Reply { text, calls, finish } => {
-                let call = |call: Call| ToolCall {
-                    id: CallId::new(call.id),
-                    name: call.name,
-                    arguments: call.arguments,
-                };
+                let call =
+                    |call: Call| ToolCall { id: CallId::new(call.id), name: call.name, arguments: call.arguments };
                 let calls = calls.into_iter().map(call).collect();
                 Event::Reply(Reply { text, calls, finish: Finish::parse(&finish)? })
             }
@@ -217,7 +211,8 @@ mod tests {
         let rows: Vec<TurnEvent> = entries.iter().zip(1..).map(|(entry, seq)| row(seq, entry)).collect();
         let read: Vec<Entry> = rows.iter().map(|row| Entry::from_row(row).unwrap()).collect();
         assert_eq!(read, entries);
-        let shown: Vec<String> = rows[1..].iter().map(|row| format!("{} {} {}", row.kind, row.trust, row.payload)).collect();
+        let shown: Vec<String> =
+            rows[1..].iter().map(|row| format!("{} {} {}", row.kind, row.trust, row.payload)).collect();
         insta::assert_snapshot!(shown.join("\n"));
     }
 }

@@ -1,1 +1,52 @@
-//! Being written.
+//! Drives turns: gathers inputs, carries out effects, writes down what happened. Every surface calls its [`Agent`].
+//!
+//! # Layout
+//! - [`agent`], [`chat`], [`event`]: the handle, a message to it, and what is seen of a turn.
+//! - [`preview`], [`ledger`], [`memories`], [`conversations`], [`doctor`]: what a surface shows besides.
+//! - [`config`], [`home`], [`world`]: what comes in as values: settings, folder, clock, randomness, environment.
+//! - `worker`, `begin`, `drive`, `ask`: one conversation, one turn, its effects, the one place that calls a model.
+//! - [`tools`]: what the model may have done, and the one place where it is.
+//! - `gather`, `session`, `workspace`, `redact`, `counting`, `convert`: what a prompt is made from.
+//! - `journal`: the form in which a turn's events are kept.
+
+pub mod agent;
+mod ask;
+mod begin;
+pub mod chat;
+pub mod config;
+pub mod conversations;
+mod convert;
+mod counting;
+pub mod doctor;
+mod drive;
+pub mod error;
+pub mod event;
+mod gather;
+pub mod home;
+mod journal;
+pub mod ledger;
+pub mod memories;
+pub mod models;
+mod platform;
+pub mod preview;
+mod process;
+mod prompts;
+mod redact;
+mod session;
+pub mod tools;
+mod worker;
+mod workspace;
+pub mod world;
+
+pub use agent::{Agent, AgentOptions};
+pub use chat::{ChatRequest, ConversationChoice, TurnHandle};
+pub use config::{Config, ConfigError};
+pub use conversations::Transcript;
+pub use doctor::Check;
+pub use error::AgentError;
+pub use event::AgentEvent;
+pub use home::Home;
+pub use models::{Found, find_key};
+pub use preview::{Preview, PreviewRequest};
+pub use tools::{Tool, ToolBox, ToolContext, ToolText};
+pub use world::{Clock, Environment, Ids, RandomIds, SystemClock};

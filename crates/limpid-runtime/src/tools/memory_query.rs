@@ -60,7 +60,11 @@ impl Tool for MemoryQuery {
         let mut ranked = rank(&found.corpus, found.memories, context.now_ms());
         ranked.truncate(RESULTS);
         if ranked.is_empty() {
-            return Ok(ToolText::own(format!("none of {} memories holds any of: {}", found.corpus.documents, words.join(", "))));
+            return Ok(ToolText::own(format!(
+                "none of {} memories holds any of: {}",
+                found.corpus.documents,
+                words.join(", ")
+            )));
         }
         let trust = ranked.iter().fold(Trust::Owner, |trust, hit| trust.join(hit.memory.trust));
         let lines: Vec<String> = ranked

@@ -1,0 +1,155 @@
+//! The agent: the one handle that every surface calls (ARC-005). Clones share everything.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use jiff::tz::TimeZone;
+use limpid_core::{ConversationId, RetryPlan};
+use limpid_model::Model;
+use limpid_store::{SqliteOptions, SqliteStore, Store};
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::config::Config;
+use crate::error::AgentError;
+use crate::home::Home;
+use crate::process;
+use crate::prompts::Prompts;
+use crate::redact::Redactor;
+use crate::tools::{Tool, ToolBox};
+use crate::worker::Command;
+use crate::world::{Clock, Environment, Ids, RandomIds, SystemClock, hex};
+
+/// An agent. It needs a Tokio runtime around it when it is asked to do something.
+#[derive(Clone)]
+pub struct Agent {
+    pub(crate) inner: Arc<Inner>,
+}
+
+/// What an agent is made of.
+pub struct AgentOptions {
+    /// The folder that holds everything.
+    pub home: Home,
+    /// What the owner has set.
+    pub config: Config,
+    /// Environment variables as the binary read them.
+    pub environment: Environment,
+    /// The machine's time zone, used when the owner has set none.
+    pub system_zone: TimeZone,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// Where names and tags come from.
+    pub ids: Arc<dyn Ids>,
+    /// Where things are kept; absent: the SQLite file of the home folder.
+    pub store: Option<Arc<dyn Store>>,
+    /// A model that answers whichever is asked for; absent: the one that is asked for.
+    pub model: Option<Arc<dyn Model>>,
+    /// Tools besides Limpid's own.
+    pub tools: Vec<Arc<dyn Tool>>,
+    /// How often one request is tried.
+    pub retry: RetryPlan,
+}
+
+impl AgentOptions {
+    /// The options of an agent with the machine's clock and randomness and nothing set.
+    pub fn new(home: Home) -> Self {
+        Self {
+            home,
+            config: Config::default(),
+            environment: Environment::default(),
+            system_zone: TimeZone::UTC,
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(RandomIds),
+            store: None,
+            model: None,
+            tools: Vec::new(),
+            retry: RetryPlan::default(),
+        }
+    }
+}
+
+/// What all clones of an agent share.
+pub(crate) struct Inner {
+    pub(crate) home: Home,
+    pub(crate) config: Config,
+    pub(crate) environment: Environment,
+    pub(crate) system_zone: TimeZone,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<dyn Ids>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) only_model: Option<Arc<dyn Model>>,
+    pub(crate) models: Mutex<HashMap<String, Arc<dyn Model>>>,
+    pub(crate) tools: ToolBox,
+    pub(crate) retry: RetryPlan,
+    pub(crate) prompts: Prompts,
+    pub(crate) redactor: Redactor,
+    /// Who holds this process's leases.
+    pub(crate) holder: String,
+    /// Conversations that are worked on in this process.
+    pub(crate) workers: Mutex<HashMap<ConversationId, UnboundedSender<Command>>>,
+}
+
+impl Agent {
+    /// Opens an agent: its store is opened or made. Blocks while it does so.
+    ///
+    /// # Errors
+    /// When the store cannot be opened.
+    pub fn open(options: AgentOptions) -> Result<Self, AgentError> {
+        let store = match options.store {
+            Some(store) => store,
+            None => Arc::new(SqliteStore::open(options.home.database(), SqliteOptions::default())?),
+        };
+        let keys = options.config.provider.values().filter_map(|provider| provider.api_key_env.as_deref());
+        let inner = Inner {
+            prompts: Prompts::new(options.home.clone()),
+            redactor: Redactor::new(&options.environment, &keys.collect::<Vec<_>>()),
+            holder: process::holder(&hex(&*options.ids)),
+            home: options.home,
+            config: options.config,
+            environment: options.environment,
+            system_zone: options.system_zone,
+            clock: options.clock,
+            ids: options.ids,
+            store,
+            only_model: options.model,
+            models: Mutex::default(),
+            tools: ToolBox::new(options.tools),
+            retry: options.retry,
+            workers: Mutex::default(),
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// The home folder.
+    pub fn home(&self) -> &Home {
+        &self.inner.home
+    }
+
+    /// What the owner has set.
+    pub fn config(&self) -> &Config {
+        &self.inner.config
+    }
+
+    /// What the agent keeps, for reading.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.inner.store
+    }
+
+    /// The owner's zone.
+    pub fn zone(&self) -> TimeZone {
+        self.inner.zone()
+    }
+}
+
+impl Inner {
+    /// The time, in milliseconds since 1970.
+    pub(crate) fn now_ms(&self) -> i64 {
+        self.clock.now().as_millisecond()
+    }
+}
+
+impl fmt::Debug for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Agent").field("home", &self.inner.home).finish_non_exhaustive()
+    }
+}

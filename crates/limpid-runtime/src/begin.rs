@@ -1,0 +1,298 @@
+//! How a turn begins: with the messages that wait, or where a crash interrupted it.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use limpid_core::{CallId, ConversationId, Message, TurnId};
+use limpid_prompt::inputs::HistoryMessage;
+use limpid_store::{
+    Conversation, ConversationChange, Inbound, InboundId, Lease, NewMessage, NewTurn, StoredMessage, TurnWrite,
+};
+use limpid_turn::{Turn, TurnStart};
+
+use crate::agent::Inner;
+use crate::ask::{Recipe, as_sent};
+use crate::convert;
+use crate::drive::{Driver, began, end_of, unknown_outcomes};
+use crate::error::AgentError;
+use crate::event::AgentEvent;
+use crate::gather::{Gathered, Occasion};
+use crate::journal::{Began, Entry};
+use crate::models::Models;
+use crate::tools::TurnTools;
+use crate::worker::{Worker, failed, message_of};
+use crate::world::hex;
+
+/// Characters of the first message that a conversation is titled with.
+const TITLE: usize = 60;
+
+/// A turn that is ready to begin.
+struct Ready {
+    gathered: Gathered,
+    began: Began,
+    models: Models,
+    /// The message as it is sent.
+    sent: Message,
+}
+
+impl Worker {
+    /// Answers the messages that wait: the newest is this turn's, earlier ones stand before it.
+    pub(crate) async fn turn(&mut self, lease: &Lease, waiting: Vec<Inbound>) -> Result<(), AgentError> {
+        let inner = Arc::clone(&self.inner);
+        let now = inner.clock.now();
+        let ids: Vec<InboundId> = waiting.iter().map(|inbound| inbound.id).collect();
+        self.listeners.activate(&ids);
+        let conversation = inner.existing(&self.conversation).await?;
+        let path = self.path.take();
+        let ready = self.ready(&conversation, path.clone(), &waiting, now).await;
+
+        let id = TurnId::new(format!("t{}", hex(&*inner.ids)));
+        let name = ready.as_ref().map(|ready| ready.gathered.path.clone());
+        let path = name.unwrap_or_else(|_| path.unwrap_or_else(|| "chat-remote".to_owned()));
+        let now_ms = now.as_millisecond();
+        inner.store.begin_turn(lease, NewTurn { id: id.clone(), path, inbound: Vec::new(), now_ms }).await?;
+
+        let mut messages = earlier(&inner, &waiting);
+        let ready = match ready {
+            Ok(ready) => ready,
+            Err(error) => return self.cannot_begin(lease, &id, ids, messages, &waiting, &error).await,
+        };
+        let (typed, inbound) = newest(&inner, &waiting);
+        let row = NewMessage {
+            typed: (ready.sent.text != typed.text).then(|| typed.text.clone()),
+            inbound,
+            ..NewMessage::new(ready.sent.clone())
+        };
+        messages.push(row);
+        let writes = vec![
+            TurnWrite::Take(ids),
+            TurnWrite::Event(Entry::Began(Box::new(ready.began.clone())).to_row()),
+            TurnWrite::Messages(messages),
+        ];
+        inner.store.commit(lease, &id, writes, now_ms).await?;
+        self.keep(&conversation, &ready, &typed).await?;
+
+        self.listeners.send(&AgentEvent::Started {
+            turn: id.clone(),
+            model: ready.began.model.clone(),
+            profile: ready.began.profile.clone(),
+            path: ready.began.path.clone(),
+        });
+        for notice in &ready.gathered.notices {
+            self.listeners.send(&AgentEvent::Notice(notice.clone()));
+        }
+        let start = start_of(&ready.began, &ready.gathered.inputs.history);
+        let (machine, effects) = Turn::start(start);
+        let Ready { gathered, models, .. } = ready;
+        let tools = Arc::new(TurnTools::new(inner.tools.clone(), Arc::clone(&inner.ids), std::iter::empty()));
+        let driver = Driver {
+            worker: self,
+            lease,
+            id,
+            machine,
+            profile: gathered.profile,
+            path: gathered.path,
+            models,
+            inputs: gathered.inputs,
+            tools,
+            steering: VecDeque::new(),
+            request: None,
+        };
+        driver.run(effects).await
+    }
+
+    /// Reads everything that the turn needs and renders its first prompt.
+    async fn ready(
+        &self,
+        conversation: &Conversation,
+        path: Option<String>,
+        waiting: &[Inbound],
+        now: Timestamp,
+    ) -> Result<Ready, AgentError> {
+        let inner = &self.inner;
+        let models = inner.models_for(conversation.model.as_deref()).await?;
+        let card = models[0].info().clone();
+        let (typed, _) = newest(inner, waiting);
+        let occasion = Occasion {
+            conversation: Some(conversation),
+            profile: &conversation.profile,
+            path: path.as_deref(),
+            mode: conversation.mode.as_deref().unwrap_or(&inner.config.agent.mode),
+            card: &card,
+            text: &typed.text,
+            trust: typed.trust,
+            now,
+        };
+        let mut gathered = inner.gather(occasion).await?;
+        gathered.inputs.history = inner.history(conversation, &mut gathered.notices).await?;
+        gathered.inputs.history.extend(earlier(inner, waiting).iter().map(|row| convert::in_flight(&row.message)));
+        let recipe = Recipe::new(inner, &gathered, &card).await?;
+        let prompt = recipe.render(&card)?;
+        for cut in prompt.cuts() {
+            gathered.notices.push(cut_notice(cut));
+        }
+        let began = began(inner, &gathered.inputs, &gathered.profile, &gathered.path, card.name())?;
+        Ok(Ready { sent: as_sent(&prompt, &typed), began, models, gathered })
+    }
+
+    /// Keeps the messages and tells why nobody answers them.
+    async fn cannot_begin(
+        &mut self,
+        lease: &Lease,
+        id: &TurnId,
+        taken: Vec<InboundId>,
+        mut messages: Vec<NewMessage>,
+        waiting: &[Inbound],
+        error: &AgentError,
+    ) -> Result<(), AgentError> {
+        let (typed, inbound) = newest(&self.inner, waiting);
+        messages.push(NewMessage { inbound, ..NewMessage::new(typed) });
+        let outcome = failed(error);
+        let writes = vec![TurnWrite::Take(taken), TurnWrite::Messages(messages), end_of(&outcome)];
+        self.inner.store.commit(lease, id, writes, self.inner.now_ms()).await?;
+        self.listeners.finish(&AgentEvent::Done { outcome, answer: None });
+        Ok(())
+    }
+
+    /// What the conversation keeps once the turn has begun: its beginning, and a title.
+    async fn keep(&self, conversation: &Conversation, ready: &Ready, typed: &Message) -> Result<(), AgentError> {
+        let mut changes = Vec::new();
+        let session = ready.gathered.session.as_ref().map(crate::session::Session::to_text);
+        if session.is_some() && session != conversation.session {
+            changes.push(ConversationChange::Session(session));
+        }
+        if conversation.title.is_empty() {
+            changes.push(ConversationChange::Title(title(&typed.text)));
+        }
+        if !changes.is_empty() {
+            self.inner.store.change_conversation(&conversation.id, changes, self.inner.now_ms()).await?;
+        }
+        Ok(())
+    }
+
+    /// Carries on the turns of this conversation that a crash interrupted.
+    pub(crate) async fn resume_turns(&mut self, lease: &Lease) -> Result<(), AgentError> {
+        let unfinished = self.inner.store.unfinished_turns().await?.rows;
+        let own: Vec<_> = unfinished.into_iter().filter(|turn| turn.conversation == self.conversation).collect();
+        for turn in own {
+            if let Err(error) = self.resume_turn(lease, &turn.id).await {
+                // A turn that cannot be carried on is over; what it stored stays.
+                let outcome = failed(&error);
+                self.inner.store.commit(lease, &turn.id, vec![end_of(&outcome)], self.inner.now_ms()).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn resume_turn(&mut self, lease: &Lease, id: &TurnId) -> Result<(), AgentError> {
+        let inner = Arc::clone(&self.inner);
+        let rows = inner.store.turn_events(id).await?.rows;
+        let entries: Vec<Entry> = rows.iter().filter_map(Entry::from_row).collect();
+        let Some(Entry::Began(began)) = entries.first() else {
+            // It had taken nothing yet: its messages wait for the next turn.
+            return Err(AgentError::Invalid("the program stopped before the turn began".to_owned()));
+        };
+        let listed = inner.store.messages(&self.conversation, None).await?.rows;
+        let (own, before): (Vec<StoredMessage>, Vec<StoredMessage>) =
+            listed.into_iter().partition(|row| row.turn == *id);
+        let mut history: Vec<HistoryMessage> = before.iter().map(convert::history).collect();
+        let start = start_of(began, &history);
+        let events = entries.iter().filter_map(|entry| match entry {
+            Entry::Event(event, _) => Some(event.clone()),
+            Entry::Began(_) | Entry::Running(_) => None,
+        });
+        let machine = Turn::resume(start, events);
+        let asked = own.len().saturating_sub(machine.in_flight().len());
+        history.extend(own.iter().take(asked.saturating_sub(1)).map(convert::history));
+
+        let loaded = inner.prompts.load()?;
+        let models = inner.models_for(Some(&began.model)).await?;
+        let made = machine.in_flight().iter().flat_map(|message| &message.calls).map(|call| call.name.as_str());
+        let tools = Arc::new(TurnTools::new(inner.tools.clone(), Arc::clone(&inner.ids), made));
+        let unknown = unknown_outcomes(&machine, &entries, &tools);
+        let mut driver = Driver {
+            worker: self,
+            lease,
+            id: id.clone(),
+            profile: loaded.profile(&began.profile)?,
+            path: began.path.clone(),
+            models,
+            inputs: limpid_prompt::Inputs { history, ..began.inputs.clone() },
+            steering: waiting_to_steer(&entries, &machine, asked, &own),
+            machine,
+            tools,
+            request: None,
+        };
+        for event in unknown {
+            driver.apply(event, None, Vec::new()).await?;
+        }
+        let effects = driver.machine.pending();
+        driver.run(effects).await
+    }
+}
+
+impl Inner {
+    /// A conversation that is known to exist.
+    pub(crate) async fn existing(&self, id: &ConversationId) -> Result<Conversation, AgentError> {
+        let missing = || AgentError::Invalid(format!("the conversation {id} is gone"));
+        self.store.conversation(id).await?.ok_or_else(missing)
+    }
+}
+
+/// Where the machine starts from.
+fn start_of(began: &Began, history: &[HistoryMessage]) -> TurnStart {
+    let calls = history.iter().flat_map(|message| &message.calls);
+    let taken: BTreeSet<CallId> = calls.map(|call| CallId::new(&*call.id)).collect();
+    TurnStart { tools: began.tools(), taken, limits: began.limits() }
+}
+
+/// The accepted messages before the newest, as they are stored.
+fn earlier(inner: &Inner, waiting: &[Inbound]) -> Vec<NewMessage> {
+    let before = waiting.split_last().map_or(&[][..], |(_, before)| before);
+    let row = |inbound: &Inbound| NewMessage {
+        inbound: Some(inbound.id),
+        ..NewMessage::new(message_of(inbound, || hex(&*inner.ids)))
+    };
+    before.iter().map(row).collect()
+}
+
+/// The newest of the accepted messages.
+fn newest(inner: &Inner, waiting: &[Inbound]) -> (Message, Option<InboundId>) {
+    match waiting.last() {
+        Some(inbound) => (message_of(inbound, || hex(&*inner.ids)), Some(inbound.id)),
+        None => (Message::new(limpid_core::Role::User, ""), None),
+    }
+}
+
+/// The accepted messages that were given to the machine and stand in no stored batch.
+fn waiting_to_steer(entries: &[Entry], machine: &Turn, asked: usize, own: &[StoredMessage]) -> VecDeque<InboundId> {
+    let placed = own.iter().skip(asked).filter(|row| row.message.role == limpid_core::Role::User).count();
+    debug_assert_eq!(own.len().saturating_sub(asked), machine.in_flight().len());
+    let steering = entries.iter().filter_map(|entry| match entry {
+        Entry::Event(limpid_turn::Event::Steer(_), inbound) => *inbound,
+        _ => None,
+    });
+    steering.skip(placed).collect()
+}
+
+fn cut_notice(cut: &limpid_prompt::SectionReport) -> String {
+    let what = match cut.outcome {
+        limpid_prompt::Outcome::Dropped => "was left out".to_owned(),
+        _ => match (cut.kept, cut.dropped) {
+            (Some(kept), Some(dropped)) => format!("was cut: {kept} kept, {dropped} left out"),
+            _ => "was cut".to_owned(),
+        },
+    };
+    let why = cut.reason.as_deref().map(|why| format!(" ({why})")).unwrap_or_default();
+    format!("the section {} {what}{why}", cut.section)
+}
+
+fn title(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= TITLE {
+        line
+    } else {
+        format!("{}…", line.chars().take(TITLE - 1).collect::<String>())
+    }
+}

@@ -1,0 +1,203 @@
+//! Talking to the agent: a message goes in, events come out.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures_util::Stream;
+use limpid_core::{ConversationId, Trust};
+use limpid_store::{Conversation, ConversationChange, ConversationKind, NewConversation, NewInbound};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use crate::agent::{Agent, Inner};
+use crate::error::AgentError;
+use crate::event::AgentEvent;
+use crate::worker::{Command, Sender};
+use crate::world::hex;
+
+/// A message to the agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChatRequest {
+    /// The conversation that it belongs to.
+    pub conversation: ConversationChoice,
+    /// What it says.
+    pub text: String,
+    /// The profile from here on; absent: the conversation's.
+    pub profile: Option<String>,
+    /// The mode from here on; absent: the conversation's.
+    pub mode: Option<String>,
+    /// The model from here on, as `provider/id`; absent: the conversation's.
+    pub model: Option<String>,
+    /// The path for this message; absent: that of the model's kind.
+    pub path: Option<String>,
+    /// What makes it the same message when it is delivered again (LES-145).
+    pub key: Option<String>,
+}
+
+/// Which conversation is meant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ConversationChoice {
+    /// A new one.
+    #[default]
+    New,
+    /// The chat that was written to last; a new one when there is none.
+    Last,
+    /// The one of this id.
+    Id(ConversationId),
+}
+
+/// A message that was accepted: its events, and a hold on the turn that answers it.
+///
+/// Dropping it does not stop the turn.
+#[derive(Debug)]
+pub struct TurnHandle {
+    agent: Agent,
+    conversation: ConversationId,
+    events: UnboundedReceiver<AgentEvent>,
+}
+
+impl Agent {
+    /// Sends a message. It is kept before anything runs (LES-143); when a turn of its conversation is running, it
+    /// steers that turn at its next tool border (ARC-011), else the next turn answers it.
+    ///
+    /// # Errors
+    /// When conversation, profile, mode or model do not exist, or the store cannot keep the message.
+    pub async fn chat(&self, request: ChatRequest) -> Result<TurnHandle, AgentError> {
+        if request.text.trim().is_empty() {
+            return Err(AgentError::Invalid("there is nothing to say; give a message".to_owned()));
+        }
+        let conversation = self.inner.conversation_for(&request).await?;
+        let new = NewInbound {
+            conversation: conversation.id.clone(),
+            key: request.key,
+            text: self.inner.redactor.clean(request.text),
+            trust: Trust::Owner,
+            now_ms: self.inner.now_ms(),
+        };
+        let accepted = self.inner.store.accept(new).await?;
+        let (sender, events) = unbounded_channel();
+        let sender = Sender::new(accepted.inbound.id, sender);
+        sender.send(AgentEvent::Accepted { conversation: conversation.id.clone() });
+        if !accepted.fresh && accepted.inbound.turn.is_some() {
+            sender.send(AgentEvent::Broken(
+                "this message was delivered before; its answer is in the conversation".into(),
+            ));
+        } else {
+            let command = Command::Message { inbound: accepted.inbound, sender: Some(sender), path: request.path };
+            self.inner.command(&conversation.id, command);
+        }
+        Ok(TurnHandle { agent: self.clone(), conversation: conversation.id, events })
+    }
+
+    /// Carries on what a crash interrupted: unfinished turns and messages that nobody answered, of every conversation
+    /// that no other process works on.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn resume(&self) -> Result<(), AgentError> {
+        for turn in self.inner.store.unfinished_turns().await?.rows {
+            self.inner.command(&turn.conversation, Command::Wake);
+        }
+        Ok(())
+    }
+}
+
+impl TurnHandle {
+    /// The conversation.
+    pub fn conversation(&self) -> &ConversationId {
+        &self.conversation
+    }
+
+    /// The next event; none after the last one.
+    pub async fn next(&mut self) -> Option<AgentEvent> {
+        self.events.recv().await
+    }
+
+    /// Stops the turn: what was said so far is kept.
+    pub fn cancel(&self) {
+        self.agent.inner.tell(&self.conversation, Command::Cancel);
+    }
+
+    /// Says something more while the turn runs; it is answered by this turn or by the next one.
+    ///
+    /// # Errors
+    /// As [`Agent::chat`].
+    pub async fn steer(&self, text: impl Into<String>) -> Result<Self, AgentError> {
+        let conversation = ConversationChoice::Id(self.conversation.clone());
+        self.agent.chat(ChatRequest { conversation, text: text.into(), ..ChatRequest::default() }).await
+    }
+}
+
+impl Stream for TurnHandle {
+    type Item = AgentEvent;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<AgentEvent>> {
+        self.events.poll_recv(context)
+    }
+}
+
+impl Inner {
+    /// The conversation of a request, made or changed as it says. Everything is checked before anything is written.
+    async fn conversation_for(&self, request: &ChatRequest) -> Result<Conversation, AgentError> {
+        let found = self.find_conversation(&request.conversation).await?;
+        let kept = |field: fn(&Conversation) -> Option<String>| found.as_ref().and_then(field);
+        let profile = request.profile.clone().or_else(|| kept(|found| Some(found.profile.clone())));
+        let profile = profile.unwrap_or_else(|| self.config.agent.profile.clone());
+        let mode = request.mode.clone().or_else(|| kept(|found| found.mode.clone()));
+        let model = request.model.clone().or_else(|| kept(|found| found.model.clone()));
+        self.check_profile(&profile, mode.as_deref(), request.path.as_deref())?;
+        self.model(model.as_deref()).await?;
+
+        let now_ms = self.now_ms();
+        let Some(found) = found else {
+            let id = ConversationId::new(format!("c{}", hex(&*self.ids)));
+            let title = String::new();
+            let new = NewConversation { id, kind: ConversationKind::Chat, title, profile, mode, model, now_ms };
+            return Ok(self.store.create_conversation(new).await?);
+        };
+        let mut changes = Vec::new();
+        if found.profile != profile {
+            changes.push(ConversationChange::Profile(profile));
+        }
+        if found.mode != mode {
+            changes.push(ConversationChange::Mode(mode));
+        }
+        if found.model != model {
+            changes.push(ConversationChange::Model(model));
+        }
+        if changes.is_empty() {
+            return Ok(found);
+        }
+        Ok(self.store.change_conversation(&found.id, changes, now_ms).await?)
+    }
+
+    /// The conversation that is meant, when it exists.
+    pub(crate) async fn find_conversation(
+        &self,
+        choice: &ConversationChoice,
+    ) -> Result<Option<Conversation>, AgentError> {
+        match choice {
+            ConversationChoice::New => Ok(None),
+            ConversationChoice::Last => Ok(self.store.last_conversation(ConversationKind::Chat).await?),
+            ConversationChoice::Id(id) => {
+                let found = self.store.conversation(id).await?;
+                let missing = || AgentError::NotFound {
+                    what: "conversation",
+                    name: id.to_string(),
+                    advice: "`limpid conversation list` lists them".to_owned(),
+                };
+                found.map(Some).ok_or_else(missing)
+            }
+        }
+    }
+
+    fn check_profile(&self, profile: &str, mode: Option<&str>, path: Option<&str>) -> Result<(), AgentError> {
+        let profile = self.prompts.load()?.profile(profile)?;
+        if let Some(mode) = mode {
+            profile.mode(mode, limpid_core::Tier::ALL[2]).map_err(|error| AgentError::Prompt(error.to_string()))?;
+        }
+        if let Some(path) = path {
+            profile.path(path).map_err(|error| AgentError::Prompt(error.to_string()))?;
+        }
+        Ok(())
+    }
+}

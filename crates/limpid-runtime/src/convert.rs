@@ -1,0 +1,100 @@
+//! From the store's and the core's types to those of prompts and of the ledger; the only place that knows both.
+
+use limpid_core::{CallId, Memory, Message, ToolCall};
+use limpid_model::ModelCard;
+use limpid_prompt::inputs::{CallInput, HistoryMessage, MemoryEntry, ModelInfo};
+use limpid_prompt::{Part, Prompt, Stability};
+use limpid_store::{RequestMessage, RequestPart, StoredMessage};
+
+/// A stored message as the history of a prompt.
+pub(crate) fn history(stored: &StoredMessage) -> HistoryMessage {
+    HistoryMessage { id: Some(stored.id.0), ..in_flight(&stored.message) }
+}
+
+/// A message of the running turn.
+pub(crate) fn in_flight(message: &Message) -> HistoryMessage {
+    let call = |call: &ToolCall| CallInput {
+        id: call.id.to_string(),
+        name: call.name.clone(),
+        arguments: call.arguments.clone(),
+    };
+    HistoryMessage {
+        role: message.role.into(),
+        content: message.text.clone(),
+        trust: message.trust.into(),
+        calls: message.calls.iter().map(call).collect(),
+        call_id: message.call_id.as_ref().map(ToString::to_string),
+        boundary: message.boundary.clone(),
+        id: None,
+    }
+}
+
+/// A memory as prompts list it.
+pub(crate) fn memory(memory: &Memory) -> MemoryEntry {
+    MemoryEntry {
+        key: memory.key.clone(),
+        content: memory.content.clone(),
+        hits: memory.hits,
+        category: memory.category.into(),
+        trust: memory.trust.into(),
+    }
+}
+
+/// A model as prompts know it.
+pub(crate) fn model(card: &ModelCard) -> ModelInfo {
+    ModelInfo {
+        id: card.id.clone(),
+        provider: card.provider.clone(),
+        local: card.local,
+        window: card.window.map(|window| window.0),
+        usable_window: card.usable_window.map(|window| window.0),
+        tools: card.tools != limpid_core::ToolProtocol::None,
+        tool_protocol: card.tools.into(),
+        vision: card.vision,
+        thinking: card.thinking,
+    }
+}
+
+/// The messages of a prompt as the ledger keeps them.
+pub(crate) fn request_messages(prompt: &Prompt) -> Vec<RequestMessage> {
+    prompt
+        .messages()
+        .iter()
+        .map(|message| RequestMessage {
+            role: message.role(),
+            text: message.text().to_owned(),
+            calls: message.calls().iter().map(tool_call).collect(),
+            call_id: message.call_id().map(CallId::new),
+            parts: message.parts().iter().map(request_part).collect(),
+        })
+        .collect()
+}
+
+/// The tools as they are declared, as JSON text whose bytes never change for the same tools (PRO-042).
+pub(crate) fn declared_tools(prompt: &Prompt) -> String {
+    let tools = prompt.tools().iter().map(|tool| {
+        let schema: serde_json::Value = serde_json::from_str(tool.schema()).unwrap_or_default();
+        serde_json::json!({ "name": tool.name(), "description": tool.description(), "schema": schema })
+    });
+    serde_json::Value::Array(tools.collect()).to_string()
+}
+
+fn tool_call(call: &CallInput) -> ToolCall {
+    ToolCall { id: CallId::new(&*call.id), name: call.name.clone(), arguments: call.arguments.clone() }
+}
+
+fn request_part(part: &Part) -> RequestPart {
+    let stability = match part.stability() {
+        Stability::Fixed => "fixed",
+        Stability::Session => "session",
+        Stability::Turn => "turn",
+    };
+    RequestPart {
+        section: part.section().to_owned(),
+        origin: part.origin().to_owned(),
+        stability: stability.to_owned(),
+        trust: part.trust(),
+        text: part.text().to_owned(),
+        tokens: part.tokens().map(|tokens| tokens as u64),
+    }
+}

@@ -1,0 +1,75 @@
+//! Token counts of whole prompts: the plain estimate for the ledger, the calibrated one for limits (PRO-024).
+
+use limpid_core::FailureClass;
+use limpid_model::{ModelCard, ModelError};
+use limpid_prompt::Prompt;
+use limpid_prompt::count::{Estimate, Observation, TokenCounter};
+use limpid_store::RequestFilter;
+
+use crate::agent::Inner;
+use crate::error::AgentError;
+
+/// Requests whose counts calibrate the estimate of a model.
+const OBSERVED: u32 = 20;
+
+/// Tokens that an answer gets at least when a window is checked.
+const ROOM_FOR_AN_ANSWER: usize = 256;
+
+impl Inner {
+    /// The estimate for a model, calibrated by what its provider counted for the newest requests.
+    pub(crate) async fn counter(&self, card: &ModelCard) -> Result<Estimate, AgentError> {
+        let filter = RequestFilter { model: Some(card.id.clone()), limit: OBSERVED, ..RequestFilter::default() };
+        let requests = self.store.requests(filter).await?;
+        let observation = |request: &limpid_store::RequestSummary| {
+            let reported = request.end.as_ref()?.usage?.input;
+            Some(Observation { estimated: request.estimate?, reported })
+        };
+        Ok(Estimate::calibrated(requests.rows.iter().filter_map(observation)))
+    }
+}
+
+/// Tokens of a prompt with its tools by a counter.
+pub(crate) fn tokens(prompt: &Prompt, counter: &dyn TokenCounter) -> usize {
+    parts(prompt, counter).into_iter().map(|(_, tokens)| tokens).sum()
+}
+
+/// Refuses a prompt that does not fit the window, with the sizes of its largest parts (LES-013).
+pub(crate) fn check_window(prompt: &Prompt, card: &ModelCard, counter: &dyn TokenCounter) -> Result<(), ModelError> {
+    let Some(window) = card.usable_window.map(|window| window.0 as usize) else { return Ok(()) };
+    let mut sizes = parts(prompt, counter);
+    let total: usize = sizes.iter().map(|(_, tokens)| tokens).sum();
+    if total + ROOM_FOR_AN_ANSWER <= window {
+        return Ok(());
+    }
+    sizes.sort_by_key(|(_, tokens)| std::cmp::Reverse(*tokens));
+    let largest: Vec<String> = sizes.iter().take(5).map(|(name, tokens)| format!("{name} {tokens}")).collect();
+    let message = format!(
+        "the prompt has about {total} tokens and an answer needs {ROOM_FOR_AN_ANSWER}, but {} can use {window}: {}; \
+         begin a new conversation, shorten one of these, or choose a model with a larger window",
+        card.name(),
+        largest.join(", "),
+    );
+    Err(ModelError::new(FailureClass::Overflow, message))
+}
+
+/// Tokens by section, tools last; sections that stand in several messages are summed.
+fn parts(prompt: &Prompt, counter: &dyn TokenCounter) -> Vec<(String, usize)> {
+    let mut sizes: Vec<(String, usize)> = Vec::new();
+    let mut add = |name: &str, tokens: usize| match sizes.iter_mut().find(|(known, _)| known == name) {
+        Some((_, sum)) => *sum += tokens,
+        None => sizes.push((name.to_owned(), tokens)),
+    };
+    for message in prompt.messages() {
+        for part in message.parts() {
+            add(part.section(), counter.count(part.text()));
+        }
+        for call in message.calls() {
+            add("calls", counter.count(&call.name) + counter.count(&call.arguments));
+        }
+    }
+    for tool in prompt.tools() {
+        let text = format!("{}{}{}", tool.name(), tool.description(), tool.schema());
+        add("tools", counter.count(&text));
+    }
+    sizes
+}

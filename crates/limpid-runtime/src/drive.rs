@@ -1,0 +1,272 @@
+//! Drives one turn: asks its machine what to do, carries that out, and writes down what happened (ARC-003, ARC-004).
+//!
+//! Everything that one event leads to is written in one transaction with it: the journal's entry, the messages, the end
+//! of a request, the end of the turn. After a crash the journal is replayed, and what has no recorded result is done
+//! again, or reported as of unknown outcome when that could do harm (SEC-041).
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use limpid_core::{CallId, Message, RequestId, Role, Trust, TurnId};
+use limpid_model::Model;
+use limpid_prompt::Profile;
+use limpid_prompt::inputs::{HistoryMessage, Inputs};
+use limpid_store::{Inbound, InboundId, Lease, NewMessage, TurnOutcome, TurnWrite};
+use limpid_turn::{Effect, Event, Outcome, PlannedCall, ToolOutcome, Turn};
+use tokio::task::JoinSet;
+
+use crate::agent::Inner;
+use crate::convert;
+use crate::error::AgentError;
+use crate::event::AgentEvent;
+use crate::journal::{Began, Entry};
+use crate::tools::{ToolContext, TurnTools};
+use crate::worker::{Command, Worker, message_of};
+use crate::world::hex;
+
+/// What is said of a call that may or may not have been carried out before a crash.
+const UNKNOWN: &str = "outcome unknown: the program stopped while this ran; look before doing it again";
+
+/// One turn under way.
+pub(crate) struct Driver<'a> {
+    pub(crate) worker: &'a mut Worker,
+    pub(crate) lease: &'a Lease,
+    pub(crate) id: TurnId,
+    pub(crate) machine: Turn,
+    pub(crate) profile: Arc<Profile>,
+    pub(crate) path: String,
+    pub(crate) models: Vec<Arc<dyn Model>>,
+    /// Everything that the prompt uses; the messages of the turn are added for each call.
+    pub(crate) inputs: Inputs,
+    pub(crate) tools: Arc<TurnTools>,
+    /// Steering messages that the machine has and no border has placed.
+    pub(crate) steering: VecDeque<InboundId>,
+    /// The request whose reply is being worked off.
+    pub(crate) request: Option<RequestId>,
+}
+
+impl Driver<'_> {
+    /// Carries out effects until the turn is over.
+    pub(crate) async fn run(mut self, effects: Vec<Effect>) -> Result<(), AgentError> {
+        let mut todo = VecDeque::from(effects);
+        let mut answer = None;
+        while let Some(effect) = todo.pop_front() {
+            match effect {
+                Effect::CallModel { round, tools } => todo.extend(self.ask(round, tools).await?),
+                Effect::RunTools { calls } => todo.extend(self.run_tools(calls).await?),
+                Effect::Deliver { text } => answer = Some(text),
+                // Written together with the event that it belongs to.
+                Effect::StoreMessages { .. } => {}
+                Effect::End { outcome, .. } => {
+                    self.worker.listeners.finish(&AgentEvent::Done { outcome, answer: answer.take() });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the machine an event and writes down, all or nothing, the event and what it leads to. Returns what is
+    /// still to be done.
+    pub(crate) async fn apply(
+        &mut self,
+        event: Event,
+        inbound: Option<InboundId>,
+        before: Vec<TurnWrite>,
+    ) -> Result<Vec<Effect>, AgentError> {
+        let entry = Entry::Event(event.clone(), inbound);
+        let effects = self.machine.on(event);
+        let mut writes = before;
+        writes.push(TurnWrite::Event(entry.to_row()));
+        let mut placed = Vec::new();
+        for effect in &effects {
+            match effect {
+                Effect::StoreMessages { batch } => {
+                    let messages = self.rows(batch, &mut placed);
+                    if !placed.is_empty() {
+                        writes.push(TurnWrite::Take(placed.clone()));
+                    }
+                    writes.push(TurnWrite::Messages(messages));
+                }
+                Effect::End { outcome, .. } => writes.push(end_of(outcome)),
+                Effect::CallModel { .. } | Effect::RunTools { .. } | Effect::Deliver { .. } => {}
+            }
+        }
+        self.commit(writes).await?;
+        self.worker.listeners.activate(&placed);
+        Ok(effects)
+    }
+
+    pub(crate) async fn commit(&self, writes: Vec<TurnWrite>) -> Result<(), AgentError> {
+        let Inner { store, .. } = &*self.worker.inner;
+        store.commit(self.lease, &self.id, writes, self.worker.inner.now_ms()).await?;
+        Ok(())
+    }
+
+    /// Takes in another message while the turn runs.
+    pub(crate) async fn steer(&mut self, inbound: Inbound) -> Result<Vec<Effect>, AgentError> {
+        let message = message_of(&inbound, || hex(&*self.worker.inner.ids));
+        self.steering.push_back(inbound.id);
+        self.apply(Event::Steer(message), Some(inbound.id), Vec::new()).await
+    }
+
+    /// A batch as the store takes it; `placed` gets the accepted messages that stand in it.
+    fn rows(&mut self, batch: &[Message], placed: &mut Vec<InboundId>) -> Vec<NewMessage> {
+        let mut row = |message: &Message| {
+            let inbound = if message.role == Role::User { self.steering.pop_front() } else { None };
+            placed.extend(inbound);
+            let request = if message.role == Role::Assistant { self.request.clone() } else { None };
+            NewMessage { inbound, request, ..NewMessage::new(message.clone()) }
+        };
+        batch.iter().map(&mut row).collect()
+    }
+
+    /// Runs tools at once until the machine has what it waits for.
+    async fn run_tools(&mut self, calls: Vec<PlannedCall>) -> Result<Vec<Effect>, AgentError> {
+        let once: Vec<CallId> = calls
+            .iter()
+            .filter(|planned| !self.tools.is_repeatable(&planned.call.name))
+            .map(|p| p.call.id.clone())
+            .collect();
+        if !once.is_empty() {
+            self.commit(vec![TurnWrite::Event(Entry::Running(once).to_row())]).await?;
+        }
+        let mut running = JoinSet::new();
+        for PlannedCall { call, timeout } in calls {
+            self.worker.listeners.send(&AgentEvent::ToolStarted {
+                id: call.id.clone(),
+                name: call.name.clone(),
+                arguments: call.arguments.clone(),
+            });
+            let (tools, context) = (Arc::clone(&self.tools), self.context());
+            running.spawn(async move {
+                let id = call.id.clone();
+                match tokio::time::timeout(timeout, tools.run(context, call)).await {
+                    Ok(outcome) => Event::ToolDone { id, outcome },
+                    Err(_) => Event::Timer { id },
+                }
+            });
+        }
+        loop {
+            let effects = tokio::select! {
+                Some(event) = running.join_next() => match event {
+                    Ok(event) => self.tool_done(event).await?,
+                    // Tools run in tasks of their own, so nothing of theirs can break this one.
+                    Err(error) => return Err(AgentError::Invalid(error.to_string())),
+                },
+                Some(command) = self.worker.commands.recv() => match command {
+                    Command::Cancel => self.apply(Event::Cancel, None, Vec::new()).await?,
+                    Command::Message { inbound, sender, .. } => {
+                        self.worker.listeners.add(sender);
+                        self.steer(inbound).await?
+                    }
+                    Command::Wake => Vec::new(),
+                },
+            };
+            if !effects.is_empty() {
+                return Ok(effects);
+            }
+        }
+    }
+
+    async fn tool_done(&mut self, event: Event) -> Result<Vec<Effect>, AgentError> {
+        let event = self.without_secrets(event);
+        let (id, result) = match &event {
+            Event::ToolDone { id, outcome: ToolOutcome::Done { text, .. } } => (id.clone(), text.clone()),
+            Event::ToolDone { id, outcome: ToolOutcome::Failed { error } } => (id.clone(), error.clone()),
+            Event::Timer { id } => (id.clone(), "it took too long and was stopped".to_owned()),
+            _ => return Ok(Vec::new()),
+        };
+        let effects = self.apply(event, None, Vec::new()).await?;
+        self.worker.listeners.send(&AgentEvent::ToolDone { id, result });
+        Ok(effects)
+    }
+
+    fn without_secrets(&self, event: Event) -> Event {
+        let redactor = &self.worker.inner.redactor;
+        match event {
+            Event::ToolDone { id, outcome: ToolOutcome::Done { text, trust, boundary } } => {
+                Event::ToolDone { id, outcome: ToolOutcome::Done { text: redactor.clean(text), trust, boundary } }
+            }
+            Event::ToolDone { id, outcome: ToolOutcome::Failed { error } } => {
+                Event::ToolDone { id, outcome: ToolOutcome::Failed { error: redactor.clean(error) } }
+            }
+            other => other,
+        }
+    }
+
+    fn context(&self) -> ToolContext {
+        let Inner { store, clock, .. } = &*self.worker.inner;
+        ToolContext {
+            store: Arc::clone(store),
+            clock: Arc::clone(clock),
+            zone: self.worker.inner.zone(),
+            conversation: self.worker.conversation.clone(),
+            turn: self.id.clone(),
+            trust: self.trust(),
+        }
+    }
+
+    /// Who wrote the least trusted text that the model has read in this turn (SEC-002).
+    fn trust(&self) -> Trust {
+        let history = self.inputs.history.iter().map(|message| Trust::from(message.trust));
+        let in_flight = self.machine.in_flight().iter().map(|message| message.trust);
+        let foreign = history.chain(in_flight).chain([Trust::from(self.inputs.user_trust)]).filter(|t| t.is_foreign());
+        foreign.fold(Trust::Owner, Trust::join)
+    }
+}
+
+/// What a turn that was interrupted still has to do, and what of it must not be done again.
+pub(crate) fn unknown_outcomes(machine: &Turn, entries: &[Entry], tools: &TurnTools) -> Vec<Event> {
+    let started = |id: &CallId| entries.iter().any(|entry| matches!(entry, Entry::Running(ids) if ids.contains(id)));
+    let mut events = Vec::new();
+    for effect in machine.pending() {
+        let Effect::RunTools { calls } = effect else { continue };
+        for PlannedCall { call, .. } in calls {
+            if started(&call.id) && !tools.is_repeatable(&call.name) {
+                let outcome = ToolOutcome::Failed { error: UNKNOWN.to_owned() };
+                events.push(Event::ToolDone { id: call.id, outcome });
+            }
+        }
+    }
+    events
+}
+
+/// The end of a turn as the store takes it.
+pub(crate) fn end_of(outcome: &Outcome) -> TurnWrite {
+    match outcome {
+        Outcome::Answered { finish } => TurnWrite::End(TurnOutcome::Answered, finish.as_str().to_owned()),
+        Outcome::Cancelled => TurnWrite::End(TurnOutcome::Cancelled, String::new()),
+        Outcome::Failed { class, message } => TurnWrite::End(TurnOutcome::Failed, format!("{class}: {message}")),
+    }
+}
+
+/// What a turn begins with, for its journal.
+pub(crate) fn began(
+    inner: &Inner,
+    inputs: &Inputs,
+    profile: &Profile,
+    path: &str,
+    model: String,
+) -> Result<Began, AgentError> {
+    let offered = profile.path(path).map_err(|error| AgentError::Prompt(error.to_string()))?;
+    let limits = &inner.config.limits;
+    let usable = inputs.tools.iter().filter(|tool| inputs.model.tools && offered.offers(&tool.name));
+    let tools = usable.map(|tool| {
+        let own = inner.tools.tool(&tool.name).and_then(|tool| tool.timeout());
+        (tool.name.clone(), own.map_or(limits.tool_seconds, |time| time.as_secs()))
+    });
+    Ok(Began {
+        model,
+        profile: profile.name().to_owned(),
+        path: path.to_owned(),
+        inputs: Inputs { history: Vec::new(), ..inputs.clone() },
+        tools: tools.collect(),
+        calls_with_tools: limits.calls_with_tools,
+        result_chars: limits.result_chars,
+    })
+}
+
+/// The messages of a turn as its prompt takes them.
+pub(crate) fn in_flight(machine: &Turn) -> Vec<HistoryMessage> {
+    machine.in_flight().iter().map(convert::in_flight).collect()
+}

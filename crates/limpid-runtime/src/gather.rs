@@ -1,0 +1,197 @@
+//! Inputs of a prompt: everything that one turn may say to a model, read from files, store, configuration and clock at
+//! one moment (KOSHI-003, PICO-022). No other code builds [`Inputs`] for a turn (LES-014).
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use limpid_core::memory::PROMOTION_HITS;
+use limpid_core::{Category, Memory, Trust};
+use limpid_model::ModelCard;
+use limpid_prompt::Profile;
+use limpid_prompt::inputs::{ChangedInput, HistoryMessage, Inputs, MemoryEntry, MemoryInput, TimeInfo};
+use limpid_store::Conversation;
+
+use crate::agent::Inner;
+use crate::convert;
+use crate::error::AgentError;
+use crate::home::read_text;
+use crate::platform::platform;
+use crate::prompts::Loaded;
+use crate::session::{self, Pins, Session};
+use crate::workspace;
+use crate::world::hex;
+
+/// The profile whose conversations keep their beginning; the others render theirs each turn, as their seeds do.
+const KEEPS_ITS_BEGINNING: &str = "limpid";
+
+/// What a prompt is for.
+#[derive(Clone, Copy)]
+pub(crate) struct Occasion<'a> {
+    pub(crate) conversation: Option<&'a Conversation>,
+    pub(crate) profile: &'a str,
+    pub(crate) path: Option<&'a str>,
+    pub(crate) mode: &'a str,
+    pub(crate) card: &'a ModelCard,
+    /// The newest message, as it was typed.
+    pub(crate) text: &'a str,
+    pub(crate) trust: Trust,
+    /// When the turn began: the one reading of the clock (PICO-002).
+    pub(crate) now: Timestamp,
+}
+
+/// Inputs with what else is known of the turn before it begins.
+pub(crate) struct Gathered {
+    /// Without the history, which the store has.
+    pub(crate) inputs: Inputs,
+    pub(crate) profile: Arc<Profile>,
+    pub(crate) path: String,
+    /// What the conversation keeps once the turn has begun.
+    pub(crate) session: Option<Session>,
+    /// What the person is to be told.
+    pub(crate) notices: Vec<String>,
+}
+
+impl Inner {
+    /// Reads everything anew.
+    pub(crate) async fn gather(&self, occasion: Occasion<'_>) -> Result<Gathered, AgentError> {
+        let mut notices = Vec::new();
+        let loaded = self.prompts.load()?;
+        let profile = loaded.profile(occasion.profile)?;
+        let path = occasion.path.unwrap_or(if occasion.card.local { "chat-local" } else { "chat-remote" }).to_owned();
+        let zone = self.zone();
+        let time = time_info(occasion.now, &zone);
+
+        let mut inputs = Inputs {
+            agent_name: self.config.agent.name.clone(),
+            soul: read_text(&self.home.soul())?,
+            safety: read_text(&self.home.safety())?,
+            additional_instructions: self.config.prompt.additional_instructions.clone(),
+            use_sanity_checks: self.config.prompt.sanity_checks,
+            mode: occasion.mode.to_owned(),
+            model: convert::model(occasion.card),
+            tools: self.tools.inputs(self.config.memory.enabled),
+            memory: self.memories(&mut notices).await?,
+            workspace: workspace::read(&self.home.workspace(), &time, &mut notices)?,
+            time: Some(time),
+            platform: platform(),
+            user_message: occasion.text.to_owned(),
+            user_trust: occasion.trust.into(),
+            boundary: hex(&*self.ids),
+            ..Inputs::default()
+        };
+        for (field, file) in [("soul", "soul.md"), ("safety", "safety.md")] {
+            inputs.origins.insert(field.to_owned(), format!("home:{file}"));
+        }
+        inputs.origins.insert("additional_instructions".to_owned(), "home:limpid.toml".to_owned());
+        self.clean(&mut inputs);
+
+        let mut session = None;
+        if keeps_its_beginning(&profile) {
+            let kept = Session::read(occasion.conversation.and_then(|conversation| conversation.session.as_deref()));
+            let key = border_key(&loaded, &inputs, &profile, &path);
+            let Pins { pinned, changed, session: next } =
+                session::place(kept, key, std::mem::take(&mut inputs.memory.pinned));
+            inputs.memory.pinned = pinned;
+            inputs.changed = ChangedInput { goal: false, pinned: changed };
+            session = Some(next);
+        }
+        Ok(Gathered { inputs, profile, path, session, notices })
+    }
+
+    /// The messages of a conversation, as prompts splice them in. A record that cannot be read costs that record only.
+    pub(crate) async fn history(
+        &self,
+        conversation: &Conversation,
+        notices: &mut Vec<String>,
+    ) -> Result<Vec<HistoryMessage>, AgentError> {
+        let listed = self.store.messages(&conversation.id, None).await?;
+        for broken in &listed.broken {
+            notices.push(format!(
+                "{} {} cannot be read ({}); everything else can",
+                broken.table, broken.id, broken.reason
+            ));
+        }
+        Ok(listed.rows.iter().map(convert::history).collect())
+    }
+
+    async fn memories(&self, notices: &mut Vec<String>) -> Result<MemoryInput, AgentError> {
+        let mut input = MemoryInput { enabled: self.config.memory.enabled, ..MemoryInput::default() };
+        if !input.enabled {
+            return Ok(input);
+        }
+        let listed = self.store.memories(None).await?;
+        for broken in &listed.broken {
+            notices.push(format!("memory {} cannot be read ({}); all others can", broken.id, broken.reason));
+        }
+        let entries = |wanted: &dyn Fn(&Memory) -> bool| -> Vec<MemoryEntry> {
+            listed.rows.iter().filter(|memory| wanted(memory)).map(convert::memory).collect()
+        };
+        let of = |category| entries(&|memory: &Memory| memory.category == category);
+        input.general = of(Category::General);
+        input.preference = of(Category::Preference);
+        input.learning = of(Category::Learning);
+        input.error = of(Category::Error);
+        input.pinned = entries(&|memory| memory.pinned);
+        input.promotions = entries(&|memory| memory.hits >= PROMOTION_HITS);
+        if let Some(name) = self.config.owner.name.as_deref().filter(|_| !listed.rows.iter().any(|m| m.key == "owner"))
+        {
+            input.pinned.insert(0, MemoryEntry { key: "owner".into(), content: name.into(), ..MemoryEntry::default() });
+        }
+        Ok(input)
+    }
+
+    /// Takes known secrets out of every text of the owner's.
+    fn clean(&self, inputs: &mut Inputs) {
+        let clean = |text: &mut String| *text = self.redactor.clean(std::mem::take(text));
+        inputs.soul.iter_mut().chain(inputs.safety.as_mut()).for_each(clean);
+        clean(&mut inputs.additional_instructions);
+        clean(&mut inputs.user_message);
+        let workspace = &mut inputs.workspace;
+        workspace.files.iter_mut().map(|file| &mut file.content).for_each(clean);
+        workspace.long_term.iter_mut().for_each(clean);
+        workspace.daily_notes.iter_mut().map(|note| &mut note.content).for_each(clean);
+        let MemoryInput { general, preference, learning, error, pinned, promotions, .. } = &mut inputs.memory;
+        for memories in [general, preference, learning, error, pinned, promotions] {
+            memories.iter_mut().map(|memory| &mut memory.content).for_each(clean);
+        }
+    }
+
+    /// The owner's zone.
+    pub(crate) fn zone(&self) -> TimeZone {
+        self.config.owner.zone.clone().unwrap_or_else(|| self.system_zone.clone())
+    }
+}
+
+fn keeps_its_beginning(profile: &Profile) -> bool {
+    profile.name() == KEEPS_ITS_BEGINNING || profile.base() == Some(KEEPS_ITS_BEGINNING)
+}
+
+/// Everything whose change is a border between two stretches of a conversation (PRO-041).
+fn border_key(loaded: &Loaded, inputs: &Inputs, profile: &Profile, path: &str) -> String {
+    let tools: Vec<&str> = inputs.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let settings = serde_json::json!([
+        env!("CARGO_PKG_VERSION"),
+        profile.name(),
+        path,
+        inputs.mode,
+        inputs.model,
+        inputs.agent_name,
+        inputs.soul,
+        inputs.safety,
+        inputs.memory.enabled,
+        tools,
+    ])
+    .to_string();
+    let files = loaded.files.iter().flat_map(|file| [file.path.as_bytes(), &file.bytes]);
+    session::key_of(std::iter::once(settings.as_bytes()).chain(files))
+}
+
+fn time_info(now: Timestamp, zone: &TimeZone) -> TimeInfo {
+    let local = now.to_zoned(zone.clone());
+    TimeInfo {
+        local: local.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
+        zone: zone.iana_name().unwrap_or("UTC").to_owned(),
+        utc: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+    }
+}

@@ -1,0 +1,157 @@
+//! Which model answers, and how it is had.
+
+use std::sync::{Arc, PoisonError};
+
+use limpid_core::FailureClass;
+use limpid_model::provider::{Settings, presets, resolve};
+use limpid_model::{ApiKey, Model, ModelError, Timeouts};
+
+use crate::agent::Inner;
+use crate::config::Config;
+use crate::error::AgentError;
+use crate::world::Environment;
+
+/// The models of a turn: the one that was chosen, then those that stand in for it. Never empty.
+pub(crate) type Models = Vec<Arc<dyn Model>>;
+
+/// A model that was found without being set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Its name: `provider/id`.
+    pub model: String,
+    /// Where it was found: a variable, an address, a file.
+    pub because: String,
+}
+
+impl Inner {
+    /// The models of a turn (KAI-110).
+    pub(crate) async fn models_for(&self, wanted: Option<&str>) -> Result<Models, AgentError> {
+        let mut models = vec![self.model(wanted).await?];
+        for name in &self.config.fallback {
+            let model = self.open_model(name)?;
+            if !models.iter().any(|known| known.info().name() == model.info().name()) {
+                models.push(model);
+            }
+        }
+        Ok(models)
+    }
+
+    /// The model that is wanted, else the configured one, else one that is found (SUR-002).
+    pub(crate) async fn model(&self, wanted: Option<&str>) -> Result<Arc<dyn Model>, AgentError> {
+        if let Some(model) = &self.only_model {
+            return Ok(Arc::clone(model));
+        }
+        match wanted.or(self.config.model.as_deref()) {
+            Some(name) => self.open_model(name),
+            None => match self.find_model().await {
+                Some(found) => self.open_model(&found.model),
+                None => Err(ModelError::new(
+                    FailureClass::UnknownModel,
+                    "no model is set and none was found: set a provider's key (for example OPENAI_API_KEY), start a \
+                     local server, fetch a model with `limpid model pull`, or name one with --model",
+                )
+                .into()),
+            },
+        }
+    }
+
+    /// A model by name; each is opened once.
+    pub(crate) fn open_model(&self, name: &str) -> Result<Arc<dyn Model>, AgentError> {
+        if let Some(model) = &self.only_model {
+            return Ok(Arc::clone(model));
+        }
+        let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(model) = models.get(name) {
+            return Ok(Arc::clone(model));
+        }
+        let model: Arc<dyn Model> = match name.strip_prefix("local/") {
+            Some(file) => self.open_local(file)?,
+            None => resolve(name, &settings(&self.config, &self.environment))
+                .map_err(|error| ModelError::new(FailureClass::UnknownModel, error.to_string()))?,
+        };
+        models.insert(name.to_owned(), Arc::clone(&model));
+        Ok(model)
+    }
+
+    /// Looks for a model in the order of SUR-002: keys, servers on this machine, fetched models.
+    pub(crate) async fn find_model(&self) -> Option<Found> {
+        if let Some(found) = find_key(&self.config, &self.environment) {
+            return Some(found);
+        }
+        for server in limpid_model::provider::find_local_servers().await {
+            if let Some(model) = server.models.first() {
+                let model = format!("{}/{model}", server.provider);
+                return Some(Found { model, because: format!("a server answers at {}", server.base_url) });
+            }
+        }
+        let file = self.fetched_models().into_iter().next()?;
+        Some(Found { because: format!("{file} is in the models folder"), model: format!("local/{file}") })
+    }
+
+    /// The model files of the home folder, by name.
+    pub(crate) fn fetched_models(&self) -> Vec<String> {
+        let Ok(entries) = std::fs::read_dir(self.home.models()) else { return Vec::new() };
+        let mut files: Vec<String> = entries
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .filter(|name| name.ends_with(".gguf"))
+            .collect();
+        files.sort();
+        files
+    }
+
+    #[cfg(feature = "local")]
+    fn open_local(&self, file: &str) -> Result<Arc<dyn Model>, AgentError> {
+        use limpid_model::local::{LocalModel, LocalSettings, available};
+        let name = if file.ends_with(".gguf") { file.to_owned() } else { format!("{file}.gguf") };
+        let settings = LocalSettings {
+            name: Some(file.to_owned()),
+            window: self.config.local.window,
+            threads: self.config.local.threads,
+            memory: available(),
+            ..LocalSettings::default()
+        };
+        let model = LocalModel::open(&self.home.models().join(name), &settings)
+            .map_err(|error| ModelError::new(FailureClass::UnknownModel, error.to_string()))?;
+        Ok(Arc::new(model))
+    }
+
+    #[cfg(not(feature = "local"))]
+    fn open_local(&self, file: &str) -> Result<Arc<dyn Model>, AgentError> {
+        let message =
+            format!("this program was built without the local engine, so it cannot run {file}; choose another model");
+        Err(ModelError::new(FailureClass::UnknownModel, message).into())
+    }
+}
+
+/// The first provider whose key or address is set, and the model that it is asked for (SUR-002).
+pub fn find_key(config: &Config, environment: &Environment) -> Option<Found> {
+    const FIRST: [&str; 4] = ["openai", "anthropic", "gemini", "openrouter"];
+    let rest = presets().keys().map(String::as_str).filter(|name| !FIRST.contains(name));
+    FIRST.into_iter().chain(rest).find_map(|name| {
+        let preset = presets().get(name)?;
+        let own = config.provider.get(name);
+        let variable = own.and_then(|own| own.api_key_env.as_deref()).or(preset.key_variable.as_deref())?;
+        environment.get(variable)?;
+        Some(Found { model: format!("{name}/{}", preset.model.as_deref()?), because: format!("{variable} is set") })
+    })
+}
+
+/// Keys and addresses: what the configuration says, else the variables that are usual.
+fn settings(config: &Config, environment: &Environment) -> Settings {
+    let mut settings = Settings { timeouts: Timeouts::default(), ..Settings::default() };
+    let names = presets().keys().chain(config.provider.keys());
+    for name in names {
+        let preset = presets().get(name);
+        let own = config.provider.get(name);
+        let key = own.and_then(|own| own.api_key_env.as_deref()).or(preset.and_then(|p| p.key_variable.as_deref()));
+        if let Some(key) = key.and_then(|variable| environment.get(variable)) {
+            settings.keys.insert(name.clone(), ApiKey::new(key));
+        }
+        let url = preset.and_then(|preset| preset.base_url_variable.as_deref());
+        let url = own.and_then(|own| own.base_url.as_deref()).or(url.and_then(|variable| environment.get(variable)));
+        if let Some(url) = url {
+            settings.base_urls.insert(name.clone(), url.to_owned());
+        }
+    }
+    settings
+}

@@ -1,0 +1,114 @@
+//! What a conversation keeps from one turn to the next, so that nothing before its history changes (PRO-040, PRO-041).
+//!
+//! Files and settings may change the beginning of a prompt: that is a border, and everything is rendered anew. Memories
+//! that are pinned between two borders would change it too; they stand in the tail of the next message instead and move
+//! up at the border. A memory that is no longer pinned is a border: the owner wants it gone.
+
+use limpid_prompt::inputs::MemoryEntry;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// What a conversation keeps; the store holds it as JSON text.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Session {
+    /// The hash of everything whose change is a border.
+    key: String,
+    /// The memories that the beginning of the prompt shows.
+    pinned: Vec<MemoryEntry>,
+    /// Memories that the tail of an earlier message has shown since.
+    told: Vec<MemoryEntry>,
+}
+
+/// Pinned memories by the place where a turn's prompt shows them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Pins {
+    /// In the beginning.
+    pub(crate) pinned: Vec<MemoryEntry>,
+    /// In the tail of the newest message.
+    pub(crate) changed: Vec<MemoryEntry>,
+    /// What the conversation keeps when the turn has begun.
+    pub(crate) session: Session,
+}
+
+impl Session {
+    /// Reads what was kept; nothing when that cannot be read, which is a border.
+    pub(crate) fn read(stored: Option<&str>) -> Option<Self> {
+        serde_json::from_str(stored?).ok()
+    }
+
+    /// The text for the store.
+    pub(crate) fn to_text(&self) -> String {
+        // Plain data with text keys always serialises.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// Says where the memories that are pinned go.
+pub(crate) fn place(kept: Option<Session>, key: String, current: Vec<MemoryEntry>) -> Pins {
+    let is_there = |pin: &MemoryEntry| current.iter().any(|memory| memory.key == pin.key);
+    let kept = kept.filter(|kept| kept.key == key && kept.pinned.iter().chain(&kept.told).all(is_there));
+    let Some(mut session) = kept else {
+        return Pins {
+            pinned: current.clone(),
+            changed: Vec::new(),
+            session: Session { key, pinned: current, told: Vec::new() },
+        };
+    };
+    let is_new = |memory: &MemoryEntry| {
+        let latest = session.told.iter().rev().chain(&session.pinned).find(|known| known.key == memory.key);
+        latest.is_none_or(|known| known.content != memory.content)
+    };
+    let changed: Vec<MemoryEntry> = current.into_iter().filter(is_new).collect();
+    session.told.extend(changed.iter().cloned());
+    Pins { pinned: session.pinned.clone(), changed, session }
+}
+
+/// The hash of texts, each kept apart from the next.
+pub(crate) fn key_of<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> String {
+    let mut hash = Sha256::new();
+    for text in texts {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    }
+    hash.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pin(key: &str, content: &str) -> MemoryEntry {
+        MemoryEntry { key: key.to_owned(), content: content.to_owned(), ..MemoryEntry::default() }
+    }
+
+    fn shown(pins: &Pins) -> (Vec<&str>, Vec<&str>) {
+        let texts = |pins: &'_ [MemoryEntry]| pins.iter().map(|pin| pin.content.clone()).collect::<Vec<_>>();
+        let leak = |texts: Vec<String>| texts.into_iter().map(|text| &*text.leak()).collect();
+        (leak(texts(&pins.pinned)), leak(texts(&pins.changed)))
+    }
+
+    // PRO-040 PRO-041
+    #[test]
+    fn a_new_pin_is_told_once_in_the_tail_and_moves_up_at_the_border() {
+        let (a, b, b2) = (pin("a", "1"), pin("b", "2"), pin("b", "3"));
+        let first = place(None, "k".into(), vec![a.clone()]);
+        assert_eq!(shown(&first), (vec!["1"], vec![]));
+        let read = |pins: &Pins| Session::read(Some(&pins.session.to_text()));
+        let second = place(read(&first), "k".into(), vec![a.clone(), b.clone()]);
+        assert_eq!(shown(&second), (vec!["1"], vec!["2"]));
+        let third = place(read(&second), "k".into(), vec![a.clone(), b]);
+        assert_eq!(shown(&third), (vec!["1"], vec![]));
+        let fourth = place(read(&third), "k".into(), vec![a.clone(), b2.clone()]);
+        assert_eq!(shown(&fourth), (vec!["1"], vec!["3"]));
+        let border = place(read(&fourth), "other".into(), vec![a, b2]);
+        assert_eq!(shown(&border), (vec!["1", "3"], vec![]));
+    }
+
+    // PRO-040
+    #[test]
+    fn a_memory_that_is_gone_is_a_border() {
+        let first = place(None, "k".into(), vec![pin("a", "1"), pin("b", "2")]);
+        let second = place(Some(first.session), "k".into(), vec![pin("b", "2"), pin("c", "3")]);
+        assert_eq!(shown(&second), (vec!["2", "3"], vec![]));
+    }
+}

@@ -1,0 +1,231 @@
+//! One worker a conversation: it holds the lease, carries on what was interrupted, and runs turns one after the other
+//! while there are messages (ARC-010, ARC-011).
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use limpid_core::{ConversationId, FailureClass, Message, Role};
+use limpid_store::{Acquired, Inbound, InboundId, Lease};
+use limpid_turn::Outcome;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::AbortHandle;
+
+use crate::agent::Inner;
+use crate::error::AgentError;
+use crate::event::AgentEvent;
+use crate::process;
+
+/// How long a lease lasts when nobody renews it.
+const LEASE: Duration = Duration::from_secs(30);
+
+/// How often a lease that another process holds is asked for.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// What a worker is told.
+pub(crate) enum Command {
+    /// A message was accepted.
+    Message { inbound: Inbound, sender: Option<Sender>, path: Option<String> },
+    /// The running turn is to stop.
+    Cancel,
+    /// There may be something to do.
+    Wake,
+}
+
+/// Where the events of one accepted message go.
+#[derive(Clone, Debug)]
+pub(crate) struct Sender {
+    inbound: InboundId,
+    events: UnboundedSender<AgentEvent>,
+}
+
+impl Sender {
+    pub(crate) fn new(inbound: InboundId, events: UnboundedSender<AgentEvent>) -> Self {
+        Self { inbound, events }
+    }
+
+    /// Whoever does not listen any more misses nothing that is not kept.
+    pub(crate) fn send(&self, event: AgentEvent) {
+        let _ = self.events.send(event);
+    }
+}
+
+/// Those who wait for answers: to the running turn's messages, and to later ones.
+#[derive(Default)]
+pub(crate) struct Listeners {
+    active: Vec<Sender>,
+    waiting: Vec<Sender>,
+}
+
+impl Listeners {
+    pub(crate) fn add(&mut self, sender: Option<Sender>) {
+        self.waiting.extend(sender);
+    }
+
+    /// These messages are answered by the running turn.
+    pub(crate) fn activate(&mut self, taken: &[InboundId]) {
+        let (active, waiting) = self.waiting.drain(..).partition(|sender| taken.contains(&sender.inbound));
+        self.waiting = waiting;
+        self.active.extend::<Vec<Sender>>(active);
+    }
+
+    pub(crate) fn send(&self, event: &AgentEvent) {
+        self.active.iter().for_each(|sender| sender.send(event.clone()));
+    }
+
+    /// The last event of the running turn.
+    pub(crate) fn finish(&mut self, event: &AgentEvent) {
+        self.send(event);
+        self.active.clear();
+    }
+
+    fn finish_all(&mut self, event: &AgentEvent) {
+        self.active.append(&mut self.waiting);
+        self.finish(event);
+    }
+}
+
+/// The work on one conversation.
+pub(crate) struct Worker {
+    pub(crate) inner: Arc<Inner>,
+    pub(crate) conversation: ConversationId,
+    pub(crate) commands: UnboundedReceiver<Command>,
+    pub(crate) listeners: Listeners,
+    /// The path that the newest message asked for.
+    pub(crate) path: Option<String>,
+}
+
+impl Inner {
+    /// Tells a conversation's worker something; it is started when there is none.
+    pub(crate) fn command(self: &Arc<Self>, conversation: &ConversationId, command: Command) {
+        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        let command = match workers.get(conversation) {
+            Some(worker) => match worker.send(command) {
+                Ok(()) => return,
+                Err(refused) => refused.0,
+            },
+            None => command,
+        };
+        let (sender, commands) = unbounded_channel();
+        // The receiver lives right here.
+        let _ = sender.send(command);
+        workers.insert(conversation.clone(), sender);
+        let worker = Worker {
+            inner: Arc::clone(self),
+            conversation: conversation.clone(),
+            commands,
+            listeners: Listeners::default(),
+            path: None,
+        };
+        tokio::spawn(worker.work());
+    }
+
+    /// Tells a conversation's worker something when there is one.
+    pub(crate) fn tell(&self, conversation: &ConversationId, command: Command) {
+        let workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(worker) = workers.get(conversation) {
+            let _ = worker.send(command);
+        }
+    }
+}
+
+impl Worker {
+    async fn work(mut self) {
+        loop {
+            if let Err(error) = self.work_under_lease().await {
+                self.drain();
+                self.listeners.finish_all(&AgentEvent::Broken(error.to_string()));
+                self.inner.workers.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.conversation);
+                return;
+            }
+            if self.leave() {
+                return;
+            }
+        }
+    }
+
+    /// Runs turns until no message waits, then gives the lease back.
+    async fn work_under_lease(&mut self) -> Result<(), AgentError> {
+        let lease = self.acquire().await?;
+        let renewing = self.renew(&lease);
+        let worked = self.run_turns(&lease).await;
+        renewing.abort();
+        let released = self.inner.store.release(&self.conversation, lease.fence).await;
+        worked?;
+        Ok(released?)
+    }
+
+    async fn run_turns(&mut self, lease: &Lease) -> Result<(), AgentError> {
+        self.resume_turns(lease).await?;
+        loop {
+            self.drain();
+            let waiting = self.inner.store.waiting(&self.conversation).await?.rows;
+            if waiting.is_empty() {
+                return Ok(());
+            }
+            self.turn(lease, waiting).await?;
+        }
+    }
+
+    /// Takes in what was said since; a cancel finds no turn to stop.
+    fn drain(&mut self) {
+        while let Ok(command) = self.commands.try_recv() {
+            if let Command::Message { sender, path, .. } = command {
+                self.listeners.add(sender);
+                self.path = path;
+            }
+        }
+    }
+
+    /// Ends the worker unless somebody has told it something. Whoever still listens was answered by another process.
+    fn leave(&mut self) -> bool {
+        let mut workers = self.inner.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.commands.is_empty() {
+            return false;
+        }
+        workers.remove(&self.conversation);
+        drop(workers);
+        let answered = "another process has answered this message; its answer is in the conversation";
+        self.listeners.finish_all(&AgentEvent::Broken(answered.to_owned()));
+        true
+    }
+
+    async fn acquire(&self) -> Result<Lease, AgentError> {
+        let Inner { store, holder, .. } = &*self.inner;
+        loop {
+            match store.acquire(&self.conversation, holder, self.inner.now_ms(), LEASE.as_millis() as i64).await? {
+                Acquired::Lease(lease) => return Ok(lease),
+                Acquired::Busy(other) if process::is_dead(&other.holder) => {
+                    store.release(&self.conversation, other.fence).await?;
+                }
+                Acquired::Busy(_) => tokio::time::sleep(PATIENCE).await,
+            }
+        }
+    }
+
+    /// Moves the lease's end while it is needed. When that fails, the next write says so.
+    fn renew(&self, lease: &Lease) -> AbortHandle {
+        let (inner, lease) = (Arc::clone(&self.inner), lease.clone());
+        let renewing = tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(LEASE / 3).await;
+                let _ = inner.store.renew(&lease, inner.now_ms(), LEASE.as_millis() as i64).await;
+            }
+        });
+        renewing.abort_handle()
+    }
+}
+
+/// An accepted message as one of the conversation.
+pub(crate) fn message_of(inbound: &Inbound, boundary: impl FnOnce() -> String) -> Message {
+    let boundary = inbound.trust.is_foreign().then(boundary);
+    Message { trust: inbound.trust, boundary, ..Message::new(Role::User, inbound.text.clone()) }
+}
+
+/// The outcome of a turn that could not begin.
+pub(crate) fn failed(error: &AgentError) -> Outcome {
+    let class = match error {
+        AgentError::Model(error) => error.class,
+        _ => FailureClass::Malformed,
+    };
+    Outcome::Failed { class, message: error.to_string() }
+}

@@ -1,0 +1,126 @@
+//! An agent whose clock, names and model are the test's.
+
+#![allow(clippy::unwrap_used, dead_code, unreachable_pub)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
+
+use jiff::{Timestamp, ToSpan};
+use limpid_core::RetryPlan;
+use limpid_runtime::{
+    Agent, AgentEvent, AgentOptions, ChatRequest, Clock, Config, ConversationChoice, Environment, Home, Ids, TurnHandle,
+};
+use limpid_testkit::{Recorder, Script};
+use tempfile::TempDir;
+
+/// A clock that stands still until it is moved.
+#[derive(Debug)]
+pub struct FixedClock(AtomicI64);
+
+impl FixedClock {
+    pub fn at(instant: &str) -> Self {
+        Self(AtomicI64::new(instant.parse::<Timestamp>().unwrap().as_millisecond()))
+    }
+
+    pub fn forward(&self, span: jiff::Span) {
+        let later = self.now().checked_add(span).unwrap();
+        self.0.store(later.as_millisecond(), Ordering::SeqCst);
+    }
+
+    pub fn forward_days(&self, days: i64) {
+        self.forward((days * 24).hours());
+    }
+}
+
+impl Clock for FixedClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millisecond(self.0.load(Ordering::SeqCst)).unwrap()
+    }
+}
+
+/// Names that count upwards.
+#[derive(Debug, Default)]
+pub struct CountingIds(AtomicU64);
+
+impl Ids for CountingIds {
+    fn draw(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::SeqCst) + 1
+    }
+}
+
+/// A home folder, a server that records, and what an agent over both is made of.
+pub struct Bench {
+    pub home: TempDir,
+    pub server: Recorder,
+    pub clock: Arc<FixedClock>,
+    pub ids: Arc<CountingIds>,
+    pub config: Config,
+}
+
+impl Bench {
+    /// A bench whose model says what the script says.
+    pub async fn new(script: &str) -> Self {
+        let config = "model = \"openai/scripted\"\n[owner]\nzone = \"Europe/Berlin\"\n";
+        Self {
+            home: tempfile::tempdir().unwrap(),
+            server: Recorder::start(Script::parse(script).unwrap()).await.unwrap(),
+            clock: Arc::new(FixedClock::at("2026-03-28T12:00:00Z")),
+            ids: Arc::default(),
+            config: Config::parse(config, "limpid.toml").unwrap(),
+        }
+    }
+
+    /// An agent on it; a second one is a second start of the program.
+    pub fn agent(&self) -> Agent {
+        Agent::open(self.options()).unwrap()
+    }
+
+    pub fn options(&self) -> AgentOptions {
+        let url = format!("{}/v1", self.server.url());
+        AgentOptions {
+            config: self.config.clone(),
+            environment: Environment::new([("OPENAI_BASE_URL".to_owned(), url)]),
+            clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
+            ids: Arc::clone(&self.ids) as Arc<dyn Ids>,
+            retry: RetryPlan { first_wait: Duration::from_millis(1), ..RetryPlan::default() },
+            ..AgentOptions::new(Home::new(self.home.path()))
+        }
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        let path = self.home.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+}
+
+/// Says something in the last conversation and returns every event.
+pub async fn say(agent: &Agent, text: &str) -> Vec<AgentEvent> {
+    all(agent.chat(last(text)).await.unwrap()).await
+}
+
+pub fn last(text: &str) -> ChatRequest {
+    ChatRequest { conversation: ConversationChoice::Last, text: text.to_owned(), ..ChatRequest::default() }
+}
+
+/// Every event of a message, up to the last one.
+pub async fn all(mut handle: TurnHandle) -> Vec<AgentEvent> {
+    let mut events = Vec::new();
+    while let Some(event) = tokio::time::timeout(Duration::from_secs(20), handle.next()).await.unwrap() {
+        let is_last = event.is_last();
+        events.push(event);
+        if is_last {
+            break;
+        }
+    }
+    events
+}
+
+/// The text that was streamed.
+pub fn text(events: &[AgentEvent]) -> String {
+    events
+        .iter()
+        .filter_map(|event| if let AgentEvent::Text(text) = event { Some(text.as_str()) } else { None })
+        .collect()
+}
