@@ -17,6 +17,9 @@ use crate::wire::{CallIds, WireCall};
 
 pub(crate) use frames::Frames;
 
+#[cfg(test)]
+mod tests;
+
 /// A protocol that a provider speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
