@@ -15,7 +15,7 @@ use crate::errors::Fault;
 use crate::model::ModelEvent;
 use crate::wire::{CallIds, WireCall};
 
-pub(crate) use frames::Frames;
+pub(crate) use frames::{Frames, MAX_FRAME};
 
 #[cfg(test)]
 mod tests;
@@ -44,6 +44,8 @@ pub struct Dialect {
     pub completion_limit: bool,
     /// A name for the conversation is taken as `prompt_cache_key`.
     pub cache_key: bool,
+    /// Tokens are counted unasked, and `stream_options` is refused.
+    pub counts_unasked: bool,
     /// `cache_control` marks are taken in the parts of a message.
     pub cache_marks: bool,
 }

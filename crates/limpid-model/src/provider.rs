@@ -185,7 +185,7 @@ pub async fn find_local_servers() -> Vec<LocalServer> {
     find_servers_at(&places).await
 }
 
-/// Looks for model servers at these places, each a provider and a base URL, at most 300 ms.
+/// Looks for model servers at these places, each a provider and a base URL, for at most 300 ms.
 pub async fn find_servers_at(places: &[(String, String)]) -> Vec<LocalServer> {
     let probes = places.iter().map(|(provider, base_url)| async move {
         let models = tokio::time::timeout(PROBE, list(provider, base_url)).await.ok()??;

@@ -26,6 +26,12 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+/// What a flood consists of.
+const FLOOD_LINE: &str = "The river ran on past the mill and nobody thought to count it.\n";
+
+/// Bytes of one piece of a flood.
+const FLOOD_PIECE: usize = 64 * 1024;
+
 /// Replies in the order in which they are given.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -52,9 +58,9 @@ pub struct Reply {
     pub usage: Option<ScriptedUsage>,
     /// Why the answer is over: `stop`, `calls`, `length`, `moderated` or any other word. Absent: by the content.
     pub finish: Option<String>,
-    /// So many more bytes of text, in lines of 64.
+    /// So many more bytes of text, in pieces of 64 KiB.
     pub flood: usize,
-    /// An HTTP status; from 400 on the reply is an error with `body`.
+    /// An HTTP status; any but 2xx makes the reply an error with `body`.
     pub status: Option<u16>,
     /// The body of an error.
     pub body: String,
@@ -196,12 +202,16 @@ impl Player {
 
 impl Reply {
     /// The pieces of the text, the flood included.
-    pub fn text_pieces(&self) -> impl Iterator<Item = &str> {
-        const LINE: &str = "The river ran on past the mill and nobody thought to count it.\n.";
-        let whole = self.flood / LINE.len();
-        let rest = &LINE[..self.flood % LINE.len()];
-        let flood = std::iter::repeat_n(LINE, whole).chain((!rest.is_empty()).then_some(rest));
-        self.text.0.iter().map(String::as_str).chain(flood)
+    pub fn text_pieces(&self) -> impl Iterator<Item = String> {
+        let whole = self.flood / FLOOD_PIECE;
+        let sizes = std::iter::repeat_n(FLOOD_PIECE, whole).chain([self.flood % FLOOD_PIECE]).filter(|size| *size > 0);
+        let flood = sizes.map(|size| FLOOD_LINE.repeat(size.div_ceil(FLOOD_LINE.len()))[..size].to_owned());
+        self.text.0.iter().cloned().chain(flood)
+    }
+
+    /// Whether the reply is an error.
+    pub fn is_error(&self) -> bool {
+        self.status.is_some_and(|status| !(200..300).contains(&status))
     }
 
     /// The word for why the answer is over.
@@ -266,8 +276,8 @@ mod tests {
 
     #[test]
     fn a_flood_has_the_size_asked_for() {
-        let reply = Reply { flood: 1000, ..Reply::default() };
-        assert_eq!(reply.text_pieces().map(str::len).sum::<usize>(), 1000);
+        let reply = Reply { flood: 100_000, ..Reply::default() };
+        assert_eq!(reply.text_pieces().map(|piece| piece.len()).collect::<Vec<_>>(), [65_536, 34_464]);
     }
 
     #[test]

@@ -141,7 +141,7 @@ fn steps(reply: &Reply, ids: CallIds, mut json: Option<JsonReply>, service: &Ser
     if reply.delay_ms > 0 {
         steps.push_back(Step::Wait(reply.delay_ms));
     }
-    if let Some(status) = reply.status.filter(|status| *status >= 400) {
+    if let Some(status) = reply.status.filter(|_| reply.is_error()) {
         let wait = reply.retry_after.map(Duration::from_secs);
         steps.push_back(Step::Fail(service.status_error(status, &reply.body, wait)));
         return steps;
@@ -181,7 +181,7 @@ fn steps(reply: &Reply, ids: CallIds, mut json: Option<JsonReply>, service: &Ser
 
 fn events(reply: &Reply, mut ids: CallIds) -> Vec<ModelEvent> {
     let mut events: Vec<ModelEvent> = reply.reasoning.0.iter().cloned().map(ModelEvent::Reasoning).collect();
-    events.extend(reply.text_pieces().map(|piece| ModelEvent::Text(piece.to_owned())));
+    events.extend(reply.text_pieces().map(ModelEvent::Text));
     events.extend(reply.calls.iter().map(|call| {
         let id = ids.claim(call.id.as_deref());
         ModelEvent::Call(ToolCall { id, name: call.name.clone(), arguments: call.arguments_text() })

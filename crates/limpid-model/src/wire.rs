@@ -63,7 +63,7 @@ impl<'a> WireCall<'a> {
     /// # Errors
     /// When a tool's schema is no JSON, or the tool that must be called is not among the offered ones.
     pub(crate) fn new(card: &'a ModelCard, call: &'a ModelCall) -> Result<Self, ModelError> {
-        let offered = offered(call)?;
+        let offered = offered(card, call)?;
         let mut messages = native_messages(call.prompt.messages());
         limit_marks(&mut messages);
         let mut wire = Self {
@@ -151,9 +151,15 @@ pub(crate) fn bare_id(id: &str) -> &str {
     id.split('~').next().unwrap_or(id)
 }
 
-fn offered(call: &ModelCall) -> Result<Vec<WireTool<'_>>, ModelError> {
-    let mut tools = Vec::with_capacity(call.prompt.tools().len());
-    for tool in call.prompt.tools() {
+/// The tools that this model may call: those that the prompt declares, or those that its text lists.
+fn offered<'a>(card: &ModelCard, call: &'a ModelCall) -> Result<Vec<WireTool<'a>>, ModelError> {
+    let offered = match card.tools {
+        ToolProtocol::None => &[],
+        ToolProtocol::Native => call.prompt.tools(),
+        ToolProtocol::Json => call.prompt.offered(),
+    };
+    let mut tools = Vec::with_capacity(offered.len());
+    for tool in offered {
         if let Err(error) = serde_json::from_str::<IgnoredAny>(tool.schema()) {
             let name = tool.name();
             let message = format!("the schema of the tool `{name}` is not JSON ({error}); correct or remove the tool");
@@ -207,4 +213,36 @@ fn calls_text(calls: &[CallInput]) -> String {
         Object::new().text("name", &call.name).raw("arguments", arguments).end()
     });
     Object::new().raw("calls", array(calls)).end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // LES-024
+    #[test]
+    fn no_request_has_more_marks_than_providers_take() {
+        let message = |cache_mark| WireMessage {
+            role: Role::User,
+            text: Cow::Borrowed("x"),
+            calls: &[],
+            call_id: None,
+            tool: None,
+            cache_mark,
+        };
+        let mut messages: Vec<WireMessage<'_>> = (0..20).map(|at| message(at % 2 == 0)).collect();
+        limit_marks(&mut messages);
+        let marked: Vec<usize> = (0..20).filter(|at| messages[*at].cache_mark).collect();
+        assert_eq!(marked, [0, 14, 16, 18]);
+    }
+
+    #[test]
+    fn names_of_calls_are_their_own_and_always_the_same() {
+        let names = || {
+            let mut ids = CallIds::at(3);
+            [Some("a"), Some("a"), None, Some(""), Some("call_3_2")].map(|given| ids.claim(given).to_string())
+        };
+        assert_eq!(names(), ["a", "call_3_0", "call_3_1", "call_3_2", "call_3_3"]);
+        assert_eq!(names(), names());
+    }
 }

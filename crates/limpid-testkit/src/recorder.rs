@@ -235,7 +235,7 @@ async fn answer(connection: &mut Connection, reply: &Reply, wire: Option<Wire>, 
     let status = reply.status.unwrap_or(200);
     let (pieces, end, content_type) = match (&reply.raw, wire) {
         (Some(raw), _) => (vec![raw.clone()], Vec::new(), "text/event-stream"),
-        (None, Some(wire)) if status < 400 => {
+        (None, Some(wire)) if !reply.is_error() => {
             let spoken = wire.speak(reply, model);
             (spoken.pieces, spoken.end, wire.content_type())
         }

@@ -1,7 +1,7 @@
 //! Cuts a stream of bytes into frames: server-sent events, or lines.
 
 /// A reply may have so many bytes between two frames; beyond it is no reply but a flood.
-const MAX_FRAME: usize = 16 * 1024 * 1024;
+pub(crate) const MAX_FRAME: usize = 16 * 1024 * 1024;
 
 /// Bytes in, payloads out; where the bytes were cut makes no difference.
 #[derive(Clone, Debug)]
@@ -49,19 +49,21 @@ impl Frames {
             return self.check().map(|()| Vec::new());
         }
         let mut payloads = Vec::new();
-        for &byte in bytes {
-            match byte {
-                b'\n' if self.after_return => self.after_return = false,
-                b'\n' | b'\r' => {
-                    self.after_return = byte == b'\r';
-                    let line = std::mem::take(&mut self.line);
-                    payloads.extend(self.end_line(&line));
-                }
-                other => {
-                    self.after_return = false;
-                    self.line.push(other);
-                }
+        let mut rest = bytes;
+        while let Some(&first) = rest.first() {
+            if std::mem::take(&mut self.after_return) && first == b'\n' {
+                rest = &rest[1..];
+                continue;
             }
+            let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
+                self.line.extend_from_slice(rest);
+                break;
+            };
+            self.line.extend_from_slice(&rest[..end]);
+            self.after_return = rest[end] == b'\r';
+            rest = &rest[end + 1..];
+            let line = std::mem::take(&mut self.line);
+            payloads.extend(self.end_line(&line));
         }
         self.check().map(|()| payloads)
     }

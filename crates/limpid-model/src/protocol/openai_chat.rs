@@ -31,7 +31,7 @@ pub(super) fn body(call: &WireCall<'_>, dialect: Dialect) -> String {
         .maybe(limit, call.sampling.max_output)
         .maybe("prompt_cache_key", key)
         .raw("stream", true)
-        .raw("stream_options", r#"{"include_usage":true}"#)
+        .maybe("stream_options", (!dialect.counts_unasked).then_some(r#"{"include_usage":true}"#))
         .end()
 }
 
