@@ -592,8 +592,9 @@ fn the_last_three_reports_stand_oldest_first() {
 fn what_is_blank_is_named_or_left_out() {
     let text = heartbeat_text(&scenario("kai", "heartbeat-inbox-blanks"));
     assert!(text.contains("\n- **(no subject)** — bob@x.org [ana@x.org]\n"), "{text}");
-    assert!(text.contains("\n- **(unknown sender)** (id: 2)\n"), "{text}");
-    assert!(text.contains("\n- **(unknown app)** (id: 3)\n"), "{text}");
+    for entry in ["- **(unknown sender)** (id: 2)", "- **(unknown app)** (id: 3)"] {
+        assert!(text.contains(&format!("\n[untrusted 0123456789abcdef]\n{entry}\n[/untrusted ")), "{text}");
+    }
 }
 
 // KAI-045

@@ -5,7 +5,7 @@
 mod golden;
 
 use golden::{assert_golden, offered, patched, render, roles, scenario, system, user};
-use limpid_prompt::Inputs;
+use limpid_prompt::{Inputs, Outcome};
 use serde_json::{Value, json};
 
 const WS: &str = "/home/ada/.picoclaw/workspace";
@@ -266,9 +266,15 @@ fn files_stand_in_their_order_with_one_blank_line_between() {
 // PICO-024
 #[test]
 fn agent_md_wins_and_its_front_matter_is_not_shown() {
-    let parts = parts(&scenario("picoclaw", "agent-file"));
+    let inputs = scenario("picoclaw", "agent-file");
+    let parts = parts(&inputs);
     assert_eq!(parts[0], "## AGENT.md\n\nNew rules.");
     assert!(!parts.concat().contains("big-1"));
+    let prompt = render("picoclaw", "chat-remote", &inputs);
+    for shadowed in ["workspace:AGENTS.md", "workspace:IDENTITY.md"] {
+        let row = prompt.report().iter().find(|row| row.section == shadowed).unwrap();
+        assert_eq!((row.outcome, row.reason.as_deref()), (Outcome::Shadowed, Some("AGENT.md stands in its place")));
+    }
 }
 
 // PICO-025
