@@ -6,6 +6,8 @@ use std::rc::Rc;
 use super::RenderError;
 use super::laid::{Layer, Origin};
 use super::origin;
+use limpid_core::Trust;
+
 use crate::boundary;
 use crate::inputs::TrustName;
 use crate::prompt::Outcome;
@@ -395,7 +397,8 @@ fn entry<'a>(list: &'a EntryList, scope: &'a Scope<'a>, item: View<'a>, n: usize
     let own = record.trust();
     let origin = record.origin().unwrap_or_else(|| origin::of_input(&list.of, scope.inputs()));
     let mut text = String::new();
-    let mut foreign = None;
+    // A record of a stranger's stands inside its boundary even when the profile's own words fill its blanks.
+    let mut foreign = Trust::from(own).is_foreign().then_some(own);
     for piece in list.entry.render(&Frame::of_item(scope, record, n)) {
         match piece {
             Piece::Text(piece) => text.push_str(piece),

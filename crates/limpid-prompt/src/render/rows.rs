@@ -4,7 +4,8 @@ use super::Planned;
 use super::draft::Draft;
 use super::laid::Layer;
 use crate::prompt::{Outcome, SectionReport};
-use crate::scope::{Scope, View};
+use crate::scope::Scope;
+use crate::workspace::{FileUse, file_uses};
 
 /// A row for every section, in the order of the path; behind it one for the file that it hides.
 ///
@@ -37,23 +38,19 @@ pub(super) fn of_unused_files(planned: &[Planned<'_>], scope: &Scope<'_>) -> Vec
     if !quoted.flat_map(|draft| &draft.section.lists).any(|list| list.of.path == files) {
         return Vec::new();
     }
-    let View::List(used) = scope.lookup(&files) else { return Vec::new() };
-    let name = ["name".to_owned()];
-    let used: Vec<View<'_>> = used.into_iter().map(|file| file.at(&name, scope)).collect();
-    let workspace = scope.inputs().workspace.files.iter();
-    workspace
-        .filter(|file| !used.iter().any(|name| name.same(&View::text(&file.name))))
-        .map(|file| {
-            let reason = if file.content.trim().is_empty() {
-                "it is blank"
-            } else if scope.profile().file_order().contains(&file.name) {
-                "another file stands in its place"
-            } else {
-                "`[order] files` of the profile does not name it"
-            };
-            row(&format!("workspace:{}", file.name), Outcome::Skipped, Some(reason.to_owned()))
-        })
-        .collect()
+    let uses = file_uses(&scope.inputs().workspace.files, scope.profile().file_order());
+    uses.into_iter().filter_map(|(name, file)| of_file(name, file)).collect()
+}
+
+fn of_file(name: &str, file: FileUse<'_>) -> Option<SectionReport> {
+    let (outcome, reason) = match file {
+        FileUse::Quoted(_) => return None,
+        FileUse::Blank => (Outcome::Skipped, "it is blank".to_owned()),
+        FileUse::Unedited => (Outcome::Skipped, "it is the shipped template, not edited yet".to_owned()),
+        FileUse::Unused => (Outcome::Skipped, "`[order] files` of the profile does not name it".to_owned()),
+        FileUse::ShadowedBy(other) => (Outcome::Shadowed, format!("{other} stands in its place")),
+    };
+    Some(row(&format!("workspace:{name}"), outcome, Some(reason)))
 }
 
 fn of_section(draft: &Draft<'_>, bytes: usize, origin: Option<String>) -> SectionReport {
