@@ -83,8 +83,8 @@ fn files_of_the_workspace_are_used_or_listed_with_the_reason_and_missing_ones_le
         rows(&prompt),
         [
             "files included 16 1/1",
-            "workspace:TOOLS.md skipped 0 (`[order] files` of the profile does not name it)",
             "workspace:AGENTS.md skipped 0 (it is blank)",
+            "workspace:TOOLS.md skipped 0 (`[order] files` of the profile does not name it)",
         ]
     );
     let json = serde_json::to_string(&prompt).unwrap();
