@@ -312,4 +312,4 @@ fn read_tokens<R: Read + Seek, const N: usize>(
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -4,11 +4,13 @@
 //! - [`model`]: the one way to ask a model, whoever serves it.
 //! - [`provider`]: presets of providers, `provider/model` to a model, local servers on their usual ports.
 //! - [`remote`]: a model behind HTTP; [`protocol`] holds the protocols, each as two pure functions.
+//! - [`catalogue`]: what is known of models by name, and the local models that can be fetched.
 //! - [`gguf`], [`template`]: what a model file says, and how messages become the text that a local model reads.
 //! - `local` (feature `local`): runs such a file in this process.
 //! - [`chain`]: tries again, and asks the next service.
 //! - [`scripted`]: a model that says what a [`script`] says.
 
+pub mod catalogue;
 pub mod chain;
 mod errors;
 pub mod gguf;

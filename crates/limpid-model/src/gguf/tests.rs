@@ -6,7 +6,7 @@ use super::*;
 
 /// Writes a GGUF file by hand.
 #[derive(Clone, Default)]
-struct Builder {
+pub(crate) struct Builder {
     settings: Vec<u8>,
     setting_count: u64,
     tensors: Vec<u8>,
@@ -16,7 +16,7 @@ struct Builder {
 
 impl Builder {
     /// A model of two layers with one tensor of 64 half-precision numbers.
-    fn small() -> Self {
+    pub(crate) fn small() -> Self {
         Self { data: 128, ..Self::default() }
             .text("general.architecture", "llama")
             .number("llama.block_count", 2)
@@ -64,7 +64,7 @@ impl Builder {
         self
     }
 
-    fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut bytes = b"GGUF".to_vec();
         bytes.extend(3u32.to_le_bytes());
         bytes.extend(self.tensor_count.to_le_bytes());

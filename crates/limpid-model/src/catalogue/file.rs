@@ -1,0 +1,104 @@
+//! The form of `models.toml`.
+
+use limpid_core::ToolProtocol;
+use serde::Deserialize;
+
+use super::download::Download;
+
+/// The shipped file.
+const SHIPPED: &str = include_str!("models.toml");
+
+/// A `models.toml` that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}: {reason}")]
+pub struct CatalogueError {
+    /// Which file.
+    pub file: String,
+    /// What is wrong, with the line where there is one.
+    pub reason: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CatalogueFile {
+    #[serde(default, rename = "model")]
+    pub(super) models: Vec<ModelEntry>,
+    #[serde(default, rename = "download")]
+    pub(super) downloads: Vec<Download>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ModelEntry {
+    pub(super) names: Vec<String>,
+    pub(super) window: Option<u32>,
+    pub(super) usable_window: Option<u32>,
+    #[serde(default, deserialize_with = "tool_protocol")]
+    pub(super) tools: Option<ToolProtocol>,
+    pub(super) thinking: Option<bool>,
+    pub(super) vision: Option<bool>,
+    pub(super) tokenizer: Option<String>,
+    pub(super) temperature: Option<f32>,
+    pub(super) template: Option<String>,
+    #[serde(default)]
+    pub(super) price: PriceEntry,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PriceEntry {
+    pub(super) input: Option<f64>,
+    pub(super) cached: Option<f64>,
+    pub(super) cache_written: Option<f64>,
+    pub(super) output: Option<f64>,
+    pub(super) as_of: Option<String>,
+}
+
+impl CatalogueFile {
+    /// The shipped file, and before it the owner's: its name for errors, and its text.
+    pub(super) fn load(owner: Option<(&str, &str)>) -> Result<Vec<Self>, CatalogueError> {
+        let mut files = Vec::new();
+        if let Some((name, text)) = owner {
+            files.push(Self::read(name, text)?);
+        }
+        files.push(Self::read("the shipped models.toml", SHIPPED)?);
+        Ok(files)
+    }
+
+    fn read(name: &str, text: &str) -> Result<Self, CatalogueError> {
+        let error = |reason: String| CatalogueError { file: name.to_owned(), reason };
+        let file: Self = toml::from_str(text).map_err(|wrong| error(wrong.to_string()))?;
+        file.models.iter().try_for_each(ModelEntry::check).map_err(error)?;
+        file.downloads.iter().try_for_each(Download::check).map_err(error)?;
+        Ok(file)
+    }
+}
+
+impl ModelEntry {
+    fn check(&self) -> Result<(), String> {
+        if let Some(name) = self.names.iter().find(|name| !name.contains('/')) {
+            return Err(format!("`{name}` is no model's name; write `provider/model`"));
+        }
+        let name = self.names.first().ok_or("a [[model]] has no `names`")?;
+        let price = &self.price;
+        let amounts = [price.input, price.cached, price.cache_written, price.output];
+        if amounts.into_iter().flatten().any(|amount| !amount.is_finite() || amount < 0.0) {
+            return Err(format!("the price of `{name}` is no amount of dollars"));
+        }
+        match (self.window, self.usable_window) {
+            (Some(0), _) | (_, Some(0)) => {
+                Err(format!("the window of `{name}` is 0 tokens; leave it out when unknown"))
+            }
+            (Some(window), Some(usable)) if usable > window => {
+                Err(format!("the usable window of `{name}` is larger than its window"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn tool_protocol<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<ToolProtocol>, D::Error> {
+    let word = String::deserialize(from)?;
+    let wrong = || serde::de::Error::custom(format!("`{word}` is no way to call tools; use native, json or none"));
+    ToolProtocol::parse(&word).map(Some).ok_or_else(wrong)
+}

@@ -1,0 +1,112 @@
+//! Fetches a file over HTTP, from where an earlier try ended.
+
+use std::sync::Once;
+
+use futures_util::StreamExt;
+use reqwest::header::{CONTENT_RANGE, RANGE};
+use reqwest::{Client, Response, StatusCode};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::fetch::{FetchSettings, Part, Progress, PullError};
+
+/// Fills `part` with what stands at `address`.
+pub(super) async fn fetch(
+    address: &str,
+    expected: Option<u64>,
+    part: &mut Part<'_>,
+    settings: &FetchSettings,
+    cancel: &CancellationToken,
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<(), PullError> {
+    let mut bytes = part.end()?;
+    if expected.is_some_and(|expected| bytes >= expected) {
+        if expected == Some(bytes) {
+            return Ok(());
+        }
+        part.clear()?;
+        bytes = 0;
+    }
+    let response = tokio::select! {
+        biased;
+        () = cancel.cancelled() => return Err(PullError::Interrupted),
+        response = ask(address, bytes, settings) => response?,
+    };
+    if bytes > 0 && !goes_on(&response, bytes) {
+        part.clear()?;
+        bytes = 0;
+    }
+    let total = expected.or(response.content_length().map(|rest| bytes + rest));
+    progress(Progress { bytes, total });
+
+    let mut stream = response.bytes_stream();
+    loop {
+        let next = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Err(PullError::Interrupted),
+            next = timeout(settings.idle, stream.next()) => next,
+        };
+        let broke_off = |why: String| PullError::BrokeOff { bytes, why };
+        let chunk = match next {
+            Err(_) => return Err(broke_off(format!("nothing came for {} s", settings.idle.as_secs()))),
+            Ok(Some(Err(error))) => return Err(broke_off(causes(&error))),
+            Ok(Some(Ok(chunk))) => chunk,
+            Ok(None) if total.is_some_and(|total| bytes < total) => return Err(broke_off("the hub closed it".into())),
+            Ok(None) => return Ok(()),
+        };
+        part.write(&chunk)?;
+        bytes += chunk.len() as u64;
+        progress(Progress { bytes, total });
+        if expected.is_some_and(|expected| bytes > expected) {
+            part.clear()?;
+            return Err(PullError::BrokeOff { bytes: 0, why: "more came than the file has".into() });
+        }
+    }
+}
+
+async fn ask(address: &str, from: u64, settings: &FetchSettings) -> Result<Response, PullError> {
+    let unreachable = |why: String| PullError::Unreachable { place: settings.hub.clone(), why };
+    let client = client(settings).map_err(|error| unreachable(causes(&error)))?;
+    let mut request = client.get(address);
+    if from > 0 {
+        request = request.header(RANGE, format!("bytes={from}-"));
+    }
+    let response = match timeout(settings.patience, request.send()).await {
+        Err(_) => return Err(unreachable(format!("it did not answer within {} s", settings.patience.as_secs()))),
+        Ok(Err(error)) => return Err(unreachable(causes(&error))),
+        Ok(Ok(response)) => response,
+    };
+    match response.status() {
+        status if status.is_success() => Ok(response),
+        status => Err(unreachable(format!("it answered {status} for {address}"))),
+    }
+}
+
+/// Whether an answer is the rest of the file from this byte on.
+fn goes_on(response: &Response, from: u64) -> bool {
+    let range = response.headers().get(CONTENT_RANGE).and_then(|range| range.to_str().ok());
+    response.status() == StatusCode::PARTIAL_CONTENT && range.is_some_and(|r| r.starts_with(&format!("bytes {from}-")))
+}
+
+fn client(settings: &FetchSettings) -> reqwest::Result<Client> {
+    static TLS: Once = Once::new();
+    TLS.call_once(|| {
+        // Refused only when the program has chosen a provider of its own, which is then used.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    });
+    Client::builder()
+        .user_agent(concat!("limpid/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(settings.patience)
+        .build()
+}
+
+/// An error with what caused it, which says more than the error itself.
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(next) = cause {
+        text = format!("{text}: {next}");
+        cause = next.source();
+    }
+    text
+}
