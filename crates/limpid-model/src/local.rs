@@ -7,16 +7,18 @@ use std::path::{Path, PathBuf};
 
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
-use limpid_core::{CallId, FailureClass, Price, ToolCall, ToolProtocol, ToolSpec, UsableWindow, WindowSize};
-use limpid_prompt::inputs::CallInput;
-use limpid_prompt::{OfferedTool, Prompt, PromptMessage};
+use limpid_core::{FailureClass, Price, ToolProtocol, UsableWindow, WindowSize};
 use tokio_util::sync::CancellationToken;
 
+use crate::catalogue::ModelProfile;
 use crate::gguf::{Gguf, GgufError};
+use crate::json_tools::JsonReply;
 use crate::model::{Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared, ReplyForm, Sampling};
-use crate::template::{ChatMessage, ChatTemplate, Rendered, SpanOrigin, TemplateError, TemplateOptions};
+use crate::template::{ChatMessage, ChatTemplate, Rendered, SpanOrigin, TemplateError};
+use crate::wire::{CallIds, WireCall, WireMessage};
 use engine::{Engine, Events, Setup};
 use session::Job;
+use thoughts::Thoughts;
 
 mod cache;
 mod engine;
@@ -24,6 +26,7 @@ pub mod measure;
 mod memory;
 mod sampler;
 mod session;
+mod thoughts;
 mod tokens;
 mod utf8;
 
@@ -59,6 +62,22 @@ pub struct LocalSettings {
     pub template: Option<String>,
 }
 
+impl LocalSettings {
+    /// What a profile says; the name is the profile's.
+    pub fn of(profile: &ModelProfile) -> Self {
+        Self {
+            name: Some(profile.id.clone()),
+            window: profile.window.map(|window| window.0),
+            usable_window: profile.usable_window,
+            temperature: profile.temperature,
+            tools: profile.tools,
+            thinking: profile.thinking.unwrap_or(false),
+            template: profile.template.clone(),
+            ..Self::default()
+        }
+    }
+}
+
 /// A GGUF model that runs in this process.
 #[derive(Debug)]
 pub struct LocalModel {
@@ -68,7 +87,6 @@ pub struct LocalModel {
     footprint: Footprint,
     threads: u32,
     temperature: Option<f32>,
-    thinking: bool,
     engine: Engine,
 }
 
@@ -139,7 +157,6 @@ impl LocalModel {
             footprint,
             threads,
             temperature: settings.temperature,
-            thinking: settings.thinking,
             engine: Engine::new(setup),
         })
     }
@@ -154,18 +171,42 @@ impl LocalModel {
         self.threads
     }
 
-    /// The text that the model reads for a prompt, and what of it the template added
+    /// The text that the model reads for a call, and what of it the template added
     /// (origin [`TEMPLATE_ORIGIN`](crate::template::TEMPLATE_ORIGIN)). Message numbers are those of the prompt.
     ///
     /// # Errors
-    /// When the template refuses the messages.
-    pub fn render(&self, prompt: &Prompt) -> Result<Rendered, TemplateError> {
-        let messages: Vec<ChatMessage> = prompt.messages().iter().map(chat_message).collect();
-        let tools: Vec<ToolSpec> = match self.card.tools {
-            ToolProtocol::Native => prompt.tools().iter().map(OfferedTool::to_spec).collect(),
-            ToolProtocol::None | ToolProtocol::Json => Vec::new(),
+    /// When the template refuses the messages, or the call asks for a tool that the prompt does not offer.
+    pub fn render(&self, call: &ModelCall) -> Result<Rendered, ModelError> {
+        self.render_wire(&WireCall::new(&self.card, call)?)
+    }
+
+    fn render_wire(&self, wire: &WireCall<'_>) -> Result<Rendered, ModelError> {
+        let message = |message: &WireMessage<'_>| ChatMessage { role: message.role, text: message.text.to_string() };
+        let messages: Vec<ChatMessage> = wire.messages.iter().map(message).collect();
+        let rendered = self.template.render(&messages, self.card.thinking);
+        rendered.map_err(|error| ModelError::new(FailureClass::Malformed, error.to_string()))
+    }
+
+    fn work(&self, prepared: &Prepared, cancel: CancellationToken) -> Result<(Work, Shape), ModelError> {
+        let call = &prepared.call;
+        let wire = WireCall::new(&self.card, call)?;
+        // The body decides; the messages only tell which of its stretches are foreign.
+        let rendered = match self.render_wire(&wire)? {
+            rendered if rendered.text == prepared.body => rendered,
+            _ => Rendered { text: prepared.body.clone(), spans: Vec::new() },
         };
-        self.template.render(&messages, TemplateOptions { tools: &tools, thinking: self.thinking })
+        let shape = Shape {
+            thoughts: Thoughts::new(Thoughts::opened_by(&rendered.text)),
+            json: wire.json_tools.then(|| JsonReply::new(CallIds::new(call))),
+        };
+        let work = Work {
+            rendered,
+            sampling: Sampling { temperature: call.sampling.temperature.or(self.temperature), ..call.sampling },
+            reply: wire.reply.into_owned(),
+            conversation: call.conversation.clone(),
+            cancel,
+        };
+        Ok((work, shape))
     }
 
     fn start(&self, work: Work) -> Events {
@@ -202,7 +243,7 @@ impl Model for LocalModel {
     }
 
     fn prepare(&self, call: &ModelCall) -> Result<Prepared, ModelError> {
-        let rendered = self.render(&call.prompt).map_err(|error| refused(&error))?;
+        let rendered = self.render(call)?;
         Ok(Prepared { target: self.target.clone(), body: rendered.text, protocol: PROTOCOL, call: call.clone() })
     }
 
@@ -211,22 +252,32 @@ impl Model for LocalModel {
         prepared: Prepared,
         cancel: CancellationToken,
     ) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
-        // The body decides; the messages only tell which of its stretches are foreign.
-        let rendered = match self.render(&prepared.call.prompt) {
-            Ok(rendered) if rendered.text == prepared.body => rendered,
-            Ok(_) => Rendered { text: prepared.body, spans: Vec::new() },
-            Err(error) => return stream::iter([Err(refused(&error))]).boxed(),
+        match self.work(&prepared, cancel.clone()) {
+            Ok((work, mut shape)) => {
+                follow(self.start(work), cancel).flat_map(move |event| stream::iter(shape.feed(event))).boxed()
+            }
+            Err(error) => stream::iter([Err(error)]).boxed(),
+        }
+    }
+}
+
+/// Makes what a model wrote into events: reasoning apart from the answer, calls out of JSON.
+struct Shape {
+    thoughts: Thoughts,
+    json: Option<JsonReply>,
+}
+
+impl Shape {
+    fn feed(&mut self, event: Result<ModelEvent, ModelError>) -> Vec<Result<ModelEvent, ModelError>> {
+        let told = match event {
+            Ok(ModelEvent::Text(text)) => self.thoughts.push(&text),
+            Ok(other) => self.thoughts.finish().into_iter().chain([other]).collect(),
+            Err(error) => return vec![Err(error)],
         };
-        let asked = prepared.call.sampling;
-        let sampling = Sampling { temperature: asked.temperature.or(self.temperature), ..asked };
-        let events = self.start(Work {
-            rendered,
-            sampling,
-            reply: prepared.call.reply,
-            conversation: prepared.call.conversation,
-            cancel: cancel.clone(),
-        });
-        follow(events, cancel)
+        match &mut self.json {
+            Some(json) => told.into_iter().flat_map(|event| json.feed(event)).map(Ok).collect(),
+            None => told.into_iter().map(Ok).collect(),
+        }
     }
 }
 
@@ -256,27 +307,15 @@ fn card(file_name: &str, settings: &LocalSettings, template: &ChatTemplate, wind
         local: true,
         window: Some(window),
         usable_window: Some(settings.usable_window.unwrap_or_else(|| UsableWindow::default_for(window))),
-        tools: settings.tools.unwrap_or(by_template),
+        tools: match settings.tools {
+            // Each family writes calls in its own way; a schema is kept to by all of them.
+            Some(ToolProtocol::Native) => ToolProtocol::Json,
+            chosen => chosen.unwrap_or(by_template),
+        },
         thinking: settings.thinking,
         vision: false,
         price: Some(Price { input: 0.0, cached: 0.0, cache_written: 0.0, output: 0.0 }),
     }
-}
-
-fn chat_message(message: &PromptMessage) -> ChatMessage {
-    ChatMessage {
-        role: message.role(),
-        text: message.text().to_owned(),
-        calls: message.calls().iter().map(call).collect(),
-    }
-}
-
-fn call(call: &CallInput) -> ToolCall {
-    ToolCall { id: CallId::new(&*call.id), name: call.name.clone(), arguments: call.arguments.clone() }
-}
-
-fn refused(error: &TemplateError) -> ModelError {
-    ModelError::new(FailureClass::Malformed, error.to_string())
 }
 
 /// Tokens that are evaluated at once: fewer for a larger model, so that a cancel is seen within about a second.

@@ -356,13 +356,18 @@ fn headers(endpoint: &Endpoint) -> Result<HeaderMap, String> {
     Ok(headers)
 }
 
-/// A client for one provider. Proxies of the system are used, except for servers on this machine.
-pub(crate) fn client(url: &reqwest::Url, timeouts: Timeouts) -> Result<reqwest::Client, reqwest::Error> {
+/// Chooses the cryptography of TLS, which every client needs.
+pub(crate) fn use_tls() {
     static TLS: Once = Once::new();
     TLS.call_once(|| {
         // Refused only when the program has chosen a provider of its own, which is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
     });
+}
+
+/// A client for one provider. Proxies of the system are used, except for servers on this machine.
+pub(crate) fn client(url: &reqwest::Url, timeouts: Timeouts) -> Result<reqwest::Client, reqwest::Error> {
+    use_tls();
     let builder = reqwest::Client::builder()
         .user_agent(concat!("limpid/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(timeouts.connect)

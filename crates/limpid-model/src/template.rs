@@ -4,7 +4,7 @@
 //! message when there is none). [`Rendered::spans`] tells the one from the other, so that what the template added can
 //! be shown as a part of its own (KOSHI-001) and no mark inside a message is taken for one of the template's.
 
-use limpid_core::{Role, ToolCall, ToolSpec};
+use limpid_core::Role;
 use minijinja::Environment;
 use serde_json::{Value, json};
 
@@ -26,7 +26,6 @@ pub struct ChatTemplate {
     bos_token: String,
     eos_token: String,
     knows_tools: bool,
-    knows_calls: bool,
 }
 
 /// One message as a template gets it.
@@ -36,17 +35,6 @@ pub struct ChatMessage {
     pub role: Role,
     /// What is said.
     pub text: String,
-    /// The calls of an assistant message.
-    pub calls: Vec<ToolCall>,
-}
-
-/// What is rendered besides the messages.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct TemplateOptions<'a> {
-    /// Tools that are declared, for a template that knows how.
-    pub tools: &'a [ToolSpec],
-    /// Whether a model that can reason is asked to.
-    pub thinking: bool,
 }
 
 /// The text that a model reads, and where it comes from.
@@ -89,94 +77,58 @@ impl ChatTemplate {
             .map_err(|error| TemplateError::Syntax(describe(&error)))?;
         Ok(Self {
             knows_tools: variables.contains("tools"),
-            knows_calls: source.contains("tool_calls"),
             environment,
             bos_token: bos_token.to_owned(),
             eos_token: eos_token.to_owned(),
         })
     }
 
-    /// Whether the template does anything with declared tools; one that does not makes a model without tools.
+    /// Whether the template does anything with declared tools: its model was made to call some.
     pub fn knows_tools(&self) -> bool {
         self.knows_tools
     }
 
-    /// Renders messages up to the place where the model's answer begins.
+    /// Renders messages up to the place where the model's answer begins. `thinking` asks a model that can reason to do so.
     ///
     /// A template without a system role gets the system text at the head of the first user message.
     ///
     /// # Errors
     /// When the template refuses the messages, fails on them, or does not end.
-    pub fn render(&self, messages: &[ChatMessage], options: TemplateOptions<'_>) -> Result<Rendered, TemplateError> {
-        match self.render_as(messages, options) {
+    pub fn render(&self, messages: &[ChatMessage], thinking: bool) -> Result<Rendered, TemplateError> {
+        match self.render_as(messages, thinking) {
             Err(refused) => match without_system(messages) {
-                Some(joined) => self.render_as(&joined, options).map_err(|_| refused),
+                Some(joined) => self.render_as(&joined, thinking).map_err(|_| refused),
                 None => Err(refused),
             },
             rendered => rendered,
         }
     }
 
-    fn render_as(&self, messages: &[ChatMessage], options: TemplateOptions<'_>) -> Result<Rendered, TemplateError> {
-        let text = self.render_text(messages, options)?;
+    fn render_as(&self, messages: &[ChatMessage], thinking: bool) -> Result<Rendered, TemplateError> {
+        let text = self.render_text(messages, thinking)?;
         let marked = spans::mark(messages);
         let spans = self
-            .render_text(&marked, options)
+            .render_text(&marked, thinking)
             .ok()
             .and_then(|marked| spans::read_marks(&marked, &text))
             .unwrap_or_else(|| spans::search(messages, &text));
         Ok(Rendered { text, spans })
     }
 
-    fn render_text(&self, messages: &[ChatMessage], options: TemplateOptions<'_>) -> Result<String, TemplateError> {
-        let messages: Vec<Value> = messages.iter().map(|message| self.message(message)).collect();
-        let mut context = json!({
-            "messages": messages,
+    fn render_text(&self, messages: &[ChatMessage], thinking: bool) -> Result<String, TemplateError> {
+        let message = |message: &ChatMessage| json!({ "role": message.role.as_str(), "content": message.text });
+        let context = json!({
+            "messages": messages.iter().map(message).collect::<Value>(),
             "add_generation_prompt": true,
             "bos_token": self.bos_token,
             "eos_token": self.eos_token,
-            "enable_thinking": options.thinking,
+            "enable_thinking": thinking,
         });
-        if self.knows_tools && !options.tools.is_empty() {
-            context["tools"] = options.tools.iter().map(tool).collect();
-        }
         self.environment
             .get_template(NAME)
             .and_then(|template| template.render(minijinja::value::Serde(&context)))
             .map_err(|error| TemplateError::Refused(describe(&error)))
     }
-
-    fn message(&self, message: &ChatMessage) -> Value {
-        let mut value = json!({ "role": message.role.as_str(), "content": message.text });
-        if message.calls.is_empty() {
-            return value;
-        }
-        let calls: Vec<Value> = message.calls.iter().map(call).collect();
-        if self.knows_calls {
-            value["tool_calls"] = Value::Array(calls);
-        } else {
-            let separator = if message.text.is_empty() { "" } else { "\n" };
-            value["content"] = json!(format!("{}{separator}{}", message.text, Value::Array(calls)));
-        }
-        value
-    }
-}
-
-fn tool(tool: &ToolSpec) -> Value {
-    let parameters: Value = serde_json::from_str(&tool.schema).unwrap_or_else(|_| json!({}));
-    json!({
-        "type": "function",
-        "function": { "name": tool.name, "description": tool.description, "parameters": parameters },
-    })
-}
-
-fn call(call: &ToolCall) -> Value {
-    let arguments = serde_json::from_str(&call.arguments).unwrap_or_else(|_| Value::String(call.arguments.clone()));
-    json!({
-        "type": "function",
-        "id": call.id.as_str(),
-        "function": { "name": call.name, "arguments": arguments },
-    })
 }
 
 /// The same messages with the system text at the head of the first message of the user, if there are both.

@@ -1,7 +1,5 @@
 //! Fetches a file over HTTP, from where an earlier try ended.
 
-use std::sync::Once;
-
 use futures_util::StreamExt;
 use reqwest::header::{CONTENT_RANGE, RANGE};
 use reqwest::{Client, Response, StatusCode};
@@ -9,6 +7,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::fetch::{FetchSettings, Part, Progress, PullError};
+use crate::remote::{causes, use_tls};
 
 /// Fills `part` with what stands at `address`.
 pub(super) async fn fetch(
@@ -89,24 +88,9 @@ fn goes_on(response: &Response, from: u64) -> bool {
 }
 
 fn client(settings: &FetchSettings) -> reqwest::Result<Client> {
-    static TLS: Once = Once::new();
-    TLS.call_once(|| {
-        // Refused only when the program has chosen a provider of its own, which is then used.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-    });
+    use_tls();
     Client::builder()
         .user_agent(concat!("limpid/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(settings.patience)
         .build()
-}
-
-/// An error with what caused it, which says more than the error itself.
-fn causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(next) = cause {
-        text = format!("{text}: {next}");
-        cause = next.source();
-    }
-    text
 }

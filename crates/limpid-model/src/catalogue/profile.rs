@@ -50,9 +50,9 @@ impl ModelProfiles {
         Ok(Self { files: CatalogueFile::load(owner)?.into_iter().map(|file| file.models).collect() })
     }
 
-    /// What is known of a model. Of a model that no entry names nothing is known.
+    /// What is known of a model; capitals and small letters count as the same. Of a model that no entry names nothing is known.
     pub fn get(&self, provider: &str, id: &str) -> ModelProfile {
-        let entries = self.entries(&format!("{provider}/{id}"));
+        let entries = self.entries(&format!("{provider}/{id}").to_lowercase());
         let mut profile = ModelProfile { provider: provider.to_owned(), id: id.to_owned(), ..ModelProfile::default() };
         for entry in &entries {
             profile.fill(entry);
@@ -116,7 +116,7 @@ impl ModelProfile {
 
 /// How many characters of the longest fitting name are not `*`; none when no name fits.
 fn fit(entry: &ModelEntry, name: &str) -> Option<usize> {
-    let fitting = entry.names.iter().filter(|pattern| fits(pattern, name));
+    let fitting = entry.names.iter().filter(|pattern| fits(&pattern.to_lowercase(), name));
     fitting.map(|pattern| pattern.chars().filter(|c| *c != '*').count()).max()
 }
 
@@ -162,6 +162,7 @@ mod tests {
         assert_eq!(profile.price, Some(Price { input: 3.0, cached: 0.3, cache_written: 3.75, output: 15.0 }));
         assert_eq!(profile.price_as_of.as_deref(), Some("2025-09-29"));
         assert!(profile.unknown().is_empty());
+        assert_eq!(profiles("").get("local", "SmolLM2-135M-Instruct.Q4_1").tools, Some(ToolProtocol::None));
         assert_eq!(profiles("").get("openai", "gpt-5-mini").price.map(|price| price.input), Some(0.25));
     }
 

@@ -26,8 +26,8 @@ fn small() -> LocalSettings {
 }
 
 fn ask(model: &LocalModel, text: &str) -> Rendered {
-    let message = ChatMessage { role: limpid_core::Role::User, text: text.to_owned(), calls: Vec::new() };
-    model.template.render(&[message], TemplateOptions::default()).unwrap()
+    let message = ChatMessage { role: limpid_core::Role::User, text: text.to_owned() };
+    model.template.render(&[message], false).unwrap()
 }
 
 struct Reply {

@@ -36,7 +36,7 @@ pub(super) fn mark(messages: &[ChatMessage]) -> Vec<ChatMessage> {
     messages
         .iter()
         .enumerate()
-        .map(|(at, message)| ChatMessage { text: mark_text(&message.text, at), ..message.clone() })
+        .map(|(at, message)| ChatMessage { text: mark_text(&message.text, at), ..*message })
         .collect()
 }
 
