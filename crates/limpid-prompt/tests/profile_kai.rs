@@ -535,6 +535,15 @@ fn the_clock_has_whole_seconds() {
     assert!(text.contains("\n## Context\n- Local time: 2026-04-11T02:00:05+02:00 (Europe/Berlin)\n- UTC: "), "{text}");
 }
 
+// KAI-029
+#[test]
+fn the_clock_stands_in_the_context_of_kai_and_at_the_tail_of_the_newest_message_of_limpid() {
+    let kai = render("kai", "chat-remote", &remote());
+    let limpid = render("limpid", "chat-remote", &remote());
+    assert!(system(&kai).contains("2026-04-11T02:00:00") && !user(&kai).contains("2026-04-11"));
+    assert!(!system(&limpid).contains("## Context") && user(&limpid).contains("2026-04-11 02:00 +02:00"));
+}
+
 // KAI-133
 #[test]
 fn a_minute_changes_nothing_before_the_context() {

@@ -368,6 +368,12 @@ fn over_the_memorys_budget_the_oldest_note_goes_first_then_lines_of_memory() {
     assert!(some.contains("2026-02-17 word") && !some.contains("2026-02-15 word"), "{some}");
     assert!(notes_of(&all) > notes_of(&some) && some.contains("Line 9 of"), "{some}");
 
+    let mut uneven = inputs(10, 4_000);
+    uneven.workspace.daily_notes[2].content = "A short old note.".to_owned();
+    uneven.workspace.daily_notes[1].content = "word ".repeat(2_000);
+    let uneven = text(&uneven);
+    assert!(uneven.contains("2026-02-17 word") && !uneven.contains("A short old note."), "{uneven}");
+
     let memory_alone = text(&inputs(400, 4_000));
     assert!(!memory_alone.contains("word word") && memory_alone.contains("Line 0 of"), "{memory_alone}");
     assert!(!memory_alone.contains("Line 399 of"), "{memory_alone}");
