@@ -10,6 +10,7 @@ pub mod inputs;
 pub mod problem;
 pub mod profile;
 pub mod prompt;
+pub mod recorded;
 pub mod reference;
 pub mod render;
 pub mod scenario;

@@ -22,8 +22,7 @@ pub fn prompts_page(profiles: &Profiles) -> String {
 
 fn profile_section(page: &mut String, profile: &Profile) {
     let _ = write!(page, "\n## {}\n\n{}\n", profile.name(), profile.about());
-    let (own, borrowed): (Vec<&Path>, Vec<&Path>) =
-        profile.paths().partition(|path| path.profile == profile.name());
+    let (own, borrowed): (Vec<&Path>, Vec<&Path>) = profile.paths().partition(|path| path.profile == profile.name());
     for path in own {
         path_section(page, profile, path);
     }

@@ -2,21 +2,25 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use limpid_core::{ConversationId, RetryPlan};
+use limpid_core::{ConversationId, Memory, RetryPlan};
 use limpid_model::Model;
+use limpid_prompt::Profiles;
 use limpid_store::{SqliteOptions, SqliteStore, Store};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::config::Config;
 use crate::error::AgentError;
 use crate::home::Home;
+use crate::models::{Found, Shelf};
 use crate::process;
 use crate::prompts::Prompts;
 use crate::redact::Redactor;
-use crate::tools::{Tool, ToolBox};
+use crate::tools::{Tool, ToolBox, recall};
 use crate::worker::Command;
 use crate::world::{Clock, Environment, Ids, RandomIds, SystemClock, hex};
 
@@ -72,19 +76,19 @@ impl AgentOptions {
 pub(crate) struct Inner {
     pub(crate) home: Home,
     pub(crate) config: Config,
-    pub(crate) environment: Environment,
     pub(crate) system_zone: TimeZone,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) only_model: Option<Arc<dyn Model>>,
-    pub(crate) models: Mutex<HashMap<String, Arc<dyn Model>>>,
+    pub(crate) shelf: Shelf,
     pub(crate) tools: ToolBox,
     pub(crate) retry: RetryPlan,
     pub(crate) prompts: Prompts,
     pub(crate) redactor: Redactor,
     /// Who holds this process's leases.
     pub(crate) holder: String,
+    /// Whether the ledger was pruned since this process started.
+    pub(crate) pruned: AtomicBool,
     /// Conversations that are worked on in this process.
     pub(crate) workers: Mutex<HashMap<ConversationId, UnboundedSender<Command>>>,
 }
@@ -104,17 +108,16 @@ impl Agent {
             prompts: Prompts::new(options.home.clone()),
             redactor: Redactor::new(&options.environment, &keys.collect::<Vec<_>>()),
             holder: process::holder(&hex(&*options.ids)),
+            shelf: Shelf::new(options.home.clone(), options.config.clone(), options.environment, options.model),
             home: options.home,
             config: options.config,
-            environment: options.environment,
             system_zone: options.system_zone,
             clock: options.clock,
             ids: options.ids,
             store,
-            only_model: options.model,
-            models: Mutex::default(),
             tools: ToolBox::new(options.tools),
             retry: options.retry,
+            pruned: AtomicBool::new(false),
             workers: Mutex::default(),
         };
         Ok(Self { inner: Arc::new(inner) })
@@ -138,6 +141,38 @@ impl Agent {
     /// The owner's zone.
     pub fn zone(&self) -> TimeZone {
         self.inner.zone()
+    }
+
+    /// The time.
+    pub fn now(&self) -> Timestamp {
+        self.inner.clock.now()
+    }
+
+    /// The time, in milliseconds since 1970.
+    pub fn now_ms(&self) -> i64 {
+        self.inner.now_ms()
+    }
+
+    /// The profiles as the files stand now, with what is wrong with them.
+    ///
+    /// # Errors
+    /// When the owner's files cannot be read.
+    pub fn profiles(&self) -> Result<Arc<Profiles>, AgentError> {
+        Ok(self.inner.prompts.load()?.profiles)
+    }
+
+    /// The model that answers when none is set: found by a key, a server on this machine or a fetched file (SUR-002).
+    pub async fn find_model(&self) -> Option<Found> {
+        self.inner.shelf.find().await
+    }
+
+    /// Memories that hold any of the words, best first: the order that the model gets.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn recall(&self, text: &str, limit: usize) -> Result<Vec<Memory>, AgentError> {
+        let found = recall(&*self.inner.store, text, self.now_ms()).await?;
+        Ok(found.memories.into_iter().take(limit).collect())
     }
 }
 

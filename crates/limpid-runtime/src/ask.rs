@@ -195,13 +195,10 @@ impl Driver<'_> {
     }
 
     fn hear(&self, event: ModelEvent, answer: &mut Answer) {
-        answer.first_ms.get_or_insert_with(|| self.worker.inner.now_ms());
-        match &event {
-            ModelEvent::Text(text) => self.worker.listeners.send(&AgentEvent::Text(text.clone())),
-            ModelEvent::Reasoning(text) => self.worker.listeners.send(&AgentEvent::Reasoning(text.clone())),
-            ModelEvent::Call(_) | ModelEvent::Usage(_) | ModelEvent::End(_) => {}
+        if let Some(seen) = AgentEvent::of_model(&event) {
+            self.worker.listeners.send(&seen);
         }
-        answer.take(event);
+        answer.take(event, self.worker.inner.now_ms());
     }
 
     async fn answered(&mut self, sent: Option<Sent>, answer: Answer) -> Result<Vec<Effect>, AgentError> {
@@ -254,7 +251,9 @@ impl Driver<'_> {
 }
 
 impl Answer {
-    pub(crate) fn take(&mut self, event: ModelEvent) {
+    /// Takes in what came at a time.
+    pub(crate) fn take(&mut self, event: ModelEvent, now_ms: i64) {
+        self.first_ms.get_or_insert(now_ms);
         match event {
             ModelEvent::Text(text) => self.reply.text.push_str(&text),
             ModelEvent::Reasoning(text) => self.reasoning.push_str(&text),
@@ -262,6 +261,11 @@ impl Answer {
             ModelEvent::Usage(usage) => self.usage = Some(usage),
             ModelEvent::End(reason) => self.end(reason),
         }
+    }
+
+    /// Whether the model said that it was done.
+    pub(crate) fn is_over(&self) -> bool {
+        self.finish.is_some()
     }
 
     fn end(&mut self, reason: FinishReason) {
@@ -331,7 +335,7 @@ pub(crate) fn new_request(
         path: prompt.path().to_owned(),
         revision: prompt.revision().to_owned(),
         sampling: sampling.to_string(),
-        tools: convert::declared_tools(prompt),
+        tools: convert::offered_tools(prompt),
         body,
         messages: convert::request_messages(prompt),
         estimate: Some(tokens(prompt, &Estimate::default()) as u64),

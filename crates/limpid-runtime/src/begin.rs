@@ -74,7 +74,7 @@ impl Worker {
         self.keep(&conversation, &ready, &typed).await?;
 
         self.listeners.send(&AgentEvent::Started {
-            turn: id.clone(),
+            turn: Some(id.clone()),
             model: ready.began.model.clone(),
             profile: ready.began.profile.clone(),
             path: ready.began.path.clone(),
@@ -111,7 +111,7 @@ impl Worker {
         now: Timestamp,
     ) -> Result<Ready, AgentError> {
         let inner = &self.inner;
-        let models = inner.models_for(conversation.model.as_deref()).await?;
+        let models = inner.shelf.for_turn(conversation.model.as_deref()).await?;
         let card = models[0].info().clone();
         let (typed, _) = newest(inner, waiting);
         let occasion = Occasion {
@@ -207,7 +207,7 @@ impl Worker {
         history.extend(own.iter().take(asked.saturating_sub(1)).map(convert::history));
 
         let loaded = inner.prompts.load()?;
-        let models = inner.models_for(Some(&began.model)).await?;
+        let models = inner.shelf.for_turn(Some(&began.model)).await?;
         let made = machine.in_flight().iter().flat_map(|message| &message.calls).map(|call| call.name.as_str());
         let tools = Arc::new(TurnTools::new(inner.tools.clone(), Arc::clone(&inner.ids), made));
         let unknown = unknown_outcomes(&machine, &entries, &tools);

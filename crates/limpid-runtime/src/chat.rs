@@ -88,6 +88,14 @@ impl Agent {
         Ok(TurnHandle { agent: self.clone(), conversation: conversation.id, events })
     }
 
+    /// The conversation that is meant; none when there is none yet.
+    ///
+    /// # Errors
+    /// When there is none of that id, or the store cannot be read.
+    pub async fn find_conversation(&self, choice: &ConversationChoice) -> Result<Option<Conversation>, AgentError> {
+        self.inner.find_conversation(choice).await
+    }
+
     /// Carries on what a crash interrupted: unfinished turns and messages that nobody answered, of every conversation
     /// that no other process works on.
     ///
@@ -145,7 +153,7 @@ impl Inner {
         let mode = request.mode.clone().or_else(|| kept(|found| found.mode.clone()));
         let model = request.model.clone().or_else(|| kept(|found| found.model.clone()));
         self.check_profile(&profile, mode.as_deref(), request.path.as_deref())?;
-        self.model(model.as_deref()).await?;
+        self.shelf.choose(model.as_deref()).await?;
 
         let now_ms = self.now_ms();
         let Some(found) = found else {

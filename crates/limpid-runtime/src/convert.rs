@@ -70,9 +70,9 @@ pub(crate) fn request_messages(prompt: &Prompt) -> Vec<RequestMessage> {
         .collect()
 }
 
-/// The tools as they are declared, as JSON text whose bytes never change for the same tools (PRO-042).
-pub(crate) fn declared_tools(prompt: &Prompt) -> String {
-    let tools = prompt.tools().iter().map(|tool| {
+/// The tools that the model may call, as JSON text whose bytes never change for the same tools (PRO-042).
+pub(crate) fn offered_tools(prompt: &Prompt) -> String {
+    let tools = prompt.offered().iter().map(|tool| {
         let schema: serde_json::Value = serde_json::from_str(tool.schema()).unwrap_or_default();
         serde_json::json!({ "name": tool.name(), "description": tool.description(), "schema": schema })
     });

@@ -1,98 +1,119 @@
-//! Checks of everything that an answer needs, one line each (SUR-004).
+//! Checks of everything that an answer needs, one line each (SUR-004). They need no open agent, since it may be the
+//! opening that fails.
 
+use limpid_prompt::fs::read_profiles;
 use limpid_prompt::problem::Severity;
+use limpid_prompt::{Layer, Profiles};
+use limpid_store::{SqliteOptions, SqliteStore};
 
-use crate::agent::Agent;
+use crate::agent::AgentOptions;
 use crate::home::read_text;
+use crate::models::Shelf;
 
 /// What one check found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
     /// What was checked.
-    pub name: &'static str,
-    /// What is there, or what is wrong and what to do about it.
-    pub finding: Result<String, String>,
+    pub what: &'static str,
+    /// Whether it works.
+    pub ok: bool,
+    /// What is there, or what is wrong.
+    pub says: String,
+    /// What to do about it.
+    pub advice: Option<String>,
 }
 
-impl Agent {
-    /// Checks home, prompt files, profiles, database, model, clock and zone.
-    pub async fn doctor(&self) -> Vec<Check> {
-        let model = match self.inner.model(None).await {
-            Err(error) => Err(error.to_string()),
-            Ok(model) => Ok(match self.found_model().await {
-                Some(found) => format!("{} ({})", found.model, found.because),
-                None => model.info().name(),
-            }),
-        };
-        vec![
-            Check { name: "home", finding: self.check_home() },
-            Check { name: "prompt files", finding: self.check_files() },
-            Check { name: "profiles", finding: self.check_profiles() },
-            Check { name: "database", finding: self.check_database().await },
-            Check { name: "model", finding: model },
-            Check { name: "clock", finding: Ok(self.clock_line()) },
-        ]
-    }
-
-    /// The model that was found, when none is set.
-    pub async fn found_model(&self) -> Option<crate::models::Found> {
-        match self.inner.config.model {
-            Some(_) => None,
-            None => self.inner.find_model().await,
+impl Check {
+    fn of(what: &'static str, finding: Result<String, (String, &str)>) -> Self {
+        match finding {
+            Ok(says) => Self { what, ok: true, says, advice: None },
+            Err((says, "")) => Self { what, ok: false, says, advice: None },
+            Err((says, advice)) => Self { what, ok: false, says, advice: Some(advice.to_owned()) },
         }
     }
+}
 
-    fn check_home(&self) -> Result<String, String> {
-        let home = self.home().path();
-        let about =
-            std::fs::metadata(home).map_err(|error| format!("{}: {error}; run `limpid init`", home.display()))?;
-        if about.permissions().readonly() {
-            return Err(format!("{} cannot be written; check its owner and permissions", home.display()));
-        }
-        Ok(home.display().to_string())
-    }
+/// Checks home, prompt files, profiles, database, model, clock and zone.
+pub async fn check(options: &AgentOptions) -> Vec<Check> {
+    vec![
+        Check::of("home", home(options)),
+        Check::of("prompt files", prompt_files(options)),
+        Check::of("profiles", profiles(options)),
+        Check::of("database", database(options).await),
+        Check::of("model", model(options).await),
+        Check::of("clock and zone", Ok(clock(options))),
+    ]
+}
 
-    fn check_files(&self) -> Result<String, String> {
-        let mut own = Vec::new();
-        for (name, path) in [("soul.md", self.home().soul()), ("safety.md", self.home().safety())] {
-            let text = read_text(&path).map_err(|error| error.to_string())?;
-            own.push(format!("{name} {}", if text.is_some() { "yours" } else { "shipped" }));
+fn home(options: &AgentOptions) -> Result<String, (String, &'static str)> {
+    let home = options.home.path();
+    match std::fs::metadata(home) {
+        Err(error) => Err((format!("{}: {error}", home.display()), "Make it with `limpid init`.")),
+        Ok(about) if !about.is_dir() => Err((format!("{} is no folder", home.display()), "Name another: --home DIR.")),
+        Ok(about) if about.permissions().readonly() => {
+            Err((format!("{} cannot be written", home.display()), "Check its owner and permissions."))
         }
-        Ok(own.join(", "))
+        Ok(_) => Ok(home.display().to_string()),
     }
+}
 
-    fn check_profiles(&self) -> Result<String, String> {
-        let profiles = self.profiles().map_err(|error| error.to_string())?;
-        let wrong: Vec<String> = profiles
-            .problems()
-            .iter()
-            .filter(|problem| problem.severity == Severity::Error)
-            .map(ToString::to_string)
-            .collect();
-        if !wrong.is_empty() {
-            return Err(wrong.join("\n"));
-        }
-        let names: Vec<&str> = profiles.iter().map(|profile| profile.name()).collect();
-        let wanted = &self.config().agent.profile;
-        if names.contains(&wanted.as_str()) {
-            Ok(names.join(", "))
-        } else {
-            Err(format!("limpid.toml wants the profile `{wanted}`, but there are: {}", names.join(", ")))
-        }
+fn prompt_files(options: &AgentOptions) -> Result<String, (String, &'static str)> {
+    let mut own = Vec::new();
+    for (name, path) in [("soul.md", options.home.soul()), ("safety.md", options.home.safety())] {
+        let text = read_text(&path).map_err(|error| (error.to_string(), ""))?;
+        own.push(format!("{name} {}", if text.is_some() { "yours" } else { "as shipped" }));
     }
+    Ok(own.join(", "))
+}
 
-    async fn check_database(&self) -> Result<String, String> {
-        let listed = self.inner.store.conversations(u32::MAX).await.map_err(|error| error.to_string())?;
-        let unfinished = self.inner.store.unfinished_turns().await.map_err(|error| error.to_string())?;
-        let broken = listed.broken.len() + unfinished.broken.len();
-        if broken > 0 {
-            return Err(format!("{broken} records cannot be read; everything else can"));
-        }
-        Ok(format!("{} conversations, {} unfinished turns", listed.rows.len(), unfinished.rows.len()))
+fn profiles(options: &AgentOptions) -> Result<String, (String, &'static str)> {
+    let files = read_profiles(&options.home.profiles(), Layer::Home).map_err(|error| (error.to_string(), ""))?;
+    let profiles = Profiles::with_home(files);
+    let wrong = profiles.problems().iter().filter(|problem| problem.severity == Severity::Error).count();
+    if wrong > 0 {
+        return Err((format!("{wrong} errors in your files"), "See them with `limpid profile check`."));
     }
+    let names: Vec<&str> = profiles.iter().map(|profile| profile.name()).collect();
+    let wanted = &options.config.agent.profile;
+    if names.contains(&wanted.as_str()) {
+        Ok(names.join(", "))
+    } else {
+        Err((format!("limpid.toml wants `{wanted}`; there are: {}", names.join(", ")), "Name one of these."))
+    }
+}
 
-    fn clock_line(&self) -> String {
-        let now = self.inner.clock.now().to_zoned(self.zone());
-        format!("{} ({})", now.strftime("%Y-%m-%d %H:%M %:z"), self.zone().iana_name().unwrap_or("UTC"))
+async fn database(options: &AgentOptions) -> Result<String, (String, &'static str)> {
+    let store = match &options.store {
+        Some(store) => std::sync::Arc::clone(store),
+        None => {
+            let opened = SqliteStore::open(options.home.database(), SqliteOptions::default());
+            std::sync::Arc::new(opened.map_err(|error| (error.to_string(), ""))?)
+        }
+    };
+    let listed = store.conversations(u32::MAX).await.map_err(|error| (error.to_string(), ""))?;
+    let unfinished = store.unfinished_turns().await.map_err(|error| (error.to_string(), ""))?;
+    let broken = listed.broken.len() + unfinished.broken.len();
+    if broken > 0 {
+        return Err((format!("{broken} records cannot be read; everything else can"), "Restore them from a backup."));
     }
+    let unfinished = match unfinished.rows.len() {
+        0 => String::new(),
+        count => format!(", {count} interrupted turns to carry on"),
+    };
+    Ok(format!("{} conversations{unfinished}", listed.rows.len()))
+}
+
+async fn model(options: &AgentOptions) -> Result<String, (String, &'static str)> {
+    let (config, environment) = (options.config.clone(), options.environment.clone());
+    let shelf = Shelf::new(options.home.clone(), config, environment, options.model.clone());
+    let found = if options.config.model.is_none() { shelf.find().await } else { None };
+    let model = shelf.choose(None).await.map_err(|error| (error.to_string(), ""))?;
+    let because = found.map(|found| format!(" ({})", found.because)).unwrap_or_default();
+    Ok(format!("{}{because}", model.info().name()))
+}
+
+fn clock(options: &AgentOptions) -> String {
+    let zone = options.config.owner.zone.as_ref().unwrap_or(&options.system_zone);
+    let now = options.clock.now().to_zoned(zone.clone());
+    format!("{} ({})", now.strftime("%Y-%m-%d %H:%M %:z"), zone.iana_name().unwrap_or("UTC"))
 }

@@ -1,6 +1,7 @@
 //! What a surface sees of a turn while it runs.
 
 use limpid_core::{CallId, ConversationId, Money, TurnId, Usage};
+use limpid_model::ModelEvent;
 use limpid_turn::Outcome;
 
 /// Something that happened in a turn, in the order in which it happened.
@@ -13,8 +14,8 @@ pub enum AgentEvent {
     },
     /// A turn begins to answer it.
     Started {
-        /// The turn.
-        turn: TurnId,
+        /// The turn; none for a request that is sent again or a model that is tested.
+        turn: Option<TurnId>,
         /// The model that is asked: `provider/id`.
         model: String,
         /// The profile whose prompts are used.
@@ -70,6 +71,15 @@ pub enum AgentEvent {
 }
 
 impl AgentEvent {
+    /// What a surface sees of a model's event.
+    pub(crate) fn of_model(event: &ModelEvent) -> Option<Self> {
+        match event {
+            ModelEvent::Text(text) => Some(Self::Text(text.clone())),
+            ModelEvent::Reasoning(text) => Some(Self::Reasoning(text.clone())),
+            ModelEvent::Call(_) | ModelEvent::Usage(_) | ModelEvent::End(_) => None,
+        }
+    }
+
     /// Whether nothing follows.
     pub fn is_last(&self) -> bool {
         matches!(self, Self::Done { .. } | Self::Broken(_))

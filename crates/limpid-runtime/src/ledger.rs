@@ -1,69 +1,77 @@
-//! Reading the ledger: what was sent, what it cost, what changed, and sending it again (PRO-044, PRO-052, PRO-055).
+//! Sending a request of the ledger again, asking a model outside of any turn, and what the ledger keeps (PRO-052).
 
-use limpid_core::{RequestId, ToolCall};
-use limpid_prompt::diff::{ComparedMessage, PromptDiff, compare};
-use limpid_store::{
-    CostBy, CostQuery, CostRow, Pruned, Request, RequestFilter, RequestMessage, RequestSummary, Retention,
-};
+use std::sync::Arc;
 
-use crate::agent::Agent;
+use futures_util::StreamExt;
+use limpid_core::{FailureClass, RequestId, ToolProtocol, ToolSpec};
+use limpid_model::{Model, ModelCall, ModelError, ModelEvent, ReplyForm, Sampling, ToolUse};
+use limpid_prompt::recorded::{MessageRecord, PartRecord, PromptRecord};
+use limpid_prompt::{Prompt, Stability};
+use limpid_store::{Pruned, Request, RequestMessage, RequestPart, Retention};
+use limpid_turn::Outcome;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::agent::{Agent, Inner};
+use crate::ask::{Answer, new_request, trust_of};
+use crate::chat::ConversationChoice;
 use crate::error::AgentError;
+use crate::event::AgentEvent;
+use crate::preview::PreviewRequest;
+use crate::world::hex;
 
 const MS_PER_DAY: i64 = 86_400_000;
 
-impl Agent {
-    /// Requests that were sent, newest first.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub async fn requests(&self, filter: RequestFilter) -> Result<Vec<RequestSummary>, AgentError> {
-        Ok(self.inner.store.requests(filter).await?.rows)
-    }
+/// What is said to a model that is tested: the least that asks for an answer.
+const TEST_MESSAGE: &str = "hi";
 
-    /// One request, byte for byte; the beginning of its id is enough when no other begins so.
+/// The events of an answer outside of any turn; dropping it stops the answer.
+#[derive(Debug)]
+pub struct Answering {
+    events: UnboundedReceiver<AgentEvent>,
+    _stop: DropGuard,
+}
+
+impl Answering {
+    /// The next event; none after the last one.
+    pub async fn next(&mut self) -> Option<AgentEvent> {
+        self.events.recv().await
+    }
+}
+
+impl Agent {
+    /// Sends a request of the ledger again, to the same model or another. Nothing is stored but the new request, and
+    /// no tool is run.
     ///
     /// # Errors
-    /// When no request or more than one has such an id.
-    pub async fn request(&self, id: &str) -> Result<Request, AgentError> {
+    /// When there is no such request or model.
+    pub async fn replay(&self, id: &RequestId, model: Option<&str>) -> Result<Answering, AgentError> {
         let missing = || AgentError::NotFound {
             what: "request",
-            name: id.to_owned(),
+            name: id.to_string(),
             advice: "`limpid prompt log` lists them".to_owned(),
         };
-        if let Some(request) = self.inner.store.request(&RequestId::new(id)).await? {
-            return Ok(request);
-        }
-        let filter = RequestFilter { id_prefix: Some(id.to_owned()), limit: 2, ..RequestFilter::default() };
-        let found = self.inner.store.requests(filter).await?.rows;
-        match found.as_slice() {
-            [only] if !id.is_empty() => self.inner.store.request(&only.id).await?.ok_or_else(missing),
-            [] => Err(missing()),
-            _ => Err(AgentError::Invalid(format!("more than one request begins with `{id}`; write more of its id"))),
-        }
+        let request = self.inner.store.request(id).await?.ok_or_else(missing)?;
+        let same = format!("{}/{}", request.summary.provider, request.summary.model);
+        let model = self.inner.shelf.open(model.unwrap_or(&same))?;
+        let prompt = recorded(&request, model.info().tools == ToolProtocol::Native);
+        Ok(self.answer(model, prompt, self.inner.sampling()))
     }
 
-    /// What differs from one request to another.
+    /// Asks a model for a short answer, as a new conversation would.
     ///
     /// # Errors
-    /// As [`Agent::request`].
-    pub async fn request_diff(&self, older: &str, newer: &str) -> Result<PromptDiff, AgentError> {
-        let (older, newer) = (self.request(older).await?, self.request(newer).await?);
-        Ok(compare(&compared(&older.messages), &compared(&newer.messages)))
-    }
-
-    /// Tokens and money by path, model, day (in the owner's zone) or conversation.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub async fn costs(
-        &self,
-        by: CostBy,
-        since_ms: Option<i64>,
-        until_ms: Option<i64>,
-    ) -> Result<Vec<CostRow>, AgentError> {
-        let offset = self.inner.zone().to_offset(self.inner.clock.now());
-        let query = CostQuery { by, since_ms, until_ms, utc_offset_min: offset.seconds() / 60 };
-        Ok(self.inner.store.costs(query).await?)
+    /// When there is no such model, or its prompt cannot be rendered.
+    pub async fn test_model(&self, model: Option<&str>) -> Result<Answering, AgentError> {
+        let model = self.inner.shelf.choose(model).await?;
+        let request = PreviewRequest {
+            conversation: ConversationChoice::New,
+            text: TEST_MESSAGE.to_owned(),
+            model: Some(model.info().name()),
+            ..PreviewRequest::default()
+        };
+        let prompt = self.prompt_preview(request).await?;
+        Ok(self.answer(model, prompt, self.inner.sampling()))
     }
 
     /// Deletes the requests that are older or more than the owner keeps.
@@ -71,29 +79,149 @@ impl Agent {
     /// # Errors
     /// When the store cannot be written.
     pub async fn prune_ledger(&self) -> Result<Pruned, AgentError> {
-        let keep = &self.inner.config.ledger;
+        self.inner.prune_ledger().await
+    }
+
+    fn answer(&self, model: Arc<dyn Model>, prompt: Prompt, sampling: Sampling) -> Answering {
+        let (sender, events) = unbounded_channel();
+        let cancel = CancellationToken::new();
+        let (inner, stop) = (Arc::clone(&self.inner), cancel.clone().drop_guard());
+        tokio::spawn(async move {
+            let last = match inner.answer_once(&*model, prompt, sampling, cancel, &sender).await {
+                Ok(last) => last,
+                Err(error) => AgentEvent::Broken(error.to_string()),
+            };
+            let _ = sender.send(last);
+        });
+        Answering { events, _stop: stop }
+    }
+}
+
+impl Inner {
+    /// Asks a model once, with the ledger before and after, and streams what it says.
+    async fn answer_once(
+        &self,
+        model: &dyn Model,
+        prompt: Prompt,
+        sampling: Sampling,
+        cancel: CancellationToken,
+        events: &UnboundedSender<AgentEvent>,
+    ) -> Result<AgentEvent, AgentError> {
+        let card = model.info();
+        let trust = trust_of(&prompt);
+        let call = ModelCall {
+            prompt: Arc::new(prompt),
+            sampling,
+            reply: ReplyForm::Text,
+            tools: ToolUse::Auto,
+            conversation: None,
+        };
+        let prepared = model.prepare(&call)?;
+        let id = RequestId::new(format!("r{}", hex(&*self.ids)));
+        self.store.record_request(new_request(self, &id, card, prepared.clone(), 1)).await?;
+        let started = AgentEvent::Started {
+            turn: None,
+            model: card.name(),
+            profile: call.prompt.profile().to_owned(),
+            path: call.prompt.path().to_owned(),
+        };
+        let _ = events.send(started);
+
+        let mut answer = Answer::default();
+        let mut failure = None;
+        let mut stream = model.send(prepared, cancel);
+        while let Some(event) = stream.next().await {
+            match event {
+                Ok(event) => {
+                    let is_over = matches!(event, ModelEvent::End(_));
+                    if let Some(seen) = AgentEvent::of_model(&event) {
+                        let _ = events.send(seen);
+                    }
+                    answer.take(event, self.now_ms());
+                    if is_over {
+                        break;
+                    }
+                }
+                Err(error) => {
+                    failure = Some(error);
+                    break;
+                }
+            }
+        }
+        if failure.is_none() && !answer.is_over() {
+            failure = Some(ModelError::new(FailureClass::Garbage, "the answer broke off; ask again"));
+        }
+        let (finish, text) = (answer.reply.finish, answer.reply.text.clone());
+        let end = answer.into_end(card, trust, failure.as_ref(), self.now_ms());
+        if let Some(usage) = end.usage {
+            let _ = events.send(AgentEvent::Usage { usage, cost: end.cost });
+        }
+        self.store.end_request(&id, end).await?;
+        Ok(match failure {
+            Some(error) => {
+                let outcome = Outcome::Failed { class: error.class, message: error.message };
+                AgentEvent::Done { outcome, answer: None }
+            }
+            None => AgentEvent::Done { outcome: Outcome::Answered { finish }, answer: Some(text) },
+        })
+    }
+
+    pub(crate) async fn prune_ledger(&self) -> Result<Pruned, AgentError> {
+        let keep = &self.config.ledger;
         let retention = Retention {
-            before_ms: Some(self.inner.now_ms() - i64::from(keep.keep_days) * MS_PER_DAY),
+            before_ms: Some(self.now_ms() - i64::from(keep.keep_days) * MS_PER_DAY),
             max_bytes: Some(keep.keep_megabytes.saturating_mul(1_000_000)),
         };
-        Ok(self.inner.store.prune_requests(retention).await?)
+        Ok(self.store.prune_requests(retention).await?)
     }
 }
 
-/// Stored messages as a comparison sees them.
-pub fn compared(messages: &[RequestMessage]) -> Vec<ComparedMessage<'_>> {
-    messages.iter().map(compared_message).collect()
+/// A request of the ledger as a prompt.
+fn recorded(request: &Request, declared: bool) -> Prompt {
+    Prompt::from_record(PromptRecord {
+        profile: request.summary.profile.clone(),
+        path: request.summary.path.clone(),
+        revision: request.summary.revision.clone(),
+        messages: request.messages.iter().map(message_record).collect(),
+        tools: tools(&request.tools),
+        declared,
+    })
 }
 
-fn compared_message(message: &RequestMessage) -> ComparedMessage<'_> {
-    let mut calls = message.call_id.as_ref().map(ToString::to_string).unwrap_or_default();
-    for ToolCall { id, name, arguments } in &message.calls {
-        calls.extend(["\0", id.as_str(), "\0", name, "\0", arguments]);
+fn message_record(message: &RequestMessage) -> MessageRecord {
+    MessageRecord {
+        role: message.role,
+        text: message.text.clone(),
+        parts: message.parts.iter().map(part_record).collect(),
+        calls: message.calls.clone(),
+        call_id: message.call_id.clone(),
     }
-    ComparedMessage {
-        role: message.role.as_str(),
-        text: &message.text,
-        calls,
-        parts: message.parts.iter().map(|part| (part.section.as_str(), part.text.as_str())).collect(),
+}
+
+fn part_record(part: &RequestPart) -> PartRecord {
+    let stability = match part.stability.as_str() {
+        "fixed" => Stability::Fixed,
+        "session" => Stability::Session,
+        _ => Stability::Turn,
+    };
+    PartRecord {
+        section: part.section.clone(),
+        origin: part.origin.clone(),
+        text: part.text.clone(),
+        stability,
+        trust: part.trust,
     }
+}
+
+/// The tools of a request, as [`crate::convert::offered_tools`] wrote them.
+fn tools(text: &str) -> Vec<ToolSpec> {
+    let rows: Vec<serde_json::Value> = serde_json::from_str(text).unwrap_or_default();
+    let field = |row: &serde_json::Value, name: &str| row[name].as_str().unwrap_or_default().to_owned();
+    let spec = |row: &serde_json::Value| ToolSpec {
+        name: field(row, "name"),
+        group: String::new(),
+        description: field(row, "description"),
+        schema: row["schema"].to_string(),
+    };
+    rows.iter().map(spec).collect()
 }

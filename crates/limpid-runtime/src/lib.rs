@@ -2,7 +2,8 @@
 //!
 //! # Layout
 //! - [`agent`], [`chat`], [`event`]: the handle, a message to it, and what is seen of a turn.
-//! - [`preview`], [`ledger`], [`memories`], [`conversations`], [`doctor`]: what a surface shows besides.
+//! - [`preview`], [`ledger`], [`doctor`]: the next prompt, requests sent again, what is wrong.
+//! - [`setup`], [`profile_files`]: the files of a home folder.
 //! - [`config`], [`home`], [`world`]: what comes in as values: settings, folder, clock, randomness, environment.
 //! - `worker`, `begin`, `drive`, `ask`: one conversation, one turn, its effects, the one place that calls a model.
 //! - [`tools`]: what the model may have done, and the one place where it is.
@@ -14,7 +15,6 @@ mod ask;
 mod begin;
 pub mod chat;
 pub mod config;
-pub mod conversations;
 mod convert;
 mod counting;
 pub mod doctor;
@@ -25,14 +25,15 @@ mod gather;
 pub mod home;
 mod journal;
 pub mod ledger;
-pub mod memories;
 pub mod models;
 mod platform;
 pub mod preview;
 mod process;
+pub mod profile_files;
 mod prompts;
 mod redact;
 mod session;
+pub mod setup;
 pub mod tools;
 mod worker;
 mod workspace;
@@ -41,12 +42,12 @@ pub mod world;
 pub use agent::{Agent, AgentOptions};
 pub use chat::{ChatRequest, ConversationChoice, TurnHandle};
 pub use config::{Config, ConfigError};
-pub use conversations::Transcript;
-pub use doctor::Check;
 pub use error::AgentError;
 pub use event::AgentEvent;
 pub use home::Home;
-pub use models::{Found, find_key};
-pub use preview::{Preview, PreviewRequest};
+pub use ledger::Answering;
+pub use limpid_turn::Outcome;
+pub use models::{Found, find_key, memory_available};
+pub use preview::PreviewRequest;
 pub use tools::{Tool, ToolBox, ToolContext, ToolText};
 pub use world::{Clock, Environment, Ids, RandomIds, SystemClock};

@@ -1,14 +1,15 @@
 //! Which model answers, and how it is had.
 
-use std::sync::{Arc, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use limpid_core::FailureClass;
 use limpid_model::provider::{Settings, presets, resolve};
-use limpid_model::{ApiKey, Model, ModelError, Timeouts};
+use limpid_model::{ApiKey, Model, ModelError};
 
-use crate::agent::Inner;
 use crate::config::Config;
 use crate::error::AgentError;
+use crate::home::Home;
 use crate::world::Environment;
 
 /// The models of a turn: the one that was chosen, then those that stand in for it. Never empty.
@@ -23,12 +24,26 @@ pub struct Found {
     pub because: String,
 }
 
-impl Inner {
+/// The models that can be had; each is opened once.
+pub(crate) struct Shelf {
+    home: Home,
+    config: Config,
+    environment: Environment,
+    /// Answers whichever model is asked for.
+    only: Option<Arc<dyn Model>>,
+    open: Mutex<HashMap<String, Arc<dyn Model>>>,
+}
+
+impl Shelf {
+    pub(crate) fn new(home: Home, config: Config, environment: Environment, only: Option<Arc<dyn Model>>) -> Self {
+        Self { home, config, environment, only, open: Mutex::default() }
+    }
+
     /// The models of a turn (KAI-110).
-    pub(crate) async fn models_for(&self, wanted: Option<&str>) -> Result<Models, AgentError> {
-        let mut models = vec![self.model(wanted).await?];
+    pub(crate) async fn for_turn(&self, wanted: Option<&str>) -> Result<Models, AgentError> {
+        let mut models = vec![self.choose(wanted).await?];
         for name in &self.config.fallback {
-            let model = self.open_model(name)?;
+            let model = self.open(name)?;
             if !models.iter().any(|known| known.info().name() == model.info().name()) {
                 models.push(model);
             }
@@ -37,14 +52,14 @@ impl Inner {
     }
 
     /// The model that is wanted, else the configured one, else one that is found (SUR-002).
-    pub(crate) async fn model(&self, wanted: Option<&str>) -> Result<Arc<dyn Model>, AgentError> {
-        if let Some(model) = &self.only_model {
+    pub(crate) async fn choose(&self, wanted: Option<&str>) -> Result<Arc<dyn Model>, AgentError> {
+        if let Some(model) = &self.only {
             return Ok(Arc::clone(model));
         }
         match wanted.or(self.config.model.as_deref()) {
-            Some(name) => self.open_model(name),
-            None => match self.find_model().await {
-                Some(found) => self.open_model(&found.model),
+            Some(name) => self.open(name),
+            None => match self.find().await {
+                Some(found) => self.open(&found.model),
                 None => Err(ModelError::new(
                     FailureClass::UnknownModel,
                     "no model is set and none was found: set a provider's key (for example OPENAI_API_KEY), start a \
@@ -55,13 +70,13 @@ impl Inner {
         }
     }
 
-    /// A model by name; each is opened once.
-    pub(crate) fn open_model(&self, name: &str) -> Result<Arc<dyn Model>, AgentError> {
-        if let Some(model) = &self.only_model {
+    /// A model by name.
+    pub(crate) fn open(&self, name: &str) -> Result<Arc<dyn Model>, AgentError> {
+        if let Some(model) = &self.only {
             return Ok(Arc::clone(model));
         }
-        let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(model) = models.get(name) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(model) = open.get(name) {
             return Ok(Arc::clone(model));
         }
         let model: Arc<dyn Model> = match name.strip_prefix("local/") {
@@ -69,31 +84,31 @@ impl Inner {
             None => resolve(name, &settings(&self.config, &self.environment))
                 .map_err(|error| ModelError::new(FailureClass::UnknownModel, error.to_string()))?,
         };
-        models.insert(name.to_owned(), Arc::clone(&model));
+        open.insert(name.to_owned(), Arc::clone(&model));
         Ok(model)
     }
 
     /// Looks for a model in the order of SUR-002: keys, servers on this machine, fetched models.
-    pub(crate) async fn find_model(&self) -> Option<Found> {
+    pub(crate) async fn find(&self) -> Option<Found> {
         if let Some(found) = find_key(&self.config, &self.environment) {
             return Some(found);
         }
-        for server in limpid_model::provider::find_local_servers().await {
+        for server in limpid_model::find_local_servers().await {
             if let Some(model) = server.models.first() {
                 let model = format!("{}/{model}", server.provider);
                 return Some(Found { model, because: format!("a server answers at {}", server.base_url) });
             }
         }
-        let file = self.fetched_models().into_iter().next()?;
+        let file = self.fetched().into_iter().next()?;
         Some(Found { because: format!("{file} is in the models folder"), model: format!("local/{file}") })
     }
 
     /// The model files of the home folder, by name.
-    pub(crate) fn fetched_models(&self) -> Vec<String> {
+    fn fetched(&self) -> Vec<String> {
         let Ok(entries) = std::fs::read_dir(self.home.models()) else { return Vec::new() };
         let mut files: Vec<String> = entries
             .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-            .filter(|name| name.ends_with(".gguf"))
+            .filter_map(|name| name.strip_suffix(".gguf").map(str::to_owned))
             .collect();
         files.sort();
         files
@@ -116,6 +131,7 @@ impl Inner {
     }
 
     #[cfg(not(feature = "local"))]
+    #[expect(clippy::unused_self, reason = "with the local engine it is used")]
     fn open_local(&self, file: &str) -> Result<Arc<dyn Model>, AgentError> {
         let message =
             format!("this program was built without the local engine, so it cannot run {file}; choose another model");
@@ -123,7 +139,15 @@ impl Inner {
     }
 }
 
-/// The first provider whose key or address is set, and the model that it is asked for (SUR-002).
+/// Bytes of memory that a local model may use, when the system says.
+pub fn memory_available() -> Option<u64> {
+    #[cfg(feature = "local")]
+    return limpid_model::local::available();
+    #[cfg(not(feature = "local"))]
+    None
+}
+
+/// The first provider whose key is set, and the model that it is asked for (SUR-002).
 pub fn find_key(config: &Config, environment: &Environment) -> Option<Found> {
     const FIRST: [&str; 4] = ["openai", "anthropic", "gemini", "openrouter"];
     let rest = presets().keys().map(String::as_str).filter(|name| !FIRST.contains(name));
@@ -138,7 +162,7 @@ pub fn find_key(config: &Config, environment: &Environment) -> Option<Found> {
 
 /// Keys and addresses: what the configuration says, else the variables that are usual.
 fn settings(config: &Config, environment: &Environment) -> Settings {
-    let mut settings = Settings { timeouts: Timeouts::default(), ..Settings::default() };
+    let mut settings = Settings::default();
     let names = presets().keys().chain(config.provider.keys());
     for name in names {
         let preset = presets().get(name);
@@ -154,4 +178,26 @@ fn settings(config: &Config, environment: &Environment) -> Settings {
         }
     }
     settings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SUR-002
+    #[test]
+    fn keys_are_looked_for_in_a_fixed_order_and_under_the_owners_names() {
+        let found = |config: &str, variables: &[&str]| {
+            let variables = variables.iter().map(|name| ((*name).to_owned(), "k".to_owned()));
+            let config = Config::parse(config, "limpid.toml").unwrap();
+            find_key(&config, &Environment::new(variables)).map(|found| format!("{} {}", found.model, found.because))
+        };
+        let all = ["MISTRAL_API_KEY", "OPENROUTER_API_KEY", "GEMINI_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY"];
+        let order: Vec<_> = (1..=all.len()).rev().map(|count| found("", &all[..count])).collect();
+        insta::assert_debug_snapshot!(order);
+        assert_eq!(found("", &["PATH"]), None);
+        let own = "[provider.anthropic]\napi_key_env = \"WORK_KEY\"\n";
+        assert_eq!(found(own, &["ANTHROPIC_API_KEY"]), None);
+        assert!(found(own, &["WORK_KEY"]).is_some_and(|found| found.ends_with("WORK_KEY is set")));
+    }
 }

@@ -114,7 +114,9 @@ pub fn copy_out(home: &Home, path: &str) -> Result<PathBuf, AgentError> {
         return Ok(file);
     }
     let Some(text) = shipped_text(path) else {
-        return Err(AgentError::Invalid(format!("nothing ships as profiles/{path}; `limpid profile show NAME` lists a profile's files")));
+        return Err(AgentError::Invalid(format!(
+            "nothing ships as profiles/{path}; `limpid profile show NAME` lists a profile's files"
+        )));
     };
     write_new(&file, &text)?;
     let base = beside(&file, "shipped");
@@ -136,7 +138,9 @@ pub fn file_of_section(profile: &Profile, section: &str) -> Option<String> {
 /// When the name is not made of `a-z`, `0-9` and dashes, is taken, or the other profile does not exist.
 pub fn start_profile(home: &Home, profiles: &Profiles, name: &str, from: &str) -> Result<PathBuf, AgentError> {
     if !is_name(name) {
-        return Err(AgentError::Invalid(format!("`{name}` is no name for a profile; use a-z, 0-9 and dashes, at most 32")));
+        return Err(AgentError::Invalid(format!(
+            "`{name}` is no name for a profile; use a-z, 0-9 and dashes, at most 32"
+        )));
     }
     if profiles.iter().any(|profile| profile.name() == name) {
         return Err(AgentError::Invalid(format!("there is a profile `{name}` already; choose another name")));
@@ -159,10 +163,15 @@ pub fn start_profile(home: &Home, profiles: &Profiles, name: &str, from: &str) -
 pub fn reset(home: &Home, path: &str) -> Result<PathBuf, AgentError> {
     let file = home.profiles().join(path);
     if climbs(path) || !file.is_file() {
-        return Err(AgentError::Invalid(format!("you have no profiles/{path}; `limpid prompt status` lists your files")));
+        return Err(AgentError::Invalid(format!(
+            "you have no profiles/{path}; `limpid prompt status` lists your files"
+        )));
     }
     if shipped_text(path).is_none() {
-        return Err(AgentError::Invalid(format!("nothing ships as profiles/{path}; remove {} yourself", file.display())));
+        return Err(AgentError::Invalid(format!(
+            "nothing ships as profiles/{path}; remove {} yourself",
+            file.display()
+        )));
     }
     let kept = file.with_file_name(format!("{}~", file.file_name().unwrap_or_default().to_string_lossy()));
     fs::rename(&file, &kept).map_err(AgentError::file(&file))?;
@@ -176,7 +185,8 @@ const MANIFEST: &str = "profile.toml";
 
 /// The manifest with a `base` at its head, in place of one that it has.
 fn based_on(manifest: &str, base: &str) -> String {
-    let rest: String = manifest.lines().filter(|line| !line.starts_with("base =")).map(|line| format!("{line}\n")).collect();
+    let rest: String =
+        manifest.lines().filter(|line| !line.starts_with("base =")).map(|line| format!("{line}\n")).collect();
     format!("base = \"{base}\"\n{rest}")
 }
 
@@ -262,7 +272,8 @@ mod tests {
         let files = limpid_prompt::fs::read_profiles(&home.profiles(), limpid_prompt::Layer::Home).unwrap();
         let profiles = Profiles::with_home(files);
         assert_eq!(profiles.get("mine").unwrap().base(), Some("koshi"));
-        for (name, from) in [("mine", "koshi"), ("Mine", "koshi"), ("../x", "koshi"), ("", "koshi"), ("new", "nobody")] {
+        for (name, from) in [("mine", "koshi"), ("Mine", "koshi"), ("../x", "koshi"), ("", "koshi"), ("new", "nobody")]
+        {
             assert!(start_profile(&home, &profiles, name, from).is_err(), "{name} from {from}");
         }
     }

@@ -22,6 +22,7 @@ use serde_json::{Map, Value};
 
 pub use get_local_time::GetLocalTime;
 pub use memory_query::MemoryQuery;
+pub(crate) use memory_query::recall;
 pub use memory_store::MemoryStoreTool;
 pub use schema::schema_of;
 

@@ -1,6 +1,7 @@
 //! One worker a conversation: it holds the lease, carries on what was interrupted, and runs turns one after the other
 //! while there are messages (ARC-010, ARC-011).
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -160,9 +161,18 @@ impl Worker {
             self.drain();
             let waiting = self.inner.store.waiting(&self.conversation).await?.rows;
             if waiting.is_empty() {
+                self.prune().await;
                 return Ok(());
             }
             self.turn(lease, waiting).await?;
+        }
+    }
+
+    /// Keeps the ledger within its limits, once a process. A failure costs nothing but room, and the next start tries
+    /// again.
+    async fn prune(&self) {
+        if !self.inner.pruned.swap(true, Ordering::Relaxed) {
+            let _ = self.inner.prune_ledger().await;
         }
     }
 

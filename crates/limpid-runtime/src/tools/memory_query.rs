@@ -1,8 +1,9 @@
 //! `memory_query`: finds what is remembered by words of the model's own choosing (KOSHI-020 to 025).
 
 use async_trait::async_trait;
-use limpid_core::Trust;
 use limpid_core::recall::{query_words, rank};
+use limpid_core::{Memory, Trust};
+use limpid_store::{Store, StoreError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -52,25 +53,37 @@ impl Tool for MemoryQuery {
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
         let Arguments { query } = read_arguments(arguments)?;
-        let words = query_words(&query);
-        if words.is_empty() {
+        let mut found = recall(&*context.store, &query, context.now_ms()).await.map_err(|error| error.to_string())?;
+        if found.words.is_empty() {
             return Err("the query has no word to search for".to_owned());
         }
-        let found = context.store.candidates(&words, CANDIDATES).await.map_err(|error| error.to_string())?;
-        let mut ranked = rank(&found.corpus, found.memories, context.now_ms());
-        ranked.truncate(RESULTS);
-        if ranked.is_empty() {
-            return Ok(ToolText::own(format!(
-                "none of {} memories holds any of: {}",
-                found.corpus.documents,
-                words.join(", ")
-            )));
+        found.memories.truncate(RESULTS);
+        if found.memories.is_empty() {
+            let Recalled { words, of, .. } = found;
+            return Ok(ToolText::own(format!("none of {of} memories holds any of: {}", words.join(", "))));
         }
-        let trust = ranked.iter().fold(Trust::Owner, |trust, hit| trust.join(hit.memory.trust));
-        let lines: Vec<String> = ranked
-            .iter()
-            .map(|hit| format!("[id:{}] {}: {}", hit.memory.id, hit.memory.key, hit.memory.content))
-            .collect();
+        let trust = found.memories.iter().fold(Trust::Owner, |trust, memory| trust.join(memory.trust));
+        let line = |memory: &Memory| format!("[id:{}] {}: {}", memory.id, memory.key, memory.content);
+        let lines: Vec<String> = found.memories.iter().map(line).collect();
         Ok(ToolText { text: lines.join("\n"), trust })
     }
+}
+
+/// What a query found.
+pub(crate) struct Recalled {
+    /// The words that were searched.
+    pub(crate) words: Vec<String>,
+    /// How many memories there are.
+    pub(crate) of: u64,
+    /// Those that hold any of the words, best first.
+    pub(crate) memories: Vec<Memory>,
+}
+
+/// Finds memories by the words of a text, for the model and for the owner alike.
+pub(crate) async fn recall(store: &dyn Store, text: &str, now_ms: i64) -> Result<Recalled, StoreError> {
+    let words = query_words(text);
+    let found = store.candidates(&words, CANDIDATES).await?;
+    let ranked = rank(&found.corpus, found.memories, now_ms);
+    let memories = ranked.into_iter().map(|hit| hit.memory).collect();
+    Ok(Recalled { words, of: found.corpus.documents, memories })
 }

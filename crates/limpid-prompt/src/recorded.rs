@@ -1,0 +1,98 @@
+//! A prompt that was sent before, from the record that was kept of it: so a request can be shown and sent again, byte
+//! for byte, whatever became of the files that it was made from (KOSHI-005, PRO-052).
+
+use limpid_core::{CallId, Role, ToolCall, ToolSpec, Trust};
+
+use crate::inputs::CallInput;
+use crate::prompt::{OfferedTool, Part, Prompt, PromptMessage, Stability};
+
+/// What was kept of a prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptRecord {
+    /// The profile that was rendered.
+    pub profile: String,
+    /// The path that was rendered.
+    pub path: String,
+    /// The revision of its fixed parts.
+    pub revision: String,
+    /// The messages, in the order in which they were sent.
+    pub messages: Vec<MessageRecord>,
+    /// The tools that the model might call.
+    pub tools: Vec<ToolSpec>,
+    /// Whether they are declared to the provider.
+    pub declared: bool,
+}
+
+/// What was kept of one message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageRecord {
+    /// Who speaks.
+    pub role: Role,
+    /// Exactly what was sent.
+    pub text: String,
+    /// The parts, each with its origin.
+    pub parts: Vec<PartRecord>,
+    /// The calls of an assistant message.
+    pub calls: Vec<ToolCall>,
+    /// The call that a tool message answers.
+    pub call_id: Option<CallId>,
+}
+
+/// What was kept of one part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartRecord {
+    /// The section's id.
+    pub section: String,
+    /// Where the text came from.
+    pub origin: String,
+    /// The text.
+    pub text: String,
+    /// How often it changes.
+    pub stability: Stability,
+    /// Who wrote it.
+    pub trust: Trust,
+}
+
+impl Prompt {
+    /// The prompt that a record was kept of. It has no report, since nothing was rendered, and no tokens are counted.
+    pub fn from_record(record: PromptRecord) -> Self {
+        let tool = |tool: ToolSpec| OfferedTool {
+            name: tool.name,
+            group: tool.group,
+            description: tool.description,
+            schema: tool.schema,
+        };
+        Self {
+            profile: record.profile,
+            path: record.path,
+            revision: record.revision,
+            messages: record.messages.into_iter().map(message).collect(),
+            report: Vec::new(),
+            offered: record.tools.into_iter().map(tool).collect(),
+            declared: record.declared,
+            counter: String::new(),
+            totals: None,
+        }
+    }
+}
+
+fn message(record: MessageRecord) -> PromptMessage {
+    let call = |call: ToolCall| CallInput { id: call.id.to_string(), name: call.name, arguments: call.arguments };
+    let part = |part: PartRecord| Part {
+        bytes: part.text.len(),
+        section: part.section,
+        origin: part.origin,
+        text: part.text,
+        tokens: None,
+        stability: part.stability,
+        trust: part.trust.into(),
+    };
+    PromptMessage {
+        role: record.role.into(),
+        text: record.text,
+        parts: record.parts.into_iter().map(part).collect(),
+        calls: record.calls.into_iter().map(call).collect(),
+        call_id: record.call_id.map(|id| id.to_string()),
+        cache_mark: false,
+    }
+}
