@@ -7,28 +7,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{self, BoxStream, StreamExt};
 use limpid_core::{FailureClass, RetryPlan};
 use tokio_util::sync::CancellationToken;
 
 use crate::model::{Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared};
-
-/// Waits, so that tests need not.
-pub trait Pause: Send + Sync {
-    /// Ends after this time.
-    fn pause(&self, time: Duration) -> BoxFuture<'static, ()>;
-}
-
-/// Waits by the runtime's clock.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct RealPause;
-
-impl Pause for RealPause {
-    fn pause(&self, time: Duration) -> BoxFuture<'static, ()> {
-        tokio::time::sleep(time).boxed()
-    }
-}
+use crate::pause::Pause;
 
 /// Services in the owner's order.
 #[derive(Clone)]
@@ -211,7 +195,7 @@ impl Run {
         if self.at + 1 == self.chain.services.len() {
             let message = match self.given_up.is_empty() {
                 true => error.message,
-                false => format!("every model failed: {}; {}", self.given_up.join("; "), error.message),
+                false => format!("every model failed. {} {}", self.given_up.join(" "), error.message),
             };
             return Err(ModelError { message, ..error });
         }

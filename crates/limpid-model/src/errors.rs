@@ -169,7 +169,8 @@ impl Words {
         let error = if value["error"].is_object() { &value["error"] } else { value };
         let texts = [&error["message"], &error["error"], &error["detail"], &value["message"], &value["error"]];
         let text = texts.into_iter().find_map(|text| text.as_str().filter(|text| !text.is_empty()));
-        let text = text.map_or_else(|| error.to_string(), str::to_owned);
+        let is_empty = error.is_null() || error.as_object().is_some_and(serde_json::Map::is_empty);
+        let text = text.map_or_else(|| if is_empty { String::new() } else { error.to_string() }, str::to_owned);
         let codes = ["type", "code", "status", "param"].map(|name| match &error[name] {
             Value::String(code) => code.to_lowercase(),
             other => other.to_string(),

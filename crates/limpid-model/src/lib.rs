@@ -9,6 +9,7 @@
 //! - `local` (feature `local`): runs such a file in this process.
 //! - [`chain`]: tries again, and asks the next service.
 //! - [`scripted`]: a model that says what a [`script`] says.
+//! - [`tokens`]: exact token counts for OpenAI's families.
 
 pub mod catalogue;
 pub mod chain;
@@ -20,19 +21,23 @@ mod key;
 #[cfg(feature = "local")]
 pub mod local;
 pub mod model;
+mod pause;
 pub mod protocol;
 pub mod provider;
 pub mod remote;
 pub mod script;
 pub mod scripted;
 pub mod template;
+pub mod tokens;
 mod wire;
 
-pub use chain::{Ask, Chain, ChainEvent, Pause, RealPause};
+pub use chain::{Ask, Chain, ChainEvent};
 pub use key::ApiKey;
 pub use model::{
     FinishReason, Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared, ReplyForm, Sampling, ToolUse,
 };
+pub use pause::{Pause, RealPause};
 pub use provider::{Settings, find_local_servers, resolve};
 pub use remote::{Endpoint, RemoteModel, Timeouts};
 pub use scripted::ScriptedModel;
+pub use tokens::ExactCounter;

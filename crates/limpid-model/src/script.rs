@@ -74,7 +74,7 @@ pub struct Reply {
     pub delay_ms: u64,
     /// Milliseconds before each further piece.
     pub between_ms: u64,
-    /// The connection breaks after so many bytes of the body; in-process: of the text.
+    /// The connection breaks after so many bytes of the body; in-process: of the text, at the latest where it ends.
     pub cut: Option<usize>,
     /// The body is written in pieces of so many bytes, wherever that cuts it.
     pub piece: Option<usize>,

@@ -1,7 +1,7 @@
 //! A model that says what a script says: for tests, simulations and demonstrations.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::stream::{self, BoxStream, StreamExt};
@@ -11,16 +11,15 @@ use tokio_util::sync::CancellationToken;
 use crate::errors::{Fault, Service};
 use crate::json_tools::JsonReply;
 use crate::model::{FinishReason, Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared};
+use crate::pause::{Pause, RealPause};
 use crate::protocol::{Dialect, Protocol};
 use crate::script::{Hang, Player, Reply, Script};
 use crate::wire::{CallIds, WireCall};
 
 /// A model that says what a script says.
-///
-/// Delays are real unless the runtime's time is paused.
-#[derive(Debug)]
 pub struct ScriptedModel {
     card: ModelCard,
+    pause: Arc<dyn Pause>,
     player: Mutex<Player>,
     sent: Mutex<Vec<Prepared>>,
 }
@@ -45,7 +44,13 @@ impl ScriptedModel {
 
     /// A model of which other things are known.
     pub fn with_card(card: ModelCard, script: Script) -> Self {
-        Self { card, player: Mutex::new(script.player()), sent: Mutex::default() }
+        Self { card, pause: Arc::new(RealPause), player: Mutex::new(script.player()), sent: Mutex::default() }
+    }
+
+    /// The same model with delays by another clock.
+    #[must_use]
+    pub fn pausing(self, pause: Arc<dyn Pause>) -> Self {
+        Self { pause, ..self }
     }
 
     /// Every call that was sent so far.
@@ -85,7 +90,7 @@ impl Model for ScriptedModel {
             || VecDeque::from([Step::Fail(service.status_error(404, "the script has no reply for this", None))]),
             |reply| steps(&reply, ids.clone(), json.then(|| JsonReply::new(ids)), &service),
         );
-        let play = Play { steps, cancel, service };
+        let play = Play { steps, pause: Arc::clone(&self.pause), cancel, service };
         stream::unfold(play, |mut play| async move { play.next().await.map(|event| (event, play)) }).boxed()
     }
 }
@@ -100,6 +105,7 @@ enum Step {
 
 struct Play {
     steps: VecDeque<Step>,
+    pause: Arc<dyn Pause>,
     cancel: CancellationToken,
     service: Service,
 }
@@ -116,7 +122,7 @@ impl Play {
                     return Some(Err(error));
                 }
                 Step::Wait(milliseconds) => {
-                    let wait = tokio::time::sleep(Duration::from_millis(milliseconds));
+                    let wait = self.pause.pause(Duration::from_millis(milliseconds));
                     self.cancel.run_until_cancelled(wait).await.is_some()
                 }
                 Step::Hang => {
@@ -155,21 +161,17 @@ fn steps(reply: &Reply, ids: CallIds, mut json: Option<JsonReply>, service: &Ser
         if at > 0 && reply.between_ms > 0 {
             steps.push_back(Step::Wait(reply.between_ms));
         }
-        let event = match (event, reply.cut) {
-            (ModelEvent::Text(text), Some(cut)) if said + text.len() > cut => {
-                ModelEvent::Text(text[..text.floor_char_boundary(cut - said)].to_owned())
+        if reply.hang == Some(Hang::End) && matches!(event, ModelEvent::End(_)) {
+            steps.push_back(Step::Hang);
+            return steps;
+        }
+        let (event, cut) = cut_at(event, reply.cut.map(|cut| cut - said));
+        said += if let Some(ModelEvent::Text(text)) = &event { text.len() } else { 0 };
+        if let Some(event) = event {
+            match &mut json {
+                Some(json) => steps.extend(json.feed(event).into_iter().map(Step::Say)),
+                None => steps.push_back(Step::Say(event)),
             }
-            (ModelEvent::End(_), _) if reply.hang == Some(Hang::End) => {
-                steps.push_back(Step::Hang);
-                return steps;
-            }
-            (event, _) => event,
-        };
-        said += if let ModelEvent::Text(text) = &event { text.len() } else { 0 };
-        let cut = reply.cut.is_some_and(|cut| said >= cut);
-        match &mut json {
-            Some(json) => steps.extend(json.feed(event).into_iter().map(Step::Say)),
-            None => steps.push_back(Step::Say(event)),
         }
         if cut {
             steps.push_back(Step::Fail(service.fault(Fault::BrokeOff, true)));
@@ -177,6 +179,19 @@ fn steps(reply: &Reply, ids: CallIds, mut json: Option<JsonReply>, service: &Ser
         }
     }
     steps
+}
+
+/// What is left of an event when `left` more bytes of text are said, and whether the connection breaks after it.
+fn cut_at(event: ModelEvent, left: Option<usize>) -> (Option<ModelEvent>, bool) {
+    match (event, left) {
+        (event, None) | (event @ ModelEvent::Reasoning(_), _) => (Some(event), false),
+        (ModelEvent::Text(text), Some(left)) if text.len() >= left => {
+            let said = &text[..text.floor_char_boundary(left)];
+            ((!said.is_empty()).then(|| ModelEvent::Text(said.to_owned())), true)
+        }
+        (ModelEvent::Text(text), Some(_)) => (Some(ModelEvent::Text(text)), false),
+        (ModelEvent::Call(_) | ModelEvent::Usage(_) | ModelEvent::End(_), Some(_)) => (None, true),
+    }
 }
 
 fn events(reply: &Reply, mut ids: CallIds) -> Vec<ModelEvent> {

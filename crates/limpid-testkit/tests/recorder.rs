@@ -1,4 +1,5 @@
 //! The server over real sockets.
+#![allow(clippy::unwrap_used, reason = "a test")]
 
 use limpid_testkit::{Recorder, Script, Wire};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -1,13 +1,15 @@
 //! Prompts and models for tests: a profile of one path, so that no shipped text stands in a snapshot.
 #![allow(dead_code, clippy::unwrap_used, reason = "each test file uses its part")]
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use futures_util::future::{BoxFuture, FutureExt};
 use limpid_core::{ToolProtocol, UsableWindow, WindowSize};
 use limpid_model::{
-    Endpoint, Model, ModelCall, ModelCard, ModelError, ModelEvent, RemoteModel, ReplyForm, Sampling, Timeouts, ToolUse,
+    Endpoint, Model, ModelCall, ModelCard, ModelError, ModelEvent, Pause, RemoteModel, ReplyForm, Sampling, Timeouts,
+    ToolUse,
 };
 use limpid_prompt::inputs::{CallInput, HistoryMessage, RoleName, ToolInput, ToolProtocolName};
 use limpid_prompt::source::SourceFile;
@@ -155,6 +157,26 @@ pub(crate) async fn collect<E>(
         }
     }
     (events, None)
+}
+
+/// Waits no time and remembers how long it was asked to, in milliseconds.
+#[derive(Clone, Default)]
+pub(crate) struct NoPause(pub(crate) Arc<Mutex<Vec<u128>>>);
+
+impl Pause for NoPause {
+    fn pause(&self, time: Duration) -> BoxFuture<'static, ()> {
+        self.0.lock().unwrap().push(time.as_millis());
+        std::future::ready(()).boxed()
+    }
+}
+
+/// Never ends a wait.
+pub(crate) struct ForEver;
+
+impl Pause for ForEver {
+    fn pause(&self, _: Duration) -> BoxFuture<'static, ()> {
+        std::future::pending().boxed()
+    }
 }
 
 /// The texts of events, joined.
