@@ -7,6 +7,7 @@ pub mod diff;
 #[cfg(feature = "fs")]
 pub mod fs;
 pub mod inputs;
+mod lint;
 pub mod problem;
 pub mod profile;
 pub mod prompt;

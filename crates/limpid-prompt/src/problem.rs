@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::boundary::is_invisible;
 use crate::source::{Layer, SourceRef};
 
 /// How much a problem matters.
@@ -58,7 +59,8 @@ impl Place {
             line: count(head.matches('\n').count()) + 1,
             column: count(text[line_start..start].chars().count()) + 1,
             width: count(text.get(start..end).unwrap_or_default().chars().count()).max(1),
-            excerpt: excerpt.to_owned(),
+            // What cannot be seen, or turns the line around, would hide the very thing that is shown.
+            excerpt: excerpt.chars().map(|c| if is_invisible(c) { char::REPLACEMENT_CHARACTER } else { c }).collect(),
         }
     }
 }

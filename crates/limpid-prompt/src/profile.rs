@@ -20,6 +20,7 @@ pub use load::{ProfileError, Profiles};
 pub use path::{MessageSpec, Path, Step};
 pub use shipped::shipped_files;
 
+use crate::problem::File;
 use crate::section::{Form, Section, nearest};
 use crate::source::SourceRef;
 
@@ -37,6 +38,8 @@ pub struct Profile {
     pub(crate) groups: Vec<ToolGroup>,
     pub(crate) tool_order: Vec<String>,
     pub(crate) file_order: Vec<String>,
+    /// The files that it was made of, those of its bases included.
+    pub(crate) files: BTreeMap<String, Arc<File>>,
 }
 
 impl Profile {

@@ -134,3 +134,6 @@ impl<'s, 'a> Frame<'s, 'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

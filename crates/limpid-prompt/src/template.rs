@@ -184,3 +184,6 @@ pub(crate) enum Expr {
     In(Box<Expr>, Box<Expr>),
     Filter(Filter, Box<Expr>),
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,11 +1,12 @@
-//! What is said of profiles that are wrong. A new case is a new folder in `tests/invalid`: either the files of one
-//! profile, or the layers `shipped/` and `home/` with profiles in them.
+//! What is said of profiles that are wrong (`tests/invalid`), and of those that work but hardly as they were meant
+//! (`tests/findings`). A new case is a new folder: either the files of one profile, or the layers `shipped/` and `home/`
+//! with profiles in them.
 #![allow(clippy::unwrap_used)]
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-use limpid_prompt::{Layer, Profiles, SourceFile, fs};
+use limpid_prompt::{Estimate, Layer, Profiles, SourceFile, fs};
 
 fn files(case: &Path) -> Vec<SourceFile> {
     let mut files = fs::read_profiles(&case.join("shipped"), Layer::Shipped).unwrap();
@@ -29,18 +30,35 @@ fn outcome(profiles: &Profiles) -> String {
     text
 }
 
-// PRO-005 OLLM-052
-#[test]
-fn every_error_names_its_place_and_its_cure() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/invalid");
+fn check(folder: &str, outcome: fn(&Profiles) -> String) {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
     let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("invalid-snapshots");
+    settings.set_snapshot_path(format!("{folder}-snapshots"));
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     let _bound = settings.bind_to_scope();
-    for case in std::fs::read_dir(folder).unwrap() {
+    for case in std::fs::read_dir(cases).unwrap() {
         let case = case.unwrap().path();
         let name = case.file_name().unwrap().to_str().unwrap();
         insta::assert_snapshot!(name, outcome(&Profiles::load(files(&case))));
     }
+}
+
+// PRO-005 OLLM-052
+#[test]
+fn every_error_names_its_place_and_its_cure() {
+    check("invalid", outcome);
+}
+
+// PRO-045 PRO-053 OLLM-021 OLLM-053
+#[test]
+fn every_finding_names_its_place_and_its_cure() {
+    check("findings", |profiles| {
+        assert!(profiles.iter().count() > 0, "{}", outcome(profiles));
+        let counter = Estimate::default();
+        let findings: Vec<String> =
+            profiles.iter().flat_map(|profile| profile.lint(&counter)).map(|problem| problem.to_string()).collect();
+        let files: Vec<String> = profiles.problems().iter().map(ToString::to_string).collect();
+        [files, findings].concat().join("\n\n")
+    });
 }

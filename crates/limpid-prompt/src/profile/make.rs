@@ -157,6 +157,7 @@ impl Made {
             groups: lists.groups.unwrap_or_default(),
             tool_order: lists.tool_order.unwrap_or_default(),
             file_order: lists.file_order.unwrap_or_default(),
+            files: set.files.clone(),
         }
     }
 
@@ -191,7 +192,7 @@ fn sections(set: &FileSet, shop: &Shop<'_>, problems: &mut Vec<Problem>) -> BTre
             _ => {}
         }
     }
-    let mut section = |(id, files): (String, SectionFiles)| {
+    let section = |(id, files): (String, SectionFiles)| {
         let shadowed = set.shadowed.get(&format!("sections/{id}.md"));
         let made = shop.section(&id, &files, problems).map(|section| {
             let shadows = shadowed.map(|file| file.lines(0..file.text.trim_end().len()));
@@ -199,7 +200,7 @@ fn sections(set: &FileSet, shop: &Shop<'_>, problems: &mut Vec<Problem>) -> BTre
         });
         (id, made)
     };
-    found.into_iter().map(|row| section(row)).collect()
+    found.into_iter().map(section).collect()
 }
 
 fn modes(set: &FileSet, shop: &Shop<'_>, problems: &mut Vec<Problem>) -> BTreeMap<String, Mode> {
@@ -209,7 +210,10 @@ fn modes(set: &FileSet, shop: &Shop<'_>, problems: &mut Vec<Problem>) -> BTreeMa
         let FileKind::Mode(name, tier) = kind(path) else { continue };
         let mode = modes.entry(name.clone()).or_insert_with(|| Mode { name, ..Mode::default() });
         // `.md` stands before `.txt` in the order of paths, so it wins (OLLM-046).
-        if mode.tiers[tier].is_none() {
+        if mode.tiers[tier].is_some() {
+            let fix = "remove it: a `.md` of the same tier stands beside it";
+            problems.push(file.warning(Fault::new(0..0, "this file is never used", fix)));
+        } else {
             mode.tiers[tier] = shop.form(file, problems);
         }
     }

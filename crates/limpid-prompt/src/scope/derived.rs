@@ -203,13 +203,17 @@ fn time<'a>(time: &'a TimeInfo, field: &str) -> View<'a> {
         "local" => View::text(local),
         "zone" => View::text(&time.zone),
         "utc" => View::text(&time.utc),
-        "date" => View::option(local.get(..10)),
-        "minute" => View::option(local.get(11..16)),
-        "second" => View::option(local.get(11..19)),
+        "date" => View::option(local.get(..10).filter(is_numeric)),
+        "minute" => View::option(local.get(11..16).filter(is_numeric)),
+        "second" => View::option(local.get(11..19).filter(is_numeric)),
         "offset" => View::option(offset(local)),
         "weekday" => View::option(local.get(..10).and_then(weekday)),
         _ => View::Absent,
     }
+}
+
+fn is_numeric(part: &&str) -> bool {
+    part.bytes().all(|byte| byte.is_ascii_digit() || b"-:".contains(&byte))
 }
 
 fn offset(local: &str) -> Option<&str> {

@@ -59,6 +59,7 @@ impl Names {
         self.0.contains_key(name)
     }
 
+    /// Every name, for tests that walk over them.
     #[cfg(test)]
     pub(crate) fn fields(&self) -> &Fields {
         &self.0
@@ -140,13 +141,11 @@ fn derive(fields: &mut Fields) {
     let notes = items(fields, ["workspace", "daily_notes"]);
     let line = Kind::list(Kind::record([("text", Kind::Text)]));
     let card = Kind::record([
-        ("id", Kind::Text),
         ("name", Kind::Text),
         ("splinter", Kind::Text),
         ("mana", Kind::Number),
         ("type", Kind::Text),
         ("abilities", Kind::list(Kind::Text)),
-        ("gladiator", Kind::Flag),
     ]);
     let group = Kind::record([("title", Kind::Text), ("names", Kind::list(Kind::Text))]);
 

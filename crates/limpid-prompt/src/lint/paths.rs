@@ -1,0 +1,92 @@
+//! Findings about whole paths: text that changes every turn before text that could be kept, and parts over a budget.
+
+use limpid_core::Tier;
+
+use crate::inputs::Inputs;
+use crate::problem::Problem;
+use crate::profile::{Path, Step};
+use crate::prompt::{Outcome, Stability};
+use crate::render::{RenderError, RenderRequest};
+use crate::section::Section;
+use crate::template::Gate;
+
+use super::{Lint, warn};
+
+impl<'p> Lint<'p> {
+    /// Providers and local engines reuse what comes before the first change (PRO-045).
+    pub(super) fn prefixes(&self, problems: &mut Vec<Problem>) {
+        for path in self.own_paths() {
+            let Some((turn, kept)) = first_change(path) else { continue };
+            let message = format!(
+                "path {}: section `{}` changes every turn and stands before `{}`, which does not",
+                path.name, turn.id, kept.id
+            );
+            let fix = "move it behind the history, so that what stands before it is read from a cache";
+            self.at_path(path, message, fix, problems);
+        }
+    }
+
+    /// Texts alone, without any data, must fit each budget untrimmed, in each mode and at each tier.
+    pub(super) fn budgets(&self, problems: &mut Vec<Problem>) {
+        let modes: Vec<&str> = self.profile.modes().collect();
+        for path in self.own_paths().filter(|path| has_budget(path)) {
+            let with_mode = path.sections().any(|section| section.is_mode());
+            let modes = if with_mode { modes.as_slice() } else { &modes[..modes.len().min(1)] };
+            for mode in modes {
+                let found = Tier::ALL.into_iter().find_map(|tier| Some((tier, self.over(path, mode, tier)?)));
+                if let Some((tier, what)) = found {
+                    let place = if with_mode { format!(" in mode {mode}") } else { String::new() };
+                    let message = format!("path {} at tier {}{place}: {what}", path.name, tier.number());
+                    self.at_path(path, message, "shorten the texts of that tier, or raise the budget", problems);
+                }
+            }
+        }
+    }
+
+    /// What does not fit, if anything.
+    fn over(&self, path: &Path, mode: &str, tier: Tier) -> Option<String> {
+        let inputs = Inputs { mode: mode.to_owned(), tier: Some(tier.number()), ..Inputs::default() };
+        let request = RenderRequest { path: &path.name, inputs: &inputs, counter: self.counter, count_tokens: false };
+        match self.profile.render(request) {
+            Ok(prompt) => {
+                let cut = |outcome| matches!(outcome, Outcome::Dropped | Outcome::Trimmed);
+                let row = prompt.report().iter().find(|row| cut(row.outcome))?;
+                Some(format!("section `{}` does not fit its budget", row.section))
+            }
+            Err(RenderError::Overfull(overfull)) => Some(overfull.to_string()),
+            Err(_) => None,
+        }
+    }
+
+    fn own_paths(&self) -> impl Iterator<Item = &'p Path> {
+        self.profile.paths().filter(|path| path.profile == self.profile.name() && self.is_own(&path.source.path))
+    }
+
+    fn at_path(&self, path: &Path, message: String, fix: &str, problems: &mut Vec<Problem>) {
+        let Some(file) = self.own_files().find(|file| file.path == path.source.path) else { return };
+        let header = format!("[path.{}]", path.name);
+        let at = file.text.find(&header).map_or(0..0, |at| at..at + header.len());
+        warn(problems, file, at, message, fix);
+    }
+}
+
+/// The first section of a path that changes every turn, and one behind it that does not. Two messages with different
+/// gates are alternatives, not neighbours.
+fn first_change(path: &Path) -> Option<(&Section, &Section)> {
+    let messages =
+        path.steps.iter().filter_map(|step| if let Step::Message(message) = step { Some(message) } else { None });
+    let sections: Vec<_> = messages
+        .flat_map(|message| message.sections.iter().map(move |section| (message.when.as_ref(), section.as_ref())))
+        .collect();
+    let turn = |(_, section): &(_, &Section)| section.stability == Stability::Turn;
+    sections.iter().enumerate().filter(|(_, row)| turn(row)).find_map(|(at, (gate, first))| {
+        let neighbour = |row: &&(Option<&Gate>, _)| gate.is_none() || row.0.is_none() || row.0 == *gate;
+        let kept = sections[at..].iter().filter(neighbour).find(|row| !turn(row))?;
+        Some((*first, kept.1))
+    })
+}
+
+fn has_budget(path: &Path) -> bool {
+    let of_message = |step: &Step| matches!(step, Step::Message(message) if message.budget.is_some());
+    path.budget.is_some() || path.steps.iter().any(of_message)
+}

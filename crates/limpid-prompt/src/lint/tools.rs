@@ -1,0 +1,129 @@
+//! Tools that texts name: whether they exist, and whether they are offered where the text stands.
+
+use std::collections::BTreeSet;
+
+use crate::problem::{Problem, nearest};
+use crate::profile::Path;
+use crate::section::{Form, Section};
+use crate::template::{Expr, Node};
+
+use super::{Lint, warn};
+
+/// A tool's name in a text.
+struct Mention<'t> {
+    name: &'t str,
+    /// Whether the text is there only when the tool is offered.
+    guarded: bool,
+    /// Whether a condition asks for the tool.
+    asked: bool,
+}
+
+impl Lint<'_> {
+    pub(super) fn tools(&self, problems: &mut Vec<Problem>) {
+        let known = self.known_tools();
+        for section in self.profile.sections() {
+            let gate: BTreeSet<&str> = section.when.iter().flat_map(|gate| asked(&gate.expr)).collect();
+            let forms = section.forms.tiers.iter().chain([&section.forms.body]).flatten();
+            for form in forms {
+                self.form(section, form, &gate, &known, problems);
+            }
+        }
+    }
+
+    /// Every tool that any file of the profile speaks of by its name.
+    fn known_tools(&self) -> BTreeSet<&str> {
+        let described = self.profile.tools.keys().map(String::as_str);
+        let grouped = self.profile.groups().iter().flat_map(|group| group.names.iter().map(String::as_str));
+        let ordered = self.profile.tool_order().iter().map(String::as_str);
+        let offered = self.profile.paths().flat_map(|path| path.tools.iter().flatten()).map(String::as_str);
+        described.chain(grouped).chain(ordered).chain(offered.filter(|name| !name.ends_with('*'))).collect()
+    }
+
+    fn form(
+        &self,
+        section: &Section,
+        form: &Form,
+        gate: &BTreeSet<&str>,
+        known: &BTreeSet<&str>,
+        problems: &mut Vec<Problem>,
+    ) {
+        let Some((file, body)) = self.body(form) else { return };
+        let mut mentions: Vec<Mention<'_>> =
+            gate.iter().map(|name| Mention { name, guarded: true, asked: true }).collect();
+        collect(&form.template.nodes, &mut gate.iter().copied().collect(), &mut mentions);
+        let mut told = BTreeSet::new();
+        for mention in mentions {
+            let place = || {
+                let at = file.text[body.clone()].find(mention.name).map_or(0, |at| body.start + at);
+                at..at + if at == 0 { 0 } else { mention.name.len() }
+            };
+            if !known.contains(mention.name) {
+                let close = nearest(mention.name, known.iter().copied());
+                if (mention.asked || close.is_some()) && told.insert(mention.name) {
+                    let fix = match close {
+                        Some(close) => format!("did you mean `{close}`?"),
+                        None => format!("describe it in `tools/{}.md`, or correct its name", mention.name),
+                    };
+                    warn(problems, file, place(), format!("there is no tool `{}`", mention.name), &fix);
+                }
+            } else if !mention.guarded
+                && let Some(path) = self.paths_with(section).find(|path| !path.offers(mention.name))
+                && told.insert(mention.name)
+            {
+                let message = format!("`{}` is not offered on path {}", mention.name, path.name);
+                let fix = format!("write {{% if tool.{} %}} around it, or offer the tool there", mention.name);
+                warn(problems, file, place(), message, &fix);
+            }
+        }
+    }
+
+    fn paths_with(&self, section: &Section) -> impl Iterator<Item = &Path> {
+        let own = self.profile.paths().filter(|path| path.profile == self.profile.name());
+        own.filter(|path| path.sections().any(|other| other.id == section.id))
+    }
+}
+
+/// The tools that a text names, with those that its conditions ask for.
+fn collect<'t>(nodes: &'t [Node], guards: &mut BTreeSet<&'t str>, found: &mut Vec<Mention<'t>>) {
+    for node in nodes {
+        match node {
+            Node::Print(_) => {}
+            Node::Text(text) => {
+                let mentions = words(text).map(|name| Mention { name, guarded: guards.contains(name), asked: false });
+                found.extend(mentions);
+            }
+            Node::If { test, yes, no } => {
+                let names = asked(test);
+                found.extend(names.iter().map(|name| Mention { name, guarded: true, asked: true }));
+                let new: Vec<&str> = names.into_iter().filter(|name| guards.insert(name)).collect();
+                collect(yes, guards, found);
+                for name in new {
+                    guards.remove(name);
+                }
+                collect(no, guards, found);
+            }
+        }
+    }
+}
+
+/// Words that are written like a tool's name: small letters with underscores between.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let word = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
+    text.split(move |letter| !word(letter)).filter(|word| word.trim_matches('_').contains('_'))
+}
+
+/// The tools whose being offered an expression asks for.
+fn asked(expr: &Expr) -> Vec<&str> {
+    match expr {
+        Expr::Name(name) => match name.path.as_slice() {
+            [first, tool] if first == "tool" => vec![tool],
+            _ => Vec::new(),
+        },
+        Expr::Not(inner) | Expr::Filter(_, inner) => asked(inner),
+        Expr::And(left, right) | Expr::Or(left, right) | Expr::Same(left, right) | Expr::In(left, right) => {
+            [asked(left), asked(right)].concat()
+        }
+        Expr::List(items) => items.iter().flat_map(asked).collect(),
+        Expr::Bool(_) | Expr::Int(_) | Expr::Text(_) | Expr::Slot(_) => Vec::new(),
+    }
+}
