@@ -12,7 +12,7 @@ use limpid_core::{FailureClass, RetryPlan};
 use tokio_util::sync::CancellationToken;
 
 use crate::model::{Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared};
-use crate::pause::Pause;
+pub use crate::pause::{Pause, RealPause};
 
 /// Services in the owner's order.
 #[derive(Clone)]

@@ -1,7 +1,7 @@
 //! A model behind a provider's HTTP interface.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Once, OnceLock};
 use std::time::Duration;
 
 use futures_util::stream::{self, BoxStream, StreamExt};
@@ -61,7 +61,8 @@ pub struct RemoteModel {
     card: ModelCard,
     endpoint: Endpoint,
     url: reqwest::Url,
-    client: reqwest::Client,
+    /// Made when it is first needed: reading the system's certificates takes a while.
+    client: OnceLock<Result<reqwest::Client, ModelError>>,
     headers: HeaderMap,
     service: Arc<Service>,
 }
@@ -70,21 +71,26 @@ impl RemoteModel {
     /// Makes a model; nothing is sent yet.
     ///
     /// # Errors
-    /// When the base URL is none, the key cannot stand in a header, or the client cannot be made.
+    /// When the base URL is none, or the key cannot stand in a header.
     pub fn new(card: ModelCard, endpoint: Endpoint) -> Result<Self, ModelError> {
         let refused = |why: String| ModelError::new(FailureClass::Malformed, why);
         let url = endpoint_url(&endpoint, &card.id).map_err(refused)?;
         let headers = headers(&endpoint).map_err(refused)?;
-        let client = client(&url, endpoint.timeouts).map_err(|error| {
-            refused(format!("no HTTP client can be made: {}; check the system's certificates", causes(&error)))
-        })?;
         let service = Arc::new(Service {
             name: card.name(),
             target: shown(&url),
             key: endpoint.key.clone(),
             key_variable: endpoint.key_variable.clone(),
         });
-        Ok(Self { card, endpoint, url, client, headers, service })
+        Ok(Self { card, endpoint, url, client: OnceLock::new(), headers, service })
+    }
+
+    fn client(&self) -> Result<&reqwest::Client, ModelError> {
+        let made = self.client.get_or_init(|| {
+            client(&self.url, self.endpoint.timeouts)
+                .map_err(|error| self.service.transport(&format!("no HTTP client can be made: {}", causes(&error))))
+        });
+        made.as_ref().map_err(Clone::clone)
     }
 }
 
@@ -110,7 +116,11 @@ impl Model for RemoteModel {
     ) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
         let ids = CallIds::new(&prepared.call);
         let json = WireCall::new(&self.card, &prepared.call).is_ok_and(|wire| wire.json_tools);
-        let request = self.client.post(self.url.clone()).headers(self.headers.clone()).body(prepared.body);
+        let client = match self.client() {
+            Ok(client) => client,
+            Err(error) => return stream::iter([Err(error)]).boxed(),
+        };
+        let request = client.post(self.url.clone()).headers(self.headers.clone()).body(prepared.body);
         let reply = Reply {
             request: Some(request),
             response: None,
