@@ -15,5 +15,5 @@ pub use fetch::{FetchSettings, Fetched, Instead, Progress, PullError};
 pub use file::CatalogueError;
 pub use profile::{ModelProfile, ModelProfiles};
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;

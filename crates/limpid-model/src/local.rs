@@ -50,7 +50,8 @@ pub struct LocalSettings {
     pub threads: Option<u32>,
     /// Bytes of memory that may be used; absent: no limit is checked. Pass [`available`] here.
     pub memory: Option<u64>,
-    /// Bytes that the evaluated tokens of other conversations may take; absent: 256 MiB.
+    /// Bytes that the evaluated tokens of other conversations may take; absent: 256 MiB, and less when memory
+    /// is short.
     pub parked: Option<u64>,
     /// How tools are called; absent: by JSON when the template knows tools, else not at all.
     pub tools: Option<ToolProtocol>,
@@ -148,7 +149,7 @@ impl LocalModel {
             window: footprint.window,
             threads,
             batch: batch_size(footprint.weights),
-            parked_bytes: settings.parked.unwrap_or(PARKED_BYTES),
+            parked_bytes: parked_bytes(settings, footprint),
         };
         Ok(Self {
             card: card(&file_name, settings, &template, footprint.window),
@@ -318,13 +319,16 @@ fn card(file_name: &str, settings: &LocalSettings, template: &ChatTemplate, wind
     }
 }
 
-/// Tokens that are evaluated at once: fewer for a larger model, so that a cancel is seen within about a second.
+/// Tokens that are evaluated at once. The next call waits until the engine has finished such a step, so a larger model
+/// takes smaller ones; half as many cost about a twentieth of the speed.
 fn batch_size(weights: u64) -> u32 {
-    match weights {
-        0..=300_000_000 => 256,
-        300_000_001..=1_500_000_000 => 128,
-        _ => 64,
-    }
+    if weights <= 300_000_000 { 128 } else { 64 }
+}
+
+/// Bytes for the evaluated tokens of other conversations: at most half of what is left beside the model.
+fn parked_bytes(settings: &LocalSettings, footprint: Footprint) -> u64 {
+    let left = settings.memory.map(|memory| memory.saturating_sub(footprint.bytes()) / 2);
+    settings.parked.unwrap_or_else(|| left.unwrap_or(PARKED_BYTES).min(PARKED_BYTES))
 }
 
 /// The engine is built for processors of the last ten years; on an older one it would be killed.

