@@ -23,7 +23,7 @@ pub mod template;
 pub mod workspace;
 
 pub use count::{Estimate, TokenCounter};
-pub use inputs::Inputs;
+pub use inputs::{Inputs, inputs_schema};
 pub use profile::{Profile, Profiles};
 pub use prompt::{OfferedTool, Outcome, Part, Prompt, PromptMessage, SectionReport, Stability};
 pub use render::{RenderError, RenderRequest};

@@ -21,7 +21,7 @@ pub use path::{MessageSpec, Path, Step};
 pub use shipped::shipped_files;
 
 use crate::problem::File;
-use crate::section::{Form, Section, nearest};
+use crate::section::{Form, Section};
 use crate::source::SourceRef;
 
 /// A profile that was loaded: every name in it is known, every text compiled, so that rendering cannot fail on it.
@@ -96,7 +96,7 @@ impl Profile {
             return Ok(None);
         }
         let mode = self.modes.get(name).ok_or_else(|| UnknownName::new("mode", name, self.modes.keys()))?;
-        Ok(mode.get(tier).or_else(|| self.last_resort(name, tier)))
+        Ok(mode.get(tier).or_else(|| self.last_resort(mode, tier)))
     }
 
     /// What the model is told about a tool; one that the profile does not describe is described by `limpid`.
@@ -119,11 +119,9 @@ impl Profile {
         &self.file_order
     }
 
-    fn last_resort(&self, name: &str, tier: Tier) -> Option<ModeForm<'_>> {
+    fn last_resort(&self, mode: &Mode, tier: Tier) -> Option<ModeForm<'_>> {
         let form = self.modes.get(LAST_MODE)?.tiers[LAST_TIER].as_ref()?;
-        let mut tried: Vec<String> = (1..=5).map(|n| format!("modes/{name}/tier{n}.md")).collect();
-        tried.rotate_left(tier.index());
-        Some(ModeForm { form, tried })
+        Some(ModeForm { form, tried: mode.places(tier).map(|at| mode.file(at)).collect() })
     }
 }
 
@@ -139,19 +137,19 @@ pub struct Mode {
 
 impl Mode {
     fn get(&self, tier: Tier) -> Option<ModeForm<'_>> {
-        let form = self.tiers[tier.index()].as_ref().or_else(|| nearest(&self.tiers, tier))?;
-        let tried = self.tried(tier, form);
-        Some(ModeForm { form, tried })
+        let found = self.places(tier).find(|at| self.tiers[at.index()].is_some())?;
+        let tried = self.places(tier).take_while(|at| *at != found).map(|at| self.file(at)).collect();
+        Some(ModeForm { form: self.tiers[found.index()].as_ref()?, tried })
     }
 
-    fn tried(&self, tier: Tier, found: &Form) -> Vec<String> {
-        let lower = Tier::ALL[..=tier.index()].iter().rev();
-        let higher = Tier::ALL[tier.index() + 1..].iter();
-        lower
-            .chain(higher)
-            .take_while(|t| !self.tiers[t.index()].as_ref().is_some_and(|form| form.source == found.source))
-            .map(|t| format!("modes/{}/tier{}.md", self.name, t.number()))
-            .collect()
+    /// The tiers in the order in which a template is looked for: the tier, lower ones, higher ones (OLLM-048).
+    fn places(&self, tier: Tier) -> impl Iterator<Item = Tier> + use<> {
+        let (lower, higher) = Tier::ALL.split_at(tier.index() + 1);
+        lower.iter().rev().chain(higher).copied()
+    }
+
+    fn file(&self, tier: Tier) -> String {
+        format!("modes/{}/tier{}.md", self.name, tier.number())
     }
 }
 

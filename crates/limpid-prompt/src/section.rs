@@ -127,7 +127,7 @@ impl Forms {
 }
 
 /// The form of the nearest lower tier, else of the nearest higher one.
-pub(crate) fn nearest(tiers: &[Option<Form>; 5], tier: Tier) -> Option<&Form> {
+fn nearest(tiers: &[Option<Form>; 5], tier: Tier) -> Option<&Form> {
     let (lower, higher) = tiers.split_at(tier.index());
     lower.iter().rev().chain(higher).flatten().next()
 }

@@ -192,6 +192,8 @@ fn sections(set: &FileSet, shop: &Shop<'_>, problems: &mut Vec<Problem>) -> BTre
             _ => {}
         }
     }
+    // The reserved section is there without a file too.
+    found.entry("mode".to_owned()).or_default();
     let section = |(id, files): (String, SectionFiles)| {
         let shadowed = set.shadowed.get(&format!("sections/{id}.md"));
         let made = shop.section(&id, &files, problems).map(|section| {
