@@ -125,8 +125,12 @@ fn history_stands_where_it_is_listed_and_the_running_turn_follows_the_list() {
     );
     assert_eq!(prompt.messages()[4].calls()[0].name, "clock");
     assert_eq!(prompt.messages()[5].call_id(), Some("c1"));
-    let origins: Vec<&str> =
-        prompt.messages().iter().flat_map(|m| m.parts()).map(limpid_prompt::Part::origin).collect();
+    let origins: Vec<&str> = prompt
+        .messages()
+        .iter()
+        .flat_map(limpid_prompt::PromptMessage::parts)
+        .map(limpid_prompt::Part::origin)
+        .collect();
     let rules = "shipped:profiles/own/sections/rules.md:5-5";
     assert_eq!(origins, [rules, "message:7", "input:history.1", "input:user_message", "input:in_flight.1"]);
 }

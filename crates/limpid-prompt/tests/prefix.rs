@@ -38,7 +38,7 @@ fn nothing_that_varies_from_turn_to_turn_stands_before_the_history() {
         let inputs: Inputs = serde_json::from_str(EXAMPLE_INPUTS).unwrap();
         let prompt = render_path(profiles.get("limpid").unwrap(), &path.name, &inputs);
         let before = prompt.messages().iter().take_while(|message| message.parts()[0].section() != "history");
-        for part in before.flat_map(|message| message.parts()) {
+        for part in before.flat_map(limpid_prompt::PromptMessage::parts) {
             assert_ne!(part.stability(), Stability::Turn, "{}: {}", path.name, part.section());
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! `INSTA_UPDATE=always cargo test -p limpid-prompt --test scenarios` writes the snapshots anew; read them as you would
 //! read code.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
