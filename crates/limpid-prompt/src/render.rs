@@ -4,6 +4,7 @@
 //! left is [`lay`](laid) out with the origin of every byte, [`history`] is spliced in, and [`rows`] says what became of
 //! each section. Rendering reads its arguments and nothing else (PRO-001).
 
+mod body;
 mod draft;
 mod error;
 mod history;

@@ -27,7 +27,7 @@ impl Template {
     /// What the text comes to, without line breaks of the template's own at its end (PRO-006). Foreign text stays apart
     /// from the profile's own.
     pub fn render<'a>(&'a self, frame: &Frame<'_, 'a>) -> Vec<Piece<'a>> {
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(self.nodes.len());
         eval::nodes(&self.nodes, frame, &mut out);
         while let Some(Piece::Text(text)) = out.last_mut() {
             *text = text.trim_end_matches('\n');

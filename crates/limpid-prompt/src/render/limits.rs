@@ -1,5 +1,7 @@
 //! Budgets applied: groups first, then each message, then the whole prompt (PRO-020, PRO-021).
 
+use std::sync::Arc;
+
 use limpid_core::{Tier, UsableWindow};
 
 use super::draft::Draft;
@@ -37,12 +39,12 @@ impl Limits<'_> {
     }
 
     /// The groups that bind here, in the order in which the path meets them.
-    fn groups(&self, planned: &[Planned<'_>]) -> Vec<GroupBudget> {
-        let mut groups: Vec<GroupBudget> = Vec::new();
+    fn groups(&self, planned: &[Planned<'_>]) -> Vec<Arc<GroupBudget>> {
+        let mut groups: Vec<Arc<GroupBudget>> = Vec::new();
         for draft in planned.iter().flat_map(|message| &message.drafts) {
             let group = draft.section.budget.as_ref().filter(|group| group.binds(&self.path.name));
             if let Some(group) = group.filter(|group| draft.units() > 0 && !groups.contains(group)) {
-                groups.push((**group).clone());
+                groups.push(Arc::clone(group));
             }
         }
         groups

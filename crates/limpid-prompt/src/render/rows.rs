@@ -23,8 +23,8 @@ pub(super) fn of_sections(planned: &[Planned<'_>], laid: &[Layer<'_>]) -> Vec<Se
             let spans = || laid.spans().iter().filter(|span| span.section == at);
             let start = spans().next().map_or(0, |span| span.range.start);
             let bytes = spans().next_back().map_or(0, |span| span.range.end - start);
-            let origin = spans().max_by_key(|span| span.range.len()).map(|span| span.origin.to_string());
-            rows.push(of_section(draft, bytes, origin));
+            let largest = || spans().max_by_key(|span| span.range.len()).map(|span| span.origin.to_string());
+            rows.push(of_section(draft, bytes, largest));
             rows.extend(shadowed(draft));
         }
     }
@@ -53,13 +53,14 @@ fn of_file(name: &str, file: FileUse<'_>) -> Option<SectionReport> {
     Some(row(&format!("workspace:{name}"), outcome, Some(reason)))
 }
 
-fn of_section(draft: &Draft<'_>, bytes: usize, origin: Option<String>) -> SectionReport {
-    let reason = match (draft.outcome, &draft.reason, origin) {
-        (Outcome::Trimmed, Some(reason), Some(origin)) => {
-            Some(format!("{reason}: {bytes} of {} bytes are left, mostly of {origin}", draft.size()))
+fn of_section(draft: &Draft<'_>, bytes: usize, largest: impl FnOnce() -> Option<String>) -> SectionReport {
+    let reason = match (draft.outcome, &draft.reason) {
+        (Outcome::Trimmed, Some(reason)) => {
+            let of = largest().map_or_else(String::new, |origin| format!(", mostly of {origin}"));
+            Some(format!("{reason}: {bytes} of {} bytes are left{of}", draft.size()))
         }
-        (Outcome::Dropped, Some(reason), _) => Some(format!("{reason}: {} bytes went", draft.size())),
-        (_, reason, _) => reason.clone(),
+        (Outcome::Dropped, Some(reason)) => Some(format!("{reason}: {} bytes went", draft.size())),
+        (_, reason) => reason.clone(),
     };
     let counts = draft.counts();
     SectionReport {
