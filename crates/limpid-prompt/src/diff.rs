@@ -93,7 +93,8 @@ pub fn compare(older: &[ComparedMessage<'_>], newer: &[ComparedMessage<'_>]) -> 
     PromptDiff { sections, prefix: prefix(older, newer) }
 }
 
-fn compared(message: &PromptMessage) -> ComparedMessage<'_> {
+/// A rendered message as a comparison sees it.
+pub fn compared(message: &PromptMessage) -> ComparedMessage<'_> {
     let mut calls = message.call_id.clone().unwrap_or_default();
     for call in &message.calls {
         calls.extend(["\0", &call.id, "\0", &call.name, "\0", &call.arguments]);

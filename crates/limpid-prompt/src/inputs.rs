@@ -9,6 +9,7 @@ mod changed;
 mod goal;
 mod history;
 mod inbox;
+mod json;
 mod memory;
 mod outside;
 mod skills;
@@ -28,6 +29,7 @@ pub use goal::{
 };
 pub use history::{CallInput, DelegateInput, Digest, HistoryMessage, Quoted, RoleName, SummarizeInput};
 pub use inbox::{EmailAccount, EmailInput, NewEmail, NewNotification, NewSms, NotificationsInput, SmsInput};
+pub use json::{InputsError, schema};
 pub use memory::{CategoryName, MemoryEntry, MemoryInput};
 pub use outside::{OutsideText, TrustName};
 pub use skills::{ActiveSkill, SkillEntry, SkillSource, SkillsInput};

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-pub use conversation::ConversationCommand;
+pub use conversation::{ConversationCommand, ExportFormat};
 pub use memory::MemoryCommand;
 pub use model::ModelCommand;
 pub use profile::{ModeCommand, ProfileCommand};

@@ -1,5 +1,62 @@
 //! What each command does: it asks the agent or the prompt engine, and prints.
 
+pub mod chat;
 pub mod context;
+pub mod conversation;
+pub mod cost;
+pub mod doctor;
+pub mod first_model;
+pub mod init;
+pub mod memory;
+pub mod model;
 pub mod profile;
 pub mod prompt;
+
+use std::io;
+
+use clap::CommandFactory as _;
+use limpid_store::Broken;
+
+use crate::cli::{ChatArgs, Cli, Command, CompletionsArgs};
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::output;
+use context::Context;
+
+/// Carries out what the command line says.
+///
+/// # Errors
+/// Whatever the command fails with.
+pub async fn run(cli: Cli) -> Result<(), Failure> {
+    if let Some(Command::Completions(args)) = &cli.command {
+        return completions(args);
+    }
+    let context = Context::new(Environment::read(cli.global.home)?)?;
+    match &cli.command {
+        None => chat::run(&context, &ChatArgs::default()).await,
+        Some(Command::Chat(args)) => chat::run(&context, args).await,
+        Some(Command::Init(args)) => init::run(&context, args),
+        Some(Command::Doctor(args)) => doctor::run(&context, args.json).await,
+        Some(Command::Prompt(command)) => prompt::run(&context, command).await,
+        Some(Command::Profile(command)) => profile::run(&context, command),
+        Some(Command::Mode(command)) => profile::run_mode(&context, command),
+        Some(Command::Model(command)) => model::run(&context, command).await,
+        Some(Command::Memory(command)) => memory::run(&context.agent()?, command).await,
+        Some(Command::Conversation(command)) => conversation::run(&context.agent()?, command).await,
+        Some(Command::Cost(args)) => cost::run(&context.agent()?, args).await,
+        Some(Command::Completions(_)) => Ok(()),
+    }
+}
+
+/// Says which records could not be read; the others were (LES-142).
+pub(crate) fn tell_broken(broken: &[Broken]) {
+    for record in broken {
+        output::tell(&format!("A record of {} cannot be read and is left out: {} ({})", record.table, record.id, record.reason));
+    }
+}
+
+fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
+    let mut page = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "limpid", &mut page);
+    output::data(&String::from_utf8(page).map_err(io::Error::other)?)
+}

@@ -129,3 +129,13 @@ impl From<limpid_runtime::AgentError> for Failure {
         Self::new(status, error)
     }
 }
+
+impl From<limpid_store::StoreError> for Failure {
+    fn from(error: limpid_store::StoreError) -> Self {
+        let status = match &error {
+            limpid_store::StoreError::NotFound { .. } => ExitStatus::Usage,
+            _ => ExitStatus::Store,
+        };
+        Self::new(status, error)
+    }
+}

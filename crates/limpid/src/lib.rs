@@ -1,13 +1,14 @@
 //! The command line of Limpid. The binary is thin: it reads the environment, calls the agent, and prints.
 //!
 //! # Layout
-//! - [`cli`]: what can be said.
+//! - [`cli`]: what can be said; [`commands`]: what each command does.
 //! - [`reference`]: the pages that are written from it.
 //! - [`environment`]: the only place that reads the environment.
 //! - [`output`]: what goes to standard output and what to standard error.
 //! - [`failure`]: how the program fails, and its exit codes.
 
 pub mod cli;
+pub mod commands;
 pub mod environment;
 pub mod failure;
 pub mod output;

@@ -1,2 +1,30 @@
-//! Being written.
-fn main() {}
+//! The binary: reads the command line, runs the command, and ends with its exit code.
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use limpid::cli::Cli;
+use limpid::failure::{ExitStatus, Failure};
+use limpid::{commands, output};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return end(Err(Failure::from(error))),
+    };
+    let ended = runtime.block_on(commands::run(cli));
+    // A thread that still waits for a line or a model must not keep the program alive.
+    runtime.shutdown_background();
+    end(ended)
+}
+
+fn end(ended: Result<(), Failure>) -> ExitCode {
+    match ended {
+        Ok(()) => ExitCode::from(ExitStatus::Done.code()),
+        Err(failure) => {
+            output::tell(&format!("limpid: {failure}"));
+            ExitCode::from(failure.status.code())
+        }
+    }
+}

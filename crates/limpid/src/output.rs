@@ -49,6 +49,12 @@ pub fn tell(text: &str) {
     eprintln!("{text}");
 }
 
+/// Tells the person more on the same line.
+#[expect(clippy::print_stderr, reason = "this is the place that talks to the person")]
+pub fn tell_on(text: &str) {
+    eprint!("{text}");
+}
+
 /// A table with columns as wide as they need; numbers to the right.
 pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use limpid_model::tokens::OpenAiTokens;
+use limpid_model::tokens::ExactCounter;
 use limpid_prompt::TokenCounter;
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use super::program::{Program, block_on};
 const PROFILES: [&str; 5] = ["limpid", "kai", "koshi", "picoclaw", "ollm"];
 
 pub(crate) fn measure(root: &Path) -> Result<Table, String> {
-    let counter = OpenAiTokens::default();
+    let counter = ExactCounter::O200K;
     let mut rows = Vec::new();
     for profile in PROFILES {
         let body = block_on(first_body(root, profile))?;

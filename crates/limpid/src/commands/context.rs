@@ -45,13 +45,17 @@ impl Context {
     /// # Errors
     /// When its store cannot be opened.
     pub fn agent(&self) -> Result<Agent, Failure> {
-        let options = AgentOptions {
+        Ok(Agent::open(self.options())?)
+    }
+
+    /// What an agent of this home is made of.
+    pub fn options(&self) -> AgentOptions {
+        AgentOptions {
             config: self.config.clone(),
             environment: limpid_runtime::Environment::new(self.environment.variables.clone()),
             system_zone: TimeZone::system(),
             ..AgentOptions::new(self.home.clone())
-        };
-        Ok(Agent::open(options)?)
+        }
     }
 
     /// The shipped profiles with the owner's files in place.

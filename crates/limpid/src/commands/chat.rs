@@ -1,0 +1,128 @@
+//! `chat`: one message and its answer, or a conversation at the terminal.
+
+mod events;
+mod terminal;
+
+use std::io::Read as _;
+
+use limpid_core::ConversationId;
+use limpid_runtime::{Agent, ChatRequest, ConversationChoice};
+use tokio_util::sync::CancellationToken;
+
+pub use events::Printer;
+
+use super::context::Context;
+use super::first_model;
+use crate::cli::{ChatArgs, TalkArgs};
+use crate::failure::{ExitStatus, Failure};
+
+/// Piped input larger than this is refused rather than read into memory.
+const MAX_INPUT: u64 = 8 * 1024 * 1024;
+
+/// Carries out `chat`, or `limpid` without a command.
+///
+/// # Errors
+/// When there is no model, the conversation does not exist, or the turn fails.
+pub async fn run(context: &Context, args: &ChatArgs) -> Result<(), Failure> {
+    let message = message(context, args)?;
+    let agent = context.agent()?;
+    first_model::ensure(context, &agent, args.talk.model.as_deref()).await?;
+    agent.resume().await?;
+    let talk = &args.talk;
+    match message {
+        Some(text) => once(context, &agent, talk, text, args.json).await,
+        None if context.environment.stdin_is_terminal => terminal::run(context, &agent, talk, args.json).await,
+        None => Err(Failure::new(ExitStatus::Usage, "there is nothing to say")
+            .advise("Give a message: limpid chat \"hello\", or pipe one in.")),
+    }
+}
+
+/// The message: words and piped input, or none for an open chat.
+fn message(context: &Context, args: &ChatArgs) -> Result<Option<String>, Failure> {
+    let mut text = args.message.join(" ");
+    if !context.environment.stdin_is_terminal {
+        let mut piped = String::new();
+        let mut input = std::io::stdin().lock().take(MAX_INPUT + 1);
+        input.read_to_string(&mut piped).map_err(|error| Failure::new(ExitStatus::Usage, format!("standard input: {error}")))?;
+        if piped.len() as u64 > MAX_INPUT {
+            return Err(Failure::new(ExitStatus::Usage, format!("standard input has more than {MAX_INPUT} bytes")));
+        }
+        let piped = piped.trim_end_matches(['\n', '\r']);
+        if !text.is_empty() && !piped.is_empty() {
+            text.push_str("\n\n");
+        }
+        text.push_str(piped);
+    }
+    Ok((!text.trim().is_empty()).then_some(text))
+}
+
+async fn once(context: &Context, agent: &Agent, talk: &TalkArgs, text: String, json: bool) -> Result<(), Failure> {
+    let conversation = choice(talk.conversation.as_deref(), &ConversationChoice::New);
+    let mut printer = Printer::new(&context.environment, json);
+    let stop = CancellationToken::new();
+    let watched = stop.clone();
+    let watcher = tokio::spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            watched.cancel();
+        }
+    });
+    let ended = turn(agent, request(talk, conversation, text), &mut printer, &stop).await;
+    watcher.abort();
+    ended.map(|_| ())
+}
+
+/// Runs one turn to its end; cancelling `stop` stops it, and what was said so far is kept. Returns the conversation.
+async fn turn(
+    agent: &Agent,
+    request: ChatRequest,
+    printer: &mut Printer,
+    stop: &CancellationToken,
+) -> Result<ConversationId, Failure> {
+    let mut handle = agent.chat(request).await?;
+    let conversation = handle.conversation().clone();
+    let mut stopped = false;
+    loop {
+        let event = tokio::select! {
+            () = stop.cancelled(), if !stopped => {
+                stopped = true;
+                handle.cancel();
+                continue;
+            }
+            event = handle.next() => event,
+        };
+        let Some(event) = event else { break };
+        printer.print(&event)?;
+        if event.is_last() {
+            break;
+        }
+    }
+    printer.end()?;
+    if let Some(failure) = printer.failure() {
+        return Err(failure);
+    }
+    if stopped {
+        return Err(Failure::new(ExitStatus::Interrupted, "interrupted; what was said so far is kept"));
+    }
+    Ok(conversation)
+}
+
+fn request(talk: &TalkArgs, conversation: ConversationChoice, text: String) -> ChatRequest {
+    ChatRequest {
+        conversation,
+        text,
+        profile: talk.profile.clone(),
+        mode: talk.mode.clone(),
+        model: talk.model.clone(),
+        ..ChatRequest::default()
+    }
+}
+
+/// The conversation that a word of the command line means.
+pub(crate) fn choice(word: Option<&str>, default: &ConversationChoice) -> ConversationChoice {
+    match word {
+        None => default.clone(),
+        Some("new") => ConversationChoice::New,
+        Some("last") => ConversationChoice::Last,
+        Some(id) => ConversationChoice::Id(ConversationId::new(id)),
+    }
+}

@@ -1,0 +1,172 @@
+//! How the events of a turn are printed: the answer on standard output as it comes, everything else beside it; or
+//! every event as one line of JSON.
+
+use limpid_core::Usage;
+use limpid_runtime::{AgentEvent, Outcome};
+use serde_json::{Value, json};
+
+use crate::environment::Environment;
+use crate::failure::{ExitStatus, Failure};
+use crate::output;
+
+/// Prints the events of one turn.
+#[derive(Debug)]
+pub struct Printer {
+    json: bool,
+    colours: bool,
+    model: Option<String>,
+    open_line: bool,
+    reasoning: bool,
+    printed: bool,
+    failure: Option<(ExitStatus, String)>,
+}
+
+impl Printer {
+    /// A printer for a terminal, a pipe or (`json`) a program.
+    pub fn new(environment: &Environment, json: bool) -> Self {
+        Self {
+            json,
+            colours: environment.colours(environment.stderr_is_terminal),
+            model: None,
+            open_line: false,
+            reasoning: false,
+            printed: false,
+            failure: None,
+        }
+    }
+
+    /// Prints one event.
+    ///
+    /// # Errors
+    /// When standard output cannot be written.
+    pub fn print(&mut self, event: &AgentEvent) -> Result<(), Failure> {
+        self.note_end(event);
+        if self.json {
+            return output::line(&to_json(event).to_string());
+        }
+        match event {
+            AgentEvent::Started { model, .. } => {
+                // The first line says which model answers (SUR-002); a second turn of the same chat need not.
+                if self.model.as_ref() != Some(model) {
+                    self.beside(&format!("{model}:"));
+                    self.model = Some(model.clone());
+                }
+                Ok(())
+            }
+            AgentEvent::Text(text) => self.text(text),
+            AgentEvent::Reasoning(text) => self.thought(text),
+            AgentEvent::Retrying { reason, model } => {
+                self.close_line()?;
+                self.beside(&format!("{reason}; asking {model} again"));
+                Ok(())
+            }
+            AgentEvent::ToolStarted { name, arguments, .. } => {
+                self.close_line()?;
+                self.beside(&format!("→ {name} {}", shortened(arguments)));
+                Ok(())
+            }
+            AgentEvent::ToolDone { result, .. } => {
+                self.beside(&format!("← {}", shortened(result)));
+                Ok(())
+            }
+            AgentEvent::Notice(text) => {
+                self.close_line()?;
+                self.beside(text);
+                Ok(())
+            }
+            AgentEvent::Done { answer, .. } => match answer {
+                Some(answer) if !self.printed => self.text(answer),
+                _ => Ok(()),
+            },
+            AgentEvent::Accepted { .. } | AgentEvent::Usage { .. } | AgentEvent::Broken(_) => Ok(()),
+        }
+    }
+
+    /// Ends the line that is open, if one is, and readies the printer for another turn.
+    ///
+    /// # Errors
+    /// When standard output cannot be written.
+    pub fn end(&mut self) -> Result<(), Failure> {
+        self.printed = false;
+        self.close_line()
+    }
+
+    /// How the turn failed, if it did; taken, so that the next turn starts afresh.
+    pub fn failure(&mut self) -> Option<Failure> {
+        self.failure.take().map(|(status, what)| Failure::new(status, what))
+    }
+
+    fn note_end(&mut self, event: &AgentEvent) {
+        self.failure = match event {
+            AgentEvent::Broken(what) => Some((ExitStatus::Failed, what.clone())),
+            AgentEvent::Done { outcome: Outcome::Failed { message, .. }, .. } => Some((ExitStatus::Model, message.clone())),
+            _ => return,
+        };
+    }
+
+    fn text(&mut self, text: &str) -> Result<(), Failure> {
+        if self.reasoning {
+            self.reasoning = false;
+            output::tell("");
+        }
+        output::data(text)?;
+        self.printed = true;
+        self.open_line = !text.ends_with('\n');
+        Ok(())
+    }
+
+    fn thought(&mut self, text: &str) -> Result<(), Failure> {
+        if self.colours {
+            self.reasoning = true;
+            output::tell_on(&format!("\u{1b}[2m{text}\u{1b}[0m"));
+        }
+        Ok(())
+    }
+
+    fn close_line(&mut self) -> Result<(), Failure> {
+        if std::mem::take(&mut self.open_line) { output::data("\n") } else { Ok(()) }
+    }
+
+    fn beside(&self, text: &str) {
+        if self.colours { output::tell(&format!("\u{1b}[2m{text}\u{1b}[0m")) } else { output::tell(text) }
+    }
+}
+
+/// One line of at most 120 characters.
+fn shortened(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= 120 { line } else { line.chars().take(119).chain(['…']).collect() }
+}
+
+fn to_json(event: &AgentEvent) -> Value {
+    match event {
+        AgentEvent::Accepted { conversation } => json!({"type": "accepted", "version": output::JSON_VERSION, "conversation": conversation.as_str()}),
+        AgentEvent::Started { turn, model, profile, path } => {
+            json!({"type": "started", "turn": turn.as_ref().map(limpid_core::TurnId::as_str), "model": model, "profile": profile, "path": path})
+        }
+        AgentEvent::Reasoning(text) => json!({"type": "reasoning", "text": text}),
+        AgentEvent::Text(text) => json!({"type": "text", "text": text}),
+        AgentEvent::Retrying { reason, model } => json!({"type": "retrying", "reason": reason, "model": model}),
+        AgentEvent::ToolStarted { id, name, arguments } => {
+            json!({"type": "tool-started", "id": id.as_str(), "name": name, "arguments": arguments})
+        }
+        AgentEvent::ToolDone { id, result } => json!({"type": "tool-done", "id": id.as_str(), "result": result}),
+        AgentEvent::Usage { usage, cost } => {
+            json!({"type": "usage", "tokens": tokens(*usage), "cost_micro_usd": cost.map(|cost| cost.0)})
+        }
+        AgentEvent::Notice(text) => json!({"type": "notice", "text": text}),
+        AgentEvent::Done { outcome, answer } => {
+            let (how, class, message) = match outcome {
+                Outcome::Answered { .. } => ("answered", None, None),
+                Outcome::Cancelled => ("cancelled", None, None),
+                Outcome::Failed { class, message } => ("failed", Some(class.as_str()), Some(message)),
+            };
+            json!({"type": "done", "outcome": how, "class": class, "message": message, "answer": answer})
+        }
+        AgentEvent::Broken(what) => json!({"type": "broken", "message": what}),
+    }
+}
+
+fn tokens(usage: Usage) -> Value {
+    json!({"input": usage.input, "cached": usage.cached, "cache_written": usage.cache_written, "output": usage.output})
+}

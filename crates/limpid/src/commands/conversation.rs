@@ -1,0 +1,132 @@
+//! `conversation`.
+
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use limpid_core::Role;
+use limpid_runtime::{Agent, ConversationChoice};
+use limpid_store::{Conversation, StoredMessage};
+use serde_json::{Value, json};
+
+use super::chat::choice;
+use crate::cli::{ConversationCommand, ExportFormat};
+use crate::failure::{ExitStatus, Failure};
+use crate::output;
+
+/// Carries out `conversation …`.
+///
+/// # Errors
+/// When the conversation does not exist, the store fails, or a file cannot be written.
+pub async fn run(agent: &Agent, command: &ConversationCommand) -> Result<(), Failure> {
+    match command {
+        ConversationCommand::List { limit, json } => list(agent, *limit, *json).await,
+        ConversationCommand::Show { id, json } => {
+            let (conversation, messages) = load(agent, id).await?;
+            if *json { output::line(&to_json(&conversation, &messages)) } else { output::data(&markdown(agent, &conversation, &messages)) }
+        }
+        ConversationCommand::Export { id, format, output: file } => {
+            let (conversation, messages) = load(agent, id).await?;
+            let text = match format {
+                ExportFormat::Markdown => markdown(agent, &conversation, &messages),
+                ExportFormat::Json => to_json(&conversation, &messages) + "\n",
+            };
+            match file {
+                None => output::data(&text),
+                Some(file) => std::fs::write(file, text)
+                    .map_err(|error| Failure::new(ExitStatus::Failed, format!("{}: {error}", file.display()))),
+            }
+        }
+    }
+}
+
+async fn list(agent: &Agent, limit: usize, json: bool) -> Result<(), Failure> {
+    let listed = agent.store().conversations(u32::try_from(limit).unwrap_or(u32::MAX)).await?;
+    if json {
+        let rows: Vec<Value> = listed.rows.iter().map(head).collect();
+        output::json("conversations", &rows)?;
+    } else if listed.rows.is_empty() {
+        output::tell("No conversation yet.");
+    } else {
+        let rows: Vec<Vec<String>> = listed
+            .rows
+            .iter()
+            .map(|row| vec![row.id.to_string(), local(agent, row.updated_ms), row.messages.to_string(), row.profile.clone(), row.title.clone()])
+            .collect();
+        output::line(&output::table(&["id", "last", "messages", "profile", "title"], &rows))?;
+    }
+    super::tell_broken(&listed.broken);
+    Ok(())
+}
+
+async fn load(agent: &Agent, id: &str) -> Result<(Conversation, Vec<StoredMessage>), Failure> {
+    let conversation = agent.find_conversation(&choice(Some(id), &ConversationChoice::Last)).await?.ok_or_else(|| {
+        Failure::new(ExitStatus::Usage, "there is no conversation yet").advise("Begin one: limpid chat \"hello\"")
+    })?;
+    let listed = agent.store().messages(&conversation.id, None).await?;
+    super::tell_broken(&listed.broken);
+    Ok((conversation, listed.rows))
+}
+
+fn head(row: &Conversation) -> Value {
+    json!({
+        "id": row.id.as_str(), "kind": row.kind.as_str(), "title": row.title, "profile": row.profile,
+        "mode": row.mode, "model": row.model, "messages": row.messages,
+        "created_ms": row.created_ms, "updated_ms": row.updated_ms,
+    })
+}
+
+fn to_json(conversation: &Conversation, messages: &[StoredMessage]) -> String {
+    let messages: Vec<Value> = messages
+        .iter()
+        .map(|stored| {
+            let calls: Vec<Value> = stored
+                .message
+                .calls
+                .iter()
+                .map(|call| json!({"id": call.id.as_str(), "name": call.name, "arguments": call.arguments}))
+                .collect();
+            json!({
+                "id": stored.id.0, "at_ms": stored.at_ms, "role": stored.message.role.as_str(),
+                "typed": stored.typed, "text": stored.message.text, "trust": stored.message.trust.as_str(),
+                "calls": calls, "call_id": stored.message.call_id.as_ref().map(limpid_core::CallId::as_str),
+                "request": stored.request.as_ref().map(limpid_core::RequestId::as_str),
+            })
+        })
+        .collect();
+    let whole = json!({"version": output::JSON_VERSION, "conversation": head(conversation), "messages": messages});
+    serde_json::to_string_pretty(&whole).unwrap_or_default()
+}
+
+fn markdown(agent: &Agent, conversation: &Conversation, messages: &[StoredMessage]) -> String {
+    let mut page = format!("# {}\n\n{} · {}\n", conversation.title, conversation.id, conversation.profile);
+    for stored in messages {
+        let message = &stored.message;
+        let who = match message.role {
+            Role::User => "You",
+            Role::Assistant => "Agent",
+            Role::Tool => "Tool",
+            Role::System => "System",
+        };
+        let _ = write!(page, "\n## {who}, {}\n\n", local(agent, stored.at_ms));
+        let text = stored.typed.as_deref().unwrap_or(&message.text);
+        if !text.is_empty() {
+            let _ = writeln!(page, "{text}");
+        }
+        for call in &message.calls {
+            let _ = writeln!(page, "→ `{}` {}", call.name, call.arguments);
+        }
+    }
+    page
+}
+
+fn local(agent: &Agent, at_ms: i64) -> String {
+    in_zone(at_ms, &agent.zone())
+}
+
+/// A moment as the owner's clock shows it.
+pub(crate) fn in_zone(at_ms: i64, zone: &TimeZone) -> String {
+    Timestamp::from_millisecond(at_ms)
+        .map(|at| at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string())
+        .unwrap_or_default()
+}

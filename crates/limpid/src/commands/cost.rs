@@ -1,0 +1,64 @@
+//! `cost`: tokens and money from the ledger (PRO-055).
+
+use limpid_runtime::Agent;
+use limpid_store::{CostQuery, CostRow};
+use serde_json::{Value, json};
+
+use crate::cli::{CostArgs, CostBy};
+use crate::failure::Failure;
+use crate::output;
+
+/// Carries out `cost`.
+///
+/// # Errors
+/// When the store fails.
+pub async fn run(agent: &Agent, args: &CostArgs) -> Result<(), Failure> {
+    let by = match args.by {
+        CostBy::Path => limpid_store::CostBy::Path,
+        CostBy::Model => limpid_store::CostBy::Model,
+        CostBy::Day => limpid_store::CostBy::Day,
+        CostBy::Conversation => limpid_store::CostBy::Conversation,
+    };
+    let offset = agent.zone().to_offset(agent.now()).seconds() / 60;
+    let rows = agent.store().costs(CostQuery { by, since_ms: None, until_ms: None, utc_offset_min: offset }).await?;
+    if args.json {
+        let rows: Vec<Value> = rows.iter().map(to_json).collect();
+        return output::json("costs", &rows);
+    }
+    if rows.is_empty() {
+        output::tell("Nothing was sent yet.");
+        return Ok(());
+    }
+    let cells: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| {
+            vec![
+                row.group.clone(),
+                row.requests.to_string(),
+                row.usage.input.to_string(),
+                row.usage.cached.to_string(),
+                row.usage.output.to_string(),
+                money(row),
+            ]
+        })
+        .collect();
+    output::line(&output::table(&["", "requests", "input", "cached", "output", "cost"], &cells))
+}
+
+/// The money, and for how many requests it is unknown (LES-016).
+fn money(row: &CostRow) -> String {
+    match (row.unknown_cost, row.requests) {
+        (0, _) => row.cost.to_string(),
+        (unknown, all) if unknown == all => "unknown".to_owned(),
+        (unknown, _) => format!("{} and {unknown} unknown", row.cost),
+    }
+}
+
+fn to_json(row: &CostRow) -> Value {
+    json!({
+        "group": row.group, "requests": row.requests, "input": row.usage.input, "cached": row.usage.cached,
+        "cache_written": row.usage.cache_written, "output": row.usage.output,
+        "cost_micro_usd": if row.unknown_cost == row.requests { None } else { Some(row.cost.0) },
+        "unknown_cost": row.unknown_cost, "unknown_usage": row.unknown_usage,
+    })
+}

@@ -1,0 +1,57 @@
+//! The first model: when none is set and none is found, one that suits the machine is fetched (SUR-001).
+
+use std::io::Write as _;
+
+use limpid_runtime::Agent;
+
+use super::context::Context;
+use super::model::{downloads, fetch_default};
+use crate::failure::{ExitStatus, Failure};
+use crate::output;
+
+/// Sees to it that a model can answer: `wanted` by name, the configured one, one that is found, or one that is fetched.
+///
+/// # Errors
+/// When none is found and none can be fetched, or the person does not want one.
+pub async fn ensure(context: &Context, agent: &Agent, wanted: Option<&str>) -> Result<(), Failure> {
+    if wanted.is_some() || context.config.model.is_some() || agent.find_model().await.is_some() {
+        return Ok(());
+    }
+    if !cfg!(feature = "local") {
+        return Err(no_model("no model is set and none was found, and this program was built without the local engine"));
+    }
+    let downloads = downloads(context)?;
+    let offer = downloads.recommend(limpid_runtime::memory_available()).ok_or_else(|| no_model("the catalogue of local models is empty"))?;
+    let size = offer.bytes.map_or_else(String::new, |bytes| format!(", {:.1} GB", bytes as f64 / 1e9));
+    output::tell(&format!(
+        "No model is set and none was found (no key in the environment, no server on this machine).\n\
+         {} ({}{size}, {}) runs on this machine, without an account.",
+        offer.title, offer.parameters, offer.licence
+    ));
+    if context.environment.stdin_is_terminal && !confirmed()? {
+        return Err(no_model("no model was fetched"));
+    }
+    let fetched = fetch_default(context, &downloads).await?;
+    if let Some(instead) = &fetched.instead {
+        output::tell(&format!("{} could not be had: {}.", instead.wanted, instead.reason.trim_end_matches('.')));
+    }
+    if let Some(note) = downloads.find(&fetched.name).map(|download| download.note.as_str()).filter(|note| !note.is_empty()) {
+        output::tell(&format!("{}: {note}", fetched.name));
+    }
+    Ok(())
+}
+
+fn no_model(what: &str) -> Failure {
+    Failure::new(ExitStatus::Model, what).advise(
+        "Set a provider's key (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY, …), start Ollama or a \
+         llama.cpp server, name one with --model provider/model, or fetch one: limpid model pull",
+    )
+}
+
+fn confirmed() -> Result<bool, Failure> {
+    output::tell_on("Fetch it now? [Y/n] ");
+    std::io::stderr().flush()?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "" | "y" | "yes"))
+}

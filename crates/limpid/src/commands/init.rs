@@ -1,0 +1,56 @@
+//! `init`: at most four questions, then the home folder (SUR-003).
+
+use std::io::{self, Write as _};
+
+use jiff::tz::TimeZone;
+use limpid_runtime::setup::{Answers, write_home};
+
+use super::context::Context;
+use crate::cli::InitArgs;
+use crate::failure::{ExitStatus, Failure};
+use crate::output;
+
+/// Carries out `init`.
+///
+/// # Errors
+/// When an answer cannot be used or the folder cannot be written.
+pub fn run(context: &Context, args: &InitArgs) -> Result<(), Failure> {
+    let ask = !args.yes && context.environment.stdin_is_terminal;
+    let system = TimeZone::system();
+    let zone = system.iana_name().unwrap_or("UTC").to_owned();
+    let answers = Answers {
+        name: question(ask, "What should the agent call you?", args.name.as_deref(), "")?,
+        model: question(ask, "Which model (provider/model; empty: whatever is found)?", args.model.as_deref(), "")?,
+        zone: question(ask, "Your time zone?", args.zone.as_deref(), &zone)?,
+        profile: question(ask, "Which profile (limpid, kai, koshi, picoclaw, ollm)?", args.profile.as_deref(), "limpid")?,
+    };
+    context.profiles()?.get(&answers.profile)?;
+    TimeZone::get(&answers.zone).map_err(|_| {
+        Failure::new(ExitStatus::Usage, format!("`{}` is no time zone", answers.zone)).advise("Give an IANA name: Europe/Berlin")
+    })?;
+    let written = write_home(&context.home, &answers)?;
+    for file in &written.made {
+        output::line(&format!("wrote {}", file.display()))?;
+    }
+    for file in &written.kept {
+        output::line(&format!("kept {}", file.display()))?;
+    }
+    output::tell("Say something: limpid chat \"hello\"");
+    Ok(())
+}
+
+fn question(ask: bool, text: &str, given: Option<&str>, default: &str) -> Result<String, Failure> {
+    if let Some(given) = given {
+        return Ok(given.to_owned());
+    }
+    if !ask {
+        return Ok(default.to_owned());
+    }
+    let shown = if default.is_empty() { String::new() } else { format!(" [{default}]") };
+    output::tell_on(&format!("{text}{shown} "));
+    io::stderr().flush()?;
+    let mut line = String::new();
+    io::stdin().read_line(&mut line)?;
+    let line = line.trim();
+    Ok(if line.is_empty() { default.to_owned() } else { line.to_owned() })
+}

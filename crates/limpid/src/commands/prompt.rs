@@ -1,0 +1,105 @@
+//! `prompt`: what the model reads, before it is sent and after.
+
+mod compare;
+mod edit;
+mod ledger;
+mod next;
+mod test;
+
+use limpid_model::tokens::ExactCounter;
+use limpid_prompt::inputs::Inputs;
+use limpid_prompt::show::SYSTEM_TARGET;
+use limpid_prompt::{Prompt, RenderRequest};
+
+use super::context::Context;
+use crate::cli::{ProfileCommand, PromptCommand, ShowArgs};
+use crate::failure::{ExitStatus, Failure};
+use crate::output;
+
+/// Carries out `prompt …`.
+///
+/// # Errors
+/// When a path, profile, conversation or request does not exist, a file is wrong, or a check finds something.
+pub async fn run(context: &Context, command: &PromptCommand) -> Result<(), Failure> {
+    match command {
+        PromptCommand::Show(args) => show(context, args).await,
+        PromptCommand::Edit { section, profile, path } => edit::run(context, section, profile.as_deref(), *path),
+        PromptCommand::Diff { a, b, inputs, json } => compare::run(context, [a, b], inputs.as_deref(), *json).await,
+        PromptCommand::Log { conversation, limit, json } => ledger::log(context, conversation.as_deref(), *limit, *json).await,
+        PromptCommand::Replay { id, model } => ledger::replay(context, id, model.as_deref()).await,
+        PromptCommand::Check { profile, json } => {
+            super::profile::run(context, &ProfileCommand::Check { name: profile.clone(), json: *json })
+        }
+        PromptCommand::Test { profile, accept } => test::run(context, profile.as_deref(), *accept),
+        PromptCommand::Schema => {
+            let schema = limpid_prompt::inputs::schema();
+            output::line(&serde_json::to_string_pretty(&schema).unwrap_or_default())
+        }
+        PromptCommand::Status { json } => edit::status(context, *json),
+    }
+}
+
+async fn show(context: &Context, args: &ShowArgs) -> Result<(), Failure> {
+    if let Some(file) = &args.inputs {
+        let inputs = read_inputs(file)?;
+        return print(&render(context, args, &inputs)?, args);
+    }
+    let profile = context.profile(args.profile.as_deref())?;
+    match args.what.as_deref() {
+        Some(id) if profile.path(id).is_err() => ledger::show(context, id, args).await,
+        _ => print(&next::prompt(context, args).await?, args),
+    }
+}
+
+/// Renders a path with inputs from a file.
+fn render(context: &Context, args: &ShowArgs, inputs: &Inputs) -> Result<Prompt, Failure> {
+    let profile = context.profile(args.profile.as_deref())?;
+    let mut inputs = inputs.clone();
+    if let Some(text) = &args.say {
+        inputs.user_message.clone_from(text);
+    }
+    if let Some(mode) = &args.mode {
+        inputs.mode.clone_from(mode);
+    }
+    let usual = if inputs.model.local { "chat-local" } else { "chat-remote" };
+    let path = args.what.as_deref().unwrap_or(usual);
+    let counter = ExactCounter::O200K;
+    let request = RenderRequest { path, inputs: &inputs, counter: &counter, count_tokens: true };
+    profile.render(request).map_err(|error| Failure::new(ExitStatus::Files, error))
+}
+
+/// Prints a prompt in the form that was asked for.
+fn print(prompt: &Prompt, args: &ShowArgs) -> Result<(), Failure> {
+    if let Some(number) = args.message {
+        let message = prompt.messages().get(number).ok_or_else(|| {
+            let count = prompt.messages().len();
+            Failure::new(ExitStatus::Usage, format!("there is no message {number}; this prompt has {count}, counted from 0"))
+        })?;
+        return if args.json {
+            output::line(&serde_json::to_string_pretty(message).unwrap_or_default())
+        } else {
+            output::data(message.text())
+        };
+    }
+    if args.json {
+        return output::line(&serde_json::to_string_pretty(prompt).unwrap_or_default());
+    }
+    if args.explain {
+        return output::data(&prompt.explain(SYSTEM_TARGET));
+    }
+    output::data(&prompt.to_text())?;
+    if let Some(advice) = prompt.advice(SYSTEM_TARGET) {
+        output::tell(advice.trim_end());
+    }
+    Ok(())
+}
+
+/// Reads an inputs file; `-` is standard input.
+fn read_inputs(file: &std::path::Path) -> Result<Inputs, Failure> {
+    let name = file.display().to_string();
+    let text = if name == "-" { std::io::read_to_string(std::io::stdin()) } else { std::fs::read_to_string(file) };
+    let text = text.map_err(|error| Failure::new(ExitStatus::Files, format!("{name}: {error}")))?;
+    Inputs::from_json(&text).map_err(|error| {
+        Failure::new(ExitStatus::Files, format!("{name}: {error}")).advise("The fields are listed by: limpid prompt schema")
+    })
+}

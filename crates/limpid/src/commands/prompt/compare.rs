@@ -1,0 +1,100 @@
+//! `prompt diff`: two profiles, paths or requests side by side (PRO-051).
+
+use std::path::Path;
+
+use limpid_prompt::diff::{ComparedMessage, PromptDiff, compare, compared};
+use limpid_prompt::inputs::Inputs;
+use limpid_prompt::scenario::EXAMPLE_INPUTS;
+use limpid_prompt::{Prompt, RenderRequest};
+use limpid_store::Request;
+use limpid_model::tokens::ExactCounter;
+use similar::TextDiff;
+
+use super::{ledger, read_inputs};
+use crate::commands::context::Context;
+use crate::failure::{ExitStatus, Failure};
+use crate::output;
+
+/// One side of a comparison.
+enum Side {
+    Prompt(Box<Prompt>),
+    Request(Box<Request>),
+}
+
+/// Compares two things, each a profile, a `profile:path` or a request's id.
+pub(super) async fn run(context: &Context, names: [&str; 2], inputs: Option<&Path>, json: bool) -> Result<(), Failure> {
+    let inputs = match inputs {
+        Some(file) => read_inputs(file)?,
+        None => Inputs::from_json(EXAMPLE_INPUTS).map_err(|error| Failure::new(ExitStatus::Failed, error))?,
+    };
+    let mut sides = Vec::new();
+    for name in names {
+        sides.push(side(context, name, &inputs).await?);
+    }
+    let [older, newer] = [&sides[0], &sides[1]].map(messages);
+    let diff = compare(&older, &newer);
+    if json {
+        return output::json("diff", &diff);
+    }
+    print(names, &older, &newer, &diff)
+}
+
+async fn side(context: &Context, name: &str, inputs: &Inputs) -> Result<Side, Failure> {
+    let (profile, path) = name.split_once(':').map_or((name, None), |(profile, path)| (profile, Some(path)));
+    let usual = if inputs.model.local { "chat-local" } else { "chat-remote" };
+    if let Ok(profile) = context.profiles()?.get(profile) {
+        let path = path.unwrap_or(usual);
+        let counter = ExactCounter::O200K;
+        let request = RenderRequest { path, inputs, counter: &counter, count_tokens: false };
+        let prompt = profile.render(request).map_err(|error| Failure::new(ExitStatus::Usage, error))?;
+        return Ok(Side::Prompt(Box::new(prompt)));
+    }
+    if let Ok(prompt) = context.profile(None)?.render(RenderRequest {
+        path: name,
+        inputs,
+        counter: &limpid_prompt::Estimate::default(),
+        count_tokens: false,
+    }) {
+        return Ok(Side::Prompt(Box::new(prompt)));
+    }
+    Ok(Side::Request(Box::new(ledger::find(&context.agent()?, name).await?)))
+}
+
+fn messages(side: &Side) -> Vec<ComparedMessage<'_>> {
+    match side {
+        Side::Prompt(prompt) => prompt.messages().iter().map(compared).collect(),
+        Side::Request(request) => request
+            .messages
+            .iter()
+            .map(|message| ComparedMessage {
+                role: message.role.as_str(),
+                text: &message.text,
+                calls: message.calls.iter().map(|call| format!("{}({})", call.name, call.arguments)).collect::<Vec<_>>().join("\n"),
+                parts: message.parts.iter().map(|part| (part.section.as_str(), part.text.as_str())).collect(),
+            })
+            .collect(),
+    }
+}
+
+fn print(names: [&str; 2], older: &[ComparedMessage<'_>], newer: &[ComparedMessage<'_>], diff: &PromptDiff) -> Result<(), Failure> {
+    let rows: Vec<Vec<String>> = diff
+        .sections
+        .iter()
+        .map(|change| {
+            vec![change.section.clone(), format!("{:?}", change.change).to_lowercase(), change.before.to_string(), change.after.to_string()]
+        })
+        .collect();
+    if rows.is_empty() {
+        output::line("The texts are the same.")?;
+    } else {
+        output::line(&output::table(&["section", "change", "before", "after"], &rows))?;
+    }
+    let end = diff.prefix.broken_by.as_ref().map_or_else(String::new, |section| format!(", up to `{section}`"));
+    output::line(&format!("Shared from the start: {} messages, {} bytes{end}.", diff.prefix.messages, diff.prefix.bytes))?;
+    let whole = |messages: &[ComparedMessage<'_>]| {
+        messages.iter().map(|message| format!("── {} ──\n{}\n", message.role, message.text)).collect::<String>()
+    };
+    let (old, new) = (whole(older), whole(newer));
+    let text = TextDiff::from_lines(old.as_str(), new.as_str());
+    output::data(&text.unified_diff().header(names[0], names[1]).to_string())
+}

@@ -1,0 +1,81 @@
+//! `prompt test`: the scenarios of the owner's profiles against their snapshots (PRO-054).
+
+use std::fs;
+use std::path::Path;
+
+use limpid_prompt::Profile;
+use limpid_prompt::count::Estimate;
+use limpid_prompt::scenario::Scenario;
+
+use crate::commands::context::Context;
+use crate::failure::{ExitStatus, Failure};
+use crate::output;
+
+/// Renders every scenario in the owner's folders; `accept` takes what was rendered as the new snapshots.
+pub(super) fn run(context: &Context, only: Option<&str>, accept: bool) -> Result<(), Failure> {
+    let profiles = context.profiles()?;
+    if let Some(name) = only {
+        profiles.get(name)?;
+    }
+    let mut count = Count::default();
+    for profile in profiles.iter().filter(|profile| only.is_none_or(|name| name == profile.name())) {
+        let folder = context.home.profiles().join(profile.name()).join("scenarios");
+        test_folder(profile, &folder, accept, &mut count)?;
+    }
+    let summary = format!("{} passed, {} failed, {} new", count.passed, count.failed, count.new);
+    if count.failed > 0 {
+        return Err(Failure::new(ExitStatus::Findings, summary).advise("Take the new texts: limpid prompt test --accept"));
+    }
+    if count == Count::default() {
+        output::tell("No scenarios: put one into ~/.limpid/profiles/NAME/scenarios/ (docs/profiles.md, \"A scenario\").");
+    } else {
+        output::tell(&summary);
+    }
+    Ok(())
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Count {
+    passed: usize,
+    failed: usize,
+    new: usize,
+}
+
+fn test_folder(profile: &Profile, folder: &Path, accept: bool, count: &mut Count) -> Result<(), Failure> {
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
+    let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.retain(|file| file.extension().is_some_and(|ending| ending == "toml"));
+    files.sort();
+    for file in files {
+        let wrong = |error: &dyn std::fmt::Display| Failure::new(ExitStatus::Files, format!("{}: {error}", file.display()));
+        let text = fs::read_to_string(&file).map_err(|error| wrong(&error))?;
+        let name = file.file_stem().unwrap_or_default().to_string_lossy();
+        let scenario = Scenario::parse(&name, &text).map_err(|error| wrong(&error))?;
+        for snapshot in scenario.snapshots(profile, &Estimate::default()) {
+            let place = folder.join("snapshots").join(&snapshot.file);
+            compare(&format!("{}/{}", profile.name(), snapshot.file), &place, &snapshot.text, accept, count)?;
+        }
+    }
+    Ok(())
+}
+
+fn compare(name: &str, place: &Path, text: &str, accept: bool, count: &mut Count) -> Result<(), Failure> {
+    let old = fs::read_to_string(place).ok();
+    if old.as_deref() == Some(text) {
+        count.passed += 1;
+        return Ok(());
+    }
+    if accept || old.is_none() {
+        if let Some(folder) = place.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(place, text).map_err(|error| Failure::new(ExitStatus::Failed, format!("{}: {error}", place.display())))?;
+        count.new += 1;
+        output::tell(&format!("new: {name}"));
+        return Ok(());
+    }
+    count.failed += 1;
+    let old = old.unwrap_or_default();
+    let diff = similar::TextDiff::from_lines(old.as_str(), text);
+    output::data(&diff.unified_diff().header(name, "as it renders").to_string())
+}
