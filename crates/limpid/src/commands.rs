@@ -51,7 +51,10 @@ pub async fn run(cli: Cli) -> Result<(), Failure> {
 /// Says which records could not be read; the others were (LES-142).
 pub(crate) fn tell_broken(broken: &[Broken]) {
     for record in broken {
-        output::tell(&format!("A record of {} cannot be read and is left out: {} ({})", record.table, record.id, record.reason));
+        output::tell(&format!(
+            "A record of {} cannot be read and is left out: {} ({})",
+            record.table, record.id, record.reason
+        ));
     }
 }
 

@@ -43,7 +43,9 @@ fn message(context: &Context, args: &ChatArgs) -> Result<Option<String>, Failure
     if !context.environment.stdin_is_terminal {
         let mut piped = String::new();
         let mut input = std::io::stdin().lock().take(MAX_INPUT + 1);
-        input.read_to_string(&mut piped).map_err(|error| Failure::new(ExitStatus::Usage, format!("standard input: {error}")))?;
+        input
+            .read_to_string(&mut piped)
+            .map_err(|error| Failure::new(ExitStatus::Usage, format!("standard input: {error}")))?;
         if piped.len() as u64 > MAX_INPUT {
             return Err(Failure::new(ExitStatus::Usage, format!("standard input has more than {MAX_INPUT} bytes")));
         }

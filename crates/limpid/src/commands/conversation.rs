@@ -23,7 +23,11 @@ pub async fn run(agent: &Agent, command: &ConversationCommand) -> Result<(), Fai
         ConversationCommand::List { limit, json } => list(agent, *limit, *json).await,
         ConversationCommand::Show { id, json } => {
             let (conversation, messages) = load(agent, id).await?;
-            if *json { output::line(&to_json(&conversation, &messages)) } else { output::data(&markdown(agent, &conversation, &messages)) }
+            if *json {
+                output::line(&to_json(&conversation, &messages))
+            } else {
+                output::data(&markdown(agent, &conversation, &messages))
+            }
         }
         ConversationCommand::Export { id, format, output: file } => {
             let (conversation, messages) = load(agent, id).await?;
@@ -51,7 +55,15 @@ async fn list(agent: &Agent, limit: usize, json: bool) -> Result<(), Failure> {
         let rows: Vec<Vec<String>> = listed
             .rows
             .iter()
-            .map(|row| vec![row.id.to_string(), local(agent, row.updated_ms), row.messages.to_string(), row.profile.clone(), row.title.clone()])
+            .map(|row| {
+                vec![
+                    row.id.to_string(),
+                    local(agent, row.updated_ms),
+                    row.messages.to_string(),
+                    row.profile.clone(),
+                    row.title.clone(),
+                ]
+            })
             .collect();
         output::line(&output::table(&["id", "last", "messages", "profile", "title"], &rows))?;
     }
@@ -60,9 +72,10 @@ async fn list(agent: &Agent, limit: usize, json: bool) -> Result<(), Failure> {
 }
 
 async fn load(agent: &Agent, id: &str) -> Result<(Conversation, Vec<StoredMessage>), Failure> {
-    let conversation = agent.find_conversation(&choice(Some(id), &ConversationChoice::Last)).await?.ok_or_else(|| {
-        Failure::new(ExitStatus::Usage, "there is no conversation yet").advise("Begin one: limpid chat \"hello\"")
-    })?;
+    let conversation =
+        agent.find_conversation(&choice(Some(id), &ConversationChoice::Last)).await?.ok_or_else(|| {
+            Failure::new(ExitStatus::Usage, "there is no conversation yet").advise("Begin one: limpid chat \"hello\"")
+        })?;
     let listed = agent.store().messages(&conversation.id, None).await?;
     super::tell_broken(&listed.broken);
     Ok((conversation, listed.rows))

@@ -14,8 +14,10 @@ use crate::output;
 pub async fn run(context: &Context, as_json: bool) -> Result<(), Failure> {
     let checks = check(&context.options()).await;
     if as_json {
-        let rows: Vec<Value> =
-            checks.iter().map(|check| json!({"what": check.what, "ok": check.ok, "says": check.says, "advice": check.advice})).collect();
+        let rows: Vec<Value> = checks
+            .iter()
+            .map(|check| json!({"what": check.what, "ok": check.ok, "says": check.says, "advice": check.advice}))
+            .collect();
         output::json("checks", &rows)?;
     } else {
         for check in &checks {

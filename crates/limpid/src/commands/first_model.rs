@@ -18,10 +18,14 @@ pub async fn ensure(context: &Context, agent: &Agent, wanted: Option<&str>) -> R
         return Ok(());
     }
     if !cfg!(feature = "local") {
-        return Err(no_model("no model is set and none was found, and this program was built without the local engine"));
+        return Err(no_model(
+            "no model is set and none was found, and this program was built without the local engine",
+        ));
     }
     let downloads = downloads(context)?;
-    let offer = downloads.recommend(limpid_runtime::memory_available()).ok_or_else(|| no_model("the catalogue of local models is empty"))?;
+    let offer = downloads
+        .recommend(limpid_runtime::memory_available())
+        .ok_or_else(|| no_model("the catalogue of local models is empty"))?;
     let size = offer.bytes.map_or_else(String::new, |bytes| format!(", {:.1} GB", bytes as f64 / 1e9));
     output::tell(&format!(
         "No model is set and none was found (no key in the environment, no server on this machine).\n\
@@ -35,7 +39,9 @@ pub async fn ensure(context: &Context, agent: &Agent, wanted: Option<&str>) -> R
     if let Some(instead) = &fetched.instead {
         output::tell(&format!("{} could not be had: {}.", instead.wanted, instead.reason.trim_end_matches('.')));
     }
-    if let Some(note) = downloads.find(&fetched.name).map(|download| download.note.as_str()).filter(|note| !note.is_empty()) {
+    if let Some(note) =
+        downloads.find(&fetched.name).map(|download| download.note.as_str()).filter(|note| !note.is_empty())
+    {
         output::tell(&format!("{}: {note}", fetched.name));
     }
     Ok(())

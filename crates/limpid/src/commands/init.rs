@@ -22,11 +22,17 @@ pub fn run(context: &Context, args: &InitArgs) -> Result<(), Failure> {
         name: question(ask, "What should the agent call you?", args.name.as_deref(), "")?,
         model: question(ask, "Which model (provider/model; empty: whatever is found)?", args.model.as_deref(), "")?,
         zone: question(ask, "Your time zone?", args.zone.as_deref(), &zone)?,
-        profile: question(ask, "Which profile (limpid, kai, koshi, picoclaw, ollm)?", args.profile.as_deref(), "limpid")?,
+        profile: question(
+            ask,
+            "Which profile (limpid, kai, koshi, picoclaw, ollm)?",
+            args.profile.as_deref(),
+            "limpid",
+        )?,
     };
     context.profiles()?.get(&answers.profile)?;
     TimeZone::get(&answers.zone).map_err(|_| {
-        Failure::new(ExitStatus::Usage, format!("`{}` is no time zone", answers.zone)).advise("Give an IANA name: Europe/Berlin")
+        Failure::new(ExitStatus::Usage, format!("`{}` is no time zone", answers.zone))
+            .advise("Give an IANA name: Europe/Berlin")
     })?;
     let written = write_home(&context.home, &answers)?;
     for file in &written.made {

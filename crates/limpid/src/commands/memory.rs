@@ -43,7 +43,9 @@ pub async fn run(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> 
         }
         MemoryCommand::Pin { key } => {
             store.pin_memory(&by_key(key), true, agent.now_ms()).await?;
-            output::tell("Pinned: it stands in every prompt from the next conversation on, and at the end of the next message until then.");
+            output::tell(
+                "Pinned: it stands in every prompt from the next conversation on, and at the end of the next message until then.",
+            );
             Ok(())
         }
         MemoryCommand::Unpin { key } => {

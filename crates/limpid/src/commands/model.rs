@@ -73,7 +73,12 @@ async fn pull(context: &Context, name: Option<&str>) -> Result<(), Failure> {
     if let Some(instead) = &fetched.instead {
         output::tell(&format!("{} could not be had: {}", instead.wanted, instead.reason));
     }
-    output::tell(&format!("{} is here: {}. Use it with --model local/{}", fetched.name, fetched.path.display(), fetched.name));
+    output::tell(&format!(
+        "{} is here: {}. Use it with --model local/{}",
+        fetched.name,
+        fetched.path.display(),
+        fetched.name
+    ));
     Ok(())
 }
 
@@ -105,7 +110,9 @@ async fn list(context: &Context, json: bool) -> Result<(), Failure> {
         })).unwrap_or_default());
     }
     match (&chosen, found) {
-        (Some(model), Some(found)) if found.model == *model => output::line(&format!("{model} answers: {}.", found.because))?,
+        (Some(model), Some(found)) if found.model == *model => {
+            output::line(&format!("{model} answers: {}.", found.because))?
+        }
         (Some(model), _) => output::line(&format!("{model} answers: it is set in limpid.toml."))?,
         (None, _) => output::line("No model is set and none was found.")?,
     }
@@ -119,7 +126,8 @@ async fn list(context: &Context, json: bool) -> Result<(), Failure> {
                 Installed::Whole { .. } => "here".to_owned(),
             };
             let (size, about) = row.download.map_or_else(Default::default, |download| {
-                let size = download.bytes.map_or_else(|| "?".to_owned(), |bytes| format!("{:.0} MB", bytes as f64 / 1e6));
+                let size =
+                    download.bytes.map_or_else(|| "?".to_owned(), |bytes| format!("{:.0} MB", bytes as f64 / 1e6));
                 let check = if download.sha256.is_some() { "" } else { "; checked by size and form only" };
                 (size, format!("{}, {}{check}. {}", download.title, download.licence, download.note))
             });

@@ -27,7 +27,10 @@ pub fn run(context: &Context, command: &ProfileCommand) -> Result<(), Failure> {
         ProfileCommand::Diff { name } => diff(context, name),
         ProfileCommand::New { name, from } => {
             let file = profile_files::start_profile(&context.home, &context.profiles()?, name, from)?;
-            output::tell(&format!("Wrote {}. Use it with --profile {name}, or set profile = \"{name}\" in limpid.toml.", file.display()));
+            output::tell(&format!(
+                "Wrote {}. Use it with --profile {name}, or set profile = \"{name}\" in limpid.toml.",
+                file.display()
+            ));
             Ok(())
         }
         ProfileCommand::Reset { file } => {
@@ -130,7 +133,8 @@ fn show_file(context: &Context, name: &str, file: &str) -> Result<(), Failure> {
     let places = [Some(name), profile.base(), Some("limpid")];
     let text = places.into_iter().flatten().find_map(|name| {
         let path = format!("{name}/{file}");
-        let own = (!path.contains("..")).then(|| std::fs::read_to_string(context.home.profiles().join(&path)).ok()).flatten();
+        let own =
+            (!path.contains("..")).then(|| std::fs::read_to_string(context.home.profiles().join(&path)).ok()).flatten();
         own.or_else(|| profile_files::shipped_text(&path))
     });
     match text {
@@ -186,7 +190,9 @@ fn check(context: &Context, name: Option<&str>, json: bool) -> Result<(), Failur
             output::tell(&format!("No errors, {} warnings.", found.len()));
             Ok(())
         }
-        errors => Err(Failure::new(ExitStatus::Findings, format!("{errors} errors, {} warnings", found.len() - errors))),
+        errors => {
+            Err(Failure::new(ExitStatus::Findings, format!("{errors} errors, {} warnings", found.len() - errors)))
+        }
     }
 }
 

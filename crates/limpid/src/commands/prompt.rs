@@ -25,7 +25,9 @@ pub async fn run(context: &Context, command: &PromptCommand) -> Result<(), Failu
         PromptCommand::Show(args) => show(context, args).await,
         PromptCommand::Edit { section, profile, path } => edit::run(context, section, profile.as_deref(), *path),
         PromptCommand::Diff { a, b, inputs, json } => compare::run(context, [a, b], inputs.as_deref(), *json).await,
-        PromptCommand::Log { conversation, limit, json } => ledger::log(context, conversation.as_deref(), *limit, *json).await,
+        PromptCommand::Log { conversation, limit, json } => {
+            ledger::log(context, conversation.as_deref(), *limit, *json).await
+        }
         PromptCommand::Replay { id, model } => ledger::replay(context, id, model.as_deref()).await,
         PromptCommand::Check { profile, json } => {
             super::profile::run(context, &ProfileCommand::Check { name: profile.clone(), json: *json })
@@ -73,7 +75,10 @@ fn print(prompt: &Prompt, args: &ShowArgs) -> Result<(), Failure> {
     if let Some(number) = args.message {
         let message = prompt.messages().get(number).ok_or_else(|| {
             let count = prompt.messages().len();
-            Failure::new(ExitStatus::Usage, format!("there is no message {number}; this prompt has {count}, counted from 0"))
+            Failure::new(
+                ExitStatus::Usage,
+                format!("there is no message {number}; this prompt has {count}, counted from 0"),
+            )
         })?;
         return if args.json {
             output::line(&serde_json::to_string_pretty(message).unwrap_or_default())
@@ -100,6 +105,7 @@ fn read_inputs(file: &std::path::Path) -> Result<Inputs, Failure> {
     let text = if name == "-" { std::io::read_to_string(std::io::stdin()) } else { std::fs::read_to_string(file) };
     let text = text.map_err(|error| Failure::new(ExitStatus::Files, format!("{name}: {error}")))?;
     Inputs::from_json(&text).map_err(|error| {
-        Failure::new(ExitStatus::Files, format!("{name}: {error}")).advise("The fields are listed by: limpid prompt schema")
+        Failure::new(ExitStatus::Files, format!("{name}: {error}"))
+            .advise("The fields are listed by: limpid prompt schema")
     })
 }

@@ -99,7 +99,9 @@ impl Printer {
     fn note_end(&mut self, event: &AgentEvent) {
         self.failure = match event {
             AgentEvent::Broken(what) => Some((ExitStatus::Failed, what.clone())),
-            AgentEvent::Done { outcome: Outcome::Failed { message, .. }, .. } => Some((ExitStatus::Model, message.clone())),
+            AgentEvent::Done { outcome: Outcome::Failed { message, .. }, .. } => {
+                Some((ExitStatus::Model, message.clone()))
+            }
             _ => return,
         };
     }
@@ -140,7 +142,9 @@ fn shortened(text: &str) -> String {
 
 fn to_json(event: &AgentEvent) -> Value {
     match event {
-        AgentEvent::Accepted { conversation } => json!({"type": "accepted", "version": output::JSON_VERSION, "conversation": conversation.as_str()}),
+        AgentEvent::Accepted { conversation } => {
+            json!({"type": "accepted", "version": output::JSON_VERSION, "conversation": conversation.as_str()})
+        }
         AgentEvent::Started { turn, model, profile, path } => {
             json!({"type": "started", "turn": turn.as_ref().map(limpid_core::TurnId::as_str), "model": model, "profile": profile, "path": path})
         }

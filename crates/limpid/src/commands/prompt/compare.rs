@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use limpid_model::tokens::ExactCounter;
 use limpid_prompt::diff::{ComparedMessage, PromptDiff, compare, compared};
 use limpid_prompt::inputs::Inputs;
 use limpid_prompt::scenario::EXAMPLE_INPUTS;
 use limpid_prompt::{Prompt, RenderRequest};
 use limpid_store::Request;
-use limpid_model::tokens::ExactCounter;
 use similar::TextDiff;
 
 use super::{ledger, read_inputs};
@@ -69,19 +69,34 @@ fn messages(side: &Side) -> Vec<ComparedMessage<'_>> {
             .map(|message| ComparedMessage {
                 role: message.role.as_str(),
                 text: &message.text,
-                calls: message.calls.iter().map(|call| format!("{}({})", call.name, call.arguments)).collect::<Vec<_>>().join("\n"),
+                calls: message
+                    .calls
+                    .iter()
+                    .map(|call| format!("{}({})", call.name, call.arguments))
+                    .collect::<Vec<_>>()
+                    .join("\n"),
                 parts: message.parts.iter().map(|part| (part.section.as_str(), part.text.as_str())).collect(),
             })
             .collect(),
     }
 }
 
-fn print(names: [&str; 2], older: &[ComparedMessage<'_>], newer: &[ComparedMessage<'_>], diff: &PromptDiff) -> Result<(), Failure> {
+fn print(
+    names: [&str; 2],
+    older: &[ComparedMessage<'_>],
+    newer: &[ComparedMessage<'_>],
+    diff: &PromptDiff,
+) -> Result<(), Failure> {
     let rows: Vec<Vec<String>> = diff
         .sections
         .iter()
         .map(|change| {
-            vec![change.section.clone(), format!("{:?}", change.change).to_lowercase(), change.before.to_string(), change.after.to_string()]
+            vec![
+                change.section.clone(),
+                format!("{:?}", change.change).to_lowercase(),
+                change.before.to_string(),
+                change.after.to_string(),
+            ]
         })
         .collect();
     if rows.is_empty() {
@@ -90,7 +105,10 @@ fn print(names: [&str; 2], older: &[ComparedMessage<'_>], newer: &[ComparedMessa
         output::line(&output::table(&["section", "change", "before", "after"], &rows))?;
     }
     let end = diff.prefix.broken_by.as_ref().map_or_else(String::new, |section| format!(", up to `{section}`"));
-    output::line(&format!("Shared from the start: {} messages, {} bytes{end}.", diff.prefix.messages, diff.prefix.bytes))?;
+    output::line(&format!(
+        "Shared from the start: {} messages, {} bytes{end}.",
+        diff.prefix.messages, diff.prefix.bytes
+    ))?;
     let whole = |messages: &[ComparedMessage<'_>]| {
         messages.iter().map(|message| format!("── {} ──\n{}\n", message.role, message.text)).collect::<String>()
     };

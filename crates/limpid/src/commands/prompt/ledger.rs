@@ -16,7 +16,12 @@ use crate::failure::{ExitStatus, Failure};
 use crate::output;
 
 /// Lists requests, the newest first.
-pub(super) async fn log(context: &Context, conversation: Option<&str>, limit: usize, json: bool) -> Result<(), Failure> {
+pub(super) async fn log(
+    context: &Context,
+    conversation: Option<&str>,
+    limit: usize,
+    json: bool,
+) -> Result<(), Failure> {
     let agent = context.agent()?;
     let conversation = match conversation {
         Some(word) => Some(conversation_id(&agent, word).await?),
@@ -44,7 +49,10 @@ pub(super) async fn show(context: &Context, id: &str, args: &ShowArgs) -> Result
     if let Some(number) = args.message {
         let count = request.messages.len();
         let message = request.messages.get(number).ok_or_else(|| {
-            Failure::new(ExitStatus::Usage, format!("there is no message {number}; this request has {count}, counted from 0"))
+            Failure::new(
+                ExitStatus::Usage,
+                format!("there is no message {number}; this request has {count}, counted from 0"),
+            )
         })?;
         return output::data(&message.text);
     }
@@ -97,10 +105,13 @@ async fn conversation_id(agent: &Agent, word: &str) -> Result<ConversationId, Fa
 fn summary_cells(agent: &Agent, row: &RequestSummary) -> Vec<String> {
     let end = row.end.as_ref();
     let usage = end.and_then(|end| end.usage);
-    let tokens = |pick: fn(limpid_core::Usage) -> u64| usage.map_or_else(|| "?".to_owned(), |usage| pick(usage).to_string());
+    let tokens =
+        |pick: fn(limpid_core::Usage) -> u64| usage.map_or_else(|| "?".to_owned(), |usage| pick(usage).to_string());
     let outcome = match end {
         None => "no answer".to_owned(),
-        Some(end) => end.failure.as_ref().map_or_else(|| end.finish.clone().unwrap_or_default(), |(class, _)| class.to_string()),
+        Some(end) => {
+            end.failure.as_ref().map_or_else(|| end.finish.clone().unwrap_or_default(), |(class, _)| class.to_string())
+        }
     };
     let shared = match &row.shared.changed {
         Some(changed) => format!("{} until {changed}", row.shared.bytes),

@@ -24,10 +24,14 @@ pub(super) fn run(context: &Context, only: Option<&str>, accept: bool) -> Result
     }
     let summary = format!("{} passed, {} failed, {} new", count.passed, count.failed, count.new);
     if count.failed > 0 {
-        return Err(Failure::new(ExitStatus::Findings, summary).advise("Take the new texts: limpid prompt test --accept"));
+        return Err(
+            Failure::new(ExitStatus::Findings, summary).advise("Take the new texts: limpid prompt test --accept")
+        );
     }
     if count == Count::default() {
-        output::tell("No scenarios: put one into ~/.limpid/profiles/NAME/scenarios/ (docs/profiles.md, \"A scenario\").");
+        output::tell(
+            "No scenarios: put one into ~/.limpid/profiles/NAME/scenarios/ (docs/profiles.md, \"A scenario\").",
+        );
     } else {
         output::tell(&summary);
     }
@@ -47,7 +51,8 @@ fn test_folder(profile: &Profile, folder: &Path, accept: bool, count: &mut Count
     files.retain(|file| file.extension().is_some_and(|ending| ending == "toml"));
     files.sort();
     for file in files {
-        let wrong = |error: &dyn std::fmt::Display| Failure::new(ExitStatus::Files, format!("{}: {error}", file.display()));
+        let wrong =
+            |error: &dyn std::fmt::Display| Failure::new(ExitStatus::Files, format!("{}: {error}", file.display()));
         let text = fs::read_to_string(&file).map_err(|error| wrong(&error))?;
         let name = file.file_stem().unwrap_or_default().to_string_lossy();
         let scenario = Scenario::parse(&name, &text).map_err(|error| wrong(&error))?;
@@ -69,7 +74,8 @@ fn compare(name: &str, place: &Path, text: &str, accept: bool, count: &mut Count
         if let Some(folder) = place.parent() {
             fs::create_dir_all(folder)?;
         }
-        fs::write(place, text).map_err(|error| Failure::new(ExitStatus::Failed, format!("{}: {error}", place.display())))?;
+        fs::write(place, text)
+            .map_err(|error| Failure::new(ExitStatus::Failed, format!("{}: {error}", place.display())))?;
         count.new += 1;
         output::tell(&format!("new: {name}"));
         return Ok(());
