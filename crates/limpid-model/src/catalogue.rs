@@ -15,5 +15,6 @@ pub use fetch::{FetchSettings, Fetched, Instead, Progress, PullError};
 pub use file::CatalogueError;
 pub use profile::{ModelProfile, ModelProfiles};
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;

@@ -3,18 +3,17 @@
 //! A [`LocalModel`] reads the header of its file when it is opened, which is enough to show what the model would read.
 //! The weights are loaded by the first call, on a thread of their own, and freed when the model is dropped.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 use limpid_core::{FailureClass, Price, ToolProtocol, UsableWindow, WindowSize};
 use tokio_util::sync::CancellationToken;
 
-use crate::catalogue::ModelProfile;
-use crate::gguf::{Gguf, GgufError};
+use crate::gguf::Gguf;
 use crate::json_tools::JsonReply;
 use crate::model::{Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared, ReplyForm, Sampling};
-use crate::template::{ChatMessage, ChatTemplate, Rendered, SpanOrigin, TemplateError};
+use crate::template::{ChatMessage, ChatTemplate, Rendered, SpanOrigin};
 use crate::wire::{CallIds, WireCall, WireMessage};
 use engine::{Engine, Events, Setup};
 use session::Job;
@@ -26,58 +25,16 @@ pub mod measure;
 mod memory;
 mod sampler;
 mod session;
+mod settings;
 mod thoughts;
 mod tokens;
 mod utf8;
 
 pub use memory::{Footprint, TooLarge, available, default_threads};
+pub use settings::{LocalError, LocalReason, LocalSettings};
 
 /// The protocol's name in [`Prepared`].
 const PROTOCOL: &str = "local";
-/// Parked conversations take at most this much memory unless the settings say otherwise.
-const PARKED_BYTES: u64 = 256 << 20;
-
-/// How a local model is run. Everything absent is chosen to fit.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LocalSettings {
-    /// The model's name without the provider; absent: the file's name.
-    pub name: Option<String>,
-    /// Tokens of the window; absent: the model's own, up to 16,384, and less when memory is short.
-    pub window: Option<u32>,
-    /// Tokens that may really be used; absent: 85 % of the window.
-    pub usable_window: Option<UsableWindow>,
-    /// Threads; absent: [`default_threads`].
-    pub threads: Option<u32>,
-    /// Bytes of memory that may be used; absent: no limit is checked. Pass [`available`] here.
-    pub memory: Option<u64>,
-    /// Bytes that the evaluated tokens of other conversations may take; absent: 256 MiB, and less when memory
-    /// is short.
-    pub parked: Option<u64>,
-    /// How tools are called; absent: by JSON when the template knows tools, else not at all.
-    pub tools: Option<ToolProtocol>,
-    /// Randomness of calls that do not set it, from 0; absent: 0.7.
-    pub temperature: Option<f32>,
-    /// Whether a model that can reason is asked to.
-    pub thinking: bool,
-    /// A template in place of the file's own.
-    pub template: Option<String>,
-}
-
-impl LocalSettings {
-    /// What a profile says; the name is the profile's.
-    pub fn of(profile: &ModelProfile) -> Self {
-        Self {
-            name: Some(profile.id.clone()),
-            window: profile.window.map(|window| window.0),
-            usable_window: profile.usable_window,
-            temperature: profile.temperature,
-            tools: profile.tools,
-            thinking: profile.thinking.unwrap_or(false),
-            template: profile.template.clone(),
-            ..Self::default()
-        }
-    }
-}
 
 /// A GGUF model that runs in this process.
 #[derive(Debug)]
@@ -89,39 +46,6 @@ pub struct LocalModel {
     threads: u32,
     temperature: Option<f32>,
     engine: Engine,
-}
-
-/// A file that cannot be run as a model.
-#[derive(Debug, thiserror::Error)]
-#[error("the model file {} cannot be used: {reason}", path.display())]
-pub struct LocalError {
-    /// The file.
-    pub path: PathBuf,
-    /// What is wrong with it.
-    #[source]
-    pub reason: LocalReason,
-}
-
-/// What is wrong with a model file.
-#[derive(Debug, thiserror::Error)]
-pub enum LocalReason {
-    /// It is missing, damaged, cut off or no GGUF file.
-    #[error(transparent)]
-    File(#[from] GgufError),
-    /// Memory is too small for it.
-    #[error(transparent)]
-    Memory(#[from] TooLarge),
-    /// Its chat template cannot be read.
-    #[error(transparent)]
-    Template(#[from] TemplateError),
-    /// It has none: it is no model for conversations.
-    #[error("it has no chat template, so it cannot hold a conversation; take a model whose name says Instruct or Chat")]
-    NoTemplate,
-    /// The processor lacks what the engine was built with.
-    #[error(
-        "this processor lacks {0}, which the local engine was built with; use a remote model or build on this machine"
-    )]
-    Processor(&'static str),
 }
 
 impl LocalModel {
@@ -149,7 +73,7 @@ impl LocalModel {
             window: footprint.window,
             threads,
             batch: batch_size(footprint.weights),
-            parked_bytes: parked_bytes(settings, footprint),
+            parked_bytes: settings.parked_bytes(footprint),
         };
         Ok(Self {
             card: card(&file_name, settings, &template, footprint.window),
@@ -323,12 +247,6 @@ fn card(file_name: &str, settings: &LocalSettings, template: &ChatTemplate, wind
 /// takes smaller ones; half as many cost about a twentieth of the speed.
 fn batch_size(weights: u64) -> u32 {
     if weights <= 300_000_000 { 128 } else { 64 }
-}
-
-/// Bytes for the evaluated tokens of other conversations: at most half of what is left beside the model.
-fn parked_bytes(settings: &LocalSettings, footprint: Footprint) -> u64 {
-    let left = settings.memory.map(|memory| memory.saturating_sub(footprint.bytes()) / 2);
-    settings.parked.unwrap_or_else(|| left.unwrap_or(PARKED_BYTES).min(PARKED_BYTES))
 }
 
 /// The engine is built for processors of the last ten years; on an older one it would be killed.

@@ -1,7 +1,7 @@
 //! A local model behind the trait, with prompts of the shipped profile. The model's file is named by
 //! `LIMPID_TEST_GGUF` (SmolLM2-135M-Instruct); without it the tests say that they did nothing.
 #![cfg(feature = "local")]
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test, and one that does nothing must be seen")]
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use limpid_model::local::{LocalModel, LocalSettings};
 use limpid_model::template::SpanOrigin;
 use limpid_model::{FinishReason, Model, ModelCall, ModelError, ModelEvent, ReplyForm, Sampling, ToolUse};
 use limpid_prompt::inputs::{HistoryMessage, Inputs, RoleName, ToolInput};
-use limpid_prompt::{Estimate, Profiles, Prompt, RenderRequest};
+use limpid_prompt::{Estimate, Profiles, Prompt, PromptMessage, RenderRequest};
 use tokio_util::sync::CancellationToken;
 
 fn file() -> Option<PathBuf> {
@@ -57,9 +57,9 @@ fn said(events: &[ModelEvent]) -> String {
 }
 
 fn usage(events: &[ModelEvent]) -> Usage {
-    let usages =
+    let mut usages =
         events.iter().filter_map(|event| if let ModelEvent::Usage(usage) = event { Some(*usage) } else { None });
-    usages.last().unwrap()
+    usages.next_back().unwrap()
 }
 
 // KOSHI-001
@@ -71,7 +71,7 @@ fn what_is_sent_is_the_prompts_text_and_what_the_template_adds_is_told_apart() {
     let rendered = model.render(&call).unwrap();
     assert_eq!(model.prepare(&call).unwrap().body, rendered.text);
 
-    let texts: Vec<&str> = prompt.messages().iter().map(|message| message.text()).collect();
+    let texts: Vec<&str> = prompt.messages().iter().map(PromptMessage::text).collect();
     let from_prompt: Vec<&str> =
         rendered.parts().filter(|(origin, _)| *origin != SpanOrigin::Template).map(|(_, text)| text).collect();
     assert_eq!(from_prompt, texts);

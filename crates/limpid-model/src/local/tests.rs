@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::json;
 
 use super::*;
+use crate::gguf::GgufError;
 use crate::model::FinishReason;
 
 fn file() -> Option<std::ffi::OsString> {
