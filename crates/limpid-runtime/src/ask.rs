@@ -1,5 +1,7 @@
 //! The one place that calls a model: the ledger holds a request before it leaves and what came back after (ARC-003).
 
+mod once;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 

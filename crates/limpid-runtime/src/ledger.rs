@@ -2,23 +2,19 @@
 
 use std::sync::Arc;
 
-use futures_util::StreamExt;
-use limpid_core::{FailureClass, RequestId, ToolProtocol, ToolSpec};
-use limpid_model::{Model, ModelCall, ModelError, ModelEvent, ReplyForm, Sampling, ToolUse};
+use limpid_core::{RequestId, ToolProtocol, ToolSpec};
+use limpid_model::{Model, Sampling};
 use limpid_prompt::recorded::{MessageRecord, PartRecord, PromptRecord};
 use limpid_prompt::{Prompt, Stability};
 use limpid_store::{Pruned, Request, RequestMessage, RequestPart, Retention};
-use limpid_turn::Outcome;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::agent::{Agent, Inner};
-use crate::ask::{Answer, new_request, trust_of};
 use crate::chat::ConversationChoice;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
 use crate::preview::PreviewRequest;
-use crate::world::hex;
 
 const MS_PER_DAY: i64 = 86_400_000;
 
@@ -98,74 +94,6 @@ impl Agent {
 }
 
 impl Inner {
-    /// Asks a model once, with the ledger before and after, and streams what it says.
-    async fn answer_once(
-        &self,
-        model: &dyn Model,
-        prompt: Prompt,
-        sampling: Sampling,
-        cancel: CancellationToken,
-        events: &UnboundedSender<AgentEvent>,
-    ) -> Result<AgentEvent, AgentError> {
-        let card = model.info();
-        let trust = trust_of(&prompt);
-        let call = ModelCall {
-            prompt: Arc::new(prompt),
-            sampling,
-            reply: ReplyForm::Text,
-            tools: ToolUse::Auto,
-            conversation: None,
-        };
-        let prepared = model.prepare(&call)?;
-        let id = RequestId::new(format!("r{}", hex(&*self.ids)));
-        self.store.record_request(new_request(self, &id, card, prepared.clone(), 1)).await?;
-        let started = AgentEvent::Started {
-            turn: None,
-            model: card.name(),
-            profile: call.prompt.profile().to_owned(),
-            path: call.prompt.path().to_owned(),
-        };
-        let _ = events.send(started);
-
-        let mut answer = Answer::default();
-        let mut failure = None;
-        let mut stream = model.send(prepared, cancel);
-        while let Some(event) = stream.next().await {
-            match event {
-                Ok(event) => {
-                    let is_over = matches!(event, ModelEvent::End(_));
-                    if let Some(seen) = AgentEvent::of_model(&event) {
-                        let _ = events.send(seen);
-                    }
-                    answer.take(event, self.now_ms());
-                    if is_over {
-                        break;
-                    }
-                }
-                Err(error) => {
-                    failure = Some(error);
-                    break;
-                }
-            }
-        }
-        if failure.is_none() && !answer.is_over() {
-            failure = Some(ModelError::new(FailureClass::Garbage, "the answer broke off; ask again"));
-        }
-        let (finish, text) = (answer.reply.finish, answer.reply.text.clone());
-        let end = answer.into_end(card, trust, failure.as_ref(), self.now_ms());
-        if let Some(usage) = end.usage {
-            let _ = events.send(AgentEvent::Usage { usage, cost: end.cost });
-        }
-        self.store.end_request(&id, end).await?;
-        Ok(match failure {
-            Some(error) => {
-                let outcome = Outcome::Failed { class: error.class, message: error.message };
-                AgentEvent::Done { outcome, answer: None }
-            }
-            None => AgentEvent::Done { outcome: Outcome::Answered { finish }, answer: Some(text) },
-        })
-    }
-
     pub(crate) async fn prune_ledger(&self) -> Result<Pruned, AgentError> {
         let keep = &self.config.ledger;
         let retention = Retention {

@@ -1,0 +1,87 @@
+//! One answer outside of any turn: a request sent again, a model that is tested.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use limpid_core::{FailureClass, RequestId};
+use limpid_model::{Model, ModelCall, ModelError, ModelEvent, ReplyForm, Sampling, ToolUse};
+use limpid_prompt::Prompt;
+use limpid_turn::Outcome;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
+
+use super::{Answer, new_request, trust_of};
+use crate::agent::Inner;
+use crate::error::AgentError;
+use crate::event::AgentEvent;
+use crate::world::hex;
+
+impl Inner {
+    /// Asks a model once, with the ledger before and after, and streams what it says.
+    pub(crate) async fn answer_once(
+        &self,
+        model: &dyn Model,
+        prompt: Prompt,
+        sampling: Sampling,
+        cancel: CancellationToken,
+        events: &UnboundedSender<AgentEvent>,
+    ) -> Result<AgentEvent, AgentError> {
+        let card = model.info();
+        let trust = trust_of(&prompt);
+        let call = ModelCall {
+            prompt: Arc::new(prompt),
+            sampling,
+            reply: ReplyForm::Text,
+            tools: ToolUse::Auto,
+            conversation: None,
+        };
+        let prepared = model.prepare(&call)?;
+        let id = RequestId::new(format!("r{}", hex(&*self.ids)));
+        self.store.record_request(new_request(self, &id, card, prepared.clone(), 1)).await?;
+        let started = AgentEvent::Started {
+            turn: None,
+            model: card.name(),
+            profile: call.prompt.profile().to_owned(),
+            path: call.prompt.path().to_owned(),
+        };
+        let _ = events.send(started);
+
+        let mut answer = Answer::default();
+        let mut failure = None;
+        let mut stream = model.send(prepared, cancel);
+        while let Some(event) = stream.next().await {
+            match event {
+                Ok(event) => {
+                    let is_over = matches!(event, ModelEvent::End(_));
+                    if let Some(seen) = AgentEvent::of_model(&event) {
+                        let _ = events.send(seen);
+                    }
+                    answer.take(event, self.now_ms());
+                    if is_over {
+                        break;
+                    }
+                }
+                Err(error) => {
+                    failure = Some(error);
+                    break;
+                }
+            }
+        }
+        if failure.is_none() && !answer.is_over() {
+            failure = Some(ModelError::new(FailureClass::Garbage, "the answer broke off; ask again"));
+        }
+        let (finish, text) = (answer.reply.finish, answer.reply.text.clone());
+        let end = answer.into_end(card, trust, failure.as_ref(), self.now_ms());
+        if let Some(usage) = end.usage {
+            let _ = events.send(AgentEvent::Usage { usage, cost: end.cost });
+        }
+        self.store.end_request(&id, end).await?;
+        Ok(match failure {
+            Some(error) => {
+                let outcome = Outcome::Failed { class: error.class, message: error.message };
+                AgentEvent::Done { outcome, answer: None }
+            }
+            None => AgentEvent::Done { outcome: Outcome::Answered { finish }, answer: Some(text) },
+        })
+    }
+}
