@@ -111,7 +111,7 @@ async fn list(context: &Context, json: bool) -> Result<(), Failure> {
     }
     match (&chosen, found) {
         (Some(model), Some(found)) if found.model == *model => {
-            output::line(&format!("{model} answers: {}.", found.because))?
+            output::line(&format!("{model} answers: {}.", found.because))?;
         }
         (Some(model), _) => output::line(&format!("{model} answers: it is set in limpid.toml."))?,
         (None, _) => output::line("No model is set and none was found.")?,
