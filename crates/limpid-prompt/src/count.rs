@@ -75,7 +75,8 @@ impl TokenCounter for Estimate {
     }
 
     fn count(&self, text: &str) -> usize {
-        let quarters: usize = text.chars().map(|c| if is_latin(c) { 1 } else { 4 }).sum();
+        let quarters: usize =
+            if text.is_ascii() { text.len() } else { text.chars().map(|c| if is_latin(c) { 1 } else { 4 }).sum() };
         // Hundredths keep the product exact, whatever the platform's floating point does.
         (quarters * (self.factor * 100.0).round() as usize).div_ceil(400)
     }

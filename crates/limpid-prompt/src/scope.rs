@@ -32,7 +32,7 @@ impl<'a> Scope<'a> {
         let offered = offered(inputs, path);
         let mut listed = offered.clone();
         let order = profile.tool_order();
-        listed.sort_by_key(|tool| {
+        listed.sort_by_cached_key(|tool| {
             let at = order.iter().position(|name| *name == tool.name).unwrap_or(usize::MAX);
             (at, tool.name.as_str())
         });

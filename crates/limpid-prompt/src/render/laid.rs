@@ -56,7 +56,8 @@ pub(super) struct Layer<'a> {
 impl<'a> Layer<'a> {
     /// A whole message; `units` says how much of each section is wanted.
     pub(super) fn message(spec: &MessageSpec, drafts: &[Draft<'a>], units: impl Fn(usize) -> usize) -> Self {
-        let mut out = Self { text: String::with_capacity(4096), ..Self::default() };
+        let (text, spans) = (String::with_capacity(2048), Vec::with_capacity(drafts.len()));
+        let mut out = Self { text, spans, ..Self::default() };
         for (at, draft) in drafts.iter().enumerate() {
             out.section(at, draft, units(at), &spec.join);
         }
