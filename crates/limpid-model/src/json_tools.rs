@@ -21,7 +21,8 @@ pub(crate) fn reply_form(tools: &[WireTool<'_>], choice: &ToolUse) -> ReplyForm 
     };
     let calls: Vec<Value> = tools.iter().filter(wanted).map(call_schema).collect();
     let item = if let [only] = &calls[..] { only.clone() } else { json!({ "anyOf": calls }) };
-    let list = json!({"type": "array", "items": item, "minItems": 1, "maxItems": MAX_CALLS});
+    let most = if let ToolUse::Must(_) = choice { 1 } else { MAX_CALLS };
+    let list = json!({"type": "array", "items": item, "minItems": 1, "maxItems": most});
     let calls = object(&[("calls", list)]);
     let schema = match choice {
         ToolUse::Must(_) => calls,
