@@ -11,6 +11,7 @@ use limpid_core::{ConversationId, Memory, RetryPlan};
 use limpid_model::Model;
 use limpid_prompt::Profiles;
 use limpid_store::{SqliteOptions, SqliteStore, Store};
+use tokio::sync::RwLock;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::config::Config;
@@ -87,6 +88,9 @@ pub(crate) struct Inner {
     pub(crate) redactor: Redactor,
     /// Who holds this process's leases.
     pub(crate) holder: String,
+    /// Held for reading while a message is accepted and its conversation told, and for writing while a worker looks at
+    /// what waits: so nobody answers a message before its listener is known.
+    pub(crate) accepting: RwLock<()>,
     /// Whether the ledger was pruned since this process started.
     pub(crate) pruned: AtomicBool,
     /// Conversations that are worked on in this process.
@@ -117,6 +121,7 @@ impl Agent {
             store,
             tools: ToolBox::new(options.tools),
             retry: options.retry,
+            accepting: RwLock::new(()),
             pruned: AtomicBool::new(false),
             workers: Mutex::default(),
         };

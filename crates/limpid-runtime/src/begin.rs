@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use limpid_core::{CallId, ConversationId, Message, TurnId};
+use limpid_model::ModelCard;
 use limpid_prompt::inputs::HistoryMessage;
 use limpid_store::{
     Conversation, ConversationChange, Inbound, InboundId, Lease, NewMessage, NewTurn, StoredMessage, TurnWrite,
@@ -131,6 +132,9 @@ impl Worker {
         let prompt = recipe.render(&card)?;
         for cut in prompt.cuts() {
             gathered.notices.push(cut_notice(cut));
+        }
+        if gathered.inputs.history.is_empty() {
+            gathered.notices.extend(unknown_notice(&card));
         }
         let began = began(inner, &gathered.inputs, &gathered.profile, &gathered.path, card.name())?;
         Ok(Ready { sent: as_sent(&prompt, &typed), began, models, gathered })
@@ -286,6 +290,17 @@ fn cut_notice(cut: &limpid_prompt::SectionReport) -> String {
     };
     let why = cut.reason.as_deref().map(|why| format!(" ({why})")).unwrap_or_default();
     format!("the section {} {what}{why}", cut.section)
+}
+
+/// What is not known of a model, said once a conversation (LES-016).
+fn unknown_notice(card: &ModelCard) -> Option<String> {
+    let facts = [("window", card.window.is_none()), ("price", card.price.is_none() && !card.local)];
+    let unknown: Vec<&str> = facts.iter().filter(|(_, unknown)| *unknown).map(|(fact, _)| *fact).collect();
+    if unknown.is_empty() {
+        return None;
+    }
+    let is = if unknown.len() == 1 { "is" } else { "are" };
+    Some(format!("{} of {} {is} not known; models.toml in the home folder can say", unknown.join(" and "), card.name()))
 }
 
 fn title(text: &str) -> String {

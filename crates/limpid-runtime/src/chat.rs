@@ -1,5 +1,6 @@
 //! Talking to the agent: a message goes in, events come out.
 
+use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -13,6 +14,9 @@ use crate::error::AgentError;
 use crate::event::AgentEvent;
 use crate::worker::{Command, Sender};
 use crate::world::hex;
+
+/// Conversations that are looked through for messages that nobody answered.
+const LOOKED_AT: u32 = 50;
 
 /// A message to the agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,6 +77,7 @@ impl Agent {
             trust: Trust::Owner,
             now_ms: self.inner.now_ms(),
         };
+        let _accepting = self.inner.accepting.read().await;
         let accepted = self.inner.store.accept(new).await?;
         let (sender, events) = unbounded_channel();
         let sender = Sender::new(accepted.inbound.id, sender);
@@ -96,14 +101,22 @@ impl Agent {
         self.inner.find_conversation(choice).await
     }
 
-    /// Carries on what a crash interrupted: unfinished turns and messages that nobody answered, of every conversation
-    /// that no other process works on.
+    /// Carries on what a crash interrupted: unfinished turns, and messages that nobody answered in the conversations
+    /// that were written to last. What another process works on is left to it.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub async fn resume(&self) -> Result<(), AgentError> {
-        for turn in self.inner.store.unfinished_turns().await?.rows {
-            self.inner.command(&turn.conversation, Command::Wake);
+        let store = &self.inner.store;
+        let turns = store.unfinished_turns().await?.rows;
+        let mut open: BTreeSet<ConversationId> = turns.into_iter().map(|turn| turn.conversation).collect();
+        for conversation in store.conversations(LOOKED_AT).await?.rows {
+            if !store.waiting(&conversation.id).await?.rows.is_empty() {
+                open.insert(conversation.id);
+            }
+        }
+        for conversation in open {
+            self.inner.command(&conversation, Command::Wake);
         }
         Ok(())
     }

@@ -53,6 +53,11 @@ impl Home {
         self.0.join("models")
     }
 
+    /// What the owner knows of models: windows, prices, downloads.
+    pub fn model_profiles(&self) -> PathBuf {
+        self.0.join("models.toml")
+    }
+
     /// The database.
     pub fn database(&self) -> PathBuf {
         self.0.join("data").join("limpid.db")

@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use limpid_core::FailureClass;
+use limpid_model::catalogue::{Downloads, Installed, ModelProfile, ModelProfiles};
 use limpid_model::provider::{Settings, presets, resolve};
-use limpid_model::{ApiKey, Model, ModelError};
+use limpid_model::{ApiKey, Model, ModelCard, ModelError};
 
 use crate::config::Config;
 use crate::error::AgentError;
-use crate::home::Home;
+use crate::home::{Home, read_text};
 use crate::world::Environment;
 
 /// The models of a turn: the one that was chosen, then those that stand in for it. Never empty.
@@ -79,10 +80,9 @@ impl Shelf {
         if let Some(model) = open.get(name) {
             return Ok(Arc::clone(model));
         }
-        let model: Arc<dyn Model> = match name.strip_prefix("local/") {
-            Some(file) => self.open_local(file)?,
-            None => resolve(name, &settings(&self.config, &self.environment))
-                .map_err(|error| ModelError::new(FailureClass::UnknownModel, error.to_string()))?,
+        let model = match name.strip_prefix("local/") {
+            Some(local) => self.open_local(local)?,
+            None => self.open_remote(name)?,
         };
         open.insert(name.to_owned(), Arc::clone(&model));
         Ok(model)
@@ -99,42 +99,73 @@ impl Shelf {
                 return Some(Found { model, because: format!("a server answers at {}", server.base_url) });
             }
         }
-        let file = self.fetched().into_iter().next()?;
-        Some(Found { because: format!("{file} is in the models folder"), model: format!("local/{file}") })
+        let fetched = self.downloads().ok()?;
+        let whole = fetched.list().into_iter().find(|listed| matches!(listed.installed, Installed::Whole { .. }))?;
+        let because = format!("{} is in the models folder", whole.name);
+        Some(Found { because, model: format!("local/{}", whole.name) })
     }
 
-    /// The model files of the home folder, by name.
-    fn fetched(&self) -> Vec<String> {
-        let Ok(entries) = std::fs::read_dir(self.home.models()) else { return Vec::new() };
-        let mut files: Vec<String> = entries
-            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-            .filter_map(|name| name.strip_suffix(".gguf").map(str::to_owned))
-            .collect();
-        files.sort();
-        files
+    /// The models that can be fetched and those that were (SUR-001).
+    pub(crate) fn downloads(&self) -> Result<Downloads, AgentError> {
+        let own = self.own_models()?;
+        let owner = own.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
+        Downloads::load(owner, self.home.models()).map_err(|error| AgentError::Invalid(error.to_string()))
+    }
+
+    /// What is known of a model by its name.
+    fn profile(&self, provider: &str, id: &str) -> Result<ModelProfile, AgentError> {
+        let own = self.own_models()?;
+        let owner = own.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
+        let profiles = ModelProfiles::load(owner).map_err(|error| AgentError::Invalid(error.to_string()))?;
+        Ok(profiles.get(provider, id))
+    }
+
+    /// The owner's `models.toml`: its name for errors, and its text.
+    fn own_models(&self) -> Result<Option<(String, String)>, AgentError> {
+        let path = self.home.model_profiles();
+        Ok(read_text(&path)?.map(|text| (path.display().to_string(), text)))
+    }
+
+    /// A model behind a provider, with what is known of it. A name that nothing is known of goes through unchanged.
+    fn open_remote(&self, name: &str) -> Result<Arc<dyn Model>, AgentError> {
+        let unknown = |error: limpid_model::provider::ResolveError| {
+            AgentError::from(ModelError::new(FailureClass::UnknownModel, error.to_string()))
+        };
+        let mut settings = settings(&self.config, &self.environment);
+        let plain = resolve(name, &settings).map_err(unknown)?;
+        let assumed = plain.info();
+        let profile = self.profile(&assumed.provider, &assumed.id)?;
+        let card = ModelCard { tools: profile.tools.unwrap_or(assumed.tools), ..profile.card() };
+        if card == *assumed {
+            return Ok(plain);
+        }
+        settings.cards = vec![card];
+        resolve(name, &settings).map_err(unknown)
     }
 
     #[cfg(feature = "local")]
-    fn open_local(&self, file: &str) -> Result<Arc<dyn Model>, AgentError> {
+    fn open_local(&self, name: &str) -> Result<Arc<dyn Model>, AgentError> {
         use limpid_model::local::{LocalModel, LocalSettings, available};
-        let name = if file.ends_with(".gguf") { file.to_owned() } else { format!("{file}.gguf") };
+        let failed = |message: String| AgentError::from(ModelError::new(FailureClass::UnknownModel, message));
+        let path = self.downloads()?.locate(name).ok_or_else(|| {
+            failed(format!("there is no model local/{name} on this machine; see `limpid model list`, fetch one with `limpid model pull`"))
+        })?;
+        let profile = LocalSettings::of(&self.profile("local", name)?);
         let settings = LocalSettings {
-            name: Some(file.to_owned()),
-            window: self.config.local.window,
+            window: self.config.local.window.or(profile.window),
             threads: self.config.local.threads,
             memory: available(),
-            ..LocalSettings::default()
+            ..profile
         };
-        let model = LocalModel::open(&self.home.models().join(name), &settings)
-            .map_err(|error| ModelError::new(FailureClass::UnknownModel, error.to_string()))?;
+        let model = LocalModel::open(&path, &settings).map_err(|error| failed(error.to_string()))?;
         Ok(Arc::new(model))
     }
 
     #[cfg(not(feature = "local"))]
     #[expect(clippy::unused_self, reason = "with the local engine it is used")]
-    fn open_local(&self, file: &str) -> Result<Arc<dyn Model>, AgentError> {
+    fn open_local(&self, name: &str) -> Result<Arc<dyn Model>, AgentError> {
         let message =
-            format!("this program was built without the local engine, so it cannot run {file}; choose another model");
+            format!("this program was built without the local engine, so it cannot run {name}; choose another model");
         Err(ModelError::new(FailureClass::UnknownModel, message).into())
     }
 }

@@ -158,8 +158,7 @@ impl Worker {
     async fn run_turns(&mut self, lease: &Lease) -> Result<(), AgentError> {
         self.resume_turns(lease).await?;
         loop {
-            self.drain();
-            let waiting = self.inner.store.waiting(&self.conversation).await?.rows;
+            let waiting = self.waiting().await?;
             if waiting.is_empty() {
                 self.prune().await;
                 return Ok(());
@@ -174,6 +173,14 @@ impl Worker {
         if !self.inner.pruned.swap(true, Ordering::Relaxed) {
             let _ = self.inner.prune_ledger().await;
         }
+    }
+
+    /// The messages that wait, every listener of theirs known.
+    async fn waiting(&mut self) -> Result<Vec<Inbound>, AgentError> {
+        let inner = Arc::clone(&self.inner);
+        let _nobody_accepts = inner.accepting.write().await;
+        self.drain();
+        Ok(inner.store.waiting(&self.conversation).await?.rows)
     }
 
     /// Takes in what was said since; a cancel finds no turn to stop.

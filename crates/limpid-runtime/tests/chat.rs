@@ -1,5 +1,7 @@
 //! Chats over a real socket.
 
+#![allow(clippy::unwrap_used)]
+
 mod kit;
 
 use jiff::ToSpan;

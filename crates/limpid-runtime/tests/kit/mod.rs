@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use jiff::{Timestamp, ToSpan};
+use jiff::Timestamp;
 use limpid_core::RetryPlan;
 use limpid_runtime::{
     Agent, AgentEvent, AgentOptions, ChatRequest, Clock, Config, ConversationChoice, Environment, Home, Ids, TurnHandle,
@@ -26,10 +26,6 @@ impl FixedClock {
     pub fn forward(&self, span: jiff::Span) {
         let later = self.now().checked_add(span).unwrap();
         self.0.store(later.as_millisecond(), Ordering::SeqCst);
-    }
-
-    pub fn forward_days(&self, days: i64) {
-        self.forward((days * 24).hours());
     }
 }
 
@@ -124,3 +120,70 @@ pub fn text(events: &[AgentEvent]) -> String {
         .filter_map(|event| if let AgentEvent::Text(text) = event { Some(text.as_str()) } else { None })
         .collect()
 }
+
+/// A tool that never comes back.
+pub struct Slow;
+
+/// A tool that is wrong.
+pub struct Panics;
+
+/// A tool with a consequence that must not happen twice; it tells when it runs and waits to be let go on.
+pub struct Once {
+    pub running: tokio::sync::Semaphore,
+    pub go_on: tokio::sync::Semaphore,
+    pub runs: AtomicU64,
+}
+
+impl Once {
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self {
+            running: tokio::sync::Semaphore::new(0),
+            go_on: tokio::sync::Semaphore::new(0),
+            runs: AtomicU64::new(0),
+        })
+    }
+}
+
+macro_rules! tool {
+    ($type:ty, $name:literal, $repeatable:literal, $timeout:expr, |$self:ident| $run:expr) => {
+        #[async_trait::async_trait]
+        impl limpid_runtime::Tool for $type {
+            fn name(&self) -> &'static str {
+                $name
+            }
+
+            fn group(&self) -> &'static str {
+                "test"
+            }
+
+            fn schema(&self) -> serde_json::Map<String, serde_json::Value> {
+                serde_json::Map::from_iter([("type".to_owned(), "object".into())])
+            }
+
+            fn is_repeatable(&self) -> bool {
+                $repeatable
+            }
+
+            fn timeout(&self) -> Option<Duration> {
+                $timeout
+            }
+
+            async fn run(
+                &$self,
+                _: &limpid_runtime::ToolContext,
+                _: serde_json::Value,
+            ) -> Result<limpid_runtime::ToolText, String> {
+                $run
+            }
+        }
+    };
+}
+
+tool!(Slow, "slow", true, Some(Duration::from_millis(20)), |self| std::future::pending().await);
+tool!(Panics, "panics", true, None, |self| panic!("as a tool may"));
+tool!(Once, "once", false, None, |self| {
+    self.runs.fetch_add(1, Ordering::SeqCst);
+    self.running.add_permits(1);
+    self.go_on.acquire().await.unwrap().forget();
+    Ok(limpid_runtime::ToolText::own("done"))
+});
