@@ -126,11 +126,6 @@ pub struct Inputs {
     pub origins: BTreeMap<String, String>,
 }
 
-/// The JSON schema of the inputs: what `limpid prompt schema` prints, and where the names of texts come from.
-pub fn inputs_schema() -> serde_json::Value {
-    schemars::schema_for!(Inputs).to_value()
-}
-
 impl Default for Inputs {
     fn default() -> Self {
         Self {

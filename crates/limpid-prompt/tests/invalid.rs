@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use limpid_prompt::{Estimate, Layer, Profiles, SourceFile, fs};
+use limpid_prompt::{Estimate, Inputs, Layer, Profiles, PromptMessage, RenderRequest, SourceFile, fs};
 
 fn files(case: &Path) -> Vec<SourceFile> {
     let mut files = fs::read_profiles(&case.join("shipped"), Layer::Shipped).unwrap();
@@ -61,4 +61,18 @@ fn every_finding_names_its_place_and_its_cure() {
         let files: Vec<String> = profiles.problems().iter().map(ToString::to_string).collect();
         [files, findings].concat().join("\n\n")
     });
+}
+
+// PRO-033
+#[test]
+fn a_folder_is_rendered_in_ten_lines() -> Result<(), Box<dyn std::error::Error>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("profiles/koshi");
+    let profiles = Profiles::load(fs::read_profile(&folder, Layer::Home)?);
+    let inputs = Inputs { user_message: "hi".into(), ..Inputs::default() };
+    let counter = Estimate::default();
+    let request = RenderRequest { path: "chat-remote", inputs: &inputs, counter: &counter, count_tokens: false };
+    let prompt = profiles.get("koshi")?.render(request)?;
+    let texts: Vec<&str> = prompt.messages().iter().map(PromptMessage::text).collect();
+    assert_eq!((texts.len(), texts[1]), (2, "hi"));
+    Ok(())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use limpid_core::Tier;
 use limpid_prompt::profile::{ProfileError, Step};
-use limpid_prompt::{Estimate, Inputs, Layer, Outcome, Profile, Profiles, RenderRequest, SourceFile, inputs_schema};
+use limpid_prompt::{Estimate, Inputs, Layer, Outcome, Profile, Profiles, RenderRequest, SourceFile};
 
 const CHAT: &str = "[path.chat]\nmessages = [{ role = \"system\", sections = [\"soul\"] }]\n";
 
@@ -237,7 +237,7 @@ fn line_endings_marks_and_odd_paths_make_no_difference() {
 // PRO-070
 #[test]
 fn the_schema_of_the_inputs_describes_every_field() {
-    let schema = inputs_schema();
+    let schema = limpid_prompt::inputs::schema();
     let properties = schema["properties"].as_object().unwrap();
     assert!(properties.contains_key("user_message") && properties.len() > 30);
     for (name, property) in properties {

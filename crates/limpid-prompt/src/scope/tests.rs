@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use limpid_core::Tier;
 
 use super::{Frame, Scope, View};
-use crate::inputs::{Inputs, TaskEntry, ToolProtocolName, Trigger, inputs_schema};
+use crate::inputs::{Inputs, TaskEntry, ToolProtocolName, Trigger, schema};
 use crate::profile::{Profile, Profiles};
 use crate::source::SourceFile;
 use crate::template::Piece;
@@ -110,7 +110,7 @@ impl Filler<'_> {
 }
 
 fn filled(numbers: &[u8]) -> Inputs {
-    let schema = inputs_schema();
+    let schema = schema();
     let mut filler = Filler { root: &schema, numbers: numbers.iter().cycle() };
     let value = filler.fill(&schema, "");
     serde_json::from_value(value).unwrap()

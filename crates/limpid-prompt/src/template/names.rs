@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::inputs::inputs_schema;
+use crate::inputs;
 use crate::problem::nearest;
 
 /// What kind of thing a name stands for.
@@ -42,7 +42,7 @@ pub(crate) struct Names(Fields);
 impl Names {
     /// The names of the inputs and what is derived from them.
     pub(crate) fn new() -> Self {
-        let schema = inputs_schema();
+        let schema = inputs::schema();
         let Kind::Record(fields) = kind(&schema, &schema) else { return Self(Fields::new()) };
         let mut fields = (*fields).clone();
         derive(&mut fields);

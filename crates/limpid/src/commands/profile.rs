@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use limpid_core::Tier;
+use limpid_model::tokens::ExactCounter;
 use limpid_prompt::Profile;
 use limpid_prompt::problem::Severity;
 use limpid_runtime::profile_files::{self, OwnState};
@@ -161,11 +162,12 @@ fn check(context: &Context, name: Option<&str>, json: bool) -> Result<(), Failur
     {
         profiles.get(name)?;
     }
-    let found: Vec<_> = profiles
-        .problems()
-        .iter()
-        .filter(|problem| name.is_none_or(|name| problem.path.split('/').next() == Some(name)))
-        .collect();
+    let wanted = |profile: &str| name.is_none_or(|name| name == profile);
+    let lint =
+        profiles.iter().filter(|profile| wanted(profile.name())).flat_map(|profile| profile.lint(&ExactCounter::O200K));
+    let of_files =
+        profiles.problems().iter().filter(|problem| wanted(problem.path.split('/').next().unwrap_or_default()));
+    let found: Vec<_> = of_files.cloned().chain(lint).collect();
     let errors = found.iter().filter(|problem| problem.severity == Severity::Error).count();
     if json {
         let rows: Vec<ProblemRow<'_>> = found
