@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Compares specs and tests, prints the coverage of each spec, and fails on what cannot be right.
-pub fn run(root: &Path, list_missing: bool) -> Result<(), String> {
+pub(crate) fn run(root: &Path, list_missing: bool) -> Result<(), String> {
     let specs = read_specs(root)?;
     let known: BTreeSet<&str> = specs.values().flatten().map(String::as_str).collect();
     let named = read_tests(root)?;
