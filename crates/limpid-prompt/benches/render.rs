@@ -34,12 +34,14 @@ fn benches(criterion: &mut Criterion) {
     let profiles = Profiles::shipped();
     let limpid = profiles.get("limpid").unwrap();
     let kai = profiles.get("kai").unwrap();
-    let mut hi = inputs(20, 10, 0);
-    hi.goal = None;
+    let hi = Inputs { goal: None, ..inputs(0, 10, 0) };
+    let typical = Inputs { goal: None, ..inputs(20, 10, 0) };
     let full = inputs(40, 20, 200);
     criterion.bench_function("hi", |bench| bench.iter(|| render(limpid, black_box(&hi), false)));
-    criterion.bench_function("everything", |bench| bench.iter(|| render(kai, black_box(&full), false)));
-    criterion.bench_function("everything, counted", |bench| bench.iter(|| render(kai, black_box(&full), true)));
+    criterion.bench_function("hi with 20 tools", |bench| bench.iter(|| render(limpid, black_box(&typical), false)));
+    criterion.bench_function("everything, limpid", |bench| bench.iter(|| render(limpid, black_box(&full), false)));
+    criterion.bench_function("everything, kai", |bench| bench.iter(|| render(kai, black_box(&full), false)));
+    criterion.bench_function("everything, kai, counted", |bench| bench.iter(|| render(kai, black_box(&full), true)));
 }
 
 criterion_group!(group, benches);

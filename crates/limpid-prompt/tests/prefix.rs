@@ -86,6 +86,25 @@ fn tools_keep_their_order_and_their_bytes_and_new_ones_are_appended() {
     assert_eq!(before.tools(), &after.tools()[..2]);
 }
 
+// PRO-042 PRO-012
+#[test]
+fn the_profile_describes_tools_and_their_arguments_without_moving_a_key() {
+    let tool = "---\nparameters:\n  key: A short name.\n---\nKeep a fact.\n";
+    let manifest = "title = \"Own\"\nabout = \"For a test.\"\n[path.chat-remote]\nabout = \"Chat.\"\nmessages = [{ role = \
+                    \"system\", sections = [\"rules\"] }]\n";
+    let rules = "---\ntitle: R\nwhy: W\n---\nRules.\n";
+    let profile =
+        support::profile(&[("profile.toml", manifest), ("sections/rules.md", rules), ("tools/keep.md", tool)]);
+    let schema = r#"{"type":"object","properties":{"text":{"type":"string"},"key":{"description":"?","type":"string"}},"required":["key"]}"#;
+    let tool = ToolInput { name: "keep".into(), schema: serde_json::from_str(schema).unwrap(), ..ToolInput::default() };
+    let prompt = render_path(&profile, "chat-remote", &Inputs { tools: vec![tool], ..Inputs::default() });
+    assert_eq!(prompt.tools()[0].description(), "Keep a fact.");
+    assert_eq!(
+        prompt.tools()[0].schema(),
+        r#"{"type":"object","properties":{"text":{"type":"string"},"key":{"type":"string","description":"A short name."}},"required":["key"]}"#
+    );
+}
+
 // PRO-042
 #[test]
 fn tools_are_declared_only_to_a_model_that_takes_declarations() {

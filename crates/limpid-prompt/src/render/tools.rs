@@ -1,38 +1,65 @@
 //! The tools of a prompt: described by the profile, with schemas whose bytes never change (PRO-042).
 
-use serde_json::Value;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Map, Value};
 
-use crate::inputs::ToolInput;
 use crate::prompt::OfferedTool;
 use crate::scope::Scope;
 
 /// The tools that the path offers, in the order of the inputs, so that a tool that becomes available later is appended.
 pub(super) fn offered(scope: &Scope<'_>) -> Vec<OfferedTool> {
-    scope
-        .offered()
-        .iter()
-        .map(|tool| OfferedTool {
+    let tools = scope.offered().iter().map(|tool| {
+        let told = scope.profile().tool(&tool.name).map_or(&[][..], |text| &text.parameters);
+        let schema = Described { object: &tool.schema, told, level: Level::Schema };
+        OfferedTool {
             name: tool.name.clone(),
             group: tool.group.clone(),
             description: scope.description(tool).to_owned(),
-            schema: schema(tool, scope),
-        })
-        .collect()
+            // An object with text keys is always JSON.
+            schema: serde_json::to_string(&schema).unwrap_or_default(),
+        }
+    });
+    tools.collect()
 }
 
-/// The schema with what the profile says of the arguments. Keys keep their order.
-fn schema(tool: &ToolInput, scope: &Scope<'_>) -> String {
-    let told = scope.profile().tool(&tool.name).map_or(&[][..], |text| &text.parameters);
-    if told.is_empty() {
-        return serde_json::to_string(&tool.schema).unwrap_or_default();
-    }
-    let mut schema = tool.schema.clone();
-    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-        for (name, text) in told {
-            if let Some(argument) = properties.get_mut(name).and_then(Value::as_object_mut) {
-                argument.insert("description".to_owned(), text.as_str().into());
+/// A schema with what the profile says of an argument at its end; every other key keeps its place.
+struct Described<'a> {
+    object: &'a Map<String, Value>,
+    told: &'a [(String, String)],
+    level: Level<'a>,
+}
+
+#[derive(Clone, Copy)]
+enum Level<'a> {
+    /// The schema itself.
+    Schema,
+    /// Its `properties`.
+    Properties,
+    /// One argument, and what is said of it.
+    Argument(&'a str),
+}
+
+impl Serialize for Described<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (key, value) in self.object {
+            match (self.level, value) {
+                (Level::Argument(_), _) if key == "description" => {}
+                (Level::Schema, Value::Object(object)) if key == "properties" => {
+                    map.serialize_entry(key, &Self { object, told: self.told, level: Level::Properties })?;
+                }
+                (Level::Properties, Value::Object(object)) => match self.told.iter().find(|(name, _)| name == key) {
+                    Some((_, text)) => {
+                        map.serialize_entry(key, &Self { object, told: &[], level: Level::Argument(text) })?;
+                    }
+                    None => map.serialize_entry(key, value)?,
+                },
+                _ => map.serialize_entry(key, value)?,
             }
         }
+        if let Level::Argument(text) = self.level {
+            map.serialize_entry("description", text)?;
+        }
+        map.end()
     }
-    Value::Object(schema).to_string()
 }
