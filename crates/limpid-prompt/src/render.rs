@@ -14,6 +14,7 @@ mod marks;
 mod origin;
 mod rows;
 mod tag;
+mod tokens;
 mod tools;
 
 use limpid_core::{Tier, UsableWindow, WindowSize};
@@ -25,7 +26,7 @@ pub(crate) use history::{IN_FLIGHT, PAST};
 use crate::count::TokenCounter;
 use crate::inputs::{Inputs, ModelInfo, ToolProtocolName};
 use crate::profile::{MessageSpec, Path, Profile, Step};
-use crate::prompt::{Part, Prompt, PromptMessage, Stability, Totals};
+use crate::prompt::{Part, Prompt, PromptMessage, Stability};
 use crate::scope::{Frame, Scope};
 use draft::Draft;
 use laid::Layer;
@@ -122,7 +123,7 @@ impl Renderer<'_> {
         }
         messages.extend(ahead);
         marks::set(&mut messages, history, inputs.in_flight.len());
-        let mut prompt = Prompt {
+        let prompt = Prompt {
             profile: profile.name().to_owned(),
             path: self.request.path.to_owned(),
             revision: revision(&messages),
@@ -133,10 +134,7 @@ impl Renderer<'_> {
             counter: self.request.counter.name().to_owned(),
             totals: None,
         };
-        if self.request.count_tokens {
-            self.count(&mut prompt);
-        }
-        Ok(prompt)
+        Ok(if self.request.count_tokens { prompt.counted_by(self.request.counter) } else { prompt })
     }
 
     /// Every message of the list with a draft of each of its sections.
@@ -160,22 +158,6 @@ impl Renderer<'_> {
             Step::Message(_) => false,
         });
         if open { history::past(self.request.inputs) } else { Vec::new() }
-    }
-
-    /// Fills in the tokens of parts, sections and the whole.
-    fn count(&self, prompt: &mut Prompt) {
-        let counter = self.request.counter;
-        for part in prompt.messages.iter_mut().flat_map(|message| &mut message.parts) {
-            part.tokens = Some(counter.count(&part.text));
-        }
-        for row in &mut prompt.report {
-            let parts = prompt.messages.iter().flat_map(|message| &message.parts);
-            let own = parts.filter(|part| part.section == row.section && row.bytes > 0);
-            row.tokens = Some(own.filter_map(|part| part.tokens).sum());
-        }
-        let tools = prompt.tools().iter().map(|tool| counter.count(&tool.declaration())).sum();
-        let messages: usize = prompt.messages.iter().map(|message| history::tokens(message, counter)).sum();
-        prompt.totals = Some(Totals { total: messages + tools, tools });
     }
 }
 

@@ -64,9 +64,12 @@ impl<'a> Scope<'a> {
         &self.offered
     }
 
-    /// What a tool's description is: the profile's, else the one that it brought along.
+    /// What a tool's description is: the one that it brought along, else the profile's.
     pub fn description(&self, tool: &'a ToolInput) -> &'a str {
-        self.profile.tool(&tool.name).map_or(&tool.description, |text| &text.description)
+        match self.profile.tool(&tool.name) {
+            Some(text) if tool.description.is_empty() => &text.description,
+            _ => &tool.description,
+        }
     }
 
     fn groups(&self) -> Vec<GroupView<'a>> {

@@ -1,0 +1,27 @@
+//! The tokens of a rendered prompt.
+
+use super::history;
+use crate::count::TokenCounter;
+use crate::prompt::{Prompt, Totals};
+
+impl Prompt {
+    /// The same prompt with the tokens of parts, sections and the whole by this counter; no text changes.
+    ///
+    /// Budgets were kept by the counter that it was rendered with. What is shown may be counted more exactly.
+    #[must_use]
+    pub fn counted_by(mut self, counter: &dyn TokenCounter) -> Self {
+        for part in self.messages.iter_mut().flat_map(|message| &mut message.parts) {
+            part.tokens = Some(counter.count(&part.text));
+        }
+        for row in &mut self.report {
+            let parts = self.messages.iter().flat_map(|message| &message.parts);
+            let own = parts.filter(|part| part.section == row.section && row.bytes > 0);
+            row.tokens = Some(own.filter_map(|part| part.tokens).sum());
+        }
+        let tools = self.tools().iter().map(|tool| counter.count(&tool.declaration())).sum();
+        let messages: usize = self.messages.iter().map(|message| history::tokens(message, counter)).sum();
+        self.totals = Some(Totals { total: messages + tools, tools });
+        self.counter = counter.name().to_owned();
+        self
+    }
+}
