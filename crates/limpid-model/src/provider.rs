@@ -197,7 +197,7 @@ pub async fn find_servers_at(places: &[(String, String)]) -> Vec<LocalServer> {
 /// The models that a server lists; none when it is no model server.
 async fn list(provider: &str, base_url: &str) -> Option<Vec<String>> {
     let protocol = presets().get(provider).map_or(Protocol::OpenaiChat, |preset| preset.protocol);
-    let url = format!("{}{}", base_url.trim_end_matches('/'), protocol.list_path());
+    let url = format!("{}{}", with_scheme(base_url).trim_end_matches('/'), protocol.list_path());
     let url = reqwest::Url::parse(&url).ok()?;
     let client = client(&url, Timeouts::default()).ok()?;
     let reply = client.get(url).send().await.ok()?;

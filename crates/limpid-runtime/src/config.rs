@@ -136,13 +136,24 @@ pub struct LimitsConfig {
     pub result_chars: usize,
     /// Seconds that a tool may take, when it has no limit of its own (KAI-113).
     pub tool_seconds: u64,
+    /// Times that a request is tried in all when a provider fails in passing (KAI-110).
+    pub tries: u32,
+    /// Seconds that a provider may be silent, before and within its answer, until it is given up.
+    pub silence_seconds: u64,
     /// Tokens that one answer may have. Absent: the provider's own limit.
     pub output_tokens: Option<u32>,
 }
 
 impl Default for LimitsConfig {
     fn default() -> Self {
-        Self { calls_with_tools: 15, result_chars: 20_000, tool_seconds: 30, output_tokens: None }
+        Self {
+            calls_with_tools: 15,
+            result_chars: 20_000,
+            tool_seconds: 30,
+            tries: 3,
+            silence_seconds: 300,
+            output_tokens: None,
+        }
     }
 }
 

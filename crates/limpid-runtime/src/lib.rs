@@ -47,7 +47,7 @@ pub use event::AgentEvent;
 pub use home::Home;
 pub use ledger::Answering;
 pub use limpid_turn::Outcome;
-pub use models::{Found, find_key, memory_available};
+pub use models::{Found, memory_available};
 pub use preview::PreviewRequest;
 pub use tools::{Tool, ToolBox, ToolContext, ToolText};
 pub use world::{Clock, Environment, Ids, RandomIds, SystemClock};

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use limpid_core::FailureClass;
 use limpid_model::catalogue::{Downloads, Installed, ModelProfile, ModelProfiles};
-use limpid_model::provider::{Settings, presets, resolve};
-use limpid_model::{ApiKey, Model, ModelCard, ModelError};
+use limpid_model::provider::{Settings, find_servers_at, presets, resolve};
+use limpid_model::{ApiKey, Model, ModelCard, ModelError, Timeouts};
 
 use crate::config::Config;
 use crate::error::AgentError;
@@ -88,10 +89,12 @@ impl Shelf {
         Ok(model)
     }
 
-    /// Looks for a model in the order of SUR-002: keys, servers on this machine, fetched models.
+    /// Looks for a model in the order of SUR-002: keys and addresses, servers on this machine, fetched models.
     pub(crate) async fn find(&self) -> Option<Found> {
-        if let Some(found) = find_key(&self.config, &self.environment) {
-            return Some(found);
+        for place in places(&self.config, &self.environment) {
+            if let Some(found) = place.look().await {
+                return Some(found);
+            }
         }
         for server in limpid_model::find_local_servers().await {
             if let Some(model) = server.models.first() {
@@ -178,22 +181,64 @@ pub fn memory_available() -> Option<u64> {
     None
 }
 
-/// The first provider whose key is set, and the model that it is asked for (SUR-002).
-pub fn find_key(config: &Config, environment: &Environment) -> Option<Found> {
+/// A provider whose key or address is set.
+#[derive(Debug)]
+struct Place {
+    provider: String,
+    /// What is asked when nothing else is known.
+    model: Option<String>,
+    /// Another address than the provider's own.
+    base_url: Option<String>,
+    because: String,
+}
+
+impl Place {
+    /// The model to ask there: at the provider's own address the usual one; elsewhere one that the server lists, and
+    /// when it lists none the usual one.
+    async fn look(self) -> Option<Found> {
+        let model = match self.base_url {
+            None => self.model,
+            Some(base_url) => {
+                let servers = find_servers_at(&[(self.provider.clone(), base_url)]).await;
+                let listed = servers.into_iter().flat_map(|server| server.models).collect::<Vec<_>>();
+                let usual = self.model.filter(|usual| listed.is_empty() || listed.contains(usual));
+                usual.or_else(|| listed.into_iter().next())
+            }
+        };
+        Some(Found { model: format!("{}/{}", self.provider, model?), because: self.because })
+    }
+}
+
+/// The providers whose key or address is set, in the order in which they are taken: the best-known first, the owner's
+/// own last.
+fn places(config: &Config, environment: &Environment) -> Vec<Place> {
     const FIRST: [&str; 4] = ["openai", "anthropic", "gemini", "openrouter"];
     let rest = presets().keys().map(String::as_str).filter(|name| !FIRST.contains(name));
-    FIRST.into_iter().chain(rest).find_map(|name| {
-        let preset = presets().get(name)?;
-        let own = config.provider.get(name);
-        let variable = own.and_then(|own| own.api_key_env.as_deref()).or(preset.key_variable.as_deref())?;
-        environment.get(variable)?;
-        Some(Found { model: format!("{name}/{}", preset.model.as_deref()?), because: format!("{variable} is set") })
-    })
+    let own = config.provider.keys().map(String::as_str).filter(|name| !presets().contains_key(*name));
+    FIRST.into_iter().chain(rest).chain(own).filter_map(|name| place(name, config, environment)).collect()
+}
+
+fn place(name: &str, config: &Config, environment: &Environment) -> Option<Place> {
+    let (preset, own) = (presets().get(name), config.provider.get(name));
+    let key = own.and_then(|own| own.api_key_env.as_deref()).or(preset.and_then(|p| p.key_variable.as_deref()));
+    let key = key.filter(|variable| environment.get(variable).is_some());
+    let (base_url, place) = match own.and_then(|own| own.base_url.clone()) {
+        Some(url) => (Some(url), Some(format!("provider.{name}.base_url is set in limpid.toml"))),
+        None => {
+            let variable = preset.and_then(|preset| preset.base_url_variable.as_deref());
+            let set = variable.and_then(|variable| Some((variable, environment.get(variable)?)));
+            (set.map(|(_, url)| url.to_owned()), set.map(|(variable, _)| format!("{variable} is set")))
+        }
+    };
+    let because = key.map(|variable| format!("{variable} is set")).or(place)?;
+    Some(Place { provider: name.to_owned(), model: preset.and_then(|p| p.model.clone()), base_url, because })
 }
 
 /// Keys and addresses: what the configuration says, else the variables that are usual.
 fn settings(config: &Config, environment: &Environment) -> Settings {
-    let mut settings = Settings::default();
+    let idle = Duration::from_secs(config.limits.silence_seconds.max(1));
+    let timeouts = Timeouts { idle, ..Timeouts::default() };
+    let mut settings = Settings { timeouts, ..Settings::default() };
     let names = presets().keys().chain(config.provider.keys());
     for name in names {
         let preset = presets().get(name);
@@ -221,7 +266,8 @@ mod tests {
         let found = |config: &str, variables: &[&str]| {
             let variables = variables.iter().map(|name| ((*name).to_owned(), "k".to_owned()));
             let config = Config::parse(config, "limpid.toml").unwrap();
-            find_key(&config, &Environment::new(variables)).map(|found| format!("{} {}", found.model, found.because))
+            let first = places(&config, &Environment::new(variables)).into_iter().next();
+            first.map(|place| format!("{}/{} {}", place.provider, place.model.unwrap_or_default(), place.because))
         };
         let all = ["MISTRAL_API_KEY", "OPENROUTER_API_KEY", "GEMINI_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY"];
         let order: Vec<_> = (1..=all.len()).rev().map(|count| found("", &all[..count])).collect();
@@ -230,5 +276,9 @@ mod tests {
         let own = "[provider.anthropic]\napi_key_env = \"WORK_KEY\"\n";
         assert_eq!(found(own, &["ANTHROPIC_API_KEY"]), None);
         assert!(found(own, &["WORK_KEY"]).is_some_and(|found| found.ends_with("WORK_KEY is set")));
+        // An address without a key is enough: the server there need not want one.
+        assert!(found("", &["OPENAI_BASE_URL"]).is_some_and(|found| found.ends_with("OPENAI_BASE_URL is set")));
+        let house = "[provider.house]\nbase_url = \"http://192.168.0.7:8000/v1\"\n";
+        assert!(found(house, &[]).is_some_and(|found| found.starts_with("house/ ")));
     }
 }

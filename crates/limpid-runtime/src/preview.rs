@@ -1,7 +1,7 @@
 //! The prompt of the next turn, without sending it (PRO-050).
 
 use limpid_core::{ToolProtocol, Trust};
-use limpid_model::ModelCard;
+use limpid_model::{ExactCounter, ModelCard};
 use limpid_prompt::Prompt;
 
 use crate::agent::Agent;
@@ -62,7 +62,12 @@ impl Agent {
             gathered.inputs.history = inner.history(conversation, &mut gathered.notices).await?;
         }
         let recipe = Recipe::new(inner, &gathered, &card).await?;
-        Ok(recipe.render(&card)?)
+        let prompt = recipe.render(&card)?;
+        // What is looked at may take the half second that an exact count costs.
+        Ok(match ExactCounter::of_model(&card.id) {
+            Some(counter) => prompt.counted_by(&counter),
+            None => prompt,
+        })
     }
 }
 

@@ -1,10 +1,12 @@
 //! What every command starts from: the home folder, what the owner has set, and the agent when one is needed.
 
+use std::sync::Arc;
+
 use jiff::tz::TimeZone;
+use limpid_core::RetryPlan;
 use limpid_prompt::fs::read_profiles;
 use limpid_prompt::{Layer, Profile, Profiles};
 use limpid_runtime::{Agent, AgentOptions, Config, Home};
-use std::sync::Arc;
 
 use crate::environment::Environment;
 use crate::failure::{ExitStatus, Failure};
@@ -54,6 +56,7 @@ impl Context {
             config: self.config.clone(),
             environment: limpid_runtime::Environment::new(self.environment.variables.clone()),
             system_zone: TimeZone::system(),
+            retry: RetryPlan { tries: self.config.limits.tries.max(1), ..RetryPlan::default() },
             ..AgentOptions::new(self.home.clone())
         }
     }
