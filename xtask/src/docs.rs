@@ -3,13 +3,15 @@
 use std::fs;
 use std::path::Path;
 
+use limpid_prompt::Profiles;
+
 /// Writes every generated page, or with `check` fails when one is stale.
 pub(crate) fn run(root: &Path, check: bool) -> Result<(), String> {
     let man = limpid::reference::man_page().map_err(|error| format!("man page: {error}"))?;
     let pages = [
         ("docs/cli.md", limpid::reference::cli_reference()),
         ("docs/limpid.1", String::from_utf8_lossy(&man).into_owned()),
-        ("docs/prompts.md", limpid::sections::prompts_page().map_err(|error| format!("docs/prompts.md: {error}"))?),
+        ("docs/prompts.md", limpid_prompt::reference::prompts_page(&Profiles::shipped())),
     ];
     let mut stale = Vec::new();
     for (name, text) in pages {
@@ -23,5 +25,20 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<(), String> {
             fs::write(&file, text).map_err(|error| format!("{name}: {error}"))?;
         }
     }
-    if stale.is_empty() { Ok(()) } else { Err(format!("stale: {}; run `cargo xtask docs` and commit", stale.join(", "))) }
+    if stale.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("stale: {}; run `cargo xtask docs` and commit", stale.join(", ")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SUR-014
+    #[test]
+    fn the_generated_pages_are_what_the_program_says() {
+        run(&crate::root(), true).unwrap();
+    }
 }

@@ -1,5 +1,6 @@
 //! Work on the repository itself: `cargo xtask spec`, `docs`, `measure`.
 
+mod docs;
 mod spec;
 
 use std::path::{Path, PathBuf};
@@ -23,11 +24,18 @@ enum Task {
         #[arg(long)]
         missing: bool,
     },
+    /// Write docs/cli.md, docs/limpid.1 and docs/prompts.md from the program's own definitions
+    Docs {
+        /// Write nothing; fail when a page is stale
+        #[arg(long)]
+        check: bool,
+    },
 }
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Spec { missing } => spec::run(&root(), missing),
+        Task::Docs { check } => docs::run(&root(), check),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
