@@ -57,7 +57,7 @@ impl Printer {
             AgentEvent::Reasoning(text) => self.thought(text),
             AgentEvent::Retrying { reason, model } => {
                 self.close_line()?;
-                self.beside(&format!("{reason}; asking {model} again"));
+                self.beside(&format!("{} Asking {model} again.", reason.trim_end()));
                 Ok(())
             }
             AgentEvent::ToolStarted { name, arguments, .. } => {
