@@ -1,6 +1,8 @@
 //! The names that templates may use, over the inputs of one prompt.
 
 mod derived;
+mod fields;
+mod json;
 mod pick;
 mod record;
 mod view;

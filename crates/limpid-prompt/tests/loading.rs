@@ -145,7 +145,7 @@ fn mode(profiles: &Profiles, name: &str, tier: u8) -> String {
     format!("{} after {}", render(limpid, "chat", &inputs).join(" | "), found.tried.join(" "))
 }
 
-// OLLM-032 OLLM-046 OLLM-048 OLLM-049
+// OLLM-032 OLLM-046 OLLM-048
 #[test]
 fn a_mode_is_found_at_its_tier_then_lower_then_higher_and_the_places_are_told() {
     let profiles = load([shipped(&MODES)]);

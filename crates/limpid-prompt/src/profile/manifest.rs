@@ -1,18 +1,18 @@
 //! `profile.toml` as it is written, and what stands for itself in it; message lists are resolved later.
 
+mod raw;
+
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
 use limpid_core::Tier;
-use serde::Deserialize;
-use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use toml::Spanned;
 
 use crate::problem::{Fault, File, Problem};
 
-use super::{GroupBudget, Limit, Overflow, PerTier, ToolGroup, Unit};
+use super::{GroupBudget, Limit, Overflow, ToolGroup, Unit};
+use raw::{Raw, RawGroup, RawLimit, RawMessage, RawOverflow, RawPath};
 
 /// A manifest that was read. Of a profile with a base it holds what the base gives where the profile is silent.
 #[derive(Clone, Debug, Default)]
@@ -249,118 +249,5 @@ impl Reader<'_> {
                 None
             }
         }
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Raw {
-    title: Option<String>,
-    about: Option<String>,
-    base: Option<Spanned<String>>,
-    #[serde(default)]
-    budget: BTreeMap<String, Spanned<RawGroup>>,
-    #[serde(default)]
-    words: BTreeMap<String, Vec<String>>,
-    groups: Option<BTreeMap<String, Spanned<Vec<String>>>>,
-    #[serde(default)]
-    order: RawOrder,
-    #[serde(default)]
-    path: BTreeMap<String, Spanned<RawPath>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawOrder {
-    tools: Option<Vec<String>>,
-    files: Option<Vec<String>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawGroup {
-    limit: Spanned<RawLimit>,
-    overflow: RawOverflow,
-    paths: Option<Vec<Spanned<String>>>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum RawOverflow {
-    StopAll,
-    Stop,
-    Skip,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawLimit {
-    tokens: Option<Amount>,
-    chars: Option<Amount>,
-    bytes: Option<Amount>,
-    window_percent: Option<u8>,
-    #[serde(default)]
-    except: Vec<Spanned<String>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawPath {
-    about: Option<String>,
-    tier: Option<Spanned<u8>>,
-    budget: Option<Spanned<RawLimit>>,
-    #[serde(default)]
-    messages: Vec<Spanned<RawMessage>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawMessage {
-    when: Option<Spanned<String>>,
-    tools: Option<Vec<String>>,
-    role: Option<Spanned<String>>,
-    join: Option<String>,
-    end: Option<String>,
-    sections: Option<Vec<Spanned<String>>>,
-    budget: Option<Spanned<RawLimit>>,
-    splice: Option<Spanned<String>>,
-    only: Option<Spanned<String>>,
-    #[serde(default)]
-    except: Vec<Spanned<String>>,
-}
-
-/// A number, or a list with one number a tier.
-struct Amount(PerTier);
-
-impl<'de> Deserialize<'de> for Amount {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Numbers;
-
-        impl<'de> Visitor<'de> for Numbers {
-            type Value = Amount;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number, or a list of five: one a tier")
-            }
-
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Amount, E> {
-                let number = usize::try_from(number).map_err(|_| E::custom("a limit is not negative"))?;
-                Ok(Amount(PerTier([number; 5])))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Amount, A::Error> {
-                let mut numbers = Vec::new();
-                while let Some(number) = seq.next_element::<usize>()? {
-                    numbers.push(number);
-                }
-                let count = numbers.len();
-                let numbers = <[usize; 5]>::try_from(numbers);
-                numbers
-                    .map(|numbers| Amount(PerTier(numbers)))
-                    .map_err(|_| de::Error::custom(format!("a limit by tier has five numbers, not {count}")))
-            }
-        }
-
-        deserializer.deserialize_any(Numbers)
     }
 }

@@ -7,8 +7,9 @@ use crate::inputs::{
 };
 use limpid_core::Trust;
 
+use super::fields::trust_name;
+use super::json::json;
 use super::pick::pick;
-use super::record::{json, trust_name};
 use super::workspace::{skills, workspace};
 use super::{Record, Scope, View};
 

@@ -4,12 +4,16 @@ use limpid_core::Trust;
 use serde_json::{Map, Value};
 
 use crate::inputs::{
-    ActiveSkill, ArtifactAction, ArtifactInput, ArtifactType, CallInput, CategoryName, CheckpointInput,
-    CheckpointStatus, DailyNote, DecisionInput, Digest, EmailAccount, GoalInput, GoalStatus, HistoryMessage,
-    MemoryEntry, NewEmail, NewNotification, NewSms, PreviousReport, Priority, Quoted, RoleName, SkillEntry,
-    SkillSource, TaskEntry, ToolInput, Trigger, TrustName, WorkspaceFile,
+    ActiveSkill, ArtifactInput, CallInput, CheckpointInput, DailyNote, DecisionInput, Digest, EmailAccount, GoalInput,
+    HistoryMessage, MemoryEntry, NewEmail, NewNotification, NewSms, PreviousReport, Quoted, SkillEntry, TaskEntry,
+    ToolInput, TrustName, WorkspaceFile,
 };
 
+use super::fields::{
+    account_field, active_skill_field, artifact_action, artifact_type, checkpoint_status, email_field, goal_field,
+    memory_field, message_field, notification_field, pair, quoted, skill_field, task_field,
+};
+use super::json::{json, schema_in_short};
 use super::{Scope, View};
 
 /// Something with fields: mostly the item of a list.
@@ -207,194 +211,4 @@ impl<'a> From<View<'a>> for Record<'a> {
             plain => Self::Made(vec![("item", plain)]),
         }
     }
-}
-
-/// A JSON value as texts see it.
-pub(super) fn json(value: &Value) -> View<'_> {
-    match value {
-        Value::Null => View::Absent,
-        Value::Bool(flag) => View::Bool(*flag),
-        Value::Number(number) => number.as_i64().map_or_else(|| View::Text(number.to_string().into()), View::Int),
-        Value::String(text) => View::text(text),
-        Value::Array(items) => View::List(items.iter().map(json).collect()),
-        Value::Object(object) => View::Record(Record::Json(object)),
-    }
-}
-
-/// A tool's arguments on one line: `key: string, hours?: integer`.
-fn schema_in_short(schema: &Map<String, Value>) -> String {
-    let required = schema.get("required").and_then(Value::as_array);
-    let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|own| own.as_str() == Some(name)));
-    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
-    let arguments: Vec<String> = properties
-        .map(|(name, property)| {
-            format!("{name}{}: {}", if is_required(name) { "" } else { "?" }, type_in_short(property))
-        })
-        .collect();
-    arguments.join(", ")
-}
-
-fn type_in_short(property: &Value) -> String {
-    let words = |values: &Vec<Value>| {
-        let words: Vec<String> =
-            values.iter().map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).collect();
-        words.join("|")
-    };
-    if let Some(choices) = property.get("enum").and_then(Value::as_array) {
-        return words(choices);
-    }
-    match property.get("type") {
-        Some(Value::String(name)) if name == "array" => match property.pointer("/items/type").and_then(Value::as_str) {
-            Some(item) => format!("{item}[]"),
-            None => "array".to_owned(),
-        },
-        Some(Value::String(name)) => name.clone(),
-        Some(Value::Array(names)) => words(names),
-        _ => "any".to_owned(),
-    }
-}
-
-fn pair<'a>(first: (&str, &'a str), second: (&str, &'a str), name: &str) -> View<'a> {
-    [first, second].into_iter().find(|(field, _)| *field == name).map_or(View::Absent, |(_, text)| View::text(text))
-}
-
-fn quoted<'a>(text: &'a str, trust: TrustName, name: &str) -> View<'a> {
-    match name {
-        "text" => View::labelled(text, trust),
-        "trust" => View::text(trust_name(trust)),
-        _ => View::Absent,
-    }
-}
-
-fn memory_field<'a>(memory: &'a MemoryEntry, name: &str) -> View<'a> {
-    match name {
-        "key" => View::labelled(&memory.key, memory.trust),
-        "content" => View::labelled(&memory.content, memory.trust),
-        "hits" => View::int(memory.hits),
-        "category" => View::text(category(memory.category)),
-        "trust" => View::text(trust_name(memory.trust)),
-        _ => View::Absent,
-    }
-}
-
-fn task_field<'a>(task: &'a TaskEntry, name: &str) -> View<'a> {
-    match name {
-        "id" => View::text(&task.id),
-        "description" => View::text(&task.description),
-        "prompt" => View::text(&task.prompt),
-        "trigger" => View::text(trigger(task.trigger)),
-        "cron" => View::option(task.cron.as_deref()),
-        "zone" => View::option(task.zone.as_deref()),
-        "scheduled_at" => View::option(task.scheduled_at.as_deref()),
-        _ => View::Absent,
-    }
-}
-
-fn account_field<'a>(account: &'a EmailAccount, name: &str) -> View<'a> {
-    match name {
-        "address" => View::text(&account.address),
-        "unread" => View::int(account.unread),
-        "last_sync" => View::option(account.last_sync.as_deref()),
-        "last_error" => View::option(account.last_error.as_deref()),
-        _ => View::Absent,
-    }
-}
-
-fn email_field<'a>(email: &'a NewEmail, name: &str) -> View<'a> {
-    match name {
-        "id" => View::text(&email.id),
-        "account" => View::text(&email.account),
-        "from" => View::outside(&email.from),
-        "subject" => View::outside(&email.subject),
-        "preview" => View::outside(&email.preview),
-        _ => View::Absent,
-    }
-}
-
-fn notification_field<'a>(notification: &'a NewNotification, name: &str) -> View<'a> {
-    match name {
-        "id" => View::text(&notification.id),
-        "app" => View::outside(&notification.app),
-        "title" => View::outside(&notification.title),
-        "preview" => View::outside(&notification.preview),
-        "posted_at" => View::text(&notification.posted_at),
-        _ => View::Absent,
-    }
-}
-
-fn skill_field<'a>(skill: &'a SkillEntry, name: &str) -> View<'a> {
-    match name {
-        "name" => View::text(&skill.name),
-        "title" => View::option(skill.title.as_deref()),
-        "skill_title" => View::text(skill.title.as_deref().unwrap_or(&skill.name)),
-        "description" => View::text(&skill.description),
-        "location" => View::text(&skill.location),
-        "source" => View::text(skill_source(skill.source)),
-        _ => View::Absent,
-    }
-}
-
-fn active_skill_field<'a>(skill: &'a ActiveSkill, name: &str) -> View<'a> {
-    match name {
-        "name" => View::text(&skill.name),
-        "title" => View::option(skill.title.as_deref()),
-        "skill_title" => View::text(skill.title.as_deref().unwrap_or(&skill.name)),
-        "body" => View::labelled(&skill.body, skill.trust),
-        "files" => View::texts(&skill.files),
-        "trust" => View::text(trust_name(skill.trust)),
-        _ => View::Absent,
-    }
-}
-
-fn goal_field<'a>(goal: &'a GoalInput, name: &str) -> View<'a> {
-    match name {
-        "id" => View::text(&goal.id),
-        "description" => View::text(&goal.description),
-        "priority" => View::text(priority(goal.priority)),
-        "status" => View::text(goal_status(goal.status)),
-        "created_at" => View::text(&goal.created_at),
-        "completed_at" => View::option(goal.completed_at.as_deref()),
-        "checkpoints" => View::records(goal.checkpoints.iter().map(Record::Checkpoint)),
-        "decisions" => View::records(goal.decisions.iter().map(Record::Decision)),
-        "artifacts" => View::records(goal.artifacts.iter().map(Record::Artifact)),
-        _ => View::Absent,
-    }
-}
-
-fn message_field<'a>(message: &'a HistoryMessage, name: &str) -> View<'a> {
-    match name {
-        "role" => View::text(role(message.role)),
-        "content" => View::labelled(&message.content, message.trust),
-        "trust" => View::text(trust_name(message.trust)),
-        "calls" => View::records(message.calls.iter().map(Record::Call)),
-        "call_id" => View::option(message.call_id.as_deref()),
-        "boundary" => View::option(message.boundary.as_deref()),
-        "id" => message.id.map_or(View::Absent, View::Int),
-        _ => View::Absent,
-    }
-}
-
-macro_rules! words {
-    ($(fn $name:ident($type:ident) { $($variant:ident => $word:literal),+ $(,)? })+) => {$(
-        pub(super) const fn $name(value: $type) -> &'static str {
-            match value { $($type::$variant => $word),+ }
-        }
-    )+};
-}
-
-words! {
-    fn trust_name(TrustName) { Owner => "owner", File => "file", Guest => "guest", Outside => "outside" }
-    fn category(CategoryName) {
-        General => "GENERAL", Preference => "PREFERENCE", Learning => "LEARNING", Error => "ERROR",
-    }
-    fn trigger(Trigger) { Time => "time", Cron => "cron", Heartbeat => "heartbeat" }
-    fn skill_source(SkillSource) { Workspace => "workspace", Global => "global", Builtin => "builtin" }
-    fn priority(Priority) { High => "high", Medium => "medium", Low => "low" }
-    fn goal_status(GoalStatus) { Active => "active", Paused => "paused", Completed => "completed" }
-    fn checkpoint_status(CheckpointStatus) {
-        Pending => "pending", InProgress => "in-progress", Completed => "completed",
-    }
-    fn artifact_type(ArtifactType) { File => "file", Test => "test", Documentation => "documentation" }
-    fn artifact_action(ArtifactAction) { Created => "created", Modified => "modified", Deleted => "deleted" }
-    fn role(RoleName) { System => "system", User => "user", Assistant => "assistant", Tool => "tool" }
 }
