@@ -1,26 +1,25 @@
-//! How a turn begins: with the messages that wait, or where a crash interrupted it.
+//! How a turn begins: with the messages that wait.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use limpid_core::{CallId, ConversationId, Message, TurnId};
-use limpid_model::ModelCard;
 use limpid_prompt::inputs::HistoryMessage;
-use limpid_store::{
-    Conversation, ConversationChange, Inbound, InboundId, Lease, NewMessage, NewTurn, StoredMessage, TurnWrite,
-};
+use limpid_store::{Conversation, ConversationChange, Inbound, InboundId, Lease, NewMessage, NewTurn, TurnWrite};
 use limpid_turn::{Turn, TurnStart};
 
 use crate::agent::Inner;
 use crate::ask::{Recipe, as_sent};
 use crate::convert;
-use crate::drive::{Driver, began, end_of, unknown_outcomes};
+use crate::drive::{Driver, began, end_of};
 use crate::error::AgentError;
 use crate::event::AgentEvent;
 use crate::gather::{Gathered, Occasion};
 use crate::journal::{Began, Entry};
 use crate::models::Models;
+use crate::notices::{cut_notice, unknown_notice};
+use crate::session::Session;
 use crate::tools::TurnTools;
 use crate::worker::{Worker, failed, message_of};
 use crate::world::hex;
@@ -130,13 +129,12 @@ impl Worker {
         gathered.inputs.history.extend(earlier(inner, waiting).iter().map(|row| convert::in_flight(&row.message)));
         let recipe = Recipe::new(inner, &gathered, &card).await?;
         let prompt = recipe.render(&card)?;
-        for cut in prompt.cuts() {
-            gathered.notices.push(cut_notice(cut));
-        }
+        let cuts = gathered.session.news(prompt.cuts().map(cut_notice).collect());
+        gathered.notices.extend(cuts);
         if gathered.inputs.history.is_empty() {
             gathered.notices.extend(unknown_notice(&card));
         }
-        let began = began(inner, &gathered.inputs, &gathered.profile, &gathered.path, card.name())?;
+        let began = began(inner, &gathered.inputs, &prompt, card.name());
         Ok(Ready { sent: as_sent(&prompt, &typed), began, models, gathered })
     }
 
@@ -162,9 +160,9 @@ impl Worker {
     /// What the conversation keeps once the turn has begun: its beginning, and a title.
     async fn keep(&self, conversation: &Conversation, ready: &Ready, typed: &Message) -> Result<(), AgentError> {
         let mut changes = Vec::new();
-        let session = ready.gathered.session.as_ref().map(crate::session::Session::to_text);
-        if session.is_some() && session != conversation.session {
-            changes.push(ConversationChange::Session(session));
+        let session = &ready.gathered.session;
+        if *session != Session::read(conversation.session.as_deref()).unwrap_or_default() {
+            changes.push(ConversationChange::Session(Some(session.to_text())));
         }
         if conversation.title.is_empty() {
             changes.push(ConversationChange::Title(title(&typed.text)));
@@ -173,66 +171,6 @@ impl Worker {
             self.inner.store.change_conversation(&conversation.id, changes, self.inner.now_ms()).await?;
         }
         Ok(())
-    }
-
-    /// Carries on the turns of this conversation that a crash interrupted.
-    pub(crate) async fn resume_turns(&mut self, lease: &Lease) -> Result<(), AgentError> {
-        let unfinished = self.inner.store.unfinished_turns().await?.rows;
-        let own: Vec<_> = unfinished.into_iter().filter(|turn| turn.conversation == self.conversation).collect();
-        for turn in own {
-            if let Err(error) = self.resume_turn(lease, &turn.id).await {
-                // A turn that cannot be carried on is over; what it stored stays.
-                let outcome = failed(&error);
-                self.inner.store.commit(lease, &turn.id, vec![end_of(&outcome)], self.inner.now_ms()).await?;
-            }
-        }
-        Ok(())
-    }
-
-    async fn resume_turn(&mut self, lease: &Lease, id: &TurnId) -> Result<(), AgentError> {
-        let inner = Arc::clone(&self.inner);
-        let rows = inner.store.turn_events(id).await?.rows;
-        let entries: Vec<Entry> = rows.iter().filter_map(Entry::from_row).collect();
-        let Some(Entry::Began(began)) = entries.first() else {
-            // It had taken nothing yet: its messages wait for the next turn.
-            return Err(AgentError::Invalid("the program stopped before the turn began".to_owned()));
-        };
-        let listed = inner.store.messages(&self.conversation, None).await?.rows;
-        let (own, before): (Vec<StoredMessage>, Vec<StoredMessage>) =
-            listed.into_iter().partition(|row| row.turn == *id);
-        let mut history: Vec<HistoryMessage> = before.iter().map(convert::history).collect();
-        let start = start_of(began, &history);
-        let events = entries.iter().filter_map(|entry| match entry {
-            Entry::Event(event, _) => Some(event.clone()),
-            Entry::Began(_) | Entry::Running(_) => None,
-        });
-        let machine = Turn::resume(start, events);
-        let asked = own.len().saturating_sub(machine.in_flight().len());
-        history.extend(own.iter().take(asked.saturating_sub(1)).map(convert::history));
-
-        let loaded = inner.prompts.load()?;
-        let models = inner.shelf.for_turn(Some(&began.model)).await?;
-        let made = machine.in_flight().iter().flat_map(|message| &message.calls).map(|call| call.name.as_str());
-        let tools = Arc::new(TurnTools::new(inner.tools.clone(), Arc::clone(&inner.ids), made));
-        let unknown = unknown_outcomes(&machine, &entries, &tools);
-        let mut driver = Driver {
-            worker: self,
-            lease,
-            id: id.clone(),
-            profile: loaded.profile(&began.profile)?,
-            path: began.path.clone(),
-            models,
-            inputs: limpid_prompt::Inputs { history, ..began.inputs.clone() },
-            steering: waiting_to_steer(&entries, &machine, asked, &own),
-            machine,
-            tools,
-            request: None,
-        };
-        for event in unknown {
-            driver.apply(event, None, Vec::new()).await?;
-        }
-        let effects = driver.machine.pending();
-        driver.run(effects).await
     }
 }
 
@@ -245,7 +183,7 @@ impl Inner {
 }
 
 /// Where the machine starts from.
-fn start_of(began: &Began, history: &[HistoryMessage]) -> TurnStart {
+pub(crate) fn start_of(began: &Began, history: &[HistoryMessage]) -> TurnStart {
     let calls = history.iter().flat_map(|message| &message.calls);
     let taken: BTreeSet<CallId> = calls.map(|call| CallId::new(&*call.id)).collect();
     TurnStart { tools: began.tools(), taken, limits: began.limits() }
@@ -267,40 +205,6 @@ fn newest(inner: &Inner, waiting: &[Inbound]) -> (Message, Option<InboundId>) {
         Some(inbound) => (message_of(inbound, || hex(&*inner.ids)), Some(inbound.id)),
         None => (Message::new(limpid_core::Role::User, ""), None),
     }
-}
-
-/// The accepted messages that were given to the machine and stand in no stored batch.
-fn waiting_to_steer(entries: &[Entry], machine: &Turn, asked: usize, own: &[StoredMessage]) -> VecDeque<InboundId> {
-    let placed = own.iter().skip(asked).filter(|row| row.message.role == limpid_core::Role::User).count();
-    debug_assert_eq!(own.len().saturating_sub(asked), machine.in_flight().len());
-    let steering = entries.iter().filter_map(|entry| match entry {
-        Entry::Event(limpid_turn::Event::Steer(_), inbound) => *inbound,
-        _ => None,
-    });
-    steering.skip(placed).collect()
-}
-
-fn cut_notice(cut: &limpid_prompt::SectionReport) -> String {
-    let what = match cut.outcome {
-        limpid_prompt::Outcome::Dropped => "was left out".to_owned(),
-        _ => match (cut.kept, cut.dropped) {
-            (Some(kept), Some(dropped)) => format!("was cut: {kept} kept, {dropped} left out"),
-            _ => "was cut".to_owned(),
-        },
-    };
-    let why = cut.reason.as_deref().map(|why| format!(" ({why})")).unwrap_or_default();
-    format!("the section {} {what}{why}", cut.section)
-}
-
-/// What is not known of a model, said once a conversation (LES-016).
-fn unknown_notice(card: &ModelCard) -> Option<String> {
-    let facts = [("window", card.window.is_none()), ("price", card.price.is_none() && !card.local)];
-    let unknown: Vec<&str> = facts.iter().filter(|(_, unknown)| *unknown).map(|(fact, _)| *fact).collect();
-    if unknown.is_empty() {
-        return None;
-    }
-    let is = if unknown.len() == 1 { "is" } else { "are" };
-    Some(format!("{} of {} {is} not known; models.toml in the home folder can say", unknown.join(" and "), card.name()))
 }
 
 fn title(text: &str) -> String {

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use limpid_core::{CallId, Message, RequestId, Role, Trust, TurnId};
 use limpid_model::Model;
-use limpid_prompt::Profile;
 use limpid_prompt::inputs::{HistoryMessage, Inputs};
+use limpid_prompt::{OfferedTool, Profile, Prompt};
 use limpid_store::{Inbound, InboundId, Lease, NewMessage, TurnOutcome, TurnWrite};
 use limpid_turn::{Effect, Event, Outcome, PlannedCall, ToolOutcome, Turn};
 use tokio::task::JoinSet;
@@ -240,30 +240,22 @@ pub(crate) fn end_of(outcome: &Outcome) -> TurnWrite {
     }
 }
 
-/// What a turn begins with, for its journal.
-pub(crate) fn began(
-    inner: &Inner,
-    inputs: &Inputs,
-    profile: &Profile,
-    path: &str,
-    model: String,
-) -> Result<Began, AgentError> {
-    let offered = profile.path(path).map_err(|error| AgentError::Prompt(error.to_string()))?;
+/// What a turn begins with, for its journal; the tools are those that its first prompt offers.
+pub(crate) fn began(inner: &Inner, inputs: &Inputs, prompt: &Prompt, model: String) -> Began {
     let limits = &inner.config.limits;
-    let usable = inputs.tools.iter().filter(|tool| inputs.model.tools && offered.offers(&tool.name));
-    let tools = usable.map(|tool| {
-        let own = inner.tools.tool(&tool.name).and_then(|tool| tool.timeout());
-        (tool.name.clone(), own.map_or(limits.tool_seconds, |time| time.as_secs()))
-    });
-    Ok(Began {
+    let tool = |tool: &OfferedTool| {
+        let own = inner.tools.tool(tool.name()).and_then(|tool| tool.timeout());
+        (tool.name().to_owned(), own.map_or(limits.tool_seconds, |time| time.as_secs()))
+    };
+    Began {
         model,
-        profile: profile.name().to_owned(),
-        path: path.to_owned(),
+        profile: prompt.profile().to_owned(),
+        path: prompt.path().to_owned(),
         inputs: Inputs { history: Vec::new(), ..inputs.clone() },
-        tools: tools.collect(),
+        tools: prompt.offered().iter().map(tool).collect(),
         calls_with_tools: limits.calls_with_tools,
         result_chars: limits.result_chars,
-    })
+    }
 }
 
 /// The messages of a turn as its prompt takes them.

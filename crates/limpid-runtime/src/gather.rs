@@ -18,7 +18,7 @@ use crate::error::AgentError;
 use crate::home::read_text;
 use crate::platform::platform;
 use crate::prompts::Loaded;
-use crate::session::{self, Pins, Session};
+use crate::session::{self, Session};
 use crate::workspace;
 use crate::world::hex;
 
@@ -47,7 +47,7 @@ pub(crate) struct Gathered {
     pub(crate) profile: Arc<Profile>,
     pub(crate) path: String,
     /// What the conversation keeps once the turn has begun.
-    pub(crate) session: Option<Session>,
+    pub(crate) session: Session,
     /// What the person is to be told.
     pub(crate) notices: Vec<String>,
 }
@@ -86,16 +86,16 @@ impl Inner {
         inputs.origins.insert("additional_instructions".to_owned(), "home:limpid.toml".to_owned());
         self.clean(&mut inputs);
 
-        let mut session = None;
-        if keeps_its_beginning(&profile) {
-            let kept = Session::read(occasion.conversation.and_then(|conversation| conversation.session.as_deref()));
+        let kept = Session::read(occasion.conversation.and_then(|conversation| conversation.session.as_deref()));
+        let session = if keeps_its_beginning(&profile) {
             let key = border_key(&loaded, &inputs, &profile, &path);
-            let Pins { pinned, changed, session: next } =
-                session::place(kept, key, std::mem::take(&mut inputs.memory.pinned));
-            inputs.memory.pinned = pinned;
-            inputs.changed = ChangedInput { goal: false, pinned: changed };
-            session = Some(next);
-        }
+            let pins = session::place(kept, key, std::mem::take(&mut inputs.memory.pinned));
+            inputs.memory.pinned = pins.pinned;
+            inputs.changed = ChangedInput { goal: false, pinned: pins.changed };
+            pins.session
+        } else {
+            kept.unwrap_or_default().without_beginning()
+        };
         Ok(Gathered { inputs, profile, path, session, notices })
     }
 

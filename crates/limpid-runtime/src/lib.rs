@@ -5,7 +5,8 @@
 //! - [`preview`], [`ledger`], [`doctor`]: the next prompt, requests sent again, what is wrong.
 //! - [`setup`], [`profile_files`]: the files of a home folder.
 //! - [`config`], [`home`], [`world`]: what comes in as values: settings, folder, clock, randomness, environment.
-//! - `worker`, `begin`, `drive`, `ask`: one conversation, one turn, its effects, the one place that calls a model.
+//! - `worker`, `begin`, `resume`, `drive`, `ask`: one conversation, how a turn begins or is carried on, its effects, the
+//!   one place that calls a model.
 //! - [`tools`]: what the model may have done, and the one place where it is.
 //! - `gather`, `session`, `workspace`, `redact`, `counting`, `convert`: what a prompt is made from.
 //! - `journal`: the form in which a turn's events are kept.
@@ -26,12 +27,14 @@ pub mod home;
 mod journal;
 pub mod ledger;
 pub mod models;
+mod notices;
 mod platform;
 pub mod preview;
 mod process;
 pub mod profile_files;
 mod prompts;
 mod redact;
+mod resume;
 mod session;
 pub mod setup;
 pub mod tools;

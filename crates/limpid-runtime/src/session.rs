@@ -17,6 +17,9 @@ pub(crate) struct Session {
     pinned: Vec<MemoryEntry>,
     /// Memories that the tail of an earlier message has shown since.
     told: Vec<MemoryEntry>,
+    /// What the person was told that budgets cut; the same is not told again (PRO-023).
+    #[serde(default)]
+    cuts: Vec<String>,
 }
 
 /// Pinned memories by the place where a turn's prompt shows them.
@@ -36,6 +39,18 @@ impl Session {
         serde_json::from_str(stored?).ok()
     }
 
+    /// Takes what budgets cut in this turn, and returns what of it is news.
+    pub(crate) fn news(&mut self, cuts: Vec<String>) -> Vec<String> {
+        let news = cuts.iter().filter(|cut| !self.cuts.contains(cut)).cloned().collect();
+        self.cuts = cuts;
+        news
+    }
+
+    /// What a profile keeps that renders its beginning each turn.
+    pub(crate) fn without_beginning(self) -> Self {
+        Self { cuts: self.cuts, ..Self::default() }
+    }
+
     /// The text for the store.
     pub(crate) fn to_text(&self) -> String {
         // Plain data with text keys always serialises.
@@ -51,7 +66,7 @@ pub(crate) fn place(kept: Option<Session>, key: String, current: Vec<MemoryEntry
         return Pins {
             pinned: current.clone(),
             changed: Vec::new(),
-            session: Session { key, pinned: current, told: Vec::new() },
+            session: Session { key, pinned: current, ..Session::default() },
         };
     };
     let is_new = |memory: &MemoryEntry| {
@@ -102,6 +117,18 @@ mod tests {
         assert_eq!(shown(&fourth), (vec!["1"], vec!["3"]));
         let border = place(read(&fourth), "other".into(), vec![a, b2]);
         assert_eq!(shown(&border), (vec!["1", "3"], vec![]));
+    }
+
+    // PRO-023
+    #[test]
+    fn what_is_cut_is_told_once_a_change() {
+        let mut session = Session::default();
+        let mut news = |cuts: &[&str]| session.news(cuts.iter().map(|cut| (*cut).to_owned()).collect());
+        assert_eq!(news(&["a"]), ["a"]);
+        assert_eq!(news(&["a"]), [""; 0]);
+        assert_eq!(news(&["a", "b"]), ["b"]);
+        assert_eq!(news(&[]), [""; 0]);
+        assert_eq!(news(&["a"]), ["a"]);
     }
 
     // PRO-040

@@ -132,11 +132,10 @@ impl Inner {
 impl Worker {
     async fn work(mut self) {
         loop {
-            if let Err(error) = self.work_under_lease().await {
-                self.drain();
-                self.listeners.finish_all(&AgentEvent::Broken(error.to_string()));
-                self.inner.workers.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.conversation);
-                return;
+            match self.work_under_lease().await {
+                Ok(true) => {}
+                Ok(false) => return self.give_up("the message is kept; whoever works on this conversation answers it"),
+                Err(error) => return self.give_up(&error.to_string()),
             }
             if self.leave() {
                 return;
@@ -144,15 +143,16 @@ impl Worker {
         }
     }
 
-    /// Runs turns until no message waits, then gives the lease back.
-    async fn work_under_lease(&mut self) -> Result<(), AgentError> {
-        let lease = self.acquire().await?;
+    /// Runs turns until no message waits, then gives the lease back. False: the person stopped waiting for the lease.
+    async fn work_under_lease(&mut self) -> Result<bool, AgentError> {
+        let Some(lease) = self.acquire().await? else { return Ok(false) };
         let renewing = self.renew(&lease);
         let worked = self.run_turns(&lease).await;
         renewing.abort();
         let released = self.inner.store.release(&self.conversation, lease.fence).await;
         worked?;
-        Ok(released?)
+        released?;
+        Ok(true)
     }
 
     async fn run_turns(&mut self, lease: &Lease) -> Result<(), AgentError> {
@@ -183,14 +183,31 @@ impl Worker {
         Ok(inner.store.waiting(&self.conversation).await?.rows)
     }
 
-    /// Takes in what was said since; a cancel finds no turn to stop.
-    fn drain(&mut self) {
+    /// Takes in what was said since, while no turn runs. Says whether a stop was among it.
+    fn drain(&mut self) -> bool {
+        let mut stopped = false;
         while let Ok(command) = self.commands.try_recv() {
-            if let Command::Message { sender, path, .. } = command {
-                self.listeners.add(sender);
-                self.path = path;
+            match command {
+                Command::Message { sender, path, .. } => {
+                    self.listeners.add(sender);
+                    self.path = path;
+                }
+                Command::Cancel => stopped = true,
+                Command::Wake => {}
             }
         }
+        stopped
+    }
+
+    /// Ends the worker with the work undone; what was accepted is kept.
+    fn give_up(mut self, why: &str) {
+        let inner = Arc::clone(&self.inner);
+        // Nobody can tell this worker anything while it goes, so no listener is left without an end.
+        let mut workers = inner.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        self.drain();
+        workers.remove(&self.conversation);
+        drop(workers);
+        self.listeners.finish_all(&AgentEvent::Broken(why.to_owned()));
     }
 
     /// Ends the worker unless somebody has told it something. Whoever still listens was answered by another process.
@@ -206,15 +223,20 @@ impl Worker {
         true
     }
 
-    async fn acquire(&self) -> Result<Lease, AgentError> {
-        let Inner { store, holder, .. } = &*self.inner;
+    async fn acquire(&mut self) -> Result<Option<Lease>, AgentError> {
+        let inner = Arc::clone(&self.inner);
         loop {
-            match store.acquire(&self.conversation, holder, self.inner.now_ms(), LEASE.as_millis() as i64).await? {
-                Acquired::Lease(lease) => return Ok(lease),
+            let asked =
+                inner.store.acquire(&self.conversation, &inner.holder, inner.now_ms(), LEASE.as_millis() as i64);
+            match asked.await? {
+                Acquired::Lease(lease) => return Ok(Some(lease)),
                 Acquired::Busy(other) if process::is_dead(&other.holder) => {
-                    store.release(&self.conversation, other.fence).await?;
+                    inner.store.release(&self.conversation, other.fence).await?;
                 }
                 Acquired::Busy(_) => tokio::time::sleep(PATIENCE).await,
+            }
+            if self.drain() {
+                return Ok(None);
             }
         }
     }

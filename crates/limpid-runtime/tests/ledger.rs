@@ -243,3 +243,35 @@ text = ['{"ans', 'wer":"Kept', '."}']
     let roles: Vec<String> = calls[1].texts().into_iter().map(|sent| sent.role).collect();
     assert_eq!(roles, ["system", "user", "assistant", "user"]);
 }
+
+// PRO-023 PRO-063
+#[tokio::test]
+async fn what_a_budget_cuts_is_told_once_a_change() {
+    let bench = Bench::new(OK).await;
+    let agent = bench.agent();
+    for n in 0..3 {
+        let new = NewMemory {
+            key: Some(format!("fact {n}")),
+            content: "x".repeat(250),
+            category: Category::General,
+            trust: limpid_core::Trust::Owner,
+            author: Author::Said,
+            source: None,
+            now_ms: agent.now_ms(),
+        };
+        let id = agent.store().store_memory(new).await.unwrap().memory.id;
+        agent.store().pin_memory(&id.into(), true, agent.now_ms()).await.unwrap();
+    }
+    let mut told = Vec::new();
+    for said in ["one", "two"] {
+        let events = say(&agent, said).await;
+        told.push(
+            events
+                .into_iter()
+                .filter(|event| matches!(event, AgentEvent::Notice(text) if text.contains("pinned")))
+                .count(),
+        );
+    }
+    assert_eq!(told, [1, 0]);
+    assert!(!bench.server.calls()[0].system().contains("fact 2"));
+}

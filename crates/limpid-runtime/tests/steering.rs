@@ -147,3 +147,29 @@ async fn a_message_that_is_delivered_again_is_answered_once() {
     let said: Vec<String> = stored(&agent).await.into_iter().map(|(_, text)| text).collect();
     assert_eq!(said.iter().filter(|text| *text == "once").count(), 1);
 }
+
+// ARC-010 LES-144
+#[tokio::test]
+async fn who_stops_waiting_for_another_process_is_answered_by_it() {
+    let (bench, agent, once) =
+        with_once("[[reply]]\nwhen = \"do it\"\ncalls = [{ id = \"o\", name = \"once\" }]\n[[reply]]\ntext = \"ok\"\n")
+            .await;
+    let first = agent.chat(last("do it")).await.unwrap();
+    once.running.acquire().await.unwrap().forget();
+    let other = bench.agent();
+    let here = ConversationChoice::Id(first.conversation().clone());
+    let waiting = other.chat(limpid_runtime::ChatRequest { conversation: here, ..last("me too") }).await.unwrap();
+    waiting.cancel();
+    let events = all(waiting).await;
+    assert!(matches!(events.last(), Some(AgentEvent::Broken(why)) if why.contains("is kept")), "{events:?}");
+    once.go_on.add_permits(1);
+    all(first).await;
+    let answered = async {
+        while stored(&agent).await.last().is_none_or(|(role, _)| *role != Role::Assistant)
+            || stored(&agent).await.iter().all(|(_, text)| text != "me too")
+        {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), answered).await.unwrap();
+}

@@ -27,11 +27,15 @@ pub async fn run(context: &Context, args: &ChatArgs) -> Result<(), Failure> {
     let message = message(context, args)?;
     let agent = context.agent()?;
     first_model::ensure(context, &agent, args.talk.model.as_deref()).await?;
-    agent.resume().await?;
     let talk = &args.talk;
     match message {
         Some(text) => once(context, &agent, talk, text, args.json).await,
-        None if context.environment.stdin_is_terminal => terminal::run(context, &agent, talk, args.json).await,
+        // A single message carries on what was interrupted in its own conversation only: others would be cut off again
+        // when the answer is there and the program ends.
+        None if context.environment.stdin_is_terminal => {
+            agent.resume().await?;
+            terminal::run(context, &agent, talk, args.json).await
+        }
         None => Err(Failure::new(ExitStatus::Usage, "there is nothing to say")
             .advise("Give a message: limpid chat \"hello\", or pipe one in.")),
     }

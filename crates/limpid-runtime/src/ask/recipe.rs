@@ -1,0 +1,85 @@
+//! What renders the prompt of a call for whichever model is asked.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use limpid_core::FailureClass;
+use limpid_model::chain::Ask;
+use limpid_model::{ModelCall, ModelCard, ModelError, ReplyForm, Sampling, ToolUse};
+use limpid_prompt::count::Estimate;
+use limpid_prompt::inputs::Inputs;
+use limpid_prompt::{Profile, Prompt, RenderRequest};
+
+use crate::agent::Inner;
+use crate::convert;
+use crate::counting::{check_window, tokens};
+use crate::error::AgentError;
+use crate::gather::Gathered;
+
+/// Everything that renders the prompt of one call for whichever model is asked.
+#[derive(Clone)]
+pub(crate) struct Recipe {
+    pub(crate) profile: Arc<Profile>,
+    pub(crate) path: String,
+    pub(crate) inputs: Inputs,
+    /// Counters by model name.
+    pub(crate) counters: HashMap<String, Estimate>,
+    pub(crate) sampling: Sampling,
+    pub(crate) tools: ToolUse,
+    pub(crate) conversation: Option<String>,
+}
+
+impl Recipe {
+    /// The recipe for the first prompt of a turn, or for one that is only looked at.
+    pub(crate) async fn new(inner: &Inner, gathered: &Gathered, card: &ModelCard) -> Result<Self, AgentError> {
+        Ok(Self {
+            profile: Arc::clone(&gathered.profile),
+            path: gathered.path.clone(),
+            inputs: gathered.inputs.clone(),
+            counters: HashMap::from([(card.name(), inner.counter(card).await?)]),
+            sampling: inner.sampling(),
+            tools: ToolUse::Auto,
+            conversation: None,
+        })
+    }
+
+    /// The prompt for a model.
+    pub(crate) fn render(&self, card: &ModelCard) -> Result<Prompt, ModelError> {
+        let model = convert::model(card);
+        let other = (self.inputs.model != model).then(|| Inputs { model, ..self.inputs.clone() });
+        let request = RenderRequest {
+            path: &self.path,
+            inputs: other.as_ref().unwrap_or(&self.inputs),
+            counter: &self.counter(card),
+            count_tokens: true,
+        };
+        self.profile.render(request).map_err(|error| ModelError::new(FailureClass::TooLarge, error.to_string()))
+    }
+
+    fn counter(&self, card: &ModelCard) -> Estimate {
+        self.counters.get(&card.name()).cloned().unwrap_or_default()
+    }
+
+    /// The call for a model, when its prompt fits that model's window.
+    pub(super) fn ask(&self, card: &ModelCard) -> Result<Ask, ModelError> {
+        let prompt = self.render(card)?;
+        let counter = self.counter(card);
+        check_window(&prompt, card, &counter)?;
+        let needed = u32::try_from(tokens(&prompt, &counter)).unwrap_or(u32::MAX);
+        let call = ModelCall {
+            prompt: Arc::new(prompt),
+            sampling: self.sampling,
+            reply: ReplyForm::Text,
+            tools: self.tools.clone(),
+            conversation: self.conversation.clone(),
+        };
+        Ok(Ask { call, tokens: needed })
+    }
+}
+
+impl Inner {
+    /// How replies are drawn.
+    pub(crate) fn sampling(&self) -> Sampling {
+        Sampling { max_output: self.config.limits.output_tokens, ..Sampling::default() }
+    }
+}

@@ -1,0 +1,127 @@
+//! Requests and answers as the ledger keeps them.
+
+use limpid_core::{Message, RequestId, Trust, Usage};
+use limpid_model::{FinishReason, ModelCall, ModelCard, ModelError, ModelEvent, Prepared, ToolUse};
+use limpid_prompt::count::Estimate;
+use limpid_prompt::{Part, Prompt, PromptMessage};
+use limpid_store::{NewRequest, RequestEnd};
+use limpid_turn::{Finish, Reply};
+
+use crate::agent::Inner;
+use crate::convert;
+use crate::counting::tokens;
+
+/// What came back for the request under way.
+#[derive(Default)]
+pub(crate) struct Answer {
+    pub(crate) reply: Reply,
+    reasoning: String,
+    usage: Option<Usage>,
+    finish: Option<String>,
+    first_ms: Option<i64>,
+}
+
+impl Answer {
+    /// Takes in what came at a time.
+    pub(crate) fn take(&mut self, event: ModelEvent, now_ms: i64) {
+        self.first_ms.get_or_insert(now_ms);
+        match event {
+            ModelEvent::Text(text) => self.reply.text.push_str(&text),
+            ModelEvent::Reasoning(text) => self.reasoning.push_str(&text),
+            ModelEvent::Call(call) => self.reply.calls.push(call),
+            ModelEvent::Usage(usage) => self.usage = Some(usage),
+            ModelEvent::End(reason) => self.end(reason),
+        }
+    }
+
+    /// Whether the model said that it was done.
+    pub(crate) fn is_over(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    fn end(&mut self, reason: FinishReason) {
+        self.reply.finish = match reason {
+            FinishReason::Length => Finish::Length,
+            FinishReason::Moderated => Finish::Moderated,
+            FinishReason::Stop | FinishReason::Calls | FinishReason::Other(_) => Finish::Stop,
+        };
+        self.finish = Some(match reason {
+            FinishReason::Stop => "stop".to_owned(),
+            FinishReason::Calls => "calls".to_owned(),
+            FinishReason::Length => "length".to_owned(),
+            FinishReason::Moderated => "moderated".to_owned(),
+            FinishReason::Other(word) => word,
+        });
+    }
+
+    pub(crate) fn into_end(
+        self,
+        card: &ModelCard,
+        trust: Trust,
+        error: Option<&ModelError>,
+        now_ms: i64,
+    ) -> RequestEnd {
+        RequestEnd {
+            text: self.reply.text,
+            reasoning: self.reasoning,
+            calls: self.reply.calls,
+            trust,
+            finish: self.finish,
+            usage: self.usage,
+            cost: self.usage.and_then(|usage| card.price.map(|price| price.of(usage))),
+            failure: error.map(|error| (error.class, error.message.clone())),
+            first_ms: self.first_ms,
+            ended_ms: now_ms,
+        }
+    }
+}
+
+/// A request as the ledger keeps it.
+pub(crate) fn new_request(
+    inner: &Inner,
+    id: &RequestId,
+    card: &ModelCard,
+    prepared: Prepared,
+    round: u32,
+) -> NewRequest {
+    let Prepared { target, body, protocol, call } = prepared;
+    let ModelCall { prompt, sampling, tools, .. } = &call;
+    let sampling = serde_json::json!({
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        "seed": sampling.seed,
+        "max_output": sampling.max_output,
+        "tools": match tools { ToolUse::Auto => "auto", ToolUse::Must(name) => name, ToolUse::Never => "never" },
+    });
+    NewRequest {
+        id: id.clone(),
+        conversation: None,
+        turn: None,
+        round,
+        provider: card.provider.clone(),
+        model: card.id.clone(),
+        protocol: protocol.to_owned(),
+        target,
+        profile: prompt.profile().to_owned(),
+        path: prompt.path().to_owned(),
+        revision: prompt.revision().to_owned(),
+        sampling: sampling.to_string(),
+        tools: convert::offered_tools(prompt),
+        body,
+        messages: convert::request_messages(prompt),
+        estimate: Some(tokens(prompt, &Estimate::default()) as u64),
+        sent_ms: inner.now_ms(),
+    }
+}
+
+/// Who wrote the least trusted text of a prompt.
+pub(crate) fn trust_of(prompt: &Prompt) -> Trust {
+    let parts = prompt.messages().iter().flat_map(PromptMessage::parts);
+    parts.map(Part::trust).fold(Trust::Owner, Trust::join)
+}
+
+/// What is stored of the newest message: its text as it was sent.
+pub(crate) fn as_sent(prompt: &Prompt, typed: &Message) -> Message {
+    let sent = prompt.messages().iter().rfind(|message| message.role() == typed.role);
+    Message { text: sent.map_or_else(|| typed.text.clone(), |sent| sent.text().to_owned()), ..typed.clone() }
+}

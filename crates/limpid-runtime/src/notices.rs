@@ -1,0 +1,28 @@
+//! What a person is told beside the answer.
+
+use limpid_model::ModelCard;
+use limpid_prompt::{Outcome, SectionReport};
+
+/// What a budget cut of a section (PRO-023).
+pub(crate) fn cut_notice(cut: &SectionReport) -> String {
+    let what = match cut.outcome {
+        Outcome::Dropped => "was left out".to_owned(),
+        _ => match (cut.kept, cut.dropped) {
+            (Some(kept), Some(dropped)) => format!("was cut: {kept} kept, {dropped} left out"),
+            _ => "was cut".to_owned(),
+        },
+    };
+    let why = cut.reason.as_deref().map(|why| format!(" ({why})")).unwrap_or_default();
+    format!("the section {} {what}{why}", cut.section)
+}
+
+/// What is not known of a model, said once a conversation (LES-016).
+pub(crate) fn unknown_notice(card: &ModelCard) -> Option<String> {
+    let facts = [("window", card.window.is_none()), ("price", card.price.is_none() && !card.local)];
+    let unknown: Vec<&str> = facts.iter().filter(|(_, unknown)| *unknown).map(|(fact, _)| *fact).collect();
+    if unknown.is_empty() {
+        return None;
+    }
+    let is = if unknown.len() == 1 { "is" } else { "are" };
+    Some(format!("{} of {} {is} not known; models.toml in the home folder can say", unknown.join(" and "), card.name()))
+}

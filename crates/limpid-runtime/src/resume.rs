@@ -1,0 +1,91 @@
+//! How a turn that a crash interrupted is carried on (SEC-041).
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use limpid_core::{Role, TurnId};
+use limpid_prompt::Inputs;
+use limpid_prompt::inputs::HistoryMessage;
+use limpid_store::{InboundId, Lease, StoredMessage};
+use limpid_turn::{Event, Turn};
+
+use crate::begin::start_of;
+use crate::convert;
+use crate::drive::{Driver, end_of, unknown_outcomes};
+use crate::error::AgentError;
+use crate::journal::Entry;
+use crate::tools::TurnTools;
+use crate::worker::{Worker, failed};
+
+impl Worker {
+    /// Carries on the turns of this conversation that a crash interrupted.
+    pub(crate) async fn resume_turns(&mut self, lease: &Lease) -> Result<(), AgentError> {
+        let unfinished = self.inner.store.unfinished_turns().await?.rows;
+        let own: Vec<_> = unfinished.into_iter().filter(|turn| turn.conversation == self.conversation).collect();
+        for turn in own {
+            if let Err(error) = self.resume_turn(lease, &turn.id).await {
+                // A turn that cannot be carried on is over; what it stored stays.
+                let outcome = failed(&error);
+                self.inner.store.commit(lease, &turn.id, vec![end_of(&outcome)], self.inner.now_ms()).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn resume_turn(&mut self, lease: &Lease, id: &TurnId) -> Result<(), AgentError> {
+        let inner = Arc::clone(&self.inner);
+        let rows = inner.store.turn_events(id).await?.rows;
+        let entries: Vec<Entry> = rows.iter().filter_map(Entry::from_row).collect();
+        let Some(Entry::Began(began)) = entries.first() else {
+            // It had taken nothing yet: its messages wait for the next turn.
+            return Err(AgentError::Invalid("the program stopped before the turn began".to_owned()));
+        };
+        let listed = inner.store.messages(&self.conversation, None).await?.rows;
+        let (own, before): (Vec<StoredMessage>, Vec<StoredMessage>) =
+            listed.into_iter().partition(|row| row.turn == *id);
+        let mut history: Vec<HistoryMessage> = before.iter().map(convert::history).collect();
+        let start = start_of(began, &history);
+        let events = entries.iter().filter_map(|entry| match entry {
+            Entry::Event(event, _) => Some(event.clone()),
+            Entry::Began(_) | Entry::Running(_) => None,
+        });
+        let machine = Turn::resume(start, events);
+        let asked = own.len().saturating_sub(machine.in_flight().len());
+        history.extend(own.iter().take(asked.saturating_sub(1)).map(convert::history));
+
+        let loaded = inner.prompts.load()?;
+        let models = inner.shelf.for_turn(Some(&began.model)).await?;
+        let made = machine.in_flight().iter().flat_map(|message| &message.calls).map(|call| call.name.as_str());
+        let tools = Arc::new(TurnTools::new(inner.tools.clone(), Arc::clone(&inner.ids), made));
+        let unknown = unknown_outcomes(&machine, &entries, &tools);
+        let mut driver = Driver {
+            worker: self,
+            lease,
+            id: id.clone(),
+            profile: loaded.profile(&began.profile)?,
+            path: began.path.clone(),
+            models,
+            inputs: Inputs { history, ..began.inputs.clone() },
+            steering: waiting_to_steer(&entries, &machine, asked, &own),
+            machine,
+            tools,
+            request: None,
+        };
+        for event in unknown {
+            driver.apply(event, None, Vec::new()).await?;
+        }
+        let effects = driver.machine.pending();
+        driver.run(effects).await
+    }
+}
+
+/// The accepted messages that were given to the machine and stand in no stored batch.
+fn waiting_to_steer(entries: &[Entry], machine: &Turn, asked: usize, own: &[StoredMessage]) -> VecDeque<InboundId> {
+    let placed = own.iter().skip(asked).filter(|row| row.message.role == Role::User).count();
+    debug_assert_eq!(own.len().saturating_sub(asked), machine.in_flight().len());
+    let steering = entries.iter().filter_map(|entry| match entry {
+        Entry::Event(Event::Steer(_), inbound) => *inbound,
+        _ => None,
+    });
+    steering.skip(placed).collect()
+}
