@@ -18,7 +18,7 @@ fn example() -> Inputs {
 }
 
 /// The example with some of its fields replaced.
-fn with(patch: Value) -> Inputs {
+fn with(patch: &Value) -> Inputs {
     let mut whole: Value = serde_json::from_str(EXAMPLE_INPUTS).unwrap();
     for (field, value) in patch.as_object().unwrap() {
         whole[field] = value.clone();
@@ -118,7 +118,7 @@ fn mail_messages_and_notifications_stand_between_the_lines_of_a_drawn_tag_only()
         "notifications": { "enabled": true,
             "new": [{ "id": "3", "app": "FOREIGN-6", "title": "FOREIGN-7", "preview": "FOREIGN-8", "posted_at": "2026-04-10T23:50:00Z" }] },
     });
-    let mut inputs = with(patch);
+    let mut inputs = with(&patch);
     let result = |content: &str, tag: &str| HistoryMessage {
         role: RoleName::Tool,
         content: content.to_owned(),
@@ -165,7 +165,7 @@ fn mail_messages_and_notifications_stand_between_the_lines_of_a_drawn_tag_only()
 fn what_was_considered_and_not_used_is_listed_with_the_reason() {
     let own = "---\ntitle: Recall\nwhy: W\nwhen: memory\n---\nRemember.\n";
     let koshi = profile("koshi", &[("sections/recall.md", own)]);
-    let inputs = with(json!({ "soul": "", "safety": null, "memory": { "enabled": false } }));
+    let inputs = with(&json!({ "soul": "", "safety": null, "memory": { "enabled": false } }));
     let prompt = render_with(&koshi, "chat-remote", &inputs);
     let empty = (Outcome::Skipped, "`soul` is empty".to_owned());
     let shadow = "home:profiles/koshi/sections/recall.md stands in place of shipped:profiles/koshi/sections/recall.md";
@@ -178,7 +178,7 @@ fn what_was_considered_and_not_used_is_listed_with_the_reason() {
     // The same for files of the workspace, and for what a budget leaves out.
     let files = [("AGENT.md", "I am Ada."), ("AGENTS.md", "Old."), ("SOUL.md", " \n"), ("NOTES.md", "Milk.")];
     let files: Vec<Value> = files.iter().map(|(name, content)| json!({ "name": name, "content": content })).collect();
-    let prompt = render("picoclaw", "chat-remote", &with(json!({ "workspace": { "path": "/w", "files": files } })));
+    let prompt = render("picoclaw", "chat-remote", &with(&json!({ "workspace": { "path": "/w", "files": files } })));
     let listed: Vec<_> = ["AGENTS.md", "SOUL.md", "NOTES.md"]
         .map(|name| rows(&prompt, &format!("workspace:{name}")))
         .into_iter()
@@ -195,7 +195,7 @@ fn what_was_considered_and_not_used_is_listed_with_the_reason() {
     );
     let facts: Vec<Value> = (0..80).map(|n| json!({ "key": format!("k{n}"), "content": "x".repeat(60) })).collect();
     let memory = json!({ "enabled": true, "general": facts, "learning": [{ "key": "last", "content": "y" }] });
-    let prompt = render("kai", "chat-local", &with(json!({ "memory": memory })));
+    let prompt = render("kai", "chat-local", &with(&json!({ "memory": memory })));
     let cut: Vec<(&str, Outcome)> = prompt.cuts().map(|row| (row.section.as_str(), row.outcome)).collect();
     assert_eq!(cut, [("memories-general", Outcome::Trimmed), ("memories-learning", Outcome::Dropped)]);
     for row in prompt.cuts() {

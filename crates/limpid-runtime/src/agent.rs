@@ -18,12 +18,12 @@ use crate::config::Config;
 use crate::error::AgentError;
 use crate::home::Home;
 use crate::models::{Found, Shelf};
-use crate::process;
 use crate::prompts::Prompts;
 use crate::redact::Redactor;
 use crate::tools::{Tool, ToolBox, recall};
 use crate::worker::Command;
 use crate::world::{Clock, Environment, Ids, RandomIds, SystemClock, hex};
+use crate::{process, profile_files};
 
 /// An agent. It needs a Tokio runtime around it when it is asked to do something.
 #[derive(Clone)]
@@ -107,6 +107,8 @@ impl Agent {
             Some(store) => store,
             None => Arc::new(SqliteStore::open(options.home.database(), SqliteOptions::default())?),
         };
+        // Copies that nobody edited follow a newer program. What cannot be read here is told when a prompt needs it.
+        let _ = profile_files::status(&options.home);
         let keys = options.config.provider.values().filter_map(|provider| provider.api_key_env.as_deref());
         let inner = Inner {
             prompts: Prompts::new(options.home.clone()),

@@ -1,5 +1,5 @@
 //! The owner's files of profiles: copied out, started anew, put back, compared with what ships (PRO-007, KOSHI-003,
-//! KOSHI-004). Nothing here overwrites a file that the owner changed.
+//! KOSHI-004). Nothing here overwrites a file that the owner changed; a copy that nobody changed follows what ships (OLLM-050).
 //!
 //! Beside a copy stands a hidden file with the shipped text that it was copied from (`.soul.md.shipped`). When the
 //! program brings a newer text, that one is written beside it too (`.soul.md.new`); the owner's file stays.
@@ -67,7 +67,7 @@ pub fn shipped_text(path: &str) -> Option<String> {
 
 /// Every file of the owner's in the folder of profiles, with how it compares, by path.
 ///
-/// A newer shipped text is written beside the owner's file, once.
+/// A newer shipped text is written beside a file that the owner changed, once, and into a copy that nobody changed.
 ///
 /// # Errors
 /// When a file cannot be read, or the newer text cannot be written.
@@ -80,6 +80,8 @@ pub fn status(home: &Home) -> Result<Vec<OwnFile>, AgentError> {
         let own = String::from_utf8_lossy(&found.bytes).into_owned();
         let shipped = shipped_text(&found.path);
         let state = compare(&file, &own, shipped.as_deref()).map_err(AgentError::file(&file))?;
+        // A copy that followed says what ships.
+        let own = shipped.clone().filter(|_| state == OwnState::Same).unwrap_or(own);
         rows.push(OwnFile { path: found.path, file, state, own, shipped });
     }
     Ok(rows)
@@ -94,6 +96,12 @@ fn compare(file: &Path, own: &str, shipped: Option<&str>) -> io::Result<OwnState
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         other => Some(other?),
     };
+    if base.as_deref() == Some(own) {
+        // Nobody has edited the copy, so it follows what ships.
+        fs::write(file, shipped)?;
+        fs::write(beside(file, "shipped"), shipped)?;
+        return Ok(OwnState::Same);
+    }
     if base.is_some_and(|base| base != shipped) {
         let newer = beside(file, "new");
         if fs::read_to_string(&newer).ok().as_deref() != Some(shipped) {

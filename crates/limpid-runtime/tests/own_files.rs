@@ -1,0 +1,77 @@
+//! The owner's files: what an edit does to the next turn, and what a new program does to them.
+
+#![allow(clippy::unwrap_used)]
+
+mod kit;
+
+use std::fs;
+
+use kit::{Bench, say};
+use limpid_runtime::profile_files::{OwnState, copy_out, shipped_text, status};
+use limpid_runtime::{AgentEvent, Home};
+
+const OK: &str = "[[reply]]\ntext = \"ok\"\n";
+const MODE: &str = "ollm/modes/assistant/tier3.md";
+
+// OLLM-051
+#[tokio::test]
+async fn an_edited_template_counts_in_the_next_turn_and_at_the_next_switch_of_mode() {
+    let mut bench = Bench::new(OK).await;
+    bench.config.agent.profile = "ollm".to_owned();
+    let agent = bench.agent();
+    say(&agent, "hi").await;
+    bench.write(&format!("profiles/{MODE}"), "Edited while it ran.\n");
+    say(&agent, "hi").await;
+    bench.write("profiles/ollm/modes/planning/tier3.md", "Planned anew.\n");
+    let mut request = kit::last("hi");
+    request.mode = Some("planning".to_owned());
+    kit::all(agent.chat(request).await.unwrap()).await;
+    let system: Vec<String> = bench.server.calls().iter().map(limpid_testkit::Recorded::system).collect();
+    let has = |text: &str| -> Vec<bool> { system.iter().map(|system| system.contains(text)).collect() };
+    assert_eq!(has("Edited while it ran."), [false, true, false]);
+    assert_eq!(has("Planned anew."), [false, false, true]);
+}
+
+// OLLM-050
+#[tokio::test]
+async fn a_new_program_leaves_edited_templates_alone_and_brings_unedited_copies_up_to_date() {
+    let bench = Bench::new(OK).await;
+    let home = Home::new(bench.home.path());
+    let edited = copy_out(&home, "ollm/modes/planning/tier3.md").unwrap();
+    let unedited = copy_out(&home, MODE).unwrap();
+    // As an older program shipped and copied them.
+    fs::write(&edited, "The owner's own.\n").unwrap();
+    fs::write(edited.with_file_name(".tier3.md.shipped"), "An older text.\n").unwrap();
+    fs::write(&unedited, "An older text.\n").unwrap();
+    fs::write(unedited.with_file_name(".tier3.md.shipped"), "An older text.\n").unwrap();
+
+    let _agent = bench.agent();
+    assert_eq!(fs::read_to_string(&edited).unwrap(), "The owner's own.\n");
+    assert_eq!(fs::read_to_string(&unedited).unwrap(), shipped_text(MODE).unwrap());
+    let states: Vec<_> = status(&home).unwrap().into_iter().map(|row| (row.path, row.state)).collect();
+    assert_eq!(
+        states,
+        [(MODE.to_owned(), OwnState::Same), ("ollm/modes/planning/tier3.md".to_owned(), OwnState::ShippedIsNewer),]
+    );
+    // An edit after that is the owner's again.
+    fs::write(&unedited, "Edited since.\n").unwrap();
+    let _agent = bench.agent();
+    assert_eq!(fs::read_to_string(&unedited).unwrap(), "Edited since.\n");
+}
+
+// LES-005
+#[tokio::test]
+async fn a_file_under_two_names_stands_in_the_prompt_once_and_the_second_is_told() {
+    let mut bench = Bench::new(OK).await;
+    bench.config.agent.profile = "picoclaw".to_owned();
+    bench.write("workspace/AGENTS.md", "Water the plants on Monday.\n");
+    std::os::unix::fs::symlink("AGENTS.md", bench.home.path().join("workspace/SOUL.md")).unwrap();
+    let events = say(&bench.agent(), "hi").await;
+    let system = bench.server.calls()[0].system();
+    assert_eq!(system.matches("Water the plants on Monday.").count(), 1, "{system}");
+    let told: Vec<&String> = events
+        .iter()
+        .filter_map(|event| if let AgentEvent::Notice(text) = event { Some(text) } else { None })
+        .collect();
+    assert!(told.iter().any(|notice| *notice == "SOUL.md is a file that was read under another name"), "{told:?}");
+}
