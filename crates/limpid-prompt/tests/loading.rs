@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use limpid_core::Tier;
-use limpid_prompt::profile::{ProfileError, Step};
+use limpid_prompt::profile::{ProfileError, Step, shipped_files};
 use limpid_prompt::{Estimate, Inputs, Layer, Outcome, Profile, Profiles, RenderRequest, SourceFile};
+use proptest::prelude::*;
 
 const CHAT: &str = "[path.chat]\nmessages = [{ role = \"system\", sections = [\"soul\"] }]\n";
 
@@ -242,5 +243,37 @@ fn the_schema_of_the_inputs_describes_every_field() {
     assert!(properties.contains_key("user_message") && properties.len() > 30);
     for (name, property) in properties {
         assert!(property["description"].is_string(), "{name} has no description");
+    }
+}
+
+/// A file as a broken editor, a full disk or a careless hand leaves it.
+fn damaged(bytes: &[u8], at: usize, length: usize, rubbish: &str) -> Vec<u8> {
+    let at = at % (bytes.len() + 1);
+    let end = (at + length).min(bytes.len());
+    [&bytes[..at], rubbish.as_bytes(), &bytes[end..]].concat()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    // PRO-005 OLLM-052
+    #[test]
+    fn no_damage_to_the_owners_files_takes_a_shipped_profile_away(
+        which in any::<prop::sample::Index>(),
+        at in any::<usize>(),
+        length in prop_oneof![Just(0usize), 0..40usize, Just(usize::MAX / 2)],
+        rubbish in "(\\{\\{|\\}\\}|\\{%|%\\}|---\n|\n|: |\"|'|\\[|\\]|[a-z]{1,6}|[0-9]{1,20}|=|\\||é|🦀|\u{202e}|\u{0}){0,6}",
+    ) {
+        let shipped: Vec<SourceFile> =
+            shipped_files().into_iter().filter(|file| file.path.starts_with("koshi/") || file.path.starts_with("limpid/")).collect();
+        let victim = which.get(&shipped);
+        let mine = SourceFile::home(victim.path.clone(), damaged(&victim.bytes, at, length, &rubbish));
+        let profiles = Profiles::load(shipped.iter().cloned().chain([mine]));
+        for name in ["koshi", "limpid"] {
+            prop_assert!(profiles.get(name).is_ok(), "{}: {:?}", victim.path, profiles.problems());
+        }
+        for problem in profiles.problems() {
+            prop_assert!(!problem.to_string().is_empty() && problem.path == victim.path, "{problem}");
+        }
     }
 }
