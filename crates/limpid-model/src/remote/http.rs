@@ -1,0 +1,104 @@
+//! Addresses, headers and clients.
+
+use std::sync::Once;
+
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+
+use super::{Endpoint, Timeouts};
+use crate::protocol::Protocol;
+
+/// The whole URL of the calls.
+pub(super) fn endpoint_url(endpoint: &Endpoint, model: &str) -> Result<reqwest::Url, String> {
+    let base = endpoint.base_url.trim();
+    let parsed =
+        reqwest::Url::parse(base).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    let Some(mut parsed) = parsed else {
+        // What is no URL may still hold a password.
+        let shown = if base.contains('@') { "it" } else { base };
+        return Err(format!("the base URL is not valid ({shown}); write one such as http://127.0.0.1:8080/v1"));
+    };
+    let path = endpoint.protocol.path(model);
+    let (path, query) = path.split_once('?').map_or((path.as_str(), None), |(path, query)| (path, Some(query)));
+    let path = format!("{}{path}", parsed.path().trim_end_matches('/'));
+    parsed.set_path(&path);
+    if let Some(query) = query {
+        let query = [parsed.query(), Some(query)].into_iter().flatten().collect::<Vec<_>>().join("&");
+        parsed.set_query(Some(&query));
+    }
+    Ok(parsed)
+}
+
+/// A URL without a name, a password or the values of its query.
+pub(super) fn shown(url: &reqwest::Url) -> String {
+    let mut url = url.clone();
+    // Only URLs without a host refuse this, and they were refused before.
+    let _ = (url.set_username(""), url.set_password(None));
+    url.set_query(None);
+    url.to_string()
+}
+
+pub(super) fn headers(endpoint: &Endpoint) -> Result<HeaderMap, String> {
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if endpoint.protocol == Protocol::Anthropic {
+        headers.insert(HeaderName::from_static("anthropic-version"), HeaderValue::from_static("2023-06-01"));
+    }
+    let Some(key) = endpoint.key.as_ref().filter(|key| !key.is_empty()) else { return Ok(headers) };
+    let (name, value) = match endpoint.protocol {
+        Protocol::Anthropic => (HeaderName::from_static("x-api-key"), key.reveal().to_owned()),
+        Protocol::Gemini => (HeaderName::from_static("x-goog-api-key"), key.reveal().to_owned()),
+        _ => (AUTHORIZATION, format!("Bearer {}", key.reveal())),
+    };
+    let variable = endpoint.key_variable.as_deref().unwrap_or("the key");
+    let mut value = HeaderValue::try_from(value)
+        .map_err(|_| format!("{variable} holds characters that no key has; set it again, without line breaks"))?;
+    value.set_sensitive(true);
+    headers.insert(name, value);
+    Ok(headers)
+}
+
+/// Chooses the cryptography of TLS, which every client needs.
+pub(crate) fn use_tls() {
+    static TLS: Once = Once::new();
+    TLS.call_once(|| {
+        // Refused only when the program has chosen a provider of its own, which is then used.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    });
+}
+
+/// A client for one provider. Proxies of the system are used, except for servers on this machine.
+pub(crate) fn client(url: &reqwest::Url, timeouts: Timeouts) -> Result<reqwest::Client, reqwest::Error> {
+    use_tls();
+    let builder = reqwest::Client::builder()
+        .user_agent(concat!("limpid/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(timeouts.connect)
+        // Another address than the one that was set is to get neither the prompt nor the key.
+        .redirect(reqwest::redirect::Policy::none());
+    let builder = if is_loopback(url) { builder.no_proxy() } else { builder };
+    // Without TLS and without redirects no certificate is ever looked at, and reading the system's takes a while.
+    let builder = if url.scheme() == "http" { builder.tls_backend_preconfigured(no_certificates()) } else { builder };
+    builder.build()
+}
+
+fn no_certificates() -> rustls::ClientConfig {
+    rustls::ClientConfig::builder().with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth()
+}
+
+fn is_loopback(url: &reqwest::Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// An error with its causes, which say what the error itself leaves out.
+pub(crate) fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(next) = cause {
+        let said = next.to_string();
+        if !text.contains(&said) {
+            text = format!("{text}: {said}");
+        }
+        cause = next.source();
+    }
+    text
+}
