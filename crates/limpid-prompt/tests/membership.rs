@@ -77,7 +77,7 @@ fn a_line_of_the_manifest_is_all_that_puts_a_section_on_a_path_or_takes_it_away(
     }
 }
 
-// KAI-009
+// KAI-009 PRO-003
 #[test]
 fn a_new_section_is_a_file_and_a_row_of_the_manifest() {
     let manifest = shipped_file("kai/profile.toml").replace("\"honesty\", ", "\"honesty\", \"tea\", ");

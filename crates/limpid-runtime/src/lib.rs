@@ -3,7 +3,7 @@
 //! # Layout
 //! - [`agent`], [`chat`], [`event`]: the handle, a message to it, and what is seen of a turn.
 //! - [`preview`], [`ledger`], [`doctor`]: the next prompt, requests sent again, what is wrong.
-//! - [`setup`], [`profile_files`]: the files of a home folder.
+//! - [`setup`], [`profile_files`]: the files of a home folder; `memories`: memories changed by hand.
 //! - [`config`], [`home`], [`world`]: what comes in as values: settings, folder, clock, randomness, environment.
 //! - `worker`, `begin`, `resume`, `drive`, `ask`: one conversation, how a turn begins or is carried on, its effects, the
 //!   one place that calls a model.
@@ -26,6 +26,7 @@ mod gather;
 pub mod home;
 mod journal;
 pub mod ledger;
+mod memories;
 pub mod models;
 mod notices;
 mod platform;

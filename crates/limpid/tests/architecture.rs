@@ -117,6 +117,33 @@ fn a_model_is_asked_in_one_place_only() {
     assert!(elsewhere.is_empty() && !places.is_empty(), "a model is asked in {places:?}");
 }
 
+// ARC-005
+#[test]
+fn the_command_line_calls_the_agent_and_changes_nothing_by_itself() {
+    let used = dependencies("limpid");
+    for below in ["limpid-turn", "rusqlite"] {
+        assert!(!used.contains(&below.to_owned()), "the command line has no use for {below}");
+    }
+    let reads = ["conversation", "conversations", "costs", "memories", "memory", "messages", "request", "requests"];
+    let changing: Vec<String> =
+        store_methods().into_iter().filter(|method| !reads.contains(&method.as_str())).collect();
+    assert!(changing.len() > 10 && reads.iter().all(|read| store_methods().contains(*read)), "{changing:?}");
+    for (place, line) in code_lines("limpid") {
+        let change = changing.iter().find(|method| line.contains(&format!(".{method}(")));
+        assert_eq!(change, None, "{place}: this is the agent's to do: {line}");
+    }
+}
+
+// OLLM-001
+#[test]
+fn only_the_ledger_makes_a_prompt_again_from_what_was_sent() {
+    let krates = FLOORS.map(|(krate, _)| krate);
+    let files: BTreeSet<String> =
+        places_of(&krates, |line| line.contains("from_record")).into_iter().map(|(file, _)| file).collect();
+    let wanted = ["limpid-prompt/recorded.rs", "limpid-runtime/ledger.rs"].map(str::to_owned);
+    assert_eq!(files, BTreeSet::from(wanted));
+}
+
 // ARC-006
 #[test]
 fn nothing_below_the_binary_reads_the_environment_or_finds_the_home() {
@@ -149,6 +176,14 @@ fn dependencies(krate: &str) -> Vec<String> {
 
 fn folders(below: &Path) -> BTreeSet<String> {
     fs::read_dir(below).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// The methods of the store's traits, by name.
+fn store_methods() -> BTreeSet<String> {
+    // Traits stand at the top of the crate, what implements them in folders.
+    let lines = code_lines("limpid-store").into_iter().filter(|(place, _)| place.matches('/').count() == 1);
+    let method = |line: &str| Some(line.trim_start().strip_prefix("async fn ")?.split('(').next()?.to_owned());
+    lines.filter_map(|(_, line)| method(&line)).collect()
 }
 
 /// Lines of a crate's source that are code: no comments, and nothing from the first test module on.

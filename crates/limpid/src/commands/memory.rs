@@ -1,8 +1,8 @@
 //! `memory`.
 
-use limpid_core::{Category, Memory, Trust};
+use limpid_core::{Category, Memory};
 use limpid_runtime::Agent;
-use limpid_store::{Author, Listed, MemoryRef, NewMemory};
+use limpid_store::{Listed, MemoryRef};
 use serde::Serialize;
 
 use crate::cli::MemoryCommand;
@@ -14,11 +14,10 @@ use crate::output;
 /// # Errors
 /// When a key or category does not exist, or the store fails.
 pub async fn run(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
-    let store = agent.store();
     match command {
         MemoryCommand::List { category, json } => {
             let category = category.as_deref().map(read_category).transpose()?;
-            let Listed { rows, broken } = store.memories(category).await?;
+            let Listed { rows, broken } = agent.store().memories(category).await?;
             print(&rows, *json)?;
             super::tell_broken(&broken);
             Ok(())
@@ -28,33 +27,24 @@ pub async fn run(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> 
             print(&found, *json)
         }
         MemoryCommand::Add { key, content, category } => {
-            let new = NewMemory {
-                key: Some(key.clone()),
-                content: content.clone(),
-                category: read_category(category)?,
-                trust: Trust::Owner,
-                author: Author::Said,
-                source: Some("command line".to_owned()),
-                now_ms: agent.now_ms(),
-            };
-            let stored = store.store_memory(new).await?;
+            let stored = agent.remember(key, content, read_category(category)?, "command line").await?;
             output::tell(if stored.fresh { "Kept." } else { "Written anew; its category, hits and age stay." });
             Ok(())
         }
         MemoryCommand::Pin { key } => {
-            store.pin_memory(&by_key(key), true, agent.now_ms()).await?;
+            agent.pin(&by_key(key), true).await?;
             output::tell(
                 "Pinned: it stands in every prompt from the next conversation on, and at the end of the next message until then.",
             );
             Ok(())
         }
         MemoryCommand::Unpin { key } => {
-            store.pin_memory(&by_key(key), false, agent.now_ms()).await?;
+            agent.pin(&by_key(key), false).await?;
             output::tell("No longer pinned; search still finds it.");
             Ok(())
         }
         MemoryCommand::Forget { key } => {
-            store.forget_memory(&by_key(key), agent.now_ms()).await?;
+            agent.forget(&by_key(key)).await?;
             output::tell("Forgotten.");
             Ok(())
         }
