@@ -17,7 +17,7 @@ use std::io;
 use clap::CommandFactory as _;
 use limpid_store::Broken;
 
-use crate::cli::{ChatArgs, Cli, Command, CompletionsArgs};
+use crate::cli::{ChatArgs, Cli, Command, CompletionsArgs, TalkArgs};
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::output;
@@ -33,7 +33,7 @@ pub async fn run(cli: Cli) -> Result<(), Failure> {
     }
     let context = Context::new(Environment::read(cli.global.home)?)?;
     match &cli.command {
-        None => chat::run(&context, &ChatArgs::default()).await,
+        None => chat::run(&context, &open_chat(&context)).await,
         Some(Command::Chat(args)) => chat::run(&context, args).await,
         Some(Command::Init(args)) => init::run(&context, args),
         Some(Command::Doctor(args)) => doctor::run(&context, args.json).await,
@@ -46,6 +46,12 @@ pub async fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Cost(args)) => cost::run(&context.agent()?, args).await,
         Some(Command::Completions(_)) => Ok(()),
     }
+}
+
+/// What `limpid chat` would get without words; the variable counts here as it does there.
+fn open_chat(context: &Context) -> ChatArgs {
+    let model = context.environment.variable("LIMPID_MODEL").map(str::to_owned);
+    ChatArgs { talk: TalkArgs { model, ..TalkArgs::default() }, ..ChatArgs::default() }
 }
 
 /// Says which records could not be read; the others were (LES-142).

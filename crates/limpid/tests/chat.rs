@@ -56,6 +56,16 @@ async fn what_is_piped_follows_the_words() {
     insta::assert_snapshot!(nothing.err);
 }
 
+// SUR-012
+#[tokio::test]
+async fn without_a_command_it_is_a_chat() {
+    let mut world = World::new(REPLIES).await;
+    world.set("LIMPID_MODEL", "openai/by-variable");
+    let run = world.pipe(&[], "hi").await;
+    assert_eq!((run.code, run.err.lines().next()), (0, Some("openai/by-variable:")));
+    assert!(!run.err.contains('\u{1b}') && !run.out.contains('\u{1b}'), "no colours where no terminal is");
+}
+
 // SUR-012 SUR-010
 #[tokio::test]
 async fn events_come_as_json_one_a_line() {

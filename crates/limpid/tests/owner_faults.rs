@@ -5,8 +5,12 @@ mod kit;
 
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
 
 use kit::World;
+
+/// Breaks the database's file.
+type Fault = fn(&Path);
 
 const OK: &str = "[[reply]]\ntext = \"ok\"\n";
 
@@ -86,7 +90,7 @@ async fn a_models_name_and_a_base_url() {
 #[tokio::test]
 async fn the_database() {
     let mut told = String::new();
-    let faults: [(&str, fn(&std::path::Path)); 3] = [
+    let faults: [(&str, Fault); 3] = [
         ("damaged", |file| {
             let mut bytes = fs::read(file).unwrap();
             for byte in bytes.iter_mut().skip(100) {
@@ -95,7 +99,7 @@ async fn the_database() {
             fs::write(file, bytes).unwrap();
         }),
         ("no database", |file| {
-            fs::write(file, "This is a letter, and a letter is no database at all.\n".repeat(9)).unwrap()
+            fs::write(file, "This is a letter, and a letter is no database at all.\n".repeat(9)).unwrap();
         }),
         ("a folder", |file| {
             fs::remove_file(file).unwrap();
