@@ -1,6 +1,7 @@
 //! `docs/cli.md`, written from the definitions of the command line and the table of exit codes (SUR-014).
 
 use std::fmt::Write as _;
+use std::io::Write as _;
 
 use clap::{Arg, Command, CommandFactory};
 
@@ -18,6 +19,7 @@ pub fn cli_reference() -> String {
     for status in ExitStatus::ALL {
         let _ = writeln!(page, "| {} | {} |", status.code(), status.meaning());
     }
+    page.push_str(include_str!("reference/environment.md"));
     let mut command = Cli::command();
     command.build();
     command_section(&mut page, &command, "limpid");
@@ -31,9 +33,36 @@ pub fn cli_reference() -> String {
 /// # Errors
 /// When writing to memory fails, which it does not.
 pub fn man_page() -> std::io::Result<Vec<u8>> {
+    let mut command = Cli::command().disable_help_subcommand(true);
+    command.build();
     let mut page = Vec::new();
-    clap_mangen::Man::new(Cli::command()).render(&mut page)?;
+    let man = clap_mangen::Man::new(command.clone());
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    page.extend_from_slice(b".SH COMMANDS\n");
+    for sub in command.get_subcommands() {
+        man_entry(&mut page, sub, "limpid")?;
+    }
+    page.extend_from_slice(b".SH EXIT STATUS\n");
+    for status in ExitStatus::ALL {
+        writeln!(page, ".TP\n{}\n{}", status.code(), status.meaning())?;
+    }
     Ok(page)
+}
+
+/// One command on the man page, then those below it.
+fn man_entry(page: &mut Vec<u8>, command: &Command, above: &str) -> std::io::Result<()> {
+    let name = format!("{above} {}", command.get_name());
+    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+    writeln!(page, ".SS {}\n{}", name.replace('-', "\\-"), about.replace('-', "\\-"))?;
+    for arg in command.get_arguments().filter(|arg| is_own(arg, &name)) {
+        let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+        writeln!(page, ".TP\n\\fB{}\\fR\n{}", spelled(arg).replace('-', "\\-"), help.replace('-', "\\-"))?;
+    }
+    command.get_subcommands().try_for_each(|sub| man_entry(page, sub, &name))
 }
 
 fn command_section(page: &mut String, command: &Command, name: &str) {
@@ -43,8 +72,12 @@ fn command_section(page: &mut String, command: &Command, name: &str) {
         let _ = write!(page, "{}.\n\n", about.to_string().trim_end_matches('.'));
     }
     let positionals = command.get_positionals().map(|arg| format!(" {}", positional(arg)));
-    let options = if command.get_opts().any(|arg| !arg.is_hide_set()) { " [OPTIONS]" } else { "" };
-    let sub = if command.has_subcommands() { " [COMMAND]" } else { "" };
+    let options = if command.get_opts().any(|arg| is_own(arg, name)) { " [OPTIONS]" } else { "" };
+    let sub = match (command.has_subcommands(), name) {
+        (false, _) => "",
+        (true, "limpid") => " [COMMAND]",
+        (true, _) => " <COMMAND>",
+    };
     let _ = writeln!(page, "```\n{name}{options}{}{sub}\n```", positionals.collect::<String>());
 
     let rows: Vec<String> = command.get_arguments().filter(|arg| is_own(arg, name)).map(row).collect();
@@ -79,8 +112,9 @@ fn positional(arg: &Arg) -> String {
     }
 }
 
-fn row(arg: &Arg) -> String {
-    let shown = if arg.is_positional() {
+/// An argument as it is written: `--limit N`, `<ID>`.
+fn spelled(arg: &Arg) -> String {
+    if arg.is_positional() {
         positional(arg)
     } else {
         let names = [arg.get_short().map(|short| format!("-{short}")), arg.get_long().map(|long| format!("--{long}"))];
@@ -90,7 +124,11 @@ fn row(arg: &Arg) -> String {
             String::new()
         };
         format!("{}{value}", names.into_iter().flatten().collect::<Vec<_>>().join(", "))
-    };
+    }
+}
+
+fn row(arg: &Arg) -> String {
+    let shown = spelled(arg);
     let mut help = arg.get_help().map(ToString::to_string).unwrap_or_default();
     let possible: Vec<String> = arg
         .get_possible_values()

@@ -21,6 +21,9 @@ pub(super) async fn run(context: &Context, agent: &Agent, talk: &TalkArgs, json:
     let mut conversation = choice(talk.conversation.as_deref(), &ConversationChoice::Last);
     let mut printer = Printer::new(&context.environment, json);
     let mut editor = editor(context);
+    if let Some(known) = agent.find_conversation(&conversation).await? {
+        output::tell(&format!("Going on with “{}”; a new one begins with --conversation new.", known.title));
+    }
     output::tell("Ctrl-C stops an answer, Ctrl-D leaves.");
     loop {
         let line;
