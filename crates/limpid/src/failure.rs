@@ -120,6 +120,7 @@ impl From<limpid_runtime::AgentError> for Failure {
     fn from(error: limpid_runtime::AgentError) -> Self {
         use limpid_runtime::AgentError;
         let status = match &error {
+            AgentError::Store(limpid_store::StoreError::NotFound { .. }) => ExitStatus::Usage,
             AgentError::Store(_) => ExitStatus::Store,
             AgentError::Model(_) => ExitStatus::Model,
             AgentError::Prompt(_) => ExitStatus::Files,
