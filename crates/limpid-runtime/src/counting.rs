@@ -28,19 +28,19 @@ impl Inner {
     }
 }
 
-/// Tokens of a prompt with its tools by a counter.
+/// Tokens of a prompt with its tools by a counter: the number that is shown of it (LES-001).
 pub(crate) fn tokens(prompt: &Prompt, counter: &dyn TokenCounter) -> usize {
-    parts(prompt, counter).into_iter().map(|(_, tokens)| tokens).sum()
+    prompt.clone().counted_by(counter).totals().map_or(0, |totals| totals.total)
 }
 
 /// Refuses a prompt that does not fit the window, with the sizes of its largest parts (LES-013).
 pub(crate) fn check_window(prompt: &Prompt, card: &ModelCard, counter: &dyn TokenCounter) -> Result<(), ModelError> {
     let Some(window) = card.usable_window.map(|window| window.0 as usize) else { return Ok(()) };
-    let mut sizes = parts(prompt, counter);
-    let total: usize = sizes.iter().map(|(_, tokens)| tokens).sum();
+    let total = tokens(prompt, counter);
     if total + ROOM_FOR_AN_ANSWER <= window {
         return Ok(());
     }
+    let mut sizes = parts(prompt, counter);
     sizes.sort_by_key(|(_, tokens)| std::cmp::Reverse(*tokens));
     let largest: Vec<String> = sizes.iter().take(5).map(|(name, tokens)| format!("{name} {tokens}")).collect();
     let message = format!(
@@ -68,8 +68,7 @@ fn parts(prompt: &Prompt, counter: &dyn TokenCounter) -> Vec<(String, usize)> {
         }
     }
     for tool in prompt.tools() {
-        let text = format!("{}{}{}", tool.name(), tool.description(), tool.schema());
-        add("tools", counter.count(&text));
+        add("tools", counter.count(&tool.declaration()));
     }
     sizes
 }

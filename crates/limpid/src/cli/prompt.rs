@@ -20,7 +20,7 @@ pub enum PromptCommand {
         #[arg(long)]
         path: bool,
     },
-    /// Compare two profiles, paths (profile:path) or requests of the ledger
+    /// Compare two profiles, paths (profile:path), requests of the ledger or revisions
     Diff {
         /// The one
         a: String,

@@ -1,4 +1,4 @@
-//! `prompt diff`: two profiles, paths or requests side by side (PRO-051).
+//! `prompt diff`: two profiles, paths, revisions or requests side by side (PRO-051).
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ enum Side {
     Request(Box<Request>),
 }
 
-/// Compares two things, each a profile, a `profile:path` or a request's id.
+/// Compares two things, each a profile, a path, a `profile:path`, a request's id or a revision.
 pub(super) async fn run(context: &Context, names: [&str; 2], inputs: Option<&Path>, json: bool) -> Result<(), Failure> {
     let inputs = match inputs {
         Some(file) => read_inputs(file)?,

@@ -82,12 +82,16 @@ pub(super) async fn replay(context: &Context, id: &str, model: Option<&str>) -> 
     printer.failure().map_or(Ok(()), Err)
 }
 
-/// A request by its id or the beginning of it.
+/// A request by its id or the beginning of it, or the newest one of a revision.
 pub(super) async fn find(agent: &Agent, id: &str) -> Result<Request, Failure> {
     let filter = RequestFilter { id_prefix: Some(id.to_owned()), limit: 2, ..RequestFilter::default() };
-    let found = agent.store().requests(filter).await?.rows;
+    let mut found = agent.store().requests(filter).await?.rows;
+    if found.is_empty() {
+        let all = agent.store().requests(RequestFilter { limit: u32::MAX, ..RequestFilter::default() }).await?;
+        found.extend(all.rows.into_iter().find(|row| row.revision == id));
+    }
     let unknown = || {
-        Failure::new(ExitStatus::Usage, format!("there is no path and no request `{id}`"))
+        Failure::new(ExitStatus::Usage, format!("there is no path, request or revision `{id}`"))
             .advise("Paths: limpid profile show NAME. Requests: limpid prompt log")
     };
     match found.as_slice() {
