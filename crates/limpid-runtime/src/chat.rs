@@ -214,10 +214,10 @@ impl Inner {
     fn check_profile(&self, profile: &str, mode: Option<&str>, path: Option<&str>) -> Result<(), AgentError> {
         let profile = self.prompts.load()?.profile(profile)?;
         if let Some(mode) = mode {
-            profile.mode(mode, limpid_core::Tier::ALL[2]).map_err(|error| AgentError::Prompt(error.to_string()))?;
+            profile.mode(mode, limpid_core::Tier::ALL[2]).map_err(|error| AgentError::Invalid(error.to_string()))?;
         }
         if let Some(path) = path {
-            profile.path(path).map_err(|error| AgentError::Prompt(error.to_string()))?;
+            profile.path(path).map_err(|error| AgentError::Invalid(error.to_string()))?;
         }
         Ok(())
     }

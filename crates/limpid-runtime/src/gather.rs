@@ -58,6 +58,7 @@ impl Inner {
         let mut notices = Vec::new();
         let loaded = self.prompts.load()?;
         let profile = loaded.profile(occasion.profile)?;
+        notices.extend(loaded.notices(&profile));
         let path = occasion.path.unwrap_or(if occasion.card.local { "chat-local" } else { "chat-remote" }).to_owned();
         let zone = self.zone();
         let time = time_info(occasion.now, &zone);

@@ -4,6 +4,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use limpid_prompt::fs::read_profiles;
+use limpid_prompt::problem::{Problem, Severity};
+use limpid_prompt::profile::ProfileError;
 use limpid_prompt::{Layer, Profile, Profiles, SourceFile};
 
 use crate::error::AgentError;
@@ -45,6 +47,20 @@ impl Prompts {
 impl Loaded {
     /// One profile.
     pub(crate) fn profile(&self, name: &str) -> Result<Arc<Profile>, AgentError> {
-        self.profiles.get(name).cloned().map_err(|error| AgentError::Prompt(error.to_string()))
+        self.profiles.get(name).cloned().map_err(|error| match error {
+            ProfileError::Unknown(unknown) => AgentError::Invalid(unknown.to_string()),
+            ProfileError::Broken(..) => AgentError::Prompt(error.to_string()),
+        })
+    }
+
+    /// What the owner should know of the files that a profile is made of: each of theirs that is wrong and not in use,
+    /// and what stands in for it (OLLM-052).
+    pub(crate) fn notices(&self, profile: &Profile) -> impl Iterator<Item = String> {
+        let folders = [Some(profile.name()), profile.base(), Some("limpid")];
+        let set_aside = move |problem: &&Problem| {
+            let wrong = problem.severity == Severity::Error && problem.layer == Layer::Home;
+            wrong && folders.contains(&problem.path.split('/').next())
+        };
+        self.profiles.problems().iter().filter(set_aside).map(ToString::to_string)
     }
 }

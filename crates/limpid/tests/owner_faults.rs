@@ -75,7 +75,7 @@ async fn an_inputs_file() {
 async fn a_models_name_and_a_base_url() {
     let mut world = World::new(OK).await;
     let mut told = String::new();
-    for model in ["gpt-5", "nobody/m", "mistral/m", "/", "local/none"] {
+    for model in ["gpt-5", "nobody/m", "mistral/m", "/"] {
         told += &said(&world, &["chat", "--model", model, "hi"]).await;
     }
     world.unset("OPENAI_BASE_URL");

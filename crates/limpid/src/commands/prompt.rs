@@ -9,7 +9,7 @@ mod test;
 use limpid_model::tokens::ExactCounter;
 use limpid_prompt::inputs::Inputs;
 use limpid_prompt::show::SYSTEM_TARGET;
-use limpid_prompt::{Prompt, RenderRequest};
+use limpid_prompt::{Prompt, RenderError, RenderRequest};
 
 use super::context::Context;
 use crate::cli::{ProfileCommand, PromptCommand, ShowArgs};
@@ -67,7 +67,13 @@ fn render(context: &Context, args: &ShowArgs, inputs: &Inputs) -> Result<Prompt,
     let path = args.what.as_deref().unwrap_or(usual);
     let counter = ExactCounter::O200K;
     let request = RenderRequest { path, inputs: &inputs, counter: &counter, count_tokens: true };
-    profile.render(request).map_err(|error| Failure::new(ExitStatus::Files, error))
+    profile.render(request).map_err(|error| {
+        let status = match error {
+            RenderError::UnknownPath(_) | RenderError::UnknownMode(_) => ExitStatus::Usage,
+            RenderError::Overfull(_) => ExitStatus::Files,
+        };
+        Failure::new(status, error)
+    })
 }
 
 /// Prints a prompt in the form that was asked for.
