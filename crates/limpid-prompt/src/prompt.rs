@@ -8,8 +8,9 @@ use crate::inputs::{CallInput, RoleName, TrustName};
 
 /// A rendered prompt: everything that a model will read, and where each byte of it comes from.
 ///
-/// It cannot be made or changed outside this crate, so every sentence that reaches a model comes from a file or a
-/// record that the owner can open (KOSHI-001).
+/// Nobody can change one, and it is made in two ways only: by rendering a profile, and from the record of a request that
+/// was sent ([`Prompt::from_record`]). So every sentence that reaches a model comes from a file or a record that the
+/// owner can open (KOSHI-001).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prompt {
     pub(crate) profile: String,
