@@ -172,6 +172,12 @@ impl Model for LocalModel {
         Ok(Prepared { target: self.target.clone(), body: rendered.text, protocol: PROTOCOL, call: call.clone() })
     }
 
+    fn template(&self, call: &ModelCall) -> Result<Vec<String>, ModelError> {
+        let rendered = self.render(call)?;
+        let own = rendered.parts().filter(|(origin, _)| *origin == SpanOrigin::Template);
+        Ok(own.map(|(_, text)| text.to_owned()).collect())
+    }
+
     fn send(
         &self,
         prepared: Prepared,

@@ -22,6 +22,15 @@ pub trait Model: Send + Sync {
     /// When the protocol cannot express the call.
     fn prepare(&self, call: &ModelCall) -> Result<Prepared, ModelError>;
 
+    /// What the model's own chat template puts around the prompt's texts, in order; it is shown with the origin
+    /// [`TEMPLATE_ORIGIN`](crate::template::TEMPLATE_ORIGIN) (KOSHI-001). A provider's template is not known.
+    ///
+    /// # Errors
+    /// As [`Model::prepare`].
+    fn template(&self, _call: &ModelCall) -> Result<Vec<String>, ModelError> {
+        Ok(Vec::new())
+    }
+
     /// Sends what was prepared. The stream ends after [`ModelEvent::End`] or an error; when `cancel` is cancelled it
     /// ends with an error of class [`FailureClass::Cancelled`] within a second.
     fn send(&self, prepared: Prepared, cancel: CancellationToken)

@@ -22,6 +22,7 @@ pub struct Prompt {
     pub(crate) declared: bool,
     pub(crate) counter: String,
     pub(crate) totals: Option<Totals>,
+    pub(crate) template: Vec<String>,
 }
 
 /// Tokens of a whole prompt, by its counter.
@@ -52,6 +53,17 @@ impl Prompt {
     /// The messages in the order in which they are sent.
     pub fn messages(&self) -> &[PromptMessage] {
         &self.messages
+    }
+
+    /// What the model's own chat template puts around the messages, in order: shown, never sent from here.
+    pub fn template(&self) -> &[String] {
+        &self.template
+    }
+
+    /// The same prompt with what the model's own chat template puts around it, to be shown (KOSHI-001).
+    #[must_use]
+    pub fn with_template(self, template: Vec<String>) -> Self {
+        Self { template, ..self }
     }
 
     /// One row for every section of the path.

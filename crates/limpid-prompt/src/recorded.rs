@@ -72,6 +72,7 @@ impl Prompt {
             declared: record.declared,
             counter: String::new(),
             totals: None,
+            template: Vec::new(),
         }
     }
 }

@@ -133,6 +133,7 @@ impl Renderer<'_> {
             offered,
             counter: self.request.counter.name().to_owned(),
             totals: None,
+            template: Vec::new(),
         };
         Ok(if self.request.count_tokens { prompt.counted_by(self.request.counter) } else { prompt })
     }

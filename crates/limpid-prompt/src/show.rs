@@ -11,6 +11,9 @@ use crate::render::{IN_FLIGHT, PAST};
 /// Bytes below which a typical turn's system text is to stay (KOSHI-060).
 pub const SYSTEM_TARGET: usize = 2048;
 
+/// The origin of what a model's own chat template adds.
+const TEMPLATE: &str = "model:chat_template";
+
 /// The form of PRO-072, field by field.
 #[derive(Serialize)]
 struct PromptJson<'a> {
@@ -21,6 +24,8 @@ struct PromptJson<'a> {
     report: &'a [SectionReport],
     tools: ToolsJson,
     tokens: TokensJson<'a>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    template: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -51,6 +56,7 @@ impl Serialize for Prompt {
                 tokens: totals.map(|totals| totals.tools),
             },
             tokens: TokensJson { total: totals.map(|totals| totals.total), counter: self.counter() },
+            template: self.template(),
         }
         .serialize(serializer)
     }
@@ -69,6 +75,9 @@ impl Prompt {
             }
             out.push('\n');
         }
+        for text in self.template() {
+            push(&mut out, format_args!("\n── {TEMPLATE}, {} bytes ──\n{text}\n", text.len()));
+        }
         out
     }
 
@@ -84,6 +93,11 @@ impl Prompt {
         }
         let bytes: usize = self.messages().iter().map(|message| message.text().len()).sum();
         let bytes = bytes + self.tool_bytes();
+        let template: usize = self.template().iter().map(String::len).sum();
+        if template > 0 {
+            rows.push(Row { origin: TEMPLATE.to_owned(), ..Row::new("template", template, None) });
+        }
+        let bytes = bytes + template;
         let total = Row::new("total", bytes, self.totals().map(|totals| totals.total));
         for row in &mut rows {
             row.share = Some(row.share_of(&total));

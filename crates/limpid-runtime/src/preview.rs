@@ -40,12 +40,13 @@ impl Agent {
         let profile = request.profile.as_deref().or(own.map(|own| own.profile.as_str()));
         let mode = request.mode.as_deref().or(own.and_then(|own| own.mode.as_deref()));
         let wanted = request.model.as_deref().or(own.and_then(|own| own.model.as_deref()));
-        let card = match inner.shelf.choose(wanted).await {
-            Ok(model) => model.info().clone(),
+        let model = match inner.shelf.choose(wanted).await {
+            Ok(model) => Some(model),
             // Prompts can be read before there is a model to send them to.
-            Err(AgentError::Model(_)) if wanted.is_none() && inner.config.model.is_none() => no_model(),
+            Err(AgentError::Model(_)) if wanted.is_none() && inner.config.model.is_none() => None,
             Err(error) => return Err(error),
         };
+        let card = model.as_ref().map_or_else(no_model, |model| model.info().clone());
         let text = inner.redactor.clean(request.text);
         let occasion = Occasion {
             conversation: own,
@@ -63,6 +64,13 @@ impl Agent {
         }
         let recipe = Recipe::new(inner, &gathered, &card).await?;
         let prompt = recipe.render(&card)?;
+        let prompt = match model {
+            Some(model) => {
+                let template = model.template(&recipe.call(prompt.clone()))?;
+                prompt.with_template(template)
+            }
+            None => prompt,
+        };
         // What is looked at may take the half second that an exact count costs.
         Ok(match ExactCounter::of_model(&card.id) {
             Some(counter) => prompt.counted_by(&counter),

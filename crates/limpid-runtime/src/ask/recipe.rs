@@ -66,14 +66,18 @@ impl Recipe {
         let counter = self.counter(card);
         check_window(&prompt, card, &counter)?;
         let needed = u32::try_from(tokens(&prompt, &counter)).unwrap_or(u32::MAX);
-        let call = ModelCall {
+        Ok(Ask { call: self.call(prompt), tokens: needed })
+    }
+
+    /// The call that a prompt of this recipe makes.
+    pub(crate) fn call(&self, prompt: Prompt) -> ModelCall {
+        ModelCall {
             prompt: Arc::new(prompt),
             sampling: self.sampling,
             reply: ReplyForm::Text,
             tools: self.tools.clone(),
             conversation: self.conversation.clone(),
-        };
-        Ok(Ask { call, tokens: needed })
+        }
     }
 }
 
