@@ -1,6 +1,7 @@
 //! Work on the repository itself: `cargo xtask spec`, `docs`, `measure`.
 
 mod docs;
+mod measure;
 mod spec;
 
 use std::path::{Path, PathBuf};
@@ -30,12 +31,21 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Take a measure of docs/spec/measures.md: prints one table and writes docs/measures/NAME.md
+    Measure {
+        /// Which one
+        measure: measure::Measure,
+        /// Print the table as JSON
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Spec { missing } => spec::run(&root(), missing),
         Task::Docs { check } => docs::run(&root(), check),
+        Task::Measure { measure, json } => measure::run(&root(), measure, json),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -3,10 +3,13 @@
 //! Every measure prints one table and writes it to `docs/measures/NAME.md` with the machine and the date. Nothing here
 //! is a test: what must hold is said as the target beside the number.
 
+mod bench;
 mod build;
 mod first;
+mod local;
 mod prefix;
 mod program;
+mod render;
 mod size;
 mod start;
 mod table;
@@ -29,8 +32,12 @@ pub(crate) enum Measure {
     Start,
     /// Size of the release binary (MEA-06)
     Size,
+    /// Rendering a prompt (MEA-07)
+    Render,
     /// Limpid's own time in a turn (MEA-08)
     Turn,
+    /// The local engine beside the reference (MEA-15)
+    Local,
     /// A clean build, and the test cycle of one crate (MEA-17)
     Build,
 }
@@ -42,7 +49,9 @@ pub(crate) fn run(root: &Path, measure: Measure, json: bool) -> Result<(), Strin
         Measure::Prefix => ("prefix", prefix::measure()?),
         Measure::Start => ("start", start::measure(root)?),
         Measure::Size => ("size", size::measure(root)?),
-        Measure::Turn => ("turn", turn::measure()?),
+        Measure::Render => ("render", render::measure(root)?),
+        Measure::Turn => ("turn", turn::measure(root)?),
+        Measure::Local => ("local", local::measure(root)?),
         Measure::Build => ("build", build::measure(root)?),
     };
     table.publish(root, name, json)

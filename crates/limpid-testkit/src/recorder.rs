@@ -94,6 +94,11 @@ impl Recorder {
         self.requests().into_iter().filter(|request| request.wire().is_some()).collect()
     }
 
+    /// When a request had arrived, on this process's clock.
+    pub fn instant(&self, request: &Recorded) -> Instant {
+        self.shared.started + request.at
+    }
+
     /// Waits until there were `count` requests.
     pub async fn wait_for(&self, count: usize) {
         // The sender lives as long as `self`, so waiting cannot fail.

@@ -16,11 +16,11 @@ pub(crate) fn measure(root: &Path) -> Result<Table, String> {
     touch(&root.join("crates/limpid-prompt/src/lib.rs"))?;
     let cycle = timed(root, folder.path(), &test)?;
     Ok(Table {
-        title: "MEA-17 Clean release build, and the test cycle of one crate".to_owned(),
+        title: "MEA-17 Clean release build, and the test cycle of one crate",
         how: "`cargo build --release` in an empty target folder with the dependencies' sources at hand; then \
               `cargo test -p limpid-prompt --lib` after a change of its first file."
             .to_owned(),
-        target: "≤ 6 min without the local engine, ≤ 10 with it; ≤ 10 s".to_owned(),
+        target: "≤ 6 min without the local engine, ≤ 10 with it; ≤ 10 s",
         head: vec!["without the local engine, min", "with it, min", "test cycle, s"],
         rows: vec![vec![format!("{:.1}", lean / 60.0), format!("{:.1}", whole / 60.0), format!("{cycle:.1}")]],
     })

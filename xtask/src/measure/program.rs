@@ -51,9 +51,14 @@ impl Program {
     }
 }
 
+/// Where cargo builds.
+pub(crate) fn target_folder(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
+}
+
 /// Where release binaries are built.
 pub(crate) fn release_folder(root: &Path) -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from).join("release")
+    target_folder(root).join("release")
 }
 
 /// A runtime of one thread.

@@ -22,9 +22,9 @@ pub(crate) fn measure(root: &Path) -> Result<Table, String> {
         fs::metadata(file).map(|data| format!("{:.1}", data.len() as f64 / 1e6)).map_err(|error| format!("{}: {error}", file.display()))
     };
     Ok(Table {
-        title: "MEA-06 Size of the release binary".to_owned(),
+        title: "MEA-06 Size of the release binary",
         how: "File size in MB (10⁶ bytes), stripped.".to_owned(),
-        target: "≤ 30 MB without, ≤ 60 MB with the local engine".to_owned(),
+        target: "≤ 30 MB without, ≤ 60 MB with the local engine",
         head: vec!["without the local engine", "with it"],
         rows: vec![vec![size(&lean.join("release/limpid"))?, size(&release_folder(root).join("limpid"))?]],
     })

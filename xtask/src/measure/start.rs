@@ -15,13 +15,13 @@ pub(crate) fn measure(root: &Path) -> Result<Table, String> {
     let worst = times.iter().copied().fold(0.0, f64::max);
     let largest = peaks.iter().copied().fold(0.0, f64::max);
     Ok(Table {
-        title: "MEA-04 Process start to request on the wire, one-shot chat".to_owned(),
+        title: "MEA-04 Process start to request on the wire, one-shot chat",
         how: format!(
             "The release binary is started {RUNS} times (after one more that makes the home) against a recording \
              server that holds its answer back; the time runs from before the start to the arrival of the whole \
              request, the memory is the process's own high-water mark at that moment."
         ),
-        target: "≤ 25 ms median (fastest peer: 51), peak memory ≤ 20 MB (45.6)".to_owned(),
+        target: "≤ 25 ms median (fastest peer: 51), peak memory ≤ 20 MB (45.6)",
         head: vec!["runs", "median ms", "worst ms", "median peak MB", "largest peak MB"],
         rows: vec![vec![
             RUNS.to_string(),
@@ -34,7 +34,7 @@ pub(crate) fn measure(root: &Path) -> Result<Table, String> {
 }
 
 async fn runs(root: &Path) -> Result<(Vec<f64>, Vec<f64>), String> {
-    let program = Program::new(root, "repeat = true\n[[reply]]\nbefore_ms = 300\ntext = \"Hello.\"\n").await?;
+    let program = Program::new(root, "[[reply]]\ndelay_ms = 300\ntext = \"Hello.\"\n").await?;
     let words = ["chat", "--model", "openai/gpt-5", "hi"];
     program.run(&words)?;
     let (mut times, mut peaks) = (Vec::new(), Vec::new());

@@ -9,11 +9,11 @@ use serde_json::{Map, Value};
 /// A table of numbers with what they are to be.
 pub(crate) struct Table {
     /// The id and name: `MEA-01 Tokens of the first turn`.
-    pub title: String,
+    pub title: &'static str,
     /// How it was got, in a sentence or two.
     pub how: String,
     /// The target, as the spec says it.
-    pub target: String,
+    pub target: &'static str,
     /// Names of the columns.
     pub head: Vec<&'static str>,
     /// The rows.
@@ -23,8 +23,10 @@ pub(crate) struct Table {
 impl Table {
     /// Prints the table and writes `docs/measures/NAME.md`.
     pub(crate) fn publish(&self, root: &Path, name: &str, json: bool) -> Result<(), String> {
-        let file = root.join("docs/measures").join(format!("{name}.md"));
-        fs::write(&file, self.page()).map_err(|error| format!("{}: {error}", file.display()))?;
+        let folder = root.join("docs/measures");
+        fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let file = folder.join(format!("{name}.md"));
+        fs::write(&file, self.page(name)).map_err(|error| format!("{}: {error}", file.display()))?;
         #[expect(clippy::print_stdout, reason = "this is a command-line program")]
         if json {
             println!("{}", self.json());
@@ -34,9 +36,9 @@ impl Table {
         Ok(())
     }
 
-    fn page(&self) -> String {
+    fn page(&self, name: &str) -> String {
         format!(
-            "# {}\n\n{}\n\nTarget: {}\n\n{}\nMachine: {}. Date: {}. Command: `cargo run --release -p xtask -- measure …`\n",
+            "# {}\n\n{}\n\nTarget: {}\n\n{}\nMachine: {}. Date: {}. Command: `cargo run --release -p xtask -- measure {name}`\n",
             self.title,
             self.how,
             self.target,

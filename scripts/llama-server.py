@@ -1,0 +1,26 @@
+"""llama.cpp's own server out of the Python package xllamacpp, for tests and measures.
+
+Usage: python llama-server.py MODEL.gguf [WINDOW] [THREADS]
+
+Prints its address when it listens on a free port of the loopback, and ends when standard input does.
+"""
+
+import os
+import sys
+
+import xllamacpp
+
+words = sys.argv[1:]
+params = xllamacpp.CommonParams()
+params.model.path = words[0]
+params.n_ctx = int(words[1]) if len(words) > 1 else 4096
+params.cpuparams.n_threads = params.cpuparams_batch.n_threads = int(words[2]) if len(words) > 2 else 1
+params.n_parallel = 1
+params.hostnames = ["127.0.0.1"]
+params.port = 0
+params.verbosity = 0
+server = xllamacpp.Server(params)
+print(server.listening_address, flush=True)
+sys.stdin.read()
+# The server's threads do not end by themselves.
+os._exit(0)
