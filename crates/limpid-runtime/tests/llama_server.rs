@@ -115,7 +115,8 @@ async fn a_tool_is_called_through_a_schema() {
     // A model of this size calls when it likes; whatever it does has to be one of the two forms.
     let mut called = None;
     for _ in 0..8 {
-        let ask = ChatRequest { text: "Call the tool get_local_time for Europe/Rome.".to_owned(), ..ChatRequest::default() };
+        let ask =
+            ChatRequest { text: "Call the tool get_local_time for Europe/Rome.".to_owned(), ..ChatRequest::default() };
         let events = say(&agent, ask).await;
         assert!(!text(&events).trim_start().starts_with('{'), "{events:?}");
         if let Some(at) = events.iter().position(|event| matches!(event, AgentEvent::ToolStarted { .. })) {

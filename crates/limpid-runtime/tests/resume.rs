@@ -26,6 +26,7 @@ calls = [
 ]
 usage = { input = 10, output = 5 }
 [[reply]]
+when = '"role":"tool"'            # a request that is repeated after a kill gets the calls again
 text = ["Done", "."]
 usage = { input = 20, output = 5 }
 "#;

@@ -17,7 +17,11 @@ pub(crate) fn measure(root: &Path) -> Result<Table, String> {
     for profile in PROFILES {
         let body = block_on(first_body(root, profile))?;
         let system = body["messages"][0]["content"].as_str().unwrap_or_default().to_owned();
-        let user = body["messages"].as_array().and_then(|all| all.last()).and_then(|last| last["content"].as_str()).unwrap_or_default();
+        let user = body["messages"]
+            .as_array()
+            .and_then(|all| all.last())
+            .and_then(|last| last["content"].as_str())
+            .unwrap_or_default();
         let tools = body.get("tools").map(Value::to_string).unwrap_or_default();
         let count = body.get("tools").and_then(Value::as_array).map_or(0, Vec::len);
         let tokens = [system.as_str(), user, tools.as_str()].map(|text| counter.count(text));

@@ -19,7 +19,11 @@ const TEXT: usize = 4000;
 const ADDED: &str = "\n\nAnd then";
 
 pub(crate) fn measure(root: &Path) -> Result<Table, String> {
-    let part = |name: &str| std::env::var(name).map_err(|_| format!("{name} is not set; run: . scripts/parts"));
+    let part = |name: &str| {
+        std::env::var_os(name)
+            .and_then(|value| value.into_string().ok())
+            .ok_or_else(|| format!("{name} is not set; run: . scripts/parts"))
+    };
     let (model, python) = (part("LIMPID_TEST_GGUF")?, part("LIMPID_TEST_PYTHON")?);
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let text = fs::read_to_string(root.join("docs/spec/prompts.md")).map_err(|error| error.to_string())?;
@@ -143,7 +147,8 @@ impl Reference {
         let call = json!({"prompt": prompt, "n_predict": tokens, "temperature": 0, "cache_prompt": reuse}).to_string();
         let lost = |error: std::io::Error| format!("reference server: {error}");
         let mut stream = TcpStream::connect(&self.address).map_err(lost)?;
-        let head = format!("POST /completion HTTP/1.0\r\nHost: {}\r\nContent-Length: {}\r\n\r\n", self.address, call.len());
+        let head =
+            format!("POST /completion HTTP/1.0\r\nHost: {}\r\nContent-Length: {}\r\n\r\n", self.address, call.len());
         stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(call.as_bytes())).map_err(lost)?;
         let mut reply = String::new();
         stream.read_to_string(&mut reply).map_err(lost)?;

@@ -28,7 +28,14 @@ pub(crate) fn measure() -> Result<Table, String> {
              server keeps every request; a message is kept when the next request has it byte for byte in the same place."
         ),
         target: "100 % of the previous request's messages, in every turn",
-        head: vec!["turns", "requests", "pairs that keep every message and tool", "least kept %", "bytes before", "bytes kept"],
+        head: vec![
+            "turns",
+            "requests",
+            "pairs that keep every message and tool",
+            "least kept %",
+            "bytes before",
+            "bytes kept",
+        ],
         rows: vec![vec![
             TURNS.to_string(),
             bodies.len().to_string(),
@@ -63,7 +70,11 @@ fn calls_a_tool(turn: usize) -> bool {
 
 fn script() -> String {
     let call = |turn| format!("[[reply]]\nwhen = {:?}\ncalls = [{{ name = \"get_local_time\" }}]\n", text(turn));
-    (0..TURNS).filter(|turn| calls_a_tool(*turn)).map(call).chain(["[[reply]]\ntext = \"Done.\"\n".to_owned()]).collect()
+    (0..TURNS)
+        .filter(|turn| calls_a_tool(*turn))
+        .map(call)
+        .chain(["[[reply]]\ntext = \"Done.\"\n".to_owned()])
+        .collect()
 }
 
 async fn remember(agent: &Agent, turn: usize) -> Result<(), String> {
@@ -79,7 +90,11 @@ async fn remember(agent: &Agent, turn: usize) -> Result<(), String> {
     };
     agent.store().store_memory(new).await.map_err(|error| error.to_string())?;
     if turn % 4 == 3 {
-        agent.store().pin_memory(&key.as_str().into(), true, agent.now_ms()).await.map_err(|error| error.to_string())?;
+        agent
+            .store()
+            .pin_memory(&key.as_str().into(), true, agent.now_ms())
+            .await
+            .map_err(|error| error.to_string())?;
     }
     Ok(())
 }

@@ -47,7 +47,11 @@ impl Program {
     /// Runs the program to its end.
     pub(crate) fn run(&self, words: &[&str]) -> Result<(), String> {
         let done = self.start(words)?.wait_with_output().map_err(|error| error.to_string())?;
-        if done.status.success() { Ok(()) } else { Err(format!("limpid {words:?}: {}", String::from_utf8_lossy(&done.stderr))) }
+        if done.status.success() {
+            Ok(())
+        } else {
+            Err(format!("limpid {words:?}: {}", String::from_utf8_lossy(&done.stderr)))
+        }
     }
 }
 

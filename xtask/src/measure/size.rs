@@ -19,7 +19,9 @@ pub(crate) fn measure(root: &Path) -> Result<Table, String> {
         return Err("the build without the local engine failed".to_owned());
     }
     let size = |file: &Path| {
-        fs::metadata(file).map(|data| format!("{:.1}", data.len() as f64 / 1e6)).map_err(|error| format!("{}: {error}", file.display()))
+        fs::metadata(file)
+            .map(|data| format!("{:.1}", data.len() as f64 / 1e6))
+            .map_err(|error| format!("{}: {error}", file.display()))
     };
     Ok(Table {
         title: "MEA-06 Size of the release binary",
