@@ -99,7 +99,7 @@ pub enum PullError {
         why: String,
     },
     /// It was interrupted; what was fetched is kept.
-    #[error("interrupted; fetch again, it goes on from there")]
+    #[error("interrupted; fetch again, what came of the file is kept")]
     Interrupted,
     /// Another program is fetching the same model.
     #[error("another program is fetching this model; wait for it")]

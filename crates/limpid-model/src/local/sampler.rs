@@ -17,6 +17,13 @@ const MIN_P: f32 = 0.05;
 /// How much less likely a token is that stood among the last ones: small models go in circles without it.
 const REPEAT_PENALTY: f32 = 1.1;
 const REPEAT_TOKENS: i32 = 64;
+/// How much less likely the next token of a passage is that the reply holds already: by `CIRCLE_PENALTY` from this
+/// many tokens on, and by `CIRCLE_GROWTH` times more with each further one. Short repetitions are free.
+const CIRCLE_TOKENS: i32 = 12;
+const CIRCLE_PENALTY: f32 = 0.8;
+const CIRCLE_GROWTH: f32 = 1.75;
+/// How far back such a passage is looked for.
+const CIRCLE_REACH: i32 = 2048;
 /// Asks the engine to draw a seed.
 const ANY_SEED: u32 = u32::MAX;
 
@@ -32,7 +39,7 @@ impl Sampler {
             ReplyForm::Text => None,
             ReplyForm::Json { name, schema } => Some(grammar(model, name, schema)?),
         };
-        let chain = chain(sampling, grammar.is_none().then(|| model.n_vocab()));
+        let chain = chain(sampling, grammar.is_none().then_some(model));
         Ok(Self { chain, grammar })
     }
 
@@ -58,13 +65,17 @@ impl Sampler {
     }
 }
 
-/// The steps of a draw; tokens that came before are made less likely when the size of the vocabulary is given.
-fn chain(sampling: Sampling, vocabulary: Option<i32>) -> LlamaSampler {
+/// The steps of a draw; what the reply holds already is made less likely when the model is given.
+fn chain(sampling: Sampling, model: Option<&LlamaModel>) -> LlamaSampler {
     let temperature = sampling.temperature.unwrap_or(TEMPERATURE);
     if temperature <= 0.0 {
         return LlamaSampler::chain([LlamaSampler::greedy()], true);
     }
-    let penalties = vocabulary.map(|size| LlamaSampler::penalties(size, REPEAT_TOKENS, REPEAT_PENALTY, 0.0, 0.0));
+    let penalties = model.map(|model| {
+        let words = LlamaSampler::penalties(model.n_vocab(), REPEAT_TOKENS, REPEAT_PENALTY, 0.0, 0.0);
+        let no_breaks: [&str; 0] = [];
+        [words, LlamaSampler::dry(model, CIRCLE_PENALTY, CIRCLE_GROWTH, CIRCLE_TOKENS, CIRCLE_REACH, no_breaks)]
+    });
     let steps = [
         LlamaSampler::top_k(TOP_K),
         LlamaSampler::top_p(sampling.top_p.unwrap_or(TOP_P), 1),
@@ -72,7 +83,7 @@ fn chain(sampling: Sampling, vocabulary: Option<i32>) -> LlamaSampler {
         LlamaSampler::temp(temperature),
         LlamaSampler::dist(sampling.seed.unwrap_or(ANY_SEED)),
     ];
-    LlamaSampler::chain(penalties.into_iter().chain(steps), true)
+    LlamaSampler::chain(penalties.into_iter().flatten().chain(steps), true)
 }
 
 fn grammar(model: &LlamaModel, name: &str, schema: &serde_json::Value) -> Result<LlamaSampler, ModelError> {

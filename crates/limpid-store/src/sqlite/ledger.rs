@@ -62,20 +62,21 @@ fn request(tx: &Tx<'_>, id: &RequestId) -> Outcome<Option<Request>> {
     Ok(Some(Request { summary, tools, messages }))
 }
 
+/// Newest first. The `+` keeps SQLite from reading and sorting the whole ledger through an index of the owner's.
+const LIST: &str = "SELECT * FROM request
+    WHERE +owner = :owner
+      AND (:conversation IS NULL OR conversation = :conversation)
+      AND (:turn IS NULL OR turn = :turn)
+      AND (:path IS NULL OR path = :path)
+      AND (:model IS NULL OR model = :model)
+      AND (NOT :failed OR failure IS NOT NULL)
+      AND (:prefix IS NULL OR substr(id, 1, length(:prefix)) = :prefix)
+      AND (:since IS NULL OR sent_ms >= :since)
+      AND (:until IS NULL OR sent_ms < :until)
+    ORDER BY seq DESC LIMIT :limit";
+
 fn list(tx: &Tx<'_>, filter: &RequestFilter) -> Outcome<Listed<RequestSummary>> {
-    let mut statement = tx.sql.prepare_cached(
-        "SELECT * FROM request
-         WHERE owner = :owner
-           AND (:conversation IS NULL OR conversation = :conversation)
-           AND (:turn IS NULL OR turn = :turn)
-           AND (:path IS NULL OR path = :path)
-           AND (:model IS NULL OR model = :model)
-           AND (NOT :failed OR failure IS NOT NULL)
-           AND (:prefix IS NULL OR substr(id, 1, length(:prefix)) = :prefix)
-           AND (:since IS NULL OR sent_ms >= :since)
-           AND (:until IS NULL OR sent_ms < :until)
-         ORDER BY seq DESC LIMIT :limit",
-    )?;
+    let mut statement = tx.sql.prepare_cached(LIST)?;
     let params = named_params! {
         ":owner": tx.owner, ":conversation": filter.conversation.as_ref().map(ConversationId::as_str),
         ":turn": filter.turn.as_ref().map(TurnId::as_str), ":path": filter.path, ":model": filter.model,
@@ -182,4 +183,20 @@ fn end(row: &Row<'_>) -> Read<Option<RequestEnd>> {
         first_ms: get(row, "first_ms")?,
         ended_ms,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+
+    #[test]
+    fn the_newest_requests_are_read_without_the_rest_of_the_ledger() {
+        let sql = Connection::open_in_memory().unwrap();
+        sql.execute_batch(include_str!("../../migrations/0001_first.sql")).unwrap();
+        let mut statement = sql.prepare(&format!("EXPLAIN QUERY PLAN {LIST}")).unwrap();
+        let steps = statement.query_map([], |row| row.get("detail")).unwrap();
+        assert_eq!(steps.collect::<Result<Vec<String>, _>>().unwrap(), ["SCAN request"]);
+    }
 }

@@ -32,8 +32,12 @@ pub async fn ensure(context: &Context, agent: &Agent, wanted: Option<&str>) -> R
          {} ({}{size}, {}) runs on this machine, without an account.",
         offer.title, offer.parameters, offer.licence
     ));
-    if context.environment.stdin_is_terminal && !confirmed()? {
-        return Err(no_model("no model was fetched"));
+    if context.environment.stdin_is_terminal {
+        if !confirmed()? {
+            return Err(no_model("no model was fetched"));
+        }
+    } else {
+        output::tell("Fetching it; an interrupt stops this without harm.");
     }
     let fetched = fetch_default(context, &downloads).await?;
     if let Some(instead) = &fetched.instead {

@@ -2,7 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressStyle};
 use limpid_core::Usage;
-use limpid_model::catalogue::{Downloads, FetchSettings, Fetched, Installed, PullError};
+use limpid_model::catalogue::{Downloads, FetchSettings, Fetched, Installed, Progress, PullError};
 use limpid_runtime::AgentEvent;
 use serde_json::{Value, json};
 use std::time::Instant;
@@ -51,10 +51,10 @@ pub(super) fn downloads(context: &Context) -> Result<Downloads, Failure> {
 /// # Errors
 /// When neither it nor the one that stands in for it can be had.
 pub(super) async fn fetch_default(context: &Context, downloads: &Downloads) -> Result<Fetched, Failure> {
-    let (bar, cancel) = (bar(), stop_on_interrupt());
+    let (mut meter, cancel) = (Meter::new(), stop_on_interrupt());
     let memory = limpid_runtime::memory_available();
-    let done = downloads.fetch_default(memory, &settings(context), &cancel, &mut |at| step(&bar, at)).await;
-    bar.finish_and_clear();
+    let done = downloads.fetch_default(memory, &settings(context), &cancel, &mut |at| meter.step(at)).await;
+    meter.bar.finish_and_clear();
     Ok(done?)
 }
 
@@ -63,10 +63,10 @@ async fn pull(context: &Context, name: Option<&str>) -> Result<(), Failure> {
     let fetched = match name {
         None => fetch_default(context, &downloads).await?,
         Some(name) => {
-            let (bar, cancel) = (bar(), stop_on_interrupt());
+            let (mut meter, cancel) = (Meter::new(), stop_on_interrupt());
             let name = name.strip_prefix("local/").unwrap_or(name);
-            let done = downloads.fetch(name, &settings(context), &cancel, &mut |at| step(&bar, at)).await;
-            bar.finish_and_clear();
+            let done = downloads.fetch(name, &settings(context), &cancel, &mut |at| meter.step(at)).await;
+            meter.bar.finish_and_clear();
             done?
         }
     };
@@ -193,19 +193,32 @@ fn settings(context: &Context) -> FetchSettings {
     settings
 }
 
-fn bar() -> ProgressBar {
-    let bar = ProgressBar::no_length();
-    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left") {
-        bar.set_style(style);
-    }
-    bar
+/// Shows how far a fetch is: a bar at a terminal, elsewhere a line for every tenth.
+struct Meter {
+    bar: ProgressBar,
+    tenths: u64,
 }
 
-fn step(bar: &ProgressBar, at: limpid_model::catalogue::Progress) {
-    if let Some(total) = at.total {
-        bar.set_length(total);
+impl Meter {
+    fn new() -> Self {
+        let bar = ProgressBar::no_length();
+        if let Ok(style) = ProgressStyle::with_template("{wide_bar} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left")
+        {
+            bar.set_style(style);
+        }
+        Self { bar, tenths: 0 }
     }
-    bar.set_position(at.bytes);
+
+    fn step(&mut self, at: Progress) {
+        self.bar.set_position(at.bytes);
+        let Some(total) = at.total else { return };
+        self.bar.set_length(total);
+        let tenths = at.bytes * 10 / total.max(1);
+        if self.bar.is_hidden() && tenths > self.tenths {
+            self.tenths = tenths;
+            output::tell(&format!("{:.0} of {:.0} MB", at.bytes as f64 / 1e6, total as f64 / 1e6));
+        }
+    }
 }
 
 /// Ctrl-C ends a fetch; what is there stays, and the next try goes on from it.
@@ -222,6 +235,7 @@ fn stop_on_interrupt() -> CancellationToken {
 
 impl From<PullError> for Failure {
     fn from(error: PullError) -> Self {
-        Self::new(ExitStatus::Model, error)
+        let status = if matches!(error, PullError::Interrupted) { ExitStatus::Interrupted } else { ExitStatus::Model };
+        Self::new(status, error)
     }
 }
