@@ -2,7 +2,7 @@
 //! xllamacpp, with SmolLM2. `LIMPID_TEST_PYTHON` names a Python that has the package and `LIMPID_TEST_GGUF` the model
 //! (`. scripts/parts` sets both); without them the tests say that they did nothing.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test, and one that does nothing must be seen")]
 
 mod kit;
 
@@ -28,7 +28,9 @@ struct Server {
 impl Server {
     /// Starts one; none when the parts are absent.
     fn start() -> Option<Self> {
-        let part = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let part = |name: &str| {
+            std::env::var_os(name).and_then(|value| value.into_string().ok()).filter(|value| !value.is_empty())
+        };
         let (Some(python), Some(model)) = (part("LIMPID_TEST_PYTHON"), part("LIMPID_TEST_GGUF")) else {
             eprintln!("SKIPPED a test of the real llama.cpp server: LIMPID_TEST_PYTHON or LIMPID_TEST_GGUF is not set");
             return None;

@@ -184,19 +184,3 @@ fn end(row: &Row<'_>) -> Read<Option<RequestEnd>> {
         ended_ms,
     }))
 }
-
-#[cfg(test)]
-mod tests {
-    use rusqlite::Connection;
-
-    use super::*;
-
-    #[test]
-    fn the_newest_requests_are_read_without_the_rest_of_the_ledger() {
-        let sql = Connection::open_in_memory().unwrap();
-        sql.execute_batch(include_str!("../../migrations/0001_first.sql")).unwrap();
-        let mut statement = sql.prepare(&format!("EXPLAIN QUERY PLAN {LIST}")).unwrap();
-        let steps = statement.query_map([], |row| row.get("detail")).unwrap();
-        assert_eq!(steps.collect::<Result<Vec<String>, _>>().unwrap(), ["SCAN request"]);
-    }
-}
