@@ -24,9 +24,12 @@ pub(crate) fn reply_form(tools: &[WireTool<'_>], choice: &ToolUse) -> ReplyForm 
     let most = if let ToolUse::Must(_) = choice { 1 } else { MAX_CALLS };
     let list = json!({"type": "array", "items": item, "minItems": 1, "maxItems": most});
     let calls = object(&[("calls", list)]);
+    let answer = object(&[("answer", json!({"type": "string"}))]);
     let schema = match choice {
         ToolUse::Must(_) => calls,
-        ToolUse::Auto | ToolUse::Never => json!({ "anyOf": [calls, object(&[("answer", json!({"type": "string"}))])] }),
+        ToolUse::Auto => json!({ "anyOf": [calls, answer] }),
+        // A small model that sees its calls in the conversation writes one more unless it cannot.
+        ToolUse::Never => answer,
     };
     ReplyForm::Json { name: "reply".to_owned(), schema }
 }

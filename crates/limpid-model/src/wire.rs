@@ -81,7 +81,7 @@ impl<'a> WireCall<'a> {
             ToolProtocol::Native if !offered.is_empty() => wire.tools = offered,
             ToolProtocol::Json => {
                 wire.flatten();
-                if !offered.is_empty() && call.tools != ToolUse::Never && call.reply == ReplyForm::Text {
+                if !offered.is_empty() && call.reply == ReplyForm::Text {
                     wire.reply = Cow::Owned(json_tools::reply_form(&offered, &call.tools));
                     wire.json_tools = true;
                 }

@@ -120,7 +120,6 @@ async fn a_tool_is_called_through_a_schema() {
         let ask =
             ChatRequest { text: "Call the tool get_local_time for Europe/Rome.".to_owned(), ..ChatRequest::default() };
         let events = say(&agent, ask).await;
-        assert!(!text(&events).trim_start().starts_with('{'), "{events:?}");
         if let Some(at) = events.iter().position(|event| matches!(event, AgentEvent::ToolStarted { .. })) {
             called = Some(events[at..].to_vec());
             break;
