@@ -30,7 +30,7 @@ pub use failure::{FailureClass, RetryPlan};
 pub use id::{CallId, ConversationId, MemoryId, MessageId, RequestId, TurnId};
 pub use memory::{Category, Memory};
 pub use message::{Message, Role, ToolCall};
-pub use tool::{ToolProtocol, ToolSpec};
+pub use tool::{ToolClass, ToolProtocol, ToolSpec};
 pub use trust::Trust;
 pub use usage::{Money, Price, Usage};
 pub use window::{Tier, UsableWindow, WindowSize};

@@ -14,6 +14,45 @@ pub struct ToolSpec {
     pub schema: String,
 }
 
+/// What kind of effect a tool has: what policies and approvals are about (SEC-002).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ToolClass {
+    /// It looks and changes nothing.
+    Read,
+    /// It keeps something for later: a memory, a goal's step.
+    Remember,
+    /// It changes files of the workspace, or plans work.
+    Write,
+    /// Something leaves for other people or machines.
+    Send,
+    /// A program runs.
+    Execute,
+    /// It changes what the agent is told or may do: prompt files, soul, skills, schedules, policies.
+    ChangeSelf,
+}
+
+impl ToolClass {
+    /// Every class.
+    pub const ALL: [Self; 6] = [Self::Read, Self::Remember, Self::Write, Self::Send, Self::Execute, Self::ChangeSelf];
+
+    /// The class's name, as settings write it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Remember => "remember",
+            Self::Write => "write",
+            Self::Send => "send",
+            Self::Execute => "execute",
+            Self::ChangeSelf => "change-self",
+        }
+    }
+
+    /// Reads a class's name; nothing else is accepted.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|class| class.as_str() == word)
+    }
+}
+
 /// How tool calls are obtained from a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ToolProtocol {

@@ -11,16 +11,17 @@ use limpid_core::{ConversationId, Memory, RetryPlan};
 use limpid_model::Model;
 use limpid_prompt::Profiles;
 use limpid_store::{SqliteOptions, SqliteStore, Store};
-use tokio::sync::RwLock;
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::{RwLock, broadcast};
 
+use crate::bus::{Bus, BusEvent};
 use crate::config::Config;
 use crate::error::AgentError;
 use crate::home::Home;
 use crate::models::{Found, Shelf};
 use crate::prompts::Prompts;
 use crate::redact::Redactor;
-use crate::tools::{Tool, ToolBox, recall};
+use crate::tools::{Tool, ToolBox, ToolParts, recall};
 use crate::worker::Command;
 use crate::world::{Clock, Environment, Ids, RandomIds, SystemClock, hex};
 use crate::{process, profile_files};
@@ -83,6 +84,7 @@ pub(crate) struct Inner {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) shelf: Shelf,
     pub(crate) tools: ToolBox,
+    pub(crate) bus: Bus,
     pub(crate) retry: RetryPlan,
     pub(crate) prompts: Prompts,
     pub(crate) redactor: Redactor,
@@ -110,6 +112,8 @@ impl Agent {
         // Copies that nobody edited follow a newer program. What cannot be read here is told when a prompt needs it.
         let _ = profile_files::status(&options.home);
         let keys = options.config.provider.values().filter_map(|provider| provider.api_key_env.as_deref());
+        let parts = ToolParts { store: &store, home: &options.home, config: &options.config };
+        let tools = ToolBox::new(&parts, options.tools);
         let inner = Inner {
             prompts: Prompts::new(options.home.clone()),
             redactor: Redactor::new(&options.environment, &keys.collect::<Vec<_>>()),
@@ -120,8 +124,9 @@ impl Agent {
             system_zone: options.system_zone,
             clock: options.clock,
             ids: options.ids,
+            tools,
+            bus: Bus::default(),
             store,
-            tools: ToolBox::new(options.tools),
             retry: options.retry,
             accepting: RwLock::new(()),
             pruned: AtomicBool::new(false),
@@ -166,6 +171,11 @@ impl Agent {
     /// When the owner's files cannot be read.
     pub fn profiles(&self) -> Result<Arc<Profiles>, AgentError> {
         Ok(self.inner.prompts.load()?.profiles)
+    }
+
+    /// What changes in the agent from here on: modes, prompts, goals, skills, windows.
+    pub fn subscribe(&self) -> broadcast::Receiver<BusEvent> {
+        self.inner.bus.listen()
     }
 
     /// The model that answers when none is set: found by a key, a server on this machine or a fetched file (SUR-002).

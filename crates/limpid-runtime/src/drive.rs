@@ -195,10 +195,8 @@ impl Driver<'_> {
     }
 
     fn context(&self) -> ToolContext {
-        let Inner { store, clock, .. } = &*self.worker.inner;
         ToolContext {
-            store: Arc::clone(store),
-            clock: Arc::clone(clock),
+            now: self.worker.inner.clock.now(),
             zone: self.worker.inner.zone(),
             conversation: self.worker.conversation.clone(),
             turn: self.id.clone(),

@@ -2,6 +2,7 @@
 //!
 //! # Layout
 //! - [`agent`], [`chat`], [`event`]: the handle, a message to it, and what is seen of a turn.
+//! - [`bus`]: what changes besides the turns, for everybody who watches.
 //! - [`preview`], [`ledger`], [`doctor`]: the next prompt, requests sent again, what is wrong.
 //! - [`setup`], [`profile_files`]: the files of a home folder; `memories`: memories changed by hand.
 //! - [`config`], [`home`], [`world`]: what comes in as values: settings, folder, clock, randomness, environment.
@@ -14,6 +15,7 @@
 pub mod agent;
 mod ask;
 mod begin;
+pub mod bus;
 pub mod chat;
 pub mod config;
 mod convert;
@@ -44,6 +46,7 @@ mod workspace;
 pub mod world;
 
 pub use agent::{Agent, AgentOptions};
+pub use bus::{BusEvent, Change};
 pub use chat::{ChatRequest, ConversationChoice, TurnHandle};
 pub use config::{Config, ConfigError};
 pub use error::AgentError;
@@ -53,5 +56,5 @@ pub use ledger::Answering;
 pub use limpid_turn::Outcome;
 pub use models::{Found, memory_available};
 pub use preview::PreviewRequest;
-pub use tools::{Tool, ToolBox, ToolContext, ToolText};
+pub use tools::{PathArgument, Tool, ToolBox, ToolContext, ToolText};
 pub use world::{Clock, Environment, Ids, RandomIds, SystemClock};

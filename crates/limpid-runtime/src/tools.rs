@@ -3,99 +3,41 @@
 //! A tool is a small file: its name, its arguments as a Rust type, and what it does. What the model is told about it
 //! stands in the profile's `tools/*.md`.
 
-mod get_local_time;
 mod memory_query;
 mod memory_store;
-mod schema;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-use async_trait::async_trait;
-use jiff::tz::TimeZone;
-use limpid_core::{ConversationId, ToolCall, Trust, TurnId};
+use limpid_core::ToolCall;
 use limpid_prompt::inputs::ToolInput;
 use limpid_store::Store;
+use limpid_tools::GetLocalTime;
 use limpid_turn::ToolOutcome;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-pub use get_local_time::GetLocalTime;
+pub use limpid_tools::{PathArgument, Tool, ToolContext, ToolText, read_arguments, schema_of};
 pub use memory_query::MemoryQuery;
 pub(crate) use memory_query::recall;
 pub use memory_store::MemoryStoreTool;
-pub use schema::schema_of;
 
-use crate::world::{Clock, Ids, hex};
+use crate::config::Config;
+use crate::home::Home;
+use crate::world::{Ids, hex};
 
-/// Something that the model may have done.
-#[async_trait]
-pub trait Tool: Send + Sync {
-    /// The name that the model calls.
-    fn name(&self) -> &'static str;
-
-    /// The group that texts list it under.
-    fn group(&self) -> &'static str;
-
-    /// The JSON schema of its arguments; [`schema_of`] makes it from a Rust type.
-    fn schema(&self) -> Map<String, Value>;
-
-    /// Whether a call of unknown fate may simply be made again. One that may not is reported as of unknown outcome
-    /// after a crash (SEC-041).
-    fn is_repeatable(&self) -> bool;
-
-    /// How long a call may take, when that is not the usual time.
-    fn timeout(&self) -> Option<Duration> {
-        None
-    }
-
-    /// Calls that one message of the person allows, and what is said of one more.
-    fn calls_a_message(&self) -> Option<(u32, &'static str)> {
-        None
-    }
-
-    /// Does it. The error is read by the model: what was wrong and what to do.
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String>;
+/// What Limpid's own tools are made from.
+pub(crate) struct ToolParts<'a> {
+    pub(crate) store: &'a Arc<dyn Store>,
+    #[allow(dead_code, reason = "tools of files and settings take it")]
+    pub(crate) home: &'a Home,
+    #[allow(dead_code, reason = "tools of files and settings take it")]
+    pub(crate) config: &'a Config,
 }
 
-/// What a tool returned.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolText {
-    /// The text, whole.
-    pub text: String,
-    /// Who wrote the least trusted text in it.
-    pub trust: Trust,
-}
-
-impl ToolText {
-    /// A text of the program's own or of the owner's.
-    pub fn own(text: impl Into<String>) -> Self {
-        Self { text: text.into(), trust: Trust::Owner }
-    }
-}
-
-/// What a tool may use.
-#[derive(Clone)]
-pub struct ToolContext {
-    /// What the agent keeps.
-    pub store: Arc<dyn Store>,
-    /// The time.
-    pub clock: Arc<dyn Clock>,
-    /// The owner's zone.
-    pub zone: TimeZone,
-    /// The conversation.
-    pub conversation: ConversationId,
-    /// The turn.
-    pub turn: TurnId,
-    /// Who wrote the least trusted text that the model has read in this turn.
-    pub trust: Trust,
-}
-
-impl ToolContext {
-    /// The time, in milliseconds since 1970.
-    pub fn now_ms(&self) -> i64 {
-        self.clock.now().as_millisecond()
-    }
+/// Limpid's own tools in the order in which they are declared; a new one goes to the end of its group (PRO-042).
+fn own(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
+    let store = || Arc::clone(parts.store);
+    vec![Arc::new(MemoryStoreTool::new(store())), Arc::new(MemoryQuery::new(store())), Arc::new(GetLocalTime)]
 }
 
 /// Every tool there is, in the order in which they are declared.
@@ -106,9 +48,8 @@ pub struct ToolBox {
 
 impl ToolBox {
     /// Limpid's own tools, then those of whoever uses it as a library; a name that is taken is not taken twice.
-    pub fn new(more: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
-        let mut tools: Vec<Arc<dyn Tool>> =
-            vec![Arc::new(MemoryStoreTool), Arc::new(MemoryQuery), Arc::new(GetLocalTime)];
+    pub(crate) fn new(parts: &ToolParts<'_>, more: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
+        let mut tools = own(parts);
         for tool in more {
             if !tools.iter().any(|known| known.name() == tool.name()) {
                 tools.push(tool);
@@ -201,7 +142,26 @@ impl Drop for StopWithUs {
     }
 }
 
-/// Reads arguments into a type; the error names the field.
-pub(crate) fn read_arguments<T: serde::de::DeserializeOwned>(arguments: Value) -> Result<T, String> {
-    serde_json::from_value(arguments).map_err(|error| format!("wrong arguments: {error}"))
+#[cfg(test)]
+mod tests {
+    use limpid_store::{SqliteOptions, SqliteStore};
+
+    use super::*;
+
+    // PRO-042
+    #[test]
+    fn the_schemas_of_the_tools_are_small_and_always_the_same() {
+        let home = tempfile::tempdir().unwrap();
+        let store: Arc<dyn Store> =
+            Arc::new(SqliteStore::open(home.path().join("limpid.db"), SqliteOptions::default()).unwrap());
+        let (home, config) = (Home::new(home.path()), Config::default());
+        let parts = ToolParts { store: &store, home: &home, config: &config };
+        let schemas = || ToolBox::new(&parts, []).inputs(true);
+        assert_eq!(schemas(), schemas());
+        for tool in schemas() {
+            insta::with_settings!({snapshot_suffix => tool.name.clone()}, {
+                insta::assert_snapshot!("schema", Value::Object(tool.schema).to_string());
+            });
+        }
+    }
 }

@@ -1,8 +1,10 @@
 //! `memory_query`: finds what is remembered by words of the model's own choosing (KOSHI-020 to 025).
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use limpid_core::recall::{query_words, rank};
-use limpid_core::{Memory, Trust};
+use limpid_core::{Memory, ToolClass, Trust};
 use limpid_store::{Store, StoreError};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -20,8 +22,17 @@ const CANDIDATES: u32 = 500;
 const QUERIES: u32 = 3;
 
 /// Finds memories by words.
-#[derive(Clone, Copy, Debug)]
-pub struct MemoryQuery;
+#[derive(Clone)]
+pub struct MemoryQuery {
+    store: Arc<dyn Store>,
+}
+
+impl MemoryQuery {
+    /// The tool over a store.
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        Self { store }
+    }
+}
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -39,6 +50,10 @@ impl Tool for MemoryQuery {
         "memory"
     }
 
+    fn class(&self) -> ToolClass {
+        ToolClass::Read
+    }
+
     fn schema(&self) -> Map<String, Value> {
         schema_of::<Arguments>()
     }
@@ -53,7 +68,7 @@ impl Tool for MemoryQuery {
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
         let Arguments { query } = read_arguments(arguments)?;
-        let mut found = recall(&*context.store, &query, context.now_ms()).await.map_err(|error| error.to_string())?;
+        let mut found = recall(&*self.store, &query, context.now_ms()).await.map_err(|error| error.to_string())?;
         if found.words.is_empty() {
             return Err("the query has no word to search for".to_owned());
         }

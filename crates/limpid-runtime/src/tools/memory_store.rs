@@ -1,8 +1,10 @@
 //! `memory_store`: keeps a fact under a key.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
-use limpid_core::{Category, Trust};
-use limpid_store::{Author, NewMemory};
+use limpid_core::{Category, ToolClass, Trust};
+use limpid_store::{Author, NewMemory, Store};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -10,8 +12,17 @@ use serde_json::{Map, Value};
 use super::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 /// Keeps a fact. A key that is known gets the new content (KAI-047), so a call may be repeated.
-#[derive(Clone, Copy, Debug)]
-pub struct MemoryStoreTool;
+#[derive(Clone)]
+pub struct MemoryStoreTool {
+    store: Arc<dyn Store>,
+}
+
+impl MemoryStoreTool {
+    /// The tool over a store.
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        Self { store }
+    }
+}
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -28,6 +39,10 @@ impl Tool for MemoryStoreTool {
 
     fn group(&self) -> &'static str {
         "memory"
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::Remember
     }
 
     fn schema(&self) -> Map<String, Value> {
@@ -53,7 +68,7 @@ impl Tool for MemoryStoreTool {
             source: Some(format!("turn:{}", context.turn)),
             now_ms: context.now_ms(),
         };
-        let stored = context.store.store_memory(new).await.map_err(|error| error.to_string())?;
+        let stored = self.store.store_memory(new).await.map_err(|error| error.to_string())?;
         let done = if stored.fresh { "stored" } else { "updated" };
         Ok(ToolText::own(format!("{done} [id:{}] {}", stored.memory.id, stored.memory.key)))
     }

@@ -156,6 +156,10 @@ macro_rules! tool {
                 "test"
             }
 
+            fn class(&self) -> limpid_core::ToolClass {
+                limpid_core::ToolClass::Read
+            }
+
             fn schema(&self) -> serde_json::Map<String, serde_json::Value> {
                 serde_json::Map::from_iter([("type".to_owned(), "object".into())])
             }

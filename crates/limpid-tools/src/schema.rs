@@ -47,21 +47,3 @@ fn optional(object: &mut Map<String, Value>) {
         object.insert("type".to_owned(), only);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tools::ToolBox;
-
-    // PRO-042
-    #[test]
-    fn the_schemas_of_the_tools_are_small_and_always_the_same() {
-        let text = || {
-            let tools = ToolBox::new([]).inputs(true);
-            let lines = tools.iter().map(|tool| format!("{} {}", tool.name, Value::Object(tool.schema.clone())));
-            lines.collect::<Vec<_>>().join("\n")
-        };
-        assert_eq!(text(), text());
-        insta::assert_snapshot!(text());
-    }
-}

@@ -2,11 +2,12 @@
 
 use async_trait::async_trait;
 use jiff::tz::TimeZone;
+use limpid_core::ToolClass;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use crate::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 /// Tells the time in the owner's zone or another.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +29,10 @@ impl Tool for GetLocalTime {
         "time"
     }
 
+    fn class(&self) -> ToolClass {
+        ToolClass::Read
+    }
+
     fn schema(&self) -> Map<String, Value> {
         schema_of::<Arguments>()
     }
@@ -43,7 +48,7 @@ impl Tool for GetLocalTime {
             Some(name) => TimeZone::get(name)
                 .map_err(|_| format!("`{name}` is no time zone; use an IANA name such as Europe/Berlin"))?,
         };
-        let now = context.clock.now().to_zoned(zone);
+        let now = context.now.to_zoned(zone);
         Ok(ToolText::own(format!("{}, {}", now.strftime("%A %Y-%m-%d %H:%M:%S %:z"), zone_name(now.time_zone()))))
     }
 }

@@ -1,0 +1,166 @@
+//! What happens in an agent besides the turns themselves, for everybody who watches: one stream for the command line,
+//! the HTTP interface and the page (OLLM-107 to OLLM-110).
+//!
+//! An event is sent once a change, after it was committed, and not at all when nothing changed (OLLM-108). Whoever
+//! listens too slowly loses the oldest events and is told how many.
+
+use limpid_core::ConversationId;
+use serde::Serialize;
+use tokio::sync::broadcast;
+
+/// Events that a slow listener may be behind.
+const KEPT: usize = 1024;
+
+/// Something that changed, and in which conversation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BusEvent {
+    /// The conversation; none when it concerns the whole agent.
+    #[serde(serialize_with = "optional_id")]
+    pub conversation: Option<ConversationId>,
+    /// What changed.
+    #[serde(flatten)]
+    pub change: Change,
+}
+
+/// What changed, under the seed's names.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Change {
+    /// The system prompt has other bytes than before.
+    SystemPromptUpdated {
+        /// The mode.
+        mode: String,
+        /// The tier, 1 to 5.
+        tier: u8,
+        /// Tokens of the system prompt.
+        tokens: usize,
+        /// The hash of its text.
+        hash: String,
+        /// Why: `mode`, `tier`, `goal`, `skills`, `files`, `memory`, `first`.
+        reason: String,
+        /// What budgets cut, a line each.
+        trims: Vec<String>,
+    },
+    /// Another mode.
+    ModeChanged {
+        /// The mode before.
+        from: String,
+        /// The mode after.
+        to: String,
+        /// Who changed it: `auto`, `manual`, `tool` or `explicit`.
+        trigger: String,
+    },
+    /// Other skills are active.
+    ActiveSkillsUpdated(Difference),
+    /// Other tools are offered.
+    ActiveToolsUpdated(Difference),
+    /// Other hooks run.
+    ActiveHooksUpdated(Difference),
+    /// Other MCP servers are connected.
+    ActiveMcpUpdated(Difference),
+    /// Another tier.
+    PromptTierChanged {
+        /// The tier before.
+        old: u8,
+        /// The tier after.
+        new: u8,
+        /// Why.
+        reason: String,
+    },
+    /// The goal changed.
+    GoalUpdated {
+        /// The goal.
+        goal: String,
+        /// What happened to it.
+        what: String,
+    },
+    /// The window fills up.
+    ContextWarning {
+        /// Tokens of the conversation.
+        used: usize,
+        /// Tokens that it may have.
+        available: usize,
+        /// What the person should know.
+        advice: String,
+    },
+    /// A compaction was made.
+    CompactionFinished {
+        /// Tokens before.
+        before: usize,
+        /// Tokens after.
+        after: usize,
+        /// What was done, a line each.
+        steps: Vec<String>,
+    },
+    /// A compaction was not made; the conversation is as it was.
+    CompactionFailed {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Names that came and went.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// Those that came.
+    pub added: Vec<String>,
+    /// Those that went.
+    pub removed: Vec<String>,
+}
+
+impl Difference {
+    /// The difference between two lists of names; none when they hold the same names.
+    pub fn between(before: &[String], after: &[String]) -> Option<Self> {
+        let missing = |from: &[String], names: &[String]| {
+            names.iter().filter(|name| !from.contains(name)).cloned().collect::<Vec<_>>()
+        };
+        let difference = Self { added: missing(before, after), removed: missing(after, before) };
+        (!difference.added.is_empty() || !difference.removed.is_empty()).then_some(difference)
+    }
+}
+
+/// The stream itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Bus {
+    sender: broadcast::Sender<BusEvent>,
+}
+
+impl Default for Bus {
+    fn default() -> Self {
+        Self { sender: broadcast::channel(KEPT).0 }
+    }
+}
+
+impl Bus {
+    /// Tells everybody who listens; nobody has to.
+    #[allow(dead_code, reason = "the parts that change something send here")]
+    pub(crate) fn send(&self, conversation: Option<&ConversationId>, change: Change) {
+        let _ = self.sender.send(BusEvent { conversation: conversation.cloned(), change });
+    }
+
+    /// What is sent from here on.
+    pub(crate) fn listen(&self) -> broadcast::Receiver<BusEvent> {
+        self.sender.subscribe()
+    }
+}
+
+fn optional_id<S: serde::Serializer>(id: &Option<ConversationId>, serializer: S) -> Result<S::Ok, S::Error> {
+    id.as_ref().map(ConversationId::as_str).serialize(serializer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // OLLM-107 OLLM-109
+    #[test]
+    fn an_event_has_the_seeds_name_and_says_what_came_and_went() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let difference = Difference::between(&names(&["a", "b"]), &names(&["b", "c"])).unwrap();
+        let event =
+            BusEvent { conversation: Some(ConversationId::new("c1")), change: Change::ActiveSkillsUpdated(difference) };
+        let json = serde_json::to_string(&event).unwrap();
+        assert_eq!(json, r#"{"conversation":"c1","event":"active-skills-updated","added":["c"],"removed":["a"]}"#);
+        assert_eq!(Difference::between(&names(&["a", "b"]), &names(&["b", "a"])), None);
+    }
+}

@@ -1,0 +1,19 @@
+//! What the model may have done: the interface of a tool, and Limpid's own tools that need no store.
+//!
+//! A tool is a small file: its name, its arguments as a Rust type, what kind of effect it has, and what it does. What
+//! the model is told about it stands in the profile's `tools/*.md`. A tool that needs something of the world (a store,
+//! a folder, a client) holds it as a field; the runtime makes it so. Tools run in one place only, in the runtime,
+//! which asks the policy first.
+//!
+//! # Layout
+//! - [`tool`]: the interface.
+//! - [`schema`]: arguments as a JSON schema, made small.
+//! - [`get_local_time`]: the owner's clock.
+
+pub mod get_local_time;
+pub mod schema;
+pub mod tool;
+
+pub use get_local_time::GetLocalTime;
+pub use schema::schema_of;
+pub use tool::{PathArgument, Tool, ToolContext, ToolText, read_arguments};

@@ -1,0 +1,117 @@
+//! The interface of a tool.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use limpid_core::{ConversationId, ToolClass, Trust, TurnId};
+use serde_json::{Map, Value};
+
+/// Something that the model may have done.
+#[async_trait]
+pub trait Tool: Send + Sync {
+    /// The name that the model calls.
+    fn name(&self) -> &'static str;
+
+    /// The group that texts list it under.
+    fn group(&self) -> &'static str;
+
+    /// What kind of effect a call has, at most: what policies are about.
+    fn class(&self) -> ToolClass;
+
+    /// The kind of effect of this very call, when its arguments decide.
+    fn class_of(&self, _arguments: &Value) -> ToolClass {
+        self.class()
+    }
+
+    /// The JSON schema of its arguments; [`schema_of`](crate::schema_of) makes it from a Rust type.
+    fn schema(&self) -> Map<String, Value>;
+
+    /// Whether a call of unknown fate may simply be made again. One that may not is reported as of unknown outcome
+    /// after a crash (SEC-041).
+    fn is_repeatable(&self) -> bool;
+
+    /// The files and folders that a call would touch, as the arguments name them.
+    fn paths(&self, _arguments: &Value) -> Vec<PathArgument> {
+        Vec::new()
+    }
+
+    /// Where a call would send or fetch something: a host, an address, a chat. Rules and approvals name it.
+    fn destination(&self, _arguments: &Value) -> Option<String> {
+        None
+    }
+
+    /// How long a call may take, when that is not the usual time.
+    fn timeout(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Calls that one message of the person allows, and what is said of one more.
+    fn calls_a_message(&self) -> Option<(u32, &'static str)> {
+        None
+    }
+
+    /// Does it. The error is read by the model: what was wrong and what to do.
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String>;
+}
+
+/// A path that a call names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathArgument {
+    /// The path as the model wrote it.
+    pub path: String,
+    /// Whether the call would change what stands there.
+    pub write: bool,
+}
+
+/// What a tool returned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolText {
+    /// The text, whole.
+    pub text: String,
+    /// Who wrote the least trusted text in it.
+    pub trust: Trust,
+}
+
+impl ToolText {
+    /// A text of the program's own or of the owner's.
+    pub fn own(text: impl Into<String>) -> Self {
+        Self { text: text.into(), trust: Trust::Owner }
+    }
+
+    /// A text that anybody may have written.
+    pub fn outside(text: impl Into<String>) -> Self {
+        Self { text: text.into(), trust: Trust::Outside }
+    }
+}
+
+/// What a call knows of the turn that it belongs to.
+#[derive(Clone, Debug)]
+pub struct ToolContext {
+    /// When the call began: the one reading of the clock.
+    pub now: Timestamp,
+    /// The owner's zone.
+    pub zone: TimeZone,
+    /// The conversation.
+    pub conversation: ConversationId,
+    /// The turn.
+    pub turn: TurnId,
+    /// Who wrote the least trusted text that the model has read in this turn.
+    pub trust: Trust,
+}
+
+impl ToolContext {
+    /// The time, in milliseconds since 1970.
+    pub fn now_ms(&self) -> i64 {
+        self.now.as_millisecond()
+    }
+}
+
+/// Reads arguments into a type.
+///
+/// # Errors
+/// A sentence that names the field, for the model.
+pub fn read_arguments<T: serde::de::DeserializeOwned>(arguments: Value) -> Result<T, String> {
+    serde_json::from_value(arguments).map_err(|error| format!("wrong arguments: {error}"))
+}
