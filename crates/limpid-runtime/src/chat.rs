@@ -158,7 +158,7 @@ impl Stream for TurnHandle {
 
 impl Inner {
     /// The conversation of a request, made or changed as it says. Everything is checked before anything is written.
-    async fn conversation_for(&self, request: &ChatRequest) -> Result<Conversation, AgentError> {
+    pub(crate) async fn conversation_for(&self, request: &ChatRequest) -> Result<Conversation, AgentError> {
         let found = self.find_conversation(&request.conversation).await?;
         let kept = |field: fn(&Conversation) -> Option<String>| found.as_ref().and_then(field);
         let profile = request.profile.clone().or_else(|| kept(|found| Some(found.profile.clone())));

@@ -3,6 +3,7 @@
 //! # Layout
 //! - [`agent`], [`chat`], [`event`]: the handle, a message to it, and what is seen of a turn.
 //! - [`bus`]: what changes besides the turns, for everybody who watches.
+//! - [`slash`]: commands that begin with a slash, the same on every surface.
 //! - [`preview`], [`ledger`], [`doctor`]: the next prompt, requests sent again, what is wrong.
 //! - [`setup`], [`profile_files`]: the files of a home folder; `memories`: memories changed by hand.
 //! - [`config`], [`home`], [`world`]: what comes in as values: settings, folder, clock, randomness, environment.
@@ -40,6 +41,7 @@ mod redact;
 mod resume;
 mod session;
 pub mod setup;
+pub mod slash;
 pub mod tools;
 mod worker;
 mod workspace;
@@ -56,5 +58,6 @@ pub use ledger::Answering;
 pub use limpid_turn::Outcome;
 pub use models::{Found, memory_available};
 pub use preview::PreviewRequest;
+pub use slash::{Completion, Slash, SlashReply};
 pub use tools::{PathArgument, Tool, ToolBox, ToolContext, ToolText};
 pub use world::{Clock, Environment, Ids, RandomIds, SystemClock};

@@ -120,12 +120,10 @@ impl Inner {
         tokio::spawn(worker.work());
     }
 
-    /// Tells a conversation's worker something when there is one.
-    pub(crate) fn tell(&self, conversation: &ConversationId, command: Command) {
+    /// Tells a conversation's worker something when there is one, and says whether there is.
+    pub(crate) fn tell(&self, conversation: &ConversationId, command: Command) -> bool {
         let workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(worker) = workers.get(conversation) {
-            let _ = worker.send(command);
-        }
+        workers.get(conversation).is_some_and(|worker| worker.send(command).is_ok())
     }
 }
 

@@ -82,6 +82,24 @@ async fn events_come_as_json_one_a_line() {
     insta::assert_snapshot!(events.iter().map(|event| format!("{event}\n")).collect::<String>());
 }
 
+// SUR-015 SUR-012
+#[tokio::test]
+async fn a_command_is_carried_out_in_the_last_conversation_and_two_slashes_say_one() {
+    let world = World::new(REPLIES).await;
+    world.done(&["chat", "hi"]).await;
+    let said = world.done(&["chat", "/mode", "developer"]).await;
+    assert!(said.contains("developer"), "{said}");
+    let shown = world.json(&["conversation", "show", "last", "--json"]).await;
+    assert_eq!(shown["conversation"]["mode"], "developer");
+    let event: Value = serde_json::from_str(&world.done(&["chat", "--json", "/mode"]).await).unwrap();
+    assert_eq!((&event["type"], &event["command"]), (&"command".into(), &"mode".into()));
+    assert_eq!(world.recorder.calls().len(), 1, "no command asks a model");
+    world.done(&["chat", "-c", "last", "//mode", "is", "a", "command"]).await;
+    assert_eq!(typed(&world.recorder.calls()[1].user()), "/mode is a command");
+    let wrong = world.run(&["chat", "/mode", "sleepy"]).await;
+    assert!(wrong.code == 2 && wrong.err.contains("there are: assistant"), "{}", wrong.err);
+}
+
 // PRO-040 PRO-041
 #[tokio::test]
 async fn the_second_turn_begins_with_every_byte_of_the_first_ones_messages() {

@@ -1,12 +1,14 @@
 //! `chat`: one message and its answer, or a conversation at the terminal.
 
+mod completer;
 mod events;
 mod terminal;
 
 use std::io::Read as _;
 
 use limpid_core::ConversationId;
-use limpid_runtime::{Agent, ChatRequest, ConversationChoice};
+use limpid_runtime::slash::is_command;
+use limpid_runtime::{Agent, ChatRequest, ConversationChoice, Slash};
 use tokio_util::sync::CancellationToken;
 
 pub use events::Printer;
@@ -63,8 +65,14 @@ fn message(context: &Context, args: &ChatArgs) -> Result<Option<String>, Failure
 }
 
 async fn once(context: &Context, agent: &Agent, talk: &TalkArgs, text: String, json: bool) -> Result<(), Failure> {
-    let conversation = choice(talk.conversation.as_deref(), &ConversationChoice::New);
+    // A command is about a conversation that is there; a message without a word about it begins one.
+    let usual = if is_command(&text) { ConversationChoice::Last } else { ConversationChoice::New };
+    let conversation = choice(talk.conversation.as_deref(), &usual);
     let mut printer = Printer::new(&context.environment, json);
+    let text = match agent.command(&conversation, &text).await? {
+        Slash::Message(text) => text,
+        Slash::Reply(reply) => return printer.reply(&reply),
+    };
     let stop = CancellationToken::new();
     let watched = stop.clone();
     let watcher = tokio::spawn(async move {

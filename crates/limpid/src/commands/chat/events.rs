@@ -2,7 +2,7 @@
 //! every event as one line of JSON.
 
 use limpid_core::Usage;
-use limpid_runtime::{AgentEvent, Outcome};
+use limpid_runtime::{AgentEvent, Outcome, SlashReply};
 use serde_json::{Value, json};
 
 use crate::environment::Environment;
@@ -80,6 +80,22 @@ impl Printer {
             },
             AgentEvent::Accepted { .. } | AgentEvent::Usage { .. } | AgentEvent::Broken(_) => Ok(()),
         }
+    }
+
+    /// Prints what a command came to.
+    ///
+    /// # Errors
+    /// When standard output cannot be written.
+    pub fn reply(&self, reply: &SlashReply) -> Result<(), Failure> {
+        if !self.json {
+            return output::line(&reply.text);
+        }
+        let conversation = reply.conversation.as_ref().map(limpid_core::ConversationId::as_str);
+        let shape = json!({
+            "type": "command", "version": output::JSON_VERSION, "command": reply.command, "conversation": conversation,
+            "text": reply.text, "changed": reply.changed,
+        });
+        output::line(&shape.to_string())
     }
 
     /// Ends the line that is open, if one is, and readies the printer for another turn.

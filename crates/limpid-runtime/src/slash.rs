@@ -1,0 +1,298 @@
+//! Slash commands: one table for every surface (SUR-015).
+//!
+//! A line that begins with `/name` and stands for a command is carried out here and never reaches a model. Everything
+//! else is a message: `/skill-id` included, which activates a skill (KAI-099). `//name` says `/name` to the model.
+//!
+//! A command is a file beside this one with a [`SlashCommand`] in it, and a line in [`TABLE`].
+
+mod context;
+mod cost;
+mod help;
+mod memory;
+mod mode;
+mod model;
+mod new;
+mod profile;
+mod prompt;
+mod stop;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use limpid_core::ConversationId;
+use limpid_store::Conversation;
+
+use crate::agent::{Agent, Inner};
+use crate::chat::{ChatRequest, ConversationChoice};
+use crate::error::AgentError;
+
+/// Every command, in the order in which `/help` lists them.
+static TABLE: &[&dyn SlashCommand] = &[
+    &help::Help,
+    &new::New,
+    &stop::Stop,
+    &mode::Mode,
+    &profile::Profile,
+    &model::Model,
+    &prompt::Prompt,
+    &context::Context,
+    &memory::Memory,
+    &cost::Cost,
+];
+
+/// A command: what it is called, what it takes, what it does.
+#[async_trait]
+pub(crate) trait SlashCommand: Send + Sync {
+    /// What stands behind the slash: `a-z` and dashes.
+    fn name(&self) -> &'static str;
+
+    /// What may follow, as help shows it; empty for nothing.
+    fn arguments(&self) -> &'static str {
+        ""
+    }
+
+    /// What it does, in one line.
+    fn help(&self) -> &'static str;
+
+    /// Words that may follow those that are there already.
+    ///
+    /// # Errors
+    /// When what they are read from cannot be read; then none are offered.
+    async fn words(&self, _scene: &Scene<'_>, _before: &[&str]) -> Result<Vec<String>, AgentError> {
+        Ok(Vec::new())
+    }
+
+    /// Carries it out. `arguments` is what followed the name, without white space around it.
+    ///
+    /// # Errors
+    /// Whatever it fails with; the person reads it.
+    async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError>;
+}
+
+/// Where a command was given.
+pub(crate) struct Scene<'a> {
+    pub(crate) agent: &'a Agent,
+    choice: &'a ConversationChoice,
+    /// The conversation, when there is one yet.
+    pub(crate) conversation: Option<Conversation>,
+}
+
+/// What a line that a person wrote comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Slash {
+    /// No command: this is to be said in the conversation.
+    Message(String),
+    /// A command that was carried out.
+    Reply(SlashReply),
+}
+
+/// What a command came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SlashReply {
+    /// The command's name.
+    pub command: &'static str,
+    /// What the person reads: plain text, no line break at its end.
+    pub text: String,
+    /// The conversation that the next message goes to, when there is one.
+    pub conversation: Option<ConversationId>,
+    /// What is different from before: `conversation`, `mode`, `profile`, `model`, …; empty when nothing is.
+    pub changed: Vec<&'static str>,
+}
+
+/// A command as a list shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlashInfo {
+    /// What stands behind the slash.
+    pub name: &'static str,
+    /// What may follow; empty for nothing.
+    pub arguments: &'static str,
+    /// What it does, in one line.
+    pub help: &'static str,
+}
+
+/// A word that may stand where the cursor is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The word, with its slash when it is a command.
+    pub word: String,
+    /// What it is, when there is something to say.
+    pub help: String,
+}
+
+/// Every command, in the order in which help lists them.
+pub fn commands() -> impl Iterator<Item = SlashInfo> {
+    TABLE.iter().map(|command| SlashInfo { name: command.name(), arguments: command.arguments(), help: command.help() })
+}
+
+/// Whether a text is a command, so that a surface can choose the conversation before it asks for more.
+pub fn is_command(text: &str) -> bool {
+    matches!(parse(text), Line::Command(..) | Line::Mistyped(..))
+}
+
+impl Agent {
+    /// Carries out a command, or says what of the text is a message.
+    ///
+    /// # Errors
+    /// When the command fails, or its name is that of a command but for a slip of the finger.
+    pub async fn command(&self, conversation: &ConversationChoice, text: &str) -> Result<Slash, AgentError> {
+        let (command, arguments) = match parse(text) {
+            Line::Message(text) => return Ok(Slash::Message(text.to_owned())),
+            Line::Mistyped(name, near) => return Err(AgentError::Invalid(mistyped(name, near))),
+            Line::Command(command, arguments) => (command, arguments),
+        };
+        let scene = self.scene(conversation).await?;
+        let mut reply = command.run(&scene, arguments).await?;
+        reply.command = command.name();
+        Ok(Slash::Reply(reply))
+    }
+
+    /// What the last word of a line may become: commands, and what they take.
+    pub async fn complete(&self, conversation: &ConversationChoice, line: &str) -> Vec<Completion> {
+        let Some(rest) = line.strip_prefix('/').filter(|rest| !rest.starts_with('/')) else { return Vec::new() };
+        let Some((name, rest)) = rest.split_once(char::is_whitespace) else {
+            let fitting = commands().filter(|command| command.name.starts_with(rest));
+            return fitting
+                .map(|command| Completion { word: format!("/{}", command.name), help: command.help.to_owned() })
+                .collect();
+        };
+        let Some(command) = find(name) else { return Vec::new() };
+        let mut before: Vec<&str> = rest.split_whitespace().collect();
+        let begun = if rest.ends_with(char::is_whitespace) { "" } else { before.pop().unwrap_or_default() };
+        let Ok(scene) = self.scene(conversation).await else { return Vec::new() };
+        let words = command.words(&scene, &before).await.unwrap_or_default();
+        let fitting = words.into_iter().filter(|word| word.starts_with(begun));
+        fitting.map(|word| Completion { word, help: String::new() }).collect()
+    }
+
+    async fn scene<'a>(&'a self, choice: &'a ConversationChoice) -> Result<Scene<'a>, AgentError> {
+        let conversation = self.find_conversation(choice).await?;
+        Ok(Scene { agent: self, choice, conversation })
+    }
+}
+
+impl Scene<'_> {
+    pub(crate) fn inner(&self) -> &Arc<Inner> {
+        &self.agent.inner
+    }
+
+    /// The conversation, changed as the request says and made when there is none.
+    pub(crate) async fn change(&self, request: ChatRequest) -> Result<Conversation, AgentError> {
+        let conversation = self.choice.clone();
+        self.inner().conversation_for(&ChatRequest { conversation, ..request }).await
+    }
+
+    /// A reply that says something and changes nothing.
+    pub(crate) fn says(&self, text: impl Into<String>) -> SlashReply {
+        let conversation = self.conversation.as_ref().map(|conversation| conversation.id.clone());
+        SlashReply { text: text.into(), conversation, ..SlashReply::default() }
+    }
+}
+
+impl SlashReply {
+    /// The same reply, after this conversation changed in these ways.
+    pub(crate) fn after(self, conversation: &Conversation, changed: &[&'static str]) -> Self {
+        Self { conversation: Some(conversation.id.clone()), changed: changed.to_vec(), ..self }
+    }
+}
+
+/// Whether a name is a command's, so that nothing else may take it (KAI-100).
+pub fn is_taken(name: &str) -> bool {
+    find(name).is_some()
+}
+
+/// How a line that a person wrote reads.
+enum Line<'a> {
+    Message(&'a str),
+    Command(&'static dyn SlashCommand, &'a str),
+    /// A name that is none, and the command that was probably meant.
+    Mistyped(&'a str, &'static str),
+}
+
+fn parse(text: &str) -> Line<'_> {
+    let line = text.trim();
+    let Some(rest) = line.strip_prefix('/') else { return Line::Message(text) };
+    if rest.starts_with('/') {
+        return Line::Message(rest);
+    }
+    let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    if let Some(command) = find(name) {
+        return Line::Command(command, arguments.trim());
+    }
+    let near = TABLE.iter().map(|command| command.name()).find(|known| is_slip(&name.to_lowercase(), known));
+    near.map_or(Line::Message(text), |near| Line::Mistyped(name, near))
+}
+
+fn find(name: &str) -> Option<&'static dyn SlashCommand> {
+    TABLE.iter().find(|command| command.name().eq_ignore_ascii_case(name)).copied()
+}
+
+/// Whether one letter too many, too few or wrong, or two that changed places, make one word of the other.
+fn is_slip(typed: &str, known: &str) -> bool {
+    let (typed, known): (Vec<char>, Vec<char>) = (typed.chars().collect(), known.chars().collect());
+    let same = typed.iter().zip(&known).take_while(|(a, b)| a == b).count();
+    let (typed, known) = (&typed[same..], &known[same..]);
+    let after = |word: &'_ [char], skipped: usize| word.get(skipped..).map(<[char]>::to_vec);
+    let swapped = matches!((typed, known), ([a, b, x @ ..], [c, d, y @ ..]) if (a, b, x) == (d, c, y));
+    [(1, 0), (0, 1), (1, 1)].iter().any(|&(a, b)| {
+        let rest = after(typed, a);
+        rest.is_some() && rest == after(known, b)
+    }) || swapped
+}
+
+fn mistyped(name: &str, near: &str) -> String {
+    let names: Vec<String> = commands().map(|command| format!("/{}", command.name)).collect();
+    format!(
+        "there is no command /{name}; did you mean /{near}? There are: {}. To say it to the agent, write //{name}",
+        names.join(" ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reads(text: &str) -> String {
+        match parse(text) {
+            Line::Message(text) => format!("says {text:?}"),
+            Line::Command(command, arguments) => format!("does {} {arguments:?}", command.name()),
+            Line::Mistyped(name, near) => format!("refuses {name:?}, near {near}"),
+        }
+    }
+
+    // SUR-015 KAI-099
+    #[test]
+    fn a_line_is_a_command_or_a_message_or_a_slip() {
+        let lines = [
+            "hi /help",
+            "/help",
+            "  /HELP  me ",
+            "/mode\tdeveloper",
+            "//mode developer",
+            "/mdoe developer",
+            "/hlep",
+            "/costs",
+            "/modl",
+            "/poem about rain",
+            "/etc/passwd holds what?",
+            "/",
+            "/ help",
+            "",
+        ];
+        let read: Vec<String> = lines.iter().map(|line| format!("{line:?} {}", reads(line))).collect();
+        insta::assert_snapshot!(read.join("\n"));
+    }
+
+    // SUR-015
+    #[test]
+    fn every_command_has_a_name_of_its_own_and_a_line_of_help() {
+        let names: Vec<&str> = commands().map(|command| command.name).collect();
+        let mut sorted = names.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert_eq!(sorted.len(), names.len());
+        for command in commands() {
+            assert!(command.name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{}", command.name);
+            assert!(!command.help.is_empty() && !command.help.contains('\n'), "{}", command.name);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! `/new`.
+
+use async_trait::async_trait;
+
+use super::{Scene, SlashCommand, SlashReply};
+use crate::chat::{ChatRequest, ConversationChoice};
+use crate::error::AgentError;
+
+/// Begins another conversation; the one before stays as it is (LES-148).
+pub(super) struct New;
+
+#[async_trait]
+impl SlashCommand for New {
+    fn name(&self) -> &'static str {
+        "new"
+    }
+
+    fn help(&self) -> &'static str {
+        "Begin a new conversation; this one is kept"
+    }
+
+    async fn run(&self, scene: &Scene<'_>, _arguments: &str) -> Result<SlashReply, AgentError> {
+        let conversation = ConversationChoice::New;
+        let made = scene.inner().conversation_for(&ChatRequest { conversation, ..ChatRequest::default() }).await?;
+        let kept = match &scene.conversation {
+            Some(old) if old.messages > 0 => format!(" The one before is kept as {}.", old.id),
+            _ => String::new(),
+        };
+        Ok(scene.says(format!("A new conversation.{kept}")).after(&made, &["conversation"]))
+    }
+}

@@ -1,0 +1,31 @@
+//! `/stop`.
+
+use async_trait::async_trait;
+
+use super::{Scene, SlashCommand, SlashReply};
+use crate::error::AgentError;
+use crate::worker::Command;
+
+/// Stops the answer that is under way.
+pub(super) struct Stop;
+
+#[async_trait]
+impl SlashCommand for Stop {
+    fn name(&self) -> &'static str {
+        "stop"
+    }
+
+    fn help(&self) -> &'static str {
+        "Stop the answer that is under way; what was said so far is kept"
+    }
+
+    async fn run(&self, scene: &Scene<'_>, _arguments: &str) -> Result<SlashReply, AgentError> {
+        let told = match &scene.conversation {
+            Some(conversation) => scene.inner().tell(&conversation.id, Command::Cancel),
+            None => false,
+        };
+        let mut reply = scene.says(if told { "Stopped." } else { "Nothing is under way." });
+        reply.changed.extend(told.then_some("turn"));
+        Ok(reply)
+    }
+}
