@@ -277,3 +277,42 @@ proptest! {
         }
     }
 }
+
+// PRO-005 PRO-011
+#[test]
+fn a_profile_that_is_loaded_alone_is_the_one_among_all() {
+    let all = Profiles::shipped();
+    for profile in all.iter() {
+        let alone = Profiles::one_with_home(profile.name(), []);
+        assert_eq!(format!("{:?}", alone.get(profile.name()).unwrap()), format!("{profile:?}"));
+    }
+    let own = || {
+        home(&[
+            ("mine/profile.toml", "base = \"yours\"\n"),
+            ("yours/profile.toml", "base = \"kai\"\n"),
+            ("yours/sections/soul.md", "I am yours."),
+            ("other/profile.toml", "base = \"nobody\"\n"),
+        ])
+    };
+    let (all, alone) = (Profiles::with_home(own()), Profiles::one_with_home("mine", own()));
+    assert_eq!(format!("{:?}", alone.get("mine").unwrap()), format!("{:?}", all.get("mine").unwrap()));
+    assert_eq!(alone.iter().map(|profile| profile.name()).collect::<Vec<_>>(), ["kai", "limpid", "mine", "yours"]);
+    assert!(alone.problems().is_empty(), "what is wrong with `other` is no concern of `mine`");
+    let error = Profiles::one_with_home("nine", own()).get("nine").unwrap_err().to_string();
+    assert_eq!(error, Profiles::with_home(own()).get("nine").unwrap_err().to_string());
+}
+
+// PRO-005 OLLM-052
+#[test]
+fn a_broken_manifest_is_told_alike_when_its_profile_is_loaded_alone() {
+    for broken in ["base = ", "base = \"kai\"\nnonsense = 1\n", "base = \"koshi\"\n[path.chat-remote]\nmessages = 3\n"]
+    {
+        for name in ["kai", "mine"] {
+            let files = || home(&[(&format!("{name}/profile.toml"), broken)]);
+            let (all, alone) = (Profiles::with_home(files()), Profiles::one_with_home(name, files()));
+            let told = |profiles: &Profiles| profiles.problems().iter().map(ToString::to_string).collect::<Vec<_>>();
+            assert_eq!(told(&alone), told(&all), "{broken}");
+            assert_eq!(format!("{:?}", alone.get(name)), format!("{:?}", all.get(name)), "{broken}");
+        }
+    }
+}

@@ -170,7 +170,7 @@ impl Agent {
     /// # Errors
     /// When the owner's files cannot be read.
     pub fn profiles(&self) -> Result<Arc<Profiles>, AgentError> {
-        Ok(self.inner.prompts.load()?.profiles)
+        self.inner.prompts.load()
     }
 
     /// What changes in the agent from here on: modes, prompts, goals, skills, windows.

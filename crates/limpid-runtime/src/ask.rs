@@ -4,7 +4,7 @@ mod once;
 mod recipe;
 mod record;
 
-use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
@@ -87,17 +87,19 @@ impl Driver<'_> {
     }
 
     /// What renders the prompt of the next call.
-    async fn recipe(&self, tools: bool) -> Result<Recipe, AgentError> {
-        let inner = &self.worker.inner;
-        let mut counters = HashMap::new();
+    async fn recipe(&mut self, tools: bool) -> Result<Recipe, AgentError> {
+        let inner = Arc::clone(&self.worker.inner);
         for model in &self.models {
-            counters.insert(model.info().name(), inner.counter(model.info()).await?);
+            let name = model.info().name();
+            if let Entry::Vacant(free) = self.counters.entry(name) {
+                free.insert(inner.counter(model.info()).await?);
+            }
         }
         Ok(Recipe {
             profile: Arc::clone(&self.profile),
             path: self.path.clone(),
             inputs: Inputs { in_flight: in_flight(&self.machine), ..self.inputs.clone() },
-            counters,
+            counters: self.counters.clone(),
             sampling: inner.sampling(),
             tools: if tools { ToolUse::Auto } else { ToolUse::Never },
             conversation: Some(self.worker.conversation.to_string()),

@@ -1,10 +1,11 @@
 //! How a turn begins: with the messages that wait.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use limpid_core::{CallId, ConversationId, Message, TurnId};
+use limpid_prompt::count::Estimate;
 use limpid_prompt::inputs::HistoryMessage;
 use limpid_store::{Conversation, ConversationChange, Inbound, InboundId, Lease, NewMessage, NewTurn, TurnWrite};
 use limpid_turn::{Turn, TurnStart};
@@ -32,6 +33,8 @@ struct Ready {
     gathered: Gathered,
     began: Began,
     models: Models,
+    /// What counts the prompts of the turn, by model.
+    counters: HashMap<String, Estimate>,
     /// The message as it is sent.
     sent: Message,
 }
@@ -50,13 +53,12 @@ impl Worker {
         let id = TurnId::new(format!("t{}", hex(&*inner.ids)));
         let name = ready.as_ref().map(|ready| ready.gathered.path.clone());
         let path = name.unwrap_or_else(|_| path.unwrap_or_else(|| "chat-remote".to_owned()));
-        let now_ms = now.as_millisecond();
-        inner.store.begin_turn(lease, NewTurn { id: id.clone(), path, inbound: Vec::new(), now_ms }).await?;
+        let new = NewTurn { id: id.clone(), path, inbound: ids, now_ms: now.as_millisecond() };
 
         let mut messages = earlier(&inner, &waiting);
         let ready = match ready {
             Ok(ready) => ready,
-            Err(error) => return self.cannot_begin(lease, &id, ids, messages, &waiting, &error).await,
+            Err(error) => return self.cannot_begin(lease, new, messages, &waiting, &error).await,
         };
         let (typed, inbound) = newest(&inner, &waiting);
         let row = NewMessage {
@@ -65,13 +67,10 @@ impl Worker {
             ..NewMessage::new(ready.sent.clone())
         };
         messages.push(row);
-        let writes = vec![
-            TurnWrite::Take(ids),
-            TurnWrite::Event(Entry::Began(Box::new(ready.began.clone())).to_row()),
-            TurnWrite::Messages(messages),
-        ];
-        inner.store.commit(lease, &id, writes, now_ms).await?;
-        self.keep(&conversation, &ready, &typed).await?;
+        let mut writes =
+            vec![TurnWrite::Event(Entry::Began(Box::new(ready.began.clone())).to_row()), TurnWrite::Messages(messages)];
+        writes.extend(kept(&conversation, &ready, &typed));
+        inner.store.begin_turn(lease, new, writes).await?;
 
         self.listeners.send(&AgentEvent::Started {
             turn: Some(id.clone()),
@@ -84,7 +83,7 @@ impl Worker {
         }
         let start = start_of(&ready.began, &ready.gathered.inputs.history);
         let (machine, effects) = Turn::start(start);
-        let Ready { gathered, models, .. } = ready;
+        let Ready { gathered, models, counters, .. } = ready;
         let tools = Arc::new(TurnTools::new(inner.tools.clone(), Arc::clone(&inner.ids), std::iter::empty()));
         let driver = Driver {
             worker: self,
@@ -96,6 +95,7 @@ impl Worker {
             models,
             inputs: gathered.inputs,
             tools,
+            counters,
             steering: VecDeque::new(),
             request: None,
         };
@@ -135,15 +135,14 @@ impl Worker {
             gathered.notices.extend(unknown_notice(&card));
         }
         let began = began(inner, &gathered.inputs, &prompt, card.name());
-        Ok(Ready { sent: as_sent(&prompt, &typed), began, models, gathered })
+        Ok(Ready { sent: as_sent(&prompt, &typed), began, models, counters: recipe.counters, gathered })
     }
 
     /// Keeps the messages and tells why nobody answers them.
     async fn cannot_begin(
         &mut self,
         lease: &Lease,
-        id: &TurnId,
-        taken: Vec<InboundId>,
+        new: NewTurn,
         mut messages: Vec<NewMessage>,
         waiting: &[Inbound],
         error: &AgentError,
@@ -151,25 +150,8 @@ impl Worker {
         let (typed, inbound) = newest(&self.inner, waiting);
         messages.push(NewMessage { inbound, ..NewMessage::new(typed) });
         let outcome = failed(error);
-        let writes = vec![TurnWrite::Take(taken), TurnWrite::Messages(messages), end_of(&outcome)];
-        self.inner.store.commit(lease, id, writes, self.inner.now_ms()).await?;
+        self.inner.store.begin_turn(lease, new, vec![TurnWrite::Messages(messages), end_of(&outcome)]).await?;
         self.listeners.finish(&AgentEvent::Done { outcome, answer: None });
-        Ok(())
-    }
-
-    /// What the conversation keeps once the turn has begun: its beginning, and a title.
-    async fn keep(&self, conversation: &Conversation, ready: &Ready, typed: &Message) -> Result<(), AgentError> {
-        let mut changes = Vec::new();
-        let session = &ready.gathered.session;
-        if *session != Session::read(conversation.session.as_deref()).unwrap_or_default() {
-            changes.push(ConversationChange::Session(Some(session.to_text())));
-        }
-        if conversation.title.is_empty() {
-            changes.push(ConversationChange::Title(title(&typed.text)));
-        }
-        if !changes.is_empty() {
-            self.inner.store.change_conversation(&conversation.id, changes, self.inner.now_ms()).await?;
-        }
         Ok(())
     }
 }
@@ -180,6 +162,19 @@ impl Inner {
         let missing = || AgentError::Invalid(format!("the conversation {id} is gone"));
         self.store.conversation(id).await?.ok_or_else(missing)
     }
+}
+
+/// What the conversation keeps once the turn has begun: its beginning, and a title.
+fn kept(conversation: &Conversation, ready: &Ready, typed: &Message) -> Option<TurnWrite> {
+    let mut changes = Vec::new();
+    let session = &ready.gathered.session;
+    if *session != Session::read(conversation.session.as_deref()).unwrap_or_default() {
+        changes.push(ConversationChange::Session(Some(session.to_text())));
+    }
+    if conversation.title.is_empty() {
+        changes.push(ConversationChange::Title(title(&typed.text)));
+    }
+    (!changes.is_empty()).then_some(TurnWrite::Conversation(changes))
 }
 
 /// Where the machine starts from.

@@ -212,7 +212,7 @@ impl Inner {
     }
 
     fn check_profile(&self, profile: &str, mode: Option<&str>, path: Option<&str>) -> Result<(), AgentError> {
-        let profile = self.prompts.load()?.profile(profile)?;
+        let profile = self.prompts.load_one(profile)?.profile(profile)?;
         if let Some(mode) = mode {
             profile.mode(mode, limpid_core::Tier::ALL[2]).map_err(|error| AgentError::Invalid(error.to_string()))?;
         }

@@ -30,7 +30,7 @@ impl Inner {
 
 /// Tokens of a prompt with its tools by a counter: the number that is shown of it (LES-001).
 pub(crate) fn tokens(prompt: &Prompt, counter: &dyn TokenCounter) -> usize {
-    prompt.clone().counted_by(counter).totals().map_or(0, |totals| totals.total)
+    prompt.totals_by(counter).total
 }
 
 /// Refuses a prompt that does not fit the window, with the sizes of its largest parts (LES-013).

@@ -4,11 +4,12 @@
 //! of a request, the end of the turn. After a crash the journal is replayed, and what has no recorded result is done
 //! again, or reported as of unknown outcome when that could do harm (SEC-041).
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use limpid_core::{CallId, Message, RequestId, Role, Trust, TurnId};
 use limpid_model::Model;
+use limpid_prompt::count::Estimate;
 use limpid_prompt::inputs::{HistoryMessage, Inputs};
 use limpid_prompt::{OfferedTool, Profile, Prompt};
 use limpid_store::{Inbound, InboundId, Lease, NewMessage, TurnOutcome, TurnWrite};
@@ -39,6 +40,8 @@ pub(crate) struct Driver<'a> {
     /// Everything that the prompt uses; the messages of the turn are added for each call.
     pub(crate) inputs: Inputs,
     pub(crate) tools: Arc<TurnTools>,
+    /// What counts the prompts of the turn, by model: it does not change while the turn runs.
+    pub(crate) counters: HashMap<String, Estimate>,
     /// Steering messages that the machine has and no border has placed.
     pub(crate) steering: VecDeque<InboundId>,
     /// The request whose reply is being worked off.

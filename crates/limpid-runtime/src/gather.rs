@@ -56,7 +56,7 @@ impl Inner {
     /// Reads everything anew.
     pub(crate) async fn gather(&self, occasion: Occasion<'_>) -> Result<Gathered, AgentError> {
         let mut notices = Vec::new();
-        let loaded = self.prompts.load()?;
+        let loaded = self.prompts.load_one(occasion.profile)?;
         let profile = loaded.profile(occasion.profile)?;
         notices.extend(loaded.notices(&profile));
         let path = occasion.path.unwrap_or(if occasion.card.local { "chat-local" } else { "chat-remote" }).to_owned();

@@ -1,7 +1,8 @@
 //! Profiles as they stand now: the shipped ones with the owner's files in place. The owner's files are read at every
 //! turn and compiled again only when one of them changed (KOSHI-003).
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use limpid_prompt::fs::read_profiles;
 use limpid_prompt::problem::{Problem, Severity};
@@ -15,32 +16,56 @@ use crate::home::Home;
 #[derive(Debug)]
 pub(crate) struct Prompts {
     home: Home,
-    loaded: Mutex<Option<Loaded>>,
+    known: Mutex<Known>,
 }
 
-/// Profiles and the owner's files that they were made from.
+/// What was loaded, and the owner's files that it was made from.
+#[derive(Debug, Default)]
+struct Known {
+    files: Arc<Vec<SourceFile>>,
+    all: Option<Arc<Profiles>>,
+    /// One profile each: a turn needs no other, and a start should not wait for them.
+    one: BTreeMap<String, Arc<Profiles>>,
+}
+
+/// A profile with what it stands on, and the owner's files that it was made from.
 #[derive(Clone, Debug)]
 pub(crate) struct Loaded {
     pub(crate) files: Arc<Vec<SourceFile>>,
-    pub(crate) profiles: Arc<Profiles>,
+    profiles: Arc<Profiles>,
 }
 
 impl Prompts {
     pub(crate) fn new(home: Home) -> Self {
-        Self { home, loaded: Mutex::new(None) }
+        Self { home, known: Mutex::default() }
     }
 
     /// The profiles as the files stand now.
-    pub(crate) fn load(&self) -> Result<Loaded, AgentError> {
+    pub(crate) fn load(&self) -> Result<Arc<Profiles>, AgentError> {
+        let mut known = self.known()?;
+        let files = Arc::clone(&known.files);
+        let make = || Arc::new(Profiles::with_home(files.iter().cloned()));
+        Ok(Arc::clone(known.all.get_or_insert_with(make)))
+    }
+
+    /// One profile as the files stand now.
+    pub(crate) fn load_one(&self, name: &str) -> Result<Loaded, AgentError> {
+        let mut known = self.known()?;
+        let files = Arc::clone(&known.files);
+        let make = || Arc::new(Profiles::one_with_home(name, files.iter().cloned()));
+        let profiles = Arc::clone(known.one.entry(name.to_owned()).or_insert_with(make));
+        Ok(Loaded { files, profiles })
+    }
+
+    /// What is known of the files as they stand now; nothing when one of them changed.
+    fn known(&self) -> Result<MutexGuard<'_, Known>, AgentError> {
         let folder = self.home.profiles();
         let files = read_profiles(&folder, Layer::Home).map_err(AgentError::file(&folder))?;
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = loaded.as_ref().filter(|known| *known.files == files) {
-            return Ok(known.clone());
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if *known.files != files {
+            *known = Known { files: Arc::new(files), ..Known::default() };
         }
-        let profiles = Profiles::with_home(files.clone());
-        let fresh = Loaded { files: Arc::new(files), profiles: Arc::new(profiles) };
-        Ok(loaded.insert(fresh).clone())
+        Ok(known)
     }
 }
 

@@ -1,6 +1,6 @@
 //! How a turn that a crash interrupted is carried on (SEC-041).
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use limpid_core::{Role, TurnId};
@@ -53,7 +53,7 @@ impl Worker {
         let asked = own.len().saturating_sub(machine.in_flight().len());
         history.extend(own.iter().take(asked.saturating_sub(1)).map(convert::history));
 
-        let loaded = inner.prompts.load()?;
+        let loaded = inner.prompts.load_one(&began.profile)?;
         let models = inner.shelf.for_turn(Some(&began.model)).await?;
         let made = machine.in_flight().iter().flat_map(|message| &message.calls).map(|call| call.name.as_str());
         let tools = Arc::new(TurnTools::new(inner.tools.clone(), Arc::clone(&inner.ids), made));
@@ -66,6 +66,7 @@ impl Worker {
             path: began.path.clone(),
             models,
             inputs: Inputs { history, ..began.inputs.clone() },
+            counters: HashMap::new(),
             steering: waiting_to_steer(&entries, &machine, asked, &own),
             machine,
             tools,

@@ -58,6 +58,7 @@ macro_rules! contract_suite {
                 a_commit_is_all_or_nothing
                 an_ended_turn_takes_nothing_more
                 an_unfinished_turn_is_found
+                a_turn_begins_with_its_first_writes_or_not_at_all
                 a_message_that_steers_is_taken_during_the_turn
             }
             ledger {

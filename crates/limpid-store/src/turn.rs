@@ -3,17 +3,20 @@
 use async_trait::async_trait;
 use limpid_core::{ConversationId, MessageId, RequestId, Trust, TurnId};
 
-use crate::{InboundId, Lease, Listed, NewMessage, NewRequest, RequestEnd, SharedPrefix, StoreError};
+use crate::{
+    ConversationChange, InboundId, Lease, Listed, NewMessage, NewRequest, RequestEnd, SharedPrefix, StoreError,
+};
 
 /// Turns and their journals. What a turn writes goes through [`Turns::commit`], which asks for the lease.
 #[async_trait]
 pub trait Turns: Send + Sync {
-    /// Begins a turn and takes the accepted messages that it answers, in one transaction.
+    /// Begins a turn, takes the accepted messages that it answers and makes its first writes, in one transaction.
     ///
     /// # Errors
     /// [`StoreError::StaleFence`] when the lease is somebody else's; [`StoreError::Exists`] when the id is taken;
-    /// [`StoreError::Invalid`] when an accepted message is another turn's or another conversation's.
-    async fn begin_turn(&self, lease: &Lease, new: NewTurn) -> Result<Turn, StoreError>;
+    /// [`StoreError::Invalid`] when an accepted message is another turn's or another conversation's; for the writes
+    /// those of [`Turns::commit`].
+    async fn begin_turn(&self, lease: &Lease, new: NewTurn, writes: Vec<TurnWrite>) -> Result<Turn, StoreError>;
 
     /// Writes all of `writes` or none, durably; the answer has one entry for each.
     ///
@@ -116,6 +119,8 @@ pub enum TurnWrite {
     Messages(Vec<NewMessage>),
     /// A request that is about to be sent. Its conversation and turn are those of the write.
     Request(Box<NewRequest>),
+    /// Changes to the conversation.
+    Conversation(Vec<ConversationChange>),
     /// What came back for a request.
     RequestEnd(RequestId, Box<RequestEnd>),
     /// The turn's end. Nothing can be written to it afterwards.

@@ -79,7 +79,7 @@ async fn write_forever(store: Arc<dyn Store>, id: &'static str, first: u64) {
         tell("accepted", number);
         let turn = TurnId::new(&key);
         let new = NewTurn { id: turn.clone(), path: "chat".to_owned(), inbound: vec![accepted.inbound.id], now_ms: 1 };
-        store.begin_turn(&lease, new).await.unwrap();
+        store.begin_turn(&lease, new, Vec::new()).await.unwrap();
         let asked = NewMessage { inbound: Some(accepted.inbound.id), ..message(Role::User, &key) };
         let batch = vec![asked, calling(&[&key]), result(&key), message(Role::Assistant, "done")];
         store.commit(&lease, &turn, vec![TurnWrite::Event(event("began"))], 1).await.unwrap();

@@ -9,7 +9,7 @@ use crate::source::SourceFile;
 use crate::template::names::Names;
 
 use super::make::{FileSet, Made};
-use super::shelf::Shelf;
+use super::shelf::{MANIFEST, Shelf};
 use super::{Profile, UnknownName};
 
 /// The profile that lends every other what it does not define.
@@ -66,6 +66,16 @@ impl Profiles {
         }
     }
 
+    /// Loads one profile with what it stands on: its bases, and the profile that lends what it lacks. It is the same as
+    /// among all, and so is what is told of its files; the others cost no time. Without a folder of that name, all are
+    /// loaded, so that an error can name them.
+    pub fn load_one(name: &str, files: impl IntoIterator<Item = SourceFile>) -> Self {
+        let files: Vec<SourceFile> = files.into_iter().collect();
+        let wanted = stands_on(name, &files);
+        let is_there = files.iter().any(|file| folder(file) == name);
+        Self::load(files.into_iter().filter(|file| !is_there || wanted.contains(folder(file))))
+    }
+
     /// A profile by name.
     pub fn get(&self, name: &str) -> Result<&Arc<Profile>, ProfileError> {
         if let Some(problems) = self.broken.get(name) {
@@ -89,6 +99,30 @@ impl Profiles {
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
+}
+
+/// The profile, its bases by any layer's manifest, and the profile that lends what they lack.
+fn stands_on(name: &str, files: &[SourceFile]) -> BTreeSet<String> {
+    let mut wanted = BTreeSet::new();
+    let mut open = vec![name.to_owned(), FALLBACK.to_owned()];
+    while let Some(name) = open.pop() {
+        let manifest = format!("{name}/{MANIFEST}");
+        if wanted.insert(name) {
+            open.extend(files.iter().filter(|file| file.path == manifest).filter_map(base_of));
+        }
+    }
+    wanted
+}
+
+/// The base that a manifest names; whether the rest of it is right is looked at when the profile is made.
+fn base_of(manifest: &SourceFile) -> Option<String> {
+    let text = String::from_utf8_lossy(&manifest.bytes);
+    let table: toml::Table = text.trim_start_matches('\u{feff}').parse().ok()?;
+    Some(table.get("base")?.as_str()?.to_owned())
+}
+
+fn folder(file: &SourceFile) -> &str {
+    file.path.split('/').next().unwrap_or_default()
 }
 
 /// One try to make profiles of the files.

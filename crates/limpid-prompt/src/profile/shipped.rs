@@ -18,6 +18,11 @@ impl Profiles {
     pub fn with_home(files: impl IntoIterator<Item = SourceFile>) -> Self {
         Self::load(shipped_files().into_iter().chain(files))
     }
+
+    /// One profile of those, with what it stands on ([`Profiles::load_one`]).
+    pub fn one_with_home(name: &str, files: impl IntoIterator<Item = SourceFile>) -> Self {
+        Self::load_one(name, shipped_files().into_iter().chain(files))
+    }
 }
 
 /// Every file of the profiles that ship, scenarios and templates included, in the order of their paths.

@@ -18,10 +18,15 @@ impl Prompt {
             let own = parts.filter(|part| part.section == row.section && row.bytes > 0);
             row.tokens = Some(own.filter_map(|part| part.tokens).sum());
         }
-        let tools = self.tools().iter().map(|tool| counter.count(&tool.declaration())).sum();
-        let messages: usize = self.messages.iter().map(|message| history::tokens(message, counter)).sum();
-        self.totals = Some(Totals { total: messages + tools, tools });
+        self.totals = Some(self.totals_by(counter));
         self.counter = counter.name().to_owned();
         self
+    }
+
+    /// The tokens of the whole by a counter, whichever one counted the parts.
+    pub fn totals_by(&self, counter: &dyn TokenCounter) -> Totals {
+        let tools = self.tools().iter().map(|tool| counter.count(&tool.declaration())).sum();
+        let messages: usize = self.messages.iter().map(|message| history::tokens(message, counter)).sum();
+        Totals { total: messages + tools, tools }
     }
 }

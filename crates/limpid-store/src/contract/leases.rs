@@ -43,6 +43,7 @@ pub async fn a_stale_fence_writes_nothing(bench: &Bench) {
             .begin_turn(
                 &old,
                 NewTurn { id: limpid_core::TurnId::new("u"), path: String::new(), inbound: vec![], now_ms: 1 },
+                Vec::new(),
             )
             .await
             .err(),

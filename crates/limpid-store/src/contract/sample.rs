@@ -59,7 +59,7 @@ pub async fn begun(store: &dyn Store, conversation: &str, turn: &str) -> (Lease,
 pub async fn begin(store: &dyn Store, lease: &Lease, turn: &str, inbound: &[InboundId]) -> TurnId {
     let id = TurnId::new(turn);
     let new = NewTurn { id: id.clone(), path: "chat-remote".to_owned(), inbound: inbound.to_vec(), now_ms: 0 };
-    store.begin_turn(lease, new).await.unwrap();
+    store.begin_turn(lease, new, Vec::new()).await.unwrap();
     id
 }
 

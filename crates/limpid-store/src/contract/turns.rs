@@ -70,8 +70,33 @@ pub async fn an_unfinished_turn_is_found(bench: &Bench) {
     let missing = store.commit(&lease, &TurnId::new("t3"), Vec::new(), 1).await;
     assert!(matches!(missing, Err(StoreError::NotFound { .. })), "{missing:?}");
     let again = crate::NewTurn { id: TurnId::new("t2"), path: String::new(), inbound: Vec::new(), now_ms: 1 };
-    let taken = store.begin_turn(&lease, again).await;
+    let taken = store.begin_turn(&lease, again, Vec::new()).await;
     assert!(matches!(taken, Err(StoreError::Exists { .. })), "{taken:?}");
+}
+
+/// A turn begins with its first writes or not at all.
+// LES-140 LES-143
+pub async fn a_turn_begins_with_its_first_writes_or_not_at_all(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let (lease, first) = begun(store, "c", "t1").await;
+    store.commit(&lease, &first, vec![TurnWrite::End(TurnOutcome::Answered, String::new())], 1).await.unwrap();
+    let accepted = store.accept(inbound("c", None, "hi")).await.unwrap().inbound.id;
+    let new = || crate::NewTurn { id: TurnId::new("t2"), path: String::new(), inbound: vec![accepted], now_ms: 7 };
+    let titled = || TurnWrite::Conversation(vec![crate::ConversationChange::Title("hi".to_owned())]);
+    let unpaired = vec![titled(), TurnWrite::Messages(vec![calling(&["a"])])];
+    let refused = store.begin_turn(&lease, new(), unpaired).await;
+    assert!(matches!(refused, Err(StoreError::Unpaired { .. })), "{refused:?}");
+    assert_eq!(store.turn(&TurnId::new("t2")).await.unwrap(), None);
+    assert_eq!(store.waiting(&conversation_id("c")).await.unwrap().rows.len(), 1);
+    let title = async || store.conversation(&conversation_id("c")).await.unwrap().unwrap().title;
+    assert_ne!(title().await, "hi");
+
+    let writes = vec![titled(), TurnWrite::Messages(vec![message(Role::User, "hi")]), TurnWrite::Event(event("began"))];
+    let turn = store.begin_turn(&lease, new(), writes).await.unwrap();
+    assert_eq!((turn.began_ms, turn.end), (7, None));
+    assert_eq!(title().await, "hi");
+    assert_eq!(store.turn_events(&turn.id).await.unwrap().rows.len(), 1);
+    assert_eq!(store.waiting(&conversation_id("c")).await.unwrap().rows, []);
 }
 
 /// A message that arrives during a turn is taken by it, once, and by no other.

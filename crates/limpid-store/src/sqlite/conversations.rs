@@ -136,7 +136,13 @@ fn create(tx: &Tx<'_>, new: &NewConversation) -> Outcome<Conversation> {
     }
 }
 
-fn change(tx: &Tx<'_>, id: &ConversationId, changes: &[ConversationChange], now_ms: i64) -> Outcome<Conversation> {
+/// Changes a conversation; a change stands for the latest of its kind.
+pub(super) fn change(
+    tx: &Tx<'_>,
+    id: &ConversationId,
+    changes: &[ConversationChange],
+    now_ms: i64,
+) -> Outcome<Conversation> {
     for change in changes {
         let (column, value) = match change {
             ConversationChange::Title(title) => ("title", Some(title)),

@@ -6,16 +6,21 @@ use rusqlite::{Row, named_params};
 
 use super::failure::{Outcome, is_taken};
 use super::row::{self, Read, count, get, parsed, word};
-use super::{SqliteStore, Tx, inbound, leases, messages, requests};
+use super::{SqliteStore, Tx, conversations, inbound, leases, messages, requests};
 use crate::{
     Lease, Listed, NewEvent, NewTurn, StoreError, Turn, TurnEnd, TurnEvent, TurnOutcome, TurnWrite, Turns, Written,
 };
 
 #[async_trait]
 impl Turns for SqliteStore {
-    async fn begin_turn(&self, lease: &Lease, new: NewTurn) -> Result<Turn, StoreError> {
+    async fn begin_turn(&self, lease: &Lease, new: NewTurn, writes: Vec<TurnWrite>) -> Result<Turn, StoreError> {
         let lease = lease.clone();
-        self.write(move |tx| begin(tx, &lease, &new)).await
+        self.write(move |tx| {
+            begin(tx, &lease, &new)?;
+            apply_all(tx, &lease.conversation, &new.id, writes, new.now_ms)?;
+            find(tx, &new.id)?.ok_or_else(|| StoreError::NotFound { what: "turn", id: new.id.to_string() }.into())
+        })
+        .await
     }
 
     async fn commit(
@@ -29,11 +34,7 @@ impl Turns for SqliteStore {
         self.write(move |tx| {
             leases::check(tx, &lease.conversation, lease.fence)?;
             check_open(tx, &lease.conversation, &turn)?;
-            let last = writes.len().saturating_sub(1);
-            if writes.iter().position(|write| matches!(write, TurnWrite::End(..))).is_some_and(|at| at < last) {
-                return Err(StoreError::Invalid(format!("turn {turn} cannot be written to after its end")).into());
-            }
-            writes.into_iter().map(|write| apply(tx, &lease.conversation, &turn, write, now_ms)).collect()
+            apply_all(tx, &lease.conversation, &turn, writes, now_ms)
         })
         .await
     }
@@ -64,7 +65,7 @@ impl Turns for SqliteStore {
     }
 }
 
-fn begin(tx: &Tx<'_>, lease: &Lease, new: &NewTurn) -> Outcome<Turn> {
+fn begin(tx: &Tx<'_>, lease: &Lease, new: &NewTurn) -> Outcome<()> {
     leases::check(tx, &lease.conversation, lease.fence)?;
     let inserted = tx
         .sql
@@ -76,14 +77,7 @@ fn begin(tx: &Tx<'_>, lease: &Lease, new: &NewTurn) -> Outcome<Turn> {
         }
         inserted => inserted?,
     };
-    inbound::take(tx, &lease.conversation, &new.id, &new.inbound)?;
-    Ok(Turn {
-        id: new.id.clone(),
-        conversation: lease.conversation.clone(),
-        path: new.path.clone(),
-        began_ms: new.now_ms,
-        end: None,
-    })
+    inbound::take(tx, &lease.conversation, &new.id, &new.inbound)
 }
 
 fn check_open(tx: &Tx<'_>, conversation: &ConversationId, id: &TurnId) -> Outcome<()> {
@@ -95,6 +89,20 @@ fn check_open(tx: &Tx<'_>, conversation: &ConversationId, id: &TurnId) -> Outcom
         Some(_) => Ok(()),
         None => Err(StoreError::NotFound { what: "turn", id: id.to_string() }.into()),
     }
+}
+
+fn apply_all(
+    tx: &Tx<'_>,
+    conversation: &ConversationId,
+    turn: &TurnId,
+    writes: Vec<TurnWrite>,
+    now_ms: i64,
+) -> Outcome<Vec<Written>> {
+    let last = writes.len().saturating_sub(1);
+    if writes.iter().position(|write| matches!(write, TurnWrite::End(..))).is_some_and(|at| at < last) {
+        return Err(StoreError::Invalid(format!("turn {turn} cannot be written to after its end")).into());
+    }
+    writes.into_iter().map(|write| apply(tx, conversation, turn, write, now_ms)).collect()
 }
 
 fn apply(tx: &Tx<'_>, conversation: &ConversationId, turn: &TurnId, write: TurnWrite, now_ms: i64) -> Outcome<Written> {
@@ -109,6 +117,10 @@ fn apply(tx: &Tx<'_>, conversation: &ConversationId, turn: &TurnId, write: TurnW
             new.conversation = Some(conversation.clone());
             new.turn = Some(turn.clone());
             requests::record(tx, &new).map(Written::Request)
+        }
+        TurnWrite::Conversation(changes) => {
+            conversations::change(tx, conversation, &changes, now_ms)?;
+            Ok(Written::Done)
         }
         TurnWrite::RequestEnd(id, end) => {
             requests::end(tx, &id, Some(turn), &end)?;
