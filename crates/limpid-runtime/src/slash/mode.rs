@@ -42,6 +42,7 @@ impl SlashCommand for Mode {
 fn modes(scene: &Scene<'_>) -> Result<Vec<String>, AgentError> {
     let inner = scene.inner();
     let profile = scene.conversation.as_ref().map(|conversation| conversation.profile.as_str());
-    let profile = inner.prompts.load()?.profile(profile.unwrap_or(&inner.config.agent.profile))?;
+    let name = profile.unwrap_or(&inner.config.agent.profile);
+    let profile = inner.prompts.load_one(name)?.profile(name)?;
     Ok(profile.modes().map(str::to_owned).collect())
 }
