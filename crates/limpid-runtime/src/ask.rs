@@ -44,7 +44,7 @@ impl Driver<'_> {
         let _stop = cancel.clone().drop_guard();
         let mut events = chain.ask(make, cancel.clone());
         let mut sent: Option<Sent> = None;
-        let mut answer = Answer::default();
+        let mut answer = Answer::new(&self.worker.inner.redactor);
         loop {
             let event = tokio::select! {
                 event = events.next() => event,
@@ -62,7 +62,7 @@ impl Driver<'_> {
             };
             match event {
                 Some(Ok(ChainEvent::Request { service, prepared, .. })) => {
-                    answer = Answer::default();
+                    answer = Answer::new(&self.worker.inner.redactor);
                     sent = Some(self.record(&service, *prepared, round).await?);
                 }
                 Some(Ok(ChainEvent::Retry { service, error, .. } | ChainEvent::Fallback { service, error })) => {
@@ -120,10 +120,14 @@ impl Driver<'_> {
     }
 
     fn hear(&self, event: ModelEvent, answer: &mut Answer) {
-        if let Some(seen) = AgentEvent::of_model(&event) {
-            self.worker.listeners.send(&seen);
-        }
-        answer.take(event, self.worker.inner.now_ms());
+        let seen = answer.hear(event, self.worker.inner.now_ms());
+        seen.iter().for_each(|seen| self.worker.listeners.send(seen));
+    }
+
+    /// Nothing more comes of this answer.
+    fn hear_rest(&self, answer: &mut Answer) {
+        let seen = answer.hear_rest(self.worker.inner.now_ms());
+        seen.iter().for_each(|seen| self.worker.listeners.send(seen));
     }
 
     async fn answered(&mut self, sent: Option<Sent>, answer: Answer) -> Result<Vec<Effect>, AgentError> {
@@ -135,15 +139,17 @@ impl Driver<'_> {
     async fn failed(
         &mut self,
         sent: Option<Sent>,
-        answer: Answer,
+        mut answer: Answer,
         error: ModelError,
     ) -> Result<Vec<Effect>, AgentError> {
+        self.hear_rest(&mut answer);
         let end = self.end_of_request(sent, answer, Some(&error));
         self.apply(Event::ModelFailed { class: error.class, message: error.message }, None, end).await
     }
 
     /// Stops the call: the text that came is kept, its calls are not (LES-141).
     async fn cancel(&mut self, sent: Option<Sent>, mut answer: Answer) -> Result<Vec<Effect>, AgentError> {
+        self.hear_rest(&mut answer);
         let text = answer.reply.text.clone();
         let error = ModelError::new(FailureClass::Cancelled, "stopped by the user");
         answer.reply.calls.clear();

@@ -1,6 +1,8 @@
 //! Known secrets are taken out of every text before it is stored or rendered, so that what is stored is what was sent
 //! (PRO-052, SEC-032).
 
+use limpid_model::ModelEvent;
+
 use crate::world::Environment;
 
 /// Shorter values are words that a text may hold by chance.
@@ -38,9 +40,115 @@ impl Redactor {
     }
 }
 
+/// A reply on its way: a secret is found also where the stream's pieces part it.
+#[derive(Clone, Default)]
+pub(crate) struct Cleaned {
+    redactor: Redactor,
+    text: Held,
+    reasoning: Held,
+}
+
+/// The end of what came, while it may be the beginning of a secret.
+#[derive(Clone, Default)]
+struct Held(String);
+
+impl Cleaned {
+    pub(crate) fn new(redactor: &Redactor) -> Self {
+        Self { redactor: redactor.clone(), ..Self::default() }
+    }
+
+    /// What may be given out when this came. Before a call or the end, everything that was held is.
+    pub(crate) fn take(&mut self, event: ModelEvent) -> Vec<ModelEvent> {
+        match event {
+            ModelEvent::Text(text) => spoken(self.text.take(&text, &self.redactor), ModelEvent::Text),
+            ModelEvent::Reasoning(text) => spoken(self.reasoning.take(&text, &self.redactor), ModelEvent::Reasoning),
+            ModelEvent::Call(mut call) => {
+                call.arguments = self.redactor.clean(call.arguments);
+                self.rest().into_iter().chain([ModelEvent::Call(call)]).collect()
+            }
+            ModelEvent::Usage(_) => vec![event],
+            ModelEvent::End(_) => self.rest().into_iter().chain([event]).collect(),
+        }
+    }
+
+    /// What is still held when nothing more comes.
+    pub(crate) fn rest(&mut self) -> Vec<ModelEvent> {
+        let reasoning = spoken(std::mem::take(&mut self.reasoning.0), ModelEvent::Reasoning);
+        reasoning.into_iter().chain(spoken(std::mem::take(&mut self.text.0), ModelEvent::Text)).collect()
+    }
+}
+
+impl Held {
+    /// Takes more text in and gives out what is sure to be no part of a secret, secrets replaced.
+    fn take(&mut self, more: &str, redactor: &Redactor) -> String {
+        self.0.push_str(more);
+        let mut out = String::with_capacity(self.0.len());
+        let mut rest = self.0.as_str();
+        while let Some(first) = rest.chars().next() {
+            // The longest secret stands first, so one that may still become a longer one is waited for.
+            if redactor.0.iter().any(|(value, _)| value.len() > rest.len() && value.starts_with(rest)) {
+                break;
+            }
+            let secret = redactor.0.iter().find(|(value, _)| rest.starts_with(value.as_str()));
+            let taken = secret.map_or(first.len_utf8(), |(value, _)| value.len());
+            match secret {
+                Some((_, name)) => out.push_str(name),
+                None => out.push(first),
+            }
+            rest = &rest[taken..];
+        }
+        self.0 = rest.to_owned();
+        out
+    }
+}
+
+fn spoken(text: String, event: fn(String) -> ModelEvent) -> Vec<ModelEvent> {
+    if text.is_empty() { Vec::new() } else { vec![event(text)] }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn two() -> Redactor {
+        let variables = [("OPENAI_API_KEY", "sk-1234567890"), ("HOUSE_KEY", "sk-1234567890-house")];
+        Redactor::new(&Environment::new(variables.map(|(name, value)| (name.to_owned(), value.to_owned()))), &[])
+    }
+
+    // SEC-032
+    #[test]
+    fn a_secret_is_found_wherever_a_stream_parts_it() {
+        let whole = "is it sk-1234567890-house or sk-1234567890, or é sk-12345?";
+        let clean = two().clean(whole.to_owned());
+        assert_eq!(clean, "is it [secret HOUSE_KEY] or [secret OPENAI_API_KEY], or é sk-12345?");
+        let borders: Vec<usize> = whole.char_indices().map(|(at, _)| at).collect();
+        for first in &borders {
+            for second in borders.iter().filter(|second| *second >= first) {
+                let mut cleaned = Cleaned::new(&two());
+                let pieces = [&whole[..*first], &whole[*first..*second], &whole[*second..]];
+                let mut events: Vec<ModelEvent> =
+                    pieces.iter().flat_map(|piece| cleaned.take(ModelEvent::Text((*piece).to_owned()))).collect();
+                events.extend(cleaned.rest());
+                let text: String = events
+                    .iter()
+                    .map(|event| match event {
+                        ModelEvent::Text(text) => text.as_str(),
+                        other => panic!("{other:?}"),
+                    })
+                    .collect();
+                assert_eq!(text, clean, "{pieces:?}");
+            }
+        }
+    }
+
+    // SEC-032
+    #[test]
+    fn text_that_begins_no_secret_is_not_held_back() {
+        let mut cleaned = Cleaned::new(&two());
+        assert_eq!(cleaned.take(ModelEvent::Text("Hello.".into())), [ModelEvent::Text("Hello.".into())]);
+        assert_eq!(cleaned.take(ModelEvent::Text("sk-".into())), []);
+        assert_eq!(cleaned.take(ModelEvent::Text("ipping".into())), [ModelEvent::Text("sk-ipping".into())]);
+    }
 
     // PRO-052 SEC-032
     #[test]

@@ -46,17 +46,16 @@ impl Inner {
         };
         let _ = events.send(started);
 
-        let mut answer = Answer::default();
+        let mut answer = Answer::new(&self.redactor);
         let mut failure = None;
         let mut stream = model.send(prepared, cancel);
         while let Some(event) = stream.next().await {
             match event {
                 Ok(event) => {
                     let is_over = matches!(event, ModelEvent::End(_));
-                    if let Some(seen) = AgentEvent::of_model(&event) {
+                    for seen in answer.hear(event, self.now_ms()) {
                         let _ = events.send(seen);
                     }
-                    answer.take(event, self.now_ms());
                     if is_over {
                         break;
                     }
@@ -66,6 +65,9 @@ impl Inner {
                     break;
                 }
             }
+        }
+        for seen in answer.hear_rest(self.now_ms()) {
+            let _ = events.send(seen);
         }
         if failure.is_none() && !answer.is_over() {
             failure = Some(ModelError::new(FailureClass::Garbage, "the answer broke off; ask again"));

@@ -10,10 +10,13 @@ use limpid_turn::{Finish, Reply};
 use crate::agent::Inner;
 use crate::convert;
 use crate::counting::tokens;
+use crate::event::AgentEvent;
+use crate::redact::{Cleaned, Redactor};
 
 /// What came back for the request under way.
 #[derive(Default)]
 pub(crate) struct Answer {
+    cleaned: Cleaned,
     pub(crate) reply: Reply,
     reasoning: String,
     usage: Option<Usage>,
@@ -22,8 +25,30 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// Takes in what came at a time.
-    pub(crate) fn take(&mut self, event: ModelEvent, now_ms: i64) {
+    /// Nothing yet; known secrets are taken out of what comes (SEC-032).
+    pub(crate) fn new(redactor: &Redactor) -> Self {
+        Self { cleaned: Cleaned::new(redactor), ..Self::default() }
+    }
+
+    /// Takes in what came at a time, and returns what of it may be seen.
+    pub(crate) fn hear(&mut self, event: ModelEvent, now_ms: i64) -> Vec<AgentEvent> {
+        let events = self.cleaned.take(event);
+        self.take_all(events, now_ms)
+    }
+
+    /// Takes in what was held back when nothing more comes.
+    pub(crate) fn hear_rest(&mut self, now_ms: i64) -> Vec<AgentEvent> {
+        let events = self.cleaned.rest();
+        self.take_all(events, now_ms)
+    }
+
+    fn take_all(&mut self, events: Vec<ModelEvent>, now_ms: i64) -> Vec<AgentEvent> {
+        let seen = events.iter().filter_map(AgentEvent::of_model).collect();
+        events.into_iter().for_each(|event| self.take(event, now_ms));
+        seen
+    }
+
+    fn take(&mut self, event: ModelEvent, now_ms: i64) {
         self.first_ms.get_or_insert(now_ms);
         match event {
             ModelEvent::Text(text) => self.reply.text.push_str(&text),
