@@ -19,6 +19,7 @@ pub mod leases;
 pub mod ledger;
 pub mod memories;
 pub mod sample;
+pub mod settings;
 pub mod turns;
 
 /// An empty store under test.
@@ -82,6 +83,10 @@ macro_rules! contract_suite {
                 words_find_memories
                 any_query_gives_a_result_or_nothing
                 forgotten_memories_are_not_found
+            }
+            settings {
+                the_newest_setting_holds_and_none_is_lost
+                a_setting_and_its_change_are_one
             }
         }
     };

@@ -5,6 +5,7 @@
 //!
 //! # Layout
 //! - [`conversation`], [`turn`], [`ledger`], [`memory`]: the four parts of the interface with their rows.
+//! - [`setting`]: what was set in a conversation or for all, as a log.
 //! - [`prefix`]: how much of a request the one before it began with, and what changed (PRO-044).
 //! - [`error`]: what can go wrong.
 //! - [`sqlite`]: the store in one SQLite file.
@@ -17,6 +18,7 @@ pub mod error;
 pub mod ledger;
 pub mod memory;
 pub mod prefix;
+pub mod setting;
 pub mod sqlite;
 pub mod turn;
 
@@ -25,6 +27,7 @@ pub use error::StoreError;
 pub use ledger::*;
 pub use memory::*;
 pub use prefix::SharedPrefix;
+pub use setting::*;
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use turn::*;
 
@@ -37,6 +40,6 @@ pub use turn::*;
 ///     listed.map(|listed| listed.rows.into_iter().map(|row| row.title).collect()).unwrap_or_default()
 /// }
 /// ```
-pub trait Store: Conversations + Turns + Ledger + Memories {}
+pub trait Store: Conversations + Turns + Ledger + Memories + Settings {}
 
-impl<T: Conversations + Turns + Ledger + Memories> Store for T {}
+impl<T: Conversations + Turns + Ledger + Memories + Settings> Store for T {}

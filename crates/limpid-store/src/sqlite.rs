@@ -16,6 +16,7 @@ mod readers;
 mod recall;
 mod requests;
 mod row;
+mod settings;
 #[cfg(test)]
 mod tests;
 mod turns;
