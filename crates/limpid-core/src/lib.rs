@@ -12,6 +12,7 @@
 //! - [`usage`]: tokens and money of a call.
 //! - [`failure`]: classes of provider errors, and when to try again.
 //! - [`memory`]: one thing that the agent was asked to keep.
+//! - [`reach`]: which tools travel with a prompt, and how the others are found.
 //! - [`recall`]: words of a text, and which memory answers a query best.
 //! - [`splinterlands`]: the cards of a battle that may be played, and their numbers.
 
@@ -19,6 +20,7 @@ pub mod failure;
 pub mod id;
 pub mod memory;
 pub mod message;
+pub mod reach;
 pub mod recall;
 pub mod splinterlands;
 pub mod tool;

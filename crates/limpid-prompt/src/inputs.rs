@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use agent::{ModelInfo, PlatformInfo, TimeInfo, ToolInput, ToolProtocolName, UiMode};
+pub use agent::{ModelInfo, PlatformInfo, TimeInfo, ToolInput, ToolProtocolName, ToolReach, UiMode};
 pub use changed::ChangedInput;
 pub use goal::{
     ArtifactAction, ArtifactInput, ArtifactType, CheckpointInput, CheckpointStatus, DecisionInput, GoalInput,
@@ -69,6 +69,8 @@ pub struct Inputs {
     pub model: ModelInfo,
     /// The tools that exist in this turn, in the order in which they are to be declared.
     pub tools: Vec<ToolInput>,
+    /// What stands behind `find_tools`: a line a tool, or a line a group of tools.
+    pub more_tools: Vec<String>,
     /// What the agent remembers.
     pub memory: MemoryInput,
     /// Tasks that wait for their time.
@@ -142,6 +144,7 @@ impl Default for Inputs {
             ui_mode: UiMode::None,
             model: ModelInfo::default(),
             tools: Vec::new(),
+            more_tools: Vec::new(),
             memory: MemoryInput::default(),
             scheduling: SchedulingInput::default(),
             heartbeat: HeartbeatInput::default(),

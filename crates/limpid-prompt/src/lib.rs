@@ -155,6 +155,6 @@ pub use count::{Estimate, TokenCounter};
 pub use inputs::Inputs;
 pub use profile::{Profile, Profiles};
 pub use prompt::{OfferedTool, Outcome, Part, Prompt, PromptMessage, SectionReport, Stability};
-pub use render::{RenderError, RenderRequest};
+pub use render::{RenderError, RenderRequest, tier};
 pub use section::Section;
 pub use source::{Layer, SourceFile, SourceRef};

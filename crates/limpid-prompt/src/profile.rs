@@ -9,6 +9,7 @@ mod resolve;
 mod shelf;
 mod shipped;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -21,8 +22,10 @@ pub use path::{MessageSpec, Path, Step};
 pub use shipped::shipped_files;
 
 use crate::problem::File;
+use crate::scope::Frame;
 use crate::section::{Form, Section};
 use crate::source::SourceRef;
+use crate::template::{Piece, Template};
 
 /// A profile that was loaded: every name in it is known, every text compiled, so that rendering cannot fail on it.
 #[derive(Clone, Debug)]
@@ -35,6 +38,7 @@ pub struct Profile {
     pub(crate) sections: BTreeMap<String, Arc<Section>>,
     pub(crate) modes: BTreeMap<String, Mode>,
     pub(crate) tools: BTreeMap<String, ToolText>,
+    pub(crate) words: BTreeMap<String, Vec<String>>,
     pub(crate) groups: Vec<ToolGroup>,
     pub(crate) tool_order: Vec<String>,
     pub(crate) file_order: Vec<String>,
@@ -104,6 +108,13 @@ impl Profile {
         self.tools.get(name)
     }
 
+    /// The tools that a mode calls for, the most wanted first: those of the word list `core_tools_<mode>`, then those of
+    /// `core_tools` (PRO-046).
+    pub fn core_tools(&self, mode: &str) -> Vec<String> {
+        let list = |name: &str| self.words.get(name).cloned().unwrap_or_default();
+        [list(&format!("core_tools_{mode}")), list("core_tools")].concat()
+    }
+
     /// How texts group the tools.
     pub fn groups(&self) -> &[ToolGroup] {
         &self.groups
@@ -163,16 +174,33 @@ pub struct ModeForm<'a> {
 }
 
 /// What the model is told about one tool.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ToolText {
     /// The tool's name.
     pub name: String,
-    /// What it does.
+    /// What it does, as the file says it.
     pub description: String,
+    /// The same compiled, when it prints or asks for anything.
+    pub(crate) template: Option<Template>,
     /// What its arguments are, by name.
     pub parameters: Vec<(String, String)>,
+    /// Words that people use for what it does; it is found by them, and no model reads them.
+    pub words: Vec<String>,
     /// Where the description stands.
     pub source: SourceRef,
+}
+
+impl ToolText {
+    /// The description in a prompt. What a stranger wrote has no place in it.
+    pub(crate) fn told<'a>(&'a self, frame: &Frame<'_, 'a>) -> Cow<'a, str> {
+        let Some(template) = &self.template else { return Cow::Borrowed(&self.description) };
+        let text = template.render(frame).into_iter().map(|piece| match piece {
+            Piece::Text(text) => Cow::Borrowed(text),
+            Piece::Data(text, _) => text,
+            Piece::Foreign(..) | Piece::Slot(_) => Cow::Borrowed(""),
+        });
+        Cow::Owned(text.collect())
+    }
 }
 
 /// A group of tools with a title, as texts list them.

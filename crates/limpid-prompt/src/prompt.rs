@@ -275,6 +275,11 @@ impl OfferedTool {
         &self.name
     }
 
+    /// The group that it belongs to.
+    pub fn group(&self) -> &str {
+        &self.group
+    }
+
     /// What the tool does.
     pub fn description(&self) -> &str {
         &self.description

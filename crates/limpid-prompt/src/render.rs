@@ -90,7 +90,7 @@ impl Renderer<'_> {
         let tag = tag::of_run(inputs);
         let scope = Scope::new(inputs, profile, self.path, self.tier, &tag);
         let mut planned = self.plan(&scope)?;
-        let offered = tools::offered(&scope);
+        let offered = tools::sent(&scope);
         let declared = if inputs.model.tool_protocol == ToolProtocolName::Native { offered.as_slice() } else { &[] };
         let past = self.past(&scope);
         let ahead = history::in_flight(inputs);
@@ -107,6 +107,7 @@ impl Renderer<'_> {
         let laid: Vec<Layer<'_>> = planned.iter().map(Planned::lay).collect();
         let mut report = rows::of_sections(&planned, &laid);
         report.extend(rows::of_unused_files(&planned, &scope));
+        report.extend(rows::of_tools(&scope));
         let mut messages = Vec::new();
         let mut past = Some(past);
         let mut history = 0..0;

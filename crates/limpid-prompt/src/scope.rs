@@ -8,12 +8,15 @@ mod record;
 mod view;
 mod workspace;
 
+use std::borrow::Cow;
+
 use limpid_core::Tier;
 
+pub(crate) use json::schema_in_short;
 pub use record::{GroupView, Record};
 pub use view::{Foreign, View};
 
-use crate::inputs::{Inputs, ToolInput, ToolProtocolName};
+use crate::inputs::{Inputs, ToolInput, ToolProtocolName, ToolReach};
 use crate::profile::{Path, Profile, ToolGroup};
 use crate::template::Slot;
 
@@ -25,20 +28,27 @@ pub struct Scope<'a> {
     tier: Tier,
     boundary: &'a str,
     offered: Vec<&'a ToolInput>,
+    sent: Vec<&'a ToolInput>,
+    exist: Vec<&'a ToolInput>,
+    left_out: Vec<&'a ToolInput>,
     listed: Vec<&'a ToolInput>,
 }
 
 impl<'a> Scope<'a> {
     /// The names of one prompt.
     pub fn new(inputs: &'a Inputs, profile: &'a Profile, path: &Path, tier: Tier, boundary: &'a str) -> Self {
-        let offered = offered(inputs, path);
+        let exist = callable(inputs, path);
+        let of = |wanted: &[ToolReach]| exist.iter().copied().filter(|tool| wanted.contains(&tool.reach)).collect();
+        let offered: Vec<&ToolInput> = of(&[ToolReach::Declared]);
+        let sent = of(&[ToolReach::Declared, ToolReach::Found]);
+        let left_out = of(&[ToolReach::LeftOut]);
         let mut listed = offered.clone();
         let order = profile.tool_order();
         listed.sort_by_cached_key(|tool| {
             let at = order.iter().position(|name| *name == tool.name).unwrap_or(usize::MAX);
             (at, tool.name.as_str())
         });
-        Self { inputs, profile, tier, boundary, offered, listed }
+        Self { inputs, profile, tier, boundary, offered, sent, exist, left_out, listed }
     }
 
     /// The inputs.
@@ -61,16 +71,31 @@ impl<'a> Scope<'a> {
         self.boundary
     }
 
-    /// The tools that are offered on the path, in the order of the inputs.
+    /// The tools that are offered on the path, in the order of the inputs: those that texts may speak of.
     pub fn offered(&self) -> &[&'a ToolInput] {
         &self.offered
     }
 
+    /// The tools that travel: the offered ones and those that were found, in the order of the inputs.
+    pub fn sent(&self) -> &[&'a ToolInput] {
+        &self.sent
+    }
+
+    /// The tools of the path, whether they travel or not, in the order of the inputs.
+    pub fn existing(&self) -> &[&'a ToolInput] {
+        &self.exist
+    }
+
+    /// The tools of the path that there is no room for.
+    pub fn left_out(&self) -> &[&'a ToolInput] {
+        &self.left_out
+    }
+
     /// What a tool's description is: the one that it brought along, else the profile's.
-    pub fn description(&self, tool: &'a ToolInput) -> &'a str {
+    pub fn description(&self, tool: &'a ToolInput) -> Cow<'a, str> {
         match self.profile.tool(&tool.name) {
-            Some(text) if tool.description.is_empty() => &text.description,
-            _ => &tool.description,
+            Some(text) if tool.description.is_empty() => text.told(&Frame::new(self)),
+            _ => Cow::Borrowed(&tool.description),
         }
     }
 
@@ -87,8 +112,8 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// The tools that exist and that a path offers; none to a model that cannot call any.
-fn offered<'a>(inputs: &'a Inputs, path: &Path) -> Vec<&'a ToolInput> {
+/// The tools that exist and that belong to a path; none for a model that cannot call any.
+fn callable<'a>(inputs: &'a Inputs, path: &Path) -> Vec<&'a ToolInput> {
     if !inputs.model.tools || inputs.model.tool_protocol == ToolProtocolName::None {
         return Vec::new();
     }

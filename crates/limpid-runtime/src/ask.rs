@@ -23,6 +23,7 @@ use record::{Answer, new_request, trust_of};
 use crate::drive::{Driver, in_flight};
 use crate::error::AgentError;
 use crate::event::AgentEvent;
+use crate::reach::place_found;
 use crate::worker::Command;
 use crate::world::hex;
 
@@ -95,10 +96,14 @@ impl Driver<'_> {
                 free.insert(inner.counter(model.info()).await?);
             }
         }
+        let mut inputs = Inputs { in_flight: in_flight(&self.machine), ..self.inputs.clone() };
+        if let Some(finder) = self.tools.finder() {
+            place_found(&mut inputs.tools, &finder.found().await);
+        }
         Ok(Recipe {
             profile: Arc::clone(&self.profile),
             path: self.path.clone(),
-            inputs: Inputs { in_flight: in_flight(&self.machine), ..self.inputs.clone() },
+            inputs,
             counters: self.counters.clone(),
             sampling: inner.sampling(),
             tools: if tools { ToolUse::Auto } else { ToolUse::Never },

@@ -21,7 +21,7 @@ use crate::journal::{Began, Entry};
 use crate::models::Models;
 use crate::notices::{cut_notice, unknown_notice};
 use crate::session::Session;
-use crate::tools::TurnTools;
+use crate::tools::{FindTools, TurnTools};
 use crate::worker::{Worker, failed, message_of};
 use crate::world::hex;
 
@@ -84,7 +84,10 @@ impl Worker {
         let start = start_of(&ready.began, &ready.gathered.inputs.history);
         let (machine, effects) = Turn::start(start);
         let Ready { gathered, models, counters, .. } = ready;
-        let tools = Arc::new(TurnTools::new(inner.tools.clone(), Arc::clone(&inner.ids), std::iter::empty()));
+        let found = gathered.session.tools.found.clone();
+        let finder = FindTools::of_turn(&inner.store, &gathered.profile, &gathered.path, &gathered.inputs, found);
+        let tools = TurnTools::new(inner.tools.clone(), Arc::clone(&inner.ids), finder, std::iter::empty());
+        let tools = Arc::new(tools);
         let driver = Driver {
             worker: self,
             lease,

@@ -1,10 +1,14 @@
 //! `limpid.toml` as plain values. Every key may be absent; an unknown key is an error that names the known ones.
 
+mod tools;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
+
+pub use tools::ToolsConfig;
 
 /// What the owner has set.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -30,6 +34,8 @@ pub struct Config {
     pub limits: LimitsConfig,
     /// The ledger of requests.
     pub ledger: LedgerConfig,
+    /// How the model gets at its tools.
+    pub tools: ToolsConfig,
 }
 
 impl Config {

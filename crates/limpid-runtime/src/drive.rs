@@ -10,7 +10,7 @@ use std::sync::Arc;
 use limpid_core::{CallId, Message, RequestId, Role, Trust, TurnId};
 use limpid_model::Model;
 use limpid_prompt::count::Estimate;
-use limpid_prompt::inputs::{HistoryMessage, Inputs};
+use limpid_prompt::inputs::{HistoryMessage, Inputs, ToolReach};
 use limpid_prompt::{OfferedTool, Profile, Prompt};
 use limpid_store::{Inbound, InboundId, Lease, NewMessage, TurnOutcome, TurnWrite};
 use limpid_turn::{Effect, Event, Outcome, PlannedCall, ToolOutcome, Turn};
@@ -21,7 +21,7 @@ use crate::convert;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
 use crate::journal::{Began, Entry};
-use crate::tools::{ToolContext, TurnTools};
+use crate::tools::{FIND_TOOLS, ToolContext, TurnTools};
 use crate::worker::{Command, Worker, message_of};
 use crate::world::hex;
 
@@ -241,19 +241,23 @@ pub(crate) fn end_of(outcome: &Outcome) -> TurnWrite {
     }
 }
 
-/// What a turn begins with, for its journal; the tools are those that its first prompt offers.
+/// What a turn begins with, for its journal; the tools are those that its first prompt offers or that can be found.
 pub(crate) fn began(inner: &Inner, inputs: &Inputs, prompt: &Prompt, model: String) -> Began {
     let limits = &inner.config.limits;
-    let tool = |tool: &OfferedTool| {
-        let own = inner.tools.tool(tool.name()).and_then(|tool| tool.timeout());
-        (tool.name().to_owned(), own.map_or(limits.tool_seconds, |time| time.as_secs()))
+    let tool = |name: &str| {
+        let own = inner.tools.tool(name).and_then(|tool| tool.timeout());
+        (name.to_owned(), own.map_or(limits.tool_seconds, |time| time.as_secs()))
     };
+    // What waits behind `find_tools` may be called once it was found.
+    let finds = prompt.offered().iter().any(|tool| tool.name() == FIND_TOOLS);
+    let waits = inputs.tools.iter().filter(|tool| finds && tool.reach == ToolReach::Deferred);
+    let names = prompt.offered().iter().map(OfferedTool::name).chain(waits.map(|tool| tool.name.as_str()));
     Began {
         model,
         profile: prompt.profile().to_owned(),
         path: prompt.path().to_owned(),
         inputs: Inputs { history: Vec::new(), ..inputs.clone() },
-        tools: prompt.offered().iter().map(tool).collect(),
+        tools: names.map(tool).collect(),
         calls_with_tools: limits.calls_with_tools,
         result_chars: limits.result_chars,
     }

@@ -1,6 +1,7 @@
 //! Inputs of a prompt: everything that one turn may say to a model, read from files, store, configuration and clock at
 //! one moment (KOSHI-003, PICO-022). No other code builds [`Inputs`] for a turn (LES-014).
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -18,7 +19,9 @@ use crate::error::AgentError;
 use crate::home::read_text;
 use crate::platform::platform;
 use crate::prompts::Loaded;
+use crate::reach::{self, Choice};
 use crate::session::{self, Session};
+use crate::tools::FindTools;
 use crate::workspace;
 use crate::world::hex;
 
@@ -87,16 +90,24 @@ impl Inner {
         inputs.origins.insert("additional_instructions".to_owned(), "home:limpid.toml".to_owned());
         self.clean(&mut inputs);
 
-        let kept = Session::read(occasion.conversation.and_then(|conversation| conversation.session.as_deref()));
-        let session = if keeps_its_beginning(&profile) {
+        let mut kept = Session::read(occasion.conversation.and_then(|conversation| conversation.session.as_deref()));
+        let defers = keeps_its_beginning(&profile) && self.config.tools.defer;
+        if defers {
+            inputs.tools.push(FindTools::input());
+        }
+        let tools = kept.as_mut().map(|kept| std::mem::take(&mut kept.tools));
+        let (mut session, border) = if keeps_its_beginning(&profile) {
             let key = border_key(&loaded, &inputs, &profile, &path);
             let pins = session::place(kept, key, std::mem::take(&mut inputs.memory.pinned));
             inputs.memory.pinned = pins.pinned;
             inputs.changed = ChangedInput { goal: false, pinned: pins.changed };
-            pins.session
+            (pins.session, pins.border)
         } else {
-            kept.unwrap_or_default().without_beginning()
+            (kept.unwrap_or_default().without_beginning(), true)
         };
+        let uses = BTreeMap::new();
+        let choice = Choice { profile: &profile, path: &path, defers, border, kept: tools, uses: &uses };
+        session.tools = reach::settle(&mut inputs, choice);
         Ok(Gathered { inputs, profile, path, session, notices })
     }
 
@@ -170,7 +181,6 @@ fn keeps_its_beginning(profile: &Profile) -> bool {
 
 /// Everything whose change is a border between two stretches of a conversation (PRO-041).
 fn border_key(loaded: &Loaded, inputs: &Inputs, profile: &Profile, path: &str) -> String {
-    let tools: Vec<&str> = inputs.tools.iter().map(|tool| tool.name.as_str()).collect();
     let settings = serde_json::json!([
         env!("CARGO_PKG_VERSION"),
         profile.name(),
@@ -181,7 +191,6 @@ fn border_key(loaded: &Loaded, inputs: &Inputs, profile: &Profile, path: &str) -
         inputs.soul,
         inputs.safety,
         inputs.memory.enabled,
-        tools,
     ])
     .to_string();
     let files = loaded.files.iter().flat_map(|file| [file.path.as_bytes(), &file.bytes]);

@@ -10,6 +10,7 @@
 //! - `worker`, `begin`, `resume`, `drive`, `ask`: one conversation, how a turn begins or is carried on, its effects, the
 //!   one place that calls a model.
 //! - [`tools`]: what the model may have done, and the one place where it is.
+//! - `reach`: which tools travel with a prompt, and which wait to be found.
 //! - `gather`, `session`, `workspace`, `redact`, `counting`, `convert`: what a prompt is made from.
 //! - `journal`: the form in which a turn's events are kept.
 
@@ -37,6 +38,7 @@ pub mod preview;
 mod process;
 pub mod profile_files;
 mod prompts;
+mod reach;
 mod redact;
 mod resume;
 mod session;

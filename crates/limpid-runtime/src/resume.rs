@@ -14,7 +14,8 @@ use crate::convert;
 use crate::drive::{Driver, end_of, unknown_outcomes};
 use crate::error::AgentError;
 use crate::journal::Entry;
-use crate::tools::TurnTools;
+use crate::session::Session;
+use crate::tools::{FindTools, TurnTools};
 use crate::worker::{Worker, failed};
 
 impl Worker {
@@ -56,13 +57,17 @@ impl Worker {
         let loaded = inner.prompts.load_one(&began.profile)?;
         let models = inner.shelf.for_turn(Some(&began.model)).await?;
         let made = machine.in_flight().iter().flat_map(|message| &message.calls).map(|call| call.name.as_str());
-        let tools = Arc::new(TurnTools::new(inner.tools.clone(), Arc::clone(&inner.ids), made));
+        let profile = loaded.profile(&began.profile)?;
+        let kept = Session::read(inner.existing(&self.conversation).await?.session.as_deref()).unwrap_or_default();
+        let found = kept.tools.found;
+        let finder = FindTools::of_turn(&inner.store, &profile, &began.path, &began.inputs, found);
+        let tools = Arc::new(TurnTools::new(inner.tools.clone(), Arc::clone(&inner.ids), finder, made));
         let unknown = unknown_outcomes(&machine, &entries, &tools);
         let mut driver = Driver {
             worker: self,
             lease,
             id: id.clone(),
-            profile: loaded.profile(&began.profile)?,
+            profile,
             path: began.path.clone(),
             models,
             inputs: Inputs { history, ..began.inputs.clone() },

@@ -8,6 +8,8 @@ use limpid_prompt::inputs::MemoryEntry;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::reach::KeptTools;
+
 /// What a conversation keeps; the store holds it as JSON text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Session {
@@ -20,6 +22,9 @@ pub(crate) struct Session {
     /// What the person was told that budgets cut; the same is not told again (PRO-023).
     #[serde(default)]
     cuts: Vec<String>,
+    /// Which tools travel.
+    #[serde(default)]
+    pub(crate) tools: KeptTools,
 }
 
 /// Pinned memories by the place where a turn's prompt shows them.
@@ -29,6 +34,8 @@ pub(crate) struct Pins {
     pub(crate) pinned: Vec<MemoryEntry>,
     /// In the tail of the newest message.
     pub(crate) changed: Vec<MemoryEntry>,
+    /// Whether everything before the history is rendered anew.
+    pub(crate) border: bool,
     /// What the conversation keeps when the turn has begun.
     pub(crate) session: Session,
 }
@@ -66,6 +73,7 @@ pub(crate) fn place(kept: Option<Session>, key: String, current: Vec<MemoryEntry
         return Pins {
             pinned: current.clone(),
             changed: Vec::new(),
+            border: true,
             session: Session { key, pinned: current, ..Session::default() },
         };
     };
@@ -75,7 +83,7 @@ pub(crate) fn place(kept: Option<Session>, key: String, current: Vec<MemoryEntry
     };
     let changed: Vec<MemoryEntry> = current.into_iter().filter(is_new).collect();
     session.told.extend(changed.iter().cloned());
-    Pins { pinned: session.pinned.clone(), changed, session }
+    Pins { pinned: session.pinned.clone(), changed, border: false, session }
 }
 
 /// The hash of texts, each kept apart from the next.

@@ -3,6 +3,7 @@
 //! A tool is a small file: its name, its arguments as a Rust type, and what it does. What the model is told about it
 //! stands in the profile's `tools/*.md`.
 
+mod find_tools;
 mod memory_query;
 mod memory_store;
 
@@ -16,6 +17,7 @@ use limpid_tools::GetLocalTime;
 use limpid_turn::ToolOutcome;
 use serde_json::Value;
 
+pub(crate) use find_tools::{FIND_TOOLS, FindTools};
 pub use limpid_tools::{PathArgument, Tool, ToolContext, ToolText, read_arguments, schema_of};
 pub use memory_query::MemoryQuery;
 pub(crate) use memory_query::recall;
@@ -69,8 +71,8 @@ impl ToolBox {
         let input = |tool: &Arc<dyn Tool>| ToolInput {
             name: tool.name().to_owned(),
             group: tool.group().to_owned(),
-            description: String::new(),
             schema: tool.schema(),
+            ..ToolInput::default()
         };
         there.map(input).collect()
     }
@@ -80,22 +82,40 @@ impl ToolBox {
 pub(crate) struct TurnTools {
     tools: ToolBox,
     ids: Arc<dyn Ids>,
+    finder: Option<Arc<FindTools>>,
     calls: Mutex<HashMap<String, u32>>,
 }
 
 impl TurnTools {
-    /// `before` are the names of calls that this turn has already made.
-    pub(crate) fn new<'a>(tools: ToolBox, ids: Arc<dyn Ids>, before: impl Iterator<Item = &'a str>) -> Self {
+    /// `finder` finds the tools that do not travel; `before` are the names of calls that this turn has already made.
+    pub(crate) fn new<'a>(
+        tools: ToolBox,
+        ids: Arc<dyn Ids>,
+        finder: Option<FindTools>,
+        before: impl Iterator<Item = &'a str>,
+    ) -> Self {
         let mut calls = HashMap::new();
         for name in before {
             *calls.entry(name.to_owned()).or_default() += 1;
         }
-        Self { tools, ids, calls: Mutex::new(calls) }
+        Self { tools, ids, finder: finder.map(Arc::new), calls: Mutex::new(calls) }
     }
 
     /// Whether a call of unknown fate may be made again.
     pub(crate) fn is_repeatable(&self, name: &str) -> bool {
-        self.tools.tool(name).is_some_and(|tool| tool.is_repeatable())
+        self.tool(name).is_some_and(|tool| tool.is_repeatable())
+    }
+
+    /// What finds the tools that do not travel.
+    pub(crate) fn finder(&self) -> Option<&FindTools> {
+        self.finder.as_deref()
+    }
+
+    fn tool(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        match &self.finder {
+            Some(finder) if name == FIND_TOOLS => Some(Arc::clone(finder) as Arc<dyn Tool>),
+            _ => self.tools.tool(name).map(Arc::clone),
+        }
     }
 
     /// Runs one call. This is the only place where a tool runs; a tool that panics has failed, no more (KAI-113).
@@ -110,9 +130,14 @@ impl TurnTools {
     }
 
     async fn try_run(&self, context: ToolContext, call: ToolCall) -> Result<ToolText, String> {
-        let Some(tool) = self.tools.tool(&call.name).map(Arc::clone) else {
+        let Some(tool) = self.tool(&call.name) else {
             return Err(format!("there is no tool `{}`", call.name));
         };
+        if let Some(finder) = &self.finder
+            && finder.hides(&call.name).await
+        {
+            return Err(format!("`{}` is not here yet; get it with {FIND_TOOLS} first", call.name));
+        }
         if let Some((limit, refusal)) = tool.calls_a_message()
             && self.count(&call.name) > limit
         {
@@ -158,7 +183,7 @@ mod tests {
         let parts = ToolParts { store: &store, home: &home, config: &config };
         let schemas = || ToolBox::new(&parts, []).inputs(true);
         assert_eq!(schemas(), schemas());
-        for tool in schemas() {
+        for tool in schemas().into_iter().chain([FindTools::input()]) {
             insta::with_settings!({snapshot_suffix => tool.name.clone()}, {
                 insta::assert_snapshot!("schema", Value::Object(tool.schema).to_string());
             });

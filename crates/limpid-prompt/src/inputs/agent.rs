@@ -93,6 +93,43 @@ pub struct ToolInput {
     pub description: String,
     /// The JSON schema of its arguments; its keys keep their order.
     pub schema: Map<String, Value>,
+    /// How the model gets at it.
+    pub reach: ToolReach,
+}
+
+impl ToolInput {
+    /// Its arguments on one line: `key: string, hours?: integer`.
+    pub fn arguments(&self) -> String {
+        crate::scope::schema_in_short(&self.schema)
+    }
+}
+
+/// How a model gets at a tool (PRO-046).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ToolReach {
+    /// It travels with its schema, and texts may speak of it.
+    #[default]
+    Declared,
+    /// It was found in this conversation: it travels behind the declared ones. Texts that were sent before do not speak
+    /// of it, so none does.
+    Found,
+    /// It is found by `find_tools`, and does not travel until then.
+    Deferred,
+    /// There is no room for it, and no way to find it.
+    LeftOut,
+}
+
+impl ToolReach {
+    /// The word for it, as inputs write it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Declared => "declared",
+            Self::Found => "found",
+            Self::Deferred => "deferred",
+            Self::LeftOut => "left-out",
+        }
+    }
 }
 
 /// When the turn began.

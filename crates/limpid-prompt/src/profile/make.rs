@@ -91,7 +91,7 @@ impl Made {
         let shop = Shop { names, words: &set.manifest.words, budgets: &set.manifest.budgets };
         let sections = sections(set, &shop, &mut all);
         let modes = modes(set, &shop, &mut all);
-        let tools = tools(set, &mut all);
+        let tools = tools(set, &shop, &mut all);
         for file in set.files.iter().filter(|(path, _)| kind(path) == FileKind::Other).map(|(_, file)| file) {
             let fix = "docs/profiles.md shows what a profile's folder holds; remove it, or correct its name";
             all.push(file.warning(Fault::new(0..0, "this file is never used", fix)));
@@ -154,6 +154,7 @@ impl Made {
                 .collect(),
             modes,
             tools,
+            words: self.draft.words.clone(),
             groups: lists.groups.unwrap_or_default(),
             tool_order: lists.tool_order.unwrap_or_default(),
             file_order: lists.file_order.unwrap_or_default(),
@@ -222,7 +223,7 @@ fn modes(set: &FileSet, shop: &Shop<'_>, problems: &mut Vec<Problem>) -> BTreeMa
     modes
 }
 
-fn tools(set: &FileSet, problems: &mut Vec<Problem>) -> BTreeMap<String, ToolText> {
+fn tools(set: &FileSet, shop: &Shop<'_>, problems: &mut Vec<Problem>) -> BTreeMap<String, ToolText> {
     let mut tools = BTreeMap::new();
     for (path, file) in &set.files {
         let FileKind::Tool(name) = kind(path) else { continue };
@@ -232,10 +233,17 @@ fn tools(set: &FileSet, problems: &mut Vec<Problem>) -> BTreeMap<String, ToolTex
                 None => ToolFront::default(),
             };
             let description = file.text[halves.body.clone()].to_owned();
+            let template = if description.contains("{{") || description.contains("{%") || description.contains("{#") {
+                shop.text(file, halves.body.clone(), problems)
+            } else {
+                None
+            };
             Ok(ToolText {
                 name: name.clone(),
                 description,
+                template,
                 parameters: front.parameters.0,
+                words: front.words,
                 source: file.lines(halves.body),
             })
         });

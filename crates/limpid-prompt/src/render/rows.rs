@@ -42,6 +42,17 @@ pub(super) fn of_unused_files(planned: &[Planned<'_>], scope: &Scope<'_>) -> Vec
     uses.into_iter().filter_map(|(name, file)| of_file(name, file)).collect()
 }
 
+/// A row for the tools, when there was no room for all of them (OLLM-039).
+pub(super) fn of_tools(scope: &Scope<'_>) -> Option<SectionReport> {
+    if scope.left_out().is_empty() {
+        return None;
+    }
+    let names: Vec<&str> = scope.left_out().iter().map(|tool| tool.name.as_str()).collect();
+    let reason = format!("tier and window have no room for {}", names.join(", "));
+    let counts = (Some(scope.sent().len()), Some(names.len()));
+    Some(SectionReport { kept: counts.0, dropped: counts.1, ..row("tools", Outcome::Trimmed, Some(reason)) })
+}
+
 fn of_file(name: &str, file: FileUse<'_>) -> Option<SectionReport> {
     let (outcome, reason) = match file {
         FileUse::Quoted(_) => return None,

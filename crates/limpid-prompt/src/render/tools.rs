@@ -3,18 +3,34 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
+use crate::inputs::{Inputs, ToolInput};
+use crate::profile::Profile;
 use crate::prompt::OfferedTool;
 use crate::scope::Scope;
 
-/// The tools that the path offers, in the order of the inputs, so that a tool that becomes available later is appended.
-pub(super) fn offered(scope: &Scope<'_>) -> Vec<OfferedTool> {
-    let tools = scope.offered().iter().map(|tool| {
+/// The tools that travel, in the order of the inputs, so that a tool that becomes available later is appended.
+pub(super) fn sent(scope: &Scope<'_>) -> Vec<OfferedTool> {
+    described(scope, scope.sent())
+}
+
+impl Profile {
+    /// The tools that exist on a path as they would be declared, whether they travel or not; none on a path that is not
+    /// there.
+    pub fn callable_tools(&self, path: &str, inputs: &Inputs) -> Vec<OfferedTool> {
+        let Ok(path) = self.path(path) else { return Vec::new() };
+        let scope = Scope::new(inputs, self, path, super::tier(path, inputs), "");
+        described(&scope, scope.existing())
+    }
+}
+
+fn described<'a>(scope: &Scope<'a>, tools: &[&'a ToolInput]) -> Vec<OfferedTool> {
+    let tools = tools.iter().map(|tool| {
         let told = scope.profile().tool(&tool.name).map_or(&[][..], |text| &text.parameters);
         let schema = Described { object: &tool.schema, told, level: Level::Schema };
         OfferedTool {
             name: tool.name.clone(),
             group: tool.group.clone(),
-            description: scope.description(tool).to_owned(),
+            description: scope.description(tool).into_owned(),
             // An object with text keys is always JSON.
             schema: serde_json::to_string(&schema).unwrap_or_default(),
         }

@@ -57,6 +57,7 @@ impl<'a> Scope<'a> {
             "tier" => View::int(self.tier().number()),
             "ui_mode" => View::text(ui_mode(inputs.ui_mode)),
             "tools" => View::records(self.listed.iter().copied().map(Record::Tool)),
+            "more_tools" => View::texts(&inputs.more_tools),
             "groups" => View::records(self.groups().into_iter().map(Record::Group)),
             "goal" => inputs.goal.as_ref().map_or(View::Absent, |goal| View::Record(Record::Goal(goal))),
             "active_context" => View::option(inputs.active_context.as_deref()),

@@ -17,7 +17,7 @@ pub(super) fn json(value: &Value) -> View<'_> {
 }
 
 /// A tool's arguments on one line: `key: string, hours?: integer`.
-pub(super) fn schema_in_short(schema: &Map<String, Value>) -> String {
+pub(crate) fn schema_in_short(schema: &Map<String, Value>) -> String {
     let required = schema.get("required").and_then(Value::as_array);
     let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|own| own.as_str() == Some(name)));
     let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();

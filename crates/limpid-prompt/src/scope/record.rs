@@ -185,7 +185,8 @@ impl<'a> Record<'a> {
             Self::Tool(tool) => match name {
                 "name" => View::text(&tool.name),
                 "group" => View::text(&tool.group),
-                "description" => View::text(scope.description(tool)),
+                "description" => View::Text(scope.description(tool)),
+                "reach" => View::text(tool.reach.as_str()),
                 "arguments" => View::Text(schema_in_short(&tool.schema).into()),
                 "schema" => View::Record(Self::Json(&tool.schema)),
                 _ => View::Absent,

@@ -47,6 +47,11 @@ impl Shop<'_> {
         self.compile(file, body, &[], false, problems)
     }
 
+    /// A part of a file as a text that sees no lists: a tool's description.
+    pub(crate) fn text(&self, file: &Arc<File>, body: Range<usize>, problems: &mut Vec<Problem>) -> Option<Template> {
+        Some(self.compile(file, body, &[], false, problems)?.template)
+    }
+
     fn of_main(
         &self,
         id: &str,

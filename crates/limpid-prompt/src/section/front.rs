@@ -104,6 +104,7 @@ pub(crate) enum Trim {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ToolFront {
     pub(crate) parameters: Ordered<String>,
+    pub(crate) words: Vec<String>,
 }
 
 /// A map in the order of its file.

@@ -57,7 +57,8 @@ pub struct Bench {
 impl Bench {
     /// A bench whose model says what the script says.
     pub async fn new(script: &str) -> Self {
-        let config = "model = \"openai/scripted\"\n[owner]\nzone = \"Europe/Berlin\"\n";
+        // Every tool travels, so that a script may call any; what waits to be found has tests of its own.
+        let config = "model = \"openai/scripted\"\n[owner]\nzone = \"Europe/Berlin\"\n[tools]\ndefer = false\n";
         Self {
             home: tempfile::tempdir().unwrap(),
             server: Recorder::start(Script::parse(script).unwrap()).await.unwrap(),

@@ -1,0 +1,223 @@
+use limpid_core::reach::search;
+use limpid_model::ExactCounter;
+use limpid_prompt::inputs::ModelInfo;
+use limpid_prompt::{Profiles, RenderRequest};
+use serde_json::json;
+
+use super::*;
+use crate::tools::FindTools;
+
+fn tool(name: &str, group: &str) -> ToolInput {
+    let schema = json!({
+        "type": "object",
+        "properties": { "path": { "type": "string" }, "limit": { "type": "integer" } },
+        "required": ["path"],
+    });
+    let serde_json::Value::Object(schema) = schema else { panic!() };
+    ToolInput { name: name.to_owned(), group: group.to_owned(), schema, ..ToolInput::default() }
+}
+
+/// Nine servers with ten tools each, and the finder.
+fn ninety() -> Inputs {
+    let of_server = |server: u32| {
+        (0..10).map(move |n| ToolInput {
+            description: format!("Does piece of work number {n} on the machine behind server {server}."),
+            ..tool(&format!("server{server}_tool{n}"), &format!("server{server}"))
+        })
+    };
+    Inputs { tools: (0..9).flat_map(of_server).chain([FindTools::input()]).collect(), ..Inputs::default() }
+}
+
+/// Every tool that the `limpid` profile describes, and the finder.
+fn described() -> Inputs {
+    let profile = limpid();
+    let groups = [
+        ("memory", "memory"),
+        ("learning", "memory"),
+        ("task", "tasks"),
+        ("email", "mail"),
+        ("sms", "sms"),
+        ("notification", "notifications"),
+        ("goal", "goals"),
+        ("checkpoint", "goals"),
+        ("record", "goals"),
+        ("skill", "skills"),
+        ("file", "files"),
+        ("dir", "files"),
+        ("web", "web"),
+        ("url", "web"),
+        ("agent", "agents"),
+        ("spawn", "agents"),
+    ];
+    let group = |name: &str| groups.iter().find(|(word, _)| name.contains(word)).map_or("system", |(_, group)| group);
+    let names = limpid_prompt::profile::shipped_files();
+    let names = names.iter().filter_map(|file| file.path.strip_prefix("limpid/tools/")?.strip_suffix(".md"));
+    let tools = names.filter(|name| *name != FIND_TOOLS && profile.tool(name).is_some());
+    let tools = tools.map(|name| tool(name, group(name))).chain([FindTools::input()]);
+    Inputs { tools: tools.collect(), ..Inputs::default() }
+}
+
+fn shipped(name: &str) -> std::sync::Arc<Profile> {
+    std::sync::Arc::clone(Profiles::shipped().get(name).unwrap())
+}
+
+fn limpid() -> std::sync::Arc<Profile> {
+    shipped("limpid")
+}
+
+fn settled(inputs: &Inputs, kept: Option<KeptTools>, border: bool) -> (Inputs, KeptTools) {
+    let mut inputs = inputs.clone();
+    let (profile, uses) = (limpid(), BTreeMap::new());
+    let choice = Choice { profile: &profile, path: "chat-remote", defers: true, border, kept, uses: &uses };
+    let kept = settle(&mut inputs, choice);
+    (inputs, kept)
+}
+
+fn names(inputs: &Inputs, reach: ToolReach) -> Vec<&str> {
+    inputs.tools.iter().filter(|tool| tool.reach == reach).map(|tool| tool.name.as_str()).collect()
+}
+
+/// Exact tokens of the tools as OpenAI's form declares them.
+fn declared_tokens(inputs: &Inputs) -> usize {
+    let profile = limpid();
+    let counter = Estimate::default();
+    let request = RenderRequest { path: "chat-remote", inputs, counter: &counter, count_tokens: false };
+    let prompt = profile.render(request).unwrap();
+    let declared =
+        prompt.tools().iter().map(|tool| format!(r#"{{"type":"function","function":{}}}"#, tool.declaration()));
+    ExactCounter::O200K.count(&format!("[{}]", declared.collect::<Vec<_>>().join(",")))
+}
+
+// PRO-046 LES-012
+#[test]
+fn ninety_tools_cost_at_most_a_thousand_tokens_and_every_server_is_named() {
+    for (window, most) in [(None, 1000), (Some(128_000), 1000), (Some(8192), 1000), (Some(4096), 522)] {
+        let model = ModelInfo { window, ..ModelInfo::default() };
+        let (inputs, _) = settled(&Inputs { model, ..ninety() }, None, true);
+        let tokens = declared_tokens(&inputs);
+        assert!(tokens <= most, "{tokens} tokens at a window of {window:?}");
+        let list = inputs.more_tools.join("\n");
+        assert!((0..9).all(|server| list.contains(&format!("server{server}"))), "{list}");
+        assert_eq!(names(&inputs, ToolReach::Deferred).len() + names(&inputs, ToolReach::Declared).len(), 91);
+    }
+}
+
+// PRO-046 OLLM-039
+#[test]
+fn every_tool_of_the_profile_fits_the_first_turn() {
+    for mode in ["assistant", "developer", "planning", "debugger", "user"] {
+        let inputs = Inputs { mode: mode.to_owned(), user_message: "hi".to_owned(), ..described() };
+        let (settled, _) = settled(&inputs, None, true);
+        let tokens = declared_tokens(&settled);
+        assert!(tokens <= 1000, "{mode}: {tokens} tokens");
+        if mode == "assistant" || mode == "developer" {
+            let lines = settled.more_tools.join("\n");
+            insta::with_settings!({snapshot_suffix => mode}, {
+                insta::assert_snapshot!(format!("{}\n\n{lines}", names(&settled, ToolReach::Declared).join("\n")));
+            });
+        }
+    }
+}
+
+// OLLM-039 PRO-046
+#[test]
+fn small_tiers_send_at_most_ten_tools_with_a_line_a_group() {
+    for window in [2048, 4096, 8192] {
+        let model = ModelInfo { window: Some(window), ..ModelInfo::default() };
+        let (mut inputs, kept) = settled(&Inputs { model, ..described() }, None, true);
+        assert!(inputs.more_tools.len() <= 11, "{:?}", inputs.more_tools);
+        let profile = limpid();
+        let sizes = Sizes::of_path(&profile, "chat-remote", &inputs);
+        let all: Vec<String> = names(&inputs, ToolReach::Deferred).into_iter().map(str::to_owned).collect();
+        let room = sizes.room_beside(kept.core.iter().map(String::as_str));
+        let found = newest_fitting(all, |name| sizes.tokens_of(name), room);
+        assert!(!found.is_empty(), "there is room for what is found");
+        place_found(&mut inputs.tools, &found);
+        let sent = names(&inputs, ToolReach::Declared).len() + names(&inputs, ToolReach::Found).len();
+        assert!(sent <= 10, "{sent} tools");
+        let tokens = declared_tokens(&inputs);
+        assert!(tokens <= window as usize * 85 / 100 * 15 / 100, "{tokens} tokens of {window}");
+    }
+}
+
+// OLLM-039
+#[test]
+fn without_a_finder_what_has_no_room_is_left_out_and_reported() {
+    let profile = shipped("kai");
+    let model = ModelInfo { window: Some(4096), ..ModelInfo::default() };
+    let mut inputs = Inputs { model, ..ninety() };
+    let uses = BTreeMap::new();
+    let choice =
+        Choice { profile: &profile, path: "chat-remote", defers: false, border: true, kept: None, uses: &uses };
+    settle(&mut inputs, choice);
+    let counter = Estimate::default();
+    let request = RenderRequest { path: "chat-remote", inputs: &inputs, counter: &counter, count_tokens: false };
+    let prompt = profile.render(request).unwrap();
+    assert!((1..=10).contains(&prompt.tools().len()));
+    let row = prompt.cuts().find(|row| row.section == "tools").unwrap();
+    assert_eq!((row.kept, row.dropped), (Some(prompt.tools().len()), Some(90 - prompt.tools().len())));
+    assert!(row.reason.as_ref().unwrap().contains("server8_tool9"));
+}
+
+// PRO-042 LES-022
+#[test]
+fn late_tools_stand_behind_the_others_and_a_compaction_begins_anew() {
+    let mut inputs = described();
+    let (first, kept) = settled(&inputs, None, true);
+    inputs.tools.insert(0, tool("early_bird", "late"));
+    let (second, kept) = settled(&inputs, Some(kept), false);
+    assert_eq!(names(&first, ToolReach::Declared), names(&second, ToolReach::Declared));
+    assert_eq!(names(&second, ToolReach::Found), ["early_bird"]);
+    assert_eq!(first.more_tools, second.more_tools);
+    let found = KeptTools { found: vec!["early_bird".into(), "send_sms".into()], ..kept };
+    let (third, kept) = settled(&inputs, Some(found.clone()), true);
+    assert_eq!(names(&third, ToolReach::Found), ["early_bird", "send_sms"], "a changed file forgets nothing");
+    assert_eq!(kept.found, found.found);
+    let compacted = Inputs { summary: Some("They talked.".to_owned()), ..inputs };
+    let (fourth, kept) = settled(&compacted, Some(kept), false);
+    assert_eq!(names(&fourth, ToolReach::Found), [""; 0]);
+    let (fifth, _) = settled(&compacted, Some(kept), false);
+    assert_eq!(fourth, fifth);
+}
+
+// PRO-046
+#[test]
+fn what_is_said_and_used_travels() {
+    let declared = |said: &str, used: &[(&str, u64)]| -> Vec<String> {
+        let mut inputs = Inputs { user_message: said.to_owned(), ..described() };
+        let uses = used.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
+        let profile = limpid();
+        let choice =
+            Choice { profile: &profile, path: "chat-remote", defers: true, border: true, kept: None, uses: &uses };
+        settle(&mut inputs, choice);
+        names(&inputs, ToolReach::Declared).into_iter().map(str::to_owned).collect()
+    };
+    let has = |tools: &[String], name: &str| tools.iter().any(|tool| tool == name);
+    assert!(!has(&declared("hi", &[]), "send_sms"));
+    assert!(has(&declared("send an sms to Bob", &[]), "send_sms"));
+    assert!(has(&declared("hi", &[("send_sms", 100)]), "send_sms"));
+}
+
+/// Requests as people make them, and the tool that does it.
+const REQUESTS: &str = include_str!("tests/requests.txt");
+
+// PRO-046
+#[test]
+fn nine_of_ten_requests_find_their_tool_at_the_first_search() {
+    let inputs = described();
+    let profile = limpid();
+    let sizes = Sizes::of_path(&profile, "chat-remote", &inputs);
+    let tools: Vec<&OfferedTool> = sizes.tools().iter().filter(|tool| tool.name() != FIND_TOOLS).collect();
+    let cards: Vec<ToolCard<'_>> = tools.iter().map(|tool| sizes.card(tool, &profile, &BTreeMap::new())).collect();
+    let mut missed = Vec::new();
+    let requests: Vec<(&str, &str)> = REQUESTS.lines().filter_map(|line| line.split_once(": ")).collect();
+    for (wanted, said) in &requests {
+        let hits: Vec<&str> = search(&cards, said).into_iter().map(|at| cards[at].name).collect();
+        if !hits.iter().any(|hit| wanted.split('|').any(|wanted| wanted == *hit)) {
+            missed.push(format!("{said} ({wanted}): {}", hits.join(", ")));
+        }
+    }
+    let found = requests.len() - missed.len();
+    insta::assert_snapshot!(format!("{found} of {} found\n\n{}", requests.len(), missed.join("\n")));
+    assert!(found * 10 >= requests.len() * 9);
+}
