@@ -107,7 +107,7 @@ impl Inner {
         };
         let uses = BTreeMap::new();
         let choice = Choice { profile: &profile, path: &path, defers, border, kept: tools, uses: &uses };
-        session.tools = reach::settle(&mut inputs, choice);
+        session.tools = reach::settle(&mut inputs, &choice);
         Ok(Gathered { inputs, profile, path, session, notices })
     }
 

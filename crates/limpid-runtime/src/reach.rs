@@ -75,13 +75,13 @@ pub(crate) struct Choice<'a> {
 }
 
 /// Says of every tool of the inputs how the model gets at it, and returns what the conversation keeps.
-pub(crate) fn settle(inputs: &mut Inputs, choice: Choice<'_>) -> KeptTools {
-    let sizes = Sizes::of(inputs, &choice);
+pub(crate) fn settle(inputs: &mut Inputs, choice: &Choice<'_>) -> KeptTools {
+    let sizes = Sizes::of(inputs, choice);
     if !choice.defers {
         inputs.tools.retain(|tool| tool.name != FIND_TOOLS);
         let order = choice.profile.core_tools(&inputs.mode);
         let wants = Wants { said: "", first: &order };
-        let cards = sizes.cards(inputs, &choice, &BTreeMap::new());
+        let cards = sizes.cards(inputs, choice, &BTreeMap::new());
         let order = wanted(&cards, wants).into_iter().map(|(at, _)| at);
         let fits = fitting(&cards, order, sizes.room);
         let there: BTreeSet<String> = fits.into_iter().map(|at| cards[at].name.to_owned()).collect();
@@ -95,7 +95,7 @@ pub(crate) fn settle(inputs: &mut Inputs, choice: Choice<'_>) -> KeptTools {
     let kept = match before.clone().filter(|_| !choice.border).and_then(|kept| sizes.carried_on(kept)) {
         Some(kept) => kept,
         None => {
-            let mut kept = sizes.chosen(inputs, &choice);
+            let mut kept = sizes.chosen(inputs, choice);
             let found = before.map(|before| before.found).unwrap_or_default();
             kept.found = found.into_iter().filter(|name| sizes.has(name) && !kept.core.contains(name)).collect();
             KeptTools { stretch, ..kept }

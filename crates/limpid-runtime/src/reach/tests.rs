@@ -69,7 +69,7 @@ fn settled(inputs: &Inputs, kept: Option<KeptTools>, border: bool) -> (Inputs, K
     let mut inputs = inputs.clone();
     let (profile, uses) = (limpid(), BTreeMap::new());
     let choice = Choice { profile: &profile, path: "chat-remote", defers: true, border, kept, uses: &uses };
-    let kept = settle(&mut inputs, choice);
+    let kept = settle(&mut inputs, &choice);
     (inputs, kept)
 }
 
@@ -149,7 +149,7 @@ fn without_a_finder_what_has_no_room_is_left_out_and_reported() {
     let uses = BTreeMap::new();
     let choice =
         Choice { profile: &profile, path: "chat-remote", defers: false, border: true, kept: None, uses: &uses };
-    settle(&mut inputs, choice);
+    settle(&mut inputs, &choice);
     let counter = Estimate::default();
     let request = RenderRequest { path: "chat-remote", inputs: &inputs, counter: &counter, count_tokens: false };
     let prompt = profile.render(request).unwrap();
@@ -189,7 +189,7 @@ fn what_is_said_and_used_travels() {
         let profile = limpid();
         let choice =
             Choice { profile: &profile, path: "chat-remote", defers: true, border: true, kept: None, uses: &uses };
-        settle(&mut inputs, choice);
+        settle(&mut inputs, &choice);
         names(&inputs, ToolReach::Declared).into_iter().map(str::to_owned).collect()
     };
     let has = |tools: &[String], name: &str| tools.iter().any(|tool| tool == name);
