@@ -8,12 +8,17 @@
 //! # Layout
 //! - [`tool`]: the interface.
 //! - [`schema`]: arguments as a JSON schema, made small.
+//! - [`check`]: the arguments of a call against that schema.
+//! - [`files`]: files of granted folders.
 //! - [`get_local_time`]: the owner's clock.
 
+pub mod check;
+pub mod files;
 pub mod get_local_time;
 pub mod schema;
 pub mod tool;
 
+pub use check::check_arguments;
 pub use get_local_time::GetLocalTime;
 pub use schema::schema_of;
 pub use tool::{PathArgument, Tool, ToolContext, ToolText, read_arguments};

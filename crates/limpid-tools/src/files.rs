@@ -1,0 +1,57 @@
+//! The tools of files: `read_file`, `write_file`, `list_dir`, `edit_file`, `append_file` (PICO-081 to 086).
+//!
+//! # Layout
+//! - [`grants`]: the folders that they may touch, and which of them a path means.
+//! - [`folder`]: a granted folder as an open handle; every path is opened relative to it, so that no link and no `..`
+//!   leads out, whatever changes meanwhile (SEC-020).
+//! - one file a tool.
+
+mod append_file;
+mod edit_file;
+mod folder;
+pub mod grants;
+mod list_dir;
+mod read_file;
+mod write_file;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::{PathArgument, Tool};
+use folder::{Changing, Opened};
+use serde_json::Value;
+
+pub use append_file::AppendFile;
+pub use edit_file::EditFile;
+pub use grants::{Grants, Place, Root};
+pub use list_dir::ListDir;
+pub use read_file::ReadFile;
+pub use write_file::WriteFile;
+
+/// The tools of files over the same folders, in the order in which they are declared.
+pub fn tools(grants: &Arc<Grants>) -> Vec<Arc<dyn Tool>> {
+    let grants = || Arc::clone(grants);
+    vec![
+        Arc::new(ReadFile::new(grants())),
+        Arc::new(WriteFile::new(grants())),
+        Arc::new(ListDir::new(grants())),
+        Arc::new(EditFile::new(grants())),
+        Arc::new(AppendFile::new(grants())),
+    ]
+}
+
+/// Does something with files on a thread that may wait for a disk.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, String> + Send + 'static) -> Result<T, String> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(format!("it broke off: {error}")))
+}
+
+/// The argument `path` of a call, as policies look at it.
+fn path_argument(arguments: &Value, write: bool, absent: Option<&str>) -> Vec<PathArgument> {
+    let path = arguments.get("path").and_then(Value::as_str).or(absent);
+    path.map(|path| PathArgument { path: path.to_owned(), write }).into_iter().collect()
+}
+
+/// The name of a file as one line of text, whatever it is made of.
+fn one_line(name: &Path) -> String {
+    name.to_string_lossy().chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}

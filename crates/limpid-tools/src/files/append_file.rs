@@ -1,0 +1,70 @@
+//! `append_file`: adds to the end of a file (PICO-086).
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use limpid_core::ToolClass;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::{Changing, Grants, Opened, blocking, path_argument};
+use crate::{PathArgument, Tool, ToolContext, ToolText, read_arguments, schema_of};
+
+/// Adds to the end of a file of a granted folder. Appends that run at once come one after another.
+#[derive(Clone, Debug)]
+pub struct AppendFile {
+    grants: Arc<Grants>,
+}
+
+impl AppendFile {
+    /// The tool over these folders.
+    pub fn new(grants: Arc<Grants>) -> Self {
+        Self { grants }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    path: String,
+    content: String,
+}
+
+#[async_trait]
+impl Tool for AppendFile {
+    fn name(&self) -> &'static str {
+        "append_file"
+    }
+
+    fn group(&self) -> &'static str {
+        "files"
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::Write
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        schema_of::<Arguments>()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        false
+    }
+
+    fn paths(&self, arguments: &Value) -> Vec<PathArgument> {
+        path_argument(arguments, true, None)
+    }
+
+    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let Arguments { path, content } = read_arguments(arguments)?;
+        let grants = Arc::clone(&self.grants);
+        blocking(move || {
+            let opened = Opened::new(&grants, grants.place_to_write(&path)?)?;
+            let bytes = Changing::new(opened, true)?.append(&content)?;
+            Ok(ToolText::own(format!("added {} bytes to {path}, which has {bytes}", content.len())))
+        })
+        .await
+    }
+}

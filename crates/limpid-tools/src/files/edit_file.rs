@@ -1,0 +1,101 @@
+//! `edit_file`: puts a text in the place of another that stands in a file exactly once (PICO-085).
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use limpid_core::ToolClass;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::{Changing, Grants, Opened, blocking, path_argument};
+use crate::{PathArgument, Tool, ToolContext, ToolText, read_arguments, schema_of};
+
+/// Changes one place of a file of a granted folder.
+#[derive(Clone, Debug)]
+pub struct EditFile {
+    grants: Arc<Grants>,
+}
+
+impl EditFile {
+    /// The tool over these folders.
+    pub fn new(grants: Arc<Grants>) -> Self {
+        Self { grants }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    path: String,
+    old_text: String,
+    new_text: String,
+}
+
+#[async_trait]
+impl Tool for EditFile {
+    fn name(&self) -> &'static str {
+        "edit_file"
+    }
+
+    fn group(&self) -> &'static str {
+        "files"
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::Write
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        schema_of::<Arguments>()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        false
+    }
+
+    fn paths(&self, arguments: &Value) -> Vec<PathArgument> {
+        path_argument(arguments, true, None)
+    }
+
+    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let Arguments { path, old_text, new_text } = read_arguments(arguments)?;
+        if old_text.is_empty() {
+            return Err("`old_text` must not be empty; append_file adds to a file, write_file writes one".to_owned());
+        }
+        if old_text == new_text {
+            return Err("`old_text` and `new_text` are equal; nothing would change".to_owned());
+        }
+        let grants = Arc::clone(&self.grants);
+        blocking(move || {
+            let opened = Opened::new(&grants, grants.place_to_write(&path)?)?;
+            let file = Changing::new(opened, false)?;
+            let text = file.text()?;
+            match places(&text, &old_text).as_slice() {
+                [] => Err(format!("`old_text` does not stand in {path}; read the file and copy it exactly")),
+                [at] => {
+                    let (before, rest) = text.split_at(*at);
+                    let after = rest.get(old_text.len()..).unwrap_or_default();
+                    file.replace(&format!("{before}{new_text}{after}"))?;
+                    Ok(ToolText::own(format!("changed {path}")))
+                }
+                several => Err(format!(
+                    "`old_text` stands in {path} {} times; take more of the text around it",
+                    several.len()
+                )),
+            }
+        })
+        .await
+    }
+}
+
+/// Every place where a text begins, those that overlap included.
+fn places(text: &str, part: &str) -> Vec<usize> {
+    let mut places = Vec::new();
+    let mut from = 0;
+    while let Some(at) = text.get(from..).and_then(|rest| rest.find(part)) {
+        places.push(from + at);
+        from += at + part.chars().next().map_or(1, char::len_utf8);
+    }
+    places
+}

@@ -1,0 +1,197 @@
+//! A granted folder as an open handle. Everything in it is opened relative to that handle (SEC-020).
+
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt as _};
+
+use super::grants::{Grants, Place};
+
+/// Bytes of a file that are read at most.
+const MAX_BYTES: u64 = 8 * 1024 * 1024;
+
+/// `O_NONBLOCK`: whoever opens a named pipe does not wait for its other end.
+#[cfg(target_os = "linux")]
+const NO_WAIT: i32 = 0o4000;
+#[cfg(not(target_os = "linux"))]
+const NO_WAIT: i32 = 0x4;
+
+/// A place whose folder is open.
+pub(super) struct Opened<'a> {
+    folder: Dir,
+    place: Place<'a>,
+    grants: &'a Grants,
+}
+
+/// A file that is about to be changed: its folder is open and locked, so that changes of the same folder come one after
+/// another, in this process and in others.
+pub(super) struct Changing<'a> {
+    opened: Opened<'a>,
+    folder: Dir,
+    name: PathBuf,
+    _lock: std::fs::File,
+}
+
+impl<'a> Opened<'a> {
+    /// Opens the folder that a path lies in.
+    pub(super) fn new(grants: &'a Grants, place: Place<'a>) -> Result<Self, String> {
+        let folder = &place.root.folder;
+        if place.root == grants.workspace() {
+            std::fs::create_dir_all(folder).map_err(|error| format!("the workspace cannot be made: {error}"))?;
+        }
+        let folder = Dir::open_ambient_dir(folder, ambient_authority())
+            .map_err(|error| format!("`{}` cannot be opened: {error}", folder.display()))?;
+        Ok(Self { folder, place, grants })
+    }
+
+    /// Reads a text file whole.
+    pub(super) fn text(&self) -> Result<String, String> {
+        let mut options = OpenOptions::new();
+        let file = self.folder.open_with(&self.place.path, options.read(true).custom_flags(NO_WAIT));
+        self.read(file.map_err(|error| self.trouble(&error))?)
+    }
+
+    /// The entries of a folder: name, and whether it is a folder.
+    pub(super) fn entries(&self) -> Result<Vec<(PathBuf, bool)>, String> {
+        let about = self.folder.metadata(&self.place.path).map_err(|error| self.trouble(&error))?;
+        if !about.is_dir() {
+            return Err(format!("`{}` is a file, no folder; read it with read_file", self.place.asked));
+        }
+        let folder = self.folder.open_dir(&self.place.path).map_err(|error| self.trouble(&error))?;
+        let mut entries = Vec::new();
+        for entry in folder.entries().map_err(|error| self.trouble(&error))? {
+            let name = PathBuf::from(entry.map_err(|error| self.trouble(&error))?.file_name());
+            // A link that leads out is no folder to be entered.
+            let is_folder = folder.metadata(&name).is_ok_and(|about| about.is_dir());
+            entries.push((name, is_folder));
+        }
+        entries.sort();
+        Ok(entries)
+    }
+
+    fn read(&self, file: File) -> Result<String, String> {
+        let asked = &self.place.asked;
+        let about = file.metadata().map_err(|error| self.trouble(&error))?;
+        if about.is_dir() {
+            return Err(format!("`{asked}` is a folder; list it with list_dir"));
+        }
+        if !about.is_file() {
+            return Err(format!("`{asked}` is no regular file"));
+        }
+        let mut bytes = Vec::new();
+        file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| self.trouble(&error))?;
+        if bytes.len() as u64 > MAX_BYTES {
+            return Err(format!("`{asked}` has {} bytes; at most {MAX_BYTES} are read", about.len()));
+        }
+        let binary = |_| format!("`{asked}` is no text: {} bytes that are not UTF-8", about.len());
+        let text = String::from_utf8(bytes).map_err(binary)?;
+        if text.contains('\0') {
+            return Err(format!("`{asked}` is no text: {} bytes, zeros among them", about.len()));
+        }
+        Ok(text)
+    }
+
+    /// What went wrong, for the model.
+    fn trouble(&self, error: &io::Error) -> String {
+        let asked = &self.place.asked;
+        match error.kind() {
+            // The system gives a refusal a number; one without was made by the handle that the path tried to leave.
+            ErrorKind::PermissionDenied if error.raw_os_error().is_none() => self.grants.outside(asked),
+            ErrorKind::PermissionDenied => format!("`{asked}`: the system does not permit it"),
+            ErrorKind::NotFound => format!("`{asked}` does not exist"),
+            ErrorKind::NotADirectory => format!("`{asked}` leads through a file as if it were a folder"),
+            ErrorKind::IsADirectory => format!("`{asked}` is a folder"),
+            _ => format!("`{asked}`: {error}"),
+        }
+    }
+}
+
+impl<'a> Changing<'a> {
+    /// Opens and locks the folder that the file is in. `make` makes the folders on the way.
+    pub(super) fn new(opened: Opened<'a>, make: bool) -> Result<Self, String> {
+        let asked = &opened.place.asked;
+        // A link within the granted folder is followed, so that the file is changed and the link stays.
+        let real = opened.folder.canonicalize(&opened.place.path);
+        let path = match real {
+            Ok(real) if real != opened.place.path => real,
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(opened.trouble(&error)),
+            _ => opened.place.path.clone(),
+        };
+        let name = path.file_name().map(PathBuf::from).ok_or_else(|| format!("`{asked}` is a folder"))?;
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if make {
+            opened.folder.create_dir_all(parent).map_err(|error| opened.trouble(&error))?;
+        }
+        let folder = opened.folder.open_dir(parent).map_err(|error| opened.trouble(&error))?;
+        if folder.is_dir(&name) {
+            return Err(format!("`{asked}` is a folder"));
+        }
+        // The handle itself is only a place and cannot be locked.
+        let lock = folder.open(".").map_err(|error| opened.trouble(&error))?.into_std();
+        lock.lock().map_err(|error| opened.trouble(&error))?;
+        Ok(Self { opened, folder, name, _lock: lock })
+    }
+
+    /// The file's text.
+    pub(super) fn text(&self) -> Result<String, String> {
+        let mut options = OpenOptions::new();
+        let file = self.folder.open_with(&self.name, options.read(true).custom_flags(NO_WAIT));
+        self.opened.read(file.map_err(|error| self.opened.trouble(&error))?)
+    }
+
+    /// Puts a text in the place of whatever the file holds: all of it or nothing. The file keeps its mode.
+    pub(super) fn replace(&self, text: &str) -> Result<(), String> {
+        let (new, file) = self.beside()?;
+        let written = self.fill(file, text).and_then(|()| self.folder.rename(&new, &self.folder, &self.name));
+        written.map_err(|error| {
+            // What cannot be removed now is no worse than what went wrong before.
+            let _ = self.folder.remove_file(&new);
+            self.opened.trouble(&error)
+        })
+    }
+
+    /// Adds a text to the end of the file, or makes it; tells how many bytes it has then.
+    pub(super) fn append(&self, text: &str) -> Result<u64, String> {
+        let mut options = OpenOptions::new();
+        options.append(true).create(true).custom_flags(NO_WAIT);
+        let mut file =
+            self.folder.open_with(&self.name, &options).map_err(|error| self.opened.trouble(&error))?;
+        let before = file.metadata().map_err(|error| self.opened.trouble(&error))?;
+        if !before.is_file() {
+            return Err(format!("`{}` is no regular file", self.opened.place.asked));
+        }
+        let added = file.write_all(text.as_bytes()).and_then(|()| file.sync_data());
+        if let Err(error) = added {
+            // A full disk must not leave half a text behind.
+            let _ = file.set_len(before.len());
+            return Err(self.opened.trouble(&error));
+        }
+        Ok(before.len() + text.len() as u64)
+    }
+
+    /// A new file beside this one.
+    fn beside(&self) -> Result<(PathBuf, File), String> {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        for n in 0..u16::MAX {
+            let mut name = std::ffi::OsString::from(".");
+            name.push(&self.name);
+            name.push(format!(".{n}.new"));
+            match self.folder.open_with(&name, &options) {
+                Ok(file) => return Ok((PathBuf::from(name), file)),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(self.opened.trouble(&error)),
+            }
+        }
+        Err(format!("`{}`: its folder is full of unfinished copies", self.opened.place.asked))
+    }
+
+    fn fill(&self, mut file: File, text: &str) -> io::Result<()> {
+        if let Ok(about) = self.folder.metadata(&self.name) {
+            file.set_permissions(about.permissions())?;
+        }
+        file.write_all(text.as_bytes())?;
+        file.sync_data()
+    }
+}

@@ -1,0 +1,181 @@
+//! Which folders may be touched, and which of them a path means.
+
+use std::path::{Component, Path, PathBuf};
+
+use limpid_core::Trust;
+
+/// The folders that tools may touch; the first one is the workspace, where relative paths begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grants {
+    workspace: Root,
+    others: Vec<Root>,
+}
+
+/// One granted folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// The folder, absolute.
+    pub folder: PathBuf,
+    /// Whether it may be changed.
+    pub write: bool,
+    /// Who wrote what lies in it, as far as is known.
+    pub trust: Trust,
+}
+
+/// What a path means: a granted folder and the way from there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place<'a> {
+    /// The folder.
+    pub root: &'a Root,
+    /// The way from the folder, without `..`; `.` is the folder itself.
+    pub path: PathBuf,
+    /// The path as it was asked for.
+    pub asked: String,
+}
+
+impl Grants {
+    /// The workspace and nothing else: the default (LES-137).
+    pub fn new(workspace: impl Into<PathBuf>) -> Self {
+        Self {
+            workspace: Root { folder: workspace.into(), write: true, trust: Trust::File },
+            others: Vec::new(),
+        }
+    }
+
+    /// Grants a folder besides.
+    #[must_use]
+    pub fn with(mut self, root: Root) -> Self {
+        self.others.push(root);
+        self
+    }
+
+    /// The same folders, none of which may be changed.
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        for root in std::iter::once(&mut self.workspace).chain(&mut self.others) {
+            root.write = false;
+        }
+        self
+    }
+
+    /// The workspace.
+    pub fn workspace(&self) -> &Root {
+        &self.workspace
+    }
+
+    /// Every folder, the workspace first.
+    pub fn roots(&self) -> impl Iterator<Item = &Root> {
+        std::iter::once(&self.workspace).chain(&self.others)
+    }
+
+    /// The place that a path means: an absolute path within a granted folder, or one from the workspace.
+    ///
+    /// Only words are looked at; that no link leads out is seen to when the place is opened.
+    ///
+    /// # Errors
+    /// A sentence for the model when it is in no granted folder.
+    pub fn place(&self, path: &str) -> Result<Place<'_>, String> {
+        if path.trim().is_empty() {
+            return Err("`path` must not be blank".to_owned());
+        }
+        // A shell would read it as the home folder, and that is what whoever writes it means.
+        if path.starts_with('~') {
+            return Err(self.outside(path));
+        }
+        let whole = plain(&self.workspace.folder.join(path));
+        let within = |root: &Root| {
+            let real = root.folder.canonicalize().ok();
+            let folders = [Some(plain(&root.folder)), real];
+            folders.into_iter().flatten().find_map(|folder| whole.strip_prefix(&folder).map(Path::to_path_buf).ok())
+        };
+        // The shortest way is that of the innermost folder.
+        let found = self.roots().filter_map(|root| Some((within(root)?, root)));
+        let Some((way, root)) = found.min_by_key(|(way, _)| way.components().count()) else {
+            return Err(self.outside(path));
+        };
+        let way = if way.as_os_str().is_empty() { PathBuf::from(".") } else { way };
+        Ok(Place { root, path: way, asked: path.to_owned() })
+    }
+
+    /// The place of something that is to be changed.
+    ///
+    /// # Errors
+    /// As [`Grants::place`], and when the folder may only be read.
+    pub fn place_to_write(&self, path: &str) -> Result<Place<'_>, String> {
+        let place = self.place(path)?;
+        if !place.root.write {
+            return Err(format!("`{path}` may be read but not changed; nothing was touched"));
+        }
+        Ok(place)
+    }
+
+    /// What is said of a path that leads out of the granted folders.
+    pub fn outside(&self, path: &str) -> String {
+        let folders: Vec<String> = self.roots().map(|root| format!("`{}`", root.folder.display())).collect();
+        format!("`{path}` is outside of the granted folders ({}); nothing was touched", folders.join(", "))
+    }
+}
+
+/// A path without `.` and `..`, by its words alone.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grants() -> Grants {
+        let root = |folder: &str, write| Root { folder: folder.into(), write, trust: Trust::Outside };
+        Grants::new("/none/home/workspace")
+            .with(root("/none/notes", true))
+            .with(root("/none/notes/old", false))
+            .with(root("/none/home/skills", false))
+    }
+
+    // PICO-081 LES-137
+    #[test]
+    fn a_path_means_a_place_in_a_granted_folder_or_nothing() {
+        let grants = grants();
+        let told = [
+            "a.md",
+            "./b/../a.md",
+            ".",
+            "/none/home/workspace/a.md",
+            "/none/notes/a.md",
+            "/none/notes/old/a.md",
+            "../skills/write/SKILL.md",
+            "..",
+            "../../secret",
+            "/none/home/workspace-2/a.md",
+            "/etc/passwd",
+            "~/.ssh/id_rsa",
+            " ",
+        ]
+        .map(|path| match grants.place(path) {
+            Ok(place) => format!("{path}: {} of {}", place.path.display(), place.root.folder.display()),
+            Err(error) => format!("{path}: {error}"),
+        });
+        insta::assert_snapshot!(told.join("\n"));
+    }
+
+    // PICO-031
+    #[test]
+    fn what_may_only_be_read_is_not_changed() {
+        let grants = grants();
+        assert!(grants.place_to_write("/none/notes/a.md").is_ok());
+        let refused = grants.place_to_write("/none/home/skills/write/SKILL.md").unwrap_err();
+        assert!(refused.contains("may be read but not changed"), "{refused}");
+        assert!(grants.read_only().place_to_write("a.md").is_err());
+    }
+}

@@ -1,0 +1,70 @@
+//! `write_file`: a whole file, new or in place of an old one (PICO-083).
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use limpid_core::ToolClass;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::{Changing, Grants, Opened, blocking, path_argument};
+use crate::{PathArgument, Tool, ToolContext, ToolText, read_arguments, schema_of};
+
+/// Writes a file of a granted folder, all of it or nothing.
+#[derive(Clone, Debug)]
+pub struct WriteFile {
+    grants: Arc<Grants>,
+}
+
+impl WriteFile {
+    /// The tool over these folders.
+    pub fn new(grants: Arc<Grants>) -> Self {
+        Self { grants }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    path: String,
+    content: String,
+}
+
+#[async_trait]
+impl Tool for WriteFile {
+    fn name(&self) -> &'static str {
+        "write_file"
+    }
+
+    fn group(&self) -> &'static str {
+        "files"
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::Write
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        schema_of::<Arguments>()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    fn paths(&self, arguments: &Value) -> Vec<PathArgument> {
+        path_argument(arguments, true, None)
+    }
+
+    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let Arguments { path, content } = read_arguments(arguments)?;
+        let grants = Arc::clone(&self.grants);
+        blocking(move || {
+            let opened = Opened::new(&grants, grants.place_to_write(&path)?)?;
+            Changing::new(opened, true)?.replace(&content)?;
+            Ok(ToolText::own(format!("wrote {} bytes to {path}", content.len())))
+        })
+        .await
+    }
+}
