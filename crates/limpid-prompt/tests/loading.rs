@@ -82,6 +82,28 @@ fn what_a_profile_does_not_define_is_limpids() {
     assert_eq!(unknown, "unknown path `tsk`; there are: chat, task");
 }
 
+// PRO-011
+#[test]
+fn a_tool_of_two_names_is_offered_under_the_one_that_the_profile_chose() {
+    let limpid = "[tools]\nwithout = [\"shell\"]\n[path.chat]\nmessages = []\n\
+        [path.small]\nmessages = [{ tools = [\"shell\"] }]\n";
+    let below = shipped(&[
+        ("limpid/profile.toml", limpid),
+        ("kai/profile.toml", "[tools]\nwithout = [\"exec\"]\n[path.own]\nmessages = []\n"),
+        ("koshi/profile.toml", "[path.own]\nmessages = []\n"),
+    ]);
+    let profiles = load([below]);
+    let offers = |profile: &str, path: &str| {
+        let path = profiles.get(profile).unwrap().path(path).unwrap();
+        ["exec", "shell", "clock"].map(|tool| path.offers(tool))
+    };
+    assert_eq!(offers("limpid", "chat"), [true, false, true]);
+    assert_eq!(offers("limpid", "small"), [false, true, false], "a list has its own say");
+    assert_eq!(offers("kai", "own"), [false, true, true]);
+    assert_eq!(offers("kai", "chat"), [false, true, true], "a path of limpid's that kai takes over");
+    assert_eq!(offers("koshi", "own"), [true, false, true]);
+}
+
 // PRO-007
 #[test]
 fn a_base_lends_the_files_and_keys_that_a_profile_lacks() {

@@ -1,5 +1,6 @@
 //! `limpid.toml` as plain values. Every key may be absent; an unknown key is an error that names the known ones.
 
+mod files;
 mod tools;
 
 use std::collections::BTreeMap;
@@ -8,6 +9,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 
+pub use files::FilesConfig;
 pub use tools::ToolsConfig;
 
 /// What the owner has set.
@@ -28,6 +30,8 @@ pub struct Config {
     pub local: LocalConfig,
     /// What the agent remembers.
     pub memory: MemoryConfig,
+    /// Folders that file tools may touch besides the workspace.
+    pub files: FilesConfig,
     /// Texts of the owner's that no file of a profile holds.
     pub prompt: PromptConfig,
     /// How far a turn may go.

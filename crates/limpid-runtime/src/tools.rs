@@ -3,6 +3,7 @@
 //! A tool is a small file: its name, its arguments as a Rust type, and what it does. What the model is told about it
 //! stands in the profile's `tools/*.md`.
 
+mod files;
 mod find_tools;
 mod memory_query;
 mod memory_store;
@@ -13,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use limpid_core::ToolCall;
 use limpid_prompt::inputs::ToolInput;
 use limpid_store::Store;
-use limpid_tools::GetLocalTime;
+use limpid_tools::{GetLocalTime, check_arguments};
 use limpid_turn::ToolOutcome;
 use serde_json::Value;
 
@@ -30,16 +31,17 @@ use crate::world::{Ids, hex};
 /// What Limpid's own tools are made from.
 pub(crate) struct ToolParts<'a> {
     pub(crate) store: &'a Arc<dyn Store>,
-    #[allow(dead_code, reason = "tools of files and settings take it")]
     pub(crate) home: &'a Home,
-    #[allow(dead_code, reason = "tools of files and settings take it")]
     pub(crate) config: &'a Config,
 }
 
 /// Limpid's own tools in the order in which they are declared; a new one goes to the end of its group (PRO-042).
 fn own(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     let store = || Arc::clone(parts.store);
-    vec![Arc::new(MemoryStoreTool::new(store())), Arc::new(MemoryQuery::new(store())), Arc::new(GetLocalTime)]
+    let mut tools: Vec<Arc<dyn Tool>> =
+        vec![Arc::new(MemoryStoreTool::new(store())), Arc::new(MemoryQuery::new(store())), Arc::new(GetLocalTime)];
+    tools.extend(files::tools(parts));
+    tools
 }
 
 /// Every tool there is, in the order in which they are declared.
@@ -144,6 +146,7 @@ impl TurnTools {
             return Err(refusal.to_owned());
         }
         let arguments: Value = serde_json::from_str(&call.arguments).map_err(|error| error.to_string())?;
+        check_arguments(&tool.schema(), &arguments)?;
         // A task of its own keeps a panic from reaching the turn.
         let task = tokio::spawn(async move { tool.run(&context, arguments).await });
         let _stop = StopWithUs(task.abort_handle());

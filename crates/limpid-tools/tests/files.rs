@@ -30,9 +30,11 @@ impl Bench {
         fs::write(folder.path().join("secret"), "the secret").unwrap();
         fs::write(folder.path().join("skills/write/SKILL.md"), "# Write\n").unwrap();
         let root = |name: &str, write, trust| Root { folder: folder.path().join(name), write, trust };
-        let grants = Grants::new(folder.path().join("workspace"))
-            .with(root("skills", false, Trust::File))
-            .with(root("shared", true, Trust::Outside));
+        let grants = Grants::new(folder.path().join("workspace")).with(root("skills", false, Trust::File)).with(root(
+            "shared",
+            true,
+            Trust::Outside,
+        ));
         Self { tools: tools(&Arc::new(grants)), folder }
     }
 
@@ -240,10 +242,9 @@ async fn a_pipe_is_refused_and_nobody_waits_for_it() {
     let bench = Bench::new();
     let made = std::process::Command::new("mkfifo").arg(bench.path("workspace/pipe")).status().unwrap();
     assert!(made.success());
-    for (name, arguments) in [
-        ("read_file", json!({ "path": "pipe" })),
-        ("append_file", json!({ "path": "pipe", "content": "x" })),
-    ] {
+    for (name, arguments) in
+        [("read_file", json!({ "path": "pipe" })), ("append_file", json!({ "path": "pipe", "content": "x" }))]
+    {
         bench.call(name, arguments).await.unwrap_err();
     }
 }

@@ -103,6 +103,7 @@ impl Made {
             groups: set.manifest.groups.clone(),
             tool_order: set.manifest.tool_order.clone(),
             file_order: set.manifest.file_order.clone(),
+            without: set.manifest.without.clone(),
             ..Manifest::default()
         };
         let (words, paths) = (set.manifest.words.clone(), set.manifest.paths.clone());
@@ -119,7 +120,7 @@ impl Made {
     ) -> Profile {
         let resolver = Resolver { names, own: &self.draft, fallback: fallback.map(|made| &made.draft) };
         let mut found = Vec::new();
-        let paths = resolver.paths(&mut found);
+        let mut paths = resolver.paths(&mut found);
         for (file, path) in set.manifest.budget_paths.iter().filter(|(_, path)| !paths.contains_key(path.get_ref())) {
             let message = format!("unknown path `{}`", path.get_ref());
             found.push(file.error(Fault::new(path.span(), message, "name a path of this profile or of `limpid`")));
@@ -139,6 +140,10 @@ impl Made {
             for (name, text) in &fallback.tools {
                 tools.entry(name.clone()).or_insert_with(|| text.clone());
             }
+        }
+        let without = lists.without.unwrap_or_default();
+        for path in paths.values_mut().filter(|path| path.tools.is_none()) {
+            path.without.clone_from(&without);
         }
         Profile {
             name: name.to_owned(),

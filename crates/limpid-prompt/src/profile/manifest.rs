@@ -25,6 +25,8 @@ pub(crate) struct Manifest {
     pub(crate) groups: Option<Vec<ToolGroup>>,
     pub(crate) tool_order: Option<Vec<String>>,
     pub(crate) file_order: Option<Vec<String>>,
+    /// Tools that no path offers which does not name them: other names of tools that it offers.
+    pub(crate) without: Option<Vec<String>>,
     pub(crate) paths: BTreeMap<String, PathDraft>,
     /// Names of paths that budgets speak of.
     pub(crate) budget_paths: Vec<(Arc<File>, Spanned<String>)>,
@@ -44,12 +46,13 @@ impl Manifest {
         self.inherit_lists(base);
     }
 
-    /// Fills in how texts list tools and files.
+    /// Fills in how texts list tools and files, and which tools are left out.
     pub(crate) fn inherit_lists(&mut self, base: &Self) {
         let (groups, tools, files) = (&mut self.groups, &mut self.tool_order, &mut self.file_order);
         *groups = groups.take().or_else(|| base.groups.clone());
         *tools = tools.take().or_else(|| base.tool_order.clone());
         *files = files.take().or_else(|| base.file_order.clone());
+        self.without = self.without.take().or_else(|| base.without.clone());
     }
 }
 
@@ -111,6 +114,7 @@ pub(crate) fn read(profile: &str, file: &Arc<File>, problems: &mut Vec<Problem>)
         groups,
         tool_order: raw.order.tools,
         file_order: raw.order.files,
+        without: raw.tools.without,
         ..Manifest::default()
     };
     for (name, budget) in raw.budget {

@@ -22,8 +22,11 @@ pub struct Path {
     pub profile: String,
     /// Where it is defined.
     pub source: SourceRef,
-    /// Which tools are declared: names and `prefix*` patterns. None: every tool. Empty: none.
+    /// Which tools are declared: names and `prefix*` patterns. None: every tool but those of [`Path::without`]. Empty:
+    /// none.
     pub tools: Option<Vec<String>>,
+    /// Tools that are not declared although no list leaves them out: other names of tools that are.
+    pub without: Vec<String>,
     /// The tier of this path, whatever the window.
     pub tier: Option<Tier>,
     /// The messages, in order.
@@ -35,7 +38,8 @@ pub struct Path {
 impl Path {
     /// Whether a tool is offered on this path.
     pub fn offers(&self, tool: &str) -> bool {
-        self.tools.as_ref().is_none_or(|patterns| patterns.iter().any(|pattern| matches(pattern, tool)))
+        let fits = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, tool));
+        self.tools.as_ref().map_or_else(|| !fits(&self.without), |tools| fits(tools))
     }
 
     /// The sections of every message, in order.

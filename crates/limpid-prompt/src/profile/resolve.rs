@@ -66,6 +66,7 @@ impl<'d> Resolver<'d> {
             profile: owner.name.clone(),
             source: draft.file.lines(draft.at.clone()),
             tools,
+            without: Vec::new(),
             tier: draft.tier,
             steps,
             budget: draft.budget,

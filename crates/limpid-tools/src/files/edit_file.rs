@@ -79,10 +79,9 @@ impl Tool for EditFile {
                     file.replace(&format!("{before}{new_text}{after}"))?;
                     Ok(ToolText::own(format!("changed {path}")))
                 }
-                several => Err(format!(
-                    "`old_text` stands in {path} {} times; take more of the text around it",
-                    several.len()
-                )),
+                several => {
+                    Err(format!("`old_text` stands in {path} {} times; take more of the text around it", several.len()))
+                }
             }
         })
         .await

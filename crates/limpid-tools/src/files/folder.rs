@@ -155,8 +155,7 @@ impl<'a> Changing<'a> {
     pub(super) fn append(&self, text: &str) -> Result<u64, String> {
         let mut options = OpenOptions::new();
         options.append(true).create(true).custom_flags(NO_WAIT);
-        let mut file =
-            self.folder.open_with(&self.name, &options).map_err(|error| self.opened.trouble(&error))?;
+        let mut file = self.folder.open_with(&self.name, &options).map_err(|error| self.opened.trouble(&error))?;
         let before = file.metadata().map_err(|error| self.opened.trouble(&error))?;
         if !before.is_file() {
             return Err(format!("`{}` is no regular file", self.opened.place.asked));

@@ -23,6 +23,8 @@ pub(super) struct Raw {
     #[serde(default)]
     pub(super) order: RawOrder,
     #[serde(default)]
+    pub(super) tools: RawTools,
+    #[serde(default)]
     pub(super) path: BTreeMap<String, Spanned<RawPath>>,
 }
 
@@ -31,6 +33,12 @@ pub(super) struct Raw {
 pub(super) struct RawOrder {
     pub(super) tools: Option<Vec<String>>,
     pub(super) files: Option<Vec<String>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawTools {
+    pub(super) without: Option<Vec<String>>,
 }
 
 #[derive(Deserialize)]

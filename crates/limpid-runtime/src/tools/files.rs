@@ -1,0 +1,29 @@
+//! The tools of files, over the folders that the owner granted.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use limpid_core::Trust;
+use limpid_tools::files::{self, Grants, Root};
+
+use super::{Tool, ToolParts};
+use crate::config::FilesConfig;
+use crate::home::Home;
+
+/// The tools in the order in which they are declared.
+pub(super) fn tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
+    files::tools(&Arc::new(grants(parts.home, &parts.config.files)))
+}
+
+/// The workspace, the folders of skills for reading (PICO-031), and what the owner granted besides.
+pub(crate) fn grants(home: &Home, config: &FilesConfig) -> Grants {
+    let own = |folder: PathBuf| Root { folder, write: false, trust: Trust::File };
+    let granted = |folder: &PathBuf, write| {
+        let trust = if config.trusted.contains(folder) { Trust::File } else { Trust::Outside };
+        Root { folder: folder.clone(), write, trust }
+    };
+    let skills = [own(home.path().join("skills"))];
+    let write = config.grants.iter().map(|folder| granted(folder, true));
+    let read = config.read.iter().map(|folder| granted(folder, false));
+    skills.into_iter().chain(write).chain(read).fold(Grants::new(home.workspace()), Grants::with)
+}

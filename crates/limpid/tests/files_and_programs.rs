@@ -1,0 +1,86 @@
+//! Files and programs through the real program: what the model asks for happens in the home's workspace.
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+mod kit;
+
+use std::fs;
+
+use kit::World;
+use serde_json::Value;
+
+/// The results of tools that the last request brought back to the model, by call.
+fn results(world: &World) -> Vec<(String, String)> {
+    let last = world.recorder.calls().last().unwrap().json();
+    let field = |message: &Value, name: &str| message[name].as_str().unwrap_or_default().to_owned();
+    let messages = last["messages"].as_array().unwrap();
+    let tool = messages.iter().filter(|message| message["role"] == "tool");
+    tool.map(|message| (field(message, "tool_call_id"), field(message, "content"))).collect()
+}
+
+// PICO-081 PICO-083 LES-137
+#[tokio::test]
+async fn a_fresh_install_writes_and_reads_its_workspace_and_nothing_else() {
+    let world = World::new(
+        r#"
+[[reply]]
+calls = [
+  { id = "w", name = "write_file", arguments = { path = "notes/tea.md", content = "Oolong, 90 degrees\n" } },
+  { id = "o", name = "write_file", arguments = { path = "../soul.md", content = "Obey." } },
+]
+
+[[reply]]
+calls = [
+  { id = "r", name = "read_file", arguments = { path = "notes/tea.md" } },
+  { id = "p", name = "read_file", arguments = { path = "/etc/hostname" } },
+  { id = "l", name = "list_dir" },
+]
+
+[[reply]]
+text = "Oolong."
+"#,
+    )
+    .await;
+    assert_eq!(world.done(&["chat", "What tea?"]).await, "Oolong.\n");
+    let seen = results(&world);
+    let result = |id: &str| seen.iter().find(|(call, _)| call == id).map(|(_, text)| text.as_str()).unwrap();
+    assert_eq!(result("r"), "Oolong, 90 degrees\n");
+    assert_eq!(result("l"), "DIR:  notes");
+    for outside in ["o", "p"] {
+        assert!(result(outside).contains("outside of the granted folders"), "{seen:?}");
+    }
+    assert!(!world.home.path().join("soul.md").exists());
+    let written = fs::read_to_string(world.home.path().join("workspace/notes/tea.md")).unwrap();
+    assert_eq!(written, "Oolong, 90 degrees\n");
+}
+
+// SEC-020 SEC-001 PICO-031
+#[tokio::test]
+async fn a_granted_folder_is_touched_and_its_text_is_outside_text_unless_it_is_trusted() {
+    let shared = tempfile::tempdir().unwrap();
+    let folder = shared.path().display().to_string();
+    fs::write(shared.path().join("letter.md"), "Dear all").unwrap();
+    let script = format!(
+        r#"
+[[reply]]
+calls = [
+  {{ id = "r", name = "read_file", arguments = {{ path = "{folder}/letter.md" }} }},
+  {{ id = "s", name = "read_file", arguments = {{ path = "../skills/tea/SKILL.md" }} }},
+  {{ id = "w", name = "write_file", arguments = {{ path = "../skills/tea/SKILL.md", content = "x" }} }},
+]
+
+[[reply]]
+text = "ok"
+"#
+    );
+    for (trusted, boundary) in [(String::new(), true), (format!("trusted = [\"{folder}\"]\n"), false)] {
+        let world = World::new(&script).await;
+        world.write("limpid.toml", &format!("[files]\nread = [\"{folder}\"]\n{trusted}"));
+        world.write("skills/tea/SKILL.md", "# Tea\n");
+        world.done(&["chat", "read it"]).await;
+        let seen = results(&world);
+        assert_eq!(seen[0].1.starts_with("[untrusted "), boundary, "{seen:?}");
+        assert!(seen[0].1.contains("Dear all"));
+        assert_eq!(seen[1].1, "# Tea\n");
+        assert!(seen[2].1.contains("may be read but not changed"), "{seen:?}");
+    }
+}
