@@ -9,6 +9,7 @@
 //! - [`message`]: roles, messages, tool calls and their pairing.
 //! - [`tool`]: what a tool is to a model, and which of them a local model is offered.
 //! - [`window`]: sizes of a model's window and the prompt tier that follows.
+//! - [`digest`]: what a model sees of a conversation that no longer fits its window.
 //! - [`usage`]: tokens and money of a call.
 //! - [`failure`]: classes of provider errors, and when to try again.
 //! - [`memory`]: one thing that the agent was asked to keep.
@@ -16,6 +17,7 @@
 //! - [`recall`]: words of a text, and which memory answers a query best.
 //! - [`splinterlands`]: the cards of a battle that may be played, and their numbers.
 
+pub mod digest;
 pub mod failure;
 pub mod id;
 pub mod memory;
@@ -28,6 +30,7 @@ pub mod trust;
 pub mod usage;
 pub mod window;
 
+pub use digest::{Digest, DigestLevel, Entry, Pin, Shortened, WindowView};
 pub use failure::{FailureClass, RetryPlan};
 pub use id::{CallId, ConversationId, MemoryId, MessageId, RequestId, TurnId};
 pub use memory::{Category, Memory};

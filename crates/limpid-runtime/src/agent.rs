@@ -1,14 +1,15 @@
 //! The agent: the one handle that every surface calls (ARC-005). Clones share everything.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_core::{ConversationId, Memory, RetryPlan};
 use limpid_model::Model;
+use limpid_model::chain::{Pause, RealPause};
 use limpid_prompt::Profiles;
 use limpid_store::{SqliteOptions, SqliteStore, Store};
 use tokio::sync::mpsc::UnboundedSender;
@@ -54,6 +55,8 @@ pub struct AgentOptions {
     pub tools: Vec<Arc<dyn Tool>>,
     /// How often one request is tried.
     pub retry: RetryPlan,
+    /// How time is waited for, between tries and for summaries.
+    pub pause: Arc<dyn Pause>,
 }
 
 impl AgentOptions {
@@ -70,6 +73,7 @@ impl AgentOptions {
             model: None,
             tools: Vec::new(),
             retry: RetryPlan::default(),
+            pause: Arc::new(RealPause),
         }
     }
 }
@@ -86,6 +90,7 @@ pub(crate) struct Inner {
     pub(crate) tools: ToolBox,
     pub(crate) bus: Bus,
     pub(crate) retry: RetryPlan,
+    pub(crate) pause: Arc<dyn Pause>,
     pub(crate) prompts: Prompts,
     pub(crate) redactor: Redactor,
     /// Who holds this process's leases.
@@ -95,6 +100,10 @@ pub(crate) struct Inner {
     pub(crate) accepting: RwLock<()>,
     /// Whether the ledger was pruned since this process started.
     pub(crate) pruned: AtomicBool,
+    /// Conversations whose owner knows that the window fills up.
+    warned: Mutex<HashSet<ConversationId>>,
+    /// Conversations that no earlier process can have left without a compaction that was due.
+    settled: Mutex<HashSet<ConversationId>>,
     /// Conversations that are worked on in this process.
     pub(crate) workers: Mutex<HashMap<ConversationId, UnboundedSender<Command>>>,
 }
@@ -128,6 +137,9 @@ impl Agent {
             bus: Bus::default(),
             store,
             retry: options.retry,
+            pause: options.pause,
+            warned: Mutex::default(),
+            settled: Mutex::default(),
             accepting: RwLock::new(()),
             pruned: AtomicBool::new(false),
             workers: Mutex::default(),
@@ -197,6 +209,26 @@ impl Inner {
     /// The time, in milliseconds since 1970.
     pub(crate) fn now_ms(&self) -> i64 {
         self.clock.now().as_millisecond()
+    }
+
+    /// Conversations whose owner knows that the window fills up.
+    pub(crate) fn warned(&self) -> MutexGuard<'_, HashSet<ConversationId>> {
+        self.warned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether this process looks after a conversation's window.
+    pub(crate) fn is_settled(&self, conversation: &ConversationId) -> bool {
+        self.settled.lock().unwrap_or_else(PoisonError::into_inner).contains(conversation)
+    }
+
+    /// This process looks after a conversation's window from here on.
+    pub(crate) fn settle(&self, conversation: &ConversationId) {
+        self.settled.lock().unwrap_or_else(PoisonError::into_inner).insert(conversation.clone());
+    }
+
+    /// Says once that a window fills up, until it was made smaller.
+    pub(crate) fn warn_once(&self, conversation: &ConversationId) -> bool {
+        self.warned().insert(conversation.clone())
     }
 }
 

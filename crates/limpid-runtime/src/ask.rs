@@ -9,21 +9,20 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use limpid_core::{FailureClass, RequestId, Trust};
-use limpid_model::chain::{Chain, ChainEvent, MakeAsk, RealPause};
+use limpid_model::chain::{Chain, ChainEvent, MakeAsk};
 use limpid_model::{ModelCard, ModelError, ModelEvent, Prepared, ToolUse};
-use limpid_prompt::inputs::Inputs;
 use limpid_store::TurnWrite;
 use limpid_turn::{Effect, Event};
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use once::Once;
 pub(crate) use recipe::Recipe;
 pub(crate) use record::as_sent;
 use record::{Answer, new_request, trust_of};
 
-use crate::drive::{Driver, in_flight};
+use crate::drive::Driver;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
-use crate::reach::place_found;
 use crate::worker::Command;
 use crate::world::hex;
 
@@ -37,8 +36,22 @@ struct Sent {
 impl Driver<'_> {
     /// Asks the models in their order until one answers, and gives the machine what came of it.
     pub(crate) async fn ask(&mut self, round: u32, tools: bool) -> Result<Vec<Effect>, AgentError> {
+        loop {
+            let size = match self.make_room().await {
+                Ok(ledger) => ledger.total(),
+                Err(AgentError::Model(error)) => return self.failed(None, Answer::default(), error).await,
+                Err(error) => return Err(error),
+            };
+            if let Some(effects) = self.ask_chain(round, tools, size).await? {
+                return Ok(effects);
+            }
+        }
+    }
+
+    /// Asks the models in their order; none when the request was too large for its provider and a smaller one is next.
+    async fn ask_chain(&mut self, round: u32, tools: bool, size: usize) -> Result<Option<Vec<Effect>>, AgentError> {
         let recipe = self.recipe(tools).await?;
-        let chain = Chain::new(self.models.clone(), self.worker.inner.retry, Arc::new(RealPause));
+        let chain = Chain::new(self.models.clone(), self.worker.inner.retry, Arc::clone(&self.worker.inner.pause));
         let make: Arc<MakeAsk> = Arc::new(move |card: &ModelCard| recipe.ask(card));
         let cancel = CancellationToken::new();
         // Whatever ends this call stops the request.
@@ -51,7 +64,7 @@ impl Driver<'_> {
                 event = events.next() => event,
                 Some(command) = self.worker.commands.recv() => {
                     match command {
-                        Command::Cancel => return self.cancel(sent, answer).await,
+                        Command::Cancel => return self.cancel(sent, answer).await.map(Some),
                         Command::Message { inbound, sender, .. } => {
                             self.worker.listeners.add(sender);
                             self.steer(inbound).await?;
@@ -75,13 +88,20 @@ impl Driver<'_> {
                     let is_over = matches!(event, ModelEvent::End(_));
                     self.hear(event, &mut answer);
                     if is_over {
-                        return self.answered(sent, answer).await;
+                        return self.answered(sent, answer).await.map(Some);
                     }
                 }
-                Some(Err(error)) => return self.failed(sent, answer, error).await,
+                Some(Err(error)) => {
+                    let is_theirs = sent.is_some() && error.class == FailureClass::Overflow;
+                    if is_theirs && self.overflowed(size) {
+                        self.close(&mut sent, answer, Some(&error)).await?;
+                        return Ok(None);
+                    }
+                    return self.failed(sent, answer, error).await.map(Some);
+                }
                 None => {
                     let error = ModelError::new(FailureClass::Garbage, "the answer broke off; ask again");
-                    return self.failed(sent, answer, error).await;
+                    return self.failed(sent, answer, error).await.map(Some);
                 }
             }
         }
@@ -96,14 +116,10 @@ impl Driver<'_> {
                 free.insert(inner.counter(model.info()).await?);
             }
         }
-        let mut inputs = Inputs { in_flight: in_flight(&self.machine), ..self.inputs.clone() };
-        if let Some(finder) = self.tools.finder() {
-            place_found(&mut inputs.tools, &finder.found().await);
-        }
         Ok(Recipe {
             profile: Arc::clone(&self.profile),
             path: self.path.clone(),
-            inputs,
+            inputs: self.inputs.clone(),
             counters: self.counters.clone(),
             sampling: inner.sampling(),
             tools: if tools { ToolUse::Auto } else { ToolUse::Never },
@@ -171,7 +187,10 @@ impl Driver<'_> {
         error: Option<&ModelError>,
     ) -> Result<(), AgentError> {
         let end = self.end_of_request(sent.take(), answer, error);
-        if end.is_empty() { Ok(()) } else { self.commit(end).await }
+        if !end.is_empty() {
+            self.commit(end).await?;
+        }
+        Ok(())
     }
 
     /// The end of a request for the ledger; it is the one whose reply the next messages are.

@@ -1,19 +1,18 @@
 //! How a turn begins: with the messages that wait.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use limpid_core::{CallId, ConversationId, Message, TurnId};
+use limpid_core::{ConversationId, Message, TurnId};
 use limpid_prompt::count::Estimate;
-use limpid_prompt::inputs::HistoryMessage;
 use limpid_store::{Conversation, ConversationChange, Inbound, InboundId, Lease, NewMessage, NewTurn, TurnWrite};
 use limpid_turn::{Turn, TurnStart};
 
 use crate::agent::Inner;
 use crate::ask::{Recipe, as_sent};
 use crate::convert;
-use crate::drive::{Driver, began, end_of};
+use crate::drive::{Driver, Overflow, began, end_of};
 use crate::error::AgentError;
 use crate::event::AgentEvent;
 use crate::gather::{Gathered, Occasion};
@@ -22,6 +21,7 @@ use crate::models::Models;
 use crate::notices::{cut_notice, unknown_notice};
 use crate::session::Session;
 use crate::tools::{FindTools, TurnTools};
+use crate::window::past::Past;
 use crate::worker::{Worker, failed, message_of};
 use crate::world::hex;
 
@@ -48,7 +48,7 @@ impl Worker {
         self.listeners.activate(&ids);
         let conversation = inner.existing(&self.conversation).await?;
         let path = self.path.take();
-        let ready = self.ready(&conversation, path.clone(), &waiting, now).await;
+        let ready = self.ready(lease, &conversation, path.clone(), &waiting, now).await;
 
         let id = TurnId::new(format!("t{}", hex(&*inner.ids)));
         let name = ready.as_ref().map(|ready| ready.gathered.path.clone());
@@ -81,7 +81,7 @@ impl Worker {
         for notice in &ready.gathered.notices {
             self.listeners.send(&AgentEvent::Notice(notice.clone()));
         }
-        let start = start_of(&ready.began, &ready.gathered.inputs.history);
+        let start = start_of(&ready.began, &ready.gathered.past);
         let (machine, effects) = Turn::start(start);
         let Ready { gathered, models, counters, .. } = ready;
         let found = gathered.session.tools.found.clone();
@@ -97,6 +97,9 @@ impl Worker {
             path: gathered.path,
             models,
             inputs: gathered.inputs,
+            past: gathered.past,
+            in_flight: Vec::new(),
+            overflow: Overflow::default(),
             tools,
             counters,
             steering: VecDeque::new(),
@@ -108,6 +111,7 @@ impl Worker {
     /// Reads everything that the turn needs and renders its first prompt.
     async fn ready(
         &self,
+        lease: &Lease,
         conversation: &Conversation,
         path: Option<String>,
         waiting: &[Inbound],
@@ -128,8 +132,12 @@ impl Worker {
             now,
         };
         let mut gathered = inner.gather(occasion).await?;
-        gathered.inputs.history = inner.history(conversation, &mut gathered.notices).await?;
-        gathered.inputs.history.extend(earlier(inner, waiting).iter().map(|row| convert::in_flight(&row.message)));
+        if inner.compact_late(lease, conversation, &gathered.past).await {
+            gathered = inner.gather(occasion).await?;
+        }
+        gathered.past.unanswered = earlier(inner, waiting).iter().map(|row| convert::in_flight(&row.message)).collect();
+        let counter = inner.counter(&card).await?;
+        inner.make_room(lease, &mut gathered, &card, counter).await?;
         let recipe = Recipe::new(inner, &gathered, &card).await?;
         let prompt = recipe.render(&card)?;
         let cuts = gathered.session.news(prompt.cuts().map(cut_notice).collect());
@@ -181,10 +189,8 @@ fn kept(conversation: &Conversation, ready: &Ready, typed: &Message) -> Option<T
 }
 
 /// Where the machine starts from.
-pub(crate) fn start_of(began: &Began, history: &[HistoryMessage]) -> TurnStart {
-    let calls = history.iter().flat_map(|message| &message.calls);
-    let taken: BTreeSet<CallId> = calls.map(|call| CallId::new(&*call.id)).collect();
-    TurnStart { tools: began.tools(), taken, limits: began.limits() }
+pub(crate) fn start_of(began: &Began, past: &Past) -> TurnStart {
+    TurnStart { tools: began.tools(), taken: past.calls.clone(), limits: began.limits() }
 }
 
 /// The accepted messages before the newest, as they are stored.

@@ -2,6 +2,7 @@
 
 mod files;
 mod tools;
+mod window;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,6 +12,7 @@ use serde::de::{Deserializer, Error as _};
 
 pub use files::FilesConfig;
 pub use tools::ToolsConfig;
+pub use window::{Compaction, WindowConfig};
 
 /// What the owner has set.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -40,6 +42,8 @@ pub struct Config {
     pub ledger: LedgerConfig,
     /// How the model gets at its tools.
     pub tools: ToolsConfig,
+    /// Conversations that are longer than the model's window.
+    pub window: WindowConfig,
 }
 
 impl Config {

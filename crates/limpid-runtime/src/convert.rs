@@ -4,12 +4,7 @@ use limpid_core::{CallId, Memory, Message, ToolCall};
 use limpid_model::ModelCard;
 use limpid_prompt::inputs::{CallInput, HistoryMessage, MemoryEntry, ModelInfo};
 use limpid_prompt::{Part, Prompt, Stability};
-use limpid_store::{RequestMessage, RequestPart, StoredMessage};
-
-/// A stored message as the history of a prompt.
-pub(crate) fn history(stored: &StoredMessage) -> HistoryMessage {
-    HistoryMessage { id: Some(stored.id.0), ..in_flight(&stored.message) }
-}
+use limpid_store::{RequestMessage, RequestPart};
 
 /// A message of the running turn.
 pub(crate) fn in_flight(message: &Message) -> HistoryMessage {

@@ -1,19 +1,17 @@
 //! Token counts of whole prompts: the plain estimate for the ledger, the calibrated one for limits (PRO-024).
 
-use limpid_core::FailureClass;
+use limpid_core::{FailureClass, UsableWindow};
 use limpid_model::{ModelCard, ModelError};
 use limpid_prompt::Prompt;
 use limpid_prompt::count::{Estimate, Observation, TokenCounter};
 use limpid_store::RequestFilter;
+use limpid_turn::window::settings::reserve;
 
 use crate::agent::Inner;
 use crate::error::AgentError;
 
 /// Requests whose counts calibrate the estimate of a model.
 const OBSERVED: u32 = 20;
-
-/// Tokens that an answer gets at least when a window is checked.
-const ROOM_FOR_AN_ANSWER: usize = 256;
 
 impl Inner {
     /// The estimate for a model, calibrated by what its provider counted for the newest requests.
@@ -37,14 +35,15 @@ pub(crate) fn tokens(prompt: &Prompt, counter: &dyn TokenCounter) -> usize {
 pub(crate) fn check_window(prompt: &Prompt, card: &ModelCard, counter: &dyn TokenCounter) -> Result<(), ModelError> {
     let Some(window) = card.usable_window.map(|window| window.0 as usize) else { return Ok(()) };
     let total = tokens(prompt, counter);
-    if total + ROOM_FOR_AN_ANSWER <= window {
+    let reserve = reserve(UsableWindow(window as u32));
+    if total + reserve <= window {
         return Ok(());
     }
     let mut sizes = parts(prompt, counter);
     sizes.sort_by_key(|(_, tokens)| std::cmp::Reverse(*tokens));
     let largest: Vec<String> = sizes.iter().take(5).map(|(name, tokens)| format!("{name} {tokens}")).collect();
     let message = format!(
-        "the prompt has about {total} tokens and an answer needs {ROOM_FOR_AN_ANSWER}, but {} can use {window}: {}; \
+        "the prompt has about {total} tokens and an answer needs {reserve}, but {} can use {window}: {}; \
          begin a new conversation, shorten one of these, or choose a model with a larger window",
         card.name(),
         largest.join(", "),
@@ -53,7 +52,7 @@ pub(crate) fn check_window(prompt: &Prompt, card: &ModelCard, counter: &dyn Toke
 }
 
 /// Tokens by section, tools last; sections that stand in several messages are summed.
-fn parts(prompt: &Prompt, counter: &dyn TokenCounter) -> Vec<(String, usize)> {
+pub(crate) fn parts(prompt: &Prompt, counter: &dyn TokenCounter) -> Vec<(String, usize)> {
     let mut sizes: Vec<(String, usize)> = Vec::new();
     let mut add = |name: &str, tokens: usize| match sizes.iter_mut().find(|(known, _)| known == name) {
         Some((_, sum)) => *sum += tokens,

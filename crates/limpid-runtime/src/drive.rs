@@ -7,26 +7,35 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use limpid_core::{CallId, Message, RequestId, Role, Trust, TurnId};
+use limpid_core::{CallId, Message, MessageId, RequestId, Role, Trust, TurnId};
 use limpid_model::Model;
 use limpid_prompt::count::Estimate;
-use limpid_prompt::inputs::{HistoryMessage, Inputs, ToolReach};
+use limpid_prompt::inputs::{Inputs, ToolReach};
 use limpid_prompt::{OfferedTool, Profile, Prompt};
-use limpid_store::{Inbound, InboundId, Lease, NewMessage, TurnOutcome, TurnWrite};
+use limpid_store::{Inbound, InboundId, Lease, NewMessage, TurnOutcome, TurnWrite, Written};
 use limpid_turn::{Effect, Event, Outcome, PlannedCall, ToolOutcome, Turn};
 use tokio::task::JoinSet;
 
 use crate::agent::Inner;
-use crate::convert;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
 use crate::journal::{Began, Entry};
 use crate::tools::{FIND_TOOLS, ToolContext, TurnTools};
+use crate::window::past::Past;
 use crate::worker::{Command, Worker, message_of};
 use crate::world::hex;
 
 /// What is said of a call that may or may not have been carried out before a crash.
 const UNKNOWN: &str = "outcome unknown: the program stopped while this ran; look before doing it again";
+
+/// What a provider said of its window.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Overflow {
+    /// How often a request was too large for it.
+    pub(crate) times: u32,
+    /// The window that it is believed to have.
+    pub(crate) usable: Option<u32>,
+}
 
 /// One turn under way.
 pub(crate) struct Driver<'a> {
@@ -39,6 +48,12 @@ pub(crate) struct Driver<'a> {
     pub(crate) models: Vec<Arc<dyn Model>>,
     /// Everything that the prompt uses; the messages of the turn are added for each call.
     pub(crate) inputs: Inputs,
+    /// What the conversation shows of its past.
+    pub(crate) past: Past,
+    /// The stored messages of the turn after the person's, by number.
+    pub(crate) in_flight: Vec<MessageId>,
+    /// Overflows that a provider reported in this turn, and the window that it is believed to have since.
+    pub(crate) overflow: Overflow,
     pub(crate) tools: Arc<TurnTools>,
     /// What counts the prompts of the turn, by model: it does not change while the turn runs.
     pub(crate) counters: HashMap<String, Estimate>,
@@ -94,15 +109,18 @@ impl Driver<'_> {
                 Effect::CallModel { .. } | Effect::RunTools { .. } | Effect::Deliver { .. } => {}
             }
         }
-        self.commit(writes).await?;
+        for written in self.commit(writes).await? {
+            if let Written::Messages(ids) = written {
+                self.in_flight.extend(ids);
+            }
+        }
         self.worker.listeners.activate(&placed);
         Ok(effects)
     }
 
-    pub(crate) async fn commit(&self, writes: Vec<TurnWrite>) -> Result<(), AgentError> {
+    pub(crate) async fn commit(&self, writes: Vec<TurnWrite>) -> Result<Vec<Written>, AgentError> {
         let Inner { store, .. } = &*self.worker.inner;
-        store.commit(self.lease, &self.id, writes, self.worker.inner.now_ms()).await?;
-        Ok(())
+        Ok(store.commit(self.lease, &self.id, writes, self.worker.inner.now_ms()).await?)
     }
 
     /// Takes in another message while the turn runs.
@@ -211,7 +229,14 @@ impl Driver<'_> {
     fn trust(&self) -> Trust {
         let history = self.inputs.history.iter().map(|message| Trust::from(message.trust));
         let in_flight = self.machine.in_flight().iter().map(|message| message.trust);
-        let foreign = history.chain(in_flight).chain([Trust::from(self.inputs.user_trust)]).filter(|t| t.is_foreign());
+        let digests = self.inputs.digests.iter().map(|digest| Trust::from(digest.trust));
+        let pin = self.inputs.pin.iter().map(|pin| Trust::from(pin.trust));
+        let foreign = history
+            .chain(in_flight)
+            .chain(digests)
+            .chain(pin)
+            .chain([Trust::from(self.inputs.user_trust)])
+            .filter(|t| t.is_foreign());
         foreign.fold(Trust::Owner, Trust::join)
     }
 }
@@ -261,9 +286,4 @@ pub(crate) fn began(inner: &Inner, inputs: &Inputs, prompt: &Prompt, model: Stri
         calls_with_tools: limits.calls_with_tools,
         result_chars: limits.result_chars,
     }
-}
-
-/// The messages of a turn as its prompt takes them.
-pub(crate) fn in_flight(machine: &Turn) -> Vec<HistoryMessage> {
-    machine.in_flight().iter().map(convert::in_flight).collect()
 }

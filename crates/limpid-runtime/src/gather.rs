@@ -10,7 +10,7 @@ use limpid_core::memory::PROMOTION_HITS;
 use limpid_core::{Category, Memory, Trust};
 use limpid_model::ModelCard;
 use limpid_prompt::Profile;
-use limpid_prompt::inputs::{ChangedInput, HistoryMessage, Inputs, MemoryEntry, MemoryInput, TimeInfo};
+use limpid_prompt::inputs::{ChangedInput, Inputs, MemoryEntry, MemoryInput, TimeInfo};
 use limpid_store::Conversation;
 
 use crate::agent::Inner;
@@ -22,6 +22,7 @@ use crate::prompts::Loaded;
 use crate::reach::{self, Choice};
 use crate::session::{self, Session};
 use crate::tools::FindTools;
+use crate::window::past::Past;
 use crate::workspace;
 use crate::world::hex;
 
@@ -45,8 +46,10 @@ pub(crate) struct Occasion<'a> {
 
 /// Inputs with what else is known of the turn before it begins.
 pub(crate) struct Gathered {
-    /// Without the history, which the store has.
+    /// With what the conversation shows of its past.
     pub(crate) inputs: Inputs,
+    /// What the conversation shows of its past.
+    pub(crate) past: Past,
     pub(crate) profile: Arc<Profile>,
     pub(crate) path: String,
     /// What the conversation keeps once the turn has begun.
@@ -90,6 +93,10 @@ impl Inner {
         inputs.origins.insert("additional_instructions".to_owned(), "home:limpid.toml".to_owned());
         self.clean(&mut inputs);
 
+        let past = match occasion.conversation {
+            Some(conversation) => self.past(conversation, &mut notices).await?,
+            None => Past::default(),
+        };
         let mut kept = Session::read(occasion.conversation.and_then(|conversation| conversation.session.as_deref()));
         let defers = keeps_its_beginning(&profile) && self.config.tools.defer;
         if defers {
@@ -97,7 +104,7 @@ impl Inner {
         }
         let tools = kept.as_mut().map(|kept| std::mem::take(&mut kept.tools));
         let (mut session, border) = if keeps_its_beginning(&profile) {
-            let key = border_key(&loaded, &inputs, &profile, &path);
+            let key = border_key(&loaded, &inputs, &profile, &path, &Past::mark(&past.view));
             let pins = session::place(kept, key, std::mem::take(&mut inputs.memory.pinned));
             inputs.memory.pinned = pins.pinned;
             inputs.changed = ChangedInput { goal: false, pinned: pins.changed };
@@ -108,23 +115,7 @@ impl Inner {
         let uses = BTreeMap::new();
         let choice = Choice { profile: &profile, path: &path, defers, border, kept: tools, uses: &uses };
         session.tools = reach::settle(&mut inputs, &choice);
-        Ok(Gathered { inputs, profile, path, session, notices })
-    }
-
-    /// The messages of a conversation, as prompts splice them in. A record that cannot be read costs that record only.
-    pub(crate) async fn history(
-        &self,
-        conversation: &Conversation,
-        notices: &mut Vec<String>,
-    ) -> Result<Vec<HistoryMessage>, AgentError> {
-        let listed = self.store.messages(&conversation.id, None).await?;
-        for broken in &listed.broken {
-            notices.push(format!(
-                "{} {} cannot be read ({}); everything else can",
-                broken.table, broken.id, broken.reason
-            ));
-        }
-        Ok(listed.rows.iter().map(convert::history).collect())
+        Ok(Gathered { inputs, past, profile, path, session, notices })
     }
 
     async fn memories(&self, notices: &mut Vec<String>) -> Result<MemoryInput, AgentError> {
@@ -180,7 +171,7 @@ fn keeps_its_beginning(profile: &Profile) -> bool {
 }
 
 /// Everything whose change is a border between two stretches of a conversation (PRO-041).
-fn border_key(loaded: &Loaded, inputs: &Inputs, profile: &Profile, path: &str) -> String {
+fn border_key(loaded: &Loaded, inputs: &Inputs, profile: &Profile, path: &str, view: &str) -> String {
     let settings = serde_json::json!([
         env!("CARGO_PKG_VERSION"),
         profile.name(),
@@ -191,6 +182,7 @@ fn border_key(loaded: &Loaded, inputs: &Inputs, profile: &Profile, path: &str) -
         inputs.soul,
         inputs.safety,
         inputs.memory.enabled,
+        view,
     ])
     .to_string();
     let files = loaded.files.iter().flat_map(|file| [file.path.as_bytes(), &file.bytes]);

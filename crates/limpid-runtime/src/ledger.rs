@@ -11,6 +11,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::agent::{Agent, Inner};
+use crate::ask::Once;
 use crate::chat::ConversationChoice;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
@@ -83,7 +84,8 @@ impl Agent {
         let cancel = CancellationToken::new();
         let (inner, stop) = (Arc::clone(&self.inner), cancel.clone().drop_guard());
         tokio::spawn(async move {
-            let last = match inner.answer_once(&*model, prompt, sampling, cancel, &sender).await {
+            let once = Once { model: &*model, prompt, sampling, conversation: None, cancel };
+            let last = match inner.answer_once(once, &sender).await {
                 Ok(last) => last,
                 Err(error) => AgentEvent::Broken(error.to_string()),
             };

@@ -12,6 +12,7 @@
 //! - [`tools`]: what the model may have done, and the one place where it is.
 //! - `reach`: which tools travel with a prompt, and which wait to be found.
 //! - `gather`, `session`, `workspace`, `redact`, `counting`, `convert`: what a prompt is made from.
+//! - `window`: what a model sees of a long conversation, and how it is kept small enough.
 //! - `journal`: the form in which a turn's events are kept.
 
 pub mod agent;
@@ -45,6 +46,7 @@ mod session;
 pub mod setup;
 pub mod slash;
 pub mod tools;
+mod window;
 mod worker;
 mod workspace;
 pub mod world;
@@ -62,4 +64,5 @@ pub use models::{Found, memory_available};
 pub use preview::PreviewRequest;
 pub use slash::{Completion, Slash, SlashReply};
 pub use tools::{PathArgument, Tool, ToolBox, ToolContext, ToolText};
+pub use window::{CompactionReport, ContextReport};
 pub use world::{Clock, Environment, Ids, RandomIds, SystemClock};

@@ -3,6 +3,7 @@
 use limpid_core::{ToolProtocol, Trust};
 use limpid_model::{ExactCounter, ModelCard};
 use limpid_prompt::Prompt;
+use limpid_prompt::count::TokenCounter;
 
 use crate::agent::Agent;
 use crate::ask::Recipe;
@@ -59,9 +60,8 @@ impl Agent {
             now: inner.clock.now(),
         };
         let mut gathered = inner.gather(occasion).await?;
-        if let Some(conversation) = own {
-            gathered.inputs.history = inner.history(conversation, &mut gathered.notices).await?;
-        }
+        let counter = inner.counter(&card).await?;
+        gathered.past.show(&mut gathered.inputs, &|text| counter.count(text));
         let recipe = Recipe::new(inner, &gathered, &card).await?;
         let prompt = recipe.render(&card)?;
         let prompt = match model {

@@ -4,14 +4,12 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use limpid_core::{Role, TurnId};
-use limpid_prompt::Inputs;
-use limpid_prompt::inputs::HistoryMessage;
 use limpid_store::{InboundId, Lease, StoredMessage};
 use limpid_turn::{Event, Turn};
 
 use crate::begin::start_of;
 use crate::convert;
-use crate::drive::{Driver, end_of, unknown_outcomes};
+use crate::drive::{Driver, Overflow, end_of, unknown_outcomes};
 use crate::error::AgentError;
 use crate::journal::Entry;
 use crate::session::Session;
@@ -41,18 +39,20 @@ impl Worker {
             // It had taken nothing yet: its messages wait for the next turn.
             return Err(AgentError::Invalid("the program stopped before the turn began".to_owned()));
         };
-        let listed = inner.store.messages(&self.conversation, None).await?.rows;
-        let (own, before): (Vec<StoredMessage>, Vec<StoredMessage>) =
-            listed.into_iter().partition(|row| row.turn == *id);
-        let mut history: Vec<HistoryMessage> = before.iter().map(convert::history).collect();
-        let start = start_of(began, &history);
+        let conversation = inner.existing(&self.conversation).await?;
+        let mut past = inner.past(&conversation, &mut Vec::new()).await?;
+        let listed = inner.store.messages(&self.conversation, past.view.through).await?.rows;
+        let own: Vec<StoredMessage> = listed.into_iter().filter(|row| row.turn == *id).collect();
+        past.without(&own);
+        let start = start_of(began, &past);
         let events = entries.iter().filter_map(|entry| match entry {
             Entry::Event(event, _) => Some(event.clone()),
             Entry::Began(_) | Entry::Running(_) => None,
         });
         let machine = Turn::resume(start, events);
         let asked = own.len().saturating_sub(machine.in_flight().len());
-        history.extend(own.iter().take(asked.saturating_sub(1)).map(convert::history));
+        past.unanswered =
+            own.iter().take(asked.saturating_sub(1)).map(|row| convert::in_flight(&row.message)).collect();
 
         let loaded = inner.prompts.load_one(&began.profile)?;
         let models = inner.shelf.for_turn(Some(&began.model)).await?;
@@ -70,7 +70,10 @@ impl Worker {
             profile,
             path: began.path.clone(),
             models,
-            inputs: Inputs { history, ..began.inputs.clone() },
+            inputs: began.inputs.clone(),
+            past,
+            in_flight: own.iter().skip(asked).map(|row| row.id).collect(),
+            overflow: Overflow::default(),
             counters: HashMap::new(),
             steering: waiting_to_steer(&entries, &machine, asked, &own),
             machine,

@@ -15,12 +15,16 @@ use crate::agent::Inner;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
 use crate::process;
+use crate::window::fit::Room;
 
 /// How long a lease lasts when nobody renews it.
 const LEASE: Duration = Duration::from_secs(30);
 
 /// How often a lease that another process holds is asked for.
 const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Turns after which a moment of the conversation is kept.
+const SNAPSHOT_TURNS: usize = 5;
 
 /// What a worker is told.
 pub(crate) enum Command {
@@ -93,6 +97,8 @@ pub(crate) struct Worker {
     pub(crate) listeners: Listeners,
     /// The path that the newest message asked for.
     pub(crate) path: Option<String>,
+    /// What the newest turn left of the window.
+    pub(crate) room: Option<Room>,
 }
 
 impl Inner {
@@ -116,6 +122,7 @@ impl Inner {
             commands,
             listeners: Listeners::default(),
             path: None,
+            room: None,
         };
         tokio::spawn(worker.work());
     }
@@ -162,6 +169,19 @@ impl Worker {
                 return Ok(());
             }
             self.turn(lease, waiting).await?;
+            self.look_after_window(lease).await;
+        }
+    }
+
+    /// Compacts after an answer when that is due (OLLM-089), and keeps a moment every few turns (OLLM-103). A failure
+    /// costs nothing: what is not compacted here is fitted before the next request.
+    async fn look_after_window(&mut self, lease: &Lease) {
+        let Some(room) = self.room.take() else { return };
+        if room.is_tight {
+            let _ = self.inner.compact_if_due(lease).await;
+        }
+        if (room.turns + 1).is_multiple_of(SNAPSHOT_TURNS) {
+            let _ = self.inner.keep_turn(lease).await;
         }
     }
 

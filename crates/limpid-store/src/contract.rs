@@ -21,6 +21,7 @@ pub mod memories;
 pub mod sample;
 pub mod settings;
 pub mod turns;
+pub mod windows;
 
 /// An empty store under test.
 pub struct Bench {
@@ -87,6 +88,12 @@ macro_rules! contract_suite {
             settings {
                 the_newest_setting_holds_and_none_is_lost
                 a_setting_and_its_change_are_one
+            }
+            windows {
+                the_newest_view_is_shown_and_every_attempt_is_listed
+                a_stale_lease_changes_no_view
+                the_newest_five_automatic_snapshots_stay
+                no_view_touches_a_message
             }
         }
     };

@@ -4,7 +4,7 @@
 //! store runs it through the suite behind the feature `contract`.
 //!
 //! # Layout
-//! - [`conversation`], [`turn`], [`ledger`], [`memory`]: the four parts of the interface with their rows.
+//! - [`conversation`], [`turn`], [`ledger`], [`memory`], [`window`]: the parts of the interface with their rows.
 //! - [`setting`]: what was set in a conversation or for all, as a log.
 //! - [`prefix`]: how much of a request the one before it began with, and what changed (PRO-044).
 //! - [`error`]: what can go wrong.
@@ -21,6 +21,7 @@ pub mod prefix;
 pub mod setting;
 pub mod sqlite;
 pub mod turn;
+pub mod window;
 
 pub use conversation::*;
 pub use error::StoreError;
@@ -30,6 +31,7 @@ pub use prefix::SharedPrefix;
 pub use setting::*;
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use turn::*;
+pub use window::*;
 
 /// Everything that an agent keeps, for one owner.
 ///
@@ -40,6 +42,6 @@ pub use turn::*;
 ///     listed.map(|listed| listed.rows.into_iter().map(|row| row.title).collect()).unwrap_or_default()
 /// }
 /// ```
-pub trait Store: Conversations + Turns + Ledger + Memories + Settings {}
+pub trait Store: Conversations + Turns + Ledger + Memories + Settings + Windows {}
 
-impl<T: Conversations + Turns + Ledger + Memories + Settings> Store for T {}
+impl<T: Conversations + Turns + Ledger + Memories + Settings + Windows> Store for T {}

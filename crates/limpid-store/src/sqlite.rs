@@ -20,6 +20,8 @@ mod settings;
 #[cfg(test)]
 mod tests;
 mod turns;
+mod view;
+mod windows;
 mod writer;
 
 use std::path::Path;

@@ -2,14 +2,17 @@
 //!
 //! - [`recorder`]: a server on loopback that records every request byte for byte and answers by a script, as politely
 //!   or as badly as the script says.
+//! - [`talker`]: a model in this process that answers by a function.
 //! - [`wire`]: the streams of the five provider protocols, and the texts inside their requests.
 //!
 //! The same server runs from the command line: `cargo run -p limpid-testkit -- record --port 0 --script FILE`.
 
 mod http;
 pub mod recorder;
+pub mod talker;
 pub mod wire;
 
 pub use limpid_model::script::{Reply, Script};
 pub use recorder::{Recorded, Recorder};
+pub use talker::{Said, Talker};
 pub use wire::{SentText, Wire};

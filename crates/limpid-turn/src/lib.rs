@@ -19,11 +19,13 @@
 //! - [`event`]: what it is told.
 //! - [`effect`]: what it asks for.
 //! - [`result`]: the text of a tool's result, with its limits.
+//! - [`window`]: what leaves a conversation that is longer than its window, and what stands for it.
 
 pub mod effect;
 pub mod event;
 pub mod result;
 pub mod turn;
+pub mod window;
 
 pub use effect::{Effect, Outcome, PlannedCall};
 pub use event::{Event, Finish, Reply, ToolOutcome};

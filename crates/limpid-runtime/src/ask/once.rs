@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt;
-use limpid_core::{FailureClass, RequestId};
+use limpid_core::{ConversationId, FailureClass, RequestId};
 use limpid_model::{Model, ModelCall, ModelError, ModelEvent, ReplyForm, Sampling, ToolUse};
 use limpid_prompt::Prompt;
+use limpid_store::NewRequest;
 use limpid_turn::Outcome;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
@@ -16,16 +17,24 @@ use crate::error::AgentError;
 use crate::event::AgentEvent;
 use crate::world::hex;
 
+/// A question outside of any turn.
+pub(crate) struct Once<'a> {
+    pub(crate) model: &'a dyn Model,
+    pub(crate) prompt: Prompt,
+    pub(crate) sampling: Sampling,
+    /// The conversation that it is asked for, if any.
+    pub(crate) conversation: Option<ConversationId>,
+    pub(crate) cancel: CancellationToken,
+}
+
 impl Inner {
     /// Asks a model once, with the ledger before and after, and streams what it says.
     pub(crate) async fn answer_once(
         &self,
-        model: &dyn Model,
-        prompt: Prompt,
-        sampling: Sampling,
-        cancel: CancellationToken,
+        once: Once<'_>,
         events: &UnboundedSender<AgentEvent>,
     ) -> Result<AgentEvent, AgentError> {
+        let Once { model, prompt, sampling, conversation, cancel } = once;
         let card = model.info();
         let trust = trust_of(&prompt);
         let call = ModelCall {
@@ -37,7 +46,8 @@ impl Inner {
         };
         let prepared = model.prepare(&call)?;
         let id = RequestId::new(format!("r{}", hex(&*self.ids)));
-        self.store.record_request(new_request(self, &id, card, prepared.clone(), 1)).await?;
+        let request = NewRequest { conversation, ..new_request(self, &id, card, prepared.clone(), 1) };
+        self.store.record_request(request).await?;
         let started = AgentEvent::Started {
             turn: None,
             model: card.name(),

@@ -47,6 +47,16 @@ pub(super) fn read(tx: &Tx<'_>, id: &ConversationId, after: Option<MessageId>) -
     Ok(listed)
 }
 
+/// The person's first message.
+pub(super) fn first(tx: &Tx<'_>, id: &ConversationId) -> Outcome<Option<StoredMessage>> {
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT * FROM message WHERE owner = :owner AND conversation = :conversation AND role = 'user'
+         ORDER BY id LIMIT 1",
+    )?;
+    let params = named_params! { ":owner": tx.owner, ":conversation": id.as_str() };
+    row::one(&mut statement, params, "message", id.as_str(), message)
+}
+
 fn append_one(tx: &Tx<'_>, id: &ConversationId, turn: &TurnId, new: &NewMessage, now_ms: i64) -> Outcome<MessageId> {
     let message = &new.message;
     tx.sql

@@ -1,0 +1,332 @@
+//! A compaction: after a complete answer, by at most three calls of a model, all or nothing (OLLM-089, OLLM-095,
+//! OLLM-097).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use limpid_core::{Entry, Message, Role, Trust};
+use limpid_model::{Model, Sampling};
+use limpid_prompt::inputs::{HistoryMessage, Inputs, SummarizeInput};
+use limpid_prompt::{Profile, RenderRequest};
+use limpid_store::{Conversation, Lease, NewSnapshot, NewWindowEvent, WindowEvent};
+use limpid_turn::Outcome;
+use limpid_turn::window::{Ask, Compaction, Fill, Ledger, Made, Next, Task};
+use tokio::sync::mpsc::unbounded_channel;
+use tokio_util::sync::CancellationToken;
+
+use super::past::Past;
+use super::sizes::Sizes;
+use crate::agent::Inner;
+use crate::ask::Once;
+use crate::bus::Change;
+use crate::convert;
+use crate::error::AgentError;
+use crate::event::AgentEvent;
+use crate::gather::Occasion;
+
+/// How long one call for a summary may take (OLLM-095).
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Percent of what is available that a conversation has at most after a compaction (OLLM-122).
+const AFTERWARDS: usize = 60;
+
+/// The profile whose request for a summary stands in where a profile has none.
+const FALLBACK_PROFILE: &str = "limpid";
+
+/// A conversation between two turns: what the next request would be made from.
+pub(crate) struct Scene {
+    pub(crate) conversation: Conversation,
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) sizes: Sizes,
+    pub(crate) past: Past,
+    pub(crate) ledger: Ledger,
+}
+
+impl Inner {
+    /// Reads what the next request of a conversation would be made from, without a new message.
+    pub(crate) async fn scene(&self, conversation: Conversation) -> Result<Scene, AgentError> {
+        let model = self.shelf.choose(conversation.model.as_deref()).await?;
+        let card = model.info().clone();
+        let occasion = Occasion {
+            conversation: Some(&conversation),
+            profile: &conversation.profile,
+            path: None,
+            mode: conversation.mode.as_deref().unwrap_or(&self.config.agent.mode),
+            card: &card,
+            text: "",
+            trust: Trust::Owner,
+            now: self.clock.now(),
+        };
+        let gathered = self.gather(occasion).await?;
+        let counter = self.counter(&card).await?;
+        let mut inputs = gathered.inputs;
+        let past = gathered.past;
+        let sizes = Sizes::new(&gathered.profile, &gathered.path, &inputs, &past, counter, &card);
+        past.show(&mut inputs, &|text| sizes.count(text));
+        let ledger = sizes.ledger(&inputs)?;
+        Ok(Scene { conversation, model, sizes, past, ledger })
+    }
+
+    /// Compacts a conversation if that is due, and warns when it soon will be. Whatever goes wrong costs nothing: the
+    /// conversation is as it was, and the next request is fitted without a model.
+    pub(crate) async fn compact_if_due(&self, lease: &Lease) -> Result<(), AgentError> {
+        if !self.config.window.is_on() {
+            return Ok(());
+        }
+        self.settle(&lease.conversation);
+        let conversation = self.existing(&lease.conversation).await?;
+        let scene = self.scene(conversation).await?;
+        if !is_complete(&scene.past) || self.was_tried(lease, &scene.past).await? {
+            return Ok(());
+        }
+        if is_due(&scene) {
+            self.compact(lease, scene).await?;
+            return Ok(());
+        }
+        if scene.ledger.fill(&scene.sizes.settings) >= Fill::Warn && self.warn_once(&lease.conversation) {
+            let change = Change::ContextWarning {
+                used: scene.ledger.conversation(),
+                available: scene.ledger.available(),
+                advice: format!("older messages become a digest at {} %", scene.sizes.settings.compact),
+            };
+            self.bus.send(Some(&lease.conversation), change);
+        }
+        Ok(())
+    }
+
+    /// Does before a turn what a process that ended too early left undone. Says whether the view is another one.
+    pub(crate) async fn compact_late(&self, lease: &Lease, conversation: &Conversation, past: &Past) -> bool {
+        if !self.config.window.is_on() || self.is_settled(&conversation.id) || !is_complete(past) {
+            return false;
+        }
+        self.compact_if_due(lease).await.is_ok()
+    }
+
+    /// Compacts a conversation at any fill, and writes down how that ended (LES-079).
+    pub(crate) async fn compact(&self, lease: &Lease, scene: Scene) -> Result<WindowEvent, AgentError> {
+        let newest = scene.past.entries.last().map(|entry| entry.id);
+        let before = scene.ledger.conversation();
+        self.keep_automatic(lease, &scene.past, "before a compaction").await?;
+        let made = match self.make(&scene).await? {
+            Some(made) => self.within_bounds(&scene, made),
+            None => Err("nothing is left that could leave the window".to_owned()),
+        };
+        let event = match made {
+            Ok((made, after)) => NewWindowEvent {
+                kind: "compaction".to_owned(),
+                newest,
+                before: before as u64,
+                after: after as u64,
+                steps: made.steps,
+                view: Some(made.view),
+                failure: None,
+            },
+            Err(reason) => NewWindowEvent {
+                kind: "compaction".to_owned(),
+                newest,
+                before: before as u64,
+                after: before as u64,
+                failure: Some(reason),
+                ..NewWindowEvent::default()
+            },
+        };
+        let written = self.store.write_window(lease, event, self.now_ms()).await?;
+        self.warned().remove(&lease.conversation);
+        let change = match &written.new.failure {
+            None => Change::CompactionFinished {
+                before,
+                after: written.new.after as usize,
+                steps: written.new.steps.clone(),
+            },
+            Some(reason) => Change::CompactionFailed { reason: reason.clone() },
+        };
+        self.bus.send(Some(&lease.conversation), change);
+        Ok(written)
+    }
+
+    /// Keeps the moment before something is shortened (OLLM-103).
+    pub(crate) async fn keep_automatic(&self, lease: &Lease, past: &Past, reason: &str) -> Result<(), AgentError> {
+        let conversation = self.existing(&lease.conversation).await?;
+        let new = NewSnapshot {
+            automatic: true,
+            reason: reason.to_owned(),
+            newest: past.entries.last().map(|entry| entry.id),
+            mode: conversation.mode,
+            view: past.view.clone(),
+        };
+        self.store.keep_snapshot(&lease.conversation, new, self.now_ms()).await?;
+        Ok(())
+    }
+
+    /// Keeps the present moment (OLLM-103).
+    pub(crate) async fn keep_turn(&self, lease: &Lease) -> Result<(), AgentError> {
+        let conversation = self.existing(&lease.conversation).await?;
+        let past = self.past(&conversation, &mut Vec::new()).await?;
+        self.keep_automatic(lease, &past, "every five turns").await
+    }
+
+    /// Whether a compaction was tried since the newest message: at most one an answer (OLLM-122, LES-078).
+    pub(crate) async fn was_tried(&self, lease: &Lease, past: &Past) -> Result<bool, AgentError> {
+        let newest = past.entries.last().map(|entry| entry.id);
+        let last = self.store.window_events(&lease.conversation, 1).await?.rows.into_iter().next();
+        Ok(last.is_some_and(|last| last.new.newest == newest))
+    }
+
+    async fn make(&self, scene: &Scene) -> Result<Option<Made>, AgentError> {
+        let sizes = &scene.sizes;
+        let task = sizes.task(&scene.past, &[])?;
+        let Some(mut compaction) = Compaction::start(task, &|text| sizes.count(text)) else { return Ok(None) };
+        let profile = self.summarising(&sizes.profile)?;
+        loop {
+            let ask = match compaction.next(&|text| sizes.count(text)) {
+                Next::Done(made) => return Ok(Some(*made)),
+                Next::Ask(ask) => ask,
+            };
+            let instruction = self.instruction(&profile, scene, &ask)?;
+            let answer = self.summary(&profile, scene, &ask).await;
+            let answer = answer.as_deref().map_err(String::as_str);
+            compaction.answer(answer, &instruction, &|text| sizes.count(text));
+        }
+    }
+
+    /// Asks for one summary.
+    async fn summary(&self, profile: &Profile, scene: &Scene, ask: &Ask) -> Result<String, String> {
+        let inputs = Inputs { summarize: quoted(ask), ..asking(&scene.sizes.inputs) };
+        let request =
+            RenderRequest { path: path_of(ask), inputs: &inputs, counter: &scene.sizes.counter, count_tokens: true };
+        let prompt = profile.render(request).map_err(|error| error.to_string())?;
+        let needed = prompt.totals().map_or(0, |totals| totals.total) + ask.cap();
+        let usable = scene.sizes.usable.0 as usize;
+        if needed > usable {
+            return Err(format!("the request for a summary needs {needed} tokens, and the window holds {usable}"));
+        }
+        let sampling =
+            Sampling { temperature: Some(0.3), max_output: u32::try_from(ask.cap()).ok(), ..Sampling::default() };
+        let (sender, _events) = unbounded_channel();
+        let cancel = CancellationToken::new();
+        let _stop = cancel.clone().drop_guard();
+        let once = Once {
+            model: &*scene.model,
+            prompt,
+            sampling,
+            conversation: Some(scene.conversation.id.clone()),
+            cancel: cancel.clone(),
+        };
+        let asked = self.answer_once(once, &sender);
+        let done = tokio::select! {
+            done = asked => done.map_err(|error| error.to_string())?,
+            () = self.pause.pause(PATIENCE) => {
+                return Err(format!("no summary within {} s", PATIENCE.as_secs()));
+            }
+        };
+        match done {
+            AgentEvent::Done { outcome: Outcome::Answered { .. }, answer: Some(text) } => Ok(text),
+            AgentEvent::Done { outcome: Outcome::Failed { message, .. }, .. } => Err(message),
+            _ => Err("the model gave no summary".to_owned()),
+        }
+    }
+
+    /// The text of a question without what it quotes.
+    fn instruction(&self, profile: &Profile, scene: &Scene, ask: &Ask) -> Result<String, AgentError> {
+        let inputs = Inputs { summarize: SummarizeInput::default(), ..asking(&scene.sizes.inputs) };
+        let request =
+            RenderRequest { path: path_of(ask), inputs: &inputs, counter: &scene.sizes.counter, count_tokens: false };
+        let prompt = profile.render(request).map_err(|error| AgentError::Prompt(error.to_string()))?;
+        Ok(prompt.messages().iter().map(limpid_prompt::PromptMessage::text).collect::<Vec<_>>().join("\n"))
+    }
+
+    /// The profile that asks for summaries.
+    fn summarising(&self, profile: &Arc<Profile>) -> Result<Arc<Profile>, AgentError> {
+        if profile.path("summarize").is_ok() && profile.path("merge-summaries").is_ok() {
+            return Ok(Arc::clone(profile));
+        }
+        self.prompts.load_one(FALLBACK_PROFILE)?.profile(FALLBACK_PROFILE)
+    }
+
+    /// Recounts what was made. What is still too large is made once more with smaller shares; what frees nothing is a
+    /// failure (LES-078).
+    fn within_bounds(&self, scene: &Scene, made: Made) -> Result<(Made, usize), String> {
+        let sizes = &scene.sizes;
+        let count = |text: &str| sizes.count(text);
+        let entries = &scene.past.entries;
+        let mut made = made;
+        for share in [100, 75, 50, 25] {
+            let ledger = sizes.recount(&made.view, entries, 0);
+            let is_small = ledger.percent() <= AFTERWARDS;
+            if is_small || share == 25 {
+                let after = ledger.conversation();
+                return if after < scene.ledger.conversation() {
+                    Ok((made, after))
+                } else {
+                    Err("the conversation is as short as it can be".to_owned())
+                };
+            }
+            let task = sizes.task(&scene.past, &[]).map_err(|error| error.to_string())?;
+            made.view = tighter(&made, &task, share * 3 / 4, &count);
+        }
+        Err("the conversation is as short as it can be".to_owned())
+    }
+}
+
+/// The same view with smaller shares, without a model.
+fn tighter(made: &Made, task: &Task, percent: usize, count: limpid_turn::window::Count<'_>) -> limpid_core::WindowView {
+    use limpid_turn::window::room::{fit_digests, shorten_to};
+    let mut view = made.view.clone();
+    let share = |tokens: usize| tokens * percent / 100;
+    fit_digests(&mut view.digests, share(task.budget.digests), count);
+    if let Some(pin) = &mut view.pin {
+        pin.text = limpid_turn::window::shown::shorten(&pin.text, share(task.budget.pin), count);
+    }
+    let kept: Vec<Entry> = task.entries.iter().filter(|entry| view.shows(entry.id)).cloned().collect();
+    let limits = shorten_to(&view, &kept, share(task.budget.recent), task.budget.result, count);
+    view.shortened = limits.or(view.shortened);
+    view
+}
+
+/// Whether a compaction is due by size or by number of messages (OLLM-088, PICO-041).
+fn is_due(scene: &Scene) -> bool {
+    let shown = scene.past.entries.iter().filter(|entry| scene.past.view.shows(entry.id)).count();
+    let too_many = scene.sizes.settings.messages.is_some_and(|most| shown > most);
+    too_many || scene.ledger.fill(&scene.sizes.settings) >= Fill::Compact
+}
+
+/// Whether the last thing that was said is a whole answer.
+pub(crate) fn is_complete(past: &Past) -> bool {
+    past.entries.last().is_some_and(|last| last.message.role == Role::Assistant && last.message.calls.is_empty())
+}
+
+fn path_of(ask: &Ask) -> &'static str {
+    match ask {
+        Ask::Summarize { .. } => "summarize",
+        Ask::Merge { .. } => "merge-summaries",
+    }
+}
+
+/// Inputs of a question: what is known of goal and mode, nothing of the conversation.
+fn asking(inputs: &Inputs) -> Inputs {
+    Inputs {
+        history: Vec::new(),
+        in_flight: Vec::new(),
+        digests: Vec::new(),
+        pin: None,
+        summary: None,
+        user_message: String::new(),
+        tools: Vec::new(),
+        ..inputs.clone()
+    }
+}
+
+fn quoted(ask: &Ask) -> SummarizeInput {
+    let message =
+        |message: &Message| HistoryMessage { calls: Vec::new(), call_id: None, ..convert::in_flight(message) };
+    match ask {
+        Ask::Summarize { existing, messages, .. } => SummarizeInput {
+            existing: existing.clone(),
+            messages: messages.iter().map(message).collect(),
+            ..SummarizeInput::default()
+        },
+        Ask::Merge { first, second, .. } => {
+            SummarizeInput { first: Some(first.clone()), second: Some(second.clone()), ..SummarizeInput::default() }
+        }
+    }
+}

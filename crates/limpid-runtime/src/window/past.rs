@@ -1,0 +1,129 @@
+//! A conversation as its view shows it (OLLM-098, LES-070).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use limpid_core::{CallId, Digest, Entry, Message, MessageId, WindowView};
+use limpid_prompt::inputs::{self, HistoryMessage, Inputs, Quoted};
+use limpid_store::{Conversation, StoredMessage};
+use limpid_turn::window::{Count, shown};
+
+use crate::agent::Inner;
+use crate::convert;
+use crate::error::AgentError;
+use crate::session;
+
+/// The messages that a conversation still shows, and what stands for the others.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Past {
+    pub(crate) view: WindowView,
+    /// Messages after those that digests stand for, as they were sent.
+    pub(crate) entries: Vec<Entry>,
+    /// What the person typed, where something else was sent.
+    pub(crate) typed: BTreeMap<MessageId, String>,
+    /// The message that began the work.
+    pub(crate) request: Option<Entry>,
+    /// Messages that were accepted before the newest one and that no turn has answered; they follow the rest.
+    pub(crate) unanswered: Vec<HistoryMessage>,
+    /// Names of every call of the conversation; no later call may have one of them.
+    pub(crate) calls: BTreeSet<CallId>,
+}
+
+impl Inner {
+    /// Reads what a conversation shows. A record that cannot be read costs that record only.
+    pub(crate) async fn past(
+        &self,
+        conversation: &Conversation,
+        notices: &mut Vec<String>,
+    ) -> Result<Past, AgentError> {
+        let view = self.store.window(&conversation.id).await?;
+        let listed = self.store.messages(&conversation.id, view.through).await?;
+        for broken in &listed.broken {
+            notices.push(format!(
+                "{} {} cannot be read ({}); everything else can",
+                broken.table, broken.id, broken.reason
+            ));
+        }
+        // While everything is shown, it holds the first message and every call.
+        let (first, calls) = if view.through.is_some() {
+            let first = self.store.first_message(&conversation.id).await.ok().flatten();
+            (first, self.store.call_ids(&conversation.id).await?.into_iter().collect())
+        } else {
+            (None, BTreeSet::new())
+        };
+        Ok(Past::new(view, listed.rows, first, calls))
+    }
+}
+
+impl Past {
+    pub(crate) fn new(
+        view: WindowView,
+        rows: Vec<StoredMessage>,
+        first: Option<StoredMessage>,
+        mut calls: BTreeSet<CallId>,
+    ) -> Self {
+        let mut typed = BTreeMap::new();
+        let mut entry = |row: StoredMessage| {
+            typed.extend(row.typed.map(|text| (row.id, text)));
+            Entry { id: row.id, message: row.message }
+        };
+        let first = first.map(&mut entry);
+        let entries: Vec<Entry> = rows.into_iter().map(entry).collect();
+        let is_request = |entry: &&Entry| entry.message.role == limpid_core::Role::User;
+        let request = first.or_else(|| entries.iter().find(is_request).cloned());
+        calls.extend(entries.iter().flat_map(|entry| &entry.message.calls).map(|call| call.id.clone()));
+        Self { view, entries, typed, request, calls, unanswered: Vec::new() }
+    }
+
+    /// Puts what the view shows into the inputs of a prompt.
+    pub(crate) fn show(&self, inputs: &mut Inputs, count: Count<'_>) {
+        show(&self.view, &self.entries, inputs, count);
+        inputs.history.extend(self.unanswered.iter().cloned());
+    }
+
+    /// Turns that are shown.
+    pub(crate) fn turns(&self) -> usize {
+        self.entries.iter().filter(|entry| entry.message.role == limpid_core::Role::User).count()
+    }
+
+    /// Takes out the messages of a turn that is not over.
+    pub(crate) fn without(&mut self, own: &[StoredMessage]) {
+        self.entries.retain(|entry| !own.iter().any(|row| row.id == entry.id));
+        for call in own.iter().flat_map(|row| &row.message.calls) {
+            self.calls.remove(&call.id);
+        }
+    }
+
+    /// What changes when the view does: a border between two stretches of a conversation (PRO-041).
+    pub(crate) fn mark(view: &WindowView) -> String {
+        if *view == WindowView::default() { String::new() } else { session::key_of([format!("{view:?}").as_bytes()]) }
+    }
+}
+
+/// Puts what a view shows of messages into the inputs of a prompt.
+pub(crate) fn show(view: &WindowView, entries: &[Entry], inputs: &mut Inputs, count: Count<'_>) {
+    inputs.pin = view.pin.as_ref().map(|pin| Quoted { text: pin.text.clone(), trust: pin.trust.into() });
+    inputs.digests = view.digests.iter().map(digest).collect();
+    inputs.history = shown::shown(view, entries, count).iter().map(history).collect();
+}
+
+/// A message of the past as prompts splice it in.
+pub(crate) fn history(entry: &Entry) -> HistoryMessage {
+    HistoryMessage { id: Some(entry.id.0), ..convert::in_flight(&entry.message) }
+}
+
+/// Messages of the running turn as a view shows them; those whose number is not known yet are whole.
+pub(crate) fn running(view: &WindowView, messages: &[Message], ids: &[MessageId], count: Count<'_>) -> Vec<Entry> {
+    let known = ids.iter().map(Some).chain(std::iter::repeat(None));
+    messages
+        .iter()
+        .zip(known)
+        .map(|(message, id)| {
+            let entry = Entry { id: id.copied().unwrap_or(MessageId(i64::MAX)), message: message.clone() };
+            shown::show(view, &entry, count)
+        })
+        .collect()
+}
+
+fn digest(digest: &Digest) -> inputs::Digest {
+    inputs::Digest { id: digest.id(), text: digest.text.clone(), trust: digest.trust.into() }
+}

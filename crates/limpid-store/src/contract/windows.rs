@@ -1,0 +1,107 @@
+//! Views, attempts and snapshots.
+
+use limpid_core::{Digest, DigestLevel, MessageId, Pin, Role, Shortened, Trust, WindowView};
+
+use super::Bench;
+use super::sample::{ODD, begun, conversation, conversation_id, lease, message};
+use crate::{NewSnapshot, NewWindowEvent, StoreError, TurnWrite};
+
+fn view(compactions: u32) -> WindowView {
+    WindowView {
+        compactions,
+        through: Some(MessageId(7)),
+        pin: Some(Pin { message: MessageId(1), text: ODD.to_owned(), trust: Trust::Guest }),
+        digests: vec![Digest {
+            level: DigestLevel::Merged,
+            first: MessageId(1),
+            last: MessageId(7),
+            tokens: 12,
+            compaction: 3,
+            text: ODD.to_owned(),
+            trust: Trust::Outside,
+        }],
+        shortened: Some(Shortened { through: MessageId(9), results: 20, texts: u32::MAX }),
+        hidden: vec![(MessageId(3), MessageId(4))],
+    }
+}
+
+fn done(compactions: u32) -> NewWindowEvent {
+    NewWindowEvent {
+        kind: "compaction".to_owned(),
+        newest: Some(MessageId(9)),
+        before: 900,
+        after: 300,
+        steps: vec!["6 messages became a digest".to_owned(), "a second line".to_owned()],
+        view: Some(view(compactions)),
+        ..NewWindowEvent::default()
+    }
+}
+
+/// The newest view is shown; a failed attempt changes nothing and is listed with its reason.
+// OLLM-097 LES-079
+pub async fn the_newest_view_is_shown_and_every_attempt_is_listed(bench: &Bench) {
+    let (store, id) = (&bench.store, conversation_id("c"));
+    store.create_conversation(conversation("c", 0)).await.unwrap();
+    let lease = lease(store.as_ref(), "c", 0).await;
+    assert_eq!(store.window(&id).await.unwrap(), WindowView::default());
+    for compactions in [1, 2] {
+        store.write_window(&lease, done(compactions), 5).await.unwrap();
+    }
+    let failed = NewWindowEvent { failure: Some("no answer".to_owned()), view: None, ..done(0) };
+    store.write_window(&lease, failed.clone(), 6).await.unwrap();
+    assert_eq!(store.window(&id).await.unwrap(), view(2));
+    let listed = store.window_events(&id, 2).await.unwrap();
+    assert_eq!(listed.rows.iter().map(|row| &row.new).collect::<Vec<_>>(), [&failed, &done(2)]);
+    assert_eq!(listed.rows[0].at_ms, 6);
+}
+
+/// Only the holder of the lease changes what is shown.
+// OLLM-097 ARC-010
+pub async fn a_stale_lease_changes_no_view(bench: &Bench) {
+    let (store, id) = (&bench.store, conversation_id("c"));
+    store.create_conversation(conversation("c", 0)).await.unwrap();
+    let lease = lease(store.as_ref(), "c", 0).await;
+    store.release(&id, lease.fence).await.unwrap();
+    let refused = store.write_window(&lease, done(1), 5).await;
+    assert!(matches!(refused, Err(StoreError::StaleFence { .. })), "{refused:?}");
+    assert_eq!(store.window(&id).await.unwrap(), WindowView::default());
+}
+
+/// Five automatic snapshots stay, and all that a person asked for.
+// OLLM-103 OLLM-139
+pub async fn the_newest_five_automatic_snapshots_stay(bench: &Bench) {
+    let (store, id) = (&bench.store, conversation_id("c"));
+    store.create_conversation(conversation("c", 0)).await.unwrap();
+    let kept = |n: u32, automatic| NewSnapshot {
+        automatic,
+        reason: format!("number {n}"),
+        newest: Some(MessageId(i64::from(n))),
+        mode: Some("planning".to_owned()),
+        view: view(n),
+    };
+    store.keep_snapshot(&id, kept(1, false), 1).await.unwrap();
+    for n in 2..=9 {
+        store.keep_snapshot(&id, kept(n, true), i64::from(n)).await.unwrap();
+    }
+    let listed = store.snapshots(&id).await.unwrap().rows;
+    assert_eq!(listed.iter().map(|row| row.at_ms).collect::<Vec<_>>(), [9, 8, 7, 6, 5, 1]);
+    assert_eq!(listed[0].kept, kept(9, true));
+    assert_eq!(bench.other.snapshots(&id).await.unwrap().rows, []);
+    let nowhere = store.keep_snapshot(&conversation_id("d"), kept(1, true), 1).await;
+    assert!(matches!(nowhere, Err(StoreError::NotFound { .. })), "{nowhere:?}");
+}
+
+/// A view hides messages from the model alone: they are all still there.
+// LES-070 PICO-049 OLLM-104
+pub async fn no_view_touches_a_message(bench: &Bench) {
+    let (lease, turn) = begun(bench.store.as_ref(), "c", "t").await;
+    let batch = vec![message(Role::User, "first"), message(Role::Assistant, "second")];
+    bench.store.commit(&lease, &turn, vec![TurnWrite::Messages(batch)], 2).await.unwrap();
+    let before = bench.store.messages(&conversation_id("c"), None).await.unwrap();
+    let everything = WindowView { through: before.rows.last().map(|row| row.id), ..view(1) };
+    let new = NewWindowEvent { view: Some(everything), ..done(1) };
+    bench.store.write_window(&lease, new, 3).await.unwrap();
+    assert_eq!(bench.store.messages(&conversation_id("c"), None).await.unwrap(), before);
+    let first = bench.store.first_message(&conversation_id("c")).await.unwrap().unwrap();
+    assert_eq!(first.message.text, "first");
+}

@@ -1,0 +1,161 @@
+//! Views, attempts and snapshots.
+
+use async_trait::async_trait;
+use limpid_core::{CallId, ConversationId, MessageId, WindowView};
+use rusqlite::{Row, named_params};
+
+use super::failure::Outcome;
+use super::row::{self, Read, Unreadable, count, get, stored};
+use super::view::{from_json, to_json};
+use super::{SqliteStore, Tx, conversations, leases, messages};
+use crate::{
+    AUTOMATIC_SNAPSHOTS, Lease, Listed, NewSnapshot, NewWindowEvent, Snapshot, StoreError, StoredMessage, WindowEvent,
+    Windows,
+};
+
+#[async_trait]
+impl Windows for SqliteStore {
+    async fn window(&self, id: &ConversationId) -> Result<WindowView, StoreError> {
+        let id = id.clone();
+        self.read(move |tx| Ok(current(tx, &id)?.unwrap_or_default())).await
+    }
+
+    async fn write_window(&self, lease: &Lease, new: NewWindowEvent, now_ms: i64) -> Result<WindowEvent, StoreError> {
+        let lease = lease.clone();
+        self.write(move |tx| {
+            leases::check(tx, &lease.conversation, lease.fence)?;
+            append(tx, &lease.conversation, new, now_ms)
+        })
+        .await
+    }
+
+    async fn window_events(&self, id: &ConversationId, limit: u32) -> Result<Listed<WindowEvent>, StoreError> {
+        let id = id.clone();
+        self.read(move |tx| {
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT * FROM window_event WHERE owner = :owner AND conversation = :conversation
+                 ORDER BY id DESC LIMIT :limit",
+            )?;
+            let params = named_params! { ":owner": tx.owner, ":conversation": id.as_str(), ":limit": limit };
+            row::list(&mut statement, params, "window_event", "id", event)
+        })
+        .await
+    }
+
+    async fn keep_snapshot(&self, id: &ConversationId, new: NewSnapshot, now_ms: i64) -> Result<Snapshot, StoreError> {
+        let id = id.clone();
+        self.write(move |tx| keep(tx, &id, new, now_ms)).await
+    }
+
+    async fn snapshots(&self, id: &ConversationId) -> Result<Listed<Snapshot>, StoreError> {
+        let id = id.clone();
+        self.read(move |tx| {
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT * FROM window_snapshot WHERE owner = :owner AND conversation = :conversation ORDER BY id DESC",
+            )?;
+            let params = named_params! { ":owner": tx.owner, ":conversation": id.as_str() };
+            row::list(&mut statement, params, "window_snapshot", "id", snapshot)
+        })
+        .await
+    }
+
+    async fn first_message(&self, id: &ConversationId) -> Result<Option<StoredMessage>, StoreError> {
+        let id = id.clone();
+        self.read(move |tx| messages::first(tx, &id)).await
+    }
+
+    async fn call_ids(&self, id: &ConversationId) -> Result<Vec<CallId>, StoreError> {
+        let id = id.clone();
+        self.read(move |tx| {
+            let mut statement =
+                tx.sql.prepare_cached("SELECT id FROM call WHERE owner = :owner AND conversation = :conversation")?;
+            let params = named_params! { ":owner": tx.owner, ":conversation": id.as_str() };
+            let rows = statement.query_map(params, |row| row.get::<_, String>(0))?;
+            Ok(rows.map(|id| id.map(CallId::new)).collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+}
+
+fn current(tx: &Tx<'_>, id: &ConversationId) -> Outcome<Option<WindowView>> {
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT view FROM window_event WHERE owner = :owner AND conversation = :conversation AND view IS NOT NULL
+         ORDER BY id DESC LIMIT 1",
+    )?;
+    let params = named_params! { ":owner": tx.owner, ":conversation": id.as_str() };
+    row::one(&mut statement, params, "window", id.as_str(), |row| view(&get::<String>(row, "view")?))
+}
+
+fn append(tx: &Tx<'_>, id: &ConversationId, new: NewWindowEvent, now_ms: i64) -> Outcome<WindowEvent> {
+    tx.sql
+        .prepare_cached(
+            "INSERT INTO window_event (owner, conversation, kind, failure, newest, before, after, steps, view, at_ms)
+             VALUES (:owner, :conversation, :kind, :failure, :newest, :before, :after, :steps, :view, :now)",
+        )?
+        .execute(named_params! {
+            ":owner": tx.owner, ":conversation": id.as_str(), ":kind": new.kind, ":failure": new.failure,
+            ":newest": new.newest.map(|newest| newest.0), ":before": stored(new.before), ":after": stored(new.after),
+            ":steps": new.steps.join("\n"), ":view": new.view.as_ref().map(to_json), ":now": now_ms,
+        })?;
+    Ok(WindowEvent { id: tx.sql.last_insert_rowid(), new, at_ms: now_ms })
+}
+
+fn keep(tx: &Tx<'_>, id: &ConversationId, new: NewSnapshot, now_ms: i64) -> Outcome<Snapshot> {
+    conversations::find(tx, id)?.ok_or_else(|| conversations::missing(id))?;
+    tx.sql
+        .prepare_cached(
+            "INSERT INTO window_snapshot (owner, conversation, automatic, reason, newest, mode, view, at_ms)
+             VALUES (:owner, :conversation, :automatic, :reason, :newest, :mode, :view, :now)",
+        )?
+        .execute(named_params! {
+            ":owner": tx.owner, ":conversation": id.as_str(), ":automatic": new.automatic, ":reason": new.reason,
+            ":newest": new.newest.map(|newest| newest.0), ":mode": new.mode, ":view": to_json(&new.view),
+            ":now": now_ms,
+        })?;
+    let number = tx.sql.last_insert_rowid();
+    tx.sql
+        .prepare_cached(
+            "DELETE FROM window_snapshot WHERE owner = :owner AND conversation = :conversation AND automatic
+             AND id NOT IN (SELECT id FROM window_snapshot WHERE owner = :owner AND conversation = :conversation
+                            AND automatic ORDER BY id DESC LIMIT :kept)",
+        )?
+        .execute(named_params! {
+            ":owner": tx.owner, ":conversation": id.as_str(), ":kept": stored(AUTOMATIC_SNAPSHOTS),
+        })?;
+    Ok(Snapshot { id: number, kept: new, at_ms: now_ms })
+}
+
+fn event(row: &Row<'_>) -> Read<WindowEvent> {
+    let steps: String = get(row, "steps")?;
+    Ok(WindowEvent {
+        id: get(row, "id")?,
+        new: NewWindowEvent {
+            kind: get(row, "kind")?,
+            failure: get(row, "failure")?,
+            newest: get::<Option<i64>>(row, "newest")?.map(MessageId),
+            before: count(row, "before")?,
+            after: count(row, "after")?,
+            steps: steps.lines().map(str::to_owned).collect(),
+            view: get::<Option<String>>(row, "view")?.map(|text| view(&text)).transpose()?,
+        },
+        at_ms: get(row, "at_ms")?,
+    })
+}
+
+fn snapshot(row: &Row<'_>) -> Read<Snapshot> {
+    Ok(Snapshot {
+        id: get(row, "id")?,
+        kept: NewSnapshot {
+            automatic: get(row, "automatic")?,
+            reason: get(row, "reason")?,
+            newest: get::<Option<i64>>(row, "newest")?.map(MessageId),
+            mode: get(row, "mode")?,
+            view: view(&get::<String>(row, "view")?)?,
+        },
+        at_ms: get(row, "at_ms")?,
+    })
+}
+
+fn view(text: &str) -> Read<WindowView> {
+    from_json(text).map_err(|reason| Unreadable(format!("view: {reason}")))
+}

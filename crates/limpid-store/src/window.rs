@@ -1,0 +1,96 @@
+//! What a model sees of a conversation: views, attempts to change them, and snapshots (OLLM-097, OLLM-103, PICO-049).
+
+use async_trait::async_trait;
+use limpid_core::{CallId, ConversationId, MessageId, WindowView};
+
+use crate::{Lease, Listed, StoreError, StoredMessage};
+
+/// Views of conversations. Nothing here changes or deletes a message.
+#[async_trait]
+pub trait Windows: Send + Sync {
+    /// What is shown of a conversation; the empty view when nothing was ever changed.
+    async fn window(&self, id: &ConversationId) -> Result<WindowView, StoreError>;
+
+    /// Writes down an attempt. When it comes with a view, that view is shown from here on; all of it happens or nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::StaleFence`] when the lease is somebody else's.
+    async fn write_window(&self, lease: &Lease, new: NewWindowEvent, now_ms: i64) -> Result<WindowEvent, StoreError>;
+
+    /// Attempts, newest first.
+    async fn window_events(&self, id: &ConversationId, limit: u32) -> Result<Listed<WindowEvent>, StoreError>;
+
+    /// Keeps a moment. Of the automatic ones of a conversation the newest five stay.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when there is no such conversation.
+    async fn keep_snapshot(&self, id: &ConversationId, new: NewSnapshot, now_ms: i64) -> Result<Snapshot, StoreError>;
+
+    /// The kept moments of a conversation, newest first.
+    async fn snapshots(&self, id: &ConversationId) -> Result<Listed<Snapshot>, StoreError>;
+
+    /// The message that a conversation began with: the person's first one.
+    async fn first_message(&self, id: &ConversationId) -> Result<Option<StoredMessage>, StoreError>;
+
+    /// Names of calls that a conversation has had; a later call must have another (ARC-012).
+    async fn call_ids(&self, id: &ConversationId) -> Result<Vec<CallId>, StoreError>;
+}
+
+/// Automatic snapshots that a conversation keeps (OLLM-103).
+pub const AUTOMATIC_SNAPSHOTS: usize = 5;
+
+/// An attempt to change what is shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewWindowEvent {
+    /// What was tried: `compaction`, `emergency`, `undo`, `restore`.
+    pub kind: String,
+    /// Why nothing came of it; absent: it was done.
+    pub failure: Option<String>,
+    /// The newest message.
+    pub newest: Option<MessageId>,
+    /// Tokens of the conversation before.
+    pub before: u64,
+    /// Tokens of the conversation after.
+    pub after: u64,
+    /// What was done, a line each.
+    pub steps: Vec<String>,
+    /// What is shown from here on; absent: as before.
+    pub view: Option<WindowView>,
+}
+
+/// A stored attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WindowEvent {
+    /// Its number, which grows.
+    pub id: i64,
+    /// What was tried.
+    pub new: NewWindowEvent,
+    /// When, in milliseconds since 1970.
+    pub at_ms: i64,
+}
+
+/// A moment to be kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewSnapshot {
+    /// Whether the program keeps it for itself, and may let it go for a newer one.
+    pub automatic: bool,
+    /// Why it is kept.
+    pub reason: String,
+    /// The newest message.
+    pub newest: Option<MessageId>,
+    /// The mode that is on.
+    pub mode: Option<String>,
+    /// What is shown.
+    pub view: WindowView,
+}
+
+/// A kept moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Its number, which grows.
+    pub id: i64,
+    /// What it keeps.
+    pub kept: NewSnapshot,
+    /// When, in milliseconds since 1970.
+    pub at_ms: i64,
+}

@@ -1,0 +1,35 @@
+//! The window of a conversation that is longer than it: what leaves, what stands for it, and what must fit.
+//!
+//! Everything here is a pure function over messages, sizes and a counter. Whoever drives it asks the models and writes
+//! what came of it; [`Compaction`] says which summaries it needs.
+//!
+//! # Layout
+//! - [`settings`]: every threshold and share, in one place.
+//! - [`ledger`]: the sizes of a request, each a type of its own.
+//! - [`turns`]: whole turns, and which of them leave.
+//! - [`quote`]: messages as a request for a summary quotes them; [`room`]: what stays fits its shares.
+//! - [`shown`]: what is shown of messages: head and tail of what is too long.
+//! - [`check`]: whether a summary is one; [`mechanical`]: the digest that needs no model.
+//! - [`ageing`]: digests grow shorter with time.
+//! - [`compaction`]: a compaction from its first question to the new view.
+//! - [`gate`]: what is done, without a model, for a request that does not fit.
+
+pub mod ageing;
+pub mod check;
+pub mod compaction;
+pub mod gate;
+pub mod ledger;
+pub mod mechanical;
+pub mod quote;
+pub mod room;
+pub mod settings;
+pub mod shown;
+pub mod turns;
+
+pub use compaction::{Ask, Compaction, Made, Next, Task};
+pub use gate::{Action, Fit, fit};
+pub use ledger::{Fill, Ledger};
+pub use settings::{Budget, Kind, WindowSettings};
+
+/// Counts the tokens of a text.
+pub type Count<'a> = &'a dyn Fn(&str) -> usize;

@@ -1,0 +1,378 @@
+//! A compaction, from its first question to the new view (OLLM-091 to OLLM-099, PICO-040 to PICO-048).
+//!
+//! It is a plain value: [`Compaction::next`] says what to ask a model or what came of it, [`Compaction::answer`] takes
+//! the answer. Nothing that is shown changes before the view that comes out is stored.
+
+use std::collections::BTreeMap;
+
+use limpid_core::{Digest, DigestLevel, Entry, Message, MessageId, Pin, Trust, WindowView};
+
+use super::Count;
+use super::settings::{Budget, Kind, WindowSettings};
+use super::{ageing, check, mechanical, quote, room, shown, turns};
+
+/// Calls of a model that one compaction makes at most (OLLM-095).
+const CALLS: u32 = 3;
+
+/// Messages that one summary is made of before the stretch is halved (PICO-042).
+const WHOLE: usize = 10;
+
+/// Tokens of a picoclaw summary at most (PICO-051).
+const SUMMARY: usize = 1024;
+
+/// What is to be compacted.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// What is shown so far.
+    pub view: WindowView,
+    /// The messages after those that digests stand for, as they were sent.
+    pub entries: Vec<Entry>,
+    /// What the person typed, where something else was sent.
+    pub typed: BTreeMap<MessageId, String>,
+    /// The message that began the work.
+    pub request: Option<Entry>,
+    /// How.
+    pub settings: WindowSettings,
+    /// What there is room for.
+    pub budget: Budget,
+    /// Digests that may stand beside each other.
+    pub most_digests: usize,
+}
+
+/// A question to a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// To summarise messages.
+    Summarize {
+        /// The summary so far, which the new one takes in.
+        existing: Option<String>,
+        /// The messages, calls in plain words.
+        messages: Vec<Message>,
+        /// Tokens that the summary may have.
+        cap: usize,
+    },
+    /// To make one text of two.
+    Merge {
+        /// The older.
+        first: String,
+        /// The newer.
+        second: String,
+        /// Tokens that the text may have.
+        cap: usize,
+    },
+}
+
+impl Ask {
+    /// Tokens that the answer may have.
+    pub const fn cap(&self) -> usize {
+        match self {
+            Self::Summarize { cap, .. } | Self::Merge { cap, .. } => *cap,
+        }
+    }
+}
+
+/// What is next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// A model is to be asked this.
+    Ask(Ask),
+    /// It is done.
+    Done(Box<Made>),
+}
+
+/// What a compaction made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// What is shown from here on.
+    pub view: WindowView,
+    /// What was done, a line each.
+    pub steps: Vec<String>,
+}
+
+/// A compaction under way.
+#[derive(Clone, Debug)]
+pub struct Compaction {
+    task: Task,
+    /// The messages that leave, as they were typed.
+    parts: Vec<Vec<Entry>>,
+    /// The summaries of parts that are there.
+    texts: Vec<String>,
+    kept: Vec<Entry>,
+    digests: Vec<Digest>,
+    merging: Option<usize>,
+    calls: u32,
+    retried: bool,
+    steps: Vec<String>,
+    is_over: bool,
+}
+
+impl Compaction {
+    /// Begins one; none when nothing can leave and nothing that is shown can be shortened.
+    pub fn start(task: Task, count: Count<'_>) -> Option<Self> {
+        let visible: Vec<Entry> = task.entries.iter().filter(|entry| task.view.shows(entry.id)).cloned().collect();
+        let room = match task.settings.kind {
+            Kind::Digests => task.budget.recent,
+            Kind::Summary => 0,
+        };
+        let shown: Vec<Entry> = shown::shown(&task.view, &visible, count);
+        let at = turns::cut(&shown, room, task.settings.keep_messages, count);
+        let (leaving, kept) = visible.split_at(at);
+        if leaving.is_empty() && turns::sizes(&shown, count) <= task.budget.recent {
+            return None;
+        }
+        let leaving: Vec<Entry> = leaving.iter().map(|entry| quote::as_typed(entry, &task.typed)).collect();
+        let halves = task.settings.kind == Kind::Summary && leaving.len() > WHOLE;
+        let parts = match turns::middle(&leaving).filter(|_| halves) {
+            _ if leaving.is_empty() => Vec::new(),
+            Some(middle) => vec![leaving[..middle].to_vec(), leaving[middle..].to_vec()],
+            None => vec![leaving],
+        };
+        Some(Self {
+            kept: kept.to_vec(),
+            digests: task.view.digests.clone(),
+            task,
+            parts,
+            texts: Vec::new(),
+            merging: None,
+            calls: 0,
+            retried: false,
+            steps: Vec::new(),
+            is_over: false,
+        })
+    }
+
+    /// What is to be asked next, or what came of it all.
+    pub fn next(&mut self, count: Count<'_>) -> Next {
+        while !self.is_over {
+            if let Some(part) = self.parts.get(self.texts.len()) {
+                if self.calls < CALLS {
+                    return Next::Ask(self.summarize(part, count));
+                }
+                self.texts.push(self.mechanical(part, count));
+                self.steps.push("the digest was made without a model".to_owned());
+                continue;
+            }
+            if let Some(ask) = self.merge(count) {
+                return Next::Ask(ask);
+            }
+            self.is_over = true;
+        }
+        Next::Done(Box::new(self.finish(count)))
+    }
+
+    /// Takes an answer, or why there is none. `instruction` is the text of the question without what it quotes.
+    pub fn answer(&mut self, answer: Result<&str, &str>, instruction: &str, count: Count<'_>) {
+        self.calls += 1;
+        let source = self.source(count);
+        let checked = match answer {
+            Ok(text) => check::check(text, instruction, source, count).map_err(|rejected| rejected.to_string()),
+            Err(error) => Err(error.to_owned()),
+        };
+        let cap = self.cap(count);
+        let checked = checked.map(|text| shown::shorten(&text, cap, count));
+        if let Err(why) = &checked {
+            self.steps.push(why.clone());
+        }
+        if self.parts.get(self.texts.len()).is_some() {
+            self.take_part(checked.ok(), count);
+        } else {
+            self.take_merge(checked.ok(), count);
+        }
+    }
+
+    fn take_part(&mut self, text: Option<String>, count: Count<'_>) {
+        // A retry must not take the call that the other half or a merge needs.
+        let needed = (self.parts.len() - self.texts.len() - 1) as u32 + u32::from(self.parts.len() > 1);
+        if text.is_none() && !self.retried && self.calls + needed < CALLS {
+            self.retried = true;
+            return;
+        }
+        self.retried = false;
+        let at = self.texts.len();
+        let text = text.unwrap_or_else(|| {
+            self.steps.push("the digest was made without a model".to_owned());
+            self.mechanical(&self.parts[at], count)
+        });
+        let left_out = quote::left_out(&self.parts[at], self.too_large(), count);
+        self.texts.push(if left_out.is_empty() { text } else { format!("{text}\n{left_out}") });
+    }
+
+    fn take_merge(&mut self, text: Option<String>, count: Count<'_>) {
+        match (self.task.settings.kind, self.merging.take()) {
+            (Kind::Digests, Some(at)) => self.join(at, text, count),
+            _ => {
+                let text = text.unwrap_or_else(|| {
+                    self.steps.push("the halves were put together without a model".to_owned());
+                    self.texts.join("\n")
+                });
+                self.texts = vec![text];
+                self.parts = vec![self.parts.concat()];
+            }
+        }
+    }
+
+    fn summarize(&self, part: &[Entry], count: Count<'_>) -> Ask {
+        let existing = self.existing();
+        let quoted = existing.as_deref().map_or(0, count);
+        let limit = self.too_large();
+        let messages = quote::messages(part, self.task.budget.request.saturating_sub(quoted), limit, count);
+        Ask::Summarize { existing, messages, cap: self.cap(count) }
+    }
+
+    /// The summary that the one of the next part is to take in.
+    fn existing(&self) -> Option<String> {
+        let takes_in = self.task.settings.kind == Kind::Summary && self.texts.is_empty();
+        let texts: Vec<&str> = self.task.view.digests.iter().map(|digest| digest.text.as_str()).collect();
+        (takes_in && !texts.is_empty()).then(|| texts.join("\n"))
+    }
+
+    /// Tokens over which a message is left out of a summary; no limit where head and tail are quoted (PICO-047).
+    fn too_large(&self) -> usize {
+        match self.task.settings.kind {
+            Kind::Summary => self.task.budget.request / 2,
+            Kind::Digests => usize::MAX,
+        }
+    }
+
+    fn mechanical(&self, part: &[Entry], count: Count<'_>) -> String {
+        let cap = self.cap(count);
+        match self.task.settings.kind {
+            Kind::Summary => mechanical::tenth(self.existing().as_deref(), part, cap, count),
+            Kind::Digests => mechanical::digest(None, part, cap, count),
+        }
+    }
+
+    /// The merge that is due, put off to a model while there are calls left and done at once otherwise.
+    fn merge(&mut self, count: Count<'_>) -> Option<Ask> {
+        if self.task.settings.kind == Kind::Summary {
+            if self.texts.len() < 2 {
+                return None;
+            }
+            let ask = Ask::Merge { first: self.texts[0].clone(), second: self.texts[1].clone(), cap: self.cap(count) };
+            if self.calls < CALLS {
+                return Some(ask);
+            }
+            self.take_merge(None, count);
+            return None;
+        }
+        self.take_digest(count);
+        while let Some(at) = self.due() {
+            if self.calls < CALLS && self.merging.is_none() {
+                self.merging = Some(at);
+                let (first, second) = (self.digests[at].text.clone(), self.digests[at + 1].text.clone());
+                return Some(Ask::Merge { first, second, cap: self.cap(count) });
+            }
+            self.join(at, None, count);
+        }
+        None
+    }
+
+    /// Puts the new digest behind the aged ones, once.
+    fn take_digest(&mut self, count: Count<'_>) {
+        let compaction = self.task.view.compactions + 1;
+        let Some((text, part)) = self.texts.pop().zip(self.parts.pop()) else { return };
+        ageing::age_all(&mut self.digests, compaction, count);
+        self.digests.extend(digest_of(text, &part, compaction, count));
+    }
+
+    fn due(&self) -> Option<usize> {
+        let compaction = self.task.view.compactions + 1;
+        let too_many = self.digests.len() > self.task.most_digests.max(1);
+        let due = self.digests.iter().position(|digest| ageing::is_due(digest, compaction));
+        let at = if too_many { Some(0) } else { due };
+        at.map(|at| at.min(self.digests.len().saturating_sub(2))).filter(|_| self.digests.len() > 1)
+    }
+
+    fn join(&mut self, at: usize, text: Option<String>, count: Count<'_>) {
+        let newer = self.digests.remove(at + 1);
+        let older = &mut self.digests[at];
+        *older = ageing::merged(older, &newer, text, self.task.budget.digests, count);
+        self.steps.push(format!("two digests became {}", older.id()));
+    }
+
+    /// Tokens that the next text may have.
+    fn cap(&self, count: Count<'_>) -> usize {
+        let most = match (self.task.settings.kind, self.merging) {
+            (Kind::Summary, _) => SUMMARY,
+            (Kind::Digests, Some(_)) => ageing::cap(DigestLevel::Merged),
+            (Kind::Digests, None) => ageing::cap(DigestLevel::Full),
+        };
+        most.min(self.task.budget.digests).min(self.source(count) * 9 / 10)
+    }
+
+    /// Tokens of what the next text stands for.
+    fn source(&self, count: Count<'_>) -> usize {
+        match (self.parts.get(self.texts.len()), self.merging) {
+            (Some(part), _) => turns::sizes(part, count) + self.existing().as_deref().map_or(0, count),
+            (None, Some(at)) => self.digests[at..].iter().take(2).map(|digest| digest.tokens as usize).sum(),
+            (None, None) => self.texts.iter().map(|text| count(text)).sum(),
+        }
+    }
+
+    fn finish(&mut self, count: Count<'_>) -> Made {
+        let view = &self.task.view;
+        let mut new = WindowView { compactions: view.compactions + 1, ..view.clone() };
+        let visible: Vec<MessageId> =
+            self.task.entries.iter().map(|entry| entry.id).filter(|id| view.shows(*id)).collect();
+        let leaving = &visible[..visible.len().saturating_sub(self.kept.len())];
+        if let Some(last) = leaving.last() {
+            new.through = Some(*last);
+            self.steps.insert(0, format!("{} messages became a digest", leaving.len()));
+        }
+        let budget = self.task.budget;
+        new.digests = match self.task.settings.kind {
+            Kind::Digests => std::mem::take(&mut self.digests),
+            Kind::Summary => self.summary(count).into_iter().collect(),
+        };
+        room::fit_digests(&mut new.digests, budget.digests, count);
+        new.pin = pin(&self.task, new.through, count);
+        if let Some(shortened) = room::shorten_kept(&new, &self.kept, &budget, count) {
+            self.steps.push(format!("shown messages have at most {} tokens each", shortened.texts));
+            new.shortened = Some(shortened);
+        }
+        Made { view: new, steps: std::mem::take(&mut self.steps) }
+    }
+
+    /// The one summary of everything that is not shown.
+    fn summary(&mut self, count: Count<'_>) -> Option<Digest> {
+        let view = &self.task.view;
+        let Some((text, part)) = self.texts.pop().zip(self.parts.pop()) else { return view.digests.first().cloned() };
+        let mut digest = digest_of(text, &part, view.compactions + 1, count)?;
+        if let Some(earlier) = view.digests.first() {
+            digest.first = earlier.first;
+        }
+        digest.trust = view.digests.iter().fold(digest.trust, |trust, earlier| trust.join(earlier.trust));
+        Some(digest)
+    }
+}
+
+fn digest_of(text: String, part: &[Entry], compaction: u32, count: Count<'_>) -> Option<Digest> {
+    let (first, last) = part.first().zip(part.last())?;
+    Some(Digest {
+        level: DigestLevel::Full,
+        first: first.id,
+        last: last.id,
+        tokens: count(&text) as u32,
+        compaction,
+        text,
+        trust: part.iter().fold(Trust::Owner, |trust, entry| trust.join(entry.message.trust)),
+    })
+}
+
+/// The request that began the work, once its message is no longer shown (OLLM-092).
+pub(crate) fn pin(task: &Task, through: Option<MessageId>, count: Count<'_>) -> Option<Pin> {
+    let limit = task.budget.pin;
+    let request = task.request.as_ref().filter(|request| through.is_some_and(|through| request.id <= through));
+    match (request, &task.view.pin) {
+        (Some(request), _) => {
+            let typed = quote::as_typed(request, &task.typed);
+            let mut text = shown::shorten(&typed.message.text, limit, count);
+            if text != typed.message.text {
+                text = format!("{text}\n[message {}]", request.id);
+            }
+            Some(Pin { message: request.id, text, trust: request.message.trust })
+        }
+        (None, Some(pin)) => Some(pin.clone()),
+        (None, None) => None,
+    }
+}

@@ -1,0 +1,154 @@
+//! The sizes of one request, each a type of its own, so that one cannot be taken for another (OLLM-086).
+
+use limpid_core::UsableWindow;
+
+use super::settings::{WindowSettings, reserve};
+
+macro_rules! sizes {
+    ($(#[$doc:meta] $name:ident)*) => {$(
+        #[$doc]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+        pub struct $name(pub usize);
+    )*};
+}
+
+sizes! {
+    /// Tokens of the system prompt with its goal, and of the tools' declarations.
+    System
+    /// Tokens of the pinned request.
+    Pinned
+    /// Tokens of digests.
+    Digests
+    /// Tokens of shown messages before the running turn.
+    Recent
+    /// Tokens of the newest message and of what the running turn added.
+    InFlight
+}
+
+/// How full a window is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fill {
+    /// There is room.
+    Fine,
+    /// The person is to know.
+    Warn,
+    /// A compaction is due after the next answer.
+    Compact,
+    /// Something has to go before the next request.
+    Emergency,
+    /// The next request does not fit.
+    Rollover,
+}
+
+/// Every size of a request. Its parts add up to the count of the whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ledger {
+    /// The window.
+    pub usable: UsableWindow,
+    /// Around the conversation.
+    pub system: System,
+    /// The pinned request.
+    pub pin: Pinned,
+    /// Digests.
+    pub digests: Digests,
+    /// Earlier messages.
+    pub recent: Recent,
+    /// The running turn.
+    pub in_flight: InFlight,
+}
+
+impl Ledger {
+    /// Tokens of the whole request.
+    pub fn total(&self) -> usize {
+        self.system.0 + self.conversation()
+    }
+
+    /// Tokens of the conversation.
+    pub fn conversation(&self) -> usize {
+        self.pin.0 + self.digests.0 + self.recent.0 + self.in_flight.0
+    }
+
+    /// Tokens that stay free for the reply.
+    pub fn reserve(&self) -> usize {
+        reserve(self.usable)
+    }
+
+    /// Tokens that the conversation may have.
+    pub fn available(&self) -> usize {
+        (self.usable.0 as usize).saturating_sub(self.system.0 + self.reserve())
+    }
+
+    /// The conversation in whole percent of what it may have.
+    pub fn percent(&self) -> usize {
+        (self.conversation() * 100).checked_div(self.available()).unwrap_or(101)
+    }
+
+    /// Whether the request leaves room for the reply (OLLM-102).
+    pub fn fits(&self) -> bool {
+        self.total() + self.reserve() <= self.usable.0 as usize
+    }
+
+    /// How full the window is.
+    pub fn fill(&self, settings: &WindowSettings) -> Fill {
+        let percent = self.percent();
+        let reached = |threshold: u32| percent >= threshold as usize;
+        if !self.fits() || percent > settings.rollover as usize {
+            Fill::Rollover
+        } else if reached(settings.emergency) {
+            Fill::Emergency
+        } else if reached(settings.compact) {
+            Fill::Compact
+        } else if reached(settings.warn) {
+            Fill::Warn
+        } else {
+            Fill::Fine
+        }
+    }
+
+    /// The parts by name, for people.
+    pub fn parts(&self) -> [(&'static str, usize); 6] {
+        [
+            ("system", self.system.0),
+            ("pin", self.pin.0),
+            ("digests", self.digests.0),
+            ("recent", self.recent.0),
+            ("in flight", self.in_flight.0),
+            ("reserve", self.reserve()),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ledger(usable: u32, recent: usize) -> Ledger {
+        Ledger {
+            usable: UsableWindow(usable),
+            system: System(200),
+            pin: Pinned(0),
+            digests: Digests(0),
+            recent: Recent(recent),
+            in_flight: InFlight(0),
+        }
+    }
+
+    // OLLM-087
+    #[test]
+    fn a_quarter_of_the_window_and_at_most_4096_stay_free() {
+        let rows: Vec<(usize, usize)> =
+            [1741, 16_384, 111_411].map(|usable| (ledger(usable, 0).reserve(), ledger(usable, 0).available())).to_vec();
+        assert_eq!(rows, [(435, 1106), (4096, 12_088), (4096, 107_115)]);
+    }
+
+    // OLLM-088
+    #[test]
+    fn thresholds_are_shares_of_what_is_available() {
+        let settings = WindowSettings::default();
+        let available = ledger(1741, 0).available();
+        let fill = |percent: usize| ledger(1741, (available * percent).div_ceil(100)).fill(&settings);
+        let fills = [69, 70, 79, 80, 94, 95, 100, 101].map(fill);
+        use Fill::{Compact, Emergency, Fine, Rollover, Warn};
+        assert_eq!(fills, [Fine, Warn, Warn, Compact, Compact, Emergency, Emergency, Rollover]);
+    }
+}
