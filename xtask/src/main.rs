@@ -34,9 +34,10 @@ enum Task {
     /// Take a measure of docs/spec/measures.md: prints one table and writes docs/measures/NAME.md
     Measure {
         /// Which one
+        #[command(subcommand)]
         measure: measure::Measure,
         /// Print the table as JSON
-        #[arg(long)]
+        #[arg(long, global = true)]
         json: bool,
     },
 }

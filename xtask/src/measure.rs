@@ -9,20 +9,21 @@ mod first;
 mod local;
 mod prefix;
 mod program;
+mod recall;
 mod render;
 mod size;
 mod start;
 mod table;
 mod turn;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
+use clap::Subcommand;
 
 pub(crate) use table::Table;
 
 /// What can be measured.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Debug, Subcommand)]
 pub(crate) enum Measure {
     /// Tokens of the first turn, message "hi" (MEA-01)
     First,
@@ -36,6 +37,12 @@ pub(crate) enum Measure {
     Render,
     /// Limpid's own time in a turn (MEA-08)
     Turn,
+    /// Recall of memory and history search (MEA-10)
+    Recall {
+        /// A folder of conversations: files with `turns` and `questions`
+        #[arg(long)]
+        data: PathBuf,
+    },
     /// The local engine beside the reference (MEA-15)
     Local,
     /// A clean build, and the test cycle of one crate (MEA-17)
@@ -44,6 +51,7 @@ pub(crate) enum Measure {
 
 /// Takes one measure, prints it and writes its page.
 pub(crate) fn run(root: &Path, measure: Measure, json: bool) -> Result<(), String> {
+    let mut answer = None;
     let (name, table) = match measure {
         Measure::First => ("first", first::measure(root)?),
         Measure::Prefix => ("prefix", prefix::measure()?),
@@ -51,8 +59,13 @@ pub(crate) fn run(root: &Path, measure: Measure, json: bool) -> Result<(), Strin
         Measure::Size => ("size", size::measure(root)?),
         Measure::Render => ("render", render::measure(root)?),
         Measure::Turn => ("turn", turn::measure(root)?),
+        Measure::Recall { data } => {
+            let (table, value) = recall::measure(&data)?;
+            answer = Some(value);
+            ("recall", table)
+        }
         Measure::Local => ("local", local::measure(root)?),
         Measure::Build => ("build", build::measure(root)?),
     };
-    table.publish(root, name, json)
+    table.publish(root, name, json, answer)
 }

@@ -1,24 +1,22 @@
-//! Words of a text, and which memory answers a query best (KOSHI-024, 026, 027).
+//! Words of a text, and which memory or message answers a query best (KOSHI-024, 026, 027).
 //!
 //! A store keeps the words of each memory ([`index_words`]) and finds those that hold a query's words
-//! ([`query_words`]); the order is made here ([`rank`]), so that every store gives the same.
+//! ([`query_words`]); the order is made here ([`rank`], [`rank_passages`]), so that every store gives the same, and
+//! memories and history are ranked alike.
 
-use std::collections::HashMap;
-
-use unicode_normalization::UnicodeNormalization;
+mod passage;
+mod words;
 
 use crate::memory::Memory;
 
-/// Different words of a query that are searched; later ones are left out.
-pub const MAX_QUERY_WORDS: usize = 64;
+pub use passage::{Passage, Place, RankedPassage, rank_passages};
+pub use words::{MAX_QUERY_WORDS, plain_words, query_words, stem, text_words};
 
 /// Points that a reinforcement gives.
 pub const REINFORCE_POINTS: i32 = 3;
 
 /// Points that a demotion takes.
 pub const DEMOTE_POINTS: i32 = 1;
-
-const MS_PER_DAY: f64 = 86_400_000.0;
 
 /// What is known of all memories together.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,158 +40,22 @@ pub struct Ranked {
 
 /// The words that a memory is found by: those of its key and its content.
 pub fn index_words(memory: &Memory) -> Vec<String> {
-    let mut words = words_of(&memory.key, Use::Index);
-    words.extend(words_of(&memory.content, Use::Index));
-    words
-}
-
-/// The different words of a query, in its order: lower case without accents, addresses of web pages dropped, hyphens
-/// split, one-character words dropped except Chinese, Japanese and Korean ones, which are searched as pairs of
-/// characters. Any text gives words or none.
-///
-/// ```
-/// use limpid_core::recall::query_words;
-/// assert_eq!(query_words("Wi-Fi at the Café? see https://x.org/a"), ["wi", "fi", "at", "the", "cafe", "see"]);
-/// assert_eq!(query_words("東京タワー"), ["東京", "京タ", "タワ", "ワー"]);
-/// ```
-pub fn query_words(text: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    for piece in text.split_whitespace().filter(|piece| !is_web_address(piece)) {
-        for word in words_of(piece, Use::Query) {
-            if words.len() == MAX_QUERY_WORDS {
-                return words;
-            }
-            if !words.contains(&word) {
-                words.push(word);
-            }
-        }
-    }
+    let mut words = text_words(&memory.key);
+    words.extend(text_words(&memory.content));
     words
 }
 
 /// Puts the memories that answer a query in order, the best first; those that hold none of its words are left out.
-///
-/// `relevance × exp(0.2 · clamp(score, −5, 5)) × (0.9 + 0.1 / (1 + 0.01 · days))`: relevance is BM25, days are those
-/// since the memory was made, changed or reinforced. Of equals, the newer one stands first.
 pub fn rank(corpus: &Corpus, memories: Vec<Memory>, now_ms: i64) -> Vec<Ranked> {
-    let mut ranked: Vec<Ranked> = memories
-        .into_iter()
-        .filter_map(|memory| {
-            let relevance = relevance(corpus, &index_words(&memory));
-            let value = relevance * feedback(memory.score) * recency(memory.updated_ms, now_ms);
-            (relevance > 0.0).then_some(Ranked { memory, value })
-        })
-        .collect();
-    ranked.sort_by(|a, b| b.value.total_cmp(&a.value).then(b.memory.id.cmp(&a.memory.id)));
-    ranked
-}
-
-/// What feedback makes of a relevance: from a third to nearly three times of it.
-fn feedback(score: i32) -> f64 {
-    (0.2 * f64::from(score.clamp(-5, 5))).exp()
-}
-
-/// What age makes of a relevance: nine tenths of it at the least. A memory from the future is as good as new.
-fn recency(updated_ms: i64, now_ms: i64) -> f64 {
-    let days = now_ms.saturating_sub(updated_ms).max(0) as f64 / MS_PER_DAY;
-    0.9 + 0.1 / (1.0 + 0.01 * days)
-}
-
-/// BM25 with the usual constants and an inverse document frequency that is never negative.
-fn relevance(corpus: &Corpus, words: &[String]) -> f64 {
-    const K1: f64 = 1.2;
-    const B: f64 = 0.75;
-    let mut counts: HashMap<&str, f64> = HashMap::new();
-    for word in words {
-        *counts.entry(word).or_default() += 1.0;
-    }
-    let documents = corpus.documents.max(1) as f64;
-    let average = (corpus.words as f64 / documents).max(1.0);
-    let length = K1 * (1.0 - B + B * words.len() as f64 / average);
-    corpus
-        .holding
-        .iter()
-        .filter_map(|(word, holding)| {
-            let count = *counts.get(word.as_str())?;
-            let holding = (*holding as f64).min(documents);
-            let rarity = (1.0 + (documents - holding + 0.5) / (holding + 0.5)).ln();
-            Some(rarity * count * (K1 + 1.0) / (count + length))
-        })
-        .sum()
-}
-
-/// What words are taken for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Use {
-    /// To find the text by: single characters of Chinese, Japanese and Korean besides the pairs.
-    Index,
-    /// To search with: pairs only, except where a character stands alone.
-    Query,
-}
-
-fn words_of(text: &str, purpose: Use) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut run: Vec<char> = Vec::new();
-    let mut kind = None;
-    for c in folded(text).chain([' ']) {
-        let next = if is_cjk(c) { Some(Script::Pairs) } else { c.is_alphanumeric().then_some(Script::Words) };
-        if next != kind {
-            match kind {
-                Some(Script::Words) if run.len() > 1 => words.push(run.iter().collect()),
-                Some(Script::Pairs) => push_pairs(&run, purpose, &mut words),
-                _ => {}
-            }
-            run.clear();
-            kind = next;
-        }
-        if next.is_some() {
-            run.push(c);
-        }
-    }
-    words
-}
-
-/// How a script is cut into words.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Script {
-    /// At what is no letter or digit.
-    Words,
-    /// Into pairs of characters.
-    Pairs,
-}
-
-fn push_pairs(run: &[char], purpose: Use, words: &mut Vec<String>) {
-    if purpose == Use::Index || run.len() == 1 {
-        words.extend(run.iter().map(char::to_string));
-    }
-    words.extend(run.windows(2).map(|pair| pair.iter().collect::<String>()));
-}
-
-/// Lower case, compatibility forms made plain, accents off. Only the accents of Latin, Greek and Cyrillic go: in
-/// other scripts a mark makes another letter.
-fn folded(text: &str) -> impl Iterator<Item = char> + '_ {
-    text.nfkd().filter(|c| !matches!(c, '\u{300}'..='\u{36f}')).nfc().flat_map(char::to_lowercase)
-}
-
-fn is_web_address(piece: &str) -> bool {
-    let start = piece.trim_start_matches(|c: char| !c.is_alphanumeric());
-    ["http://", "https://", "www."]
-        .iter()
-        .any(|scheme| start.get(..scheme.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(scheme)))
-}
-
-fn is_cjk(c: char) -> bool {
-    matches!(c,
-        '\u{1100}'..='\u{11ff}'     // Hangul letters
-        | '\u{3005}'..='\u{3007}'   // iteration mark, closing mark, zero
-        | '\u{3041}'..='\u{30ff}'   // Hiragana, Katakana
-        | '\u{3105}'..='\u{312f}'   // Bopomofo
-        | '\u{31f0}'..='\u{31ff}'
-        | '\u{3400}'..='\u{4dbf}'   // Han
-        | '\u{4e00}'..='\u{9fff}'
-        | '\u{ac00}'..='\u{d7af}'   // Hangul syllables
-        | '\u{f900}'..='\u{faff}'
-        | '\u{20000}'..='\u{3ffff}')
+    let passage = |memory: Memory| Passage {
+        words: index_words(&memory),
+        score: memory.score,
+        touched_ms: memory.updated_ms,
+        order: memory.id.0,
+        ..Passage::new(memory)
+    };
+    let ranked = rank_passages(corpus, memories.into_iter().map(passage).collect(), now_ms);
+    ranked.into_iter().map(|RankedPassage { item, value }| Ranked { memory: item, value }).collect()
 }
 
 #[cfg(test)]
@@ -244,7 +106,7 @@ mod tests {
             ("AND OR NOT NEAR(\"x\" *)", &["and", "or", "not", "near"]),
             ("nul\0byte \u{202e}rtl", &["nul", "byte", "rtl"]),
             ("deploy deploy DEPLOY", &["deploy"]),
-            ("Ünïcödé ﬁne", &["unicode", "fine"]),
+            ("Ünïcödé ﬁne", &["unicod", "fine"]),
             ("猫", &["猫"]),
             ("猫が好き", &["猫が", "が好", "好き"]),
             ("서울은 2024년", &["서울", "울은", "2024", "년"]),
@@ -293,15 +155,6 @@ mod tests {
         let others = (10..20).map(|id| memory(id, "likes tea"));
         let memories = others.chain([old, judged, hated]).collect();
         assert_eq!(order(memories, "Kyoto Sundays Ana", now), [3]);
-    }
-
-    // KOSHI-026
-    #[test]
-    fn the_factors_are_those_of_the_formula() {
-        assert!((feedback(3) - 0.6f64.exp()).abs() < 1e-12);
-        assert!((feedback(i32::MIN) - (-1f64).exp()).abs() < 1e-12);
-        assert!((recency(0, 100 * 86_400_000) - 0.95).abs() < 1e-12);
-        assert!((recency(i64::MAX, i64::MIN) - 1.0).abs() < 1e-12);
     }
 
     // KOSHI-026

@@ -20,7 +20,7 @@ const FLOORS: [(&str, u8); 8] = [
 
 /// What the pure crates may use besides one another: nothing that has a runtime, a clock, sockets or files.
 const PURE: [(&str, &[&str]); 3] = [
-    ("limpid-core", &["thiserror", "unicode-normalization"]),
+    ("limpid-core", &["rust-stemmers", "thiserror", "unicode-normalization"]),
     (
         "limpid-prompt",
         &[

@@ -21,15 +21,15 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Prints the table and writes `docs/measures/NAME.md`.
-    pub(crate) fn publish(&self, root: &Path, name: &str, json: bool) -> Result<(), String> {
+    /// Prints the table and writes `docs/measures/NAME.md`. `answer` is what `--json` prints in place of the rows.
+    pub(crate) fn publish(&self, root: &Path, name: &str, json: bool, answer: Option<Value>) -> Result<(), String> {
         let folder = root.join("docs/measures");
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let file = folder.join(format!("{name}.md"));
         fs::write(&file, self.page(name)).map_err(|error| format!("{}: {error}", file.display()))?;
         #[expect(clippy::print_stdout, reason = "this is a command-line program")]
         if json {
-            println!("{}", self.json());
+            println!("{}", answer.unwrap_or_else(|| self.json()));
         } else {
             println!("{}\n\n{}\nTarget: {}", self.title, self.grid(), self.target);
         }

@@ -1,0 +1,245 @@
+//! The order of passages: memories, messages of a history, turns of a conversation.
+
+use std::collections::HashMap;
+
+use super::Corpus;
+
+const MS_PER_DAY: f64 = 86_400_000.0;
+
+/// How soon more of a word in one passage counts for little more, and how much a long passage is held against it.
+const SATURATION: f64 = 1.2;
+const LENGTH: f64 = 0.5;
+
+/// The power on a word's rarity: what few passages hold says much more.
+const RARITY: i32 = 2;
+
+/// What the words around a passage add to it, in its session: beside it whole, one further half.
+const AROUND: f64 = 0.6;
+const NEIGHBOURS: [f64; 2] = [1.0, 0.5];
+
+/// What the words of the whole session add, and how soon more of one word counts for little more.
+const SESSION: f64 = 0.15;
+const SESSION_SATURATION: f64 = 3.0;
+
+/// What it adds that the query names who speaks, as a share.
+const SPEAKER: f64 = 0.3;
+
+/// A text that may answer a query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Passage<T> {
+    /// What it is.
+    pub item: T,
+    /// Its words ([`text_words`](super::text_words)).
+    pub words: Vec<String>,
+    /// Where it stands among others; none when it stands alone.
+    pub place: Option<Place>,
+    /// Words of the name of whoever said it.
+    pub speaker: Vec<String>,
+    /// What feedback made of it.
+    pub score: i32,
+    /// When it was made, changed or reinforced, in milliseconds since 1970.
+    pub touched_ms: i64,
+    /// Of equals, the one with the greater order stands first.
+    pub order: i64,
+}
+
+/// Where a passage stands: others of its session stand before and after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// The sitting that it belongs to.
+    pub session: i64,
+    /// Its number in it; its neighbours have the numbers beside.
+    pub position: i64,
+}
+
+/// A passage and how well it answers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RankedPassage<T> {
+    /// What it is.
+    pub item: T,
+    /// The rank's value; higher is better, always above 0.
+    pub value: f64,
+}
+
+impl<T> Passage<T> {
+    /// A passage without words.
+    pub fn new(item: T) -> Self {
+        Self { item, words: Vec::new(), place: None, speaker: Vec::new(), score: 0, touched_ms: 0, order: 0 }
+    }
+}
+
+/// Puts passages in order, the best first; those that neither hold words of the query nor stand beside such are left
+/// out.
+///
+/// `relevance × exp(0.2 · clamp(score, −5, 5)) × (0.9 + 0.1 / (1 + 0.01 · days))`, days since it was touched. The
+/// relevance adds what the passage itself holds of the query's words, what stands around it, and what its session
+/// holds: what a person asks for is often said in the answer to the line that has the words. Each is BM25 with a power
+/// on the rarity of words.
+pub fn rank_passages<T>(corpus: &Corpus, passages: Vec<Passage<T>>, now_ms: i64) -> Vec<RankedPassage<T>> {
+    let query = Query::new(corpus);
+    let counts: Vec<Vec<f64>> = passages.iter().map(|passage| query.counts(&passage.words)).collect();
+    let places: HashMap<Place, usize> =
+        passages.iter().enumerate().filter_map(|(at, passage)| Some((passage.place?, at))).collect();
+    let mut sessions: HashMap<i64, Vec<f64>> = HashMap::new();
+    for (passage, counts) in passages.iter().zip(&counts) {
+        if let Some(place) = passage.place {
+            add(sessions.entry(place.session).or_insert_with(|| vec![0.0; query.words.len()]), counts, 1.0);
+        }
+    }
+    let mut ranked: Vec<(f64, i64, T)> = Vec::new();
+    for (passage, own) in passages.into_iter().zip(&counts) {
+        let mut relevance = query.value(own, query.length(passage.words.len()));
+        if let Some(place) = passage.place {
+            let around = around(place, &places, &counts, query.words.len());
+            relevance += AROUND * query.value(&around, SATURATION);
+            relevance +=
+                SESSION * sessions.get(&place.session).map_or(0.0, |counts| query.value(counts, SESSION_SATURATION));
+        }
+        if query.names(&passage.speaker) {
+            relevance *= 1.0 + SPEAKER;
+        }
+        if relevance > 0.0 {
+            let value = relevance * feedback(passage.score) * recency(passage.touched_ms, now_ms);
+            ranked.push((value, passage.order, passage.item));
+        }
+    }
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+    ranked.into_iter().map(|(value, _, item)| RankedPassage { item, value }).collect()
+}
+
+/// The words of a query with what each is worth.
+struct Query<'a> {
+    words: HashMap<&'a str, usize>,
+    worth: Vec<f64>,
+    average: f64,
+}
+
+impl<'a> Query<'a> {
+    fn new(corpus: &'a Corpus) -> Self {
+        let documents = corpus.documents.max(1) as f64;
+        let worth = |(_, holding): &(String, u64)| {
+            let holding = (*holding as f64).min(documents);
+            (1.0 + (documents - holding + 0.5) / (holding + 0.5)).ln().powi(RARITY)
+        };
+        Self {
+            words: corpus.holding.iter().enumerate().map(|(at, (word, _))| (word.as_str(), at)).collect(),
+            worth: corpus.holding.iter().map(worth).collect(),
+            average: (corpus.words as f64 / documents).max(1.0),
+        }
+    }
+
+    /// How often each word of the query stands in a text.
+    fn counts(&self, words: &[String]) -> Vec<f64> {
+        let mut counts = vec![0.0; self.words.len()];
+        for at in words.iter().filter_map(|word| self.words.get(word.as_str())) {
+            counts[*at] += 1.0;
+        }
+        counts
+    }
+
+    fn length(&self, words: usize) -> f64 {
+        SATURATION * (1.0 - LENGTH + LENGTH * words as f64 / self.average)
+    }
+
+    /// BM25 of counts; `length` says how soon more of a word counts for little more.
+    fn value(&self, counts: &[f64], length: f64) -> f64 {
+        let held = counts.iter().zip(&self.worth).filter(|(count, _)| **count > 0.0);
+        held.map(|(count, worth)| worth * count * (SATURATION + 1.0) / (count + length)).sum()
+    }
+
+    fn names(&self, speaker: &[String]) -> bool {
+        speaker.iter().any(|word| self.words.contains_key(word.as_str()))
+    }
+}
+
+/// What the neighbours of a place hold of the query's words.
+fn around(place: Place, places: &HashMap<Place, usize>, counts: &[Vec<f64>], words: usize) -> Vec<f64> {
+    let mut sum = vec![0.0; words];
+    for (distance, share) in (1..).zip(NEIGHBOURS) {
+        for position in [place.position.checked_sub(distance), place.position.checked_add(distance)] {
+            let beside = position.and_then(|position| places.get(&Place { position, ..place }));
+            if let Some(at) = beside {
+                add(&mut sum, &counts[*at], share);
+            }
+        }
+    }
+    sum
+}
+
+fn add(sum: &mut [f64], counts: &[f64], share: f64) {
+    for (sum, count) in sum.iter_mut().zip(counts) {
+        *sum += share * count;
+    }
+}
+
+/// What feedback makes of a relevance: from a third to nearly three times of it.
+fn feedback(score: i32) -> f64 {
+    (0.2 * f64::from(score.clamp(-5, 5))).exp()
+}
+
+/// What age makes of a relevance: nine tenths of it at the least. A memory from the future is as good as new.
+fn recency(updated_ms: i64, now_ms: i64) -> f64 {
+    let days = now_ms.saturating_sub(updated_ms).max(0) as f64 / MS_PER_DAY;
+    0.9 + 0.1 / (1.0 + 0.01 * days)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recall::{query_words, text_words};
+
+    fn said(position: i64, speaker: &str, text: &str) -> Passage<i64> {
+        Passage {
+            words: text_words(text),
+            place: Some(Place { session: position / 100, position }),
+            speaker: text_words(speaker),
+            ..Passage::new(position)
+        }
+    }
+
+    fn order(query: &str, passages: Vec<Passage<i64>>) -> Vec<i64> {
+        let holding = query_words(query).into_iter().map(|word| {
+            let count = passages.iter().filter(|passage| passage.words.contains(&word)).count() as u64;
+            (word, count)
+        });
+        let corpus = Corpus {
+            documents: passages.len() as u64,
+            words: passages.iter().map(|passage| passage.words.len() as u64).sum(),
+            holding: holding.collect(),
+        };
+        rank_passages(&corpus, passages, 0).into_iter().map(|ranked| ranked.item).collect()
+    }
+
+    // KOSHI-026
+    #[test]
+    fn the_factors_are_those_of_the_formula() {
+        assert!((feedback(3) - 0.6f64.exp()).abs() < 1e-12);
+        assert!((feedback(i32::MIN) - (-1f64).exp()).abs() < 1e-12);
+        assert!((recency(0, 100 * 86_400_000) - 0.95).abs() < 1e-12);
+        assert!((recency(i64::MAX, i64::MIN) - 1.0).abs() < 1e-12);
+    }
+
+    // KOSHI-026 MEA-10
+    #[test]
+    fn an_answer_is_found_by_the_line_before_it() {
+        let talk = vec![
+            said(1, "Ana", "Where did you spend the summer holidays?"),
+            said(2, "Bo", "In Kyoto, with my sister."),
+            said(3, "Ana", "Sounds great."),
+            said(100, "Ana", "The tap drips."),
+            said(101, "Bo", "Call the plumber."),
+        ];
+        assert_eq!(order("summer holidays", talk.clone()), [1, 2, 3]);
+        // Sessions end: the last line of one is no neighbour of the first of the next.
+        assert_eq!(order("drips", talk.clone()), [100, 101]);
+        assert_eq!(order("nothing of that", talk), [0; 0]);
+    }
+
+    // KOSHI-026 MEA-10
+    #[test]
+    fn who_is_asked_about_stands_before_who_says_the_same() {
+        let talk = vec![said(1, "Ana", "I paint on Sundays"), said(50, "Bo", "I paint on Sundays")];
+        assert_eq!(order("What does Ana paint?", talk.clone())[0], 1);
+        assert_eq!(order("What does Bo paint?", talk)[0], 50);
+    }
+}
