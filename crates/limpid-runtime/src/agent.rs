@@ -121,7 +121,12 @@ impl Agent {
         // Copies that nobody edited follow a newer program. What cannot be read here is told when a prompt needs it.
         let _ = profile_files::status(&options.home);
         let keys = options.config.provider.values().filter_map(|provider| provider.api_key_env.as_deref());
-        let parts = ToolParts { store: &store, home: &options.home, config: &options.config };
+        let parts = ToolParts {
+            store: &store,
+            home: &options.home,
+            config: &options.config,
+            environment: &options.environment,
+        };
         let tools = ToolBox::new(&parts, options.tools);
         let inner = Inner {
             prompts: Prompts::new(options.home.clone()),

@@ -2,6 +2,7 @@
 
 mod files;
 mod tools;
+mod web;
 mod window;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use serde::de::{Deserializer, Error as _};
 
 pub use files::FilesConfig;
 pub use tools::ToolsConfig;
+pub use web::{Engine, LocationConfig, SearchConfig, WebConfig};
 pub use window::{Compaction, WindowConfig};
 
 /// What the owner has set.
@@ -44,6 +46,12 @@ pub struct Config {
     pub tools: ToolsConfig,
     /// Conversations that are longer than the model's window.
     pub window: WindowConfig,
+    /// The engine that searches the web.
+    pub search: SearchConfig,
+    /// Pages of the web.
+    pub web: WebConfig,
+    /// Where this machine is.
+    pub location: LocationConfig,
 }
 
 impl Config {

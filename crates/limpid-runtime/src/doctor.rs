@@ -9,6 +9,7 @@ use limpid_store::{SqliteOptions, SqliteStore};
 use crate::agent::AgentOptions;
 use crate::home::read_text;
 use crate::models::Shelf;
+use crate::tools::engine;
 
 /// What one check found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +42,7 @@ pub async fn check(options: &AgentOptions) -> Vec<Check> {
         Check::of("profiles", profiles(options)),
         Check::of("database", database(options).await),
         Check::of("model", model(options).await),
+        Check::of("web search", web_search(options)),
         Check::of("clock and zone", Ok(clock(options))),
     ]
 }
@@ -110,6 +112,13 @@ async fn model(options: &AgentOptions) -> Result<String, (String, &'static str)>
     let model = shelf.choose(None).await.map_err(|error| (error.to_string(), ""))?;
     let because = found.map(|found| format!(" ({})", found.because)).unwrap_or_default();
     Ok(format!("{}{because}", model.info().name()))
+}
+
+fn web_search(options: &AgentOptions) -> Result<String, (String, &'static str)> {
+    Ok(match engine(&options.config.search, &options.environment)? {
+        Some(engine) => format!("{} at {}", engine.name(), engine.host()),
+        None => "off; `engine` under `[search]` in limpid.toml sets searxng, brave or duckduckgo".to_owned(),
+    })
 }
 
 fn clock(options: &AgentOptions) -> String {

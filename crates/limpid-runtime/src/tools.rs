@@ -7,6 +7,7 @@ mod files;
 mod find_tools;
 mod memory_query;
 mod memory_store;
+mod web;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,16 +24,18 @@ pub use limpid_tools::{PathArgument, Tool, ToolContext, ToolText, read_arguments
 pub use memory_query::MemoryQuery;
 pub(crate) use memory_query::recall;
 pub use memory_store::MemoryStoreTool;
+pub(crate) use web::engine;
 
 use crate::config::Config;
 use crate::home::Home;
-use crate::world::{Ids, hex};
+use crate::world::{Environment, Ids, hex};
 
 /// What Limpid's own tools are made from.
 pub(crate) struct ToolParts<'a> {
     pub(crate) store: &'a Arc<dyn Store>,
     pub(crate) home: &'a Home,
     pub(crate) config: &'a Config,
+    pub(crate) environment: &'a Environment,
 }
 
 /// Limpid's own tools in the order in which they are declared; a new one goes to the end of its group (PRO-042).
@@ -41,6 +44,7 @@ fn own(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> =
         vec![Arc::new(MemoryStoreTool::new(store())), Arc::new(MemoryQuery::new(store())), Arc::new(GetLocalTime)];
     tools.extend(files::tools(parts));
+    tools.extend(web::tools(parts));
     tools
 }
 
@@ -182,8 +186,11 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let store: Arc<dyn Store> =
             Arc::new(SqliteStore::open(home.path().join("limpid.db"), SqliteOptions::default()).unwrap());
-        let (home, config) = (Home::new(home.path()), Config::default());
-        let parts = ToolParts { store: &store, home: &home, config: &config };
+        // Everything that an owner can switch on.
+        let config = "[search]\nengine = \"duckduckgo\"\n[location]\nservice = \"https://place.test/\"\n";
+        let config = Config::parse(config, "limpid.toml").unwrap();
+        let (home, environment) = (Home::new(home.path()), Environment::default());
+        let parts = ToolParts { store: &store, home: &home, config: &config, environment: &environment };
         let schemas = || ToolBox::new(&parts, []).inputs(true);
         assert_eq!(schemas(), schemas());
         for tool in schemas().into_iter().chain([FindTools::input()]) {

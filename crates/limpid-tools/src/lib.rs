@@ -10,15 +10,28 @@
 //! - [`schema`]: arguments as a JSON schema, made small.
 //! - [`check`]: the arguments of a call against that schema.
 //! - [`files`]: files of granted folders.
-//! - [`get_local_time`]: the owner's clock.
+//! - [`get_local_time`]: the owner's clock; [`get_location_from_ip`]: the rough place.
+//! - [`web`]: getting things from the web, and nothing else (SEC-022); [`web_fetch`], [`web_search`] with the engines
+//!   of [`search`], [`open_url`].
 
 pub mod check;
 pub mod files;
 pub mod get_local_time;
+pub mod get_location_from_ip;
+pub mod open_url;
 pub mod schema;
+pub mod search;
 pub mod tool;
+pub mod web;
+pub mod web_fetch;
+pub mod web_search;
 
 pub use check::check_arguments;
 pub use get_local_time::GetLocalTime;
+pub use get_location_from_ip::GetLocationFromIp;
+pub use open_url::{OpenUrl, Screen, SystemScreen};
 pub use schema::schema_of;
 pub use tool::{PathArgument, Tool, ToolContext, ToolText, read_arguments};
+pub use web::{Addresses, Web};
+pub use web_fetch::WebFetch;
+pub use web_search::WebSearch;

@@ -1,0 +1,55 @@
+//! `[search]`, `[web]` and `[location]`: what the agent may ask of the network.
+
+use std::net::IpAddr;
+
+use serde::Deserialize;
+
+/// The engine that searches the web. Without one there is no `web_search`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SearchConfig {
+    /// The engine.
+    pub engine: Option<Engine>,
+    /// Where it is. SearXNG needs it; the others have an address of their own.
+    pub url: Option<String>,
+    /// The environment variable that holds Brave's key. Absent: `BRAVE_API_KEY`.
+    pub key_env: Option<String>,
+}
+
+/// An engine that searches the web.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Engine {
+    /// A SearXNG server.
+    Searxng,
+    /// Brave Search by its API.
+    Brave,
+    /// DuckDuckGo by its page without scripts.
+    DuckDuckGo,
+}
+
+/// Pages of the web.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WebConfig {
+    /// Whether `web_fetch` is there.
+    pub fetch: bool,
+    /// Whether `open_url` is there.
+    pub open: bool,
+    /// Addresses that are not of the public web and may be fetched from all the same (SEC-022).
+    pub also: Vec<IpAddr>,
+}
+
+impl Default for WebConfig {
+    fn default() -> Self {
+        Self { fetch: true, open: true, also: Vec::new() }
+    }
+}
+
+/// Where this machine is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LocationConfig {
+    /// The address of a service that answers with a JSON object. Without one there is no `get_location_from_ip`.
+    pub service: Option<String>,
+}

@@ -1,0 +1,99 @@
+//! `open_url`: shows a page on the owner's screen.
+
+use std::process::Stdio;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use limpid_core::ToolClass;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use tokio::process::Command;
+
+use crate::web::{host_of, parse};
+use crate::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+
+/// Shows an address of the web to the owner.
+#[async_trait]
+pub trait Screen: Send + Sync {
+    /// Opens it.
+    ///
+    /// # Errors
+    /// A sentence: why it could not be opened.
+    async fn open(&self, url: &str) -> Result<(), String>;
+}
+
+/// The program of this system that opens addresses.
+#[derive(Clone, Copy, Debug)]
+pub struct SystemScreen;
+
+#[async_trait]
+impl Screen for SystemScreen {
+    async fn open(&self, url: &str) -> Result<(), String> {
+        let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+        let mut command = Command::new(program);
+        command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let status = command
+            .status()
+            .await
+            .map_err(|error| format!("`{program}` cannot be run ({error}); give the owner the address instead"))?;
+        if status.success() {
+            return Ok(());
+        }
+        Err("there is no screen to open it on; give the owner the address instead".to_owned())
+    }
+}
+
+/// Opens an address on the owner's screen.
+#[derive(Clone)]
+pub struct OpenUrl {
+    screen: Arc<dyn Screen>,
+}
+
+impl OpenUrl {
+    /// The tool over a screen.
+    pub fn new(screen: Arc<dyn Screen>) -> Self {
+        Self { screen }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    url: String,
+}
+
+#[async_trait]
+impl Tool for OpenUrl {
+    fn name(&self) -> &'static str {
+        "open_url"
+    }
+
+    fn group(&self) -> &'static str {
+        "web"
+    }
+
+    /// An address can carry anything away.
+    fn class(&self) -> ToolClass {
+        ToolClass::Send
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        schema_of::<Arguments>()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        false
+    }
+
+    fn destination(&self, arguments: &Value) -> Option<String> {
+        host_of(arguments.get("url")?.as_str()?)
+    }
+
+    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let Arguments { url } = read_arguments(arguments)?;
+        let url = parse(&url)?;
+        self.screen.open(url.as_str()).await?;
+        Ok(ToolText::own(format!("opened {}", url.host_str().unwrap_or_default())))
+    }
+}

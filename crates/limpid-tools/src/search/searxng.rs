@@ -1,0 +1,60 @@
+//! SearXNG: the owner's own server, whose settings allow answers in JSON.
+
+use async_trait::async_trait;
+use serde_json::Value;
+
+use super::{Hit, SearchEngine, field, with_query};
+use crate::web::{Addresses, Ask, Web, host_of};
+
+/// A SearXNG server.
+#[derive(Clone)]
+pub struct Searxng {
+    web: Web,
+    base: String,
+}
+
+impl Searxng {
+    /// The server at an address, which may be one of the owner's own network.
+    pub fn new(base: &str) -> Self {
+        Self { web: Web::new(Addresses::Any), base: base.trim_end_matches('/').to_owned() }
+    }
+}
+
+#[async_trait]
+impl SearchEngine for Searxng {
+    fn name(&self) -> &'static str {
+        "SearXNG"
+    }
+
+    fn host(&self) -> String {
+        host_of(&self.base).unwrap_or_default()
+    }
+
+    async fn search(&self, query: &str, count: usize) -> Result<Vec<Hit>, String> {
+        let url = with_query(&format!("{}/search", self.base), &[("q", query), ("format", "json")])?;
+        let page = self.web.get(&url, &Ask::default()).await?;
+        if page.status.as_u16() == 403 {
+            return Err("it answers 403; allow the format `json` in its settings.yml".to_owned());
+        }
+        if !page.is_ok() {
+            return Err(format!("it answers {}", page.status));
+        }
+        hits(&page.body, count)
+    }
+}
+
+fn hits(body: &[u8], count: usize) -> Result<Vec<Hit>, String> {
+    let value: Value = serde_json::from_slice(body).map_err(|_| "it answers something that is no JSON".to_owned())?;
+    let results = value["results"].as_array().ok_or("its answer has no results in it")?;
+    let hits: Vec<Hit> = results
+        .iter()
+        .map(|row| Hit { title: field(row, "title"), url: field(row, "url"), snippet: field(row, "content") })
+        .take(count)
+        .collect();
+    let silent = value["unresponsive_engines"].as_array().filter(|engines| !engines.is_empty());
+    match silent {
+        // Nobody was asked, so nothing is known of hits.
+        Some(engines) if hits.is_empty() => Err(format!("none of its engines answers ({} failed)", engines.len())),
+        _ => Ok(hits),
+    }
+}

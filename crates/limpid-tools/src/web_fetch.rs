@@ -1,0 +1,91 @@
+//! `web_fetch`: a page of the web as text.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use limpid_core::ToolClass;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::web::{Ask, TIME, Web, host_of};
+use crate::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+
+/// Characters that are returned at the least, usually and at most.
+const CHARS: (usize, usize, usize) = (100, 20_000, 50_000);
+
+/// Gets a page of the web as text.
+#[derive(Clone)]
+pub struct WebFetch {
+    web: Web,
+}
+
+impl WebFetch {
+    /// The tool over a web.
+    pub fn new(web: Web) -> Self {
+        Self { web }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    url: String,
+    #[serde(rename = "maxChars")]
+    max_chars: Option<usize>,
+}
+
+#[async_trait]
+impl Tool for WebFetch {
+    fn name(&self) -> &'static str {
+        "web_fetch"
+    }
+
+    fn group(&self) -> &'static str {
+        "web"
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::Read
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        schema_of::<Arguments>()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    fn destination(&self, arguments: &Value) -> Option<String> {
+        host_of(arguments.get("url")?.as_str()?)
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        Some(TIME + Duration::from_secs(1))
+    }
+
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let Arguments { url, max_chars } = read_arguments(arguments)?;
+        let most = max_chars.unwrap_or(CHARS.1);
+        if !(CHARS.0..=CHARS.2).contains(&most) {
+            return Err(format!("`maxChars` is {} to {}", CHARS.0, CHARS.2));
+        }
+        // Which hosts a turn may reach is decided before it is made; after a stranger's text, nobody leads on from there.
+        let ask = Ask { other_hosts: !context.trust.is_foreign(), ..Ask::default() };
+        let page = self.web.get(&url, &ask).await?;
+        if !page.is_ok() {
+            return Err(format!("{} answered {}", page.url.host_str().unwrap_or_default(), page.status));
+        }
+        let text = page.text();
+        let all = text.chars().count();
+        let mut shown: String = text.chars().take(most).collect();
+        if all > most {
+            shown.push_str(&format!("\n… {most} of {all} characters"));
+        }
+        if page.cut {
+            shown.push_str("\n… the page is longer than what is read of one");
+        }
+        Ok(ToolText::outside(shown))
+    }
+}

@@ -1,0 +1,90 @@
+//! `web_search`: hits of the engine that the owner chose.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use limpid_core::ToolClass;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::search::{Hit, SearchEngine};
+use crate::web::TIME;
+use crate::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+
+/// Hits that are returned at the least, usually and at most.
+const COUNT: (usize, usize, usize) = (1, 5, 10);
+
+/// Searches the web.
+#[derive(Clone)]
+pub struct WebSearch {
+    engine: Arc<dyn SearchEngine>,
+}
+
+impl WebSearch {
+    /// The tool over an engine.
+    pub fn new(engine: Arc<dyn SearchEngine>) -> Self {
+        Self { engine }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    query: String,
+    count: Option<usize>,
+}
+
+#[async_trait]
+impl Tool for WebSearch {
+    fn name(&self) -> &'static str {
+        "web_search"
+    }
+
+    fn group(&self) -> &'static str {
+        "web"
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::Read
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        schema_of::<Arguments>()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    fn destination(&self, _: &Value) -> Option<String> {
+        Some(self.engine.host())
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        Some(TIME + Duration::from_secs(1))
+    }
+
+    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let Arguments { query, count } = read_arguments(arguments)?;
+        let count = count.unwrap_or(COUNT.1);
+        if query.trim().is_empty() {
+            return Err("`query` must not be blank".to_owned());
+        }
+        if !(COUNT.0..=COUNT.2).contains(&count) {
+            return Err(format!("`count` is {} to {}", COUNT.0, COUNT.2));
+        }
+        let name = self.engine.name();
+        let hits = self.engine.search(query.trim(), count).await;
+        let hits = hits.map_err(|why| format!("the search itself failed, so there may be hits: {name}: {why}"))?;
+        if hits.is_empty() {
+            return Ok(ToolText::own(format!("no hits at {name} for `{}`", query.trim())));
+        }
+        let line = |(at, hit): (usize, &Hit)| {
+            let snippet = if hit.snippet.is_empty() { String::new() } else { format!("\n   {}", hit.snippet) };
+            format!("{}. {}\n   {}{snippet}", at + 1, hit.title, hit.url)
+        };
+        Ok(ToolText::outside(hits.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")))
+    }
+}
