@@ -38,15 +38,15 @@ async fn every_engine_gives_hits_none_or_says_that_it_failed() {
     let searxng = engine("application/json", SEARXNG, r#"{"results": [], "unresponsive_engines": []}"#).await;
     let brave = engine("application/json", BRAVE, r#"{"type": "search"}"#).await;
     let duck = engine("text/html", DUCKDUCKGO, r#"<div class="no-results">No results.</div>"#).await;
-    let engines: [(&str, Box<dyn Fn() -> Arc<dyn SearchEngine>>); 3] = [
-        ("searxng", Box::new(|| Arc::new(Searxng::new(&searxng.url("/"))))),
-        ("brave", Box::new(|| Arc::new(Brave::new("key-1", Some(&brave.url(""))).unwrap()))),
-        ("duckduckgo", Box::new(|| Arc::new(DuckDuckGo::new(Some(&duck.url("")))))),
+    let engines: [(&str, Arc<dyn SearchEngine>); 3] = [
+        ("searxng", Arc::new(Searxng::new(&searxng.url("/")))),
+        ("brave", Arc::new(Brave::new("key-1", Some(&brave.url(""))).unwrap())),
+        ("duckduckgo", Arc::new(DuckDuckGo::new(Some(&duck.url(""))))),
     ];
     let mut shown = String::new();
     for (name, engine) in &engines {
         for query in ["green tea", "nothing", "refused", "limit", "garbage"] {
-            let tool = WebSearch::new(engine());
+            let tool = WebSearch::new(Arc::clone(engine));
             let found = tool.run(&context(Trust::Owner), json!({ "query": query, "count": 2 })).await;
             let found = match found {
                 Ok(found) => format!("{} ({:?})", found.text, found.trust),
