@@ -15,6 +15,7 @@
 //! - [`memory`]: one thing that the agent was asked to keep.
 //! - [`reach`]: which tools travel with a prompt, and how the others are found.
 //! - [`recall`]: words of a text, and which memory answers a query best.
+//! - [`said`]: whether somebody has said a thing or the agent made it up.
 //! - [`splinterlands`]: the cards of a battle that may be played, and their numbers.
 
 pub mod digest;
@@ -24,6 +25,7 @@ pub mod memory;
 pub mod message;
 pub mod reach;
 pub mod recall;
+pub mod said;
 pub mod splinterlands;
 pub mod tool;
 pub mod trust;

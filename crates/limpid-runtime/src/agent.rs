@@ -19,6 +19,7 @@ use crate::bus::{Bus, BusEvent};
 use crate::config::Config;
 use crate::error::AgentError;
 use crate::home::Home;
+use crate::keeper::Keeper;
 use crate::models::{Found, Shelf};
 use crate::prompts::Prompts;
 use crate::redact::Redactor;
@@ -93,6 +94,7 @@ pub(crate) struct Inner {
     pub(crate) pause: Arc<dyn Pause>,
     pub(crate) prompts: Prompts,
     pub(crate) redactor: Redactor,
+    pub(crate) keeper: Keeper,
     /// Who holds this process's leases.
     pub(crate) holder: String,
     /// Held for reading while a message is accepted and its conversation told, and for writing while a worker looks at
@@ -121,8 +123,11 @@ impl Agent {
         // Copies that nobody edited follow a newer program. What cannot be read here is told when a prompt needs it.
         let _ = profile_files::status(&options.home);
         let keys = options.config.provider.values().filter_map(|provider| provider.api_key_env.as_deref());
+        let redactor = Redactor::new(&options.environment, &keys.collect::<Vec<_>>());
+        let keeper = Keeper::new(Arc::clone(&store), redactor.clone(), &options.config.memory);
         let parts = ToolParts {
             store: &store,
+            keeper: &keeper,
             home: &options.home,
             config: &options.config,
             environment: &options.environment,
@@ -130,7 +135,8 @@ impl Agent {
         let tools = ToolBox::new(&parts, options.tools);
         let inner = Inner {
             prompts: Prompts::new(options.home.clone()),
-            redactor: Redactor::new(&options.environment, &keys.collect::<Vec<_>>()),
+            redactor,
+            keeper,
             holder: process::holder(&hex(&*options.ids)),
             shelf: Shelf::new(options.home.clone(), options.config.clone(), options.environment, options.model),
             home: options.home,

@@ -1,6 +1,7 @@
 //! `limpid.toml` as plain values. Every key may be absent; an unknown key is an error that names the known ones.
 
 mod files;
+mod memory;
 mod tools;
 mod web;
 mod window;
@@ -12,6 +13,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 
 pub use files::FilesConfig;
+pub use memory::{MemoryConfig, MemoryPolicy};
 pub use tools::ToolsConfig;
 pub use web::{Engine, LocationConfig, SearchConfig, WebConfig};
 pub use window::{Compaction, WindowConfig};
@@ -116,20 +118,6 @@ pub struct LocalConfig {
     pub threads: Option<u32>,
     /// The window in tokens. Absent: the model's, as far as memory goes.
     pub window: Option<u32>,
-}
-
-/// What the agent remembers.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct MemoryConfig {
-    /// Whether it has memory tools and reads what it remembers. What is stored stays when this is off (KAI-031).
-    pub enabled: bool,
-}
-
-impl Default for MemoryConfig {
-    fn default() -> Self {
-        Self { enabled: true }
-    }
 }
 
 /// Texts of the owner's that no file of a profile holds.

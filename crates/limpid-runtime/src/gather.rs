@@ -1,16 +1,17 @@
 //! Inputs of a prompt: everything that one turn may say to a model, read from files, store, configuration and clock at
 //! one moment (KOSHI-003, PICO-022). No other code builds [`Inputs`] for a turn (LES-014).
 
+mod memory;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use limpid_core::memory::PROMOTION_HITS;
-use limpid_core::{Category, Memory, Trust};
+use limpid_core::Trust;
 use limpid_model::ModelCard;
 use limpid_prompt::Profile;
-use limpid_prompt::inputs::{ChangedInput, Inputs, MemoryEntry, MemoryInput, TimeInfo};
+use limpid_prompt::inputs::{ChangedInput, Inputs, MemoryInput, TimeInfo};
 use limpid_store::Conversation;
 
 use crate::agent::Inner;
@@ -77,8 +78,7 @@ impl Inner {
             use_sanity_checks: self.config.prompt.sanity_checks,
             mode: occasion.mode.to_owned(),
             model: convert::model(occasion.card),
-            tools: self.tools.inputs(self.config.memory.enabled),
-            memory: self.memories(&mut notices).await?,
+            tools: self.tools.inputs(),
             workspace: workspace::read(&self.home.workspace(), &time, &mut notices)?,
             time: Some(time),
             platform: platform(),
@@ -91,6 +91,7 @@ impl Inner {
             inputs.origins.insert(field.to_owned(), format!("home:{file}"));
         }
         inputs.origins.insert("additional_instructions".to_owned(), "home:limpid.toml".to_owned());
+        self.gather_memory(&mut inputs, &profile, &mut notices).await?;
         self.clean(&mut inputs);
 
         let past = match occasion.conversation {
@@ -118,36 +119,11 @@ impl Inner {
         Ok(Gathered { inputs, past, profile, path, session, notices })
     }
 
-    async fn memories(&self, notices: &mut Vec<String>) -> Result<MemoryInput, AgentError> {
-        let mut input = MemoryInput { enabled: self.config.memory.enabled, ..MemoryInput::default() };
-        if !input.enabled {
-            return Ok(input);
-        }
-        let listed = self.store.memories(None).await?;
-        for broken in &listed.broken {
-            notices.push(format!("memory {} cannot be read ({}); all others can", broken.id, broken.reason));
-        }
-        let entries = |wanted: &dyn Fn(&Memory) -> bool| -> Vec<MemoryEntry> {
-            listed.rows.iter().filter(|memory| wanted(memory)).map(convert::memory).collect()
-        };
-        let of = |category| entries(&|memory: &Memory| memory.category == category);
-        input.general = of(Category::General);
-        input.preference = of(Category::Preference);
-        input.learning = of(Category::Learning);
-        input.error = of(Category::Error);
-        input.pinned = entries(&|memory| memory.pinned);
-        input.promotions = entries(&|memory| memory.hits >= PROMOTION_HITS);
-        if let Some(name) = self.config.owner.name.as_deref().filter(|_| !listed.rows.iter().any(|m| m.key == "owner"))
-        {
-            input.pinned.insert(0, MemoryEntry { key: "owner".into(), content: name.into(), ..MemoryEntry::default() });
-        }
-        Ok(input)
-    }
-
     /// Takes known secrets out of every text of the owner's.
     fn clean(&self, inputs: &mut Inputs) {
         let clean = |text: &mut String| *text = self.redactor.clean(std::mem::take(text));
         inputs.soul.iter_mut().chain(inputs.safety.as_mut()).for_each(clean);
+        inputs.soul_additions.iter_mut().for_each(clean);
         clean(&mut inputs.additional_instructions);
         clean(&mut inputs.user_message);
         let workspace = &mut inputs.workspace;
@@ -180,6 +156,7 @@ fn border_key(loaded: &Loaded, inputs: &Inputs, profile: &Profile, path: &str, v
         inputs.model,
         inputs.agent_name,
         inputs.soul,
+        inputs.soul_additions,
         inputs.safety,
         inputs.memory.enabled,
         view,

@@ -5,7 +5,8 @@
 //! - [`bus`]: what changes besides the turns, for everybody who watches.
 //! - [`slash`]: commands that begin with a slash, the same on every surface.
 //! - [`preview`], [`ledger`], [`doctor`]: the next prompt, requests sent again, what is wrong.
-//! - [`setup`], [`profile_files`]: the files of a home folder; `memories`: memories changed by hand.
+//! - [`setup`], [`profile_files`]: the files of a home folder; `memories`: memories changed by hand,
+//!   `keeper`: the one way in which they are written.
 //! - [`config`], [`home`], [`world`]: what comes in as values: settings, folder, clock, randomness, environment.
 //! - `worker`, `begin`, `resume`, `drive`, `ask`: one conversation, how a turn begins or is carried on, its effects, the
 //!   one place that calls a model.
@@ -30,6 +31,7 @@ pub mod event;
 mod gather;
 pub mod home;
 mod journal;
+mod keeper;
 pub mod ledger;
 mod memories;
 pub mod models;
@@ -54,7 +56,7 @@ pub mod world;
 pub use agent::{Agent, AgentOptions};
 pub use bus::{BusEvent, Change};
 pub use chat::{ChatRequest, ConversationChoice, TurnHandle};
-pub use config::{Config, ConfigError};
+pub use config::{Config, ConfigError, MemoryPolicy};
 pub use error::AgentError;
 pub use event::AgentEvent;
 pub use home::Home;

@@ -1,10 +1,11 @@
 //! What the owner does with memories by hand. Surfaces read the store and change it only here (ARC-005).
 
-use limpid_core::{Category, Memory, Trust};
-use limpid_store::{Author, MemoryRef, NewMemory, StoredMemory};
+use limpid_core::{Category, Memory};
+use limpid_store::{MemoryEventId, MemoryRef, NewPromotion, Promotion, PromotionId, StoreError, StoredMemory};
 
 use crate::agent::Agent;
 use crate::error::AgentError;
+use crate::keeper::{By, Note};
 
 impl Agent {
     /// Keeps what the owner says under a key; `source` is where they said it. Known secrets do not get in (SEC-032).
@@ -18,27 +19,54 @@ impl Agent {
         category: Category,
         source: &str,
     ) -> Result<StoredMemory, AgentError> {
-        if key.trim().is_empty() || content.trim().is_empty() {
-            return Err(AgentError::Invalid("a memory needs a key and a content that are not blank".to_owned()));
-        }
-        let new = NewMemory {
-            key: Some(key.trim().to_owned()),
-            content: self.inner.redactor.clean(content.to_owned()),
-            category,
-            trust: Trust::Owner,
-            author: Author::Said,
-            source: Some(source.to_owned()),
-            now_ms: self.now_ms(),
-        };
-        Ok(self.inner.store.store_memory(new).await?)
+        let note = Note { key: key.to_owned(), content: content.to_owned(), category, origin: None };
+        self.inner.keeper.keep(note, &self.by_hand(source)).await
+    }
+
+    /// Corrects a memory's content, its category, or both. What a stranger wrote is the owner's from then on.
+    ///
+    /// # Errors
+    /// When there is no such memory, the content is blank, or the store cannot be written.
+    pub async fn correct(
+        &self,
+        which: &MemoryRef,
+        content: Option<String>,
+        category: Option<Category>,
+        source: &str,
+    ) -> Result<Memory, AgentError> {
+        self.inner.keeper.correct(which, content, category, &self.by_hand(source)).await
     }
 
     /// Pins a memory to every prompt, or takes it off.
     ///
     /// # Errors
-    /// When there is no such memory, or the store cannot be written.
+    /// When there is no such memory, a stranger wrote it (SEC-002), or the store cannot be written.
     pub async fn pin(&self, which: &MemoryRef, pinned: bool) -> Result<Memory, AgentError> {
+        let known = self.inner.store.memory(which).await?;
+        if let Some(memory) = known.filter(|memory| pinned && memory.trust.is_foreign()) {
+            return Err(AgentError::Invalid(format!(
+                "{} was written by a stranger, so no prompt shows it unasked; \
+                 when it is true, say it yourself: limpid memory edit {} \"…\"",
+                memory.key, memory.key
+            )));
+        }
         Ok(self.inner.store.pin_memory(which, pinned, self.now_ms()).await?)
+    }
+
+    /// Says that a memory helped.
+    ///
+    /// # Errors
+    /// When there is no such memory, or the store cannot be written.
+    pub async fn reinforce(&self, which: &MemoryRef) -> Result<Memory, AgentError> {
+        Ok(self.inner.store.reinforce_memory(which, self.now_ms()).await?)
+    }
+
+    /// Says that a memory did not help.
+    ///
+    /// # Errors
+    /// When there is no such memory, or the store cannot be written.
+    pub async fn demote(&self, which: &MemoryRef) -> Result<Memory, AgentError> {
+        Ok(self.inner.store.demote_memory(which, self.now_ms()).await?)
     }
 
     /// Forgets a memory, and returns it as it was.
@@ -47,5 +75,59 @@ impl Agent {
     /// When there is no such memory, or the store cannot be written.
     pub async fn forget(&self, which: &MemoryRef) -> Result<Memory, AgentError> {
         Ok(self.inner.store.forget_memory(which, self.now_ms()).await?)
+    }
+
+    /// Undoes one event of a memory's history, a promotion too. Returns the memory, or none when there was none
+    /// before the event.
+    ///
+    /// # Errors
+    /// When there is no such event, or its key is another memory's.
+    pub async fn undo_memory(&self, event: MemoryEventId) -> Result<Option<Memory>, AgentError> {
+        Ok(self.inner.store.undo_memory(event, self.now_ms()).await?)
+    }
+
+    /// Takes a memory into the soul with the owner's own words (KAI-050).
+    ///
+    /// # Errors
+    /// When there is no such memory, it has fewer than 5 hits, or the addition is blank.
+    pub async fn promote(&self, which: &MemoryRef, addition: &str, source: &str) -> Result<Promotion, AgentError> {
+        if addition.trim().is_empty() {
+            return Err(AgentError::Invalid("an addition to the soul must not be blank".to_owned()));
+        }
+        let by = self.by_hand(source);
+        let addition = self.inner.redactor.clean(addition.to_owned());
+        let new = NewPromotion { addition, trust: by.trust, source: Some(by.source), now_ms: by.now_ms };
+        Ok(self.inner.store.promote_memory(which, new).await?)
+    }
+
+    /// Carries out a proposal of the agent's, or refuses it (KAI-052).
+    ///
+    /// # Errors
+    /// When there is no such proposal, it was decided before, or its memory is gone.
+    pub async fn decide_promotion(&self, id: PromotionId, approved: bool) -> Result<Promotion, AgentError> {
+        let (store, now_ms) = (&self.inner.store, self.now_ms());
+        let decided: Result<Promotion, StoreError> =
+            if approved { store.approve_promotion(id, now_ms).await } else { store.refuse_promotion(id, now_ms).await };
+        Ok(decided?)
+    }
+
+    /// Takes what a promotion added out of the soul and restores its memory (KAI-051).
+    ///
+    /// # Errors
+    /// When there is no such promotion, or it is not in the soul.
+    pub async fn undo_promotion(&self, id: PromotionId) -> Result<Promotion, AgentError> {
+        Ok(self.inner.store.undo_promotion(id, self.now_ms()).await?)
+    }
+
+    /// Makes the search index of memories anew. Returns how many it has (LES-058).
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub async fn reindex_memories(&self) -> Result<u64, AgentError> {
+        Ok(self.inner.store.rebuild_memory_index().await?)
+    }
+
+    fn by_hand(&self, source: &str) -> By {
+        By::owner(source, self.now_ms())
     }
 }

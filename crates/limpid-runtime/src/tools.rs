@@ -5,9 +5,15 @@
 
 mod files;
 mod find_tools;
+mod memory;
+mod memory_feedback;
+mod memory_forget;
+mod memory_learn;
 mod memory_query;
 mod memory_store;
 mod web;
+mod memory_update;
+pub(crate) mod promote_learning;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,11 +34,13 @@ pub(crate) use web::engine;
 
 use crate::config::Config;
 use crate::home::Home;
+use crate::keeper::Keeper;
 use crate::world::{Environment, Ids, hex};
 
 /// What Limpid's own tools are made from.
 pub(crate) struct ToolParts<'a> {
     pub(crate) store: &'a Arc<dyn Store>,
+    pub(crate) keeper: &'a Keeper,
     pub(crate) home: &'a Home,
     pub(crate) config: &'a Config,
     pub(crate) environment: &'a Environment,
@@ -40,9 +48,8 @@ pub(crate) struct ToolParts<'a> {
 
 /// Limpid's own tools in the order in which they are declared; a new one goes to the end of its group (PRO-042).
 fn own(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
-    let store = || Arc::clone(parts.store);
-    let mut tools: Vec<Arc<dyn Tool>> =
-        vec![Arc::new(MemoryStoreTool::new(store())), Arc::new(MemoryQuery::new(store())), Arc::new(GetLocalTime)];
+    let mut tools = memory::tools(parts);
+    tools.push(Arc::new(GetLocalTime));
     tools.extend(files::tools(parts));
     tools.extend(web::tools(parts));
     tools
@@ -71,16 +78,15 @@ impl ToolBox {
         self.tools.iter().find(|tool| tool.name() == name)
     }
 
-    /// The tools as prompts are made from them. Without memory its tools do not exist (KAI-031).
-    pub(crate) fn inputs(&self, memory: bool) -> Vec<ToolInput> {
-        let there = self.tools.iter().filter(|tool| memory || tool.group() != "memory");
+    /// The tools as prompts are made from them.
+    pub(crate) fn inputs(&self) -> Vec<ToolInput> {
         let input = |tool: &Arc<dyn Tool>| ToolInput {
             name: tool.name().to_owned(),
             group: tool.group().to_owned(),
             schema: tool.schema(),
             ..ToolInput::default()
         };
-        there.map(input).collect()
+        self.tools.iter().map(input).collect()
     }
 }
 
@@ -190,8 +196,10 @@ mod tests {
         let config = "[search]\nengine = \"duckduckgo\"\n[location]\nservice = \"https://place.test/\"\n";
         let config = Config::parse(config, "limpid.toml").unwrap();
         let (home, environment) = (Home::new(home.path()), Environment::default());
-        let parts = ToolParts { store: &store, home: &home, config: &config, environment: &environment };
-        let schemas = || ToolBox::new(&parts, []).inputs(true);
+        let keeper = Keeper::new(Arc::clone(&store), crate::redact::Redactor::default(), &config.memory);
+        let parts =
+            ToolParts { store: &store, keeper: &keeper, home: &home, config: &config, environment: &environment };
+        let schemas = || ToolBox::new(&parts, []).inputs();
         assert_eq!(schemas(), schemas());
         for tool in schemas().into_iter().chain([FindTools::input()]) {
             insta::with_settings!({snapshot_suffix => tool.name.clone()}, {

@@ -18,6 +18,7 @@ pub mod conversations;
 pub mod leases;
 pub mod ledger;
 pub mod memories;
+pub mod promotions;
 pub mod sample;
 pub mod settings;
 pub mod turns;
@@ -84,6 +85,14 @@ macro_rules! contract_suite {
                 words_find_memories
                 any_query_gives_a_result_or_nothing
                 forgotten_memories_are_not_found
+                a_memory_knows_who_said_it_where_and_when
+                prominent_memories_are_pinned_or_proven
+                the_lowest_hundredth_goes_to_a_searchable_archive
+                the_index_covers_every_memory_and_can_be_made_anew
+            }
+            promotions {
+                a_promotion_moves_a_memory_into_the_soul_and_an_undo_brings_it_back
+                a_proposal_changes_nothing_until_a_person_decides
             }
             settings {
                 the_newest_setting_holds_and_none_is_lost

@@ -6,6 +6,7 @@
 //! # Layout
 //! - [`conversation`], [`turn`], [`ledger`], [`memory`], [`window`]: the parts of the interface with their rows.
 //! - [`setting`]: what was set in a conversation or for all, as a log.
+//! - [`promotion`]: memories that were taken into the soul, or are to be.
 //! - [`prefix`]: how much of a request the one before it began with, and what changed (PRO-044).
 //! - [`error`]: what can go wrong.
 //! - [`sqlite`]: the store in one SQLite file.
@@ -18,6 +19,7 @@ pub mod error;
 pub mod ledger;
 pub mod memory;
 pub mod prefix;
+pub mod promotion;
 pub mod setting;
 pub mod sqlite;
 pub mod turn;
@@ -28,6 +30,7 @@ pub use error::StoreError;
 pub use ledger::*;
 pub use memory::*;
 pub use prefix::SharedPrefix;
+pub use promotion::*;
 pub use setting::*;
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use turn::*;
@@ -42,6 +45,6 @@ pub use window::*;
 ///     listed.map(|listed| listed.rows.into_iter().map(|row| row.title).collect()).unwrap_or_default()
 /// }
 /// ```
-pub trait Store: Conversations + Turns + Ledger + Memories + Settings + Windows {}
+pub trait Store: Conversations + Turns + Ledger + Memories + Promotions + Settings + Windows {}
 
-impl<T: Conversations + Turns + Ledger + Memories + Settings + Windows> Store for T {}
+impl<T: Conversations + Turns + Ledger + Memories + Promotions + Settings + Windows> Store for T {}

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use limpid_core::recall::Corpus;
-use limpid_core::{Category, Memory, MemoryId, Trust};
+use limpid_core::{Category, ConversationId, Memory, MemoryId, Trust};
 
 use crate::{Listed, StoreError};
 
@@ -53,8 +53,30 @@ pub trait Memories: Send + Sync {
     /// One memory, or none of that number or key.
     async fn memory(&self, which: &MemoryRef) -> Result<Option<Memory>, StoreError>;
 
-    /// Memories by time of creation, then key; all, or those of one category.
+    /// Memories by time of creation, then key; all that are not archived, or those of one category.
     async fn memories(&self, category: Option<Category>) -> Result<Listed<Memory>, StoreError>;
+
+    /// Those of them that are pinned, or have enough hits to be promoted
+    /// ([`PROMOTION_HITS`](limpid_core::memory::PROMOTION_HITS)), by time of creation, then key. Costs nothing for all
+    /// the others.
+    async fn prominent_memories(&self) -> Result<Listed<Memory>, StoreError>;
+
+    /// Who said the present content of memories, where and when. A memory whose event cannot be found is left out.
+    async fn provenance(&self, ids: &[MemoryId]) -> Result<Vec<(MemoryId, Provenance)>, StoreError>;
+
+    /// Moves the hundredth of the memories with the lowest score, the oldest of them first, to the archive, when all
+    /// that are not there have more than `max_bytes` of text (KOSHI-028). Pinned ones stay. Returns how many went.
+    /// Whatever changes an archived memory takes it out again.
+    async fn archive_memories(&self, max_bytes: u64, now_ms: i64) -> Result<u64, StoreError>;
+
+    /// Memories in the archive, by time of creation, then key. Search finds them as it finds all others.
+    async fn archived_memories(&self) -> Result<Listed<Memory>, StoreError>;
+
+    /// How much of the memories the search index covers (LES-058).
+    async fn memory_index(&self) -> Result<IndexState, StoreError>;
+
+    /// Makes the search index anew from the memories. Returns how many it has.
+    async fn rebuild_memory_index(&self) -> Result<u64, StoreError>;
 
     /// What happened to a memory, oldest first; to all of them without one.
     async fn memory_events(&self, id: Option<MemoryId>) -> Result<Listed<MemoryEvent>, StoreError>;
@@ -145,6 +167,10 @@ pub struct MemoryChange {
     pub content: Option<(String, Trust)>,
     /// The new category.
     pub category: Option<Category>,
+    /// How the agent came to know it.
+    pub author: Author,
+    /// Where it comes from.
+    pub source: Option<String>,
     /// The time, in milliseconds since 1970.
     pub now_ms: i64,
 }
@@ -191,12 +217,16 @@ pub enum MemoryEventKind {
     Unpinned,
     /// It was forgotten.
     Forgotten,
+    /// It was taken into the soul.
+    Promoted,
+    /// It went to the archive.
+    Archived,
     /// An earlier event was undone.
     Undone,
 }
 
 impl MemoryEventKind {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 10] = [
         Self::Stored,
         Self::Updated,
         Self::Reinforced,
@@ -204,6 +234,8 @@ impl MemoryEventKind {
         Self::Pinned,
         Self::Unpinned,
         Self::Forgotten,
+        Self::Promoted,
+        Self::Archived,
         Self::Undone,
     ];
 
@@ -217,6 +249,8 @@ impl MemoryEventKind {
             Self::Pinned => "pinned",
             Self::Unpinned => "unpinned",
             Self::Forgotten => "forgotten",
+            Self::Promoted => "promoted",
+            Self::Archived => "archived",
             Self::Undone => "undone",
         }
     }
@@ -225,6 +259,28 @@ impl MemoryEventKind {
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
+}
+
+/// Who said a memory's content, where and when (LES-050).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Provenance {
+    /// How the agent came to know it.
+    pub author: Author,
+    /// Where it comes from: `turn:ID`, a place of the owner's.
+    pub source: Option<String>,
+    /// The conversation, when it comes from a turn.
+    pub conversation: Option<ConversationId>,
+    /// When, in milliseconds since 1970.
+    pub at_ms: i64,
+}
+
+/// How much of the memories the search index covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IndexState {
+    /// Memories that there are.
+    pub memories: u64,
+    /// Those of them that the index has.
+    pub indexed: u64,
 }
 
 /// What may be recalled, and what the ranker needs to know besides.

@@ -1,5 +1,6 @@
 //! The store in one SQLite file.
 
+mod archive;
 mod backup;
 mod chain;
 mod conversations;
@@ -9,8 +10,11 @@ mod leases;
 mod ledger;
 mod memories;
 mod memory_events;
+mod memory_index;
 mod messages;
 mod open;
+mod promotions;
+mod provenance;
 mod prune;
 mod readers;
 mod recall;

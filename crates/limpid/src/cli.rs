@@ -63,7 +63,7 @@ pub enum Command {
     /// List, fetch, test and remove models
     #[command(subcommand)]
     Model(ModelCommand),
-    /// List, search, add, pin and forget what the agent remembers
+    /// List, search, edit and undo what the agent remembers
     #[command(subcommand)]
     Memory(MemoryCommand),
     /// List, show and export conversations

@@ -4,16 +4,19 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_core::recall::{query_words, rank};
-use limpid_core::{Memory, ToolClass, Trust};
-use limpid_store::{Store, StoreError};
+use limpid_core::{Memory, MemoryId, ToolClass, Trust};
+use limpid_store::{Author, Store, StoreError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
-/// Memories that one query returns.
+/// Memories that one query returns when the model does not say how many.
 const RESULTS: usize = 10;
+
+/// Memories that one query returns at most.
+const MOST_RESULTS: usize = 50;
 
 /// Memories that are ranked; more than a person's store has for any sensible query.
 const CANDIDATES: u32 = 500;
@@ -38,6 +41,7 @@ impl MemoryQuery {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     query: String,
+    limit: Option<u32>,
 }
 
 #[async_trait]
@@ -67,20 +71,54 @@ impl Tool for MemoryQuery {
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
-        let Arguments { query } = read_arguments(arguments)?;
+        let Arguments { query, limit } = read_arguments(arguments)?;
         let mut found = recall(&*self.store, &query, context.now_ms()).await.map_err(|error| error.to_string())?;
         if found.words.is_empty() {
             return Err("the query has no word to search for".to_owned());
         }
-        found.memories.truncate(RESULTS);
+        let limit = limit.map_or(RESULTS, |limit| (limit as usize).clamp(1, MOST_RESULTS));
+        found.memories.truncate(limit);
+        // A full answer says nothing of what else there is, so only a short one has to say what it covers.
+        let missing = if found.memories.len() < limit { self.missing(&found).await? } else { None };
         if found.memories.is_empty() {
             let Recalled { words, of, .. } = found;
-            return Ok(ToolText::own(format!("none of {of} memories holds any of: {}", words.join(", "))));
+            let none = format!("none of {of} memories holds any of: {}", words.join(", "));
+            return Ok(ToolText::own(missing.map_or(none.clone(), |missing| format!("{none}\n{missing}"))));
         }
         let trust = found.memories.iter().fold(Trust::Owner, |trust, memory| trust.join(memory.trust));
-        let line = |memory: &Memory| format!("[id:{}] {}: {}", memory.id, memory.key, memory.content);
-        let lines: Vec<String> = found.memories.iter().map(line).collect();
+        let mut lines = self.lines(&found.memories).await?;
+        lines.extend(missing);
         Ok(ToolText { text: lines.join("\n"), trust })
+    }
+}
+
+impl MemoryQuery {
+    /// A line for each memory; what the model itself inferred is marked, since it is no fact (LES-050).
+    async fn lines(&self, memories: &[Memory]) -> Result<Vec<String>, String> {
+        let ids: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
+        let provenance = self.store.provenance(&ids).await.map_err(|error| error.to_string())?;
+        let inferred =
+            |memory: &Memory| provenance.iter().any(|(id, known)| *id == memory.id && known.author == Author::Inferred);
+        let line = |memory: &Memory| {
+            let mark = if inferred(memory) { " (inferred)" } else { "" };
+            format!("[id:{}] {}: {}{mark}", memory.id, memory.key, memory.content)
+        };
+        Ok(memories.iter().map(line).collect())
+    }
+
+    /// What a search could not look at (LES-058).
+    async fn missing(&self, found: &Recalled) -> Result<Option<String>, String> {
+        let state = self.store.memory_index().await.map_err(|error| error.to_string())?;
+        let stale = state.memories.saturating_sub(state.indexed);
+        Ok(match (stale, found.broken) {
+            (0, 0) => None,
+            (0, broken) => Some(format!("not searched: {broken} that cannot be read")),
+            (stale, _) => Some(format!(
+                "not searched: {stale} of {} memories, which the index lacks; \
+                 the owner can make it anew with `limpid memory reindex`",
+                state.memories
+            )),
+        })
     }
 }
 
@@ -92,6 +130,8 @@ pub(crate) struct Recalled {
     pub(crate) of: u64,
     /// Those that hold any of the words, best first.
     pub(crate) memories: Vec<Memory>,
+    /// How many more do, but cannot be read.
+    pub(crate) broken: usize,
 }
 
 /// Finds memories by the words of a text, for the model and for the owner alike.
@@ -100,5 +140,5 @@ pub(crate) async fn recall(store: &dyn Store, text: &str, now_ms: i64) -> Result
     let found = store.candidates(&words, CANDIDATES).await?;
     let ranked = rank(&found.corpus, found.memories, now_ms);
     let memories = ranked.into_iter().map(|hit| hit.memory).collect();
-    Ok(Recalled { words, of: found.corpus.documents, memories })
+    Ok(Recalled { words, of: found.corpus.documents, memories, broken: found.broken.len() })
 }

@@ -4,8 +4,11 @@ use limpid_core::recall::{query_words, rank};
 use limpid_core::{Category, MemoryId, Trust};
 
 use super::Bench;
-use super::sample::{ODD, memory};
-use crate::{Author, MemoryChange, MemoryEventId, MemoryEventKind, MemoryRef, NewMemory, Store, StoreError};
+use super::sample::{ODD, begun, conversation_id, memory};
+use crate::{
+    Author, IndexState, MemoryChange, MemoryEventId, MemoryEventKind, MemoryRef, NewMemory, Provenance, Store,
+    StoreError,
+};
 
 /// A known key keeps category, hits, score, pin and time of creation.
 // KAI-047 LES-053
@@ -75,8 +78,13 @@ pub async fn every_change_can_be_undone(bench: &Bench) {
     let new =
         NewMemory { author: Author::Inferred, source: Some("turn t".to_owned()), ..memory(Some("k"), "first", 1) };
     let first = store.store_memory(new).await.unwrap().memory;
-    let change =
-        MemoryChange { content: Some(("second".to_owned(), Trust::File)), category: Some(Category::Error), now_ms: 2 };
+    let change = MemoryChange {
+        content: Some(("second".to_owned(), Trust::File)),
+        category: Some(Category::Error),
+        author: Author::Said,
+        source: Some("page".to_owned()),
+        now_ms: 2,
+    };
     let second = store.update_memory(&"k".into(), change).await.unwrap();
     store.forget_memory(&"k".into(), 3).await.unwrap();
     assert_eq!(store.memory(&"k".into()).await.unwrap(), None);
@@ -91,6 +99,7 @@ pub async fn every_change_can_be_undone(bench: &Bench) {
         ]
     );
     assert_eq!((events[0].author, events[0].source.as_deref()), (Some(Author::Inferred), Some("turn t")));
+    assert_eq!((events[1].author, events[1].source.as_deref()), (Some(Author::Said), Some("page")));
     assert_eq!(store.undo_memory(events[2].id, 4).await.unwrap(), Some(second));
     assert_eq!(store.undo_memory(events[1].id, 5).await.unwrap(), Some(first.clone()));
     assert_eq!(store.memory(&"k".into()).await.unwrap(), Some(first));
@@ -169,6 +178,83 @@ pub async fn forgotten_memories_are_not_found(bench: &Bench) {
     assert_eq!(found(store, "Bergen").await, [""; 0]);
     let next = store.store_memory(memory(None, "new", 4)).await.unwrap().memory;
     assert_eq!(next.id, MemoryId(2), "a number is never used twice");
+}
+
+/// The present content decides: an undo brings back who said the old one. A turn leads to its conversation.
+// LES-050
+pub async fn a_memory_knows_who_said_it_where_and_when(bench: &Bench) {
+    let store = bench.store.as_ref();
+    begun(store, "c", "t").await;
+    let source = Some("turn:t".to_owned());
+    let guess = NewMemory { author: Author::Inferred, source: source.clone(), ..memory(Some("k"), "a guess", 1) };
+    let id = store.store_memory(guess).await.unwrap().memory.id;
+    let guessed = Provenance { author: Author::Inferred, source, conversation: Some(conversation_id("c")), at_ms: 1 };
+    assert_eq!(store.provenance(&[id, MemoryId(99)]).await.unwrap(), [(id, guessed.clone())]);
+    store.store_memory(memory(Some("k"), "a fact", 2)).await.unwrap();
+    store.reinforce_memory(&id.into(), 3).await.unwrap();
+    let said = Provenance { author: Author::Said, source: None, conversation: None, at_ms: 2 };
+    assert_eq!(store.provenance(&[id]).await.unwrap(), [(id, said)]);
+    let events = store.memory_events(Some(id)).await.unwrap().rows;
+    store.undo_memory(events[1].id, 4).await.unwrap();
+    assert_eq!(store.provenance(&[id]).await.unwrap(), [(id, guessed)]);
+    assert_eq!(bench.other.provenance(&[id]).await.unwrap(), []);
+}
+
+/// Pinned, or useful often enough: what a prompt may have to show without being asked.
+// KAI-049
+pub async fn prominent_memories_are_pinned_or_proven(bench: &Bench) {
+    let store = bench.store.as_ref();
+    for (key, hits) in [("plain", 1), ("four", 4), ("five", 5), ("pin", 1)] {
+        store.store_memory(memory(Some(key), key, 1)).await.unwrap();
+        for _ in 1..hits {
+            store.reinforce_memory(&key.into(), 2).await.unwrap();
+        }
+    }
+    store.pin_memory(&"pin".into(), true, 3).await.unwrap();
+    let keys: Vec<String> = store.prominent_memories().await.unwrap().rows.into_iter().map(|m| m.key).collect();
+    assert_eq!(keys, ["five", "pin"]);
+    assert!(bench.other.prominent_memories().await.unwrap().rows.is_empty());
+}
+
+/// Above the limit the lowest hundredth goes, pinned ones never; search finds it, and a change brings it back.
+// KOSHI-028
+pub async fn the_lowest_hundredth_goes_to_a_searchable_archive(bench: &Bench) {
+    let store = bench.store.as_ref();
+    for n in 0..200 {
+        store.store_memory(memory(Some(&format!("k{n:03}")), "tea", 1000 - n)).await.unwrap();
+    }
+    // The two oldest of those with the lowest score; 199 would be the third.
+    for key in ["k010", "k020", "k199"] {
+        store.demote_memory(&key.into(), 2000).await.unwrap();
+    }
+    store.demote_memory(&"k020".into(), 2000).await.unwrap();
+    store.pin_memory(&"k199".into(), true, 2000).await.unwrap();
+    assert_eq!(store.archive_memories(200 * 7, 3000).await.unwrap(), 0, "at the limit nothing moves");
+    assert_eq!(store.archive_memories(200 * 7 - 1, 3000).await.unwrap(), 2);
+    let keys = |rows: Vec<limpid_core::Memory>| -> Vec<String> { rows.into_iter().map(|m| m.key).collect() };
+    assert_eq!(keys(store.archived_memories().await.unwrap().rows), ["k020", "k010"]);
+    let listed = keys(store.memories(None).await.unwrap().rows);
+    assert!(listed.len() == 198 && !listed.contains(&"k020".to_owned()));
+    assert_eq!(found(store, "k020").await, ["k020"]);
+    let events = store.memory_events(None).await.unwrap().rows;
+    assert_eq!(events.last().map(|event| event.kind), Some(MemoryEventKind::Archived));
+    store.reinforce_memory(&"k020".into(), 4000).await.unwrap();
+    assert_eq!(keys(store.archived_memories().await.unwrap().rows), ["k010"]);
+}
+
+/// The index says how much it covers and can be made anew.
+// LES-058
+pub async fn the_index_covers_every_memory_and_can_be_made_anew(bench: &Bench) {
+    let store = bench.store.as_ref();
+    bench.other.store_memory(memory(Some("theirs"), "tea", 1)).await.unwrap();
+    for key in ["a", "b", "c"] {
+        store.store_memory(memory(Some(key), "tea", 1)).await.unwrap();
+    }
+    store.forget_memory(&"b".into(), 2).await.unwrap();
+    assert_eq!(store.memory_index().await.unwrap(), IndexState { memories: 2, indexed: 2 });
+    assert_eq!(store.rebuild_memory_index().await.unwrap(), 3);
+    assert_eq!(store.memory_index().await.unwrap(), IndexState { memories: 2, indexed: 2 });
+    assert_eq!(found(store, "tea").await.len(), 2);
 }
 
 async fn found(store: &dyn Store, query: &str) -> Vec<String> {

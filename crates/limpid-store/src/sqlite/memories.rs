@@ -1,16 +1,17 @@
 //! Memories and what happened to them.
 
 use async_trait::async_trait;
+use limpid_core::memory::PROMOTION_HITS;
 use limpid_core::recall::{DEMOTE_POINTS, REINFORCE_POINTS, index_words};
 use limpid_core::{Category, Memory, MemoryId, Trust};
 use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::failure::{Failure, Outcome, is_taken};
 use super::row::{self, Read, get, parsed, stored, word};
-use super::{SqliteStore, Tx, memory_events, recall};
+use super::{SqliteStore, Tx, archive, memory_events, memory_index, promotions, provenance, recall};
 use crate::{
-    Candidates, Listed, Memories, MemoryChange, MemoryEvent, MemoryEventId, MemoryEventKind, MemoryRef, NewMemory,
-    StoreError, StoredMemory,
+    Author, Candidates, IndexState, Listed, Memories, MemoryChange, MemoryEvent, MemoryEventId, MemoryEventKind,
+    MemoryRef, NewMemory, Provenance, StoreError, StoredMemory,
 };
 
 #[async_trait]
@@ -22,7 +23,8 @@ impl Memories for SqliteStore {
     async fn update_memory(&self, which: &MemoryRef, change: MemoryChange) -> Result<Memory, StoreError> {
         let which = which.clone();
         self.write(move |tx| {
-            change_memory(tx, &which, MemoryEventKind::Updated, change.now_ms, |memory| {
+            let said = Some((change.author, change.source.as_deref()));
+            change_memory(tx, &which, MemoryEventKind::Updated, said, change.now_ms, |memory| {
                 if let Some((content, trust)) = change.content {
                     memory.content = content;
                     memory.trust = trust;
@@ -48,7 +50,7 @@ impl Memories for SqliteStore {
     async fn reinforce_memory(&self, which: &MemoryRef, now_ms: i64) -> Result<Memory, StoreError> {
         let which = which.clone();
         self.write(move |tx| {
-            change_memory(tx, &which, MemoryEventKind::Reinforced, now_ms, |memory| {
+            change_memory(tx, &which, MemoryEventKind::Reinforced, None, now_ms, |memory| {
                 memory.hits = memory.hits.saturating_add(1);
                 memory.score = memory.score.saturating_add(REINFORCE_POINTS);
                 memory.updated_ms = now_ms;
@@ -60,7 +62,7 @@ impl Memories for SqliteStore {
     async fn demote_memory(&self, which: &MemoryRef, now_ms: i64) -> Result<Memory, StoreError> {
         let which = which.clone();
         self.write(move |tx| {
-            change_memory(tx, &which, MemoryEventKind::Demoted, now_ms, |memory| {
+            change_memory(tx, &which, MemoryEventKind::Demoted, None, now_ms, |memory| {
                 memory.score = memory.score.saturating_sub(DEMOTE_POINTS);
             })
         })
@@ -70,7 +72,7 @@ impl Memories for SqliteStore {
     async fn pin_memory(&self, which: &MemoryRef, pinned: bool, now_ms: i64) -> Result<Memory, StoreError> {
         let which = which.clone();
         let kind = if pinned { MemoryEventKind::Pinned } else { MemoryEventKind::Unpinned };
-        self.write(move |tx| change_memory(tx, &which, kind, now_ms, |memory| memory.pinned = pinned)).await
+        self.write(move |tx| change_memory(tx, &which, kind, None, now_ms, |memory| memory.pinned = pinned)).await
     }
 
     async fn undo_memory(&self, event: MemoryEventId, now_ms: i64) -> Result<Option<Memory>, StoreError> {
@@ -85,7 +87,8 @@ impl Memories for SqliteStore {
     async fn memories(&self, category: Option<Category>) -> Result<Listed<Memory>, StoreError> {
         self.read(move |tx| {
             let mut statement = tx.sql.prepare_cached(
-                "SELECT * FROM memory WHERE owner = :owner AND (:category IS NULL OR category = :category)
+                "SELECT * FROM memory
+                 WHERE owner = :owner AND archived = 0 AND (:category IS NULL OR category = :category)
                  ORDER BY created_ms, key",
             )?;
             let params = named_params! { ":owner": tx.owner, ":category": category.map(Category::as_str) };
@@ -94,13 +97,50 @@ impl Memories for SqliteStore {
         .await
     }
 
+    async fn prominent_memories(&self) -> Result<Listed<Memory>, StoreError> {
+        self.read(|tx| {
+            // The number stands in the text so that the partial index is found.
+            let sql = format!(
+                "SELECT * FROM memory WHERE owner = :owner AND archived = 0 AND id IN (
+                   SELECT id FROM memory WHERE owner = :owner AND pinned = 1
+                   UNION SELECT id FROM memory WHERE owner = :owner AND hits >= {PROMOTION_HITS})
+                 ORDER BY created_ms, key"
+            );
+            let mut statement = tx.sql.prepare_cached(&sql)?;
+            row::list(&mut statement, named_params! { ":owner": tx.owner }, "memory", "id", memory)
+        })
+        .await
+    }
+
+    async fn provenance(&self, ids: &[MemoryId]) -> Result<Vec<(MemoryId, Provenance)>, StoreError> {
+        let ids = ids.to_vec();
+        self.read(move |tx| provenance::of(tx, &ids)).await
+    }
+
+    async fn archive_memories(&self, max_bytes: u64, now_ms: i64) -> Result<u64, StoreError> {
+        self.write(move |tx| archive::archive(tx, max_bytes, now_ms)).await
+    }
+
+    async fn archived_memories(&self) -> Result<Listed<Memory>, StoreError> {
+        self.read(|tx| archive::list(tx)).await
+    }
+
+    async fn memory_index(&self) -> Result<IndexState, StoreError> {
+        self.read(|tx| memory_index::state(tx)).await
+    }
+
+    async fn rebuild_memory_index(&self) -> Result<u64, StoreError> {
+        self.write(|tx| memory_index::rebuild(tx)).await
+    }
+
     async fn memory_events(&self, id: Option<MemoryId>) -> Result<Listed<MemoryEvent>, StoreError> {
         self.read(move |tx| memory_events::list(tx, id)).await
     }
 
     async fn candidates(&self, words: &[String], limit: u32) -> Result<Candidates, StoreError> {
         let words = words.to_vec();
-        self.read(move |tx| recall::candidates(tx, &words, limit)).await
+        self.read(move |tx| recall::candidates(tx, &words, limit).map_err(|failure| memory_index::trouble(tx, failure)))
+            .await
     }
 }
 
@@ -166,6 +206,7 @@ fn change_memory(
     tx: &Tx<'_>,
     which: &MemoryRef,
     kind: MemoryEventKind,
+    said: Option<(Author, Option<&str>)>,
     now_ms: i64,
     change: impl FnOnce(&mut Memory),
 ) -> Outcome<Memory> {
@@ -173,7 +214,7 @@ fn change_memory(
     let mut after = before.clone();
     change(&mut after);
     put(tx, &after)?;
-    memory_events::record(tx, kind, Some(&before), Some(&after), None, now_ms)?;
+    memory_events::record(tx, kind, Some(&before), Some(&after), said, now_ms)?;
     Ok(after)
 }
 
@@ -181,20 +222,28 @@ fn undo(tx: &Tx<'_>, event: MemoryEventId, now_ms: i64) -> Outcome<Option<Memory
     let event = memory_events::find(tx, event)?;
     let current = find(tx, &MemoryRef::Id(event.memory))?;
     match &event.before {
-        Some(before) => match put(tx, before) {
-            Err(Failure::Sql(error)) if is_taken(&error) => {
-                let reason = format!("the key {} is another memory's; change that one first", before.key);
-                return Err(StoreError::Invalid(reason).into());
-            }
-            put => put?,
-        },
+        Some(before) => restore(tx, before)?,
         None => remove(tx, event.memory)?,
+    }
+    if event.kind == MemoryEventKind::Promoted {
+        promotions::take_out(tx, event.memory.0, now_ms)?;
     }
     if current.is_some() || event.before.is_some() {
         let kind = MemoryEventKind::Undone;
         memory_events::record(tx, kind, current.as_ref(), event.before.as_ref(), None, now_ms)?;
     }
     Ok(event.before)
+}
+
+/// Writes a memory as it was; another one may have taken its key since.
+pub(super) fn restore(tx: &Tx<'_>, memory: &Memory) -> Outcome<()> {
+    match put(tx, memory) {
+        Err(Failure::Sql(error)) if is_taken(&error) => {
+            let reason = format!("the key {} is another memory's; change that one first", memory.key);
+            Err(StoreError::Invalid(reason).into())
+        }
+        put => put,
+    }
 }
 
 fn find(tx: &Tx<'_>, which: &MemoryRef) -> Outcome<Option<Memory>> {
@@ -215,7 +264,8 @@ fn find_content(tx: &Tx<'_>, content: &str) -> Outcome<Option<Memory>> {
     row::one(&mut statement, params, "memory", content, memory)
 }
 
-fn expect(tx: &Tx<'_>, which: &MemoryRef) -> Outcome<Memory> {
+/// A memory that has to be there.
+pub(super) fn expect(tx: &Tx<'_>, which: &MemoryRef) -> Outcome<Memory> {
     let name = match which {
         MemoryRef::Id(id) => id.to_string(),
         MemoryRef::Key(key) => key.clone(),
@@ -242,7 +292,7 @@ fn free_key(tx: &Tx<'_>, id: MemoryId) -> Outcome<String> {
     Ok(key)
 }
 
-/// Writes a memory's row, whether it exists or not, and its words.
+/// Writes a memory's row, whether it exists or not, and its words. What was archived is among the others again.
 fn put(tx: &Tx<'_>, memory: &Memory) -> Outcome<()> {
     let words = index_words(memory);
     tx.sql
@@ -251,7 +301,7 @@ fn put(tx: &Tx<'_>, memory: &Memory) -> Outcome<()> {
                                  updated_ms)
              VALUES (:id, :owner, :key, :content, :category, :hits, :score, :pinned, :trust, :words, :created, :updated)
              ON CONFLICT (id) DO UPDATE SET key = :key, content = :content, category = :category, hits = :hits,
-               score = :score, pinned = :pinned, trust = :trust, words = :words, updated_ms = :updated",
+               score = :score, pinned = :pinned, trust = :trust, words = :words, archived = 0, updated_ms = :updated",
         )?
         .execute(named_params! {
             ":id": memory.id.0, ":owner": tx.owner, ":key": memory.key, ":content": memory.content,
@@ -265,7 +315,8 @@ fn put(tx: &Tx<'_>, memory: &Memory) -> Outcome<()> {
     Ok(())
 }
 
-fn remove(tx: &Tx<'_>, id: MemoryId) -> Outcome<()> {
+/// Takes a memory and its words away.
+pub(super) fn remove(tx: &Tx<'_>, id: MemoryId) -> Outcome<()> {
     let removed = tx.sql.prepare_cached("DELETE FROM memory WHERE owner = ? AND id = ?")?.execute((tx.owner, id.0))?;
     if removed == 1 {
         tx.sql.prepare_cached("DELETE FROM memory_fts WHERE rowid = ?")?.execute([id.0])?;

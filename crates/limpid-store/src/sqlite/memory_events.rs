@@ -81,7 +81,8 @@ struct MemoryJson {
     updated_ms: i64,
 }
 
-fn to_json(memory: Option<&Memory>) -> Outcome<Option<String>> {
+/// A memory as events keep it.
+pub(super) fn to_json(memory: Option<&Memory>) -> Outcome<Option<String>> {
     let Some(memory) = memory else { return Ok(None) };
     let json = MemoryJson {
         id: memory.id.0,
@@ -99,7 +100,8 @@ fn to_json(memory: Option<&Memory>) -> Outcome<Option<String>> {
     Ok(Some(text))
 }
 
-fn from_json(row: &Row<'_>, column: &str) -> Read<Option<Memory>> {
+/// A memory that an event or a promotion keeps.
+pub(super) fn from_json(row: &Row<'_>, column: &str) -> Read<Option<Memory>> {
     let Some(text) = get::<Option<String>>(row, column)? else { return Ok(None) };
     let unreadable = |error: &dyn std::fmt::Display| Unreadable(format!("{column}: {error}"));
     let json: MemoryJson = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;

@@ -14,10 +14,11 @@ use crate::StoreError;
 const APPLICATION_ID: i32 = 0x4c6d_7064;
 
 /// Every version of the schema, the first at the front. A published one is never edited; a change is a new file.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0001_first.sql"),
     include_str!("../../migrations/0002_settings.sql"),
     include_str!("../../migrations/0003_window.sql"),
+    include_str!("../../migrations/0004_promotion.sql"),
 ];
 
 /// A file and how long to wait for it.

@@ -10,6 +10,17 @@ pub enum MemoryCommand {
         /// Only this category: general, preference, learning, error
         #[arg(long, value_name = "CATEGORY")]
         category: Option<String>,
+        /// Those in the archive, which no prompt shows and search finds
+        #[arg(long, conflicts_with = "category")]
+        archived: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show a memory in full: what it says, who said it, where and when
+    Show {
+        /// Its key or number
+        key: String,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -36,19 +47,84 @@ pub enum MemoryCommand {
         #[arg(long, default_value = "general", value_name = "CATEGORY")]
         category: String,
     },
+    /// Correct what a memory says, its category, or both
+    #[command(group = clap::ArgGroup::new("change").required(true).multiple(true))]
+    Edit {
+        /// Its key or number
+        key: String,
+        /// What it is to say
+        #[arg(group = "change")]
+        content: Option<String>,
+        /// general, preference, learning or error
+        #[arg(long, value_name = "CATEGORY", group = "change")]
+        category: Option<String>,
+    },
     /// Put a memory into every prompt
     Pin {
-        /// Its key
+        /// Its key or number
         key: String,
     },
     /// Take a memory out of every prompt; it is still found by search
     Unpin {
-        /// Its key
+        /// Its key or number
+        key: String,
+    },
+    /// Say that a memory helped
+    Reinforce {
+        /// Its key or number
+        key: String,
+    },
+    /// Say that a memory did not help
+    Demote {
+        /// Its key or number
         key: String,
     },
     /// Forget a memory
     Forget {
-        /// Its key
+        /// Its key or number
         key: String,
     },
+    /// Show what happened to a memory, or to all of them
+    History {
+        /// Its key or number; a number finds a forgotten one too
+        key: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Undo an event of the history
+    Undo {
+        /// Its number
+        event: i64,
+    },
+    /// List what memories added to the soul, and what the agent proposes
+    Promotions {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make a memory that helped often a part of the soul
+    Promote {
+        /// Its key or number
+        key: String,
+        /// What the soul gains
+        addition: String,
+    },
+    /// Approve a promotion that the agent proposes
+    Approve {
+        /// Its number
+        promotion: i64,
+    },
+    /// Refuse a promotion that the agent proposes
+    Refuse {
+        /// Its number
+        promotion: i64,
+    },
+    /// Take a promotion out of the soul and bring its memory back
+    Unpromote {
+        /// Its number
+        promotion: i64,
+    },
+    /// Make the search index of memories anew
+    Reindex,
 }

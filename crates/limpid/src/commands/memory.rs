@@ -1,107 +1,169 @@
 //! `memory`.
 
-use limpid_core::{Category, Memory};
+mod shown;
+
+use limpid_core::{Category, MemoryId};
 use limpid_runtime::Agent;
-use limpid_store::{Listed, MemoryRef};
-use serde::Serialize;
+use limpid_store::{Listed, MemoryEventId, MemoryRef, PromotionId};
 
 use crate::cli::MemoryCommand;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
 
+/// Where the owner says it, for whoever reads the history.
+const SOURCE: &str = "command line";
+
 /// Carries out `memory …`; no model is asked.
 ///
 /// # Errors
-/// When a key or category does not exist, or the store fails.
+/// When a key, number or category does not exist, or the store fails.
 pub async fn run(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
+    use MemoryCommand::*;
     match command {
-        MemoryCommand::List { category, json } => {
+        List { .. } | Show { .. } | Search { .. } | History { .. } | Promotions { .. } => look(agent, command).await,
+        Promote { .. } | Approve { .. } | Refuse { .. } | Unpromote { .. } => promote(agent, command).await,
+        _ => change(agent, command).await,
+    }
+}
+
+async fn look(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
+    match command {
+        MemoryCommand::List { category, archived, json } => {
             let category = category.as_deref().map(read_category).transpose()?;
-            let Listed { rows, broken } = agent.store().memories(category).await?;
-            print(&rows, *json)?;
-            super::tell_broken(&broken);
-            Ok(())
+            let listed = match archived {
+                true => agent.store().archived_memories().await?,
+                false => agent.store().memories(category).await?,
+            };
+            shown::memories(agent, &listed.rows, *json).await?;
+            super::tell_broken(&listed.broken);
         }
         MemoryCommand::Search { words, limit, json } => {
             let found = agent.recall(&words.join(" "), *limit).await?;
-            print(&found, *json)
+            shown::memories(agent, &found, *json).await?;
         }
+        MemoryCommand::Show { key, json } => {
+            let which = find(agent, key).await?;
+            let memory = agent.store().memory(&which).await?.ok_or_else(|| missing(key))?;
+            shown::memory(agent, &memory, *json).await?;
+        }
+        MemoryCommand::History { key, json } => {
+            let id = match key {
+                None => None,
+                Some(key) => Some(any_id(agent, key).await?),
+            };
+            let Listed { rows, broken } = agent.store().memory_events(id).await?;
+            shown::events(agent, &rows, *json)?;
+            super::tell_broken(&broken);
+        }
+        _ => {
+            let json = matches!(command, MemoryCommand::Promotions { json: true });
+            let Listed { rows, broken } = agent.store().promotions(None).await?;
+            shown::promotions(agent, &rows, json)?;
+            super::tell_broken(&broken);
+        }
+    }
+    Ok(())
+}
+
+async fn change(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
+    let which = match command {
+        MemoryCommand::Edit { key, .. }
+        | MemoryCommand::Pin { key }
+        | MemoryCommand::Unpin { key }
+        | MemoryCommand::Reinforce { key }
+        | MemoryCommand::Demote { key }
+        | MemoryCommand::Forget { key } => find(agent, key).await?,
+        _ => MemoryRef::Id(MemoryId(0)),
+    };
+    match command {
         MemoryCommand::Add { key, content, category } => {
-            let stored = agent.remember(key, content, read_category(category)?, "command line").await?;
+            let stored = agent.remember(key, content, read_category(category)?, SOURCE).await?;
             output::tell(if stored.fresh { "Kept." } else { "Written anew; its category, hits and age stay." });
-            Ok(())
         }
-        MemoryCommand::Pin { key } => {
-            agent.pin(&by_key(key), true).await?;
+        MemoryCommand::Edit { content, category, .. } => {
+            let category = category.as_deref().map(read_category).transpose()?;
+            agent.correct(&which, content.clone(), category, SOURCE).await?;
+            output::tell("Corrected.");
+        }
+        MemoryCommand::Pin { .. } => {
+            agent.pin(&which, true).await?;
             output::tell(
                 "Pinned: it stands in every prompt from the next conversation on, and at the end of the next message until then.",
             );
-            Ok(())
         }
-        MemoryCommand::Unpin { key } => {
-            agent.pin(&by_key(key), false).await?;
+        MemoryCommand::Unpin { .. } => {
+            agent.pin(&which, false).await?;
             output::tell("No longer pinned; search still finds it.");
-            Ok(())
         }
-        MemoryCommand::Forget { key } => {
-            agent.forget(&by_key(key)).await?;
+        MemoryCommand::Reinforce { .. } => {
+            let memory = agent.reinforce(&which).await?;
+            output::tell(&format!("It has {} hits and a score of {}.", memory.hits, memory.score));
+        }
+        MemoryCommand::Demote { .. } => {
+            let memory = agent.demote(&which).await?;
+            output::tell(&format!("It has {} hits and a score of {}.", memory.hits, memory.score));
+        }
+        MemoryCommand::Forget { .. } => {
+            agent.forget(&which).await?;
             output::tell("Forgotten.");
-            Ok(())
+        }
+        MemoryCommand::Undo { event } => match agent.undo_memory(MemoryEventId(*event)).await? {
+            Some(memory) => output::tell(&format!("Undone: {} is as it was.", memory.key)),
+            None => output::tell("Undone: the memory is gone, as it was before."),
+        },
+        _ => {
+            let count = agent.reindex_memories().await?;
+            output::tell(&format!("The index has {count} memories."));
         }
     }
+    Ok(())
 }
 
-#[derive(Serialize)]
-struct Row<'a> {
-    id: i64,
-    key: &'a str,
-    content: &'a str,
-    category: &'static str,
-    hits: u32,
-    score: i32,
-    pinned: bool,
-    trust: &'static str,
-    created_ms: i64,
-    updated_ms: i64,
+async fn promote(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
+    let (promotion, done) = match command {
+        MemoryCommand::Promote { key, addition } => {
+            let which = find(agent, key).await?;
+            (agent.promote(&which, addition, SOURCE).await?, "is part of the soul; the memory is gone")
+        }
+        MemoryCommand::Approve { promotion } => {
+            let made = agent.decide_promotion(PromotionId(*promotion), true).await?;
+            (made, "is part of the soul; the memory is gone")
+        }
+        MemoryCommand::Unpromote { promotion } => {
+            let made = agent.undo_promotion(PromotionId(*promotion)).await?;
+            (made, "is out of the soul; the memory is back")
+        }
+        MemoryCommand::Refuse { promotion } => {
+            let made = agent.decide_promotion(PromotionId(*promotion), false).await?;
+            (made, "was refused; the memory stays")
+        }
+        _ => return Ok(()),
+    };
+    output::tell(&format!("Promotion {} of {} {done}.", promotion.id.0, promotion.memory.key));
+    Ok(())
 }
 
-fn print(memories: &[Memory], json: bool) -> Result<(), Failure> {
-    if json {
-        let rows: Vec<Row<'_>> = memories.iter().map(row).collect();
-        return output::json("memories", &rows);
+/// A memory by its key, else by its number.
+async fn find(agent: &Agent, word: &str) -> Result<MemoryRef, Failure> {
+    let key = MemoryRef::from(word);
+    if agent.store().memory(&key).await?.is_some() {
+        return Ok(key);
     }
-    if memories.is_empty() {
-        output::tell("Nothing.");
-        return Ok(());
-    }
-    let rows: Vec<Vec<String>> = memories
-        .iter()
-        .map(|memory| {
-            let pin = if memory.pinned { "pinned" } else { "" };
-            let content = memory.content.split_whitespace().collect::<Vec<_>>().join(" ");
-            vec![memory.category.to_string(), memory.key.clone(), memory.hits.to_string(), pin.to_owned(), content]
-        })
-        .collect();
-    output::line(&output::table(&["category", "key", "hits", "", "content"], &rows))
+    Ok(word.parse().map_or(key, |number| MemoryRef::Id(MemoryId(number))))
 }
 
-fn row(memory: &Memory) -> Row<'_> {
-    Row {
-        id: memory.id.0,
-        key: &memory.key,
-        content: &memory.content,
-        category: memory.category.as_str(),
-        hits: memory.hits,
-        score: memory.score,
-        pinned: memory.pinned,
-        trust: memory.trust.as_str(),
-        created_ms: memory.created_ms,
-        updated_ms: memory.updated_ms,
+/// The number of a memory that there is, or was.
+async fn any_id(agent: &Agent, word: &str) -> Result<MemoryId, Failure> {
+    let which = find(agent, word).await?;
+    match agent.store().memory(&which).await? {
+        Some(memory) => Ok(memory.id),
+        None => word.parse().map(MemoryId).map_err(|_| missing(word)),
     }
 }
 
-fn by_key(key: &str) -> MemoryRef {
-    MemoryRef::Key(key.to_owned())
+fn missing(key: &str) -> Failure {
+    Failure::new(ExitStatus::Usage, format!("there is no memory {key}"))
+        .advise("List them with `limpid memory list`; a forgotten one is in `limpid memory history`.")
 }
 
 fn read_category(word: &str) -> Result<Category, Failure> {
