@@ -1,7 +1,10 @@
 //! What the owner does with memories by hand. Surfaces read the store and change it only here (ARC-005).
 
-use limpid_core::{Category, Memory};
-use limpid_store::{MemoryEventId, MemoryRef, NewPromotion, Promotion, PromotionId, StoreError, StoredMemory};
+use limpid_core::{Category, Memory, MemoryId};
+use limpid_store::{
+    Listed, MemoryEvent, MemoryEventId, MemoryRef, NewPromotion, Promotion, PromotionId, Provenance, StoreError,
+    StoredMemory,
+};
 
 use crate::agent::Agent;
 use crate::error::AgentError;
@@ -82,7 +85,7 @@ impl Agent {
     ///
     /// # Errors
     /// When there is no such event, or its key is another memory's.
-    pub async fn undo_memory(&self, event: MemoryEventId) -> Result<Option<Memory>, AgentError> {
+    pub async fn undo(&self, event: MemoryEventId) -> Result<Option<Memory>, AgentError> {
         Ok(self.inner.store.undo_memory(event, self.now_ms()).await?)
     }
 
@@ -115,8 +118,40 @@ impl Agent {
     ///
     /// # Errors
     /// When there is no such promotion, or it is not in the soul.
-    pub async fn undo_promotion(&self, id: PromotionId) -> Result<Promotion, AgentError> {
+    pub async fn unpromote(&self, id: PromotionId) -> Result<Promotion, AgentError> {
         Ok(self.inner.store.undo_promotion(id, self.now_ms()).await?)
+    }
+
+    /// Memories in the archive; no prompt shows them, search finds them.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn archived(&self) -> Result<Listed<Memory>, AgentError> {
+        Ok(self.inner.store.archived_memories().await?)
+    }
+
+    /// Who said what memories say, where and when (LES-050).
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn who_said(&self, ids: &[MemoryId]) -> Result<Vec<(MemoryId, Provenance)>, AgentError> {
+        Ok(self.inner.store.provenance(ids).await?)
+    }
+
+    /// What happened to a memory, oldest first; to all of them without one.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn memory_history(&self, id: Option<MemoryId>) -> Result<Listed<MemoryEvent>, AgentError> {
+        Ok(self.inner.store.memory_events(id).await?)
+    }
+
+    /// What memories added to the soul, and what waits for the owner's word.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn all_promotions(&self) -> Result<Listed<Promotion>, AgentError> {
+        Ok(self.inner.store.promotions(None).await?)
     }
 
     /// Makes the search index of memories anew. Returns how many it has (LES-058).

@@ -97,7 +97,7 @@ async fn a_promotion_stands_in_the_next_prompt_until_it_is_undone() {
     assert_eq!(agent.store().memory(&"deploy".into()).await.unwrap(), None);
 
     let standing = agent.store().promotions(Some(PromotionState::Standing)).await.unwrap().rows;
-    agent.undo_promotion(standing[0].id).await.unwrap();
+    agent.unpromote(standing[0].id).await.unwrap();
     assert_eq!(agent.store().memory(&"deploy".into()).await.unwrap(), before);
     say(&agent, "hi").await;
     assert!(!bench.server.calls()[3].system().contains("You test before"));
@@ -288,6 +288,6 @@ async fn every_change_of_the_models_is_an_event_that_can_be_undone() {
     say(&agent, "tea: oolong").await;
     let events = agent.store().memory_events(None).await.unwrap().rows;
     assert_eq!(events[1].kind, MemoryEventKind::Forgotten);
-    let back = agent.undo_memory(events[1].id).await.unwrap().unwrap();
+    let back = agent.undo(events[1].id).await.unwrap().unwrap();
     assert_eq!(back.content, "Oolong");
 }

@@ -120,7 +120,9 @@ impl From<limpid_runtime::AgentError> for Failure {
     fn from(error: limpid_runtime::AgentError) -> Self {
         use limpid_runtime::AgentError;
         let status = match &error {
-            AgentError::Store(limpid_store::StoreError::NotFound { .. }) => ExitStatus::Usage,
+            AgentError::Store(limpid_store::StoreError::NotFound { .. } | limpid_store::StoreError::Invalid(_)) => {
+                ExitStatus::Usage
+            }
             AgentError::Store(_) => ExitStatus::Store,
             AgentError::Model(_) => ExitStatus::Model,
             AgentError::Prompt(_) => ExitStatus::Files,
@@ -134,7 +136,7 @@ impl From<limpid_runtime::AgentError> for Failure {
 impl From<limpid_store::StoreError> for Failure {
     fn from(error: limpid_store::StoreError) -> Self {
         let status = match &error {
-            limpid_store::StoreError::NotFound { .. } => ExitStatus::Usage,
+            limpid_store::StoreError::NotFound { .. } | limpid_store::StoreError::Invalid(_) => ExitStatus::Usage,
             _ => ExitStatus::Store,
         };
         Self::new(status, error)

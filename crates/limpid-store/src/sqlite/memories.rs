@@ -122,15 +122,15 @@ impl Memories for SqliteStore {
     }
 
     async fn archived_memories(&self) -> Result<Listed<Memory>, StoreError> {
-        self.read(|tx| archive::list(tx)).await
+        self.read(archive::list).await
     }
 
     async fn memory_index(&self) -> Result<IndexState, StoreError> {
-        self.read(|tx| memory_index::state(tx)).await
+        self.read(memory_index::state).await
     }
 
     async fn rebuild_memory_index(&self) -> Result<u64, StoreError> {
-        self.write(|tx| memory_index::rebuild(tx)).await
+        self.write(memory_index::rebuild).await
     }
 
     async fn memory_events(&self, id: Option<MemoryId>) -> Result<Listed<MemoryEvent>, StoreError> {

@@ -19,7 +19,7 @@ impl Promotions for SqliteStore {
         let which = which.clone();
         self.write(move |tx| {
             let id = insert(tx, &which, &new)?;
-            carry_out(tx, find(tx, id)?, new.now_ms)
+            carry_out(tx, &find(tx, id)?, new.now_ms)
         })
         .await
     }
@@ -40,7 +40,7 @@ impl Promotions for SqliteStore {
         self.write(move |tx| {
             let proposal = find(tx, id)?;
             in_state(&proposal, PromotionState::Pending)?;
-            carry_out(tx, proposal, now_ms)
+            carry_out(tx, &proposal, now_ms)
         })
         .await
     }
@@ -105,7 +105,7 @@ fn insert(tx: &Tx<'_>, which: &MemoryRef, new: &NewPromotion) -> Outcome<Promoti
 }
 
 /// The memory goes, as it is by then, and the addition stands.
-fn carry_out(tx: &Tx<'_>, proposal: Promotion, now_ms: i64) -> Outcome<Promotion> {
+fn carry_out(tx: &Tx<'_>, proposal: &Promotion, now_ms: i64) -> Outcome<Promotion> {
     let memory = proven(tx, &proposal.memory.id.into())?;
     remove(tx, memory.id)?;
     memory_events::record(tx, MemoryEventKind::Promoted, Some(&memory), None, None, now_ms)?;

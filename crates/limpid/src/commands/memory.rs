@@ -31,7 +31,7 @@ async fn look(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
         MemoryCommand::List { category, archived, json } => {
             let category = category.as_deref().map(read_category).transpose()?;
             let listed = match archived {
-                true => agent.store().archived_memories().await?,
+                true => agent.archived().await?,
                 false => agent.store().memories(category).await?,
             };
             shown::memories(agent, &listed.rows, *json).await?;
@@ -51,13 +51,13 @@ async fn look(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
                 None => None,
                 Some(key) => Some(any_id(agent, key).await?),
             };
-            let Listed { rows, broken } = agent.store().memory_events(id).await?;
+            let Listed { rows, broken } = agent.memory_history(id).await?;
             shown::events(agent, &rows, *json)?;
             super::tell_broken(&broken);
         }
         _ => {
             let json = matches!(command, MemoryCommand::Promotions { json: true });
-            let Listed { rows, broken } = agent.store().promotions(None).await?;
+            let Listed { rows, broken } = agent.all_promotions().await?;
             shown::promotions(agent, &rows, json)?;
             super::tell_broken(&broken);
         }
@@ -107,7 +107,7 @@ async fn change(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
             agent.forget(&which).await?;
             output::tell("Forgotten.");
         }
-        MemoryCommand::Undo { event } => match agent.undo_memory(MemoryEventId(*event)).await? {
+        MemoryCommand::Undo { event } => match agent.undo(MemoryEventId(*event)).await? {
             Some(memory) => output::tell(&format!("Undone: {} is as it was.", memory.key)),
             None => output::tell("Undone: the memory is gone, as it was before."),
         },
@@ -130,7 +130,7 @@ async fn promote(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> 
             (made, "is part of the soul; the memory is gone")
         }
         MemoryCommand::Unpromote { promotion } => {
-            let made = agent.undo_promotion(PromotionId(*promotion)).await?;
+            let made = agent.unpromote(PromotionId(*promotion)).await?;
             (made, "is out of the soul; the memory is back")
         }
         MemoryCommand::Refuse { promotion } => {

@@ -116,7 +116,7 @@ pub(super) fn promotions(agent: &Agent, promotions: &[Promotion], json: bool) ->
 
 async fn provenance(agent: &Agent, memories: &[Memory]) -> Result<HashMap<MemoryId, Provenance>, Failure> {
     let ids: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
-    Ok(agent.store().provenance(&ids).await?.into_iter().collect())
+    Ok(agent.who_said(&ids).await?.into_iter().collect())
 }
 
 /// Who a list says it is from: a stranger, whatever they said; else whether it was said or inferred.
@@ -128,7 +128,8 @@ fn full(memory: &Memory, known: Option<&Provenance>) -> Value {
     let mut value = bare(memory);
     value["author"] = json!(known.map(|known| known.author.as_str()));
     value["source"] = json!(known.and_then(|known| known.source.as_deref()));
-    value["conversation"] = json!(known.and_then(|known| known.conversation.as_ref()).map(|id| id.as_str()));
+    value["conversation"] =
+        json!(known.and_then(|known| known.conversation.as_ref()).map(limpid_core::ConversationId::as_str));
     value["said_ms"] = json!(known.map(|known| known.at_ms));
     value
 }
