@@ -11,9 +11,9 @@ mod memory_forget;
 mod memory_learn;
 mod memory_query;
 mod memory_store;
-mod web;
 mod memory_update;
 pub(crate) mod promote_learning;
+mod web;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
