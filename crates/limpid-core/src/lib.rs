@@ -14,6 +14,7 @@
 //! - [`failure`]: classes of provider errors, and when to try again.
 //! - [`memory`]: one thing that the agent was asked to keep.
 //! - [`reach`]: which tools travel with a prompt, and how the others are found.
+//! - [`mode`]: when a message sounds like the work of another mode, and when a switch may be made.
 //! - [`recall`]: words of a text, and which memory answers a query best.
 //! - [`said`]: whether somebody has said a thing or the agent made it up.
 //! - [`splinterlands`]: the cards of a battle that may be played, and their numbers.
@@ -23,6 +24,7 @@ pub mod failure;
 pub mod id;
 pub mod memory;
 pub mod message;
+pub mod mode;
 pub mod reach;
 pub mod recall;
 pub mod said;
