@@ -69,6 +69,7 @@ impl Driver<'_> {
                             self.worker.listeners.add(sender);
                             self.steer(inbound).await?;
                         }
+                        Command::Settle(settle) => self.worker.put_off(settle),
                         Command::Wake => {}
                     }
                     continue;

@@ -11,15 +11,18 @@ use limpid_turn::{Turn, TurnStart};
 
 use crate::agent::Inner;
 use crate::ask::{Recipe, as_sent};
+use crate::bus::Change;
 use crate::convert;
 use crate::drive::{Driver, Overflow, began, end_of};
 use crate::error::AgentError;
 use crate::event::AgentEvent;
+use crate::frame::{Fitted, Made};
 use crate::gather::{Gathered, Occasion};
 use crate::journal::{Began, Entry};
 use crate::models::Models;
 use crate::notices::{cut_notice, unknown_notice};
 use crate::session::Session;
+use crate::sizing::{effective, frame_of};
 use crate::tools::{FindTools, TurnTools};
 use crate::window::past::Past;
 use crate::worker::{Worker, failed, message_of};
@@ -37,6 +40,8 @@ struct Ready {
     counters: HashMap<String, Estimate>,
     /// The message as it is sent.
     sent: Message,
+    /// What is different from the turn before; it is told once the turn is kept.
+    changes: Vec<Change>,
 }
 
 impl Worker {
@@ -46,7 +51,14 @@ impl Worker {
         let now = inner.clock.now();
         let ids: Vec<InboundId> = waiting.iter().map(|inbound| inbound.id).collect();
         self.listeners.activate(&ids);
-        let conversation = inner.existing(&self.conversation).await?;
+        let mut conversation = inner.existing(&self.conversation).await?;
+        let hint = match waiting.last() {
+            Some(newest) => inner.lean(&conversation, newest).await?,
+            None => None,
+        };
+        if hint.is_some() {
+            conversation = inner.existing(&self.conversation).await?;
+        }
         let path = self.path.take();
         let ready = self.ready(lease, &conversation, path.clone(), &waiting, now).await;
 
@@ -71,6 +83,9 @@ impl Worker {
             vec![TurnWrite::Event(Entry::Began(Box::new(ready.began.clone())).to_row()), TurnWrite::Messages(messages)];
         writes.extend(kept(&conversation, &ready, &typed));
         inner.store.begin_turn(lease, new, writes).await?;
+        for change in &ready.changes {
+            inner.bus.send(Some(&conversation.id), change.clone());
+        }
 
         self.listeners.send(&AgentEvent::Started {
             turn: Some(id.clone()),
@@ -78,7 +93,7 @@ impl Worker {
             profile: ready.began.profile.clone(),
             path: ready.began.path.clone(),
         });
-        for notice in &ready.gathered.notices {
+        for notice in hint.iter().chain(&ready.gathered.notices) {
             self.listeners.send(&AgentEvent::Notice(notice.clone()));
         }
         let start = start_of(&ready.began, &ready.gathered.past);
@@ -118,15 +133,19 @@ impl Worker {
         now: Timestamp,
     ) -> Result<Ready, AgentError> {
         let inner = &self.inner;
-        let models = inner.shelf.for_turn(conversation.model.as_deref()).await?;
-        let card = models[0].info().clone();
+        let mut models = inner.shelf.for_turn(conversation.model.as_deref()).await?;
+        let mut frame = frame_of(Some(conversation));
+        let Fitted { card, mut changes, notice } = frame.fit(models[0].info(), now.as_millisecond());
+        models[0] = inner.shelf.sized(&models[0], &card)?;
         let (typed, _) = newest(inner, waiting);
+        let mode = inner.mode_of(conversation);
         let occasion = Occasion {
             conversation: Some(conversation),
             profile: &conversation.profile,
             path: path.as_deref(),
-            mode: conversation.mode.as_deref().unwrap_or(&inner.config.agent.mode),
+            mode,
             card: &card,
+            frame: &frame,
             text: &typed.text,
             trust: typed.trust,
             now,
@@ -138,15 +157,21 @@ impl Worker {
         gathered.past.unanswered = earlier(inner, waiting).iter().map(|row| convert::in_flight(&row.message)).collect();
         let counter = inner.counter(&card).await?;
         inner.make_room(lease, &mut gathered, &card, counter).await?;
+        let tier = effective(&gathered.profile, &gathered.path, &gathered.inputs);
+        gathered.notices.extend(notice);
+        gathered.notices.extend(inner.stand_in(&gathered.profile, mode, tier).await?);
         let recipe = Recipe::new(inner, &gathered, &card).await?;
         let prompt = recipe.render(&card)?;
-        let cuts = gathered.session.news(prompt.cuts().map(cut_notice).collect());
+        let trims: Vec<String> = prompt.cuts().map(cut_notice).collect();
+        let made = Made { prompt: &prompt, mode, tier, trims: trims.clone(), counter: &recipe.counter(&card) };
+        changes.extend(gathered.session.frame.made(&made));
+        let cuts = gathered.session.news(trims);
         gathered.notices.extend(cuts);
         if gathered.inputs.history.is_empty() {
             gathered.notices.extend(unknown_notice(&card));
         }
         let began = began(inner, &gathered.inputs, &prompt, card.name());
-        Ok(Ready { sent: as_sent(&prompt, &typed), began, models, counters: recipe.counters, gathered })
+        Ok(Ready { sent: as_sent(&prompt, &typed), began, models, counters: recipe.counters, changes, gathered })
     }
 
     /// Keeps the messages and tells why nobody answers them.

@@ -36,7 +36,7 @@ pub enum Change {
         tokens: usize,
         /// The hash of its text.
         hash: String,
-        /// Why: `mode`, `tier`, `goal`, `skills`, `files`, `memory`, `first`.
+        /// Why: `first`, `profile`, `mode`, `tier`, `goal`, `skills`, `tools`, `memory`, or else `files`.
         reason: String,
         /// What budgets cut, a line each.
         trims: Vec<String>,
@@ -133,7 +133,6 @@ impl Default for Bus {
 
 impl Bus {
     /// Tells everybody who listens; nobody has to.
-    #[allow(dead_code, reason = "the parts that change something send here")]
     pub(crate) fn send(&self, conversation: Option<&ConversationId>, change: Change) {
         let _ = self.sender.send(BusEvent { conversation: conversation.cloned(), change });
     }

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_util::Stream;
+use limpid_core::mode::Trigger;
 use limpid_core::{ConversationId, Trust};
 use limpid_store::{Conversation, ConversationChange, ConversationKind, NewConversation, NewInbound};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -12,6 +14,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use crate::agent::{Agent, Inner};
 use crate::error::AgentError;
 use crate::event::AgentEvent;
+use crate::settle::{Setting, Settle};
 use crate::worker::{Command, Sender};
 use crate::world::hex;
 
@@ -158,7 +161,9 @@ impl Stream for TurnHandle {
 
 impl Inner {
     /// The conversation of a request, made or changed as it says. Everything is checked before anything is written.
-    pub(crate) async fn conversation_for(&self, request: &ChatRequest) -> Result<Conversation, AgentError> {
+    ///
+    /// Another mode is the worker's to switch to, before the next turn (OLLM-043).
+    pub(crate) async fn conversation_for(self: &Arc<Self>, request: &ChatRequest) -> Result<Conversation, AgentError> {
         let found = self.find_conversation(&request.conversation).await?;
         let kept = |field: fn(&Conversation) -> Option<String>| found.as_ref().and_then(field);
         let profile = request.profile.clone().or_else(|| kept(|found| Some(found.profile.clone())));
@@ -175,20 +180,43 @@ impl Inner {
             let new = NewConversation { id, kind: ConversationKind::Chat, title, profile, mode, model, now_ms };
             return Ok(self.store.create_conversation(new).await?);
         };
+        let to = request.mode.clone().filter(|to| *to != self.mode_of(&found));
+        if let Some(to) = &to {
+            self.may_switch(&found, to).await?;
+        }
         let mut changes = Vec::new();
         if found.profile != profile {
             changes.push(ConversationChange::Profile(profile));
         }
-        if found.mode != mode {
-            changes.push(ConversationChange::Mode(mode));
-        }
         if found.model != model {
             changes.push(ConversationChange::Model(model));
         }
-        if changes.is_empty() {
+        let changed = match changes.is_empty() {
+            true => found,
+            false => self.store.change_conversation(&found.id, changes, now_ms).await?,
+        };
+        if let Some(to) = to {
+            let setting = Setting::Mode { to, trigger: Trigger::Manual, confidence: None };
+            self.command(&changed.id, Command::Settle(Settle::silently(setting)));
+        }
+        Ok(changed)
+    }
+
+    /// The conversation that is meant, made when there is none.
+    pub(crate) async fn found_or_new(&self, choice: &ConversationChoice) -> Result<Conversation, AgentError> {
+        if let Some(found) = self.find_conversation(choice).await? {
             return Ok(found);
         }
-        Ok(self.store.change_conversation(&found.id, changes, now_ms).await?)
+        let new = NewConversation {
+            id: ConversationId::new(format!("c{}", hex(&*self.ids))),
+            kind: ConversationKind::Chat,
+            title: String::new(),
+            profile: self.config.agent.profile.clone(),
+            mode: None,
+            model: None,
+            now_ms: self.now_ms(),
+        };
+        Ok(self.store.create_conversation(new).await?)
     }
 
     /// The conversation that is meant, when it exists.

@@ -2,6 +2,7 @@
 
 mod files;
 mod memory;
+mod modes;
 mod tools;
 mod web;
 mod window;
@@ -14,6 +15,7 @@ use serde::de::{Deserializer, Error as _};
 
 pub use files::FilesConfig;
 pub use memory::{MemoryConfig, MemoryPolicy};
+pub use modes::ModesConfig;
 pub use tools::ToolsConfig;
 pub use web::{Engine, LocationConfig, SearchConfig, WebConfig};
 pub use window::{Compaction, WindowConfig};
@@ -54,6 +56,8 @@ pub struct Config {
     pub web: WebConfig,
     /// Where this machine is.
     pub location: LocationConfig,
+    /// What is done when a message sounds like the work of another mode.
+    pub modes: ModesConfig,
 }
 
 impl Config {

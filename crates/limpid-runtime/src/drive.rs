@@ -180,6 +180,10 @@ impl Driver<'_> {
                         self.worker.listeners.add(sender);
                         self.steer(inbound).await?
                     }
+                    Command::Settle(settle) => {
+                        self.worker.put_off(settle);
+                        Vec::new()
+                    }
                     Command::Wake => Vec::new(),
                 },
             };

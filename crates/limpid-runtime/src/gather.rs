@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use limpid_core::Trust;
+use limpid_core::{Tier, Trust};
 use limpid_model::ModelCard;
 use limpid_prompt::Profile;
 use limpid_prompt::inputs::{ChangedInput, Inputs, MemoryInput, TimeInfo};
@@ -17,6 +17,7 @@ use limpid_store::Conversation;
 use crate::agent::Inner;
 use crate::convert;
 use crate::error::AgentError;
+use crate::frame::Frame;
 use crate::home::read_text;
 use crate::platform::platform;
 use crate::prompts::Loaded;
@@ -37,7 +38,10 @@ pub(crate) struct Occasion<'a> {
     pub(crate) profile: &'a str,
     pub(crate) path: Option<&'a str>,
     pub(crate) mode: &'a str,
+    /// The model, with the window of the conversation.
     pub(crate) card: &'a ModelCard,
+    /// Tier and window of the conversation.
+    pub(crate) frame: &'a Frame,
     /// The newest message, as it was typed.
     pub(crate) text: &'a str,
     pub(crate) trust: Trust,
@@ -77,6 +81,7 @@ impl Inner {
             additional_instructions: self.config.prompt.additional_instructions.clone(),
             use_sanity_checks: self.config.prompt.sanity_checks,
             mode: occasion.mode.to_owned(),
+            tier: occasion.frame.tier().map(Tier::number),
             model: convert::model(occasion.card),
             tools: self.tools.inputs(),
             workspace: workspace::read(&self.home.workspace(), &time, &mut notices)?,
@@ -116,6 +121,7 @@ impl Inner {
         let uses = BTreeMap::new();
         let choice = Choice { profile: &profile, path: &path, defers, border, kept: tools, uses: &uses };
         session.tools = reach::settle(&mut inputs, &choice);
+        session.frame = occasion.frame.clone();
         Ok(Gathered { inputs, past, profile, path, session, notices })
     }
 

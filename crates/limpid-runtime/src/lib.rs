@@ -3,6 +3,7 @@
 //! # Layout
 //! - [`agent`], [`chat`], [`event`]: the handle, a message to it, and what is seen of a turn.
 //! - [`bus`]: what changes besides the turns, for everybody who watches.
+//! - [`modes`], [`sizing`], `undo`, `settle`, `templates`: the mode and the window of a conversation, and when they change.
 //! - [`slash`]: commands that begin with a slash, the same on every surface.
 //! - [`preview`], [`ledger`], [`doctor`]: the next prompt, requests sent again, what is wrong.
 //! - [`setup`], [`profile_files`]: the files of a home folder; `memories`: memories changed by hand,
@@ -12,8 +13,8 @@
 //!   one place that calls a model.
 //! - [`tools`]: what the model may have done, and the one place where it is.
 //! - `reach`: which tools travel with a prompt, and which wait to be found.
-//! - `gather`, `session`, `workspace`, `redact`, `counting`, `convert`: what a prompt is made from.
 //! - `window`: what a model sees of a long conversation, and how it is kept small enough.
+//! - `gather`, `session`, `frame`, `workspace`, `redact`, `counting`, `convert`: what a prompt is made from.
 //! - `journal`: the form in which a turn's events are kept.
 
 pub mod agent;
@@ -28,6 +29,7 @@ pub mod doctor;
 mod drive;
 pub mod error;
 pub mod event;
+mod frame;
 mod gather;
 pub mod home;
 mod journal;
@@ -35,6 +37,7 @@ mod keeper;
 pub mod ledger;
 mod memories;
 pub mod models;
+pub mod modes;
 mod notices;
 mod platform;
 pub mod preview;
@@ -45,9 +48,13 @@ mod reach;
 mod redact;
 mod resume;
 mod session;
+mod settle;
 pub mod setup;
+pub mod sizing;
 pub mod slash;
+mod templates;
 pub mod tools;
+mod undo;
 mod window;
 mod worker;
 mod workspace;
@@ -63,7 +70,10 @@ pub use home::Home;
 pub use ledger::Answering;
 pub use limpid_turn::Outcome;
 pub use models::{Found, memory_available};
+pub use modes::{FocusChange, ModeState, ModeSwitch};
 pub use preview::PreviewRequest;
+pub use settle::Settled;
+pub use sizing::Tiers;
 pub use slash::{Completion, Slash, SlashReply};
 pub use tools::{PathArgument, Tool, ToolBox, ToolContext, ToolText};
 pub use window::{CompactionReport, ContextReport};

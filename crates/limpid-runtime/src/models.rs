@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use futures_util::stream::BoxStream;
 use limpid_core::FailureClass;
 use limpid_model::catalogue::{Downloads, Installed, ModelProfile, ModelProfiles};
 use limpid_model::provider::{Settings, find_servers_at, presets, resolve};
-use limpid_model::{ApiKey, Model, ModelCard, ModelError, Timeouts};
+use limpid_model::{ApiKey, Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared, Timeouts};
+use tokio_util::sync::CancellationToken;
 
 use crate::config::Config;
 use crate::error::AgentError;
@@ -89,6 +91,19 @@ impl Shelf {
         Ok(model)
     }
 
+    /// The same model held to another window: its provider is told that one, and every limit follows it (OLLM-018).
+    pub(crate) fn sized(&self, model: &Arc<dyn Model>, card: &ModelCard) -> Result<Arc<dyn Model>, AgentError> {
+        if model.info() == card {
+            return Ok(Arc::clone(model));
+        }
+        if card.local || self.only.is_some() {
+            return Ok(Arc::new(Held { model: Arc::clone(model), card: card.clone() }));
+        }
+        let mut settings = settings(&self.config, &self.environment);
+        settings.cards = vec![card.clone()];
+        resolve(&card.name(), &settings).map_err(|error| unknown(&error))
+    }
+
     /// Looks for a model in the order of SUR-002: keys and addresses, servers on this machine, fetched models.
     pub(crate) async fn find(&self) -> Option<Found> {
         for place in places(&self.config, &self.environment) {
@@ -131,11 +146,8 @@ impl Shelf {
 
     /// A model behind a provider, with what is known of it. A name that nothing is known of goes through unchanged.
     fn open_remote(&self, name: &str) -> Result<Arc<dyn Model>, AgentError> {
-        let unknown = |error: limpid_model::provider::ResolveError| {
-            AgentError::from(ModelError::new(FailureClass::UnknownModel, error.to_string()))
-        };
         let mut settings = settings(&self.config, &self.environment);
-        let plain = resolve(name, &settings).map_err(unknown)?;
+        let plain = resolve(name, &settings).map_err(|error| unknown(&error))?;
         let assumed = plain.info();
         let profile = self.profile(&assumed.provider, &assumed.id)?;
         let card = ModelCard { tools: profile.tools.unwrap_or(assumed.tools), ..profile.card() };
@@ -143,7 +155,7 @@ impl Shelf {
             return Ok(plain);
         }
         settings.cards = vec![card];
-        resolve(name, &settings).map_err(unknown)
+        resolve(name, &settings).map_err(|error| unknown(&error))
     }
 
     #[cfg(feature = "local")]
@@ -173,12 +185,44 @@ impl Shelf {
     }
 }
 
+/// A model that has a larger window than it may use.
+struct Held {
+    model: Arc<dyn Model>,
+    card: ModelCard,
+}
+
+impl Model for Held {
+    fn info(&self) -> &ModelCard {
+        &self.card
+    }
+
+    fn prepare(&self, call: &ModelCall) -> Result<Prepared, ModelError> {
+        self.model.prepare(call)
+    }
+
+    fn template(&self, call: &ModelCall) -> Result<Vec<String>, ModelError> {
+        self.model.template(call)
+    }
+
+    fn send(
+        &self,
+        prepared: Prepared,
+        cancel: CancellationToken,
+    ) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
+        self.model.send(prepared, cancel)
+    }
+}
+
 /// Bytes of memory that a local model may use, when the system says.
 pub fn memory_available() -> Option<u64> {
     #[cfg(feature = "local")]
     return limpid_model::local::available();
     #[cfg(not(feature = "local"))]
     None
+}
+
+fn unknown(error: &limpid_model::provider::ResolveError) -> AgentError {
+    ModelError::new(FailureClass::UnknownModel, error.to_string()).into()
 }
 
 /// A provider whose key or address is set.

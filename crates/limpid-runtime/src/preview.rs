@@ -10,6 +10,7 @@ use crate::ask::Recipe;
 use crate::chat::ConversationChoice;
 use crate::error::AgentError;
 use crate::gather::Occasion;
+use crate::sizing::frame_of;
 
 /// Which prompt to look at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,7 +40,7 @@ impl Agent {
         let conversation = inner.find_conversation(&request.conversation).await?;
         let own = conversation.as_ref();
         let profile = request.profile.as_deref().or(own.map(|own| own.profile.as_str()));
-        let mode = request.mode.as_deref().or(own.and_then(|own| own.mode.as_deref()));
+        let mode = request.mode.as_deref();
         let wanted = request.model.as_deref().or(own.and_then(|own| own.model.as_deref()));
         let model = match inner.shelf.choose(wanted).await {
             Ok(model) => Some(model),
@@ -49,12 +50,16 @@ impl Agent {
         };
         let card = model.as_ref().map_or_else(no_model, |model| model.info().clone());
         let text = inner.redactor.clean(request.text);
+        let mut frame = frame_of(own);
+        let card = frame.fit(&card, inner.now_ms()).card;
+        let mode = mode.unwrap_or_else(|| own.map_or(inner.config.agent.mode.as_str(), |own| inner.mode_of(own)));
         let occasion = Occasion {
             conversation: own,
             profile: profile.unwrap_or(&inner.config.agent.profile),
             path: request.path.as_deref(),
-            mode: mode.unwrap_or(&inner.config.agent.mode),
+            mode,
             card: &card,
+            frame: &frame,
             text: &text,
             trust: Trust::Owner,
             now: inner.clock.now(),

@@ -13,6 +13,7 @@ use crate::drive::{Driver, Overflow, end_of, unknown_outcomes};
 use crate::error::AgentError;
 use crate::journal::Entry;
 use crate::session::Session;
+use crate::sizing::frame_of;
 use crate::tools::{FindTools, TurnTools};
 use crate::worker::{Worker, failed};
 
@@ -55,7 +56,9 @@ impl Worker {
             own.iter().take(asked.saturating_sub(1)).map(|row| convert::in_flight(&row.message)).collect();
 
         let loaded = inner.prompts.load_one(&began.profile)?;
-        let models = inner.shelf.for_turn(Some(&began.model)).await?;
+        let mut models = inner.shelf.for_turn(Some(&began.model)).await?;
+        let card = frame_of(Some(&conversation)).fit(models[0].info(), inner.now_ms()).card;
+        models[0] = inner.shelf.sized(&models[0], &card)?;
         let made = machine.in_flight().iter().flat_map(|message| &message.calls).map(|call| call.name.as_str());
         let profile = loaded.profile(&began.profile)?;
         let kept = Session::read(inner.existing(&self.conversation).await?.session.as_deref()).unwrap_or_default();

@@ -8,6 +8,7 @@ use limpid_prompt::inputs::MemoryEntry;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::frame::Frame;
 use crate::reach::KeptTools;
 
 /// What a conversation keeps; the store holds it as JSON text.
@@ -25,6 +26,9 @@ pub(crate) struct Session {
     /// Which tools travel.
     #[serde(default)]
     pub(crate) tools: KeptTools,
+    /// Tier, window and system prompt; it outlives borders.
+    #[serde(default)]
+    pub(crate) frame: Frame,
 }
 
 /// Pinned memories by the place where a turn's prompt shows them.
@@ -56,6 +60,11 @@ impl Session {
     /// What a profile keeps that renders its beginning each turn.
     pub(crate) fn without_beginning(self) -> Self {
         Self { cuts: self.cuts, ..Self::default() }
+    }
+
+    /// The same with a border at the next turn.
+    pub(crate) fn at_border(self) -> Self {
+        Self { key: String::new(), ..self }
     }
 
     /// The text for the store.

@@ -15,6 +15,7 @@ mod new;
 mod profile;
 mod prompt;
 mod stop;
+mod undo;
 
 use std::sync::Arc;
 
@@ -31,6 +32,7 @@ static TABLE: &[&dyn SlashCommand] = &[
     &help::Help,
     &new::New,
     &stop::Stop,
+    &undo::Undo,
     &mode::Mode,
     &profile::Profile,
     &model::Model,
@@ -179,6 +181,14 @@ impl Scene<'_> {
     pub(crate) async fn change(&self, request: ChatRequest) -> Result<Conversation, AgentError> {
         let conversation = self.choice.clone();
         self.inner().conversation_for(&ChatRequest { conversation, ..request }).await
+    }
+
+    /// The conversation, made when there is none.
+    pub(crate) async fn found_or_new(&self) -> Result<Conversation, AgentError> {
+        match &self.conversation {
+            Some(found) => Ok(found.clone()),
+            None => self.inner().found_or_new(self.choice).await,
+        }
     }
 
     /// A reply that says something and changes nothing.

@@ -15,6 +15,7 @@ use crate::agent::Inner;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
 use crate::process;
+use crate::settle::Settle;
 use crate::window::fit::Room;
 
 /// How long a lease lasts when nobody renews it.
@@ -30,6 +31,8 @@ const SNAPSHOT_TURNS: usize = 5;
 pub(crate) enum Command {
     /// A message was accepted.
     Message { inbound: Inbound, sender: Option<Sender>, path: Option<String> },
+    /// Something is to be set.
+    Settle(Settle),
     /// The running turn is to stop.
     Cancel,
     /// There may be something to do.
@@ -99,6 +102,8 @@ pub(crate) struct Worker {
     pub(crate) path: Option<String>,
     /// What the newest turn left of the window.
     pub(crate) room: Option<Room>,
+    /// What is to be set when no turn runs.
+    pub(crate) settling: Vec<Settle>,
 }
 
 impl Inner {
@@ -123,6 +128,7 @@ impl Inner {
             listeners: Listeners::default(),
             path: None,
             room: None,
+            settling: Vec::new(),
         };
         tokio::spawn(worker.work());
     }
@@ -164,6 +170,7 @@ impl Worker {
         self.resume_turns(lease).await?;
         loop {
             let waiting = self.waiting().await?;
+            self.settle().await;
             if waiting.is_empty() {
                 self.prune().await;
                 return Ok(());
@@ -210,6 +217,7 @@ impl Worker {
                     self.listeners.add(sender);
                     self.path = path;
                 }
+                Command::Settle(settle) => self.settling.push(settle),
                 Command::Cancel => stopped = true,
                 Command::Wake => {}
             }

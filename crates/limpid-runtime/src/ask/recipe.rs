@@ -56,7 +56,8 @@ impl Recipe {
         self.profile.render(request).map_err(|error| ModelError::new(FailureClass::TooLarge, error.to_string()))
     }
 
-    fn counter(&self, card: &ModelCard) -> Estimate {
+    /// What counts the prompts for a model.
+    pub(crate) fn counter(&self, card: &ModelCard) -> Estimate {
         self.counters.get(&card.name()).cloned().unwrap_or_default()
     }
 

@@ -1,13 +1,15 @@
 //! `/context`.
 
 use async_trait::async_trait;
+use limpid_core::WindowSize;
 
 use super::{Scene, SlashCommand, SlashReply};
 use crate::chat::ConversationChoice;
 use crate::error::AgentError;
 use crate::preview::PreviewRequest;
+use crate::settle::Settled;
 
-/// Shows how full the window is.
+/// Shows how full the window is, or chooses its size (OLLM-018, OLLM-026).
 pub(super) struct Context;
 
 #[async_trait]
@@ -16,24 +18,63 @@ impl SlashCommand for Context {
         "context"
     }
 
-    fn help(&self) -> &'static str {
-        "Show how full the window is"
+    fn arguments(&self) -> &'static str {
+        "[size TOKENS | size default]"
     }
 
-    async fn run(&self, scene: &Scene<'_>, _arguments: &str) -> Result<SlashReply, AgentError> {
-        let own = scene.conversation.as_ref();
-        let wanted = own.and_then(|conversation| conversation.model.as_deref());
-        let card = scene.inner().shelf.choose(wanted).await?.info().clone();
-        let known = own.map(|conversation| conversation.id.clone());
-        let conversation = known.map_or(ConversationChoice::New, ConversationChoice::Id);
-        let request = PreviewRequest { conversation, ..PreviewRequest::default() };
-        let prompt = scene.agent.prompt_preview(request).await?;
-        let used = prompt.totals().map_or(0, |totals| totals.total);
-        let messages = own.map_or(0, |conversation| conversation.messages);
-        let window = match card.usable_window {
-            Some(usable) => format!("of the {} that {} can use", usable.0, card.name()),
-            None => format!("; the window of {} is not known", card.name()),
-        };
-        Ok(scene.says(format!("{messages} messages; the next prompt has {used} tokens {window}.").replace(" ;", ";")))
+    fn help(&self) -> &'static str {
+        "Show how full the window is, or choose its size"
     }
+
+    async fn words(&self, _scene: &Scene<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
+        let words: &[&str] = match before {
+            [] => &["size"],
+            ["size"] => &["2K", "4K", "8K", "16K", "32K", "64K", "128K", "default"],
+            _ => &[],
+        };
+        Ok(words.iter().map(|word| (*word).to_owned()).collect())
+    }
+
+    async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
+        match arguments.split_whitespace().collect::<Vec<_>>().as_slice() {
+            [] => show(scene).await,
+            ["size", "default"] => resize(scene, None).await,
+            ["size", size] => resize(scene, Some(read_size(size)?)).await,
+            _ => Err(AgentError::Invalid(format!("/context takes {}", self.arguments()))),
+        }
+    }
+}
+
+async fn show(scene: &Scene<'_>) -> Result<SlashReply, AgentError> {
+    let known = scene.conversation.as_ref().map(|conversation| conversation.id.clone());
+    let conversation = known.map_or(ConversationChoice::New, ConversationChoice::Id);
+    let tiers = scene.agent.tiers(&conversation).await?;
+    let request = PreviewRequest { conversation, ..PreviewRequest::default() };
+    let prompt = scene.agent.prompt_preview(request).await?;
+    let used = prompt.totals().map_or(0, |totals| totals.total);
+    let messages = scene.conversation.as_ref().map_or(0, |conversation| conversation.messages);
+    Ok(scene.says(format!("{messages} messages; the next prompt has {used} tokens.\n{tiers}")))
+}
+
+async fn resize(scene: &Scene<'_>, size: Option<WindowSize>) -> Result<SlashReply, AgentError> {
+    let conversation = scene.found_or_new().await?;
+    let to = size.map_or("the model's own".to_owned(), |size| format!("{} tokens", size.0));
+    let text = match scene.agent.resize(&conversation.id, size).await? {
+        Settled::Changed(_) => format!("The window is {to} from the next message on."),
+        Settled::Later => format!("An answer is under way; the window is {to} when that has ended."),
+        Settled::Same => format!("The window is {to} already."),
+    };
+    let tiers = scene.agent.tiers(&ConversationChoice::Id(conversation.id.clone())).await?;
+    Ok(scene.says(format!("{text}\n{tiers}")).after(&conversation, &["window"]))
+}
+
+/// Reads `16K` or `16384`.
+fn read_size(word: &str) -> Result<WindowSize, AgentError> {
+    let wrong = || AgentError::Invalid(format!("`{word}` is no size of a window; write 16K or 16384"));
+    let (digits, unit) = match word.strip_suffix(['k', 'K']) {
+        Some(digits) => (digits, 1024),
+        None => (word, 1),
+    };
+    let number: u32 = digits.parse().map_err(|_| wrong())?;
+    number.checked_mul(unit).map(WindowSize).ok_or_else(wrong)
 }

@@ -23,6 +23,7 @@ use crate::convert;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
 use crate::gather::Occasion;
+use crate::sizing::frame_of;
 
 /// How long one call for a summary may take (OLLM-095).
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -46,13 +47,16 @@ impl Inner {
     /// Reads what the next request of a conversation would be made from, without a new message.
     pub(crate) async fn scene(&self, conversation: Conversation) -> Result<Scene, AgentError> {
         let model = self.shelf.choose(conversation.model.as_deref()).await?;
-        let card = model.info().clone();
+        let mut frame = frame_of(Some(&conversation));
+        let card = frame.fit(model.info(), self.now_ms()).card;
+        let model = self.shelf.sized(&model, &card)?;
         let occasion = Occasion {
             conversation: Some(&conversation),
             profile: &conversation.profile,
             path: None,
-            mode: conversation.mode.as_deref().unwrap_or(&self.config.agent.mode),
+            mode: self.mode_of(&conversation),
             card: &card,
+            frame: &frame,
             text: "",
             trust: Trust::Owner,
             now: self.clock.now(),
@@ -132,6 +136,9 @@ impl Inner {
         };
         let written = self.store.write_window(lease, event, self.now_ms()).await?;
         self.warned().remove(&lease.conversation);
+        if written.new.failure.is_none() {
+            self.renew_sizes(&lease.conversation, "compaction").await?;
+        }
         let change = match &written.new.failure {
             None => Change::CompactionFinished {
                 before,

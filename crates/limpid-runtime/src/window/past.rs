@@ -11,6 +11,8 @@ use crate::agent::Inner;
 use crate::convert;
 use crate::error::AgentError;
 use crate::session;
+use crate::sizing::frame_of;
+use crate::undo::is_in;
 
 /// The messages that a conversation still shows, and what stands for the others.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +31,7 @@ pub(crate) struct Past {
 }
 
 impl Inner {
-    /// Reads what a conversation shows. A record that cannot be read costs that record only.
+    /// Reads what a conversation shows, without the turns that were taken out. A record that cannot be read costs that record only.
     pub(crate) async fn past(
         &self,
         conversation: &Conversation,
@@ -43,14 +45,19 @@ impl Inner {
                 broken.table, broken.id, broken.reason
             ));
         }
+        let undone = frame_of(Some(conversation)).undone;
         // While everything is shown, it holds the first message and every call.
-        let (first, calls) = if view.through.is_some() {
+        let (first, mut calls) = if view.through.is_some() {
             let first = self.store.first_message(&conversation.id).await.ok().flatten();
             (first, self.store.call_ids(&conversation.id).await?.into_iter().collect())
         } else {
             (None, BTreeSet::new())
         };
-        Ok(Past::new(view, listed.rows, first, calls))
+        if !undone.is_empty() {
+            calls = self.store.call_ids(&conversation.id).await?.into_iter().collect();
+        }
+        let rows = listed.rows.into_iter().filter(|row| is_in(&undone, &row.turn)).collect();
+        Ok(Past::new(view, rows, first, calls))
     }
 }
 

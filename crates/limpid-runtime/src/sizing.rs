@@ -1,0 +1,183 @@
+//! The size of a conversation's window, and the tier of its prompts (OLLM-018, OLLM-025 to OLLM-027).
+
+use std::fmt;
+
+use limpid_core::{ConversationId, Tier, Trust, WindowSize};
+use limpid_prompt::count::TokenCounter as _;
+use limpid_prompt::inputs::Inputs;
+use limpid_prompt::{Profile, render};
+use limpid_store::{Conversation, ConversationChange};
+
+use crate::agent::{Agent, Inner};
+use crate::ask::Recipe;
+use crate::bus::Change;
+use crate::chat::ConversationChoice;
+use crate::error::AgentError;
+use crate::frame::{Frame, Made};
+use crate::gather::Occasion;
+use crate::models::memory_available;
+use crate::modes::manual;
+use crate::notices::cut_notice;
+use crate::session::Session;
+use crate::settle::{Setting, Settled};
+
+/// Tokens below which a window is of no use.
+const LEAST: u32 = 2048;
+
+/// The tiers of a conversation (OLLM-025).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tiers {
+    /// The model.
+    pub model: String,
+    /// Bytes of this machine's memory that a model in this process may use; none for another's machine, or when it is
+    /// not known.
+    pub memory: Option<u64>,
+    /// The window that the model has, when it is known.
+    pub actual: Option<WindowSize>,
+    /// The window that the conversation is held to, when it is known.
+    pub window: Option<WindowSize>,
+    /// The tier that its prompts are made in.
+    pub effective: Tier,
+}
+
+impl fmt::Display for Tiers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let size = |size: Option<WindowSize>| match size {
+            Some(size) => format!("a window of {} tokens, tier {}", size.0, Tier::of(size)),
+            None => "a window of unknown size".to_owned(),
+        };
+        write!(f, "{} has {}", self.model, size(self.actual))?;
+        if let Some(memory) = self.memory {
+            write!(f, ", in {:.1} GB of memory", memory as f64 / 1e9)?;
+        }
+        if self.window != self.actual {
+            write!(f, "; this conversation is held to {}", size(self.window))?;
+        }
+        write!(f, "; prompts are of tier {}.", self.effective)
+    }
+}
+
+impl Agent {
+    /// The tiers of a conversation, or of the next new one.
+    ///
+    /// # Errors
+    /// When there is no such conversation, or no model.
+    pub async fn tiers(&self, conversation: &ConversationChoice) -> Result<Tiers, AgentError> {
+        let inner = &self.inner;
+        let found = inner.find_conversation(conversation).await?;
+        let own = found.as_ref();
+        let model = inner.shelf.choose(own.and_then(|own| own.model.as_deref())).await?;
+        let card = model.info();
+        let mut frame = frame_of(own);
+        let fitted = frame.fit(card, inner.now_ms());
+        let profile = own.map_or(inner.config.agent.profile.as_str(), |own| own.profile.as_str());
+        let profile = inner.prompts.load_one(profile)?.profile(profile)?;
+        let path = if card.local { "chat-local" } else { "chat-remote" };
+        let inputs = Inputs { tier: frame.tier().map(Tier::number), ..Inputs::default() };
+        let effective = effective(&profile, path, &inputs);
+        Ok(Tiers {
+            model: card.name(),
+            memory: memory_available().filter(|_| card.local),
+            actual: card.window,
+            window: fitted.card.window,
+            effective,
+        })
+    }
+
+    /// Chooses the window of a conversation, or (none) the model's own again. It holds from the next message on; while
+    /// a reply streams, from the one after it.
+    ///
+    /// # Errors
+    /// When the model has no window of that size, or the prompt does not fit it.
+    pub async fn resize(&self, id: &ConversationId, size: Option<WindowSize>) -> Result<Settled, AgentError> {
+        let conversation = self.inner.existing(id).await?;
+        let card = self.inner.shelf.choose(conversation.model.as_deref()).await?.info().clone();
+        let most = card.window.map_or(u32::MAX, |window| window.0);
+        if let Some(WindowSize(size)) = size.filter(|size| size.0 < LEAST || size.0 > most) {
+            let most = if most == u32::MAX { "more".to_owned() } else { most.to_string() };
+            return Err(AgentError::Invalid(format!(
+                "{} cannot have a window of {size} tokens; choose {LEAST} to {most}",
+                card.name()
+            )));
+        }
+        self.inner.arrange(id, Setting::Window(size)).await
+    }
+}
+
+impl Inner {
+    /// Makes the prompt anew after something was set, and takes note of it. Without a model there is none to be made.
+    pub(crate) async fn rebuild(
+        &self,
+        conversation: &Conversation,
+        frame: &mut Frame,
+    ) -> Result<Vec<Change>, AgentError> {
+        let Ok(model) = self.shelf.choose(conversation.model.as_deref()).await else { return Ok(Vec::new()) };
+        let now = self.clock.now();
+        let fitted = frame.fit(model.info(), now.as_millisecond());
+        let mode = self.mode_of(conversation);
+        let occasion = Occasion {
+            conversation: Some(conversation),
+            profile: &conversation.profile,
+            path: None,
+            mode,
+            card: &fitted.card,
+            frame,
+            text: "",
+            trust: Trust::Owner,
+            now,
+        };
+        let mut gathered = self.gather(occasion).await?;
+        let counter = self.counter(&fitted.card).await?;
+        gathered.past.show(&mut gathered.inputs, &|text| counter.count(text));
+        let recipe = Recipe::new(self, &gathered, &fitted.card).await?;
+        let prompt = recipe.render(&fitted.card)?;
+        let made = Made {
+            prompt: &prompt,
+            mode,
+            tier: effective(&gathered.profile, &gathered.path, &gathered.inputs),
+            trims: prompt.cuts().map(cut_notice).collect(),
+            counter: &counter,
+        };
+        let mut changes = fitted.changes;
+        changes.extend(frame.made(&made));
+        Ok(changes)
+    }
+
+    /// Chooses the window of a conversation.
+    pub(crate) async fn resize(&self, id: &ConversationId, size: Option<WindowSize>) -> Result<Settled, AgentError> {
+        let conversation = self.existing(id).await?;
+        let mut session = Session::read(conversation.session.as_deref()).unwrap_or_default();
+        let before = session.frame.chosen();
+        if before == size {
+            return Ok(Settled::Same);
+        }
+        session.frame.choose(size);
+        let changes = self.rebuild(&conversation, &mut session.frame).await?;
+        let event = manual("window", size.map(|size| size.0.to_string()));
+        let kept = vec![ConversationChange::Session(Some(session.to_text()))];
+        self.store.set_in_conversation(id, kept, vec![event], self.now_ms()).await?;
+        changes.into_iter().for_each(|change| self.bus.send(Some(id), change));
+        Ok(Settled::Changed(before.map_or("the model's own".to_owned(), |before| before.0.to_string())))
+    }
+
+    /// Lets a conversation take tier and window anew at its next turn: the last turn of a stretch is over (OLLM-026).
+    pub(crate) async fn renew_sizes(&self, id: &ConversationId, reason: &str) -> Result<(), AgentError> {
+        let conversation = self.existing(id).await?;
+        let mut session = Session::read(conversation.session.as_deref()).unwrap_or_default();
+        session.frame.renew(reason);
+        let kept = vec![ConversationChange::Session(Some(session.to_text()))];
+        self.store.change_conversation(id, kept, self.now_ms()).await?;
+        Ok(())
+    }
+}
+
+/// What frames the prompts of a conversation.
+pub(crate) fn frame_of(conversation: Option<&Conversation>) -> Frame {
+    let session = conversation.and_then(|conversation| conversation.session.as_deref());
+    Session::read(session).unwrap_or_default().frame
+}
+
+/// The tier that a path's prompt is made in.
+pub(crate) fn effective(profile: &Profile, path: &str, inputs: &Inputs) -> Tier {
+    profile.path(path).map_or(Tier::ALL[2], |path| render::tier(path, inputs))
+}
