@@ -16,7 +16,7 @@ impl Agent {
     ///
     /// # Errors
     /// When there is none.
-    pub async fn undo(&self, id: &ConversationId) -> Result<Settled, AgentError> {
+    pub async fn undo_turn(&self, id: &ConversationId) -> Result<Settled, AgentError> {
         self.inner.arrange(id, Setting::Undo).await
     }
 
@@ -24,7 +24,7 @@ impl Agent {
     ///
     /// # Errors
     /// When there is none.
-    pub async fn redo(&self, id: &ConversationId) -> Result<Settled, AgentError> {
+    pub async fn redo_turn(&self, id: &ConversationId) -> Result<Settled, AgentError> {
         self.inner.arrange(id, Setting::Redo).await
     }
 }

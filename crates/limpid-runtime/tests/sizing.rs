@@ -93,20 +93,20 @@ async fn a_turn_is_taken_out_of_what_is_sent_and_put_back() {
     say(&agent, "I like tea").await;
     say(&agent, "I like coffee").await;
     let id = id(&agent).await;
-    assert_eq!(agent.undo(&id).await.unwrap(), Settled::Changed("I like coffee".to_owned()));
+    assert_eq!(agent.undo_turn(&id).await.unwrap(), Settled::Changed("I like coffee".to_owned()));
     let agent = bench.agent();
     say(&agent, "What do I like?").await;
     let sent = |at: usize| bench.server.calls()[at].text();
     assert!(sent(2).contains("I like tea") && !sent(2).contains("coffee"), "{}", sent(2));
     assert_eq!(agent.store().messages(&id, None).await.unwrap().rows.len(), 6, "nothing is deleted");
     // The last turn in the window is the newest; the one that is out stays out.
-    assert_eq!(agent.undo(&id).await.unwrap(), Settled::Changed("What do I like?".to_owned()));
-    assert_eq!(agent.undo(&id).await.unwrap(), Settled::Changed("I like tea".to_owned()));
-    assert!(agent.undo(&id).await.is_err());
+    assert_eq!(agent.undo_turn(&id).await.unwrap(), Settled::Changed("What do I like?".to_owned()));
+    assert_eq!(agent.undo_turn(&id).await.unwrap(), Settled::Changed("I like tea".to_owned()));
+    assert!(agent.undo_turn(&id).await.is_err());
     for _ in 0..3 {
-        agent.redo(&id).await.unwrap();
+        agent.redo_turn(&id).await.unwrap();
     }
-    assert!(agent.redo(&id).await.is_err());
+    assert!(agent.redo_turn(&id).await.is_err());
     say(&agent, "And?").await;
     assert!(sent(3).contains("I like tea") && sent(3).contains("coffee"));
 }

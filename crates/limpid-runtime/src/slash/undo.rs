@@ -34,8 +34,8 @@ impl SlashCommand for Undo {
         let nothing = || AgentError::Invalid("there is no conversation yet, so nothing to take out".to_owned());
         let conversation = scene.conversation.as_ref().ok_or_else(nothing)?;
         let (settled, back) = match arguments {
-            "" => (scene.agent.undo(&conversation.id).await?, false),
-            "back" => (scene.agent.redo(&conversation.id).await?, true),
+            "" => (scene.agent.undo_turn(&conversation.id).await?, false),
+            "back" => (scene.agent.redo_turn(&conversation.id).await?, true),
             other => {
                 return Err(AgentError::Invalid(format!("/undo does not know `{other}`; write /undo or /undo back")));
             }
