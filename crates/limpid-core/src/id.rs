@@ -37,6 +37,12 @@ text_id! {
     RequestId
     /// One tool call, as the model named it.
     CallId
+    /// One goal of a conversation: `g1`, `g2`, …
+    GoalId
+    /// One step of a goal: `s1`, `s2`, …
+    CheckpointId
+    /// One decision of a goal: `d1`, `d2`, …
+    DecisionId
 }
 
 macro_rules! number_id {

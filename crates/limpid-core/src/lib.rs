@@ -12,6 +12,7 @@
 //! - [`digest`]: what a model sees of a conversation that no longer fits its window.
 //! - [`usage`]: tokens and money of a call.
 //! - [`failure`]: classes of provider errors, and when to try again.
+//! - [`goal`]: what the person wants done over many turns, its log, and the markers that advance it.
 //! - [`memory`]: one thing that the agent was asked to keep.
 //! - [`reach`]: which tools travel with a prompt, and how the others are found.
 //! - [`mode`]: when a message sounds like the work of another mode, and when a switch may be made.
@@ -21,6 +22,7 @@
 
 pub mod digest;
 pub mod failure;
+pub mod goal;
 pub mod id;
 pub mod memory;
 pub mod message;
@@ -36,7 +38,7 @@ pub mod window;
 
 pub use digest::{Digest, DigestLevel, Entry, Pin, Shortened, WindowView};
 pub use failure::{FailureClass, RetryPlan};
-pub use id::{CallId, ConversationId, MemoryId, MessageId, RequestId, TurnId};
+pub use id::{CallId, CheckpointId, ConversationId, DecisionId, GoalId, MemoryId, MessageId, RequestId, TurnId};
 pub use memory::{Category, Memory};
 pub use message::{Message, Role, ToolCall};
 pub use tool::{ToolClass, ToolProtocol, ToolSpec};

@@ -84,6 +84,11 @@ impl Tier {
             _ => 1500,
         }
     }
+
+    /// Tokens that the goal block may take beside that (OLLM-019).
+    pub const fn goal_allotment(self) -> u32 {
+        self.prompt_budget()
+    }
 }
 
 impl fmt::Display for Tier {

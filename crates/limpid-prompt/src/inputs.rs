@@ -22,10 +22,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use agent::{ModelInfo, PlatformInfo, TimeInfo, ToolInput, ToolProtocolName, ToolReach, UiMode};
-pub use changed::ChangedInput;
+pub use changed::{ChangedInput, StoredInput};
 pub use goal::{
     ArtifactAction, ArtifactInput, ArtifactType, CheckpointInput, CheckpointStatus, DecisionInput, GoalInput,
-    GoalStatus, Priority,
+    GoalStatus, MoreInput, Priority,
 };
 pub use history::{CallInput, DelegateInput, Digest, HistoryMessage, Quoted, RoleName, SummarizeInput};
 pub use inbox::{EmailAccount, EmailInput, NewEmail, NewNotification, NewSms, NotificationsInput, SmsInput};

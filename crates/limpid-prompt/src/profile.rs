@@ -72,6 +72,15 @@ impl Profile {
         self.paths.get(name).ok_or_else(|| UnknownName::new("path", name, self.paths.keys()))
     }
 
+    /// The tier that a path has with these inputs: the path's own, else the inputs', else that of the model's window,
+    /// else the third.
+    ///
+    /// # Errors
+    /// When there is no such path.
+    pub fn tier(&self, path: &str, inputs: &crate::Inputs) -> Result<Tier, UnknownName> {
+        Ok(crate::render::tier(self.path(path)?, inputs))
+    }
+
     /// Every path, by name.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.paths.values()

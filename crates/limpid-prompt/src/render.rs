@@ -1,12 +1,13 @@
 //! Rendering: from a profile, a path and inputs to the messages of a request, and the report of every section.
 //!
-//! The steps, each in a file of its own: every section becomes a [`draft`], the [`limits`] cut what is too much, what is
+//! The steps, each in a file of its own: a [`goal`] is made to fit, every section becomes a [`draft`], the [`limits`] cut what is too much, what is
 //! left is [`lay`](laid) out with the origin of every byte, [`history`] is spliced in, and [`rows`] says what became of
 //! each section. Rendering reads its arguments and nothing else (PRO-001).
 
 mod body;
 mod draft;
 mod error;
+mod goal;
 mod history;
 mod laid;
 mod limits;
@@ -88,7 +89,8 @@ impl Renderer<'_> {
     fn render(&self, profile: &Profile) -> Result<Prompt, RenderError> {
         let inputs = self.request.inputs;
         let tag = tag::of_run(inputs);
-        let scope = Scope::new(inputs, profile, self.path, self.tier, &tag);
+        let goals = goal::Fitted::new(inputs, self.tier);
+        let scope = Scope::new(inputs, profile, self.path, self.tier, &tag).with_goals(goals.goal(), goals.stored());
         let mut planned = self.plan(&scope)?;
         let offered = tools::sent(&scope);
         let declared = if inputs.model.tool_protocol == ToolProtocolName::Native { offered.as_slice() } else { &[] };

@@ -16,7 +16,7 @@ pub(crate) use json::schema_in_short;
 pub use record::{GroupView, Record};
 pub use view::{Foreign, View};
 
-use crate::inputs::{Inputs, ToolInput, ToolProtocolName, ToolReach};
+use crate::inputs::{GoalInput, Inputs, ToolInput, ToolProtocolName, ToolReach};
 use crate::profile::{Path, Profile, ToolGroup};
 use crate::template::Slot;
 
@@ -27,6 +27,10 @@ pub struct Scope<'a> {
     profile: &'a Profile,
     tier: Tier,
     boundary: &'a str,
+    /// The goal as far as there is room for it.
+    goal: Option<&'a GoalInput>,
+    /// The goal that the conversation's stored text shows.
+    stored_goal: Option<&'a GoalInput>,
     offered: Vec<&'a ToolInput>,
     sent: Vec<&'a ToolInput>,
     exist: Vec<&'a ToolInput>,
@@ -48,7 +52,15 @@ impl<'a> Scope<'a> {
             let at = order.iter().position(|name| *name == tool.name).unwrap_or(usize::MAX);
             (at, tool.name.as_str())
         });
-        Self { inputs, profile, tier, boundary, offered, sent, exist, left_out, listed }
+        let goal = inputs.goal.as_ref();
+        let stored_goal = inputs.changed.stored.as_ref().map_or(goal, |stored| stored.goal.as_ref());
+        Self { inputs, profile, tier, boundary, goal, stored_goal, offered, sent, exist, left_out, listed }
+    }
+
+    /// The same names with these goals in place of those of the inputs.
+    #[must_use]
+    pub(crate) fn with_goals(self, goal: Option<&'a GoalInput>, stored_goal: Option<&'a GoalInput>) -> Self {
+        Self { goal, stored_goal, ..self }
     }
 
     /// The inputs.

@@ -73,7 +73,8 @@ fn tools(names: &[&str]) -> Value {
 #[test]
 fn sections_stand_in_the_order_of_the_table() {
     for path in ["chat-remote", "chat-local", "coordinator"] {
-        let prompt = render("koshi", path, &everything());
+        // The seed knows no goals.
+        let prompt = render("koshi", path, &patched(everything(), json!({ "goal": null })));
         assert_golden(&format!("{}\n", system(&prompt)), EVERYTHING);
         assert_eq!(roles(&prompt), ["system", "user", "assistant", "user"], "{path}");
         assert_eq!(user(&prompt), "hi");
@@ -282,7 +283,7 @@ fn every_byte_is_a_files_or_a_records_and_only_joins_stand_between() {
                 rest = &rest[at + part.text().len()..];
                 let origin = part.origin();
                 let kind = origin.split(':').next().unwrap();
-                assert!(["shipped", "input", "skill", "message"].contains(&kind), "{path}: {origin}");
+                assert!(["shipped", "input", "skill", "goal", "message"].contains(&kind), "{path}: {origin}");
             }
             assert_eq!(rest.trim(), "", "{path}: text without an origin at the end");
         }

@@ -25,7 +25,7 @@ fn talk(mode: &str, tier: u8) -> Inputs {
     Inputs {
         mode: mode.to_owned(),
         tier: Some(tier),
-        tools: tools(&["read_file", "exec", "web_fetch"]),
+        tools: tools(&["read_file", "exec", "web_fetch", "update_checkpoint"]),
         user_message: "hi".to_owned(),
         ..Inputs::default()
     }

@@ -125,12 +125,14 @@ impl Agent {
         let keys = options.config.provider.values().filter_map(|provider| provider.api_key_env.as_deref());
         let redactor = Redactor::new(&options.environment, &keys.collect::<Vec<_>>());
         let keeper = Keeper::new(Arc::clone(&store), redactor.clone(), &options.config.memory);
+        let bus = Bus::default();
         let parts = ToolParts {
             store: &store,
             keeper: &keeper,
             home: &options.home,
             config: &options.config,
             environment: &options.environment,
+            bus: &bus,
         };
         let tools = ToolBox::new(&parts, options.tools);
         let inner = Inner {
@@ -145,7 +147,7 @@ impl Agent {
             clock: options.clock,
             ids: options.ids,
             tools,
-            bus: Bus::default(),
+            bus,
             store,
             retry: options.retry,
             pause: options.pause,

@@ -23,6 +23,7 @@ use record::{Answer, new_request, trust_of};
 use crate::drive::Driver;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
+use crate::gather::keeps_its_beginning;
 use crate::worker::Command;
 use crate::world::hex;
 
@@ -37,6 +38,7 @@ impl Driver<'_> {
     /// Asks the models in their order until one answers, and gives the machine what came of it.
     pub(crate) async fn ask(&mut self, round: u32, tools: bool) -> Result<Vec<Effect>, AgentError> {
         loop {
+            self.look_at_goal().await?;
             let size = match self.make_room().await {
                 Ok(ledger) => ledger.total(),
                 Err(AgentError::Model(error)) => return self.failed(None, Answer::default(), error).await,
@@ -106,6 +108,15 @@ impl Driver<'_> {
                 }
             }
         }
+    }
+
+    /// Where the beginning is rendered for each call, it shows the goal as it stands (OLLM-129); elsewhere it stays for
+    /// the whole turn, and the results of the tools tell what has changed.
+    async fn look_at_goal(&mut self) -> Result<(), AgentError> {
+        if !keeps_its_beginning(&self.profile) {
+            self.inputs.goal = self.worker.inner.shown_goal(&self.worker.conversation).await?;
+        }
+        Ok(())
     }
 
     /// What renders the prompt of the next call.

@@ -1,5 +1,6 @@
 //! `limpid.toml` as plain values. Every key may be absent; an unknown key is an error that names the known ones.
 
+mod chat;
 mod files;
 mod memory;
 mod modes;
@@ -13,6 +14,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 
+pub use chat::ChatConfig;
 pub use files::FilesConfig;
 pub use memory::{MemoryConfig, MemoryPolicy};
 pub use modes::ModesConfig;
@@ -42,6 +44,8 @@ pub struct Config {
     pub files: FilesConfig,
     /// Texts of the owner's that no file of a profile holds.
     pub prompt: PromptConfig,
+    /// The chat at the terminal.
+    pub chat: ChatConfig,
     /// How far a turn may go.
     pub limits: LimitsConfig,
     /// The ledger of requests.

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use limpid_core::{CallId, Message, MessageId, RequestId, Role, Trust, TurnId};
+use limpid_core::{CallId, Message, MessageId, RequestId, Role, Tier, Trust, TurnId};
 use limpid_model::Model;
 use limpid_prompt::count::Estimate;
 use limpid_prompt::inputs::{Inputs, ToolReach};
@@ -19,6 +19,7 @@ use tokio::task::JoinSet;
 use crate::agent::Inner;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
+use crate::goals::final_text;
 use crate::journal::{Began, Entry};
 use crate::tools::{FIND_TOOLS, ToolContext, TurnTools};
 use crate::window::past::Past;
@@ -109,7 +110,7 @@ impl Driver<'_> {
                 Effect::CallModel { .. } | Effect::RunTools { .. } | Effect::Deliver { .. } => {}
             }
         }
-        for written in self.commit(writes).await? {
+        for written in self.commit_and_advance(writes, final_text(&effects)).await? {
             if let Written::Messages(ids) = written {
                 self.in_flight.extend(ids);
             }
@@ -226,11 +227,18 @@ impl Driver<'_> {
             conversation: self.worker.conversation.clone(),
             turn: self.id.clone(),
             trust: self.trust(),
+            tier: self.tier(),
         }
     }
 
+    /// The tier of the turn's prompt.
+    pub(crate) fn tier(&self) -> Tier {
+        // The path was rendered before this turn could begin.
+        self.profile.tier(&self.path, &self.inputs).unwrap_or(Tier::ALL[2])
+    }
+
     /// Who wrote the least trusted text that the model has read in this turn (SEC-002).
-    fn trust(&self) -> Trust {
+    pub(crate) fn trust(&self) -> Trust {
         let history = self.inputs.history.iter().map(|message| Trust::from(message.trust));
         let in_flight = self.machine.in_flight().iter().map(|message| message.trust);
         let digests = self.inputs.digests.iter().map(|digest| Trust::from(digest.trust));

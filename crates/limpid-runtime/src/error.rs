@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use limpid_core::goal::GoalError;
 use limpid_model::ModelError;
 use limpid_store::StoreError;
 
@@ -11,6 +12,9 @@ pub enum AgentError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// A change of goals was refused.
+    #[error(transparent)]
+    Goal(#[from] GoalError),
     /// A model could not be had, or failed.
     #[error(transparent)]
     Model(#[from] ModelError),

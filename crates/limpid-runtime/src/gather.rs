@@ -1,6 +1,7 @@
 //! Inputs of a prompt: everything that one turn may say to a model, read from files, store, configuration and clock at
 //! one moment (KOSHI-003, PICO-022). No other code builds [`Inputs`] for a turn (LES-014).
 
+mod goal;
 mod memory;
 
 use std::collections::BTreeMap;
@@ -27,6 +28,8 @@ use crate::tools::FindTools;
 use crate::window::past::Past;
 use crate::workspace;
 use crate::world::hex;
+
+pub(crate) use goal::GROUP as GOAL_TOOLS;
 
 /// The profile whose conversations keep their beginning; the others render theirs each turn, as their seeds do.
 const KEEPS_ITS_BEGINNING: &str = "limpid";
@@ -104,6 +107,9 @@ impl Inner {
             None => Past::default(),
         };
         let mut kept = Session::read(occasion.conversation.and_then(|conversation| conversation.session.as_deref()));
+        let mut learned = kept.clone().unwrap_or_default();
+        let conversation = occasion.conversation.map(|conversation| &conversation.id);
+        self.gather_goal(conversation, &mut inputs, &mut learned, &mut notices).await?;
         let defers = keeps_its_beginning(&profile) && self.config.tools.defer;
         if defers {
             inputs.tools.push(FindTools::input());
@@ -113,11 +119,14 @@ impl Inner {
             let key = border_key(&loaded, &inputs, &profile, &path, &Past::mark(&past.view));
             let pins = session::place(kept, key, std::mem::take(&mut inputs.memory.pinned));
             inputs.memory.pinned = pins.pinned;
-            inputs.changed = ChangedInput { goal: false, pinned: pins.changed };
-            (pins.session, pins.border)
+            let mut session = pins.session;
+            let (goal, stored) = session.place_goal(inputs.goal.as_ref());
+            inputs.changed = ChangedInput { goal, pinned: pins.changed, stored: Some(stored) };
+            (session, pins.border)
         } else {
             (kept.unwrap_or_default().without_beginning(), true)
         };
+        session.goals_asked_for = learned.goals_asked_for;
         let uses = BTreeMap::new();
         let choice = Choice { profile: &profile, path: &path, defers, border, kept: tools, uses: &uses };
         session.tools = reach::settle(&mut inputs, &choice);
@@ -148,7 +157,7 @@ impl Inner {
     }
 }
 
-fn keeps_its_beginning(profile: &Profile) -> bool {
+pub(crate) fn keeps_its_beginning(profile: &Profile) -> bool {
     profile.name() == KEEPS_ITS_BEGINNING || profile.base() == Some(KEEPS_ITS_BEGINNING)
 }
 

@@ -8,6 +8,7 @@
 //! - [`preview`], [`ledger`], [`doctor`]: the next prompt, requests sent again, what is wrong.
 //! - [`setup`], [`profile_files`]: the files of a home folder; `memories`: memories changed by hand,
 //!   `keeper`: the one way in which they are written.
+//! - [`goals`]: what the person wants done over many turns, and what changes it.
 //! - [`config`], [`home`], [`world`]: what comes in as values: settings, folder, clock, randomness, environment.
 //! - `worker`, `begin`, `resume`, `drive`, `ask`: one conversation, how a turn begins or is carried on, its effects, the
 //!   one place that calls a model.
@@ -31,6 +32,7 @@ pub mod error;
 pub mod event;
 mod frame;
 mod gather;
+pub mod goals;
 pub mod home;
 mod journal;
 mod keeper;

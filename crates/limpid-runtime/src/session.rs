@@ -2,9 +2,10 @@
 //!
 //! Files and settings may change the beginning of a prompt: that is a border, and everything is rendered anew. Memories
 //! that are pinned between two borders would change it too; they stand in the tail of the next message instead and move
-//! up at the border. A memory that is no longer pinned is a border: the owner wants it gone.
+//! up at the border. A memory that is no longer pinned is a border: the owner wants it gone. A goal that changes is told
+//! in the tail likewise.
 
-use limpid_prompt::inputs::MemoryEntry;
+use limpid_prompt::inputs::{GoalInput, MemoryEntry, StoredInput};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -29,6 +30,15 @@ pub(crate) struct Session {
     /// Tier, window and system prompt; it outlives borders.
     #[serde(default)]
     pub(crate) frame: Frame,
+    /// The goal that the beginning of the prompt shows; none before it was rendered.
+    #[serde(default)]
+    stored: Option<StoredInput>,
+    /// The goal as the beginning, or the tail of an earlier message, has shown it last.
+    #[serde(default)]
+    told_goal: Option<GoalInput>,
+    /// Whether the person has spoken of goals, so that their tools are offered from there on (OLLM-076).
+    #[serde(default)]
+    pub(crate) goals_asked_for: bool,
 }
 
 /// Pinned memories by the place where a turn's prompt shows them.
@@ -57,9 +67,24 @@ impl Session {
         news
     }
 
+    /// Says where the goal goes, as [`place`] does for pins: whether the tail of the newest message shows it, and what
+    /// the beginning shows. At a border it moves up.
+    pub(crate) fn place_goal(&mut self, goal: Option<&GoalInput>) -> (bool, StoredInput) {
+        let Some(stored) = self.stored.clone() else {
+            let stored = StoredInput { goal: goal.cloned() };
+            (self.stored, self.told_goal) = (Some(stored.clone()), goal.cloned());
+            return (false, stored);
+        };
+        let news = goal.map(as_told) != self.told_goal.as_ref().map(as_told);
+        if news {
+            self.told_goal = goal.cloned();
+        }
+        (news, stored)
+    }
+
     /// What a profile keeps that renders its beginning each turn.
     pub(crate) fn without_beginning(self) -> Self {
-        Self { cuts: self.cuts, ..Self::default() }
+        Self { cuts: self.cuts, goals_asked_for: self.goals_asked_for, ..Self::default() }
     }
 
     /// The same with a border at the next turn.
@@ -93,6 +118,14 @@ pub(crate) fn place(kept: Option<Session>, key: String, current: Vec<MemoryEntry
     let changed: Vec<MemoryEntry> = current.into_iter().filter(is_new).collect();
     session.told.extend(changed.iter().cloned());
     Pins { pinned: session.pinned.clone(), changed, border: false, session }
+}
+
+/// What the tail of a message tells of a goal: without its files, reasons and times.
+fn as_told(goal: &GoalInput) -> GoalInput {
+    let mut told = GoalInput { artifacts: Vec::new(), created_at: String::new(), completed_at: None, ..goal.clone() };
+    told.checkpoints.iter_mut().for_each(|step| step.completed_at = None);
+    told.decisions.iter_mut().for_each(|decision| decision.rationale.clear());
+    told
 }
 
 /// The hash of texts, each kept apart from the next.
@@ -146,6 +179,26 @@ mod tests {
         assert_eq!(news(&["a", "b"]), ["b"]);
         assert_eq!(news(&[]), [""; 0]);
         assert_eq!(news(&["a"]), ["a"]);
+    }
+
+    // PRO-040 PRO-041
+    #[test]
+    fn a_changed_goal_is_told_once_in_the_tail_and_moves_up_at_the_border() {
+        let goal = |text: &str| GoalInput { description: text.to_owned(), ..GoalInput::default() };
+        let shown = |(news, stored): (bool, StoredInput)| (news, stored.goal.map(|goal| goal.description));
+        let (a, b) = (goal("a"), goal("b"));
+        let mut session = place(None, "k".into(), Vec::new()).session;
+        assert_eq!(shown(session.place_goal(None)), (false, None));
+        assert_eq!(shown(session.place_goal(Some(&a))), (true, None));
+        assert_eq!(shown(session.place_goal(Some(&a))), (false, None));
+        let later = GoalInput { created_at: "later".to_owned(), ..a.clone() };
+        assert_eq!(shown(session.place_goal(Some(&later))), (false, None), "the tail does not tell times");
+        assert_eq!(shown(session.place_goal(Some(&b))), (true, None));
+        let mut kept = place(Some(session.clone()), "k".into(), Vec::new()).session;
+        assert_eq!(shown(kept.place_goal(Some(&b))), (false, None));
+        let mut border = place(Some(session), "other".into(), Vec::new()).session;
+        assert_eq!(shown(border.place_goal(Some(&b))), (false, Some("b".to_owned())));
+        assert_eq!(shown(border.place_goal(None)), (true, Some("b".to_owned())), "a goal that is gone is told too");
     }
 
     // PRO-040

@@ -5,8 +5,10 @@
 //!
 //! A command is a file beside this one with a [`SlashCommand`] in it, and a line in [`TABLE`].
 
+mod checkpoint;
 mod context;
 mod cost;
+mod goal;
 mod help;
 mod memory;
 mod mode;
@@ -34,6 +36,8 @@ static TABLE: &[&dyn SlashCommand] = &[
     &stop::Stop,
     &undo::Undo,
     &mode::Mode,
+    &goal::Goal,
+    &checkpoint::Checkpoint,
     &profile::Profile,
     &model::Model,
     &prompt::Prompt,

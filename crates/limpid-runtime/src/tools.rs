@@ -5,6 +5,7 @@
 
 mod files;
 mod find_tools;
+mod goals;
 mod memory;
 mod memory_feedback;
 mod memory_forget;
@@ -32,6 +33,7 @@ pub(crate) use memory_query::recall;
 pub use memory_store::MemoryStoreTool;
 pub(crate) use web::engine;
 
+use crate::bus::Bus;
 use crate::config::Config;
 use crate::home::Home;
 use crate::keeper::Keeper;
@@ -44,6 +46,7 @@ pub(crate) struct ToolParts<'a> {
     pub(crate) home: &'a Home,
     pub(crate) config: &'a Config,
     pub(crate) environment: &'a Environment,
+    pub(crate) bus: &'a Bus,
 }
 
 /// Limpid's own tools in the order in which they are declared; a new one goes to the end of its group (PRO-042).
@@ -52,6 +55,7 @@ fn own(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     tools.push(Arc::new(GetLocalTime));
     tools.extend(files::tools(parts));
     tools.extend(web::tools(parts));
+    tools.extend(goals::tools(parts));
     tools
 }
 
@@ -197,8 +201,14 @@ mod tests {
         let config = Config::parse(config, "limpid.toml").unwrap();
         let (home, environment) = (Home::new(home.path()), Environment::default());
         let keeper = Keeper::new(Arc::clone(&store), crate::redact::Redactor::default(), &config.memory);
-        let parts =
-            ToolParts { store: &store, keeper: &keeper, home: &home, config: &config, environment: &environment };
+        let parts = ToolParts {
+            store: &store,
+            keeper: &keeper,
+            home: &home,
+            config: &config,
+            environment: &environment,
+            bus: &Bus::default(),
+        };
         let schemas = || ToolBox::new(&parts, []).inputs();
         assert_eq!(schemas(), schemas());
         for tool in schemas().into_iter().chain([FindTools::input()]) {

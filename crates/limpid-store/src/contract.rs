@@ -15,6 +15,7 @@ use std::sync::Arc;
 use crate::Store;
 
 pub mod conversations;
+pub mod goals;
 pub mod leases;
 pub mod ledger;
 pub mod memories;
@@ -63,6 +64,11 @@ macro_rules! contract_suite {
                 an_unfinished_turn_is_found
                 a_turn_begins_with_its_first_writes_or_not_at_all
                 a_message_that_steers_is_taken_during_the_turn
+            }
+            goals {
+                every_goal_event_comes_back
+                a_goal_log_that_has_grown_is_not_written_over
+                goals_and_messages_are_written_together
             }
             ledger {
                 a_request_comes_back_byte_for_byte

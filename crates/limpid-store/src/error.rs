@@ -103,6 +103,12 @@ pub enum StoreError {
         /// Its name.
         id: String,
     },
+    /// Somebody else wrote in between.
+    #[error("the {what} has grown since it was read, so nothing was written; read it again")]
+    Conflict {
+        /// What was read before.
+        what: &'static str,
+    },
     /// What was to be written contradicts itself or what is stored.
     #[error("{0}")]
     Invalid(String),

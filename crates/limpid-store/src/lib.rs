@@ -7,6 +7,7 @@
 //! - [`conversation`], [`turn`], [`ledger`], [`memory`], [`window`]: the parts of the interface with their rows.
 //! - [`setting`]: what was set in a conversation or for all, as a log.
 //! - [`promotion`]: memories that were taken into the soul, or are to be.
+//! - [`goal`]: what happened to the goals of a conversation, as a log.
 //! - [`prefix`]: how much of a request the one before it began with, and what changed (PRO-044).
 //! - [`error`]: what can go wrong.
 //! - [`sqlite`]: the store in one SQLite file.
@@ -16,6 +17,7 @@
 pub mod contract;
 pub mod conversation;
 pub mod error;
+pub mod goal;
 pub mod ledger;
 pub mod memory;
 pub mod prefix;
@@ -27,6 +29,7 @@ pub mod window;
 
 pub use conversation::*;
 pub use error::StoreError;
+pub use goal::*;
 pub use ledger::*;
 pub use memory::*;
 pub use prefix::SharedPrefix;
@@ -45,6 +48,6 @@ pub use window::*;
 ///     listed.map(|listed| listed.rows.into_iter().map(|row| row.title).collect()).unwrap_or_default()
 /// }
 /// ```
-pub trait Store: Conversations + Turns + Ledger + Memories + Promotions + Settings + Windows {}
+pub trait Store: Conversations + Turns + Ledger + Memories + Promotions + Settings + Windows + GoalLogs {}
 
-impl<T: Conversations + Turns + Ledger + Memories + Promotions + Settings + Windows> Store for T {}
+impl<T: Conversations + Turns + Ledger + Memories + Promotions + Settings + Windows + GoalLogs> Store for T {}

@@ -5,6 +5,7 @@ mod backup;
 mod chain;
 mod conversations;
 mod failure;
+mod goals;
 mod inbound;
 mod leases;
 mod ledger;

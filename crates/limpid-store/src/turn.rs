@@ -4,7 +4,8 @@ use async_trait::async_trait;
 use limpid_core::{ConversationId, MessageId, RequestId, Trust, TurnId};
 
 use crate::{
-    ConversationChange, InboundId, Lease, Listed, NewMessage, NewRequest, RequestEnd, SharedPrefix, StoreError,
+    ConversationChange, GoalAppend, InboundId, Lease, Listed, NewMessage, NewRequest, RequestEnd, SharedPrefix,
+    StoreError,
 };
 
 /// Turns and their journals. What a turn writes goes through [`Turns::commit`], which asks for the lease.
@@ -123,6 +124,8 @@ pub enum TurnWrite {
     Conversation(Vec<ConversationChange>),
     /// What came back for a request.
     RequestEnd(RequestId, Box<RequestEnd>),
+    /// What happened to the conversation's goals.
+    Goals(GoalAppend),
     /// The turn's end. Nothing can be written to it afterwards.
     End(TurnOutcome, String),
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use limpid_core::{ConversationId, ToolClass, Trust, TurnId};
+use limpid_core::{ConversationId, Tier, ToolClass, Trust, TurnId};
 use serde_json::{Map, Value};
 
 /// Something that the model may have done.
@@ -99,6 +99,8 @@ pub struct ToolContext {
     pub turn: TurnId,
     /// Who wrote the least trusted text that the model has read in this turn.
     pub trust: Trust,
+    /// The tier of the turn's prompt: how much room it has.
+    pub tier: Tier,
 }
 
 impl ToolContext {

@@ -2,6 +2,7 @@
 //! page and `docs/cli.md` (SUR-014).
 
 mod conversation;
+mod goal;
 mod memory;
 mod model;
 mod profile;
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub use conversation::{ConversationCommand, ExportFormat};
+pub use goal::{GoalArgs, GoalCommand, PriorityWord, StatusWord, StepCommand};
 pub use memory::MemoryCommand;
 pub use model::ModelCommand;
 pub use profile::{ModeCommand, ProfileCommand};
@@ -66,6 +68,9 @@ pub enum Command {
     /// List, search, edit and undo what the agent remembers
     #[command(subcommand)]
     Memory(MemoryCommand),
+    /// Show, make, pause, resume and end the goals of a conversation
+    #[command(subcommand)]
+    Goal(GoalCommand),
     /// List, show and export conversations
     #[command(subcommand)]
     Conversation(ConversationCommand),

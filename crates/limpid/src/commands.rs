@@ -6,6 +6,7 @@ pub mod conversation;
 pub mod cost;
 pub mod doctor;
 pub mod first_model;
+pub mod goal;
 pub mod init;
 pub mod memory;
 pub mod model;
@@ -42,6 +43,7 @@ pub async fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Mode(command)) => profile::run_mode(&context, command),
         Some(Command::Model(command)) => model::run(&context, command).await,
         Some(Command::Memory(command)) => memory::run(&context.agent()?, command).await,
+        Some(Command::Goal(command)) => goal::run(&context.agent()?, command).await,
         Some(Command::Conversation(command)) => conversation::run(&context.agent()?, command).await,
         Some(Command::Cost(args)) => cost::run(&context.agent()?, args).await,
         Some(Command::Completions(_)) => Ok(()),

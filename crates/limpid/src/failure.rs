@@ -127,7 +127,7 @@ impl From<limpid_runtime::AgentError> for Failure {
             AgentError::Model(_) => ExitStatus::Model,
             AgentError::Prompt(_) => ExitStatus::Files,
             AgentError::File { .. } => ExitStatus::Files,
-            AgentError::NotFound { .. } | AgentError::Invalid(_) => ExitStatus::Usage,
+            AgentError::NotFound { .. } | AgentError::Invalid(_) | AgentError::Goal(_) => ExitStatus::Usage,
         };
         Self::new(status, error)
     }

@@ -99,6 +99,20 @@ pub struct GoalInput {
     pub decisions: Vec<DecisionInput>,
     /// What was made.
     pub artifacts: Vec<ArtifactInput>,
+    /// What is left out of the lists for want of room (OLLM-075).
+    pub more: MoreInput,
+}
+
+/// Entries of a goal that a prompt has no room for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MoreInput {
+    /// How many steps.
+    pub checkpoints: u32,
+    /// How many decisions.
+    pub decisions: u32,
+    /// How many artifacts.
+    pub artifacts: u32,
 }
 
 /// One step of a goal.

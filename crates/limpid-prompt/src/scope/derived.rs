@@ -1,7 +1,7 @@
 //! Names over the whole inputs: their fields, and what is derived from them.
 
 use crate::inputs::{
-    ChangedInput, DelegateInput, EmailInput, HeartbeatInput, Inputs, MemoryEntry, MemoryInput, ModelInfo,
+    ChangedInput, DelegateInput, EmailInput, GoalInput, HeartbeatInput, Inputs, MemoryEntry, MemoryInput, ModelInfo,
     NotificationsInput, PlatformInfo, SchedulingInput, SessionInput, SmsInput, SummarizeInput, TimeInfo,
     ToolProtocolName, Trigger, TrustName, UiMode,
 };
@@ -38,7 +38,7 @@ impl<'a> Scope<'a> {
             "delegate" => delegate(&inputs.delegate, rest, self),
             "origins" => View::option(inputs.origins.get(field).map(String::as_str)),
             "tool" => View::Bool(self.offers(field)),
-            "changed" => changed(&inputs.changed, field),
+            "changed" => changed(&inputs.changed, field).at(rest.get(1..).unwrap_or_default(), self),
             name => self.top(inputs, name).at(rest, self),
         }
     }
@@ -59,7 +59,8 @@ impl<'a> Scope<'a> {
             "tools" => View::records(self.listed.iter().copied().map(Record::Tool)),
             "more_tools" => View::texts(&inputs.more_tools),
             "groups" => View::records(self.groups().into_iter().map(Record::Group)),
-            "goal" => inputs.goal.as_ref().map_or(View::Absent, |goal| View::Record(Record::Goal(goal))),
+            "goal" => goal(self.goal),
+            "stored_goal" => goal(self.stored_goal),
             "active_context" => View::option(inputs.active_context.as_deref()),
             "summary" => {
                 inputs.summary.as_deref().map_or(View::Absent, |text| View::labelled(text, inputs.summary_trust))
@@ -102,8 +103,16 @@ fn changed<'a>(changed: &'a ChangedInput, field: &str) -> View<'a> {
     match field {
         "goal" => View::Bool(changed.goal),
         "pinned" => memories(&changed.pinned),
+        "stored" => changed
+            .stored
+            .as_ref()
+            .map_or(View::Absent, |stored| View::Record(Record::Made(vec![("goal", goal(stored.goal.as_ref()))]))),
         _ => View::Absent,
     }
+}
+
+fn goal(goal: Option<&GoalInput>) -> View<'_> {
+    goal.map_or(View::Absent, |goal| View::Record(Record::Goal(goal)))
 }
 
 fn scheduling<'a>(scheduling: &'a SchedulingInput, field: &str) -> View<'a> {

@@ -111,6 +111,11 @@ pub(super) fn goal_field<'a>(goal: &'a GoalInput, name: &str) -> View<'a> {
         "checkpoints" => View::records(goal.checkpoints.iter().map(Record::Checkpoint)),
         "decisions" => View::records(goal.decisions.iter().map(Record::Decision)),
         "artifacts" => View::records(goal.artifacts.iter().map(Record::Artifact)),
+        "more" => View::Record(Record::Made(vec![
+            ("checkpoints", View::int(goal.more.checkpoints)),
+            ("decisions", View::int(goal.more.decisions)),
+            ("artifacts", View::int(goal.more.artifacts)),
+        ])),
         _ => View::Absent,
     }
 }

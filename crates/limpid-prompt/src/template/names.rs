@@ -166,6 +166,8 @@ fn derive(fields: &mut Fields) {
     fields.insert("tools".to_owned(), with_field(tools, "arguments", Kind::Text));
     fields.insert("tool".to_owned(), Kind::Any);
     fields.insert("groups".to_owned(), Kind::list(group));
+    let goal = fields.get("goal").cloned().unwrap_or(Kind::Any);
+    fields.insert("stored_goal".to_owned(), goal);
     fields.insert("tier".to_owned(), Kind::Number);
     // Only a digest has an id; the one summary has a text alone.
     fields.insert("digests_or_summary".to_owned(), line);

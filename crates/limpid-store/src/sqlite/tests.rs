@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use limpid_core::{ConversationId, RequestId, Role};
+use limpid_core::goal::{GoalAuthor, GoalEvent, GoalRecord, Priority};
+use limpid_core::{ConversationId, GoalId, RequestId, Role, Trust};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -13,7 +14,9 @@ use crate::contract::sample::{
     begin, begun, calling, conversation, conversation_id, event, inbound, lease, memory, message, request,
     request_message, result,
 };
-use crate::{Acquired, Conversations, Ledger, Memories, RequestFilter, StoreError, TurnWrite, Turns};
+use crate::{
+    Acquired, Conversations, GoalAppend, GoalLogs, Ledger, Memories, RequestFilter, StoreError, TurnWrite, Turns,
+};
 
 fn folder() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -302,4 +305,33 @@ async fn futures<T: Send + 'static>(all: impl Iterator<Item = impl Future<Output
     })
     .await;
     waiting.into_iter().filter_map(|(_, answer)| answer).collect()
+}
+
+// OLLM-071
+#[tokio::test]
+async fn a_torn_last_record_of_a_goal_log_is_told_and_the_log_goes_on() {
+    let (_folder, path) = folder();
+    let store = open(&path).unwrap();
+    store.create_conversation(conversation("c", 0)).await.unwrap();
+    let id = conversation_id("c");
+    let record = |goal: &str| GoalRecord {
+        event: GoalEvent::Created { goal: GoalId::new(goal), description: goal.into(), priority: Priority::Low },
+        by: GoalAuthor::Owner,
+        trust: Trust::Owner,
+        turn: None,
+        at_ms: 1,
+    };
+    store.append_goal_log(&id, GoalAppend { after: 0, records: vec![record("g1"), record("g2")] }).await.unwrap();
+    raw(&path)
+        .execute_batch(
+            "DROP TRIGGER goal_event_is_never_changed;
+             UPDATE goal_event SET payload = substr(payload, 1, 9) WHERE seq = 2;",
+        )
+        .unwrap();
+    let log = store.goal_log(&id).await.unwrap();
+    assert_eq!((log.records, log.last), (vec![record("g1")], 2));
+    assert_eq!((log.broken.len(), log.broken[0].id.as_str()), (1, "2"));
+    assert!(log.broken[0].reason.starts_with("payload: EOF"), "{}", log.broken[0].reason);
+    store.append_goal_log(&id, GoalAppend { after: 2, records: vec![record("g2")] }).await.unwrap();
+    assert_eq!(store.goal_log(&id).await.unwrap().records, [record("g1"), record("g2")]);
 }

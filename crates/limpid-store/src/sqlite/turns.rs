@@ -6,7 +6,7 @@ use rusqlite::{Row, named_params};
 
 use super::failure::{Outcome, is_taken};
 use super::row::{self, Read, count, get, parsed, word};
-use super::{SqliteStore, Tx, conversations, inbound, leases, messages, requests};
+use super::{SqliteStore, Tx, conversations, goals, inbound, leases, messages, requests};
 use crate::{
     Lease, Listed, NewEvent, NewTurn, StoreError, Turn, TurnEnd, TurnEvent, TurnOutcome, TurnWrite, Turns, Written,
 };
@@ -124,6 +124,10 @@ fn apply(tx: &Tx<'_>, conversation: &ConversationId, turn: &TurnId, write: TurnW
         }
         TurnWrite::RequestEnd(id, end) => {
             requests::end(tx, &id, Some(turn), &end)?;
+            Ok(Written::Done)
+        }
+        TurnWrite::Goals(more) => {
+            goals::append(tx, conversation, &more)?;
             Ok(Written::Done)
         }
         TurnWrite::End(outcome, detail) => {

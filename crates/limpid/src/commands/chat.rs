@@ -68,7 +68,7 @@ async fn once(context: &Context, agent: &Agent, talk: &TalkArgs, text: String, j
     // A command is about a conversation that is there; a message without a word about it begins one.
     let usual = if is_command(&text) { ConversationChoice::Last } else { ConversationChoice::New };
     let conversation = choice(talk.conversation.as_deref(), &usual);
-    let mut printer = Printer::new(&context.environment, json);
+    let mut printer = Printer::new(&context.environment, json).hiding_markers(agent.config().chat.hide_markers);
     let text = match agent.command(&conversation, &text).await? {
         Slash::Message(text) => text,
         Slash::Reply(reply) => return printer.reply(&reply),

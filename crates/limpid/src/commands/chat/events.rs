@@ -2,6 +2,7 @@
 //! every event as one line of JSON.
 
 use limpid_core::Usage;
+use limpid_core::goal::WithoutMarkers;
 use limpid_runtime::{AgentEvent, Outcome, SlashReply};
 use serde_json::{Value, json};
 
@@ -18,6 +19,8 @@ pub struct Printer {
     open_line: bool,
     reasoning: bool,
     printed: bool,
+    /// Takes the lines out by which the model changes the goal, when the owner does not want to see them.
+    markers: Option<WithoutMarkers>,
     failure: Option<(ExitStatus, String)>,
 }
 
@@ -31,8 +34,15 @@ impl Printer {
             open_line: false,
             reasoning: false,
             printed: false,
+            markers: None,
             failure: None,
         }
+    }
+
+    /// The same printer; `hide` leaves marker lines out of what a person sees (OLLM-085).
+    #[must_use]
+    pub fn hiding_markers(self, hide: bool) -> Self {
+        Self { markers: (hide && !self.json).then(WithoutMarkers::default), ..self }
     }
 
     /// Prints one event.
@@ -43,6 +53,9 @@ impl Printer {
         self.note_end(event);
         if self.json {
             return output::line(&to_json(event).to_string());
+        }
+        if !matches!(event, AgentEvent::Text(_)) {
+            self.show_held_back()?;
         }
         match event {
             AgentEvent::Started { model, .. } => {
@@ -75,7 +88,10 @@ impl Printer {
                 Ok(())
             }
             AgentEvent::Done { answer, .. } => match answer {
-                Some(answer) if !self.printed => self.text(answer),
+                Some(answer) if !self.printed => {
+                    self.text(answer)?;
+                    self.show_held_back()
+                }
                 _ => Ok(()),
             },
             AgentEvent::Accepted { .. } | AgentEvent::Usage { .. } | AgentEvent::Broken(_) => Ok(()),
@@ -123,12 +139,32 @@ impl Printer {
     }
 
     fn text(&mut self, text: &str) -> Result<(), Failure> {
+        self.printed = true;
+        match &mut self.markers {
+            None => self.write(text),
+            Some(markers) => {
+                let shown = markers.push(text);
+                self.write(&shown)
+            }
+        }
+    }
+
+    /// Prints what may still have become a marker and did not.
+    fn show_held_back(&mut self) -> Result<(), Failure> {
+        let Some(markers) = &mut self.markers else { return Ok(()) };
+        let rest = std::mem::take(markers).finish();
+        self.write(&rest)
+    }
+
+    fn write(&mut self, text: &str) -> Result<(), Failure> {
+        if text.is_empty() {
+            return Ok(());
+        }
         if self.reasoning {
             self.reasoning = false;
             output::tell("");
         }
         output::data(text)?;
-        self.printed = true;
         self.open_line = !text.ends_with('\n');
         Ok(())
     }

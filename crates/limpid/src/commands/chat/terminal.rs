@@ -28,7 +28,7 @@ const MENU: &str = "commands";
 /// When the terminal cannot be read, or the first turn finds that a conversation or model does not exist.
 pub(super) async fn run(context: &Context, agent: &Agent, talk: &TalkArgs, json: bool) -> Result<(), Failure> {
     let mut conversation = choice(talk.conversation.as_deref(), &ConversationChoice::Last);
-    let mut printer = Printer::new(&context.environment, json);
+    let mut printer = Printer::new(&context.environment, json).hiding_markers(agent.config().chat.hide_markers);
     let shared = Arc::new(Mutex::new(conversation.clone()));
     let mut editor = editor(context, SlashCompleter::new(agent.clone(), Arc::clone(&shared)));
     if let Some(known) = agent.find_conversation(&conversation).await? {

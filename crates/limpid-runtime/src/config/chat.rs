@@ -1,0 +1,11 @@
+//! `[chat]`: the chat at the terminal.
+
+use serde::Deserialize;
+
+/// The chat at the terminal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ChatConfig {
+    /// Whether lines by which the model changes the goal are left out; the history keeps them (OLLM-085).
+    pub hide_markers: bool,
+}

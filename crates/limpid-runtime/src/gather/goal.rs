@@ -1,0 +1,114 @@
+//! The goal as prompts show it, and when its tools are offered.
+
+use jiff::Timestamp;
+use limpid_core::ConversationId;
+use limpid_core::goal::{
+    Artifact, ArtifactAction, ArtifactKind, Checkpoint, CheckpointStatus, Decision, Goal, GoalStatus, Priority, cue,
+};
+use limpid_prompt::inputs::{
+    ArtifactInput, ArtifactType, CheckpointInput, DecisionInput, GoalInput, Inputs, {self as inputs},
+};
+
+use crate::agent::Inner;
+use crate::error::AgentError;
+use crate::session::Session;
+
+/// The group of the tools that change goals.
+pub(crate) const GROUP: &str = "goals";
+
+impl Inner {
+    /// Fills in the goal of a conversation, and takes its tools away where nobody has asked for goals (OLLM-076).
+    /// `session` learns that somebody has.
+    pub(super) async fn gather_goal(
+        &self,
+        conversation: Option<&ConversationId>,
+        inputs: &mut Inputs,
+        session: &mut Session,
+        notices: &mut Vec<String>,
+    ) -> Result<(), AgentError> {
+        let mut is_used = false;
+        if let Some(conversation) = conversation {
+            let kept = self.goal_book().goals(conversation).await?;
+            is_used = !kept.goals.history().is_empty();
+            inputs.goal = kept.goals.shown().map(goal_input);
+            notices.extend(kept.troubles);
+        }
+        session.goals_asked_for |= cue::asks_for_goals(&inputs.user_message);
+        let is_quiet = matches!(inputs.mode.as_str(), "assistant" | "user");
+        if is_quiet && !is_used && !session.goals_asked_for {
+            inputs.tools.retain(|tool| tool.group != GROUP);
+        }
+        Ok(())
+    }
+
+    /// The goal that a conversation's prompts show.
+    pub(crate) async fn shown_goal(&self, conversation: &ConversationId) -> Result<Option<GoalInput>, AgentError> {
+        Ok(self.goal_book().goals(conversation).await?.goals.shown().map(goal_input))
+    }
+}
+
+fn goal_input(goal: &Goal) -> GoalInput {
+    GoalInput {
+        id: goal.id().to_string(),
+        description: goal.description().to_owned(),
+        priority: match goal.priority() {
+            Priority::High => inputs::Priority::High,
+            Priority::Medium => inputs::Priority::Medium,
+            Priority::Low => inputs::Priority::Low,
+        },
+        status: match goal.status() {
+            GoalStatus::Active => inputs::GoalStatus::Active,
+            GoalStatus::Paused => inputs::GoalStatus::Paused,
+            GoalStatus::Completed => inputs::GoalStatus::Completed,
+        },
+        created_at: utc(goal.created_ms()),
+        completed_at: goal.completed_ms().map(utc),
+        checkpoints: goal.checkpoints().iter().map(checkpoint).collect(),
+        decisions: goal.decisions().iter().map(decision).collect(),
+        artifacts: goal.artifacts().iter().map(artifact).collect(),
+        ..GoalInput::default()
+    }
+}
+
+fn checkpoint(step: &Checkpoint) -> CheckpointInput {
+    CheckpointInput {
+        id: step.id.to_string(),
+        description: step.description.clone(),
+        status: match step.status {
+            CheckpointStatus::Pending => inputs::CheckpointStatus::Pending,
+            CheckpointStatus::InProgress => inputs::CheckpointStatus::InProgress,
+            CheckpointStatus::Completed => inputs::CheckpointStatus::Completed,
+        },
+        completed_at: step.completed_ms.map(utc),
+    }
+}
+
+fn decision(decision: &Decision) -> DecisionInput {
+    DecisionInput {
+        id: decision.id().to_string(),
+        description: decision.description().to_owned(),
+        rationale: decision.rationale().to_owned(),
+        locked: decision.is_locked(),
+    }
+}
+
+fn artifact(artifact: &Artifact) -> ArtifactInput {
+    ArtifactInput {
+        kind: match artifact.kind {
+            ArtifactKind::File => ArtifactType::File,
+            ArtifactKind::Test => ArtifactType::Test,
+            ArtifactKind::Documentation => ArtifactType::Documentation,
+        },
+        path: artifact.path.clone(),
+        action: match artifact.action {
+            ArtifactAction::Created => inputs::ArtifactAction::Created,
+            ArtifactAction::Modified => inputs::ArtifactAction::Modified,
+            ArtifactAction::Deleted => inputs::ArtifactAction::Deleted,
+        },
+    }
+}
+
+fn utc(at_ms: i64) -> String {
+    let at = Timestamp::from_millisecond(at_ms).map(|at| at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
+    at.unwrap_or_default()
+}

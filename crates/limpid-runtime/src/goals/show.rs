@@ -1,0 +1,80 @@
+//! Goals as a person reads them.
+
+use std::fmt::Write as _;
+
+use limpid_core::goal::{Artifact, Checkpoint, CheckpointStatus, Decision, Goal, GoalEvent, GoalRecord, Goals};
+
+/// A goal with everything that it holds, in lines.
+pub fn goal_text(goal: &Goal) -> String {
+    let progress = goal.progress();
+    let mut text = format!(
+        "{} ({}, {} priority, {}, {} of {} steps done)",
+        goal.description(),
+        goal.id(),
+        goal.priority(),
+        goal.status(),
+        progress.completed,
+        progress.total
+    );
+    if let Some(summary) = goal.summary().filter(|summary| !summary.is_empty()) {
+        let _ = write!(text, "\nWhat came of it: {summary}");
+    }
+    list(&mut text, "Steps", goal.checkpoints().iter().map(step_text));
+    list(&mut text, "Decisions", goal.decisions().iter().map(decision));
+    list(&mut text, "Files", goal.artifacts().iter().map(|Artifact { action, path, .. }| format!("{action} {path}")));
+    text
+}
+
+/// The goals of a conversation, a line each; `*` stands before the one that the prompt shows.
+pub fn goals_text(goals: &Goals) -> String {
+    let shown = goals.shown().map(Goal::id);
+    let line = |goal: &Goal| {
+        let mark = if Some(goal.id()) == shown { '*' } else { ' ' };
+        let progress = goal.progress();
+        let steps = format!("{}/{}", progress.completed, progress.total);
+        format!("{mark} {} {} {steps} {}", goal.id(), goal.status(), goal.description())
+    };
+    goals.history().iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// A step on one line.
+pub fn step_text(step: &Checkpoint) -> String {
+    let mark = match step.status {
+        CheckpointStatus::Completed => 'x',
+        CheckpointStatus::InProgress => '>',
+        CheckpointStatus::Pending => ' ',
+    };
+    format!("[{mark}] {} {}", step.id, step.description)
+}
+
+/// What happened, on one line without its time.
+pub fn record_text(record: &GoalRecord) -> String {
+    let about = match &record.event {
+        GoalEvent::Created { description, priority, .. } => format!(": {description} ({priority} priority)"),
+        GoalEvent::Completed { summary: Some(summary), .. } => format!(": {summary}"),
+        GoalEvent::CheckpointAdded { checkpoint, description, .. } => format!(" {checkpoint}: {description}"),
+        GoalEvent::CheckpointSet { checkpoint, status, .. } => format!(" {checkpoint}: {status}"),
+        GoalEvent::DecisionRecorded { decision, description, .. } => format!(" {decision}: {description}"),
+        GoalEvent::DecisionRevised { decision, rationale, .. } => format!(" {decision}: {rationale}"),
+        GoalEvent::DecisionLocked { decision, .. } => format!(" {decision}"),
+        GoalEvent::ArtifactRecorded { path, action, .. } => format!(": {action} {path}"),
+        _ => String::new(),
+    };
+    format!("{} {}{about} (by {})", record.event.goal(), record.event.name(), record.by)
+}
+
+fn decision(decision: &Decision) -> String {
+    let locked = if decision.is_locked() { " (locked)" } else { "" };
+    let why = match decision.rationale() {
+        "" => String::new(),
+        rationale => format!(": {rationale}"),
+    };
+    format!("{} {}{locked}{why}", decision.id(), decision.description())
+}
+
+fn list(text: &mut String, title: &str, lines: impl Iterator<Item = String>) {
+    let lines: Vec<String> = lines.map(|line| format!("\n  {line}")).collect();
+    if !lines.is_empty() {
+        let _ = write!(text, "\n{title}:{}", lines.concat());
+    }
+}

@@ -1,0 +1,110 @@
+//! `/goal`.
+
+use async_trait::async_trait;
+use limpid_core::goal::{Goal as CoreGoal, GoalStatus, Priority};
+
+use super::{Scene, SlashCommand, SlashReply};
+use crate::chat::ConversationChoice;
+use crate::error::AgentError;
+use crate::goals::{GoalChange, goal_text, goals_text, record_text};
+
+/// Shows the goal and changes it (OLLM-078).
+pub(super) struct Goal;
+
+const WORDS: [&str; 9] = ["create", "list", "pause", "resume", "complete", "clear", "decide", "lock", "history"];
+
+#[async_trait]
+impl SlashCommand for Goal {
+    fn name(&self) -> &'static str {
+        "goal"
+    }
+
+    fn arguments(&self) -> &'static str {
+        "[create TEXT | list | pause | resume [GOAL] | complete [TEXT] | clear | decide TEXT | lock DECISION | history]"
+    }
+
+    fn help(&self) -> &'static str {
+        "Show the goal, or change it"
+    }
+
+    async fn words(&self, scene: &Scene<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
+        let Some(first) = before.first() else { return Ok(WORDS.map(str::to_owned).to_vec()) };
+        let goals = scene.agent.goals(&chosen(scene)).await?;
+        Ok(match (*first, before.len()) {
+            ("resume", 1) => {
+                let waiting = goals.history().iter().filter(|goal| goal.status() != GoalStatus::Active);
+                waiting.map(|goal| goal.id().to_string()).collect()
+            }
+            ("lock", 1) => {
+                let decisions = goals.shown().map(CoreGoal::decisions).into_iter().flat_map(|all| all.iter());
+                decisions.filter(|open| !open.is_locked()).map(|open| open.id().to_string()).collect()
+            }
+            _ => Vec::new(),
+        })
+    }
+
+    async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
+        let (word, rest) = arguments.split_once(char::is_whitespace).unwrap_or((arguments, ""));
+        let rest = rest.trim();
+        let (agent, choice) = (scene.agent, chosen(scene));
+        let name = (!rest.is_empty()).then_some(rest);
+        let changed = match word {
+            "" | "show" => return show(scene).await,
+            "list" => return list(scene).await,
+            "history" => return history(scene).await,
+            "create" => agent.create_goal(&choice, rest, Priority::default()).await?,
+            "pause" => agent.pause_goal(&choice, name).await?,
+            "resume" => agent.resume_goal(&choice, name).await?,
+            "complete" => agent.complete_goal(&choice, None, rest).await?,
+            "clear" => agent.clear_goal(&choice).await?,
+            "decide" => agent.record_decision(&choice, rest, "").await?,
+            "lock" => agent.lock_decision(&choice, rest).await?,
+            other => {
+                let known = WORDS.join(", ");
+                return Err(AgentError::Invalid(format!("`/goal {other}` is not known; there are: {known}")));
+            }
+        };
+        told(scene, &choice, &changed).await
+    }
+}
+
+/// The conversation of a scene.
+pub(super) fn chosen(scene: &Scene<'_>) -> ConversationChoice {
+    let own = scene.conversation.as_ref().map(|conversation| conversation.id.clone());
+    own.map_or_else(|| scene.choice.clone(), ConversationChoice::Id)
+}
+
+/// What a change came to.
+pub(super) async fn told(
+    scene: &Scene<'_>,
+    choice: &ConversationChoice,
+    change: &GoalChange,
+) -> Result<SlashReply, AgentError> {
+    let reply = scene.says(goal_text(&change.goal));
+    let changed: &[&str] = if change.what.is_empty() { &[] } else { &["goal"] };
+    // A goal may have begun the conversation.
+    let choice = match choice {
+        ConversationChoice::New => ConversationChoice::Last,
+        known => known.clone(),
+    };
+    Ok(match scene.agent.find_conversation(&choice).await? {
+        Some(conversation) => reply.after(&conversation, changed),
+        None => reply,
+    })
+}
+
+async fn show(scene: &Scene<'_>) -> Result<SlashReply, AgentError> {
+    let goals = scene.agent.goals(&chosen(scene)).await?;
+    Ok(scene.says(goals.shown().map_or_else(|| "There is no goal. /goal create TEXT makes one.".to_owned(), goal_text)))
+}
+
+async fn list(scene: &Scene<'_>) -> Result<SlashReply, AgentError> {
+    let goals = scene.agent.goals(&chosen(scene)).await?;
+    Ok(scene.says(if goals.history().is_empty() { "There is no goal.".to_owned() } else { goals_text(&goals) }))
+}
+
+async fn history(scene: &Scene<'_>) -> Result<SlashReply, AgentError> {
+    let history = scene.agent.goal_history(&chosen(scene)).await?;
+    let lines: Vec<String> = history.records.iter().map(record_text).chain(history.troubles).collect();
+    Ok(scene.says(if lines.is_empty() { "Nothing has happened to goals here.".to_owned() } else { lines.join("\n") }))
+}
