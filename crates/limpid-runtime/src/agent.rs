@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -52,6 +53,9 @@ pub struct AgentOptions {
     pub store: Option<Arc<dyn Store>>,
     /// A model that answers whichever is asked for; absent: the one that is asked for.
     pub model: Option<Arc<dyn Model>>,
+    /// The binary whose hidden sub-commands make the sandbox that programs run in, as `sandbox::main` carries them out;
+    /// absent: no programs are run.
+    pub helper: Option<PathBuf>,
     /// Tools besides Limpid's own.
     pub tools: Vec<Arc<dyn Tool>>,
     /// How often one request is tried.
@@ -72,6 +76,7 @@ impl AgentOptions {
             ids: Arc::new(RandomIds),
             store: None,
             model: None,
+            helper: None,
             tools: Vec::new(),
             retry: RetryPlan::default(),
             pause: Arc::new(RealPause),
@@ -133,6 +138,7 @@ impl Agent {
             config: &options.config,
             environment: &options.environment,
             bus: &bus,
+            helper: options.helper.as_deref(),
         };
         let tools = ToolBox::new(&parts, options.tools);
         let inner = Inner {

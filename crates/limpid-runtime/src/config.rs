@@ -1,6 +1,7 @@
 //! `limpid.toml` as plain values. Every key may be absent; an unknown key is an error that names the known ones.
 
 mod chat;
+mod exec;
 mod files;
 mod memory;
 mod modes;
@@ -15,6 +16,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 
 pub use chat::ChatConfig;
+pub use exec::{ExecConfig, SandboxChoice};
 pub use files::FilesConfig;
 pub use memory::{MemoryConfig, MemoryPolicy};
 pub use modes::ModesConfig;
@@ -42,6 +44,8 @@ pub struct Config {
     pub memory: MemoryConfig,
     /// Folders that file tools may touch besides the workspace.
     pub files: FilesConfig,
+    /// Whether and how the model may run programs.
+    pub exec: ExecConfig,
     /// Texts of the owner's that no file of a profile holds.
     pub prompt: PromptConfig,
     /// The chat at the terminal.

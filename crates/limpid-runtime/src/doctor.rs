@@ -7,9 +7,10 @@ use limpid_prompt::{Layer, Profiles};
 use limpid_store::{SqliteOptions, SqliteStore};
 
 use crate::agent::AgentOptions;
+use crate::config::SandboxChoice;
 use crate::home::read_text;
 use crate::models::Shelf;
-use crate::tools::engine;
+use crate::tools::{Running, engine, running};
 
 /// What one check found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +35,7 @@ impl Check {
     }
 }
 
-/// Checks home, prompt files, profiles, database, model, clock and zone.
+/// Checks home, prompt files, profiles, database, model, programs, clock and zone.
 pub async fn check(options: &AgentOptions) -> Vec<Check> {
     vec![
         Check::of("home", home(options)),
@@ -43,6 +44,7 @@ pub async fn check(options: &AgentOptions) -> Vec<Check> {
         Check::of("database", database(options).await),
         Check::of("model", model(options).await),
         Check::of("web search", web_search(options)),
+        programs(options),
         Check::of("clock and zone", Ok(clock(options))),
     ]
 }
@@ -119,6 +121,19 @@ fn web_search(options: &AgentOptions) -> Result<String, (String, &'static str)> 
         Some(engine) => format!("{} at {}", engine.name(), engine.host()),
         None => "off; `engine` under `[search]` in limpid.toml sets searxng, brave or duckduckgo".to_owned(),
     })
+}
+
+/// That programs cannot be run is no fault of the installation, but whoever misses `exec` must find out why.
+fn programs(options: &AgentOptions) -> Check {
+    let says = match running(&options.config, options.helper.as_deref()) {
+        Ok(Running::Confined) => "run in a sandbox: the workspace, no network unless granted".to_owned(),
+        Ok(Running::Free) => "run without a sandbox, with limits only, since limpid.toml says so".to_owned(),
+        Err(missing) => format!("are not run: {missing}"),
+    };
+    let required = options.config.exec.enabled && options.config.exec.sandbox == SandboxChoice::Required;
+    let advice = (required && says.starts_with("are not"))
+        .then(|| "To run them without a sandbox, write `sandbox = \"off\"` under [exec].".to_owned());
+    Check { what: "programs", ok: true, says, advice }
 }
 
 fn clock(options: &AgentOptions) -> String {

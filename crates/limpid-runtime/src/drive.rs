@@ -29,6 +29,9 @@ use crate::world::hex;
 /// What is said of a call that may or may not have been carried out before a crash.
 const UNKNOWN: &str = "outcome unknown: the program stopped while this ran; look before doing it again";
 
+/// The mode that looks for the cause of a fault and changes nothing.
+const LOOKS_ONLY: &str = "debugger";
+
 /// What a provider said of its window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Overflow {
@@ -228,6 +231,7 @@ impl Driver<'_> {
             turn: self.id.clone(),
             trust: self.trust(),
             tier: self.tier(),
+            read_only: self.inputs.mode == LOOKS_ONLY,
         }
     }
 

@@ -70,6 +70,8 @@ pub use error::AgentError;
 pub use event::AgentEvent;
 pub use home::Home;
 pub use ledger::Answering;
+#[cfg(target_os = "linux")]
+pub use limpid_tools::exec::sandbox;
 pub use limpid_turn::Outcome;
 pub use models::{Found, memory_available};
 pub use modes::{FocusChange, ModeState, ModeSwitch};

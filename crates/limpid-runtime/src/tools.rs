@@ -3,6 +3,7 @@
 //! A tool is a small file: its name, its arguments as a Rust type, and what it does. What the model is told about it
 //! stands in the profile's `tools/*.md`.
 
+mod exec;
 mod files;
 mod find_tools;
 mod goals;
@@ -14,9 +15,11 @@ mod memory_query;
 mod memory_store;
 mod memory_update;
 pub(crate) mod promote_learning;
+mod read_result;
 mod web;
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use limpid_core::ToolCall;
@@ -26,11 +29,13 @@ use limpid_tools::{GetLocalTime, check_arguments};
 use limpid_turn::ToolOutcome;
 use serde_json::Value;
 
+pub(crate) use exec::{Running, running};
 pub(crate) use find_tools::{FIND_TOOLS, FindTools};
 pub use limpid_tools::{PathArgument, Tool, ToolContext, ToolText, read_arguments, schema_of};
 pub use memory_query::MemoryQuery;
 pub(crate) use memory_query::recall;
 pub use memory_store::MemoryStoreTool;
+pub use read_result::ReadResult;
 pub(crate) use web::engine;
 
 use crate::bus::Bus;
@@ -47,6 +52,8 @@ pub(crate) struct ToolParts<'a> {
     pub(crate) config: &'a Config,
     pub(crate) environment: &'a Environment,
     pub(crate) bus: &'a Bus,
+    /// The binary that makes the sandbox of programs.
+    pub(crate) helper: Option<&'a Path>,
 }
 
 /// Limpid's own tools in the order in which they are declared; a new one goes to the end of its group (PRO-042).
@@ -54,6 +61,8 @@ fn own(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     let mut tools = memory::tools(parts);
     tools.push(Arc::new(GetLocalTime));
     tools.extend(files::tools(parts));
+    tools.extend(exec::tools(parts));
+    tools.push(Arc::new(ReadResult::new(Arc::clone(parts.store), parts.config.limits.result_chars)));
     tools.extend(web::tools(parts));
     tools.extend(goals::tools(parts));
     tools
@@ -197,7 +206,7 @@ mod tests {
         let store: Arc<dyn Store> =
             Arc::new(SqliteStore::open(home.path().join("limpid.db"), SqliteOptions::default()).unwrap());
         // Everything that an owner can switch on.
-        let config = "[search]\nengine = \"duckduckgo\"\n[location]\nservice = \"https://place.test/\"\n";
+        let config = "[exec]\nsandbox = \"off\"\n[search]\nengine = \"duckduckgo\"\n[location]\nservice = \"https://place.test/\"\n";
         let config = Config::parse(config, "limpid.toml").unwrap();
         let (home, environment) = (Home::new(home.path()), Environment::default());
         let keeper = Keeper::new(Arc::clone(&store), crate::redact::Redactor::default(), &config.memory);
@@ -208,6 +217,7 @@ mod tests {
             config: &config,
             environment: &environment,
             bus: &Bus::default(),
+            helper: Some(Path::new("limpid")),
         };
         let schemas = || ToolBox::new(&parts, []).inputs();
         assert_eq!(schemas(), schemas());

@@ -59,6 +59,7 @@ macro_rules! contract_suite {
             }
             turns {
                 a_journal_has_no_gap
+                the_turn_of_a_call_is_found_in_its_conversation_only
                 a_commit_is_all_or_nothing
                 an_ended_turn_takes_nothing_more
                 an_unfinished_turn_is_found

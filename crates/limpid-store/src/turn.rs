@@ -1,7 +1,7 @@
 //! Turns and their journals.
 
 use async_trait::async_trait;
-use limpid_core::{ConversationId, MessageId, RequestId, Trust, TurnId};
+use limpid_core::{CallId, ConversationId, MessageId, RequestId, Trust, TurnId};
 
 use crate::{
     ConversationChange, GoalAppend, InboundId, Lease, Listed, NewMessage, NewRequest, RequestEnd, SharedPrefix,
@@ -38,6 +38,10 @@ pub trait Turns: Send + Sync {
 
     /// A turn's journal, in order.
     async fn turn_events(&self, id: &TurnId) -> Result<Listed<TurnEvent>, StoreError>;
+
+    /// The turn that made a call: its journal holds the whole result, however much of it a message shows. None when the
+    /// conversation has no such call with its result.
+    async fn turn_of_call(&self, conversation: &ConversationId, call: &CallId) -> Result<Option<TurnId>, StoreError>;
 
     /// Turns that have not ended, of every conversation, oldest first.
     async fn unfinished_turns(&self) -> Result<Listed<Turn>, StoreError>;

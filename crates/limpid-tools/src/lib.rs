@@ -10,11 +10,14 @@
 //! - [`schema`]: arguments as a JSON schema, made small.
 //! - [`check`]: the arguments of a call against that schema.
 //! - [`files`]: files of granted folders.
+//! - `exec`: programs in a sandbox (Linux).
 //! - [`get_local_time`]: the owner's clock; [`get_location_from_ip`]: the rough place.
 //! - [`web`]: getting things from the web, and nothing else (SEC-022); [`web_fetch`], [`web_search`] with the engines
 //!   of [`search`], [`open_url`].
 
 pub mod check;
+#[cfg(target_os = "linux")]
+pub mod exec;
 pub mod files;
 pub mod get_local_time;
 pub mod get_location_from_ip;

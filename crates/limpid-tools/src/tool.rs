@@ -101,6 +101,8 @@ pub struct ToolContext {
     pub trust: Trust,
     /// The tier of the turn's prompt: how much room it has.
     pub tier: Tier,
+    /// Whether the mode is one that looks and changes nothing: programs see the workspace read-only (OLLM-038).
+    pub read_only: bool,
 }
 
 impl ToolContext {

@@ -194,11 +194,11 @@ impl Turn {
     }
 
     fn on_result(&mut self, id: &CallId, outcome: ToolOutcome) -> Vec<Effect> {
-        let limit = self.start.limits.result_chars;
+        let cap = self.cap();
         let State::Running { assistant, results, .. } = &mut self.state else { return Vec::new() };
         let open = assistant.calls.iter().zip(results).find(|(call, result)| call.id == *id && result.is_none());
         let Some((_, result)) = open else { return Vec::new() };
-        *result = Some(result_message(id, outcome, limit));
+        *result = Some(result_message(id, outcome, cap));
         self.pass_border().unwrap_or_default()
     }
 
@@ -216,7 +216,7 @@ impl Turn {
                 let open = assistant.calls.iter().zip(results.iter_mut()).filter(|(_, result)| result.is_none());
                 for (call, result) in open {
                     let outcome = ToolOutcome::Failed { error: "stopped by the user".to_owned() };
-                    *result = Some(result_message(&call.id, outcome, usize::MAX));
+                    *result = Some(result_message(&call.id, outcome, Cap { chars: usize::MAX, pointer: false }));
                 }
                 let batch = self.take_batch();
                 effects.push(self.store(batch));
@@ -275,7 +275,9 @@ impl Turn {
                 Err(error) => format!("the arguments of `{}` are no JSON object: {error}", call.name),
             }
         };
-        Some(result_message(&call.id, ToolOutcome::Failed { error }, self.start.limits.result_chars))
+        // Nothing ran, so nothing is kept to be read on in.
+        let cap = Cap { pointer: false, ..self.cap() };
+        Some(result_message(&call.id, ToolOutcome::Failed { error }, cap))
     }
 
     /// The calls under names that no earlier call has; a model's own names stay unless they are blank or taken.
@@ -294,6 +296,11 @@ impl Turn {
             named.push(call);
         }
         named
+    }
+
+    fn cap(&self) -> Cap {
+        let pointer = self.start.tools.iter().any(|tool| tool.name == result::READ_ON);
+        Cap { chars: self.start.limits.result_chars, pointer }
     }
 
     fn planned(&self, call: &ToolCall) -> PlannedCall {
@@ -318,14 +325,26 @@ impl Repeated {
     }
 }
 
-fn result_message(id: &CallId, outcome: ToolOutcome, limit: usize) -> Message {
+/// How much of a result the model gets to read.
+#[derive(Clone, Copy)]
+struct Cap {
+    chars: usize,
+    /// Whether a cut result says how to read on.
+    pointer: bool,
+}
+
+impl Cap {
+    fn cut(self, text: &str, id: &CallId) -> String {
+        if self.pointer { result::with_pointer(text, self.chars, id) } else { result::keep_both_ends(text, self.chars) }
+    }
+}
+
+fn result_message(id: &CallId, outcome: ToolOutcome, cap: Cap) -> Message {
     let message = match outcome {
         ToolOutcome::Done { text, trust, boundary } => {
-            Message { trust, boundary, ..Message::new(Role::Tool, result::keep_both_ends(&text, limit)) }
+            Message { trust, boundary, ..Message::new(Role::Tool, cap.cut(&text, id)) }
         }
-        ToolOutcome::Failed { error } => {
-            Message::new(Role::Tool, result::failure(&result::keep_both_ends(&error, limit)))
-        }
+        ToolOutcome::Failed { error } => Message::new(Role::Tool, result::failure(&cap.cut(&error, id))),
     };
     Message { call_id: Some(id.clone()), ..message }
 }

@@ -13,6 +13,8 @@ pub struct Environment {
     pub home: PathBuf,
     /// The variables, by name; keys of providers are looked up here by the names that the presets give.
     pub variables: BTreeMap<String, String>,
+    /// This program's own file.
+    pub program: Option<PathBuf>,
     /// Whether standard input is a terminal.
     pub stdin_is_terminal: bool,
     /// Whether standard output is a terminal.
@@ -37,6 +39,7 @@ impl Environment {
         Ok(Self {
             home: std::path::absolute(&home).unwrap_or(home),
             variables,
+            program: std::env::current_exe().ok(),
             stdin_is_terminal: std::io::stdin().is_terminal(),
             stdout_is_terminal: std::io::stdout().is_terminal(),
             stderr_is_terminal: std::io::stderr().is_terminal(),

@@ -8,6 +8,11 @@ use limpid::failure::{ExitStatus, Failure};
 use limpid::{commands, output};
 
 fn main() -> ExitCode {
+    // The sandbox of programs restricts the thread that asks for it, so it comes before any other thread.
+    #[cfg(target_os = "linux")]
+    if let Some(code) = limpid_runtime::sandbox::main(std::env::args_os()) {
+        return ExitCode::from(code);
+    }
     let cli = Cli::parse();
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,

@@ -84,3 +84,226 @@ text = "ok"
         assert!(seen[2].1.contains("may be read but not changed"), "{seen:?}");
     }
 }
+
+/// Says loudly that a test did nothing, where the kernel has no sandbox.
+#[cfg(target_os = "linux")]
+fn no_sandbox() -> bool {
+    let missing = limpid_runtime::sandbox::support().err();
+    if let Some(missing) = missing {
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), "SKIPPED: programs cannot be confined here: {missing}");
+    }
+    missing.is_some()
+}
+
+// PICO-088 KAI-114
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn kai_calls_the_same_tool_by_its_own_name() {
+    let call = |name: &str| {
+        format!("[[reply]]\ncalls = [{{ name = \"{name}\", arguments = {{ command = \"cat tea.md\" }} }}]\n\n")
+    };
+    let world =
+        World::new(&format!("{}{}[[reply]]\ntext = \"ok\"\n", call("execute_shell_command"), call("exec"))).await;
+    world.write("limpid.toml", "[agent]\nprofile = \"kai\"\n[exec]\nsandbox = \"off\"\n");
+    world.write("workspace/tea.md", "oolong\n");
+    world.done(&["chat", "run it"]).await;
+    let seen = results(&world);
+    assert!(seen[0].1.contains("oolong"), "{seen:?}");
+    assert!(seen[1].1.contains("there is no tool `exec`"), "{seen:?}");
+}
+
+/// Has the model run commands, one after another, and returns what it read of each.
+#[cfg(target_os = "linux")]
+async fn ran(config: &str, commands: &[&str]) -> (World, Vec<String>) {
+    let reply = |command: &&str| {
+        let arguments = serde_json::json!({ "command": command }).to_string();
+        format!("[[reply]]\ncalls = [{{ name = \"exec\", arguments = {} }}]\n\n", Value::String(arguments))
+    };
+    let script: String = commands.iter().map(reply).collect();
+    let mut world = World::new(&format!("{script}[[reply]]\ntext = \"ok\"\n")).await;
+    world.set("HOUSE_TOKEN", "not to be told");
+    world.set("LANG", "C.UTF-8");
+    world.write("limpid.toml", config);
+    world.write("secret.md", "the secret");
+    world.write("workspace/tea.md", "oolong\n");
+    world.done(&["chat", "run it"]).await;
+    let seen = results(&world).into_iter().map(|(_, text)| text).collect();
+    (world, seen)
+}
+
+// PICO-088 SEC-021
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_program_runs_in_the_workspace_and_reaches_nothing_else() {
+    if no_sandbox() {
+        return;
+    }
+    let outside = tempfile::tempdir().unwrap();
+    let target = outside.path().join("new").display().to_string();
+    let (world, seen) = ran(
+        "",
+        &[
+            "cat tea.md",
+            "cp tea.md copy.md",
+            "cat ../secret.md",
+            &format!("touch {target}"),
+            "touch /tmp/limpid-was-here",
+            "printenv",
+            "chmod 777 ../secret.md",
+            "ln -s ../secret.md link",
+            "cat link",
+            "ls /root /home",
+            "cat /proc/1/environ",
+            "sh -c 'cat tea.md'",
+        ],
+    )
+    .await;
+    assert_eq!(seen[0], "oolong\nExit code: 0");
+    assert_eq!(fs::read_to_string(world.home.path().join("workspace/copy.md")).unwrap(), "oolong\n");
+    for refused in [2, 3, 4, 6, 8, 9, 10] {
+        assert!(seen[refused].contains("STDERR:\n"), "{refused}: {}", seen[refused]);
+        assert!(seen[refused].contains("ermission denied") || seen[refused].contains("not permitted"), "{seen:?}");
+        assert!(seen[refused].ends_with("Exit code: 1") || seen[refused].ends_with("Exit code: 2"), "{seen:?}");
+    }
+    assert!(!outside.path().join("new").exists());
+    let names: Vec<&str> = seen[5].lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
+    assert!(names.iter().all(|name| ["PATH", "HOME", "LANG", "TZ", "TMPDIR"].contains(name)), "{names:?}");
+    assert!(seen[11].contains("is a shell"), "{seen:?}");
+}
+
+// SEC-021
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn no_program_has_a_socket_unless_the_network_is_granted() {
+    if no_sandbox() {
+        return;
+    }
+    let socket = |family: &str| {
+        format!("perl -MSocket -e 'socket(my $s, {family}, SOCK_STREAM, 0) or die \"refused: $!\"; print \"open\"'")
+    };
+    let pair =
+        "perl -MSocket -e 'socketpair(my $a, my $b, AF_UNIX, SOCK_STREAM, 0) or die \"refused: $!\"; print \"open\"'";
+    let (internet, local) = (socket("PF_INET"), socket("PF_UNIX"));
+    let commands = [internet.as_str(), &local, pair];
+    let (_, without) = ran("", &commands).await;
+    assert!(without[0].contains("refused") && without[1].contains("refused"), "{without:?}");
+    assert!(without[2].starts_with("open"), "{without:?}");
+    let (_, with) = ran("[exec]\nnetwork = true\n", &commands).await;
+    // What came over the network may be anybody's.
+    assert!(with[0].starts_with("[untrusted ") && with[0].contains("\nopen"), "{with:?}");
+    assert!(with[1].contains("refused"), "services of this machine stay out of reach: {with:?}");
+}
+
+// SEC-021 PICO-088
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn when_the_time_is_up_everything_ends_and_what_was_said_is_returned() {
+    if no_sandbox() {
+        return;
+    }
+    // Numbers that no other sleeping program of this machine has.
+    let [inner, outer] = [61_000, 62_000].map(|seconds| seconds + std::process::id() % 1000);
+    let command = format!("echo begun; setsid sleep {inner} & sleep {outer}");
+    let (_, seen) = ran("[exec]\nshell = true\nseconds = 1\n", &[&command]).await;
+    assert_eq!(seen[0], "begun\nEnded after 1 s; it had not finished.");
+    for entry in fs::read_dir("/proc").unwrap() {
+        let line = fs::read(entry.unwrap().path().join("cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        assert!(!line.starts_with(&format!("sleep {inner}")) && !line.starts_with(&format!("sleep {outer}")), "{line}");
+    }
+}
+
+// SEC-021
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_a_program_leaves_behind_ends_with_it() {
+    if no_sandbox() {
+        return;
+    }
+    let seconds = 63_000 + std::process::id() % 1000;
+    let (_, seen) = ran("[exec]\nshell = true\n", &[&format!("setsid sleep {seconds} & echo done")]).await;
+    assert_eq!(seen[0], "done\nExit code: 0");
+    let alive = fs::read_dir("/proc").unwrap().any(|entry| {
+        let line = fs::read(entry.unwrap().path().join("cmdline")).unwrap_or_default();
+        line.starts_with(format!("sleep\0{seconds}").as_bytes())
+    });
+    assert!(!alive);
+}
+
+// SEC-021
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn memory_processes_files_and_output_have_limits() {
+    if no_sandbox() {
+        return;
+    }
+    let config = "[exec]\nmemory_megabytes = 64\nprocesses = 8\n";
+    let (world, seen) = ran(
+        config,
+        &[
+            "perl -e '$x = \"a\" x 300_000_000; print length $x'",
+            "perl -e 'for (1..40) { my $pid = fork; defined $pid or die \"refused: $!\"; $pid or do { sleep 30; exit } } sleep 30'",
+            "perl -e 'print \"x\" x 1_000 for 1..2_000'",
+            "perl -e 'print \"x\" x 1_000_000 for 1..1_000_000'",
+        ],
+    )
+    .await;
+    assert!(!seen[0].contains("300000000"), "{}", seen[0]);
+    assert!(seen[1].contains("more than 8 processes") || seen[1].contains("refused"), "{}", seen[1]);
+    assert!(seen[2].contains("bytes left out") || seen[2].contains("characters left out"), "{:.200}", seen[2]);
+    assert!(seen[3].ends_with("Ended; it wrote more than 64 MiB."), "{:.200}", seen[3]);
+    drop(world);
+}
+
+// OLLM-038
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn in_debugger_mode_programs_cannot_change_the_workspace() {
+    if no_sandbox() {
+        return;
+    }
+    let (world, seen) = ran("[agent]\nmode = \"debugger\"\n", &["cat tea.md", "touch new.md"]).await;
+    assert_eq!(seen[0], "oolong\nExit code: 0");
+    assert!(seen[1].contains("ermission denied"), "{seen:?}");
+    assert!(!world.home.path().join("workspace/new.md").exists());
+}
+
+// SEC-021
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn programs_run_without_a_sandbox_only_when_the_owner_says_so() {
+    let (world, seen) = ran("[exec]\nsandbox = \"off\"\n", &["cat ../secret.md"]).await;
+    assert!(seen[0].contains("the secret\nExit code: 0"), "{seen:?}");
+    assert!(world.done(&["doctor"]).await.contains("OK  programs: run without a sandbox"));
+    let (world, seen) = ran("[exec]\nenabled = false\n", &["cat tea.md"]).await;
+    assert!(seen[0].contains("there is no tool `exec`"), "{seen:?}");
+    assert!(world.done(&["doctor"]).await.contains("OK  programs: are not run: limpid.toml says so"));
+}
+
+// LES-081 PICO-081
+#[tokio::test]
+async fn one_large_result_is_cut_and_can_be_read_on_to_its_end() {
+    let mut script =
+        "[[reply]]\ncalls = [{ id = \"big\", name = \"read_file\", arguments = { path = \"big\" } }]\n\n".to_owned();
+    let step = 19_000;
+    for offset in (0..500_000).step_by(step) {
+        script.push_str(&format!(
+            "[[reply]]\ncalls = [{{ id = \"r{offset}\", name = \"read_result\", arguments = {{ id = \"big\", offset = {offset}, limit = {step} }} }}]\n\n"
+        ));
+    }
+    let world = World::new(&format!("{script}[[reply]]\ntext = \"ok\"\n")).await;
+    world.write("limpid.toml", "[limits]\ncalls_with_tools = 50\n");
+    let big: String =
+        (0..500_000_u32).map(|n| char::from(b'a' + u8::try_from((n * 7919 / 11) % 26).unwrap())).collect();
+    world.write("workspace/big", &big);
+    world.done(&["chat", "read it"]).await;
+    let seen = results(&world);
+    let (_, shown) = &seen[0];
+    assert!(shown.chars().count() <= 20_000 && shown.starts_with(&big[..9_000]) && shown.ends_with(&big[491_000..]));
+    assert!(shown.contains(r#"; read_result {"id":"big","offset":99"#), "{}", &shown[9_900..10_100]);
+    let whole: String = seen[1..].iter().map(|(_, text)| text.split_once('\n').unwrap().1).collect();
+    assert_eq!(whole.len(), big.len());
+    assert!(whole == big);
+    assert!(seen[1].1.starts_with("[characters 0 to 19000 of 500000]\n"));
+}

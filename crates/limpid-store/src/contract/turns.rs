@@ -1,9 +1,9 @@
 //! Turns and their journals.
 
-use limpid_core::{Role, Trust, TurnId};
+use limpid_core::{CallId, Role, Trust, TurnId};
 
 use super::Bench;
-use super::sample::{ODD, begin, begun, calling, conversation_id, event, inbound, message, request};
+use super::sample::{ODD, begin, begun, calling, conversation_id, event, inbound, message, request, result};
 use crate::{NewEvent, NewMessage, RequestFilter, StoreError, TurnEnd, TurnOutcome, TurnWrite, Written};
 
 /// Entries are numbered from 1 without a gap, also past a commit that failed, and come back as they were.
@@ -22,6 +22,23 @@ pub async fn a_journal_has_no_gap(bench: &Bench) {
     let owner = Trust::Owner;
     assert_eq!(read, [(1, "a", owner, 9), (2, "result", Trust::Outside, 9), (3, "c", owner, 9)]);
     assert_eq!(events[1].payload, ODD);
+}
+
+/// A call leads to its turn, once it is stored with its result; the same name elsewhere does not.
+// LES-081
+pub async fn the_turn_of_a_call_is_found_in_its_conversation_only(bench: &Bench) {
+    let (lease, turn) = begun(bench.store.as_ref(), "c", "t").await;
+    begun(bench.store.as_ref(), "d", "u").await;
+    let find = |conversation: &str| {
+        let (conversation, call) = (conversation_id(conversation), CallId::new("x"));
+        async move { bench.store.turn_of_call(&conversation, &call).await.unwrap() }
+    };
+    assert_eq!(find("c").await, None);
+    let batch = vec![calling(&["x"]), result("x")];
+    bench.store.commit(&lease, &turn, vec![TurnWrite::Messages(batch)], 1).await.unwrap();
+    assert_eq!(find("c").await, Some(turn));
+    assert_eq!(find("d").await, None);
+    assert_eq!(bench.other.turn_of_call(&conversation_id("c"), &CallId::new("x")).await.unwrap(), None);
 }
 
 /// One write that is refused takes all of its commit with it.

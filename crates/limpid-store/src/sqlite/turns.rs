@@ -1,8 +1,8 @@
 //! Turns and their journals.
 
 use async_trait::async_trait;
-use limpid_core::{ConversationId, TurnId};
-use rusqlite::{Row, named_params};
+use limpid_core::{CallId, ConversationId, TurnId};
+use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::failure::{Outcome, is_taken};
 use super::row::{self, Read, count, get, parsed, word};
@@ -51,6 +51,22 @@ impl Turns for SqliteStore {
                 tx.sql.prepare_cached("SELECT * FROM turn_event WHERE owner = :owner AND turn = :turn ORDER BY seq")?;
             let params = named_params! { ":owner": tx.owner, ":turn": id.as_str() };
             row::list(&mut statement, params, "turn_event", "seq", event)
+        })
+        .await
+    }
+
+    async fn turn_of_call(&self, conversation: &ConversationId, call: &CallId) -> Result<Option<TurnId>, StoreError> {
+        let (conversation, call) = (conversation.clone(), call.clone());
+        self.read(move |tx| {
+            let turn: Option<String> = tx
+                .sql
+                .prepare_cached(
+                    "SELECT m.turn FROM call c JOIN message m ON m.id = c.message
+                     WHERE c.owner = ? AND c.conversation = ? AND c.id = ?",
+                )?
+                .query_row((tx.owner, conversation.as_str(), call.as_str()), |row| row.get(0))
+                .optional()?;
+            Ok(turn.map(TurnId::new))
         })
         .await
     }

@@ -56,6 +56,7 @@ impl Context {
             config: self.config.clone(),
             environment: limpid_runtime::Environment::new(self.environment.variables.clone()),
             system_zone: TimeZone::system(),
+            helper: self.environment.program.clone(),
             retry: RetryPlan { tries: self.config.limits.tries.max(1), ..RetryPlan::default() },
             ..AgentOptions::new(self.home.clone())
         }

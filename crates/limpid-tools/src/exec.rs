@@ -1,0 +1,164 @@
+//! `exec`: runs a program in a sandbox (PICO-088, SEC-021).
+//!
+//! # Layout
+//! - [`words`]: a command as words, without a shell.
+//! - [`command`]: which program these words run, in which folder, and which ones are refused.
+//! - [`confinement`]: what a program may touch and use, as one value.
+//! - [`sandbox`]: what the hidden sub-commands of the binary do with that value: one watches over the program and ends
+//!   everything that it started, the other restricts itself and then becomes the program.
+//! - [`run`]: starts the first of them and collects what the program says.
+//! - this file: the tool itself, and its two names.
+
+pub mod command;
+pub mod confinement;
+mod filter;
+mod processes;
+pub mod run;
+pub mod sandbox;
+pub mod words;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use limpid_core::{ToolClass, Trust};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::files::Grants;
+use crate::{PathArgument, Tool, ToolContext, ToolText, read_arguments, schema_of};
+use command::Command;
+use confinement::{Confinement, Limits};
+
+/// Seconds that the tool's own end may take after the program was told to end.
+const LAST_SECONDS: u64 = 15;
+
+/// How programs are run, whatever name the model calls.
+#[derive(Clone, Debug)]
+pub struct Programs {
+    /// The folders that programs may read, and change where the grant says so.
+    pub grants: Grants,
+    /// The binary whose hidden sub-commands make the sandbox.
+    pub helper: PathBuf,
+    /// Whether programs are confined by the kernel. Without it they still get limits and end with the call.
+    pub confined: bool,
+    /// Whether a command may be one for a shell.
+    pub shell: bool,
+    /// Whether programs may use the network.
+    pub network: bool,
+    /// Whether programs may change modes of files. The kernel cannot keep that within folders.
+    pub modes: bool,
+    /// Folders with programs besides the system's.
+    pub path: Vec<PathBuf>,
+    /// The environment of programs, whole.
+    pub environment: Vec<(String, String)>,
+    /// What a program may use.
+    pub limits: Limits,
+}
+
+/// Runs a program; one implementation under the name that a profile knows it by.
+#[derive(Clone, Debug)]
+pub struct Exec {
+    name: &'static str,
+    programs: Arc<Programs>,
+}
+
+impl Exec {
+    /// The tool as picoclaw and Limpid call it.
+    pub fn new(programs: Arc<Programs>) -> Self {
+        Self { name: "exec", programs }
+    }
+
+    /// The tool as Kai calls it.
+    pub fn as_shell_command(programs: Arc<Programs>) -> Self {
+        Self { name: "execute_shell_command", programs }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    command: String,
+    working_dir: Option<String>,
+}
+
+#[async_trait]
+impl Tool for Exec {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn group(&self) -> &'static str {
+        "programs"
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::Execute
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        schema_of::<Arguments>()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        false
+    }
+
+    fn paths(&self, arguments: &Value) -> Vec<PathArgument> {
+        let folder = arguments.get("working_dir").and_then(Value::as_str).unwrap_or(".");
+        vec![PathArgument { path: folder.to_owned(), write: true }]
+    }
+
+    /// The program that would run: what an approval is bound to besides the arguments (SEC-011).
+    fn destination(&self, arguments: &Value) -> Option<String> {
+        let Arguments { command, working_dir } = read_arguments(arguments.clone()).ok()?;
+        let command = Command::parse(&command, working_dir.as_deref(), &self.programs).ok()?;
+        Some(command.program.display().to_string())
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        Some(Duration::from_secs(self.programs.limits.seconds + LAST_SECONDS))
+    }
+
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let Arguments { command, working_dir } = read_arguments(arguments)?;
+        let programs = &self.programs;
+        if context.read_only && !programs.confined {
+            return Err("in this mode programs run only where they cannot change the workspace, and this machine \
+                        has no sandbox for them"
+                .to_owned());
+        }
+        let command = Command::parse(&command, working_dir.as_deref(), programs)?;
+        let text = run::run(programs, &command, context.read_only).await?;
+        Ok(ToolText { text, trust: context.trust.join(programs.trust()) })
+    }
+}
+
+impl Programs {
+    /// Who may have written what a program prints: whoever wrote what it can read.
+    fn trust(&self) -> Trust {
+        if self.network || !self.confined {
+            return Trust::Outside;
+        }
+        self.grants.roots().fold(Trust::Owner, |trust, root| trust.join(root.trust))
+    }
+
+    /// What a program may touch.
+    fn confinement(&self, folder: PathBuf, read_only: bool) -> Confinement {
+        let folders = |write: bool| {
+            let roots = self.grants.roots().filter(move |root| (root.write && !read_only) == write);
+            roots.map(|root| root.folder.clone()).collect::<Vec<PathBuf>>()
+        };
+        Confinement {
+            folder,
+            write: folders(true),
+            read: folders(false).into_iter().chain(self.path.iter().cloned()).collect(),
+            confined: self.confined,
+            network: self.network,
+            modes: self.modes,
+            limits: self.limits,
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Which program a command runs and in which folder. What is judged is the program itself and its parsed arguments,
+//! never the text of the command (LES-136).
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use super::Programs;
+use super::words::split;
+
+/// Where the system's programs are.
+const SYSTEM_PATH: [&str; 4] = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin"];
+
+/// Programs that read commands, and so would be a shell by another name.
+const SHELLS: [&str; 15] = [
+    "sh", "ash", "bash", "busybox", "csh", "dash", "elvish", "fish", "ksh", "mksh", "nu", "pwsh", "tcsh", "xonsh",
+    "zsh",
+];
+
+/// Programs that run another one: what is judged would not be what runs. The last ones change whose rights it has.
+const WRAPPERS: [&str; 21] = [
+    "chroot", "chrt", "env", "flock", "ionice", "nice", "nohup", "nsenter", "parallel", "script", "setarch", "setsid",
+    "stdbuf", "strace", "taskset", "time", "timeout", "unshare", "watch", "xargs", "sudo",
+];
+
+/// A program with its arguments and its folder, looked up and permitted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// The program, whole and without links.
+    pub program: PathBuf,
+    /// The name that it is called by, and its arguments.
+    pub words: Vec<String>,
+    /// The folder that it runs in, without links.
+    pub folder: PathBuf,
+}
+
+impl Command {
+    /// Reads a command. With a shell granted the whole text is the shell's.
+    ///
+    /// # Errors
+    /// A sentence for the model: unbalanced quotes, a program that is not there or is refused, a folder that is not
+    /// granted.
+    pub fn parse(command: &str, folder: Option<&str>, programs: &Programs) -> Result<Self, String> {
+        let folder = working_folder(folder.filter(|folder| !folder.trim().is_empty()), programs)?;
+        let words =
+            if programs.shell { vec!["sh".to_owned(), "-c".to_owned(), command.to_owned()] } else { split(command)? };
+        let name = words.first().filter(|_| !command.trim().is_empty()).ok_or("`command` must not be blank")?;
+        let program = find(name, &folder, &programs.path)?;
+        if !programs.shell {
+            permitted(name, &program)?;
+        }
+        Ok(Self { program, folder, words })
+    }
+}
+
+/// The folder, which must lie in a granted one when every link is followed.
+fn working_folder(folder: Option<&str>, programs: &Programs) -> Result<PathBuf, String> {
+    let workspace = &programs.grants.workspace().folder;
+    std::fs::create_dir_all(workspace).map_err(|error| format!("the workspace cannot be made: {error}"))?;
+    let asked = folder.unwrap_or(".");
+    let place = programs.grants.place(asked)?;
+    let real = place
+        .root
+        .folder
+        .join(&place.path)
+        .canonicalize()
+        .map_err(|_| format!("`{asked}`, the folder to run in, does not exist"))?;
+    let within =
+        programs.grants.roots().any(|root| root.folder.canonicalize().is_ok_and(|root| real.starts_with(root)));
+    if !within {
+        return Err(programs.grants.outside(asked));
+    }
+    if real.is_dir() { Ok(real) } else { Err(format!("`{asked}`, the folder to run in, is a file")) }
+}
+
+/// A program by its name in the system's folders, or by its path from the folder that it runs in.
+fn find(name: &str, folder: &Path, path: &[PathBuf]) -> Result<PathBuf, String> {
+    let candidates: Vec<PathBuf> = if name.contains('/') {
+        vec![folder.join(name)]
+    } else {
+        path.iter().cloned().chain(SYSTEM_PATH.map(PathBuf::from)).map(|folder| folder.join(name)).collect()
+    };
+    let real = candidates.iter().filter_map(|candidate| candidate.canonicalize().ok());
+    let found = real.filter(|real| real.is_file()).collect::<Vec<_>>();
+    let runs = |file: &&PathBuf| file.metadata().is_ok_and(|about| about.permissions().mode() & 0o111 != 0);
+    match (found.iter().find(runs), found.is_empty()) {
+        (Some(program), _) => Ok(program.clone()),
+        (None, false) => Err(format!("`{name}` is no program: it has no permission to run")),
+        (None, true) => Err(format!("there is no program `{name}`")),
+    }
+}
+
+/// Refuses shells and wrappers, by the name that is called and by the file that it leads to.
+fn permitted(name: &str, program: &Path) -> Result<(), String> {
+    let names =
+        [Path::new(name), program].map(|path| path.file_name().unwrap_or_default().to_string_lossy().into_owned());
+    if names.iter().any(|name| SHELLS.contains(&name.as_str())) {
+        return Err(format!("`{name}` is a shell, and none is granted; run the program itself"));
+    }
+    if names.iter().any(|name| WRAPPERS.contains(&name.as_str())) {
+        return Err(format!("`{name}` runs other programs and is refused; run the program itself"));
+    }
+    Ok(())
+}
+
+/// The variable `PATH` of programs.
+pub(super) fn path_variable(path: &[PathBuf]) -> String {
+    let folders = path.iter().map(|folder| folder.display().to_string());
+    folders.chain(SYSTEM_PATH.map(str::to_owned)).collect::<Vec<_>>().join(":")
+}

@@ -1,0 +1,126 @@
+//! Starts the sandbox and collects what the program says.
+
+use std::collections::VecDeque;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::process::{ChildStdin, Command as Process};
+use tokio::sync::Notify;
+
+use super::command::{Command, path_variable};
+use super::{LAST_SECONDS, Programs, sandbox};
+
+/// Bytes that are kept of each stream's beginning, and of its end.
+const KEPT: usize = 256 * 1024;
+
+/// Runs a command and returns what it said: its output, its errors, and how it ended. When the future is dropped,
+/// everything that was started ends.
+///
+/// # Errors
+/// A sentence for the model when the sandbox cannot be started.
+pub async fn run(programs: &Programs, command: &Command, read_only: bool) -> Result<String, String> {
+    let confinement = programs.confinement(command.folder.clone(), read_only);
+    let mut process = Process::new(&programs.helper);
+    process
+        .args(sandbox::words(&confinement, &command.program, &command.words)?)
+        .env_clear()
+        .env("PATH", path_variable(&programs.path))
+        .env("HOME", &programs.grants.workspace().folder)
+        .envs(programs.environment.iter().cloned())
+        .current_dir(&command.folder)
+        .process_group(0)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    if !read_only && let Some(folder) = scratch(programs) {
+        process.env("TMPDIR", folder);
+    }
+    let mut child = process.spawn().map_err(|error| format!("the sandbox cannot be started: {error}"))?;
+    let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
+    else {
+        return Err("the sandbox cannot be started: it has no streams".to_owned());
+    };
+    let spent = Arc::new(Spent { bytes: AtomicU64::new(0), limit: programs.limits.output_bytes, over: Notify::new() });
+    let streams = async { tokio::join!(collect(stdout, &spent), collect(stderr, &spent)) };
+    let (ended, (out, err)) = tokio::join!(end(stdin, programs.limits.seconds, &spent, child.wait()), streams);
+    let mut text = out;
+    if !err.is_empty() {
+        line(&mut text, "STDERR:");
+        line(&mut text, &err);
+    }
+    line(&mut text, &ended);
+    Ok(text)
+}
+
+/// Waits for the end, and brings it about when the time or the output is spent. The sandbox ends everything when its
+/// standard input is closed.
+async fn end(
+    stdin: ChildStdin,
+    seconds: u64,
+    spent: &Spent,
+    waiting: impl Future<Output = std::io::Result<std::process::ExitStatus>>,
+) -> String {
+    tokio::pin!(waiting);
+    let why = tokio::select! {
+        status = &mut waiting => return match status {
+            Ok(status) => format!("Exit code: {}", status.code().unwrap_or(-1)),
+            Err(error) => format!("How it ended is unknown: {error}"),
+        },
+        () = tokio::time::sleep(Duration::from_secs(seconds)) => format!("Ended after {seconds} s; it had not finished."),
+        () = spent.over.notified() => format!("Ended; it wrote more than {} MiB.", spent.limit / 1024 / 1024),
+    };
+    drop(stdin);
+    match tokio::time::timeout(Duration::from_secs(LAST_SECONDS / 2), &mut waiting).await {
+        Ok(_) => why,
+        Err(_) => format!("{why} Some of what it started may still run."),
+    }
+}
+
+/// Output that was read so far, of both streams.
+struct Spent {
+    bytes: AtomicU64,
+    limit: u64,
+    over: Notify,
+}
+
+/// Reads a stream to its end and keeps its beginning and its end.
+async fn collect(mut stream: impl AsyncRead + Unpin, spent: &Spent) -> String {
+    let (mut head, mut tail, mut missing) = (Vec::new(), VecDeque::new(), 0_usize);
+    let mut buffer = vec![0; 64 * 1024];
+    while let Ok(count @ 1..) = stream.read(&mut buffer).await {
+        let before = spent.bytes.fetch_add(count as u64, Ordering::SeqCst);
+        if before + count as u64 > spent.limit {
+            spent.over.notify_one();
+        }
+        let (first, rest) = buffer[..count].split_at(count.min(KEPT - head.len()));
+        head.extend_from_slice(first);
+        tail.extend(rest);
+        let more = tail.len().saturating_sub(KEPT);
+        missing += more;
+        tail.drain(..more);
+    }
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let tail = text(tail.make_contiguous());
+    if missing == 0 {
+        // The cut between the two may go through a letter.
+        return if tail.is_empty() { text(&head) } else { text(&head) + &tail };
+    }
+    format!("{}\n[… {missing} bytes left out …]\n{tail}", text(&head))
+}
+
+/// A folder for what programs put aside, within the workspace.
+fn scratch(programs: &Programs) -> Option<std::path::PathBuf> {
+    let folder = programs.grants.workspace().folder.join(".tmp");
+    std::fs::create_dir_all(&folder).ok()?;
+    Some(folder)
+}
+
+fn line(text: &mut String, line: &str) {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(line);
+}

@@ -1,0 +1,93 @@
+//! Which program a command runs, and which are refused.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+use limpid_tools::exec::Programs;
+use limpid_tools::exec::command::Command;
+use limpid_tools::exec::confinement::Limits;
+use limpid_tools::files::Grants;
+use tempfile::TempDir;
+
+fn programs(folder: &TempDir) -> Programs {
+    Programs {
+        grants: Grants::new(folder.path().join("workspace")),
+        helper: "limpid".into(),
+        confined: true,
+        shell: false,
+        network: false,
+        modes: false,
+        path: vec![folder.path().join("bin")],
+        environment: Vec::new(),
+        limits: Limits::default(),
+    }
+}
+
+/// A workspace, a folder of programs of the test's own, and a folder outside.
+fn bench() -> (TempDir, Programs) {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["workspace/sub", "bin", "outside"] {
+        fs::create_dir_all(folder.path().join(name)).unwrap();
+    }
+    for name in ["bin/jq", "bin/env", "bin/zsh", "bin/tool", "workspace/run", "outside/run"] {
+        let program = folder.path().join(name);
+        fs::write(&program, "").unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    fs::write(folder.path().join("workspace/plain"), "").unwrap();
+    symlink("zsh", folder.path().join("bin/harmless")).unwrap();
+    symlink(folder.path().join("outside"), folder.path().join("workspace/away")).unwrap();
+    let programs = programs(&folder);
+    (folder, programs)
+}
+
+// PICO-088 SEC-021 LES-136
+#[test]
+fn a_command_is_judged_by_its_program_and_its_words() {
+    let (folder, programs) = bench();
+    let commands = [
+        ("tool -r -f 'a b'", None),
+        ("tool", Some("sub")),
+        ("tool", Some("")),
+        ("./run", None),
+        ("../run", Some("sub")),
+        ("jq env", None),
+        ("", None),
+        ("   ", None),
+        ("nothing-like-it", None),
+        ("./plain", None),
+        ("tool 'open", None),
+        ("tool && tool", None),
+        ("tool ~/.ssh", None),
+        ("zsh -c 'rm -rf /'", None),
+        ("harmless -c 'rm -rf /'", None),
+        ("env tool", None),
+        ("tool", Some("..")),
+        ("tool", Some("/etc")),
+        ("tool", Some("away")),
+        ("tool", Some("away/../sub")),
+        ("tool", Some("none")),
+        ("tool", Some("plain")),
+    ];
+    let name = folder.path().canonicalize().unwrap().display().to_string();
+    let told = commands.map(|(command, at)| {
+        let told = match Command::parse(command, at, &programs) {
+            Ok(found) => format!("{} {:?} in {}", found.program.display(), found.words, found.folder.display()),
+            Err(error) => format!("error: {error}"),
+        };
+        format!("{command:?} in {at:?}\n    {}", told.replace(&name, "[FOLDER]"))
+    });
+    insta::assert_snapshot!(told.join("\n"));
+}
+
+// SEC-021
+#[test]
+fn a_granted_shell_gets_the_whole_text() {
+    let (_folder, programs) = bench();
+    let programs = Programs { shell: true, ..programs };
+    let command = Command::parse("ls ~ | wc -l > out; echo \"$HOME\"", None, &programs).unwrap();
+    assert_eq!(command.words, ["sh", "-c", "ls ~ | wc -l > out; echo \"$HOME\""]);
+}
