@@ -10,9 +10,13 @@ use serde_json::Value;
 
 /// The results of tools that the last request brought back to the model, by call.
 fn results(world: &World) -> Vec<(String, String)> {
-    let last = world.recorder.calls().last().unwrap().json();
+    of(&world.recorder.calls().last().unwrap().json())
+}
+
+/// The results of tools in a request, by call.
+fn of(request: &Value) -> Vec<(String, String)> {
     let field = |message: &Value, name: &str| message[name].as_str().unwrap_or_default().to_owned();
-    let messages = last["messages"].as_array().unwrap();
+    let messages = request["messages"].as_array().unwrap();
     let tool = messages.iter().filter(|message| message["role"] == "tool");
     tool.map(|message| (field(message, "tool_call_id"), field(message, "content"))).collect()
 }
@@ -293,12 +297,14 @@ async fn one_large_result_is_cut_and_can_be_read_on_to_its_end() {
         ));
     }
     let world = World::new(&format!("{script}[[reply]]\ntext = \"ok\"\n")).await;
-    world.write("limpid.toml", "[limits]\ncalls_with_tools = 50\n");
+    world.write("limpid.toml", "model = \"openai/gpt-5\"\n[limits]\ncalls_with_tools = 50\n");
     let big: String =
         (0..500_000_u32).map(|n| char::from(b'a' + u8::try_from((n * 7919 / 11) % 26).unwrap())).collect();
     world.write("workspace/big", &big);
     world.done(&["chat", "read it"]).await;
-    let seen = results(&world);
+    // Each as it first went to the model; what is old is shown shorter when the window fills.
+    let requests = world.recorder.calls();
+    let seen: Vec<(String, String)> = requests.iter().filter_map(|request| of(&request.json()).pop()).collect();
     let (_, shown) = &seen[0];
     assert!(shown.chars().count() <= 20_000 && shown.starts_with(&big[..9_000]) && shown.ends_with(&big[491_000..]));
     assert!(shown.contains(r#"; read_result {"id":"big","offset":99"#), "{}", &shown[9_900..10_100]);
