@@ -52,8 +52,6 @@ fn described() -> Inputs {
     let group = |name: &str| groups.iter().find(|(word, _)| name.contains(word)).map_or("system", |(_, group)| group);
     let names = limpid_prompt::profile::shipped_files();
     let names = names.iter().filter_map(|file| file.path.strip_prefix("limpid/tools/")?.strip_suffix(".md"));
-    // Other names of tools are left out, as a path that has no list of its own leaves them out.
-    let names = names.filter(|name| profile.path("chat-remote").unwrap().offers(name));
     let path = profile.path("chat-remote").unwrap();
     let tools = names.filter(|name| *name != FIND_TOOLS && path.offers(name) && profile.tool(name).is_some());
     let tools = tools.map(|name| tool(name, group(name))).chain([FindTools::input()]);
