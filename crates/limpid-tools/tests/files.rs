@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use limpid_core::{ConversationId, Trust, TurnId};
+use limpid_core::{ConversationId, Tier, Trust, TurnId};
 use limpid_tools::files::{Grants, Root, tools};
 use limpid_tools::{Tool, ToolContext, ToolText};
 use serde_json::{Value, json};
@@ -51,6 +51,7 @@ impl Bench {
             conversation: ConversationId::new("c"),
             turn: TurnId::new("t"),
             trust: Trust::Owner,
+            tier: Tier::ALL[2],
             read_only: false,
         };
         tool.run(&context, arguments).await

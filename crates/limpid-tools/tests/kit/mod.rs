@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use limpid_core::{ConversationId, Trust, TurnId};
+use limpid_core::{ConversationId, Tier, Trust, TurnId};
 use limpid_tools::ToolContext;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -89,5 +89,7 @@ pub fn context(trust: Trust) -> ToolContext {
         conversation: ConversationId::new("c1"),
         turn: TurnId::new("t1"),
         trust,
+        tier: Tier::ALL[2],
+        read_only: false,
     }
 }
