@@ -151,6 +151,9 @@ impl Inner {
         if before == size {
             return Ok(Settled::Same);
         }
+        if let Some(size) = size {
+            self.check_goal_fits(id, Tier::of(size)).await?;
+        }
         session.frame.choose(size);
         let changes = self.rebuild(&conversation, &mut session.frame).await?;
         let event = manual("window", size.map(|size| size.0.to_string()));

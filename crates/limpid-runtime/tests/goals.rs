@@ -4,9 +4,14 @@
 
 mod kit;
 
+use std::sync::Arc;
+
 use kit::{Bench, all, last, say};
 use limpid_core::goal::{CheckpointStatus, Goal, Priority};
-use limpid_runtime::{Agent, AgentEvent, BusEvent, Change, ConversationChoice};
+use limpid_core::{ToolProtocol, UsableWindow, WindowSize};
+use limpid_model::{Model, ModelCall, ModelCard};
+use limpid_runtime::{Agent, AgentEvent, AgentOptions, BusEvent, Change, Config, ConversationChoice};
+use limpid_testkit::{Said, Talker};
 
 const LAST: ConversationChoice = ConversationChoice::Last;
 
@@ -282,4 +287,64 @@ async fn in_the_limpid_profile_a_changed_goal_stands_at_the_tail_and_the_beginni
     say(&agent, "now").await;
     let system = bench.server.calls()[4].system();
     assert!(system.contains("## Goal\nMove the library") && system.contains("- [ ] Pack"), "{system}");
+}
+
+/// A model with a small window that answers at some length and, as a summariser, forgets the goal.
+fn talker() -> Arc<Talker> {
+    let window = WindowSize(4096);
+    let card = ModelCard {
+        provider: "test".to_owned(),
+        id: "talker".to_owned(),
+        local: false,
+        window: Some(window),
+        usable_window: Some(UsableWindow::default_for(window)),
+        tools: ToolProtocol::None,
+        thinking: false,
+        vision: false,
+        price: None,
+    };
+    let answer = |call: &ModelCall| match call.prompt.path() {
+        "summarize" | "merge-summaries" => Said::Text("They talked; nothing was decided.".to_owned()),
+        _ => Said::Text(format!("Noted: {}", "some words of an answer, ".repeat(12))),
+    };
+    Arc::new(Talker::new(card, answer))
+}
+
+// OLLM-072 OLLM-074 OLLM-120
+#[tokio::test]
+async fn no_compaction_touches_the_goal_and_every_request_shows_it() {
+    for profile in ["limpid", "ollm", "kai", "koshi", "picoclaw"] {
+        let bench = Bench::new("[[reply]]\ntext = \"unused\"\n").await;
+        let model = talker();
+        let config = format!("[agent]\nprofile = \"{profile}\"\n[memory]\nenabled = false\n");
+        let config = Config::parse(&config, "limpid.toml").unwrap();
+        let own = Arc::clone(&model) as Arc<dyn Model>;
+        let agent = Agent::open(AgentOptions { model: Some(own), config, ..bench.options() }).unwrap();
+        let mut bus = agent.subscribe();
+        say(&agent, "begin").await;
+        agent.create_goal(&LAST, "Move the library", Priority::High).await.unwrap();
+        agent.add_checkpoint(&LAST, "Count the books").await.unwrap();
+        agent.record_decision(&LAST, "In June", "").await.unwrap();
+        agent.lock_decision(&LAST, "d1").await.unwrap();
+        let before = agent.goals(&LAST).await.unwrap();
+        for n in 1..=30 {
+            say(&agent, &format!("Question {n}: {}", "what about this and that? ".repeat(10))).await;
+        }
+        let mut finished = 0;
+        while let Ok(event) = bus.try_recv() {
+            finished += usize::from(matches!(event.change, Change::CompactionFinished { .. }));
+        }
+        assert!(finished >= 2, "{profile}: {finished} compactions");
+        assert_eq!(agent.goals(&LAST).await.unwrap(), before, "{profile}");
+        let sent = model.take_sent();
+        for (at, prompt) in sent.iter().filter(|prompt| prompt.path().starts_with("chat")).enumerate().skip(1) {
+            let text: String = prompt.messages().iter().map(|message| format!("{}\n", message.text())).collect();
+            for wanted in ["Move the library", "Count the books", "In June"] {
+                assert!(text.contains(wanted), "{profile} request {at} lacks {wanted}: {text}");
+            }
+        }
+        let summaries = sent.iter().filter(|prompt| prompt.path() == "summarize");
+        let aware = summaries.filter(|prompt| prompt.messages()[0].text().contains("Move the library")).count();
+        assert!(aware > 0 || !matches!(profile, "limpid" | "ollm"), "{profile}: the summariser is told the goal");
+    }
 }

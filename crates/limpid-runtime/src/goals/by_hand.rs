@@ -12,6 +12,7 @@ use crate::agent::{Agent, Inner};
 use crate::chat::{ChatRequest, ConversationChoice};
 use crate::convert;
 use crate::error::AgentError;
+use crate::sizing::frame_of;
 
 /// What a change came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -233,9 +234,9 @@ impl Inner {
         let model = card.as_ref().map(convert::model).unwrap_or_default();
         let name = conversation.profile.as_str();
         let profile = self.prompts.load_one(name).and_then(|loaded| loaded.profile(name));
-        let tier = profile
-            .ok()
-            .and_then(|profile| profile.tier(path, &Inputs { model: model.clone(), ..Inputs::default() }).ok());
+        let tier = frame_of(Some(conversation)).tier().map(Tier::number);
+        let inputs = Inputs { model, tier, ..Inputs::default() };
+        let tier = profile.ok().and_then(|profile| profile.tier(path, &inputs).ok());
         tier.unwrap_or(Tier::ALL[2])
     }
 
@@ -243,7 +244,6 @@ impl Inner {
     ///
     /// # Errors
     /// [`GoalError::DoesNotFit`] with the sizes.
-    #[allow(dead_code, reason = "asked before the window is made smaller")]
     pub(crate) async fn check_goal_fits(&self, conversation: &ConversationId, tier: Tier) -> Result<(), AgentError> {
         let kept = self.goal_book().goals(conversation).await?;
         Ok(kept.goals.shown().map_or(Ok(()), |goal| super::room(tier).check(goal))?)

@@ -76,6 +76,8 @@ impl Inner {
                 self.bus.send(Some(&lease.conversation), change);
                 past.entries.retain(|entry| view.through.is_none_or(|through| entry.id > through));
                 past.view = view;
+                // The message that told of a changed goal may be gone; the beginning is made anew and shows it.
+                inputs.changed.stored = None;
             }
             Fit::With(..) if before.fits() => {}
             Fit::With(..) => return Err(refused(sizes, inputs, &before, "compaction is off").into()),
