@@ -7,6 +7,7 @@ mod bench;
 mod build;
 mod first;
 mod local;
+mod long;
 mod prefix;
 mod program;
 mod recall;
@@ -43,6 +44,8 @@ pub(crate) enum Measure {
         #[arg(long)]
         data: PathBuf,
     },
+    /// Long conversations with bad summarisers (MEA-13)
+    Long(long::Long),
     /// The local engine beside the reference (MEA-15)
     Local,
     /// A clean build, and the test cycle of one crate (MEA-17)
@@ -63,6 +66,11 @@ pub(crate) fn run(root: &Path, measure: Measure, json: bool) -> Result<(), Strin
             let (table, value) = recall::measure(&data)?;
             answer = Some(value);
             ("recall", table)
+        }
+        Measure::Long(long) => {
+            let (table, value) = long::measure(&long)?;
+            answer = Some(value);
+            ("long", table)
         }
         Measure::Local => ("local", local::measure(root)?),
         Measure::Build => ("build", build::measure(root)?),

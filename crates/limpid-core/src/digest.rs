@@ -104,6 +104,8 @@ pub struct WindowView {
     pub pin: Option<Pin>,
     /// Digests, oldest first.
     pub digests: Vec<Digest>,
+    /// The message that began the work and the tokens that it always has: it is shortened no further (OLLM-092).
+    pub request: Option<(MessageId, u32)>,
     /// What is shown as head and tail.
     pub shortened: Option<Shortened>,
     /// Messages that are not shown and no digest stands for, first and last of each stretch: what a restore left behind.
@@ -120,7 +122,9 @@ impl WindowView {
     /// Tokens that a message may have, when that is limited.
     pub fn limit_of(&self, id: MessageId, is_result: bool) -> Option<u32> {
         let shortened = self.shortened.filter(|shortened| id <= shortened.through)?;
-        Some(if is_result { shortened.results } else { shortened.texts })
+        let limit = if is_result { shortened.results } else { shortened.texts };
+        let at_least = self.request.filter(|(request, _)| *request == id).map_or(0, |(_, tokens)| tokens);
+        Some(limit.max(at_least))
     }
 }
 

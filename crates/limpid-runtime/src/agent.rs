@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -207,6 +208,14 @@ impl Agent {
     /// What changes in the agent from here on: modes, prompts, goals, skills, windows.
     pub fn subscribe(&self) -> broadcast::Receiver<BusEvent> {
         self.inner.bus.listen()
+    }
+
+    /// Waits until this process has nothing left to do in a conversation: turns, and compactions after them.
+    pub async fn settled(&self, conversation: &ConversationId) {
+        const OFTEN: Duration = Duration::from_millis(2);
+        while self.inner.workers.lock().unwrap_or_else(PoisonError::into_inner).contains_key(conversation) {
+            tokio::time::sleep(OFTEN).await;
+        }
     }
 
     /// The model that answers when none is set: found by a key, a server on this machine or a fetched file (SUR-002).

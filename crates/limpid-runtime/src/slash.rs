@@ -6,6 +6,7 @@
 //! A command is a file beside this one with a [`SlashCommand`] in it, and a line in [`TABLE`].
 
 mod checkpoint;
+mod compact;
 mod context;
 mod cost;
 mod goal;
@@ -42,6 +43,7 @@ static TABLE: &[&dyn SlashCommand] = &[
     &model::Model,
     &prompt::Prompt,
     &context::Context,
+    &compact::Compact,
     &memory::Memory,
     &cost::Cost,
 ];

@@ -7,6 +7,7 @@ mod exec;
 mod files;
 mod find_tools;
 mod goals;
+mod history;
 mod memory;
 mod memory_feedback;
 mod memory_forget;
@@ -65,6 +66,7 @@ fn own(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     tools.push(Arc::new(ReadResult::new(Arc::clone(parts.store), parts.config.limits.result_chars)));
     tools.extend(web::tools(parts));
     tools.extend(goals::tools(parts));
+    tools.extend(history::tools(parts));
     tools
 }
 

@@ -109,6 +109,7 @@ macro_rules! contract_suite {
                 the_newest_view_is_shown_and_every_attempt_is_listed
                 a_stale_lease_changes_no_view
                 the_newest_five_automatic_snapshots_stay
+                messages_are_found_by_their_words
                 no_view_touches_a_message
             }
         }

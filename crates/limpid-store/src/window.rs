@@ -32,6 +32,15 @@ pub trait Windows: Send + Sync {
     /// The message that a conversation began with: the person's first one.
     async fn first_message(&self, id: &ConversationId) -> Result<Option<StoredMessage>, StoreError>;
 
+    /// The messages of a conversation that hold any of these words, those that hold the rarest first; what compaction
+    /// took out of the window is found like the rest (LES-070).
+    async fn search_messages(
+        &self,
+        id: &ConversationId,
+        words: &[String],
+        limit: u32,
+    ) -> Result<Listed<StoredMessage>, StoreError>;
+
     /// Names of calls that a conversation has had; a later call must have another (ARC-012).
     async fn call_ids(&self, id: &ConversationId) -> Result<Vec<CallId>, StoreError>;
 }

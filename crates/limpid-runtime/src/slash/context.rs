@@ -53,7 +53,10 @@ async fn show(scene: &Scene<'_>) -> Result<SlashReply, AgentError> {
     let prompt = scene.agent.prompt_preview(request).await?;
     let used = prompt.totals().map_or(0, |totals| totals.total);
     let messages = scene.conversation.as_ref().map_or(0, |conversation| conversation.messages);
-    Ok(scene.says(format!("{messages} messages; the next prompt has {used} tokens.\n{tiers}")))
+    let head = format!("{messages} messages; the next prompt has {used} tokens.\n{tiers}");
+    let Some(conversation) = scene.conversation.as_ref() else { return Ok(scene.says(head)) };
+    let report = scene.agent.context(&ConversationChoice::Id(conversation.id.clone())).await?;
+    Ok(scene.says(format!("{head}\n{report}")))
 }
 
 async fn resize(scene: &Scene<'_>, size: Option<WindowSize>) -> Result<SlashReply, AgentError> {

@@ -84,7 +84,7 @@ impl Inner {
             return Ok(());
         }
         if is_due(&scene) {
-            self.compact(lease, scene).await?;
+            self.compact(lease, scene, false).await?;
             return Ok(());
         }
         if scene.ledger.fill(&scene.sizes.settings) >= Fill::Warn && self.warn_once(&lease.conversation) {
@@ -106,12 +106,18 @@ impl Inner {
         self.compact_if_due(lease).await.is_ok()
     }
 
-    /// Compacts a conversation at any fill, and writes down how that ended (LES-079).
-    pub(crate) async fn compact(&self, lease: &Lease, scene: Scene) -> Result<WindowEvent, AgentError> {
+    /// Compacts a conversation at any fill, and writes down how that ended (LES-079). Forced, all but the newest turn
+    /// leaves the window.
+    pub(crate) async fn compact(
+        &self,
+        lease: &Lease,
+        scene: Scene,
+        is_forced: bool,
+    ) -> Result<WindowEvent, AgentError> {
         let newest = scene.past.entries.last().map(|entry| entry.id);
         let before = scene.ledger.conversation();
         self.keep_automatic(lease, &scene.past, "before a compaction").await?;
-        let made = match self.make(&scene).await? {
+        let made = match self.make(&scene, is_forced).await? {
             Some(made) => self.within_bounds(&scene, made),
             None => Err("nothing is left that could leave the window".to_owned()),
         };
@@ -179,9 +185,9 @@ impl Inner {
         Ok(last.is_some_and(|last| last.new.newest == newest))
     }
 
-    async fn make(&self, scene: &Scene) -> Result<Option<Made>, AgentError> {
+    async fn make(&self, scene: &Scene, is_forced: bool) -> Result<Option<Made>, AgentError> {
         let sizes = &scene.sizes;
-        let task = sizes.task(&scene.past, &[])?;
+        let task = Task { is_forced, ..sizes.task(&scene.past, &[])? };
         let Some(mut compaction) = Compaction::start(task, &|text| sizes.count(text)) else { return Ok(None) };
         let profile = self.summarising(&sizes.profile)?;
         loop {

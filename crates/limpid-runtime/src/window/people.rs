@@ -1,5 +1,6 @@
 //! What a person does with the window of a conversation: look, compact, undo, restore (LES-080, OLLM-103, OLLM-106).
 
+use std::fmt;
 use std::time::Duration;
 
 use limpid_core::{MessageId, WindowView};
@@ -54,6 +55,27 @@ pub struct ContextReport {
     pub snapshots: Vec<Snapshot>,
 }
 
+impl fmt::Display for ContextReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { ledger, view, shown, snapshots, .. } = self;
+        let parts = ledger.parts().map(|(name, tokens)| format!("{name} {tokens}")).join(", ");
+        let (percent, available) = (ledger.percent(), ledger.available());
+        write!(f, "Tokens: {parts}. The conversation has {percent} % of the {available} that it may have.")?;
+        write!(f, "\n{shown} messages are shown as they are.")?;
+        for digest in &view.digests {
+            let (first, last, tokens) = (digest.first, digest.last, digest.tokens);
+            write!(f, "\n- messages {first} to {last} are a digest of {tokens} tokens (level {})", digest.level)?;
+        }
+        if let Some(pin) = &view.pin {
+            write!(f, "\n- message {} is pinned: it began the work", pin.message)?;
+        }
+        for snapshot in snapshots {
+            write!(f, "\n- kept moment {}: {}", snapshot.id, snapshot.kept.reason)?;
+        }
+        Ok(())
+    }
+}
+
 impl Agent {
     /// What the next request of a conversation is made of.
     ///
@@ -87,7 +109,7 @@ impl Agent {
         let lease = self.inner.take(&conversation).await?;
         let written = async {
             let scene = self.inner.scene(conversation).await?;
-            self.inner.compact(&lease, scene).await
+            self.inner.compact(&lease, scene, true).await
         }
         .await;
         self.inner.store.release(&lease.conversation, lease.fence).await?;

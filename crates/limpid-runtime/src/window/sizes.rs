@@ -112,13 +112,16 @@ impl Sizes {
             self.profile.path(&self.path).map_err(|error| AgentError::Prompt(error.to_string()))?,
             &self.inputs,
         );
+        let budget = Budget::new(&self.settings, bare.available(), frames, request);
+        let began = past.request.as_ref().map(|request| (request.id, budget.pin as u32));
         Ok(Task {
-            view: past.view.clone(),
+            view: WindowView { request: began, ..past.view.clone() },
             entries: past.entries.iter().chain(running).cloned().collect(),
             typed: past.typed.clone(),
             request: past.request.clone(),
             settings: self.settings,
-            budget: Budget::new(&self.settings, bare.available(), frames, request),
+            budget,
+            is_forced: false,
             most_digests: most_digests(tier),
         })
     }

@@ -20,6 +20,7 @@ fn view(compactions: u32) -> WindowView {
             text: ODD.to_owned(),
             trust: Trust::Outside,
         }],
+        request: Some((MessageId(1), 80)),
         shortened: Some(Shortened { through: MessageId(9), results: 20, texts: u32::MAX }),
         hidden: vec![(MessageId(3), MessageId(4))],
     }
@@ -89,6 +90,30 @@ pub async fn the_newest_five_automatic_snapshots_stay(bench: &Bench) {
     assert_eq!(bench.other.snapshots(&id).await.unwrap().rows, []);
     let nowhere = store.keep_snapshot(&conversation_id("d"), kept(1, true), 1).await;
     assert!(matches!(nowhere, Err(StoreError::NotFound { .. })), "{nowhere:?}");
+}
+
+/// Messages are found by words, hidden or not; queries of any form give a result or nothing.
+// LES-070
+pub async fn messages_are_found_by_their_words(bench: &Bench) {
+    let (lease, turn) = begun(bench.store.as_ref(), "c", "t").await;
+    let batch = vec![
+        message(Role::User, "The password of the garden gate is Kolibri."),
+        message(Role::Assistant, "Noted."),
+        message(Role::User, "京都タワーで会いましょう"),
+    ];
+    bench.store.commit(&lease, &turn, vec![TurnWrite::Messages(batch)], 2).await.unwrap();
+    let id = conversation_id("c");
+    for (words, expected) in [
+        (vec!["gates", "kolibri"], "The password"),
+        (vec!["タワ"], "京都"),
+        (vec!["\"", "OR"], ""),
+        (vec!["absent"], ""),
+    ] {
+        let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
+        let found = bench.store.search_messages(&id, &words, 5).await.unwrap().rows;
+        assert!(found.first().map_or(expected.is_empty(), |row| row.message.text.starts_with(expected)), "{words:?}");
+        assert_eq!(bench.other.search_messages(&id, &words, 5).await.unwrap().rows, []);
+    }
 }
 
 /// A view hides messages from the model alone: they are all still there.

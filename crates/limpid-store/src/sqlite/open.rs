@@ -20,6 +20,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0003_window.sql"),
     include_str!("../../migrations/0004_promotion.sql"),
     include_str!("../../migrations/0005_goals.sql"),
+    include_str!("../../migrations/0006_history.sql"),
 ];
 
 /// A file and how long to wait for it.

@@ -10,6 +10,7 @@ struct View {
     through: Option<i64>,
     pin: Option<PinRow>,
     digests: Vec<DigestRow>,
+    request: Option<(i64, u32)>,
     shortened: Option<(i64, u32, u32)>,
     hidden: Vec<(i64, i64)>,
 }
@@ -52,6 +53,7 @@ pub(super) fn to_json(view: &WindowView) -> String {
             trust: pin.trust.as_str().to_owned(),
         }),
         digests: view.digests.iter().map(digest).collect(),
+        request: view.request.map(|(id, tokens)| (id.0, tokens)),
         shortened: view.shortened.map(|short| (short.through.0, short.results, short.texts)),
         hidden: view.hidden.iter().map(|(first, last)| (first.0, last.0)).collect(),
     };
@@ -82,6 +84,7 @@ pub(super) fn from_json(text: &str) -> Result<WindowView, String> {
         through: row.through.map(MessageId),
         pin: row.pin.map(pin).transpose()?,
         digests: row.digests.into_iter().map(digest).collect::<Result<_, _>>()?,
+        request: row.request.map(|(id, tokens)| (MessageId(id), tokens)),
         shortened: row.shortened.map(|(through, results, texts)| Shortened {
             through: MessageId(through),
             results,

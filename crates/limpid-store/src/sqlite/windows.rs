@@ -64,6 +64,16 @@ impl Windows for SqliteStore {
         self.read(move |tx| messages::first(tx, &id)).await
     }
 
+    async fn search_messages(
+        &self,
+        id: &ConversationId,
+        words: &[String],
+        limit: u32,
+    ) -> Result<Listed<StoredMessage>, StoreError> {
+        let (id, words) = (id.clone(), words.to_vec());
+        self.read(move |tx| messages::search(tx, &id, &words, limit)).await
+    }
+
     async fn call_ids(&self, id: &ConversationId) -> Result<Vec<CallId>, StoreError> {
         let id = id.clone();
         self.read(move |tx| {

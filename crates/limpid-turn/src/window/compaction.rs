@@ -35,6 +35,8 @@ pub struct Task {
     pub settings: WindowSettings,
     /// What there is room for.
     pub budget: Budget,
+    /// Whether all but the newest turn leaves, although there is room for more.
+    pub is_forced: bool,
     /// Digests that may stand beside each other.
     pub most_digests: usize,
 }
@@ -111,7 +113,8 @@ impl Compaction {
     pub fn start(task: Task, count: Count<'_>) -> Option<Self> {
         let visible: Vec<Entry> = task.entries.iter().filter(|entry| task.view.shows(entry.id)).cloned().collect();
         let room = match task.settings.kind {
-            Kind::Digests => task.budget.recent,
+            Kind::Digests if !task.is_forced => task.budget.recent,
+            Kind::Digests => 0,
             Kind::Summary => 0,
         };
         let shown: Vec<Entry> = shown::shown(&task.view, &visible, count);

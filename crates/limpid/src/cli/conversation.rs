@@ -37,6 +37,47 @@ pub enum ConversationCommand {
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
     },
+    /// Say what the next request of one is made of, and what was done about its size
+    Context {
+        /// An id or `last`
+        #[arg(default_value = "last")]
+        id: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make a digest of the older messages of one; nothing is deleted
+    Compact {
+        /// An id or `last`
+        #[arg(default_value = "last")]
+        id: String,
+        /// Undo the newest change instead
+        #[arg(long)]
+        undo: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Keep the present moment of one, to go back to it
+    Keep {
+        /// An id or `last`
+        #[arg(default_value = "last")]
+        id: String,
+        /// Why
+        #[arg(long, default_value = "by hand", value_name = "TEXT")]
+        reason: String,
+    },
+    /// Go back to a kept moment; what was said since stays in the store
+    Restore {
+        /// The number of the moment; `conversation context` lists them
+        moment: i64,
+        /// An id or `last`
+        #[arg(default_value = "last")]
+        id: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 /// The form of an exported conversation.

@@ -1,5 +1,7 @@
 //! `conversation`.
 
+mod window;
+
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
@@ -29,6 +31,10 @@ pub async fn run(agent: &Agent, command: &ConversationCommand) -> Result<(), Fai
                 output::data(&markdown(agent, &conversation, &messages))
             }
         }
+        ConversationCommand::Context { id, json } => window::context(agent, id, *json).await,
+        ConversationCommand::Compact { id, undo, json } => window::compact(agent, id, *undo, *json).await,
+        ConversationCommand::Keep { id, reason } => window::keep(agent, id, reason).await,
+        ConversationCommand::Restore { moment, id, json } => window::restore(agent, id, *moment, *json).await,
         ConversationCommand::Export { id, format, output: file } => {
             let (conversation, messages) = load(agent, id).await?;
             let text = match format {
