@@ -78,7 +78,7 @@ impl Checked {
         if system != [0] {
             self.wrong(turn, &format!("system messages at {system:?}"));
         }
-        let whole: String = messages.iter().map(|message| message.text()).collect::<Vec<_>>().join("\n");
+        let whole: String = messages.iter().map(limpid_prompt::PromptMessage::text).collect::<Vec<_>>().join("\n");
         if !whole.contains(REQUEST) {
             self.wrong(turn, "the request that began the work is lost");
         }
