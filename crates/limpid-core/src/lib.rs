@@ -18,6 +18,7 @@
 //! - [`mode`]: when a message sounds like the work of another mode, and when a switch may be made.
 //! - [`recall`]: words of a text, and which memory answers a query best.
 //! - [`said`]: whether somebody has said a thing or the agent made it up.
+//! - [`skill`]: instructions that are used when they are called for, and what calls for them.
 //! - [`splinterlands`]: the cards of a battle that may be played, and their numbers.
 
 pub mod digest;
@@ -30,6 +31,7 @@ pub mod mode;
 pub mod reach;
 pub mod recall;
 pub mod said;
+pub mod skill;
 pub mod splinterlands;
 pub mod tool;
 pub mod trust;
@@ -41,6 +43,7 @@ pub use failure::{FailureClass, RetryPlan};
 pub use id::{CallId, CheckpointId, ConversationId, DecisionId, GoalId, MemoryId, MessageId, RequestId, TurnId};
 pub use memory::{Category, Memory};
 pub use message::{Message, Role, ToolCall};
+pub use skill::{Skill, SkillName};
 pub use tool::{ToolClass, ToolProtocol, ToolSpec};
 pub use trust::Trust;
 pub use usage::{Money, Price, Usage};

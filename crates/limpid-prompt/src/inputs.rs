@@ -32,7 +32,7 @@ pub use inbox::{EmailAccount, EmailInput, NewEmail, NewNotification, NewSms, Not
 pub use json::{InputsError, schema};
 pub use memory::{CategoryName, MemoryEntry, MemoryInput};
 pub use outside::{OutsideText, TrustName};
-pub use skills::{ActiveSkill, SkillEntry, SkillSource, SkillsInput};
+pub use skills::{ActiveSkill, SkillEntry, SkillSource, SkillsInput, UnusedSkill};
 pub use tasks::{HeartbeatInput, PreviousReport, SchedulingInput, TaskEntry, Trigger};
 pub use workspace::{DailyNote, SessionInput, WorkspaceFile, WorkspaceInput};
 

@@ -127,6 +127,7 @@
 //! - What a profile is once it is loaded: [`profile`], [`section`], [`template`], [`scope`] (the names that texts use);
 //!   what is wrong with one: [`problem`].
 //! - Rendering: [`render`], [`boundary`], [`count`]; what comes out: [`prompt`], [`show`], [`diff`], [`recorded`].
+//! - Skills: [`skill`] (SKILL.md files and those that ship), [`registry`] (everything that can be chosen as one).
 //! - Pages and tests made from profiles: [`reference`], [`scenario`].
 
 pub mod boundary;
@@ -142,11 +143,13 @@ pub mod profile;
 pub mod prompt;
 pub mod recorded;
 pub mod reference;
+pub mod registry;
 pub mod render;
 pub mod scenario;
 pub mod scope;
 pub mod section;
 pub mod show;
+pub mod skill;
 pub mod source;
 pub mod template;
 pub mod workspace;

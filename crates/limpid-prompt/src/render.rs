@@ -110,6 +110,7 @@ impl Renderer<'_> {
         let mut report = rows::of_sections(&planned, &laid);
         report.extend(rows::of_unused_files(&planned, &scope));
         report.extend(rows::of_tools(&scope));
+        report.extend(rows::of_unused_skills(&planned, inputs));
         let mut messages = Vec::new();
         let mut past = Some(past);
         let mut history = 0..0;

@@ -91,7 +91,7 @@ fn ninety_skills_stay_below_1500_tokens_and_the_first_ones_stay() {
             .to_owned(),
         ..SkillEntry::default()
     };
-    let skills = SkillsInput { index: (0..90).map(skill).collect(), active: Vec::new() };
+    let skills = SkillsInput { index: (0..90).map(skill).collect(), ..SkillsInput::default() };
     let prompt = limpid("chat-remote", &Inputs { skills, ..Inputs::default() });
     let text = part(&prompt, "skills");
     assert!(exact(&text) < 1500, "{} tokens", exact(&text));

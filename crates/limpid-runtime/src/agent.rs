@@ -25,6 +25,7 @@ use crate::keeper::Keeper;
 use crate::models::{Found, Shelf};
 use crate::prompts::Prompts;
 use crate::redact::Redactor;
+use crate::skills::Skills;
 use crate::tools::{Tool, ToolBox, ToolParts, recall};
 use crate::worker::Command;
 use crate::world::{Clock, Environment, Ids, RandomIds, SystemClock, hex};
@@ -95,6 +96,7 @@ pub(crate) struct Inner {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) shelf: Shelf,
     pub(crate) tools: ToolBox,
+    pub(crate) skills: Arc<Skills>,
     pub(crate) bus: Bus,
     pub(crate) retry: RetryPlan,
     pub(crate) pause: Arc<dyn Pause>,
@@ -132,6 +134,8 @@ impl Agent {
         let redactor = Redactor::new(&options.environment, &keys.collect::<Vec<_>>());
         let keeper = Keeper::new(Arc::clone(&store), redactor.clone(), &options.config.memory);
         let bus = Bus::default();
+        let own = options.config.prompts.clone();
+        let skills = Arc::new(Skills::new(options.home.clone(), Arc::clone(&store), own));
         let parts = ToolParts {
             store: &store,
             keeper: &keeper,
@@ -140,6 +144,7 @@ impl Agent {
             environment: &options.environment,
             bus: &bus,
             helper: options.helper.as_deref(),
+            skills: &skills,
         };
         let tools = ToolBox::new(&parts, options.tools);
         let inner = Inner {
@@ -154,6 +159,7 @@ impl Agent {
             clock: options.clock,
             ids: options.ids,
             tools,
+            skills,
             bus,
             store,
             retry: options.retry,
@@ -216,6 +222,11 @@ impl Agent {
         while self.inner.workers.lock().unwrap_or_else(PoisonError::into_inner).contains_key(conversation) {
             tokio::time::sleep(OFTEN).await;
         }
+    }
+
+    /// What kind of effect a tool has; none when there is no such tool.
+    pub fn tool_class(&self, name: &str) -> Option<limpid_core::ToolClass> {
+        self.inner.tools.tool(name).map(|tool| tool.class())
     }
 
     /// The model that answers when none is set: found by a key, a server on this machine or a fetched file (SUR-002).

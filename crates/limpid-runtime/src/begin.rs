@@ -17,7 +17,7 @@ use crate::drive::{Driver, Overflow, began, end_of};
 use crate::error::AgentError;
 use crate::event::AgentEvent;
 use crate::frame::{Fitted, Made};
-use crate::gather::{Gathered, Occasion};
+use crate::gather::{Gathered, Occasion, dropped_skills};
 use crate::journal::{Began, Entry};
 use crate::models::Models;
 use crate::notices::{cut_notice, unknown_notice};
@@ -86,6 +86,8 @@ impl Worker {
         for change in &ready.changes {
             inner.bus.send(Some(&conversation.id), change.clone());
         }
+        let active = ready.gathered.inputs.skills.active.iter().map(|skill| skill.name.clone());
+        inner.announce_skills(&conversation.id, active.collect()).await?;
 
         self.listeners.send(&AgentEvent::Started {
             turn: Some(id.clone()),
@@ -165,8 +167,11 @@ impl Worker {
         let trims: Vec<String> = prompt.cuts().map(cut_notice).collect();
         let made = Made { prompt: &prompt, mode, tier, trims: trims.clone(), counter: &recipe.counter(&card) };
         changes.extend(gathered.session.frame.made(&made));
-        let cuts = gathered.session.news(trims);
-        gathered.notices.extend(cuts);
+        let mut told = trims;
+        told.extend(dropped_skills(&prompt, &gathered.inputs.skills));
+        told.append(&mut gathered.standing_notices);
+        let news = gathered.session.news(told);
+        gathered.notices.extend(news);
         if gathered.inputs.history.is_empty() {
             gathered.notices.extend(unknown_notice(&card));
         }

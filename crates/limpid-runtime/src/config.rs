@@ -5,6 +5,7 @@ mod exec;
 mod files;
 mod memory;
 mod modes;
+mod prompts;
 mod tools;
 mod web;
 mod window;
@@ -20,6 +21,7 @@ pub use exec::{ExecConfig, SandboxChoice};
 pub use files::FilesConfig;
 pub use memory::{MemoryConfig, MemoryPolicy};
 pub use modes::ModesConfig;
+pub use prompts::PromptEntry;
 pub use tools::ToolsConfig;
 pub use web::{Engine, LocationConfig, SearchConfig, WebConfig};
 pub use window::{Compaction, WindowConfig};
@@ -50,6 +52,8 @@ pub struct Config {
     pub prompt: PromptConfig,
     /// The chat at the terminal.
     pub chat: ChatConfig,
+    /// Prompts that can be chosen as skills.
+    pub prompts: Vec<PromptEntry>,
     /// How far a turn may go.
     pub limits: LimitsConfig,
     /// The ledger of requests.

@@ -3,6 +3,7 @@
 
 mod goal;
 mod memory;
+mod skills;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,6 +15,8 @@ use limpid_model::ModelCard;
 use limpid_prompt::Profile;
 use limpid_prompt::inputs::{ChangedInput, Inputs, MemoryInput, TimeInfo};
 use limpid_store::Conversation;
+
+pub(crate) use skills::dropped_skills;
 
 use crate::agent::Inner;
 use crate::convert;
@@ -64,6 +67,8 @@ pub(crate) struct Gathered {
     pub(crate) session: Session,
     /// What the person is to be told.
     pub(crate) notices: Vec<String>,
+    /// What the person is to be told once, until it is different.
+    pub(crate) standing_notices: Vec<String>,
 }
 
 impl Inner {
@@ -77,6 +82,7 @@ impl Inner {
         let zone = self.zone();
         let time = time_info(occasion.now, &zone);
 
+        let skills = self.selected_skills(occasion.conversation.map(|own| &own.id), occasion.text).await?;
         let mut inputs = Inputs {
             agent_name: self.config.agent.name.clone(),
             soul: read_text(&self.home.soul())?,
@@ -87,6 +93,7 @@ impl Inner {
             tier: occasion.frame.tier().map(Tier::number),
             model: convert::model(occasion.card),
             tools: self.tools.inputs(),
+            skills: skills.input,
             workspace: workspace::read(&self.home.workspace(), &time, &mut notices)?,
             time: Some(time),
             platform: platform(),
@@ -131,7 +138,7 @@ impl Inner {
         let choice = Choice { profile: &profile, path: &path, defers, border, kept: tools, uses: &uses };
         session.tools = reach::settle(&mut inputs, &choice);
         session.frame = occasion.frame.clone();
-        Ok(Gathered { inputs, past, profile, path, session, notices })
+        Ok(Gathered { inputs, past, profile, path, session, notices, standing_notices: skills.told })
     }
 
     /// Takes known secrets out of every text of the owner's.
@@ -163,6 +170,7 @@ pub(crate) fn keeps_its_beginning(profile: &Profile) -> bool {
 
 /// Everything whose change is a border between two stretches of a conversation (PRO-041).
 fn border_key(loaded: &Loaded, inputs: &Inputs, profile: &Profile, path: &str, view: &str) -> String {
+    let standing: Vec<_> = inputs.skills.active.iter().filter(|skill| skill.standing).collect();
     let settings = serde_json::json!([
         env!("CARGO_PKG_VERSION"),
         profile.name(),
@@ -175,6 +183,8 @@ fn border_key(loaded: &Loaded, inputs: &Inputs, profile: &Profile, path: &str, v
         inputs.safety,
         inputs.memory.enabled,
         view,
+        inputs.skills.index,
+        standing,
     ])
     .to_string();
     let files = loaded.files.iter().flat_map(|file| [file.path.as_bytes(), &file.bytes]);

@@ -48,6 +48,31 @@ impl Home {
         self.0.join("workspace")
     }
 
+    /// The owner's skills.
+    pub fn skills(&self) -> PathBuf {
+        self.0.join("skills")
+    }
+
+    /// The skills that stand in the agent's own folder.
+    pub fn workspace_skills(&self) -> PathBuf {
+        self.workspace().join("skills")
+    }
+
+    /// Prompts of the owner's that can be chosen as skills, one a file.
+    pub fn prompts(&self) -> PathBuf {
+        self.0.join("prompts")
+    }
+
+    /// Versions of skills, each in a folder that is called by its hash.
+    pub fn skill_versions(&self) -> PathBuf {
+        self.0.join("data").join("skills")
+    }
+
+    /// Copies of the built-in skills, for tools that read files.
+    pub fn builtin_skills(&self) -> PathBuf {
+        self.0.join("data").join("builtin-skills")
+    }
+
     /// Fetched models.
     pub fn models(&self) -> PathBuf {
         self.0.join("models")

@@ -12,6 +12,7 @@
 //! - [`config`], [`home`], [`world`]: what comes in as values: settings, folder, clock, randomness, environment.
 //! - `worker`, `begin`, `resume`, `drive`, `ask`: one conversation, how a turn begins or is carried on, its effects, the
 //!   one place that calls a model.
+//! - [`skills`]: instructions that are used when they are called for.
 //! - [`tools`]: what the model may have done, and the one place where it is.
 //! - `reach`: which tools travel with a prompt, and which wait to be found.
 //! - `window`: what a model sees of a long conversation, and how it is kept small enough.
@@ -53,6 +54,7 @@ mod session;
 mod settle;
 pub mod setup;
 pub mod sizing;
+pub mod skills;
 pub mod slash;
 mod templates;
 pub mod tools;
@@ -78,6 +80,7 @@ pub use modes::{FocusChange, ModeState, ModeSwitch};
 pub use preview::PreviewRequest;
 pub use settle::Settled;
 pub use sizing::Tiers;
+pub use skills::{Chosen, ListedSkill, SkillReview, SkillStatus};
 pub use slash::{Completion, Slash, SlashReply};
 pub use tools::{PathArgument, Tool, ToolBox, ToolContext, ToolText};
 pub use window::{CompactionReport, ContextReport};

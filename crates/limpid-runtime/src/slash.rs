@@ -17,6 +17,7 @@ mod model;
 mod new;
 mod profile;
 mod prompt;
+mod skills;
 mod stop;
 mod undo;
 
@@ -29,6 +30,7 @@ use limpid_store::Conversation;
 use crate::agent::{Agent, Inner};
 use crate::chat::{ChatRequest, ConversationChoice};
 use crate::error::AgentError;
+use crate::skills::{ListedSkill, SkillStatus};
 
 /// Every command, in the order in which `/help` lists them.
 static TABLE: &[&dyn SlashCommand] = &[
@@ -45,6 +47,7 @@ static TABLE: &[&dyn SlashCommand] = &[
     &context::Context,
     &compact::Compact,
     &memory::Memory,
+    &skills::Skills,
     &cost::Cost,
 ];
 
@@ -145,6 +148,7 @@ impl Agent {
     pub async fn command(&self, conversation: &ConversationChoice, text: &str) -> Result<Slash, AgentError> {
         let (command, arguments) = match parse(text) {
             Line::Message(text) => return Ok(Slash::Message(text.to_owned())),
+            Line::Mistyped(name, _) if self.has_skill(name).await? => return Ok(Slash::Message(text.to_owned())),
             Line::Mistyped(name, near) => return Err(AgentError::Invalid(mistyped(name, near))),
             Line::Command(command, arguments) => (command, arguments),
         };
@@ -158,10 +162,10 @@ impl Agent {
     pub async fn complete(&self, conversation: &ConversationChoice, line: &str) -> Vec<Completion> {
         let Some(rest) = line.strip_prefix('/').filter(|rest| !rest.starts_with('/')) else { return Vec::new() };
         let Some((name, rest)) = rest.split_once(char::is_whitespace) else {
-            let fitting = commands().filter(|command| command.name.starts_with(rest));
-            return fitting
-                .map(|command| Completion { word: format!("/{}", command.name), help: command.help.to_owned() })
-                .collect();
+            let skills = self.called_skills().await.unwrap_or_default();
+            let own = commands().map(|command| (command.name.to_owned(), command.help.to_owned()));
+            let fitting = own.chain(skills).filter(|(name, _)| name.starts_with(rest));
+            return fitting.map(|(name, help)| Completion { word: format!("/{name}"), help }).collect();
         };
         let Some(command) = find(name) else { return Vec::new() };
         let mut before: Vec<&str> = rest.split_whitespace().collect();
@@ -170,6 +174,20 @@ impl Agent {
         let words = command.words(&scene, &before).await.unwrap_or_default();
         let fitting = words.into_iter().filter(|word| word.starts_with(begun));
         fitting.map(|word| Completion { word, help: String::new() }).collect()
+    }
+
+    /// What may be called by a slash besides the commands: names and descriptions of the skills in use (KAI-098).
+    async fn called_skills(&self) -> Result<Vec<(String, String)>, AgentError> {
+        let in_use = self.skills().await?.into_iter().filter(|skill| skill.status == SkillStatus::Ready);
+        let about = |skill: ListedSkill| {
+            let about = skill.prompt.and_then(|prompt| prompt.description().map(str::to_owned));
+            (skill.name, about.unwrap_or_default())
+        };
+        Ok(in_use.map(about).collect())
+    }
+
+    async fn has_skill(&self, name: &str) -> Result<bool, AgentError> {
+        Ok(self.called_skills().await?.iter().any(|(known, _)| known.eq_ignore_ascii_case(name)))
     }
 
     async fn scene<'a>(&'a self, choice: &'a ConversationChoice) -> Result<Scene<'a>, AgentError> {
@@ -296,6 +314,14 @@ mod tests {
         ];
         let read: Vec<String> = lines.iter().map(|line| format!("{line:?} {}", reads(line))).collect();
         insta::assert_snapshot!(read.join("\n"));
+    }
+
+    // KAI-100
+    #[test]
+    fn no_skill_can_have_the_name_of_a_command() {
+        for command in commands() {
+            assert!(command.name.parse::<limpid_core::SkillName>().is_err(), "{}", command.name);
+        }
     }
 
     // SUR-015

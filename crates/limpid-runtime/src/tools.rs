@@ -17,6 +17,7 @@ mod memory_store;
 mod memory_update;
 pub(crate) mod promote_learning;
 mod read_result;
+mod skills;
 mod web;
 
 use std::collections::HashMap;
@@ -43,6 +44,7 @@ use crate::bus::Bus;
 use crate::config::Config;
 use crate::home::Home;
 use crate::keeper::Keeper;
+use crate::skills::Skills;
 use crate::world::{Environment, Ids, hex};
 
 /// What Limpid's own tools are made from.
@@ -55,6 +57,7 @@ pub(crate) struct ToolParts<'a> {
     pub(crate) bus: &'a Bus,
     /// The binary that makes the sandbox of programs.
     pub(crate) helper: Option<&'a Path>,
+    pub(crate) skills: &'a Arc<Skills>,
 }
 
 /// Limpid's own tools in the order in which they are declared; a new one goes to the end of its group (PRO-042).
@@ -67,6 +70,7 @@ fn own(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     tools.extend(web::tools(parts));
     tools.extend(goals::tools(parts));
     tools.extend(history::tools(parts));
+    tools.extend(skills::tools(parts.skills));
     tools
 }
 
@@ -91,6 +95,11 @@ impl ToolBox {
     /// A tool by name.
     pub fn tool(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         self.tools.iter().find(|tool| tool.name() == name)
+    }
+
+    /// Their names.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.tools.iter().map(|tool| tool.name())
     }
 
     /// The tools as prompts are made from them.
@@ -212,6 +221,7 @@ mod tests {
         let config = Config::parse(config, "limpid.toml").unwrap();
         let (home, environment) = (Home::new(home.path()), Environment::default());
         let keeper = Keeper::new(Arc::clone(&store), crate::redact::Redactor::default(), &config.memory);
+        let skills = Arc::new(Skills::new(home.clone(), Arc::clone(&store), Vec::new()));
         let parts = ToolParts {
             store: &store,
             keeper: &keeper,
@@ -220,6 +230,7 @@ mod tests {
             environment: &environment,
             bus: &Bus::default(),
             helper: Some(Path::new("limpid")),
+            skills: &skills,
         };
         let schemas = || ToolBox::new(&parts, []).inputs();
         assert_eq!(schemas(), schemas());

@@ -161,7 +161,7 @@ async fn counts_and_costs_are_the_providers() {
     let bench = Bench::new(OK).await;
     bench.write(
         "models.toml",
-        "[[model]]\nnames = [\"openai/scripted\"]\nwindow = 8192\nprice = { input = 2.0, cached = 0.5, output = 8.0 }\n",
+        "[[model]]\nnames = [\"openai/scripted\"]\nwindow = 32768\nprice = { input = 2.0, cached = 0.5, output = 8.0 }\n",
     );
     let agent = bench.agent();
     let events = say(&agent, "hi").await;

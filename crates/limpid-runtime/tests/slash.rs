@@ -110,5 +110,10 @@ async fn completion_offers_commands_and_what_they_take() {
     assert_eq!(words("mo").await, [""; 0]);
     assert_eq!(words("//mo").await, [""; 0]);
     let all = words("/").await;
-    assert_eq!(all.len(), limpid_runtime::slash::commands().count());
+    assert_eq!(all.len(), limpid_runtime::slash::commands().count() + 1, "every command, and the built-in skill");
+    // KAI-098
+    bench.write("skills/mod/SKILL.md", "---\ndescription: Of a car\n---\nText.\n");
+    assert_eq!(words("/mo").await, ["/mode", "/model", "/mod"]);
+    let said = agent.command(&ConversationChoice::Last, "/mod it").await.unwrap();
+    assert_eq!(said, limpid_runtime::slash::Slash::Message("/mod it".to_owned()), "a skill is no slip of a command");
 }

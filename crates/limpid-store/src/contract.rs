@@ -22,6 +22,7 @@ pub mod memories;
 pub mod promotions;
 pub mod sample;
 pub mod settings;
+pub mod skills;
 pub mod turns;
 pub mod windows;
 
@@ -111,6 +112,10 @@ macro_rules! contract_suite {
                 the_newest_five_automatic_snapshots_stay
                 messages_are_found_by_their_words
                 no_view_touches_a_message
+            }
+            skills {
+                every_event_stays_and_the_last_one_is_the_state
+                a_conversation_keeps_its_skills_in_order
             }
         }
     };

@@ -4,7 +4,8 @@
 //! store runs it through the suite behind the feature `contract`.
 //!
 //! # Layout
-//! - [`conversation`], [`turn`], [`ledger`], [`memory`], [`window`]: the parts of the interface with their rows.
+//! - [`conversation`], [`turn`], [`ledger`], [`memory`], [`skill`], [`window`]: the parts of the interface with their
+//!   rows.
 //! - [`setting`]: what was set in a conversation or for all, as a log.
 //! - [`promotion`]: memories that were taken into the soul, or are to be.
 //! - [`goal`]: what happened to the goals of a conversation, as a log.
@@ -23,6 +24,7 @@ pub mod memory;
 pub mod prefix;
 pub mod promotion;
 pub mod setting;
+pub mod skill;
 pub mod sqlite;
 pub mod turn;
 pub mod window;
@@ -35,6 +37,7 @@ pub use memory::*;
 pub use prefix::SharedPrefix;
 pub use promotion::*;
 pub use setting::*;
+pub use skill::*;
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use turn::*;
 pub use window::*;
@@ -48,6 +51,9 @@ pub use window::*;
 ///     listed.map(|listed| listed.rows.into_iter().map(|row| row.title).collect()).unwrap_or_default()
 /// }
 /// ```
-pub trait Store: Conversations + Turns + Ledger + Memories + Promotions + Settings + Windows + GoalLogs {}
+pub trait Store:
+    Conversations + Turns + Ledger + Memories + Promotions + Settings + Skills + Windows + GoalLogs
+{
+}
 
-impl<T: Conversations + Turns + Ledger + Memories + Promotions + Settings + Windows + GoalLogs> Store for T {}
+impl<T: Conversations + Turns + Ledger + Memories + Promotions + Settings + Skills + Windows + GoalLogs> Store for T {}

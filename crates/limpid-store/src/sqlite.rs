@@ -22,6 +22,7 @@ mod recall;
 mod requests;
 mod row;
 mod settings;
+mod skills;
 #[cfg(test)]
 mod tests;
 mod turns;

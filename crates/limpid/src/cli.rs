@@ -7,6 +7,7 @@ mod memory;
 mod model;
 mod profile;
 mod prompt;
+mod skill;
 mod talk;
 
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ pub use memory::MemoryCommand;
 pub use model::ModelCommand;
 pub use profile::{ModeCommand, ProfileCommand};
 pub use prompt::{PromptCommand, ShowArgs};
+pub use skill::SkillCommand;
 pub use talk::{ChatArgs, CostArgs, CostBy, InitArgs, TalkArgs};
 
 /// A personal agent whose every prompt is a file you can read, edit, test, diff and price
@@ -71,6 +73,9 @@ pub enum Command {
     /// Show, make, pause, resume and end the goals of a conversation
     #[command(subcommand)]
     Goal(GoalCommand),
+    /// List, show, check, install, allow and take out skills
+    #[command(subcommand)]
+    Skill(SkillCommand),
     /// List, show and export conversations
     #[command(subcommand)]
     Conversation(ConversationCommand),

@@ -12,6 +12,7 @@ pub mod memory;
 pub mod model;
 pub mod profile;
 pub mod prompt;
+pub mod skill;
 
 use std::io;
 
@@ -44,6 +45,7 @@ pub async fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Model(command)) => model::run(&context, command).await,
         Some(Command::Memory(command)) => memory::run(&context.agent()?, command).await,
         Some(Command::Goal(command)) => goal::run(&context.agent()?, command).await,
+        Some(Command::Skill(command)) => skill::run(&context, command).await,
         Some(Command::Conversation(command)) => conversation::run(&context.agent()?, command).await,
         Some(Command::Cost(args)) => cost::run(&context.agent()?, args).await,
         Some(Command::Completions(_)) => Ok(()),

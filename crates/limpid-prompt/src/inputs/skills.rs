@@ -13,6 +13,18 @@ pub struct SkillsInput {
     pub index: Vec<SkillEntry>,
     /// The skills that this turn activates.
     pub active: Vec<ActiveSkill>,
+    /// Skills that were considered and are not used, with the reason (KOSHI-006).
+    pub unused: Vec<UnusedSkill>,
+}
+
+/// A skill that is not used.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct UnusedSkill {
+    /// Its id, or the place of a file that is no skill.
+    pub name: String,
+    /// Why it is not used.
+    pub reason: String,
 }
 
 /// Where a skill comes from.
@@ -58,4 +70,8 @@ pub struct ActiveSkill {
     pub files: Vec<String>,
     /// Who wrote it; a skill from elsewhere is outside text until it was reviewed (SEC-024).
     pub trust: TrustName,
+    /// Whether it is active in every turn until that is changed: chosen for the conversation, or always loaded.
+    pub standing: bool,
+    /// Its version, as its author counts.
+    pub version: Option<String>,
 }

@@ -3,8 +3,10 @@
 use super::Planned;
 use super::draft::Draft;
 use super::laid::Layer;
+use crate::inputs::{Inputs, UnusedSkill};
 use crate::prompt::{Outcome, SectionReport};
 use crate::scope::Scope;
+use crate::section::EntryList;
 use crate::workspace::{FileUse, file_uses};
 
 /// A row for every section, in the order of the path; behind it one for the file that it hides.
@@ -51,6 +53,18 @@ pub(super) fn of_tools(scope: &Scope<'_>) -> Option<SectionReport> {
     let reason = format!("tier and window have no room for {}", names.join(", "));
     let counts = (Some(scope.sent().len()), Some(names.len()));
     Some(SectionReport { kept: counts.0, dropped: counts.1, ..row("tools", Outcome::Trimmed, Some(reason)) })
+}
+
+/// A row for every skill that a path with skills could use and does not (KOSHI-006).
+pub(super) fn of_unused_skills(planned: &[Planned<'_>], inputs: &Inputs) -> Vec<SectionReport> {
+    let sections = planned.iter().flat_map(|message| &message.drafts).map(|draft| draft.section);
+    let has_skills = |list: &EntryList| list.of.path.first().is_some_and(|name| name == "skills");
+    if !sections.flat_map(|section| &section.lists).any(has_skills) {
+        return Vec::new();
+    }
+    let skill =
+        |unused: &UnusedSkill| row(&format!("skill:{}", unused.name), Outcome::Skipped, Some(unused.reason.clone()));
+    inputs.skills.unused.iter().map(skill).collect()
 }
 
 fn of_file(name: &str, file: FileUse<'_>) -> Option<SectionReport> {

@@ -96,6 +96,8 @@ pub(super) fn active_skill_field<'a>(skill: &'a ActiveSkill, name: &str) -> View
         "body" => View::labelled(&skill.body, skill.trust),
         "files" => View::texts(&skill.files),
         "trust" => View::text(trust_name(skill.trust)),
+        "standing" => View::Bool(skill.standing),
+        "version" => View::option(skill.version.as_deref()),
         _ => View::Absent,
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use limpid_core::Tier;
 
 use super::{Frame, Scope, View};
-use crate::inputs::{Inputs, TaskEntry, ToolProtocolName, Trigger, schema};
+use crate::inputs::{ActiveSkill, Inputs, TaskEntry, ToolProtocolName, Trigger, schema};
 use crate::profile::{Profile, Profiles};
 use crate::source::SourceFile;
 use crate::template::Piece;
@@ -83,7 +83,7 @@ impl Filler<'_> {
 
     fn plain(&mut self, kind: &str, schema: &Value, name: &str) -> Value {
         match (kind, name) {
-            (_, "version") => json!(1),
+            ("integer", "version") => json!(1),
             (_, "local") if kind == "string" => json!("2026-04-11T02:00:05+02:00"),
             ("boolean", _) => json!(true),
             ("integer", _) => json!(1 + self.next() % 5),
@@ -158,6 +158,7 @@ fn every_field_of_the_inputs_and_every_derived_name_is_found() {
     let (mut inputs, profile) = (filled(&[0]), profile());
     inputs.model.tool_protocol = ToolProtocolName::Native;
     inputs.scheduling.tasks.push(TaskEntry { trigger: Trigger::Heartbeat, ..inputs.scheduling.tasks[0].clone() });
+    inputs.skills.active.push(ActiveSkill { standing: false, ..inputs.skills.active[0].clone() });
     let scope = Scope::new(&inputs, &profile, profile.path("chat").unwrap(), Tier::ALL[2], "0123");
     let mut count = 0;
     let mut lost = Vec::new();

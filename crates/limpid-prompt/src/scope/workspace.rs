@@ -1,6 +1,6 @@
 //! Names over the workspace and the skills in it.
 
-use crate::inputs::{DailyNote, SkillEntry, SkillSource, SkillsInput, WorkspaceInput};
+use crate::inputs::{ActiveSkill, DailyNote, SkillEntry, SkillSource, SkillsInput, UnusedSkill, WorkspaceInput};
 use crate::workspace::{FileUse, file_uses, long_term, pieces};
 
 use super::{Record, View};
@@ -25,9 +25,20 @@ pub(super) fn skills<'a>(skills: &'a SkillsInput, field: &str) -> View<'a> {
     match field {
         "index" => View::records(skills.index.iter().map(Record::Skill)),
         "by_source" => View::records(by_source(&skills.index).into_iter().map(Record::Skill)),
-        "active" => View::records(skills.active.iter().map(Record::ActiveSkill)),
+        "active" => active(skills, |_| true),
+        "standing" => active(skills, |skill| skill.standing),
+        "called" => active(skills, |skill| !skill.standing),
+        "unused" => View::records(skills.unused.iter().map(unused)),
         _ => View::Absent,
     }
+}
+
+fn active(skills: &SkillsInput, wanted: impl Fn(&ActiveSkill) -> bool) -> View<'_> {
+    View::records(skills.active.iter().filter(|skill| wanted(skill)).map(Record::ActiveSkill))
+}
+
+fn unused(skill: &UnusedSkill) -> Record<'_> {
+    Record::Made(vec![("name", View::text(&skill.name)), ("reason", View::text(&skill.reason))])
 }
 
 fn quoted<'a>((name, file): (&'a str, FileUse<'a>)) -> Option<Record<'a>> {

@@ -154,7 +154,9 @@ fn derive(fields: &mut Fields) {
     }
     add(fields, "skills", "index", skill.clone());
     add(fields, "skills", "by_source", skill);
-    add(fields, "skills", "active", active);
+    for part in ["active", "standing", "called"] {
+        add(fields, "skills", part, active.clone());
+    }
     add(fields, "delegate", "skill", delegated);
     add(fields, "scheduling", "timed", tasks.clone());
     add(fields, "scheduling", "additions", tasks);

@@ -218,7 +218,7 @@ pub fn typical() -> Inputs {
         tools: tools(&TWENTY),
         memory: MemoryInput { enabled: true, ..MemoryInput::default() },
         scheduling: SchedulingInput { enabled: true, ..SchedulingInput::default() },
-        skills: SkillsInput { index: (0..10).map(skill).collect(), active: Vec::new() },
+        skills: SkillsInput { index: (0..10).map(skill).collect(), ..SkillsInput::default() },
         user_message: "hi".to_owned(),
         ..Inputs::default()
     }

@@ -22,7 +22,7 @@ pub(crate) fn grants(home: &Home, config: &FilesConfig) -> Grants {
         let trust = if config.trusted.contains(folder) { Trust::File } else { Trust::Outside };
         Root { folder: folder.clone(), write, trust }
     };
-    let skills = [own(home.path().join("skills"))];
+    let skills = [own(home.skills()), own(home.builtin_skills())];
     let write = config.grants.iter().map(|folder| granted(folder, true));
     let read = config.read.iter().map(|folder| granted(folder, false));
     skills.into_iter().chain(write).chain(read).fold(Grants::new(home.workspace()), Grants::with)

@@ -21,6 +21,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0004_promotion.sql"),
     include_str!("../../migrations/0005_goals.sql"),
     include_str!("../../migrations/0006_history.sql"),
+    include_str!("../../migrations/0007_skills.sql"),
 ];
 
 /// A file and how long to wait for it.

@@ -1,0 +1,291 @@
+//! The prompt registry: everything that can be chosen as a skill, from wherever it was registered (OLLM-054 to OLLM-062).
+//!
+//! There is one in a process. What is built in, what the owner keeps and what servers offer stand over one another: an
+//! owner's prompt takes the place of a built-in one, and a server's takes nobody's (OLLM-058). Whatever was covered is
+//! there again when the cover goes.
+
+mod select;
+
+pub use select::{Occasion, select};
+
+use limpid_core::{Skill, SkillName, Trust};
+
+use crate::inputs::SkillSource;
+
+/// Where a prompt was registered from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PromptSource {
+    /// It is built into the program.
+    Static,
+    /// A server of the Model Context Protocol offers it.
+    Mcp {
+        /// The server's name.
+        server: String,
+    },
+    /// The owner keeps it: a skill's folder, a file, an entry of `limpid.toml`.
+    Config,
+}
+
+impl PromptSource {
+    /// The source's name: `static`, `mcp` or `config`.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Static => "static",
+            Self::Mcp { .. } => "mcp",
+            Self::Config => "config",
+        }
+    }
+}
+
+/// One registered prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegisteredPrompt {
+    /// What it says and what calls for it.
+    pub skill: Skill,
+    /// Where it was registered from.
+    pub source: PromptSource,
+    /// Which part of the index it belongs to.
+    pub shelf: SkillSource,
+    /// Where its text can be read: a path, or how errors name the place.
+    pub location: String,
+    /// Files that come with it, by path inside its folder.
+    pub files: Vec<String>,
+    /// Whether it was taken from elsewhere; the owner's own come first (LES-130).
+    pub installed: bool,
+    /// When it was registered, in milliseconds since 1970.
+    pub registered_at_ms: i64,
+}
+
+impl RegisteredPrompt {
+    /// A prompt of the owner's or of the program's, without files.
+    pub fn new(skill: Skill, source: PromptSource, location: impl Into<String>, registered_at_ms: i64) -> Self {
+        let shelf = if source == PromptSource::Static { SkillSource::Builtin } else { SkillSource::Global };
+        Self { skill, source, shelf, location: location.into(), files: Vec::new(), installed: false, registered_at_ms }
+    }
+
+    /// The name that it is chosen by; the same for every spelling.
+    pub fn id(&self) -> String {
+        self.skill.name.key()
+    }
+
+    /// Its name for people.
+    pub fn name(&self) -> &str {
+        self.skill.heading()
+    }
+
+    /// Its text.
+    pub fn content(&self) -> &str {
+        &self.skill.body
+    }
+
+    /// What it is for.
+    pub fn description(&self) -> Option<&str> {
+        Some(self.skill.description.as_str()).filter(|text| !text.is_empty())
+    }
+
+    /// Tools without which it is left out (OLLM-060).
+    pub fn required_tools(&self) -> &[String] {
+        &self.skill.required_tools
+    }
+
+    /// Words to find it by.
+    pub fn tags(&self) -> &[String] {
+        &self.skill.tags
+    }
+
+    /// The server that offers it, if one does.
+    pub fn server_name(&self) -> Option<&str> {
+        match &self.source {
+            PromptSource::Mcp { server } => Some(server),
+            PromptSource::Static | PromptSource::Config => None,
+        }
+    }
+
+    /// Who wrote it: what a server says is a stranger's text (OLLM-059).
+    pub const fn trust(&self) -> Trust {
+        match self.source {
+            PromptSource::Mcp { .. } => Trust::Outside,
+            PromptSource::Static | PromptSource::Config => Trust::File,
+        }
+    }
+}
+
+/// Why a prompt was not registered, or is not seen: another one has its id.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{by} has the id `{id}` already")]
+pub struct Taken {
+    /// The id.
+    pub id: SkillName,
+    /// What has it: `built-in`, a location, or a server.
+    pub by: String,
+}
+
+/// Every prompt that can be chosen.
+#[derive(Clone, Debug, Default)]
+pub struct PromptRegistry {
+    prompts: Vec<RegisteredPrompt>,
+}
+
+impl PromptRegistry {
+    /// Registers a prompt. The same server may replace its own.
+    ///
+    /// # Errors
+    /// When it may not have that id: the owner's prompts are in the order of precedence, so that the first wins; a server
+    /// replaces nobody's (OLLM-058).
+    pub fn register(&mut self, prompt: RegisteredPrompt) -> Result<(), Taken> {
+        let rival = self.prompts.iter().filter(|known| known.skill.name == prompt.skill.name).find(|known| {
+            match (&prompt.source, &known.source) {
+                (PromptSource::Config, PromptSource::Config) | (PromptSource::Static, PromptSource::Static) => true,
+                (PromptSource::Config | PromptSource::Static, _) => false,
+                (PromptSource::Mcp { .. }, theirs) => *theirs != prompt.source,
+            }
+        });
+        if let Some(rival) = rival {
+            return Err(taken(rival));
+        }
+        self.prompts.retain(|known| known.skill.name != prompt.skill.name || known.source != prompt.source);
+        self.prompts.push(prompt);
+        Ok(())
+    }
+
+    /// The prompt that an id means: the owner's before the built-in one, a server's last.
+    pub fn get(&self, id: &str) -> Option<&RegisteredPrompt> {
+        self.prompts.iter().filter(|prompt| prompt.skill.name.is(id)).min_by_key(|prompt| rank(&prompt.source))
+    }
+
+    /// What can be chosen, in the order of precedence.
+    pub fn prompts(&self) -> impl Iterator<Item = &RegisteredPrompt> {
+        self.prompts.iter().filter(|prompt| self.covering(prompt).is_none())
+    }
+
+    /// What was registered and is not seen, with what covers it.
+    pub fn covered(&self) -> impl Iterator<Item = (&RegisteredPrompt, Taken)> {
+        self.prompts.iter().filter_map(|prompt| Some((prompt, taken(self.covering(prompt)?))))
+    }
+
+    /// What can be chosen and bears a tag.
+    pub fn by_tag<'a>(&'a self, tag: &'a str) -> impl Iterator<Item = &'a RegisteredPrompt> {
+        self.prompts().filter(move |prompt| prompt.tags().iter().any(|known| known == tag))
+    }
+
+    /// What can be chosen and was registered from a source: `static`, `mcp` or `config`.
+    pub fn by_source<'a>(&'a self, source: &'a str) -> impl Iterator<Item = &'a RegisteredPrompt> {
+        self.prompts().filter(move |prompt| prompt.source.as_str() == source)
+    }
+
+    /// Takes out exactly what a server offered (OLLM-057).
+    pub fn clear_mcp(&mut self, server: &str) {
+        self.prompts.retain(|prompt| prompt.server_name() != Some(server));
+    }
+
+    /// Takes out what the owner keeps, before it is read anew.
+    pub fn clear_config(&mut self) {
+        self.prompts.retain(|prompt| prompt.source != PromptSource::Config);
+    }
+
+    fn covering(&self, prompt: &RegisteredPrompt) -> Option<&RegisteredPrompt> {
+        self.get(prompt.skill.name.as_str()).filter(|first| first.source != prompt.source)
+    }
+}
+
+const fn rank(source: &PromptSource) -> u8 {
+    match source {
+        PromptSource::Config => 0,
+        PromptSource::Static => 1,
+        PromptSource::Mcp { .. } => 2,
+    }
+}
+
+fn taken(by: &RegisteredPrompt) -> Taken {
+    let who = match &by.source {
+        PromptSource::Static => "a built-in skill".to_owned(),
+        PromptSource::Mcp { server } => format!("the server {server}"),
+        PromptSource::Config => by.location.clone(),
+    };
+    Taken { id: by.skill.name.clone(), by: who }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prompt(id: &str, body: &str, source: PromptSource) -> RegisteredPrompt {
+        let mut skill = Skill::new(id.parse().unwrap(), format!("about {id}"), body);
+        skill.tags = vec![body.to_owned()];
+        RegisteredPrompt::new(skill, source, format!("{body}.md"), 7)
+    }
+
+    fn mcp(server: &str) -> PromptSource {
+        PromptSource::Mcp { server: server.to_owned() }
+    }
+
+    fn seen(registry: &PromptRegistry) -> Vec<String> {
+        registry.prompts().map(|prompt| format!("{}={}", prompt.id(), prompt.content())).collect()
+    }
+
+    // OLLM-054 OLLM-055
+    #[test]
+    fn what_is_registered_is_found_by_id_tag_and_source() {
+        let mut registry = PromptRegistry::default();
+        registry.register(prompt("Tea", "steep", PromptSource::Static)).unwrap();
+        registry.register(prompt("review", "read", PromptSource::Config)).unwrap();
+        registry.register(prompt("plan", "think", mcp("desk"))).unwrap();
+        let tea = registry.get("tea").unwrap();
+        assert_eq!(
+            (tea.id().as_str(), tea.name(), tea.content(), tea.description()),
+            ("tea", "Tea", "steep", Some("about Tea"))
+        );
+        assert_eq!((tea.source.as_str(), tea.server_name(), tea.registered_at_ms), ("static", None, 7));
+        assert_eq!(registry.get("PLAN").unwrap().server_name(), Some("desk"));
+        assert!(registry.get("coffee").is_none());
+        let ids = |found: Vec<&RegisteredPrompt>| found.iter().map(|prompt| prompt.id()).collect::<Vec<_>>();
+        assert_eq!(ids(registry.by_tag("read").collect()), ["review"]);
+        assert_eq!(ids(registry.by_source("mcp").collect()), ["plan"]);
+        assert_eq!(ids(registry.by_source("static").collect()), ["tea"]);
+    }
+
+    // OLLM-058 OLLM-059
+    #[test]
+    fn the_owner_replaces_what_is_built_in_and_a_server_replaces_nobody() {
+        let mut registry = PromptRegistry::default();
+        registry.register(prompt("tea", "steep", PromptSource::Static)).unwrap();
+        registry.register(prompt("tea", "mine", PromptSource::Config)).unwrap();
+        registry.register(prompt("plan", "think", mcp("desk"))).unwrap();
+        let refused = |prompt| registry.clone().register(prompt).unwrap_err().to_string();
+        assert_eq!(refused(prompt("TEA", "theirs", mcp("desk"))), "a built-in skill has the id `tea` already");
+        assert_eq!(refused(prompt("plan", "theirs", mcp("other"))), "the server desk has the id `plan` already");
+        assert_eq!(refused(prompt("tea", "second", PromptSource::Config)), "mine.md has the id `tea` already");
+        registry.register(prompt("plan", "better", mcp("desk"))).unwrap();
+        assert_eq!(seen(&registry), ["tea=mine", "plan=better"]);
+        assert_eq!(
+            registry.covered().map(|(covered, taken)| format!("{}: {taken}", covered.content())).collect::<Vec<_>>(),
+            ["steep: mine.md has the id `tea` already"]
+        );
+        assert_eq!(
+            (registry.get("plan").unwrap().trust(), registry.get("tea").unwrap().trust()),
+            (Trust::Outside, Trust::File)
+        );
+        // An owner's prompt covers a server's that was there before.
+        registry.register(prompt("plan", "own", PromptSource::Config)).unwrap();
+        assert_eq!(seen(&registry), ["tea=mine", "plan=own"]);
+        registry.clear_config();
+        assert_eq!(seen(&registry), ["tea=steep", "plan=better"], "what was covered is there again");
+    }
+
+    // OLLM-057
+    #[test]
+    fn a_server_that_goes_takes_exactly_its_own_prompts() {
+        let mut registry = PromptRegistry::default();
+        for (id, source) in [
+            ("a", PromptSource::Static),
+            ("b", PromptSource::Config),
+            ("c", mcp("one")),
+            ("d", mcp("two")),
+            ("e", mcp("one")),
+        ] {
+            registry.register(prompt(id, id, source)).unwrap();
+        }
+        registry.clear_mcp("one");
+        assert_eq!(seen(&registry), ["a=a", "b=b", "d=d"]);
+    }
+}

@@ -1,0 +1,234 @@
+//! The files of one skill: read, hashed, and written so that nothing is half there.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::error::AgentError;
+
+/// Files, bytes and levels that a skill may have at most.
+const MAX_FILES: usize = 500;
+const MAX_BYTES: u64 = 8 * 1024 * 1024;
+const MAX_DEPTH: usize = 8;
+
+/// The file that makes a folder a skill.
+pub(super) const SKILL_FILE: &str = "SKILL.md";
+
+/// The files of a skill by their paths inside its folder. Hidden files are no part of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Folder {
+    files: BTreeMap<String, Vec<u8>>,
+}
+
+/// One file as a reviewer sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReviewFile {
+    /// Its path inside the skill's folder.
+    pub path: String,
+    /// Its size.
+    pub bytes: usize,
+    /// Its text; absent when it is no text.
+    pub text: Option<String>,
+}
+
+impl Folder {
+    /// A skill that is one text.
+    pub(super) fn of_text(text: &str) -> Self {
+        Self { files: BTreeMap::from([(SKILL_FILE.to_owned(), text.as_bytes().to_vec())]) }
+    }
+
+    /// Reads a folder, or one SKILL.md alone. Links are refused: they lead to what nobody reviewed.
+    pub(super) fn read(path: &Path) -> Result<Self, AgentError> {
+        let mut folder = Self::default();
+        if path.is_file() {
+            let bytes = std::fs::read(path).map_err(AgentError::file(path))?;
+            folder.files.insert(SKILL_FILE.to_owned(), bytes);
+            return Ok(folder);
+        }
+        let mut total = 0;
+        for (inside, full, size) in walk(path, "", 0)? {
+            total += size;
+            if folder.files.len() == MAX_FILES || total > MAX_BYTES {
+                return Err(refused(&full, "a skill has at most 500 files and 8 MiB"));
+            }
+            folder.files.insert(inside, std::fs::read(&full).map_err(AgentError::file(&full))?);
+        }
+        Ok(folder)
+    }
+
+    /// The hash of every path and every byte, in hexadecimal digits (SEC-024).
+    pub(super) fn hash(&self) -> String {
+        let mut hash = Sha256::new();
+        for (path, bytes) in &self.files {
+            for part in [path.as_bytes(), bytes] {
+                hash.update((part.len() as u64).to_le_bytes());
+                hash.update(part);
+            }
+        }
+        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// The text of SKILL.md, when there is one. Bytes that are not UTF-8 are replaced.
+    pub(super) fn text(&self) -> Option<String> {
+        self.files.get(SKILL_FILE).map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+    }
+
+    /// The same files with another text as SKILL.md.
+    pub(super) fn with_text(mut self, text: &str) -> Self {
+        self.files.insert(SKILL_FILE.to_owned(), text.as_bytes().to_vec());
+        self
+    }
+
+    /// The other files, by path.
+    pub(super) fn others(&self) -> Vec<String> {
+        self.files.keys().filter(|path| *path != SKILL_FILE).cloned().collect()
+    }
+
+    /// Every file as a reviewer sees it, SKILL.md first.
+    pub(super) fn review(&self) -> Vec<ReviewFile> {
+        let one = |(path, bytes): (&String, &Vec<u8>)| ReviewFile {
+            path: path.clone(),
+            bytes: bytes.len(),
+            text: std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0')).map(str::to_owned),
+        };
+        let mut files: Vec<ReviewFile> = self.files.iter().map(one).collect();
+        files.sort_by_key(|file| file.path != SKILL_FILE);
+        files
+    }
+
+    /// Makes a folder hold these files and no others. Files that are right already are not touched; each other one is
+    /// there whole or not at all. Nothing is made executable.
+    pub(super) fn write(&self, path: &Path) -> Result<(), AgentError> {
+        let there = if path.is_dir() { Self::read(path)? } else { Self::default() };
+        for (name, bytes) in &self.files {
+            if there.files.get(name) != Some(bytes) {
+                let file = path.join(name);
+                write_file(&file, bytes).map_err(AgentError::file(&file))?;
+            }
+        }
+        for name in there.files.keys().filter(|name| !self.files.contains_key(*name)) {
+            let file = path.join(name);
+            std::fs::remove_file(&file).map_err(AgentError::file(&file))?;
+        }
+        Ok(())
+    }
+
+    /// Takes a skill's folder away. A folder that is only a link to another one loses the link, not what it leads to.
+    pub(super) fn remove(path: &Path) -> Result<(), AgentError> {
+        let is_link = path.symlink_metadata().map_err(AgentError::file(path))?.is_symlink();
+        let removed = if is_link { std::fs::remove_file(path) } else { std::fs::remove_dir_all(path) };
+        removed.map_err(AgentError::file(path))
+    }
+}
+
+/// The paths of the files of a skill besides SKILL.md, by name; they are not read.
+pub(super) fn others_in(path: &Path) -> Result<Vec<String>, AgentError> {
+    let mut files: Vec<String> = walk(path, "", 0)?.into_iter().map(|(inside, ..)| inside).collect();
+    files.retain(|file| file != SKILL_FILE);
+    files.sort();
+    Ok(files)
+}
+
+/// Every file below a folder that is not hidden: its path inside, where it is, and its size.
+fn walk(path: &Path, prefix: &str, depth: usize) -> Result<Vec<(String, PathBuf, u64)>, AgentError> {
+    let entries = std::fs::read_dir(path).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+    let mut files = Vec::new();
+    for entry in entries.map_err(AgentError::file(path))? {
+        let full = entry.path();
+        let Ok(name) = entry.file_name().into_string() else { return Err(refused(&full, "its name is not UTF-8")) };
+        if name.starts_with('.') {
+            continue;
+        }
+        let inside = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
+        let about = entry.metadata().map_err(AgentError::file(&full))?;
+        if about.is_symlink() {
+            return Err(refused(&full, "a skill may not hold links"));
+        }
+        if about.is_dir() && depth + 1 == MAX_DEPTH {
+            return Err(refused(&full, "folders stand too deep in one another"));
+        }
+        if about.is_dir() {
+            files.extend(walk(&full, &inside, depth + 1)?);
+        } else if about.is_file() {
+            files.push((inside, full, about.len()));
+        }
+    }
+    Ok(files)
+}
+
+fn refused(path: &Path, why: &str) -> AgentError {
+    AgentError::Invalid(format!("{}: {why}", path.display()))
+}
+
+fn write_file(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    use std::io::Write as _;
+    let folder = file.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    let name = file.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
+    let mut folders = std::fs::DirBuilder::new();
+    folders.recursive(true);
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    // Nobody but the owner reads what is in here (SEC-033).
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::DirBuilderExt::mode(&mut folders, 0o700);
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    folders.create(folder)?;
+    let partial = folder.join(format!(".{name}.partial"));
+    let mut open = options.open(&partial)?;
+    open.write_all(bytes)?;
+    open.sync_all()?;
+    std::fs::rename(partial, file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-024
+    #[test]
+    fn a_hash_is_of_every_path_and_byte() {
+        let folder = |files: &[(&str, &str)]| {
+            let row = |(path, text): &(&str, &str)| ((*path).to_owned(), text.as_bytes().to_vec());
+            Folder { files: files.iter().map(row).collect() }.hash()
+        };
+        let one = folder(&[("SKILL.md", "a"), ("b", "c")]);
+        assert_eq!(one, folder(&[("b", "c"), ("SKILL.md", "a")]));
+        for other in [
+            folder(&[("SKILL.md", "a")]),
+            folder(&[("SKILL.md", "a"), ("b", "d")]),
+            folder(&[("SKILL.md", "a"), ("c", "c")]),
+            folder(&[("SKILL.md", "ab"), ("", "c")]),
+        ] {
+            assert_ne!(one, other);
+        }
+    }
+
+    // SEC-024
+    #[test]
+    fn what_is_written_is_what_was_read_and_links_are_refused() {
+        let home = tempfile::tempdir().unwrap();
+        let (from, to) = (home.path().join("from"), home.path().join("to"));
+        std::fs::create_dir_all(from.join("scripts")).unwrap();
+        std::fs::write(from.join("SKILL.md"), "text").unwrap();
+        std::fs::write(from.join("scripts/run.sh"), "echo").unwrap();
+        std::fs::write(from.join(".hidden"), "x").unwrap();
+        let folder = Folder::read(&from).unwrap();
+        std::fs::create_dir_all(&to).unwrap();
+        std::fs::write(to.join("old.md"), "gone").unwrap();
+        folder.write(&to).unwrap();
+        assert_eq!(Folder::read(&to).unwrap(), folder);
+        assert_eq!(folder.others(), ["scripts/run.sh"]);
+        assert!(!to.join("old.md").exists() && !to.join(".hidden").exists());
+        std::os::unix::fs::symlink("/etc/passwd", from.join("link")).unwrap();
+        let error = Folder::read(&from).unwrap_err().to_string();
+        assert!(error.ends_with("link: a skill may not hold links"), "{error}");
+        let linked = home.path().join("linked");
+        std::os::unix::fs::symlink(&to, &linked).unwrap();
+        Folder::remove(&linked).unwrap();
+        assert!(to.join("SKILL.md").exists() && !linked.exists());
+    }
+}

@@ -1,0 +1,295 @@
+//! `skill`.
+
+use std::path::Path;
+
+use limpid_runtime::skills::{CheckedSkill, ReviewFile};
+use limpid_runtime::{Agent, ConversationChoice, ListedSkill, SkillReview, SkillStatus};
+use limpid_store::{SkillEvent, SkillEventId};
+use serde::Serialize;
+
+use super::chat::choice;
+use super::context::Context;
+use crate::cli::SkillCommand;
+use crate::failure::{ExitStatus, Failure};
+use crate::output;
+
+/// Who changes skills here.
+const SOURCE: &str = "command line";
+
+/// Carries out `skill …`; no model is asked, and nothing of a skill runs.
+///
+/// # Errors
+/// When a skill does not exist or is none, or a file cannot be read or written.
+pub async fn run(context: &Context, command: &SkillCommand) -> Result<(), Failure> {
+    let agent = context.agent()?;
+    match command {
+        SkillCommand::List { json } => list(&agent.skills().await?, *json),
+        SkillCommand::Show { name, rendered: Some(profile), .. } => {
+            output::line(&agent.skill_alone(name, profile).await?)
+        }
+        SkillCommand::Show { name, json, .. } => show(&agent.skill(name).await?, *json),
+        SkillCommand::Check { path, json } => match path {
+            Some(path) => check(path, *json),
+            None => check_all(&agent.skills().await?, *json),
+        },
+        SkillCommand::Install { path, json } => {
+            let review = agent.install_skill(path, SOURCE).await?;
+            show(&review, *json)?;
+            output::tell(&format!(
+                "\nInstalled and not used yet. When you have read it: limpid skill enable {}",
+                review.skill.name
+            ));
+            Ok(())
+        }
+        SkillCommand::Enable { name, hash } => {
+            agent.enable_skill(name, true, hash.as_deref(), SOURCE).await?;
+            output::tell("Enabled.");
+            Ok(())
+        }
+        SkillCommand::Disable { name } => {
+            agent.enable_skill(name, false, None, SOURCE).await?;
+            output::tell("Disabled.");
+            Ok(())
+        }
+        SkillCommand::Remove { name } => {
+            let removed = agent.remove_skill(name, SOURCE).await?;
+            output::tell(&format!("Removed. limpid skill undo {} brings it back.", removed.name));
+            Ok(())
+        }
+        SkillCommand::Undo { name, event } => {
+            let undone = agent.undo_skill(name, event.map(SkillEventId), SOURCE).await?;
+            output::tell(if undone.after.is_some() {
+                "It is what it was before."
+            } else {
+                "It is gone, as it was before."
+            });
+            Ok(())
+        }
+        SkillCommand::History { name, json } => {
+            let name = name.as_deref().map(str::to_lowercase);
+            let events = agent.store().skill_events(name.as_deref()).await?;
+            history(&agent, &events.rows, *json)?;
+            super::tell_broken(&events.broken);
+            Ok(())
+        }
+        SkillCommand::Use { names, conversation } => choose(&agent, names, conversation).await,
+    }
+}
+
+#[derive(Serialize)]
+struct SkillRow<'a> {
+    name: &'a str,
+    title: Option<&'a str>,
+    description: Option<&'a str>,
+    source: &'static str,
+    location: &'a str,
+    status: &'static str,
+    reason: Option<&'a str>,
+    installed: bool,
+    always: bool,
+    triggers: &'a [String],
+    tools: &'a [String],
+    model: Option<&'a str>,
+    version: Option<&'a str>,
+}
+
+fn row(skill: &ListedSkill) -> SkillRow<'_> {
+    let says = skill.prompt.as_ref();
+    SkillRow {
+        name: &skill.name,
+        title: says.and_then(|says| says.skill.title.as_deref()),
+        description: says.and_then(|says| says.description()),
+        source: skill.source_name(),
+        location: &skill.location,
+        status: skill.status.as_str(),
+        reason: skill.reason.as_deref(),
+        installed: says.is_some_and(|says| says.installed),
+        always: says.is_some_and(|says| says.skill.always),
+        triggers: says.map_or(&[], |says| &says.skill.triggers),
+        tools: says.map_or(&[], |says| &says.skill.tools),
+        model: says.and_then(|says| says.skill.model.as_deref()),
+        version: says.and_then(|says| says.skill.version.as_deref()),
+    }
+}
+
+fn list(skills: &[ListedSkill], json: bool) -> Result<(), Failure> {
+    if json {
+        return output::json("skills", &skills.iter().map(row).collect::<Vec<_>>());
+    }
+    let line = |skill: &ListedSkill| {
+        let about = skill.prompt.as_ref().and_then(|says| says.description()).map(visible).unwrap_or_default();
+        let about = skill.reason.as_deref().map_or(about, visible);
+        vec![visible(&skill.name), skill.source_name().to_owned(), skill.status.as_str().to_owned(), about]
+    };
+    output::line(&output::table(
+        &["skill", "source", "status", "what it is for, or why it is not used"],
+        &skills.iter().map(line).collect::<Vec<_>>(),
+    ))
+}
+
+#[derive(Serialize)]
+struct FileRow<'a> {
+    path: &'a str,
+    bytes: usize,
+    text: Option<&'a str>,
+}
+
+fn file_row(file: &ReviewFile) -> FileRow<'_> {
+    FileRow { path: &file.path, bytes: file.bytes, text: file.text.as_deref() }
+}
+
+#[derive(Serialize)]
+struct ReviewRow<'a> {
+    skill: SkillRow<'a>,
+    hash: Option<&'a str>,
+    files: Vec<FileRow<'a>>,
+}
+
+fn show(review: &SkillReview, json: bool) -> Result<(), Failure> {
+    if json {
+        let files = review.files.iter().map(file_row).collect();
+        return output::json("skill", &ReviewRow { skill: row(&review.skill), hash: review.hash.as_deref(), files });
+    }
+    let skill = &review.skill;
+    let mut page = format!("{} ({}, {})\n{}\n", skill.name, skill.source_name(), skill.status.as_str(), skill.location);
+    if let Some(reason) = &skill.reason {
+        page.push_str(&format!("{reason}\n"));
+    }
+    if let Some(hash) = &review.hash {
+        page.push_str(&format!("hash {hash}\n"));
+    }
+    for file in &review.files {
+        page.push_str(&format!("\n=== {} ({} bytes)\n", visible(&file.path), file.bytes));
+        match &file.text {
+            Some(text) => page.push_str(&shown(text)),
+            None => page.push_str("not a text\n"),
+        }
+    }
+    output::data(&page)
+}
+
+/// A text in full, with what nobody would see in its place made visible (SEC-024).
+fn shown(text: &str) -> String {
+    text.lines().map(|line| visible(line) + "\n").collect()
+}
+
+/// One line with its control and invisible characters written out.
+fn visible(line: &str) -> String {
+    let one = |letter: char| {
+        let hidden = (letter.is_control() && letter != '\t') || limpid_prompt::boundary::is_invisible(letter);
+        if hidden { letter.escape_unicode().to_string() } else { letter.to_string() }
+    };
+    line.chars().map(one).collect()
+}
+
+#[derive(Serialize)]
+struct CheckRow<'a> {
+    name: Option<&'a str>,
+    location: String,
+    problem: Option<&'a str>,
+}
+
+fn check(path: &Path, json: bool) -> Result<(), Failure> {
+    let CheckedSkill { name, description, files, problem } = Agent::check_skill(path)?;
+    if json {
+        let location = path.display().to_string();
+        output::json("checks", &[CheckRow { name: name.as_deref(), location, problem: problem.as_deref() }])?;
+    }
+    if let Some(problem) = problem {
+        return Err(Failure::new(ExitStatus::Findings, format!("{}: {problem}", path.display())));
+    }
+    if !json {
+        let about = description.as_deref().map(visible).unwrap_or_default();
+        let files = if files.is_empty() { String::new() } else { format!("; files: {}", files.join(", ")) };
+        output::tell(&format!("{} is a skill: {about}{files}", name.unwrap_or_default()));
+    }
+    Ok(())
+}
+
+fn check_all(skills: &[ListedSkill], json: bool) -> Result<(), Failure> {
+    let wrong: Vec<&ListedSkill> =
+        skills.iter().filter(|skill| matches!(skill.status, SkillStatus::Broken | SkillStatus::Changed)).collect();
+    if json {
+        let rows = skills.iter().map(|skill| CheckRow {
+            name: Some(&skill.name),
+            location: skill.location.clone(),
+            problem: wrong.iter().find(|found| *found == &skill).and_then(|found| found.reason.as_deref()),
+        });
+        output::json("checks", &rows.collect::<Vec<_>>())?;
+    }
+    if wrong.is_empty() {
+        if !json {
+            output::tell("Every skill is one.");
+        }
+        return Ok(());
+    }
+    let line = |skill: &&ListedSkill| {
+        format!("{}: {}", skill.location, skill.reason.as_deref().map(visible).unwrap_or_default())
+    };
+    Err(Failure::new(ExitStatus::Findings, wrong.iter().map(line).collect::<Vec<_>>().join("\n")))
+}
+
+#[derive(Serialize)]
+struct EventRow<'a> {
+    id: i64,
+    skill: &'a str,
+    what: &'static str,
+    before: Option<&'a str>,
+    after: Option<&'a str>,
+    by: &'a str,
+    at_ms: i64,
+}
+
+fn event_row(event: &SkillEvent) -> EventRow<'_> {
+    EventRow {
+        id: event.id.0,
+        skill: &event.skill,
+        what: event.kind.as_str(),
+        before: event.before.as_ref().map(|version| version.hash.as_str()),
+        after: event.after.as_ref().map(|version| version.hash.as_str()),
+        by: &event.source,
+        at_ms: event.at_ms,
+    }
+}
+
+fn history(agent: &Agent, events: &[SkillEvent], json: bool) -> Result<(), Failure> {
+    if json {
+        let rows: Vec<EventRow<'_>> = events.iter().map(event_row).collect();
+        return output::json("events", &rows);
+    }
+    if events.is_empty() {
+        output::tell("Nothing was done.");
+        return Ok(());
+    }
+    let zone = agent.zone();
+    let rows: Vec<Vec<String>> = events
+        .iter()
+        .map(|event| {
+            let at = jiff::Timestamp::from_millisecond(event.at_ms).unwrap_or_default().to_zoned(zone.clone());
+            let hash = event.after.as_ref().and_then(|version| version.hash.get(..12)).unwrap_or_default();
+            let at = at.strftime("%Y-%m-%d %H:%M").to_string();
+            vec![
+                event.id.0.to_string(),
+                at,
+                event.skill.clone(),
+                event.kind.as_str().to_owned(),
+                hash.to_owned(),
+                event.source.clone(),
+            ]
+        })
+        .collect();
+    output::line(&output::table(&["change", "when", "skill", "what", "hash", "by"], &rows))
+}
+
+async fn choose(agent: &Agent, names: &[String], conversation: &str) -> Result<(), Failure> {
+    let conversation = choice(Some(conversation), &ConversationChoice::Last);
+    let chosen = agent.use_skills(&conversation, names.to_vec()).await?;
+    match chosen.active.as_slice() {
+        [] => output::tell("No skill is in every turn."),
+        active => output::tell(&format!("In every turn from here on: {}", active.join(", "))),
+    }
+    for (name, reason) in &chosen.left_out {
+        output::tell(&format!("Left out: {name}: {reason}"));
+    }
+    Ok(())
+}
