@@ -5,7 +5,6 @@ mod goal;
 mod memory;
 mod skills;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -36,6 +35,9 @@ pub(crate) use goal::GROUP as GOAL_TOOLS;
 
 /// The profile whose conversations keep their beginning; the others render theirs each turn, as their seeds do.
 const KEEPS_ITS_BEGINNING: &str = "limpid";
+
+/// Messages, the newest of all, whose calls say which tools are used.
+const COUNTED: u32 = 2000;
 
 /// What a prompt is for.
 #[derive(Clone, Copy)]
@@ -134,8 +136,11 @@ impl Inner {
             (kept.unwrap_or_default().without_beginning(), true)
         };
         session.goals_asked_for = learned.goals_asked_for;
-        let uses = BTreeMap::new();
-        let choice = Choice { profile: &profile, path: &path, defers, border, kept: tools, uses: &uses };
+        let uses =
+            if defers && (border || tools.is_none()) { self.store.tool_uses(COUNTED).await? } else { Vec::new() };
+        let uses = uses.into_iter().collect();
+        let stretch = Past::mark(&past.view);
+        let choice = Choice { profile: &profile, path: &path, defers, border, stretch, kept: tools, uses: &uses };
         session.tools = reach::settle(&mut inputs, &choice);
         session.frame = occasion.frame.clone();
         Ok(Gathered { inputs, past, profile, path, session, notices, standing_notices: skills.told })

@@ -15,7 +15,6 @@ use limpid_prompt::inputs::{Inputs, ToolInput, ToolReach};
 use limpid_prompt::{OfferedTool, Profile};
 use serde::{Deserialize, Serialize};
 
-use crate::session::key_of;
 use crate::tools::FIND_TOOLS;
 
 /// Tokens that tools and the list of the others take at most in the first turn.
@@ -68,6 +67,8 @@ pub(crate) struct Choice<'a> {
     pub(crate) defers: bool,
     /// Whether everything before the history is rendered anew.
     pub(crate) border: bool,
+    /// Stands for what compaction took out so far.
+    pub(crate) stretch: String,
     /// What the conversation kept.
     pub(crate) kept: Option<KeptTools>,
     /// How often tools were called.
@@ -90,15 +91,14 @@ pub(crate) fn settle(inputs: &mut Inputs, choice: &Choice<'_>) -> KeptTools {
         }
         return KeptTools::default();
     }
-    let stretch = stretch(inputs);
-    let before = choice.kept.clone().filter(|kept| kept.stretch == stretch);
+    let before = choice.kept.clone().filter(|kept| kept.stretch == choice.stretch);
     let kept = match before.clone().filter(|_| !choice.border).and_then(|kept| sizes.carried_on(kept)) {
         Some(kept) => kept,
         None => {
             let mut kept = sizes.chosen(inputs, choice);
             let found = before.map(|before| before.found).unwrap_or_default();
             kept.found = found.into_iter().filter(|name| sizes.has(name) && !kept.core.contains(name)).collect();
-            KeptTools { stretch, ..kept }
+            KeptTools { stretch: choice.stretch.clone(), ..kept }
         }
     };
     let has_finder = kept.core.iter().any(|name| name == FIND_TOOLS);
@@ -251,14 +251,6 @@ impl Sizes {
         let core = core.into_iter().map(|at| cards[at].name.to_owned()).chain([FIND_TOOLS.to_owned()]).collect();
         KeptTools { core, lines, known, ..KeptTools::default() }
     }
-}
-
-/// Stands for what compaction took out so far.
-fn stretch(inputs: &Inputs) -> String {
-    let digests = inputs.digests.iter().map(|digest| digest.text.as_bytes());
-    let mut texts: Vec<&[u8]> = digests.chain(inputs.summary.as_deref().map(str::as_bytes)).collect();
-    texts.retain(|text| !text.is_empty());
-    if texts.is_empty() { String::new() } else { key_of(texts) }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod exec;
 mod files;
 mod find_tools;
 mod goals;
+mod hardware;
 mod history;
 mod memory;
 mod memory_feedback;
@@ -71,6 +72,7 @@ fn own(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     tools.extend(goals::tools(parts));
     tools.extend(history::tools(parts));
     tools.extend(skills::tools(parts.skills));
+    tools.extend(hardware::tools());
     tools
 }
 

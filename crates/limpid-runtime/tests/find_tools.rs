@@ -12,7 +12,7 @@ use kit::{Bench, all, last};
 use limpid_core::ToolClass;
 use limpid_model::ExactCounter;
 use limpid_prompt::TokenCounter;
-use limpid_runtime::{Agent, AgentEvent, Tool, ToolContext, ToolText};
+use limpid_runtime::{Agent, AgentEvent, ChatRequest, ConversationChoice, Tool, ToolContext, ToolText};
 use limpid_testkit::Recorded;
 use serde_json::{Map, Value, json};
 
@@ -125,6 +125,26 @@ async fn any_tool_is_found_and_called_and_stays_behind_the_others() {
     let (agent, _) = self::agent(&mut bench, 9);
     all(agent.chat(last("still there?")).await.unwrap()).await;
     assert_eq!(tools(bench.server.calls().last().unwrap()), after);
+}
+
+// PRO-046
+#[tokio::test]
+async fn what_was_called_often_travels_in_the_next_conversation() {
+    let call = |n: u32| format!("{{ id = \"c{n}\", name = \"alpha5_work5\", arguments = {{ path = \"x\" }} }}");
+    let many = (0..40).map(call).collect::<Vec<_>>().join(", ");
+    let script = format!(
+        "[[reply]]\ncalls = [{{ id = \"f\", name = \"find_tools\", arguments = {{ query = \"alpha5_work5\" }} }}]\n\
+         [[reply]]\ncalls = [{many}]\n[[reply]]\ntext = \"Done.\"\n[[reply]]\ntext = \"Hello.\"\n"
+    );
+    let mut bench = Bench::new(&script).await;
+    let (agent, runs) = agent(&mut bench, 9);
+    all(agent.chat(last("go")).await.unwrap()).await;
+    assert_eq!(runs.load(Ordering::SeqCst), 40);
+    let new = ChatRequest { conversation: ConversationChoice::New, ..last("hi") };
+    all(agent.chat(new).await.unwrap()).await;
+    let calls = bench.server.calls();
+    let has = |call: &Recorded| tool_names(call).contains(&"alpha5_work5".to_owned());
+    assert!(!has(&calls[0]) && has(calls.last().unwrap()));
 }
 
 // MEA-01 PRO-046

@@ -42,6 +42,9 @@ pub trait Conversations: Send + Sync {
         after: Option<MessageId>,
     ) -> Result<Listed<StoredMessage>, StoreError>;
 
+    /// How often each tool was called in the newest messages of all conversations, by name.
+    async fn tool_uses(&self, newest: u32) -> Result<Vec<(String, u64)>, StoreError>;
+
     /// Keeps a message that arrived, before anything is done about it (LES-143). A message whose `key` was accepted
     /// before is returned as it was then, and is not fresh (LES-145).
     async fn accept(&self, new: NewInbound) -> Result<Accepted, StoreError>;

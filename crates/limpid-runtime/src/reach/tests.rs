@@ -67,9 +67,14 @@ fn limpid() -> std::sync::Arc<Profile> {
 }
 
 fn settled(inputs: &Inputs, kept: Option<KeptTools>, border: bool) -> (Inputs, KeptTools) {
+    settled_after("", inputs, kept, border)
+}
+
+fn settled_after(stretch: &str, inputs: &Inputs, kept: Option<KeptTools>, border: bool) -> (Inputs, KeptTools) {
+    let stretch = stretch.to_owned();
     let mut inputs = inputs.clone();
     let (profile, uses) = (limpid(), BTreeMap::new());
-    let choice = Choice { profile: &profile, path: "chat-remote", defers: true, border, kept, uses: &uses };
+    let choice = Choice { profile: &profile, path: "chat-remote", defers: true, border, stretch, kept, uses: &uses };
     let kept = settle(&mut inputs, &choice);
     (inputs, kept)
 }
@@ -148,8 +153,15 @@ fn without_a_finder_what_has_no_room_is_left_out_and_reported() {
     let model = ModelInfo { window: Some(4096), ..ModelInfo::default() };
     let mut inputs = Inputs { model, ..ninety() };
     let uses = BTreeMap::new();
-    let choice =
-        Choice { profile: &profile, path: "chat-remote", defers: false, border: true, kept: None, uses: &uses };
+    let choice = Choice {
+        profile: &profile,
+        path: "chat-remote",
+        defers: false,
+        border: true,
+        stretch: String::new(),
+        kept: None,
+        uses: &uses,
+    };
     settle(&mut inputs, &choice);
     let counter = Estimate::default();
     let request = RenderRequest { path: "chat-remote", inputs: &inputs, counter: &counter, count_tokens: false };
@@ -174,10 +186,9 @@ fn late_tools_stand_behind_the_others_and_a_compaction_begins_anew() {
     let (third, kept) = settled(&inputs, Some(found.clone()), true);
     assert_eq!(names(&third, ToolReach::Found), ["early_bird", "send_sms"], "a changed file forgets nothing");
     assert_eq!(kept.found, found.found);
-    let compacted = Inputs { summary: Some("They talked.".to_owned()), ..inputs };
-    let (fourth, kept) = settled(&compacted, Some(kept), false);
+    let (fourth, kept) = settled_after("compacted", &inputs, Some(kept), true);
     assert_eq!(names(&fourth, ToolReach::Found), [""; 0]);
-    let (fifth, _) = settled(&compacted, Some(kept), false);
+    let (fifth, _) = settled_after("compacted", &inputs, Some(kept), false);
     assert_eq!(fourth, fifth);
 }
 
@@ -188,8 +199,15 @@ fn what_is_said_and_used_travels() {
         let mut inputs = Inputs { user_message: said.to_owned(), ..described() };
         let uses = used.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
         let profile = limpid();
-        let choice =
-            Choice { profile: &profile, path: "chat-remote", defers: true, border: true, kept: None, uses: &uses };
+        let choice = Choice {
+            profile: &profile,
+            path: "chat-remote",
+            defers: true,
+            border: true,
+            stretch: String::new(),
+            kept: None,
+            uses: &uses,
+        };
         settle(&mut inputs, &choice);
         names(&inputs, ToolReach::Declared).into_iter().map(str::to_owned).collect()
     };

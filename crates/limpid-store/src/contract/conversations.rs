@@ -114,6 +114,24 @@ pub async fn calls_are_written_with_their_results(bench: &Bench) {
     bench.store.commit(&lease, &turn, vec![TurnWrite::Messages(batch)], 1).await.unwrap();
 }
 
+/// Tools are counted over all conversations, in the newest messages only.
+// PRO-046
+pub async fn the_newest_messages_tell_which_tools_are_used(bench: &Bench) {
+    assert_eq!(bench.store.tool_uses(10).await.unwrap(), []);
+    for (conversation, turn, names) in [("c", "t", ["look", "read"]), ("d", "u", ["look", "look"])] {
+        let (lease, turn) = begun(bench.store.as_ref(), conversation, turn).await;
+        let mut batch = vec![calling(&["a", "b"]), result("a"), result("b")];
+        for (call, name) in batch[0].message.calls.iter_mut().zip(names) {
+            call.name = name.to_owned();
+        }
+        bench.store.commit(&lease, &turn, vec![TurnWrite::Messages(batch)], 1).await.unwrap();
+    }
+    let uses = async |newest| bench.store.tool_uses(newest).await.unwrap();
+    assert_eq!(uses(100).await, [("look".to_owned(), 3), ("read".to_owned(), 1)]);
+    assert_eq!(uses(3).await, [("look".to_owned(), 2)]);
+    assert_eq!(uses(2).await, []);
+}
+
 /// What arrived is kept whatever becomes of the turn, and is taken once.
 // LES-143
 pub async fn an_accepted_message_waits_until_a_turn_takes_it(bench: &Bench) {

@@ -56,6 +56,10 @@ impl Conversations for SqliteStore {
         self.write(move |tx| change(tx, &id, &changes, now_ms)).await
     }
 
+    async fn tool_uses(&self, newest: u32) -> Result<Vec<(String, u64)>, StoreError> {
+        self.read(move |tx| messages::tool_uses(tx, newest)).await
+    }
+
     async fn messages(
         &self,
         id: &ConversationId,

@@ -98,6 +98,21 @@ pub(super) fn first(tx: &Tx<'_>, id: &ConversationId) -> Outcome<Option<StoredMe
     row::one(&mut statement, params, "message", id.as_str(), message)
 }
 
+/// How often each tool was called in the newest messages; calls that cannot be read count for nothing.
+pub(super) fn tool_uses(tx: &Tx<'_>, newest: u32) -> Outcome<Vec<(String, u64)>> {
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT json_extract(call.value, '$.name') AS name, count(*) AS uses
+         FROM (SELECT calls FROM message WHERE owner = :owner ORDER BY id DESC LIMIT :newest) AS recent,
+              json_each(iif(json_valid(recent.calls), recent.calls, '[]')) AS call
+         WHERE typeof(name) = 'text'
+         GROUP BY name ORDER BY name",
+    )?;
+    let rows = statement.query_map(named_params! { ":owner": tx.owner, ":newest": newest }, |row| {
+        Ok((row.get::<_, String>("name")?, row.get::<_, i64>("uses")?.unsigned_abs()))
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
 fn append_one(tx: &Tx<'_>, id: &ConversationId, turn: &TurnId, new: &NewMessage, now_ms: i64) -> Outcome<MessageId> {
     let message = &new.message;
     tx.sql

@@ -1,0 +1,19 @@
+//! Tools of parts that are wired to the machine: on Linux, with the feature `hardware` (PICO-098).
+
+use std::sync::Arc;
+
+use super::Tool;
+
+/// The tools of this machine's buses.
+#[cfg(all(feature = "hardware", target_os = "linux"))]
+pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
+    use limpid_tools::hardware::{Buses, I2c, LinuxBuses, Spi};
+    let buses: Arc<dyn Buses> = Arc::new(LinuxBuses);
+    vec![Arc::new(I2c::new(Arc::clone(&buses))), Arc::new(Spi::new(buses))]
+}
+
+/// None: this program was built without them.
+#[cfg(not(all(feature = "hardware", target_os = "linux")))]
+pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
+    Vec::new()
+}
