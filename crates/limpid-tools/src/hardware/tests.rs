@@ -155,7 +155,6 @@ async fn spi_checks_every_value_before_the_wires() {
     insta::assert_snapshot!(told(&tool, &fake, &calls).await);
 }
 
-// PICO-097
 #[tokio::test]
 async fn nothing_is_sent_that_was_not_confirmed_and_sending_is_more_than_reading() {
     let (wire, fake) = i2c(Fake::default());
