@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicI64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -110,6 +110,8 @@ pub(crate) struct Inner {
     pub(crate) accepting: RwLock<()>,
     /// Whether the ledger was pruned since this process started.
     pub(crate) pruned: AtomicBool,
+    /// When the size of the memories was looked at last, in milliseconds since 1970.
+    pub(crate) archived_ms: AtomicI64,
     /// Conversations whose owner knows that the window fills up.
     warned: Mutex<HashSet<ConversationId>>,
     /// Conversations that no earlier process can have left without a compaction that was due.
@@ -168,6 +170,7 @@ impl Agent {
             settled: Mutex::default(),
             accepting: RwLock::new(()),
             pruned: AtomicBool::new(false),
+            archived_ms: AtomicI64::new(i64::MIN),
             workers: Mutex::default(),
         };
         Ok(Self { inner: Arc::new(inner) })

@@ -1,12 +1,14 @@
 //! What the owner does with memories by hand. Surfaces read the store and change it only here (ARC-005).
 
+use std::sync::atomic::Ordering;
+
 use limpid_core::{Category, Memory, MemoryId};
 use limpid_store::{
     Listed, MemoryEvent, MemoryEventId, MemoryRef, NewPromotion, Promotion, PromotionId, Provenance, StoreError,
     StoredMemory,
 };
 
-use crate::agent::Agent;
+use crate::agent::{Agent, Inner};
 use crate::error::AgentError;
 use crate::keeper::{By, Note};
 
@@ -162,7 +164,33 @@ impl Agent {
         Ok(self.inner.store.rebuild_memory_index().await?)
     }
 
+    /// Moves memories that rarely helped to the archive, when all have grown too large and a day has passed since that
+    /// was looked at (KOSHI-028); every answer is followed by it. Returns how many went.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub async fn archive_if_due(&self) -> Result<u64, AgentError> {
+        self.inner.archive_if_due().await
+    }
+
     fn by_hand(&self, source: &str) -> By {
         By::owner(source, self.now_ms())
+    }
+}
+
+/// How often the size of the memories is looked at.
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+impl Inner {
+    /// Moves memories that rarely helped to the archive, when all have grown too large; looks once a day (KOSHI-028).
+    pub(crate) async fn archive_if_due(&self) -> Result<u64, AgentError> {
+        let now_ms = self.now_ms();
+        let last = self.archived_ms.load(Ordering::Relaxed);
+        if now_ms.saturating_sub(last) < DAY_MS {
+            return Ok(0);
+        }
+        self.archived_ms.store(now_ms, Ordering::Relaxed);
+        let most = self.config.memory.keep_megabytes.saturating_mul(1_000_000);
+        Ok(self.store.archive_memories(most, now_ms).await?)
     }
 }

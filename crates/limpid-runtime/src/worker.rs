@@ -192,12 +192,13 @@ impl Worker {
         }
     }
 
-    /// Keeps the ledger within its limits, once a process. A failure costs nothing but room, and the next start tries
+    /// Keeps the ledger within its limits, once a process, and the memories, once a day. A failure costs nothing but room, and the next start tries
     /// again.
     async fn prune(&self) {
         if !self.inner.pruned.swap(true, Ordering::Relaxed) {
             let _ = self.inner.prune_ledger().await;
         }
+        let _ = self.inner.archive_if_due().await;
     }
 
     /// The messages that wait, every listener of theirs known.
