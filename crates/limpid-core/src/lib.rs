@@ -14,6 +14,8 @@
 //! - [`failure`]: classes of provider errors, and when to try again.
 //! - [`goal`]: what the person wants done over many turns, its log, and the markers that advance it.
 //! - [`memory`]: one thing that the agent was asked to keep.
+//! - [`draft`]: calls that wait for the owner.
+//! - [`policy`]: whether a call may run.
 //! - [`reach`]: which tools travel with a prompt, and how the others are found.
 //! - [`mode`]: when a message sounds like the work of another mode, and when a switch may be made.
 //! - [`recall`]: words of a text, and which memory answers a query best.
@@ -22,12 +24,14 @@
 //! - [`splinterlands`]: the cards of a battle that may be played, and their numbers.
 
 pub mod digest;
+pub mod draft;
 pub mod failure;
 pub mod goal;
 pub mod id;
 pub mod memory;
 pub mod message;
 pub mod mode;
+pub mod policy;
 pub mod reach;
 pub mod recall;
 pub mod said;
@@ -39,6 +43,7 @@ pub mod usage;
 pub mod window;
 
 pub use digest::{Digest, DigestLevel, Entry, Pin, Shortened, WindowView};
+pub use draft::DraftState;
 pub use failure::{FailureClass, RetryPlan};
 pub use id::{CallId, CheckpointId, ConversationId, DecisionId, GoalId, MemoryId, MessageId, RequestId, TurnId};
 pub use memory::{Category, Memory};

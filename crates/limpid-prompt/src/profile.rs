@@ -5,6 +5,7 @@ mod load;
 mod make;
 mod manifest;
 mod path;
+mod policy;
 mod resolve;
 mod shelf;
 mod shipped;
@@ -15,6 +16,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use limpid_core::Tier;
+use limpid_core::policy::ModeRules;
 
 pub use budget::{Budget, GroupBudget, Limit, Overflow, PerTier, Unit};
 pub use load::{ProfileError, Profiles};
@@ -37,6 +39,7 @@ pub struct Profile {
     pub(crate) paths: BTreeMap<String, Path>,
     pub(crate) sections: BTreeMap<String, Arc<Section>>,
     pub(crate) modes: BTreeMap<String, Mode>,
+    pub(crate) policies: BTreeMap<String, ModeRules>,
     pub(crate) tools: BTreeMap<String, ToolText>,
     pub(crate) words: BTreeMap<String, Vec<String>>,
     pub(crate) groups: Vec<ToolGroup>,
@@ -110,6 +113,11 @@ impl Profile {
         }
         let mode = self.modes.get(name).ok_or_else(|| UnknownName::new("mode", name, self.modes.keys()))?;
         Ok(mode.get(tier).or_else(|| self.last_resort(mode, tier)))
+    }
+
+    /// What a mode lets the agent do, when a file of the profile says so (`modes/<mode>/policy.toml`).
+    pub fn mode_rules(&self, mode: &str) -> Option<&ModeRules> {
+        self.policies.get(mode)
     }
 
     /// What the model is told about a tool; one that the profile does not describe is described by `limpid`.

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use limpid_core::policy::OwnerRules;
 use limpid_core::{ConversationId, Memory, RetryPlan};
 use limpid_model::Model;
 use limpid_model::chain::{Pause, RealPause};
@@ -100,6 +101,8 @@ pub(crate) struct Inner {
     pub(crate) bus: Bus,
     pub(crate) retry: RetryPlan,
     pub(crate) pause: Arc<dyn Pause>,
+    /// What the owner wrote down about calls of tools.
+    pub(crate) rules: Arc<OwnerRules>,
     pub(crate) prompts: Prompts,
     pub(crate) redactor: Redactor,
     pub(crate) keeper: Keeper,
@@ -149,12 +152,15 @@ impl Agent {
             skills: &skills,
         };
         let tools = ToolBox::new(&parts, options.tools);
+        let mut rules = options.config.policy.rules();
+        rules.hosts.extend(tools.fixed_destinations());
         let inner = Inner {
             prompts: Prompts::new(options.home.clone()),
             redactor,
             keeper,
             holder: process::holder(&hex(&*options.ids)),
             shelf: Shelf::new(options.home.clone(), options.config.clone(), options.environment, options.model),
+            rules: Arc::new(rules),
             home: options.home,
             config: options.config,
             system_zone: options.system_zone,

@@ -72,7 +72,7 @@ impl Driver<'_> {
                             self.steer(inbound).await?;
                         }
                         Command::Settle(settle) => self.worker.put_off(settle),
-                        Command::Wake => {}
+                        Command::Answer { .. } | Command::Wake => {}
                     }
                     continue;
                 }
@@ -140,13 +140,14 @@ impl Driver<'_> {
     }
 
     /// Writes a request into the ledger; it leaves after this.
-    async fn record(&self, service: &str, prepared: Prepared, round: u32) -> Result<Sent, AgentError> {
+    async fn record(&mut self, service: &str, prepared: Prepared, round: u32) -> Result<Sent, AgentError> {
         let model = self.models.iter().find(|model| model.info().name() == service);
         let Some(card) = model.map(|model| model.info().clone()) else {
             return Err(AgentError::Invalid(format!("the model {service} is not one of this turn's")));
         };
         let id = RequestId::new(format!("r{}", hex(&*self.worker.inner.ids)));
         let trust = trust_of(&prepared.call.prompt);
+        self.read = self.read.join(trust);
         let request = new_request(&self.worker.inner, &id, &card, prepared, round);
         self.commit(vec![TurnWrite::Request(Box::new(request))]).await?;
         Ok(Sent { id, card, trust })

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use limpid_core::{ConversationId, Message, TurnId};
+use limpid_core::{ConversationId, Message, Trust, TurnId};
 use limpid_prompt::count::Estimate;
 use limpid_store::{Conversation, ConversationChange, Inbound, InboundId, Lease, NewMessage, NewTurn, TurnWrite};
 use limpid_turn::{Turn, TurnStart};
@@ -103,7 +103,8 @@ impl Worker {
         let Ready { gathered, models, counters, .. } = ready;
         let found = gathered.session.tools.found.clone();
         let finder = FindTools::of_turn(&inner.store, &gathered.profile, &gathered.path, &gathered.inputs, found);
-        let tools = TurnTools::new(inner.tools.clone(), Arc::clone(&inner.ids), finder, std::iter::empty());
+        let tools =
+            TurnTools::new(inner.tools_and_store(), gathered.judge, Arc::clone(&inner.ids), finder, std::iter::empty());
         let tools = Arc::new(tools);
         let driver = Driver {
             worker: self,
@@ -121,6 +122,7 @@ impl Worker {
             counters,
             steering: VecDeque::new(),
             request: None,
+            read: Trust::Owner,
         };
         driver.run(effects).await
     }

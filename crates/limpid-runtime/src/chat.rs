@@ -7,13 +7,13 @@ use std::task::{Context, Poll};
 
 use futures_util::Stream;
 use limpid_core::mode::Trigger;
-use limpid_core::{ConversationId, Trust};
+use limpid_core::{CallId, ConversationId, Trust};
 use limpid_store::{Conversation, ConversationChange, ConversationKind, NewConversation, NewInbound};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::agent::{Agent, Inner};
 use crate::error::AgentError;
-use crate::event::AgentEvent;
+use crate::event::{AgentEvent, Answer};
 use crate::settle::{Setting, Settle};
 use crate::worker::{Command, Sender};
 use crate::world::hex;
@@ -38,6 +38,9 @@ pub struct ChatRequest {
     pub path: Option<String>,
     /// What makes it the same message when it is delivered again (LES-145).
     pub key: Option<String>,
+    /// Whether a person listens who answers questions ([`AgentEvent::Question`]); without one, what needs an answer is
+    /// kept as a draft.
+    pub can_answer: bool,
 }
 
 /// Which conversation is meant.
@@ -83,7 +86,7 @@ impl Agent {
         let _accepting = self.inner.accepting.read().await;
         let accepted = self.inner.store.accept(new).await?;
         let (sender, events) = unbounded_channel();
-        let sender = Sender::new(accepted.inbound.id, sender);
+        let sender = Sender::new(accepted.inbound.id, sender).answering(request.can_answer);
         sender.send(AgentEvent::Accepted { conversation: conversation.id.clone() });
         if !accepted.fresh && accepted.inbound.turn.is_some() {
             sender.send(AgentEvent::Broken(
@@ -139,6 +142,11 @@ impl TurnHandle {
     /// Stops the turn: what was said so far is kept.
     pub fn cancel(&self) {
         self.agent.inner.tell(&self.conversation, Command::Cancel);
+    }
+
+    /// Answers the question about a call; an answer to no open question changes nothing.
+    pub fn answer(&self, call: &CallId, answer: Answer) {
+        self.agent.inner.tell(&self.conversation, Command::Answer { call: call.clone(), answer });
     }
 
     /// Says something more while the turn runs; it is answered by this turn or by the next one.

@@ -5,6 +5,7 @@ mod exec;
 mod files;
 mod memory;
 mod modes;
+mod policy;
 mod prompts;
 mod tools;
 mod web;
@@ -21,6 +22,7 @@ pub use exec::{ExecConfig, SandboxChoice};
 pub use files::FilesConfig;
 pub use memory::{MemoryConfig, MemoryPolicy};
 pub use modes::ModesConfig;
+pub use policy::{PolicyConfig, RuleConfig};
 pub use prompts::PromptEntry;
 pub use tools::ToolsConfig;
 pub use web::{Engine, LocationConfig, SearchConfig, WebConfig};
@@ -58,6 +60,8 @@ pub struct Config {
     pub limits: LimitsConfig,
     /// The ledger of requests.
     pub ledger: LedgerConfig,
+    /// What may be done without asking, what never, and what not without.
+    pub policy: PolicyConfig,
     /// How the model gets at its tools.
     pub tools: ToolsConfig,
     /// Conversations that are longer than the model's window.

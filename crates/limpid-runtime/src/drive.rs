@@ -21,16 +21,14 @@ use crate::error::AgentError;
 use crate::event::AgentEvent;
 use crate::goals::final_text;
 use crate::journal::{Began, Entry};
-use crate::tools::{FIND_TOOLS, ToolContext, TurnTools};
+use crate::policy::{Moment, window_trust};
+use crate::tools::{Decision, FIND_TOOLS, ToolContext, TurnTools};
 use crate::window::past::Past;
 use crate::worker::{Command, Worker, message_of};
 use crate::world::hex;
 
 /// What is said of a call that may or may not have been carried out before a crash.
-const UNKNOWN: &str = "outcome unknown: the program stopped while this ran; look before doing it again";
-
-/// The mode that looks for the cause of a fault and changes nothing.
-const LOOKS_ONLY: &str = "debugger";
+pub(crate) const UNKNOWN: &str = "outcome unknown: the program stopped while this ran; look before doing it again";
 
 /// What a provider said of its window.
 #[derive(Clone, Copy, Debug, Default)]
@@ -65,6 +63,8 @@ pub(crate) struct Driver<'a> {
     pub(crate) steering: VecDeque<InboundId>,
     /// The request whose reply is being worked off.
     pub(crate) request: Option<RequestId>,
+    /// Who wrote the least trusted text of the prompts that were sent.
+    pub(crate) read: Trust,
 }
 
 impl Driver<'_> {
@@ -75,7 +75,10 @@ impl Driver<'_> {
         while let Some(effect) = todo.pop_front() {
             match effect {
                 Effect::CallModel { round, tools } => todo.extend(self.ask(round, tools).await?),
-                Effect::RunTools { calls } => todo.extend(self.run_tools(calls).await?),
+                Effect::RunTools { .. } | Effect::AskOwner { .. } => {
+                    todo.push_front(effect);
+                    todo = self.run_tools(todo).await?;
+                }
                 Effect::Deliver { text } => answer = Some(text),
                 // Written together with the event that it belongs to.
                 Effect::StoreMessages { .. } => {}
@@ -110,7 +113,10 @@ impl Driver<'_> {
                     writes.push(TurnWrite::Messages(messages));
                 }
                 Effect::End { outcome, .. } => writes.push(end_of(outcome)),
-                Effect::CallModel { .. } | Effect::RunTools { .. } | Effect::Deliver { .. } => {}
+                Effect::CallModel { .. }
+                | Effect::RunTools { .. }
+                | Effect::AskOwner { .. }
+                | Effect::Deliver { .. } => {}
             }
         }
         for written in self.commit_and_advance(writes, final_text(&effects)).await? {
@@ -145,33 +151,22 @@ impl Driver<'_> {
         batch.iter().map(&mut row).collect()
     }
 
-    /// Runs tools at once until the machine has what it waits for.
-    async fn run_tools(&mut self, calls: Vec<PlannedCall>) -> Result<Vec<Effect>, AgentError> {
-        let once: Vec<CallId> = calls
-            .iter()
-            .filter(|planned| !self.tools.is_repeatable(&planned.call.name))
-            .map(|p| p.call.id.clone())
-            .collect();
-        if !once.is_empty() {
-            self.commit(vec![TurnWrite::Event(Entry::Running(once).to_row())]).await?;
-        }
+    /// Runs tools at once, and asks the owner where it must, until the machine has what it waits for. Returns what is
+    /// to be done after that.
+    async fn run_tools(&mut self, mut todo: VecDeque<Effect>) -> Result<VecDeque<Effect>, AgentError> {
         let mut running = JoinSet::new();
-        for PlannedCall { call, timeout } in calls {
-            self.worker.listeners.send(&AgentEvent::ToolStarted {
-                id: call.id.clone(),
-                name: call.name.clone(),
-                arguments: call.arguments.clone(),
-            });
-            let (tools, context) = (Arc::clone(&self.tools), self.context());
-            running.spawn(async move {
-                let id = call.id.clone();
-                match tokio::time::timeout(timeout, tools.run(context, call)).await {
-                    Ok(outcome) => Event::ToolDone { id, outcome },
-                    Err(_) => Event::Timer { id },
-                }
-            });
-        }
         loop {
+            while let Some(effect) = todo.pop_front() {
+                match effect {
+                    Effect::RunTools { calls } => todo.extend(self.start(calls, &mut running).await?),
+                    Effect::AskOwner { calls } => todo.extend(self.ask_owner(calls).await?),
+                    other => {
+                        todo.push_front(other);
+                        return Ok(todo);
+                    }
+                }
+            }
+            let asking = self.is_asking();
             let effects = tokio::select! {
                 Some(event) = running.join_next() => match event {
                     Ok(event) => self.tool_done(event).await?,
@@ -188,16 +183,63 @@ impl Driver<'_> {
                         self.worker.put_off(settle);
                         Vec::new()
                     }
+                    Command::Answer { call, answer } => self.answered_by_owner(&call, answer).await?,
                     Command::Wake => Vec::new(),
                 },
+                () = self.worker.listeners.nobody_answers(), if asking => self.ask_nobody().await?,
             };
-            if !effects.is_empty() {
-                return Ok(effects);
-            }
+            todo.extend(effects);
         }
     }
 
-    async fn tool_done(&mut self, event: Event) -> Result<Vec<Effect>, AgentError> {
+    /// Starts the calls that may run; the others are refused or wait for the owner.
+    async fn start(
+        &mut self,
+        calls: Vec<PlannedCall>,
+        running: &mut JoinSet<Event>,
+    ) -> Result<Vec<Effect>, AgentError> {
+        let moment = self.moment().await?;
+        let (mut effects, mut permitted) = (Vec::new(), Vec::new());
+        for planned in calls {
+            let id = planned.call.id.clone();
+            match self.tools.decide(&planned, &moment).await {
+                Decision::Run(permit) => permitted.push((permit, planned.timeout)),
+                Decision::Refused(error) => {
+                    let outcome = ToolOutcome::Failed { error };
+                    effects.extend(self.tool_done(Event::ToolDone { id, outcome }).await?);
+                }
+                Decision::Ask(why) => effects.extend(self.apply(Event::Held { id, why }, None, Vec::new()).await?),
+            }
+        }
+        let once: Vec<CallId> = permitted
+            .iter()
+            .map(|(permit, _)| permit.call())
+            .filter(|call| !self.tools.is_repeatable(&call.name))
+            .map(|call| call.id.clone())
+            .collect();
+        if !once.is_empty() {
+            self.commit(vec![TurnWrite::Event(Entry::Running(once).to_row())]).await?;
+        }
+        for (permit, timeout) in permitted {
+            let call = permit.call();
+            let id = call.id.clone();
+            self.worker.listeners.send(&AgentEvent::ToolStarted {
+                id: id.clone(),
+                name: call.name.clone(),
+                arguments: call.arguments.clone(),
+            });
+            let (tools, context) = (Arc::clone(&self.tools), self.context(&moment));
+            running.spawn(async move {
+                match tokio::time::timeout(timeout, tools.run(context, *permit)).await {
+                    Ok(outcome) => Event::ToolDone { id, outcome },
+                    Err(_) => Event::Timer { id },
+                }
+            });
+        }
+        Ok(effects)
+    }
+
+    pub(crate) async fn tool_done(&mut self, event: Event) -> Result<Vec<Effect>, AgentError> {
         let event = self.without_secrets(event);
         let (id, result) = match &event {
             Event::ToolDone { id, outcome: ToolOutcome::Done { text, .. } } => (id.clone(), text.clone()),
@@ -223,15 +265,15 @@ impl Driver<'_> {
         }
     }
 
-    fn context(&self) -> ToolContext {
+    fn context(&self, moment: &Moment) -> ToolContext {
         ToolContext {
             now: self.worker.inner.clock.now(),
             zone: self.worker.inner.zone(),
             conversation: self.worker.conversation.clone(),
             turn: self.id.clone(),
-            trust: self.trust(),
+            trust: moment.trust,
             tier: self.tier(),
-            read_only: self.inputs.mode == LOOKS_ONLY,
+            read_only: self.tools.is_read_only(),
         }
     }
 
@@ -243,17 +285,7 @@ impl Driver<'_> {
 
     /// Who wrote the least trusted text that the model has read in this turn (SEC-002).
     pub(crate) fn trust(&self) -> Trust {
-        let history = self.inputs.history.iter().map(|message| Trust::from(message.trust));
-        let in_flight = self.machine.in_flight().iter().map(|message| message.trust);
-        let digests = self.inputs.digests.iter().map(|digest| Trust::from(digest.trust));
-        let pin = self.inputs.pin.iter().map(|pin| Trust::from(pin.trust));
-        let foreign = history
-            .chain(in_flight)
-            .chain(digests)
-            .chain(pin)
-            .chain([Trust::from(self.inputs.user_trust)])
-            .filter(|t| t.is_foreign());
-        foreign.fold(Trust::Owner, Trust::join)
+        window_trust(&self.inputs, self.machine.in_flight()).join(self.read)
     }
 }
 

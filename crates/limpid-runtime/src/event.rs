@@ -50,6 +50,24 @@ pub enum AgentEvent {
         /// What it returned or what went wrong, as the model reads it.
         result: String,
     },
+    /// A call waits for the owner. [`TurnHandle::answer`](crate::TurnHandle::answer) answers it; the turn goes on with
+    /// that answer.
+    Question {
+        /// The call.
+        id: CallId,
+        /// The tool.
+        name: String,
+        /// The arguments as the model wrote them.
+        arguments: String,
+        /// Where it would send or fetch something.
+        destination: Option<String>,
+        /// The folder that relative paths begin at.
+        folder: String,
+        /// Why it waits.
+        reason: String,
+        /// What a lasting yes would cover.
+        pattern: String,
+    },
     /// A call of the model was paid for.
     Usage {
         /// What the provider counted.
@@ -68,6 +86,17 @@ pub enum AgentEvent {
     },
     /// The turn could not be carried on; nothing follows. What was accepted is kept.
     Broken(String),
+}
+
+/// The owner's answer to a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Yes, this call.
+    Once,
+    /// Yes, and in this conversation every call of the same pattern.
+    Always,
+    /// No.
+    No,
 }
 
 impl AgentEvent {

@@ -23,6 +23,7 @@ use crate::error::AgentError;
 use crate::frame::Frame;
 use crate::home::read_text;
 use crate::platform::platform;
+use crate::policy::Judge;
 use crate::prompts::Loaded;
 use crate::reach::{self, Choice};
 use crate::session::{self, Session};
@@ -65,6 +66,8 @@ pub(crate) struct Gathered {
     pub(crate) past: Past,
     pub(crate) profile: Arc<Profile>,
     pub(crate) path: String,
+    /// Who may call what in this turn.
+    pub(crate) judge: Judge,
     /// What the conversation keeps once the turn has begun.
     pub(crate) session: Session,
     /// What the person is to be told.
@@ -83,6 +86,8 @@ impl Inner {
         let path = occasion.path.unwrap_or(if occasion.card.local { "chat-local" } else { "chat-remote" }).to_owned();
         let zone = self.zone();
         let time = time_info(occasion.now, &zone);
+        let mode_set = self.is_mode_set(occasion.conversation, occasion.mode);
+        let judge = self.judge(&profile, &path, occasion.mode, mode_set);
 
         let skills = self.selected_skills(occasion.conversation.map(|own| &own.id), occasion.text).await?;
         let mut inputs = Inputs {
@@ -94,7 +99,7 @@ impl Inner {
             mode: occasion.mode.to_owned(),
             tier: occasion.frame.tier().map(Tier::number),
             model: convert::model(occasion.card),
-            tools: self.tools.inputs(),
+            tools: self.tools.inputs(&judge),
             skills: skills.input,
             workspace: workspace::read(&self.home.workspace(), &time, &mut notices)?,
             time: Some(time),
@@ -143,7 +148,7 @@ impl Inner {
         let choice = Choice { profile: &profile, path: &path, defers, border, stretch, kept: tools, uses: &uses };
         session.tools = reach::settle(&mut inputs, &choice);
         session.frame = occasion.frame.clone();
-        Ok(Gathered { inputs, past, profile, path, session, notices, standing_notices: skills.told })
+        Ok(Gathered { inputs, past, profile, path, judge, session, notices, standing_notices: skills.told })
     }
 
     /// Takes known secrets out of every text of the owner's.

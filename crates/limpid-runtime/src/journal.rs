@@ -6,7 +6,7 @@ use std::time::Duration;
 use limpid_core::{CallId, FailureClass, Message, Role, ToolCall, Trust};
 use limpid_prompt::Inputs;
 use limpid_store::{InboundId, NewEvent, TurnEvent};
-use limpid_turn::{Event, Finish, Limits, OfferedTool, Reply, ToolOutcome};
+use limpid_turn::{Event, Finish, Limits, OfferedTool, Reply, ToolOutcome, Why};
 use serde::{Deserialize, Serialize};
 
 /// One entry of a turn's journal.
@@ -87,6 +87,8 @@ enum Row {
     ModelFailed { class: String, message: String },
     ToolDone { id: String, text: String, boundary: Option<String> },
     ToolFailed { id: String, error: String },
+    Held { id: String, reason: String, bound_to: String },
+    Decided { id: String, approved: bool },
     Timer { id: String },
     Steer { text: String, boundary: Option<String>, inbound: Option<i64> },
     Cancel,
@@ -115,6 +117,8 @@ impl Row {
             Event::ToolDone { id, outcome: ToolOutcome::Failed { error } } => {
                 Self::ToolFailed { id: id.to_string(), error }
             }
+            Event::Held { id, why: Why { reason, bound_to } } => Self::Held { id: id.to_string(), reason, bound_to },
+            Event::Decided { id, approved } => Self::Decided { id: id.to_string(), approved },
             Event::Timer { id } => Self::Timer { id: id.to_string() },
             Event::Steer(message) => {
                 Self::Steer { text: message.text, boundary: message.boundary, inbound: inbound.map(|id| id.0) }
@@ -130,6 +134,8 @@ impl Row {
             Self::ModelFailed { .. } => "model-failed",
             Self::ToolDone { .. } => "tool-done",
             Self::ToolFailed { .. } => "tool-failed",
+            Self::Held { .. } => "held",
+            Self::Decided { .. } => "decided",
             Self::Timer { .. } => "timer",
             Self::Steer { .. } => "steer",
             Self::Cancel => "cancel",
@@ -152,6 +158,8 @@ impl Row {
             Self::ToolFailed { id, error } => {
                 Event::ToolDone { id: CallId::new(id), outcome: ToolOutcome::Failed { error } }
             }
+            Self::Held { id, reason, bound_to } => Event::Held { id: CallId::new(id), why: Why { reason, bound_to } },
+            Self::Decided { id, approved } => Event::Decided { id: CallId::new(id), approved },
             Self::Timer { id } => Event::Timer { id: CallId::new(id) },
             Self::Steer { text, boundary, inbound } => {
                 let message = Message { trust, boundary, ..Message::new(Role::User, text) };
@@ -204,6 +212,11 @@ mod tests {
             event(Event::ModelFailed { class: FailureClass::Rate, message: "slow down".into() }),
             event(Event::ToolDone { id: CallId::new("c1"), outcome: done }),
             event(Event::ToolDone { id: CallId::new("c1"), outcome: ToolOutcome::Failed { error: "no".into() } }),
+            event(Event::Held {
+                id: CallId::new("c1"),
+                why: Why { reason: "text from outside was read".into(), bound_to: "00ff".into() },
+            }),
+            event(Event::Decided { id: CallId::new("c1"), approved: true }),
             event(Event::Timer { id: CallId::new("c1") }),
             Entry::Event(Event::Steer(steer), Some(InboundId(7))),
             event(Event::Cancel),

@@ -17,6 +17,8 @@
 //! - `reach`: which tools travel with a prompt, and which wait to be found.
 //! - `window`: what a model sees of a long conversation, and how it is kept small enough.
 //! - `gather`, `session`, `frame`, `workspace`, `redact`, `counting`, `convert`: what a prompt is made from.
+//! - `policy`, `hold`, `drafts`: who may call what, and calls that wait for the owner.
+//! - `clean`: a conversation without what strangers wrote.
 //! - `journal`: the form in which a turn's events are kept.
 
 pub mod agent;
@@ -24,16 +26,19 @@ mod ask;
 mod begin;
 pub mod bus;
 pub mod chat;
+mod clean;
 pub mod config;
 mod convert;
 mod counting;
 pub mod doctor;
+mod drafts;
 mod drive;
 pub mod error;
 pub mod event;
 mod frame;
 mod gather;
 pub mod goals;
+mod hold;
 pub mod home;
 mod journal;
 mod keeper;
@@ -43,6 +48,7 @@ pub mod models;
 pub mod modes;
 mod notices;
 mod platform;
+mod policy;
 pub mod preview;
 mod process;
 pub mod profile_files;
@@ -69,7 +75,7 @@ pub use bus::{BusEvent, Change};
 pub use chat::{ChatRequest, ConversationChoice, TurnHandle};
 pub use config::{Config, ConfigError, MemoryPolicy};
 pub use error::AgentError;
-pub use event::AgentEvent;
+pub use event::{AgentEvent, Answer};
 pub use home::Home;
 pub use ledger::Answering;
 #[cfg(target_os = "linux")]

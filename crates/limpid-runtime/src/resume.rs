@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use limpid_core::{Role, TurnId};
+use limpid_core::{Role, Trust, TurnId};
 use limpid_store::{InboundId, Lease, StoredMessage};
 use limpid_turn::{Event, Turn};
 
@@ -61,10 +61,12 @@ impl Worker {
         models[0] = inner.shelf.sized(&models[0], &card)?;
         let made = machine.in_flight().iter().flat_map(|message| &message.calls).map(|call| call.name.as_str());
         let profile = loaded.profile(&began.profile)?;
-        let kept = Session::read(inner.existing(&self.conversation).await?.session.as_deref()).unwrap_or_default();
-        let found = kept.tools.found;
+        let conversation = inner.existing(&self.conversation).await?;
+        let mode = &began.inputs.mode;
+        let judge = inner.judge(&profile, &began.path, mode, inner.is_mode_set(Some(&conversation), mode));
+        let found = Session::read(conversation.session.as_deref()).unwrap_or_default().tools.found;
         let finder = FindTools::of_turn(&inner.store, &profile, &began.path, &began.inputs, found);
-        let tools = Arc::new(TurnTools::new(inner.tools.clone(), Arc::clone(&inner.ids), finder, made));
+        let tools = Arc::new(TurnTools::new(inner.tools_and_store(), judge, Arc::clone(&inner.ids), finder, made));
         let unknown = unknown_outcomes(&machine, &entries, &tools);
         let mut driver = Driver {
             worker: self,
@@ -82,6 +84,7 @@ impl Worker {
             machine,
             tools,
             request: None,
+            read: Trust::Owner,
         };
         for event in unknown {
             driver.apply(event, None, Vec::new()).await?;

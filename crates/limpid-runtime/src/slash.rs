@@ -6,6 +6,7 @@
 //! A command is a file beside this one with a [`SlashCommand`] in it, and a line in [`TABLE`].
 
 mod checkpoint;
+mod clean;
 mod compact;
 mod context;
 mod cost;
@@ -46,6 +47,7 @@ static TABLE: &[&dyn SlashCommand] = &[
     &prompt::Prompt,
     &context::Context,
     &compact::Compact,
+    &clean::Clean,
     &memory::Memory,
     &skills::Skills,
     &cost::Cost,

@@ -26,10 +26,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use limpid_core::ToolCall;
+use limpid_core::policy::Verdict;
 use limpid_prompt::inputs::ToolInput;
 use limpid_store::Store;
 use limpid_tools::{GetLocalTime, check_arguments};
-use limpid_turn::ToolOutcome;
+use limpid_turn::{PlannedCall, ToolOutcome, Why};
 use serde_json::Value;
 
 pub(crate) use exec::{Running, running};
@@ -45,6 +46,7 @@ use crate::bus::Bus;
 use crate::config::Config;
 use crate::home::Home;
 use crate::keeper::Keeper;
+use crate::policy::{CallDescription, CallFacts, Judge, Moment, Watch};
 use crate::skills::Skills;
 use crate::world::{Environment, Ids, hex};
 
@@ -104,21 +106,28 @@ impl ToolBox {
         self.tools.iter().map(|tool| tool.name())
     }
 
-    /// The tools as prompts are made from them.
-    pub(crate) fn inputs(&self) -> Vec<ToolInput> {
+    /// Destinations that no argument chooses: the owner's settings name them, so the owner allowed them (SEC-005).
+    pub(crate) fn fixed_destinations(&self) -> impl Iterator<Item = String> {
+        self.tools.iter().filter_map(|tool| tool.destination(&Value::Null))
+    }
+
+    /// The tools as prompts are made from them: those that the policy offers.
+    pub(crate) fn inputs(&self, judge: &Judge) -> Vec<ToolInput> {
         let input = |tool: &Arc<dyn Tool>| ToolInput {
             name: tool.name().to_owned(),
             group: tool.group().to_owned(),
             schema: tool.schema(),
             ..ToolInput::default()
         };
-        self.tools.iter().map(input).collect()
+        self.tools.iter().filter(|tool| judge.offers(&***tool)).map(input).collect()
     }
 }
 
-/// The tools of one turn: they know how often each was called.
+/// The tools of one turn: they know who may call which, and how often each was called.
 pub(crate) struct TurnTools {
     tools: ToolBox,
+    store: Arc<dyn Store>,
+    judge: Judge,
     ids: Arc<dyn Ids>,
     finder: Option<Arc<FindTools>>,
     calls: Mutex<HashMap<String, u32>>,
@@ -127,7 +136,8 @@ pub(crate) struct TurnTools {
 impl TurnTools {
     /// `finder` finds the tools that do not travel; `before` are the names of calls that this turn has already made.
     pub(crate) fn new<'a>(
-        tools: ToolBox,
+        (tools, store): (ToolBox, Arc<dyn Store>),
+        judge: Judge,
         ids: Arc<dyn Ids>,
         finder: Option<FindTools>,
         before: impl Iterator<Item = &'a str>,
@@ -136,7 +146,7 @@ impl TurnTools {
         for name in before {
             *calls.entry(name.to_owned()).or_default() += 1;
         }
-        Self { tools, ids, finder: finder.map(Arc::new), calls: Mutex::new(calls) }
+        Self { tools, store, judge, ids, finder: finder.map(Arc::new), calls: Mutex::new(calls) }
     }
 
     /// Whether a call of unknown fate may be made again.
@@ -156,9 +166,53 @@ impl TurnTools {
         }
     }
 
+    /// Says whether a call may run now. A right to run comes from here alone, so nothing runs that the policy did not see
+    /// (ARC-003).
+    pub(crate) async fn decide(&self, planned: &PlannedCall, moment: &Moment) -> Decision {
+        let call = &planned.call;
+        let Some(tool) = self.tool(&call.name) else {
+            return Decision::Refused(format!("there is no tool `{}`", call.name));
+        };
+        if let Some(finder) = &self.finder
+            && finder.hides(&call.name).await
+        {
+            return Decision::Refused(format!("`{}` is not here yet; get it with {FIND_TOOLS} first", call.name));
+        }
+        let arguments: Value = match serde_json::from_str(&call.arguments) {
+            Ok(arguments) => arguments,
+            Err(error) => return Decision::Refused(error.to_string()),
+        };
+        // The owner is not asked about what cannot run.
+        if let Err(error) = check_arguments(&tool.schema(), &arguments) {
+            return Decision::Refused(error);
+        }
+        let facts = self.judge.look(&*tool, &arguments);
+        match self.judge.judge(&*tool, &facts, moment) {
+            Verdict::Refused { reason } => Decision::Refused(reason),
+            // A yes holds for what was asked about and nothing else (SEC-011).
+            Verdict::NeedsApproval { reason } if planned.approved.as_ref() != Some(&facts.hash) => {
+                Decision::Ask(Why { reason, bound_to: facts.hash })
+            }
+            Verdict::Allowed | Verdict::NeedsApproval { .. } => {
+                Decision::Run(Box::new(Permit { tool, call: call.clone(), arguments, facts }))
+            }
+        }
+    }
+
+    /// What the owner is told of a call that waits for them; nothing of one that can be none.
+    pub(crate) fn describe(&self, call: &ToolCall) -> Option<CallDescription> {
+        let arguments = serde_json::from_str(&call.arguments).ok()?;
+        Some(self.judge.describe(&*self.tool(&call.name)?, &arguments))
+    }
+
+    /// Whether nothing in the workspace may change.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.judge.is_read_only()
+    }
+
     /// Runs one call. This is the only place where a tool runs; a tool that panics has failed, no more (KAI-113).
-    pub(crate) async fn run(&self, context: ToolContext, call: ToolCall) -> ToolOutcome {
-        match self.try_run(context, call).await {
+    pub(crate) async fn run(&self, context: ToolContext, permit: Permit) -> ToolOutcome {
+        match self.try_run(context, permit).await {
             Ok(ToolText { text, trust }) => {
                 let boundary = trust.is_foreign().then(|| hex(&*self.ids));
                 ToolOutcome::Done { text, trust, boundary }
@@ -167,26 +221,22 @@ impl TurnTools {
         }
     }
 
-    async fn try_run(&self, context: ToolContext, call: ToolCall) -> Result<ToolText, String> {
-        let Some(tool) = self.tool(&call.name) else {
-            return Err(format!("there is no tool `{}`", call.name));
-        };
-        if let Some(finder) = &self.finder
-            && finder.hides(&call.name).await
-        {
-            return Err(format!("`{}` is not here yet; get it with {FIND_TOOLS} first", call.name));
-        }
+    async fn try_run(&self, context: ToolContext, permit: Permit) -> Result<ToolText, String> {
+        let Permit { tool, call, arguments, facts } = permit;
         if let Some((limit, refusal)) = tool.calls_a_message()
             && self.count(&call.name) > limit
         {
             return Err(refusal.to_owned());
         }
-        let arguments: Value = serde_json::from_str(&call.arguments).map_err(|error| error.to_string())?;
-        check_arguments(&tool.schema(), &arguments)?;
+        let now_ms = context.now_ms();
+        let watch = Watch::begin(Arc::clone(&self.store), &facts, context.trust).await;
         // A task of its own keeps a panic from reaching the turn.
         let task = tokio::spawn(async move { tool.run(&context, arguments).await });
         let _stop = StopWithUs(task.abort_handle());
-        task.await.unwrap_or_else(|_| Err(format!("`{}` broke off; its outcome is unknown", call.name)))
+        let done = task.await.unwrap_or_else(|_| Err(format!("`{}` broke off; its outcome is unknown", call.name)));
+        // Also after a failure: it may have written before.
+        let read = watch.end(now_ms).await;
+        done.map(|ToolText { text, trust }| ToolText { text, trust: trust.join(read) })
     }
 
     fn count(&self, name: &str) -> u32 {
@@ -194,6 +244,36 @@ impl TurnTools {
         let count = calls.entry(name.to_owned()).or_default();
         *count += 1;
         *count
+    }
+}
+
+/// What becomes of a call.
+pub(crate) enum Decision {
+    /// It may run, now.
+    Run(Box<Permit>),
+    /// It does not run; the model reads why.
+    Refused(String),
+    /// It runs when the owner says so.
+    Ask(Why),
+}
+
+/// The right to run one call as the policy saw it.
+pub(crate) struct Permit {
+    tool: Arc<dyn Tool>,
+    call: ToolCall,
+    arguments: Value,
+    facts: CallFacts,
+}
+
+impl Permit {
+    /// The call.
+    pub(crate) fn call(&self) -> &ToolCall {
+        &self.call
+    }
+
+    /// Whether an approval of what has this hash is one of this call.
+    pub(crate) fn is_bound_to(&self, hash: &str) -> bool {
+        self.facts.hash == hash
     }
 }
 
@@ -234,7 +314,7 @@ mod tests {
             helper: Some(Path::new("limpid")),
             skills: &skills,
         };
-        let schemas = || ToolBox::new(&parts, []).inputs();
+        let schemas = || ToolBox::new(&parts, []).inputs(&Judge::open(&home));
         assert_eq!(schemas(), schemas());
         for tool in schemas().into_iter().chain([FindTools::input()]) {
             insta::with_settings!({snapshot_suffix => tool.name.clone()}, {

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use limpid_core::{ConversationId, FailureClass, Message, Role};
+use limpid_core::{CallId, ConversationId, FailureClass, Message, Role};
 use limpid_store::{Acquired, Inbound, InboundId, Lease};
 use limpid_turn::Outcome;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -13,7 +13,7 @@ use tokio::task::AbortHandle;
 
 use crate::agent::Inner;
 use crate::error::AgentError;
-use crate::event::AgentEvent;
+use crate::event::{AgentEvent, Answer};
 use crate::process;
 use crate::settle::Settle;
 use crate::window::fit::Room;
@@ -35,6 +35,8 @@ pub(crate) enum Command {
     Settle(Settle),
     /// The running turn is to stop.
     Cancel,
+    /// The owner answered the question about a call.
+    Answer { call: CallId, answer: Answer },
     /// There may be something to do.
     Wake,
 }
@@ -44,11 +46,18 @@ pub(crate) enum Command {
 pub(crate) struct Sender {
     inbound: InboundId,
     events: UnboundedSender<AgentEvent>,
+    /// Whether a person who may answer questions listens.
+    answers: bool,
 }
 
 impl Sender {
     pub(crate) fn new(inbound: InboundId, events: UnboundedSender<AgentEvent>) -> Self {
-        Self { inbound, events }
+        Self { inbound, events, answers: false }
+    }
+
+    /// The same, for somebody who may answer questions.
+    pub(crate) fn answering(self, answers: bool) -> Self {
+        Self { answers, ..self }
     }
 
     /// Whoever does not listen any more misses nothing that is not kept.
@@ -78,6 +87,18 @@ impl Listeners {
 
     pub(crate) fn send(&self, event: &AgentEvent) {
         self.active.iter().for_each(|sender| sender.send(event.clone()));
+    }
+
+    /// Whether somebody listens who can answer a question.
+    pub(crate) fn can_answer(&self) -> bool {
+        self.active.iter().any(|sender| sender.answers && !sender.events.is_closed())
+    }
+
+    /// Waits until nobody listens any more who could answer a question.
+    pub(crate) async fn nobody_answers(&self) {
+        for sender in self.active.iter().filter(|sender| sender.answers) {
+            sender.events.closed().await;
+        }
     }
 
     /// The last event of the running turn.
@@ -220,7 +241,7 @@ impl Worker {
                 }
                 Command::Settle(settle) => self.settling.push(settle),
                 Command::Cancel => stopped = true,
-                Command::Wake => {}
+                Command::Answer { .. } | Command::Wake => {}
             }
         }
         stopped

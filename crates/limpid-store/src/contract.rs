@@ -15,6 +15,7 @@ use std::sync::Arc;
 use crate::Store;
 
 pub mod conversations;
+pub mod drafts;
 pub mod goals;
 pub mod leases;
 pub mod ledger;
@@ -52,6 +53,11 @@ macro_rules! contract_suite {
                 a_message_delivered_twice_is_accepted_once
                 nobody_sees_what_is_anothers
                 any_text_is_kept
+            }
+            drafts {
+                a_draft_is_kept_once_with_all_that_it_is
+                a_draft_moves_forward_only
+                a_label_belongs_to_the_bytes_of_a_file
             }
             leases {
                 one_holder_at_a_time

@@ -17,6 +17,7 @@
 #[cfg(feature = "contract")]
 pub mod contract;
 pub mod conversation;
+pub mod draft;
 pub mod error;
 pub mod goal;
 pub mod ledger;
@@ -30,6 +31,7 @@ pub mod turn;
 pub mod window;
 
 pub use conversation::*;
+pub use draft::*;
 pub use error::StoreError;
 pub use goal::*;
 pub use ledger::*;
@@ -52,8 +54,11 @@ pub use window::*;
 /// }
 /// ```
 pub trait Store:
-    Conversations + Turns + Ledger + Memories + Promotions + Settings + Skills + Windows + GoalLogs
+    Conversations + Turns + Ledger + Memories + Promotions + Settings + Skills + Windows + GoalLogs + Drafts
 {
 }
 
-impl<T: Conversations + Turns + Ledger + Memories + Promotions + Settings + Skills + Windows + GoalLogs> Store for T {}
+impl<T: Conversations + Turns + Ledger + Memories + Promotions + Settings + Skills + Windows + GoalLogs + Drafts> Store
+    for T
+{
+}

@@ -42,6 +42,17 @@ pub trait Tool: Send + Sync {
         None
     }
 
+    /// What else an approval of a call is bound to, looked up now: the program that a name stands for, the folder that
+    /// it would run in (SEC-011). Arguments, paths and the workspace are bound to anyway.
+    fn bound_to(&self, _arguments: &Value) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Whether it starts programs that no sandbox holds.
+    fn unconfined(&self) -> bool {
+        false
+    }
+
     /// How long a call may take, when that is not the usual time.
     fn timeout(&self) -> Option<Duration> {
         None

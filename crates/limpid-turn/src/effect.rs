@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use limpid_core::{FailureClass, Message, ToolCall};
 
-use crate::event::Finish;
+use crate::event::{Finish, Why};
 
 /// Something that is to be done in the world. The effects of one event are carried out in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,11 @@ pub enum Effect {
     RunTools {
         /// The calls, in the model's order.
         calls: Vec<PlannedCall>,
+    },
+    /// Ask the owner whether these calls may run.
+    AskOwner {
+        /// The calls, in the model's order.
+        calls: Vec<HeldCall>,
     },
     /// Append these messages to the conversation, all or none: calls come with their results.
     StoreMessages {
@@ -47,6 +52,17 @@ pub struct PlannedCall {
     pub call: ToolCall,
     /// How long it may take.
     pub timeout: Duration,
+    /// What the owner approved: the hash that their answer is bound to.
+    pub approved: Option<String>,
+}
+
+/// One tool call that waits for the owner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldCall {
+    /// The call; its arguments are a JSON object.
+    pub call: ToolCall,
+    /// Why it waits, and what the answer is bound to.
+    pub why: Why,
 }
 
 /// How a turn ended.

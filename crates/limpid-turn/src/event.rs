@@ -29,6 +29,20 @@ pub enum Event {
         /// What came of it.
         outcome: ToolOutcome,
     },
+    /// A tool call may not run before the owner was asked.
+    Held {
+        /// The call.
+        id: CallId,
+        /// Why.
+        why: Why,
+    },
+    /// The owner answered.
+    Decided {
+        /// The call.
+        id: CallId,
+        /// Whether it may run, once, as it was when the question was asked.
+        approved: bool,
+    },
     /// The time of a tool call is up.
     Timer {
         /// The call.
@@ -38,6 +52,15 @@ pub enum Event {
     Steer(Message),
     /// The person stopped the turn.
     Cancel,
+}
+
+/// Why the owner is asked, and about what exactly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Why {
+    /// The reason, for the owner.
+    pub reason: String,
+    /// The hash of everything that the answer is bound to (SEC-011).
+    pub bound_to: String,
 }
 
 /// A whole answer of a model.

@@ -1,12 +1,12 @@
 //! The machine itself.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use limpid_core::{CallId, FailureClass, Message, Role, ToolCall};
 
-use crate::effect::{Effect, Outcome, PlannedCall};
-use crate::event::{Event, Reply, ToolOutcome};
+use crate::effect::{Effect, HeldCall, Outcome, PlannedCall};
+use crate::event::{Event, Reply, ToolOutcome, Why};
 use crate::result;
 
 /// What a turn begins with. The person's message is stored and rendered by whoever drives the turn.
@@ -63,10 +63,20 @@ pub struct Turn {
 enum State {
     /// The model is asked; `partial` is what it said so far.
     Calling { round: u32, tools: bool, partial: String },
-    /// Tools run: the model's message and, in the order of its calls, the results that are there.
-    Running { round: u32, assistant: Message, results: Vec<Option<Message>> },
+    /// Tools run: the model's message, in the order of its calls the results that are there, and the calls that are
+    /// or were held for the owner.
+    Running { round: u32, assistant: Message, results: Vec<Option<Message>>, holds: BTreeMap<CallId, Hold> },
     /// It is over.
     Ended { outcome: Outcome, unanswered: Vec<Message> },
+}
+
+/// A call that must not run unasked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Hold {
+    /// The owner has not answered.
+    Open(Why),
+    /// The owner said yes to what has this hash.
+    Approved(String),
 }
 
 /// The last batch of calls without their ids, and how often it came in a row.
@@ -111,6 +121,8 @@ impl Turn {
             Event::Reply(reply) => self.on_reply(reply),
             Event::ModelFailed { class, message } => self.on_model_failed(class, message),
             Event::ToolDone { id, outcome } => self.on_result(&id, outcome),
+            Event::Held { id, why } => self.on_held(&id, why),
+            Event::Decided { id, approved } => self.on_decided(&id, approved),
             Event::Timer { id } => {
                 let seconds = self.timeout_of(&id).as_secs();
                 self.on_result(&id, ToolOutcome::Failed { error: format!("no result within {seconds} s") })
@@ -141,10 +153,18 @@ impl Turn {
     pub fn pending(&self) -> Vec<Effect> {
         match &self.state {
             State::Calling { round, tools, .. } => vec![Effect::CallModel { round: *round, tools: *tools }],
-            State::Running { assistant, results, .. } => {
+            State::Running { assistant, results, holds, .. } => {
                 let open = assistant.calls.iter().zip(results).filter(|(_, result)| result.is_none());
-                let calls = open.map(|(call, _)| self.planned(call)).collect();
-                vec![Effect::RunTools { calls }]
+                let (mut calls, mut held) = (Vec::new(), Vec::new());
+                for (call, _) in open {
+                    match holds.get(&call.id) {
+                        Some(Hold::Open(why)) => held.push(HeldCall { call: call.clone(), why: why.clone() }),
+                        Some(Hold::Approved(_)) | None => calls.push(self.planned(call)),
+                    }
+                }
+                let run = (!calls.is_empty()).then_some(Effect::RunTools { calls });
+                let ask = (!held.is_empty()).then_some(Effect::AskOwner { calls: held });
+                run.into_iter().chain(ask).collect()
             }
             State::Ended { outcome, unanswered } => {
                 vec![Effect::End { outcome: outcome.clone(), unanswered: unanswered.clone() }]
@@ -169,7 +189,7 @@ impl Turn {
         }
         let assistant = Message { calls: self.named(reply.calls), ..Message::new(Role::Assistant, reply.text) };
         let results = assistant.calls.iter().map(|call| self.refuse(call)).collect();
-        self.state = State::Running { round, assistant, results };
+        self.state = State::Running { round, assistant, results, holds: BTreeMap::new() };
         self.pass_border().unwrap_or_else(|| self.pending())
     }
 
@@ -200,6 +220,35 @@ impl Turn {
         let Some((_, result)) = open else { return Vec::new() };
         *result = Some(result_message(id, outcome, cap));
         self.pass_border().unwrap_or_default()
+    }
+
+    /// The call waits until the owner has answered; nothing runs out meanwhile.
+    fn on_held(&mut self, id: &CallId, why: Why) -> Vec<Effect> {
+        let Some(call) = self.open_call(id) else { return Vec::new() };
+        let held = HeldCall { call, why: why.clone() };
+        let State::Running { holds, .. } = &mut self.state else { return Vec::new() };
+        holds.insert(id.clone(), Hold::Open(why));
+        vec![Effect::AskOwner { calls: vec![held] }]
+    }
+
+    fn on_decided(&mut self, id: &CallId, approved: bool) -> Vec<Effect> {
+        let Some(call) = self.open_call(id) else { return Vec::new() };
+        let State::Running { holds, .. } = &mut self.state else { return Vec::new() };
+        let Some(hold @ Hold::Open(_)) = holds.get_mut(id) else { return Vec::new() };
+        if !approved {
+            return self.on_result(id, ToolOutcome::Failed { error: "the owner said no".to_owned() });
+        }
+        if let Hold::Open(why) = hold {
+            *hold = Hold::Approved(std::mem::take(&mut why.bound_to));
+        }
+        vec![Effect::RunTools { calls: vec![self.planned(&call)] }]
+    }
+
+    /// A call of the running batch that has no result.
+    fn open_call(&self, id: &CallId) -> Option<ToolCall> {
+        let State::Running { assistant, results, .. } = &self.state else { return None };
+        let open = assistant.calls.iter().zip(results).find(|(call, result)| call.id == *id && result.is_none());
+        open.map(|(call, _)| call.clone())
     }
 
     /// What was said so far and what was done so far is kept; what is open counts as cancelled (LES-140, LES-141).
@@ -304,7 +353,14 @@ impl Turn {
     }
 
     fn planned(&self, call: &ToolCall) -> PlannedCall {
-        PlannedCall { call: call.clone(), timeout: self.timeout_of(&call.id) }
+        let State::Running { holds, .. } = &self.state else {
+            return PlannedCall { call: call.clone(), timeout: Duration::ZERO, approved: None };
+        };
+        let approved = match holds.get(&call.id) {
+            Some(Hold::Approved(hash)) => Some(hash.clone()),
+            Some(Hold::Open(_)) | None => None,
+        };
+        PlannedCall { call: call.clone(), timeout: self.timeout_of(&call.id), approved }
     }
 
     fn timeout_of(&self, id: &CallId) -> Duration {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use limpid_core::{CallId, FailureClass, Message, Role, ToolCall, Trust, message::unpaired};
-use limpid_turn::{Effect, Event, Finish, Limits, OfferedTool, Reply, ToolOutcome, Turn, TurnStart};
+use limpid_turn::{Effect, Event, Finish, Limits, OfferedTool, Reply, ToolOutcome, Turn, TurnStart, Why};
 use proptest::prelude::*;
 
 const TOOLS: [&str; 2] = ["clock", "memory_store"];
@@ -42,6 +42,8 @@ fn event() -> impl Strategy<Value = Event> {
         6 => done,
         2 => (id(), text.clone()).prop_map(|(id, error)| Event::ToolDone { id, outcome: ToolOutcome::Failed { error } }),
         2 => id().prop_map(|id| Event::Timer { id }),
+        3 => id().prop_map(|id| Event::Held { id, why: Why { reason: String::new(), bound_to: "h".to_owned() } }),
+        3 => (id(), any::<bool>()).prop_map(|(id, approved)| Event::Decided { id, approved }),
         2 => text.clone().prop_map(|text| Event::Chunk { text }),
         2 => text.prop_map(|text| Event::Steer(Message::new(Role::User, text))),
         1 => Just(Event::ModelFailed { class: FailureClass::Rate, message: String::new() }),
@@ -72,6 +74,7 @@ impl Seen {
                     assert!(!calls.is_empty());
                     assert!(calls.iter().all(|planned| TOOLS.contains(&planned.call.name.as_str())));
                 }
+                Effect::AskOwner { calls } => assert!(!calls.is_empty()),
                 Effect::StoreMessages { batch } => {
                     self.steered += batch.iter().filter(|message| message.role == Role::User).count();
                     self.stored.extend(batch.iter().cloned());
@@ -94,6 +97,7 @@ impl Seen {
 fn stubborn(turn: &Turn, step: usize) -> Event {
     match turn.pending().remove(0) {
         Effect::RunTools { calls } => Event::Timer { id: calls[0].call.id.clone() },
+        Effect::AskOwner { calls } => Event::Decided { id: calls[0].call.id.clone(), approved: step.is_multiple_of(2) },
         _ => Event::Reply(Reply::calls(vec![ToolCall {
             id: CallId::new("c1"),
             name: "clock".to_owned(),
@@ -103,7 +107,7 @@ fn stubborn(turn: &Turn, step: usize) -> Event {
 }
 
 proptest! {
-    // ARC-012 ARC-013 KAI-112 KAI-114 LES-144
+    // ARC-012 ARC-013 SEC-002 KAI-112 KAI-114 LES-144
     #[test]
     fn a_turn_keeps_its_promises_and_always_ends(events in prop::collection::vec(event(), 0..40)) {
         let (mut turn, effects) = Turn::start(start());

@@ -1,7 +1,7 @@
 //! Turns as scripts: each file of `turns/` is a turn, its snapshot beside it says what the machine asked for.
 //!
 //! A line is one event: `reply TEXT [| id:tool{arguments}]…`, `chunk TEXT`, `done ID TEXT`, `error ID TEXT`,
-//! `timer ID`, `steer TEXT`, `fail CLASS TEXT`, `cancel`. `tools NAME…`, `taken ID…`, `limit N` and `cut N` set the
+//! `held ID WHY`, `yes ID`, `no ID`, `timer ID`, `steer TEXT`, `fail CLASS TEXT`, `cancel`. `tools NAME…`, `taken ID…`, `limit N` and `cut N` set the
 //! turn up; lines that begin with `#` say what the file shows and which ids it proves.
 
 #![allow(clippy::unwrap_used)]
@@ -10,9 +10,9 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use limpid_core::{CallId, FailureClass, Message, Role, ToolCall, Trust, message::unpaired};
-use limpid_turn::{Effect, Event, Finish, OfferedTool, Outcome, Reply, ToolOutcome, Turn, TurnStart};
+use limpid_turn::{Effect, Event, Finish, HeldCall, OfferedTool, Outcome, Reply, ToolOutcome, Turn, TurnStart, Why};
 
-// ARC-011 ARC-012 ARC-013 KAI-112 KAI-113 KAI-114 LES-140 LES-141 LES-144
+// ARC-011 ARC-012 ARC-013 SEC-002 SEC-011 KAI-112 KAI-113 KAI-114 LES-140 LES-141 LES-144
 #[test]
 fn scripted_turns() {
     insta::with_settings!({ snapshot_path => "turns", prepend_module_to_snapshot => false }, {
@@ -73,6 +73,10 @@ fn event(word: &str, rest: &str) -> Event {
             Event::ToolDone { id: CallId::new(id), outcome }
         }
         "error" => Event::ToolDone { id: CallId::new(id), outcome: ToolOutcome::Failed { error: text.to_owned() } },
+        "held" => {
+            Event::Held { id: CallId::new(id), why: Why { reason: text.to_owned(), bound_to: format!("hash of {id}") } }
+        }
+        "yes" | "no" => Event::Decided { id: CallId::new(id), approved: word == "yes" },
         "timer" => Event::Timer { id: CallId::new(id) },
         "steer" => Event::Steer(Message::new(Role::User, rest)),
         "fail" => {
@@ -103,7 +107,15 @@ fn shown(effects: &[Effect]) -> String {
                 writeln!(out, "    run").unwrap();
                 for planned in calls {
                     let ToolCall { id, name, arguments } = &planned.call;
-                    writeln!(out, "        {id}: {name} {arguments} within {:?}", planned.timeout).unwrap();
+                    write!(out, "        {id}: {name} {arguments} within {:?}", planned.timeout).unwrap();
+                    let approved = planned.approved.as_ref().map(|hash| format!(", approved with the {hash}"));
+                    writeln!(out, "{}", approved.unwrap_or_default()).unwrap();
+                }
+            }
+            Effect::AskOwner { calls } => {
+                writeln!(out, "    ask the owner").unwrap();
+                for HeldCall { call: ToolCall { id, name, arguments }, why } in calls {
+                    writeln!(out, "        {id}: {name} {arguments}, since {} ({})", why.reason, why.bound_to).unwrap();
                 }
             }
             Effect::StoreMessages { batch } => {

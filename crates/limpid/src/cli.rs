@@ -2,6 +2,7 @@
 //! page and `docs/cli.md` (SUR-014).
 
 mod conversation;
+mod draft;
 mod goal;
 mod memory;
 mod model;
@@ -15,6 +16,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub use conversation::{ConversationCommand, ExportFormat};
+pub use draft::DraftCommand;
 pub use goal::{GoalArgs, GoalCommand, PriorityWord, StatusWord, StepCommand};
 pub use memory::MemoryCommand;
 pub use model::ModelCommand;
@@ -79,6 +81,9 @@ pub enum Command {
     /// List, show and export conversations
     #[command(subcommand)]
     Conversation(ConversationCommand),
+    /// List, show, approve and refuse calls that wait for you
+    #[command(subcommand)]
+    Draft(DraftCommand),
     /// Sum up tokens and money from the ledger
     Cost(CostArgs),
     /// Print completions for a shell

@@ -5,6 +5,7 @@ pub mod context;
 pub mod conversation;
 pub mod cost;
 pub mod doctor;
+pub mod draft;
 pub mod first_model;
 pub mod goal;
 pub mod init;
@@ -46,6 +47,7 @@ pub async fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Memory(command)) => memory::run(&context.agent()?, command).await,
         Some(Command::Goal(command)) => goal::run(&context.agent()?, command).await,
         Some(Command::Skill(command)) => skill::run(&context, command).await,
+        Some(Command::Draft(command)) => draft::run(&context.agent()?, command).await,
         Some(Command::Conversation(command)) => conversation::run(&context.agent()?, command).await,
         Some(Command::Cost(args)) => cost::run(&context.agent()?, args).await,
         Some(Command::Completions(_)) => Ok(()),

@@ -129,6 +129,8 @@ fn the_command_line_calls_the_agent_and_changes_nothing_by_itself() {
         "conversation",
         "conversations",
         "costs",
+        "draft",
+        "drafts",
         "memories",
         "memory",
         "messages",

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use limpid_core::policy::ModeRules;
+
 use crate::problem::{Fault, File, Problem};
 use crate::section::Section;
 use crate::section::build::{SectionFiles, Shop};
@@ -10,6 +12,7 @@ use crate::section::front::{self, ToolFront};
 use crate::template::names::Names;
 
 use super::manifest::{self, Manifest, StepDraft};
+use super::policy::policies;
 use super::resolve::{Draft, Resolver};
 use super::shelf::{FileKind, MANIFEST, Shelf, kind};
 use super::{Mode, Profile, ToolText};
@@ -66,6 +69,11 @@ impl FileSet {
         Some(Self { manifest, ..set })
     }
 
+    /// Every file, its path inside the profile's folder first.
+    pub(super) fn files(&self) -> impl Iterator<Item = (&String, &Arc<File>)> {
+        self.files.iter()
+    }
+
     fn build_on(&mut self, name: &str, below: Self, manifest: &mut Manifest) {
         manifest.inherit(&below.manifest);
         for (path, file) in below.files {
@@ -81,6 +89,7 @@ impl FileSet {
 pub(super) struct Made {
     draft: Draft,
     modes: BTreeMap<String, Mode>,
+    policies: BTreeMap<String, ModeRules>,
     tools: BTreeMap<String, ToolText>,
     lists: Manifest,
 }
@@ -91,6 +100,7 @@ impl Made {
         let shop = Shop { names, words: &set.manifest.words, budgets: &set.manifest.budgets };
         let sections = sections(set, &shop, &mut all);
         let modes = modes(set, &shop, &mut all);
+        let policies = policies(set, &mut all);
         let tools = tools(set, &shop, &mut all);
         for file in set.files.iter().filter(|(path, _)| kind(path) == FileKind::Other).map(|(_, file)| file) {
             let fix = "docs/profiles.md shows what a profile's folder holds; remove it, or correct its name";
@@ -107,7 +117,7 @@ impl Made {
             ..Manifest::default()
         };
         let (words, paths) = (set.manifest.words.clone(), set.manifest.paths.clone());
-        Self { draft: Draft { name: name.to_owned(), words, paths, sections }, modes, tools, lists }
+        Self { draft: Draft { name: name.to_owned(), words, paths, sections }, modes, policies, tools, lists }
     }
 
     pub(super) fn profile(
@@ -131,11 +141,13 @@ impl Made {
 
         let mut lists = self.lists.clone();
         let mut modes = self.modes.clone();
+        let mut policies = self.policies.clone();
         let mut tools = self.tools.clone();
         if let Some(fallback) = fallback {
             lists.inherit_lists(&fallback.lists);
             if modes.is_empty() {
                 modes = fallback.modes.clone();
+                policies = fallback.policies.clone();
             }
             for (name, text) in &fallback.tools {
                 tools.entry(name.clone()).or_insert_with(|| text.clone());
@@ -158,6 +170,7 @@ impl Made {
                 .filter_map(|(id, section)| Some((id.clone(), section.clone()?)))
                 .collect(),
             modes,
+            policies,
             tools,
             words: self.draft.words.clone(),
             groups: lists.groups.unwrap_or_default(),

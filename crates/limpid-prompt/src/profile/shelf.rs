@@ -120,6 +120,7 @@ pub(super) enum FileKind {
     Section(String),
     SectionTier(String, usize),
     Mode(String, usize),
+    ModePolicy(String),
     Tool(String),
     Other,
 }
@@ -134,6 +135,7 @@ pub(super) fn kind(path: &str) -> FileKind {
         ["sections", id, file] if is_name(id) => {
             tier(file, &[".md"]).map_or(other, |tier| FileKind::SectionTier((*id).to_owned(), tier))
         }
+        ["modes", mode, "policy.toml"] if is_mode(mode) => FileKind::ModePolicy((*mode).to_owned()),
         ["modes", mode, file] if is_mode(mode) => {
             tier(file, &[".md", ".txt"]).map_or(other, |tier| FileKind::Mode((*mode).to_owned(), tier))
         }

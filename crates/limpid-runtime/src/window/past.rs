@@ -56,7 +56,9 @@ impl Inner {
         if !undone.is_empty() {
             calls = self.store.call_ids(&conversation.id).await?.into_iter().collect();
         }
+        calls.extend(listed.rows.iter().flat_map(|row| &row.message.calls).map(|call| call.id.clone()));
         let rows = listed.rows.into_iter().filter(|row| is_in(&undone, &row.turn)).collect();
+        let (view, rows) = self.cleaned(conversation, view, rows).await?;
         Ok(Past::new(view, rows, first, calls))
     }
 }

@@ -22,6 +22,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0005_goals.sql"),
     include_str!("../../migrations/0006_history.sql"),
     include_str!("../../migrations/0007_skills.sql"),
+    include_str!("../../migrations/0008_drafts.sql"),
 ];
 
 /// A file and how long to wait for it.

@@ -2,13 +2,14 @@
 
 mod completer;
 mod events;
+mod question;
 mod terminal;
 
 use std::io::Read as _;
 
 use limpid_core::ConversationId;
 use limpid_runtime::slash::is_command;
-use limpid_runtime::{Agent, ChatRequest, ConversationChoice, Slash};
+use limpid_runtime::{Agent, AgentEvent, ChatRequest, ConversationChoice, Slash};
 use tokio_util::sync::CancellationToken;
 
 pub use events::Printer;
@@ -73,6 +74,7 @@ async fn once(context: &Context, agent: &Agent, talk: &TalkArgs, text: String, j
         Slash::Message(text) => text,
         Slash::Reply(reply) => return printer.reply(&reply),
     };
+    let can_answer = context.environment.stdin_is_terminal && !json;
     let stop = CancellationToken::new();
     let watched = stop.clone();
     let watcher = tokio::spawn(async move {
@@ -80,7 +82,7 @@ async fn once(context: &Context, agent: &Agent, talk: &TalkArgs, text: String, j
             watched.cancel();
         }
     });
-    let ended = turn(agent, request(talk, conversation, text), &mut printer, &stop).await;
+    let ended = turn(agent, request(talk, conversation, text, can_answer), &mut printer, &stop).await;
     watcher.abort();
     ended.map(|_| ())
 }
@@ -92,6 +94,7 @@ async fn turn(
     printer: &mut Printer,
     stop: &CancellationToken,
 ) -> Result<ConversationId, Failure> {
+    let can_answer = request.can_answer;
     let mut handle = agent.chat(request).await?;
     let conversation = handle.conversation().clone();
     let mut stopped = false;
@@ -106,6 +109,14 @@ async fn turn(
         };
         let Some(event) = event else { break };
         printer.print(&event)?;
+        if let AgentEvent::Question { id, .. } = &event
+            && can_answer
+        {
+            match question::answer().await? {
+                Some(answer) => handle.answer(id, answer),
+                None => stop.cancel(),
+            }
+        }
         if event.is_last() {
             break;
         }
@@ -120,13 +131,14 @@ async fn turn(
     Ok(conversation)
 }
 
-fn request(talk: &TalkArgs, conversation: ConversationChoice, text: String) -> ChatRequest {
+fn request(talk: &TalkArgs, conversation: ConversationChoice, text: String, can_answer: bool) -> ChatRequest {
     ChatRequest {
         conversation,
         text,
         profile: talk.profile.clone(),
         mode: talk.mode.clone(),
         model: talk.model.clone(),
+        can_answer,
         ..ChatRequest::default()
     }
 }

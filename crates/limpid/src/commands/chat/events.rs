@@ -82,6 +82,15 @@ impl Printer {
                 self.beside(&format!("← {}", shortened(result)));
                 Ok(())
             }
+            AgentEvent::Question { name, arguments, destination, folder, reason, pattern, .. } => {
+                self.close_line()?;
+                self.beside(&format!("? {name} {arguments}"));
+                if let Some(destination) = destination {
+                    self.beside(&format!("  to {destination}"));
+                }
+                self.beside(&format!("  in {folder}\n  {reason}\n  a lasting yes would cover: {pattern}"));
+                Ok(())
+            }
             AgentEvent::Notice(text) => {
                 self.close_line()?;
                 self.beside(text);
@@ -207,6 +216,10 @@ fn to_json(event: &AgentEvent) -> Value {
             json!({"type": "tool-started", "id": id.as_str(), "name": name, "arguments": arguments})
         }
         AgentEvent::ToolDone { id, result } => json!({"type": "tool-done", "id": id.as_str(), "result": result}),
+        AgentEvent::Question { id, name, arguments, destination, folder, reason, pattern } => {
+            json!({"type": "question", "id": id.as_str(), "name": name, "arguments": arguments,
+                "destination": destination, "folder": folder, "reason": reason, "pattern": pattern})
+        }
         AgentEvent::Usage { usage, cost } => {
             json!({"type": "usage", "tokens": tokens(*usage), "cost_micro_usd": cost.map(|cost| cost.0)})
         }

@@ -68,7 +68,7 @@ pub(super) async fn run(context: &Context, agent: &Agent, talk: &TalkArgs, json:
                 watched.cancel();
             }
         });
-        let ended = turn(agent, request(talk, conversation.clone(), text), &mut printer, &stop).await;
+        let ended = turn(agent, request(talk, conversation.clone(), text, !json), &mut printer, &stop).await;
         watcher.abort();
         match ended {
             Ok(id) => conversation = ConversationChoice::Id(id),

@@ -1,0 +1,84 @@
+//! The life of a draft: a call that waits for the owner, and what came of it (SEC-010).
+
+use std::fmt;
+
+/// How long a draft waits for the owner, in milliseconds: seven days.
+pub const DRAFT_LIFE_MS: i64 = 7 * 24 * 60 * 60 * 1000;
+
+/// Where a draft stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DraftState {
+    /// It waits for the owner.
+    Open,
+    /// The owner approved it, and it was not carried out yet.
+    Approved,
+    /// It is being carried out.
+    Sending,
+    /// It was carried out.
+    Sent,
+    /// It was tried and failed, or nobody knows what came of it.
+    Failed,
+    /// The owner said no.
+    Refused,
+    /// Nobody answered in time.
+    Expired,
+}
+
+impl DraftState {
+    /// Every state.
+    pub const ALL: [Self; 7] =
+        [Self::Open, Self::Approved, Self::Sending, Self::Sent, Self::Failed, Self::Refused, Self::Expired];
+
+    /// The state's name, as it is stored and shown.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Approved => "approved",
+            Self::Sending => "sending",
+            Self::Sent => "sent",
+            Self::Failed => "failed",
+            Self::Refused => "refused",
+            Self::Expired => "expired",
+        }
+    }
+
+    /// Reads a state's name; nothing else is accepted.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == word)
+    }
+
+    /// Whether a draft may go from here to there. Nothing leads back, so an approval is carried out once.
+    pub const fn leads_to(self, next: Self) -> bool {
+        matches!(
+            (self, next),
+            (Self::Open, Self::Approved | Self::Refused | Self::Expired)
+                | (Self::Approved, Self::Sending | Self::Failed)
+                | (Self::Sending, Self::Sent | Self::Failed)
+        )
+    }
+}
+
+impl fmt::Display for DraftState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-010
+    #[test]
+    fn a_draft_is_carried_out_at_most_once() {
+        for state in DraftState::ALL {
+            assert_eq!(DraftState::parse(state.as_str()), Some(state));
+            assert!(!state.leads_to(state) && !state.leads_to(DraftState::Open), "{state}");
+            let starts = state.leads_to(DraftState::Sending);
+            assert_eq!(starts, state == DraftState::Approved, "{state}");
+        }
+        for end in [DraftState::Sent, DraftState::Failed, DraftState::Refused, DraftState::Expired] {
+            assert!(DraftState::ALL.into_iter().all(|next| !end.leads_to(next)), "{end} is an end");
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! May this call run? One pure function answers it for everybody who asks: what is declared to the model, what the
+//! prompt's text names, and what is carried out (ARC-003, OLLM-035).
+//!
+//! Two questions are asked. [`allowed`] says whether a tool exists at all in a mode; what it refuses is neither declared
+//! nor run. [`judge`] says of one call, with its arguments, whether it runs, is refused, or waits for the owner.
+//!
+//! # Layout
+//! - [`mode`]: what a mode lets the agent do, and how a rule names tools.
+//! - [`argument`]: arguments of a call and patterns of them.
+//! - [`hosts`]: hosts in texts, and whether one is meant.
+//! - [`rules`]: what the owner wrote down.
+//! - [`verdict`]: the judgement of one call.
+
+pub mod argument;
+pub mod hosts;
+pub mod mode;
+pub mod rules;
+pub mod verdict;
+
+pub use argument::{Argument, ArgumentPattern};
+pub use hosts::{host_matches, host_of, named_hosts};
+pub use mode::{BadPattern, ModeRules, ToolFacts, ToolPattern, Writes, allowed};
+pub use rules::{Grant, OwnerRules, Rule};
+pub use verdict::{Call, PathFacts, Setting, Verdict, judge};

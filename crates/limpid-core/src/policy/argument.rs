@@ -1,0 +1,104 @@
+//! Arguments of a call as plain values, and patterns that the owner writes for them.
+//!
+//! A pattern is compared with parsed arguments, value by value, never with a part of a text, and it is strict: what it
+//! does not name must not be there (LES-136).
+
+/// One argument, or all of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// A text, or a number or word as its text.
+    Text(String),
+    /// A list.
+    List(Vec<Argument>),
+    /// Named values.
+    Fields(Vec<(String, Argument)>),
+}
+
+/// What an argument has to look like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ArgumentPattern {
+    /// Exactly this text; `*` is any one text.
+    Text(String),
+    /// A list of exactly this many; a last `**` stands for any rest.
+    List(Vec<ArgumentPattern>),
+    /// Exactly these fields.
+    Fields(Vec<(String, ArgumentPattern)>),
+}
+
+impl ArgumentPattern {
+    /// Whether an argument looks like this.
+    ///
+    /// ```
+    /// use limpid_core::policy::{Argument, ArgumentPattern};
+    /// let text = |text: &str| Argument::Text(text.to_owned());
+    /// let pattern = |text: &str| ArgumentPattern::Text(text.to_owned());
+    /// let rule = ArgumentPattern::List(vec![pattern("cargo"), pattern("test"), pattern("**")]);
+    /// assert!(rule.matches(&Argument::List(vec![text("cargo"), text("test"), text("--lib")])));
+    /// assert!(!rule.matches(&Argument::List(vec![text("cargo"), text("testament")])));
+    /// ```
+    pub fn matches(&self, argument: &Argument) -> bool {
+        match (self, argument) {
+            (Self::Text(any), Argument::Text(_)) if any == "*" => true,
+            (Self::Text(wanted), Argument::Text(text)) => wanted == text,
+            (Self::List(wanted), Argument::List(items)) => match wanted.split_last() {
+                Some((Self::Text(rest), first)) if rest == "**" => {
+                    first.len() <= items.len() && first.iter().zip(items).all(|(wanted, item)| wanted.matches(item))
+                }
+                _ => wanted.len() == items.len() && wanted.iter().zip(items).all(|(wanted, item)| wanted.matches(item)),
+            },
+            (Self::Fields(wanted), Argument::Fields(fields)) => {
+                let find = |name: &str| fields.iter().find(|(field, _)| field == name).map(|(_, value)| value);
+                wanted.len() == fields.len()
+                    && wanted.iter().all(|(name, pattern)| find(name).is_some_and(|value| pattern.matches(value)))
+            }
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn command(words: &[&str]) -> Argument {
+        let words = words.iter().map(|word| Argument::Text((*word).to_owned())).collect();
+        Argument::Fields(vec![("command".to_owned(), Argument::List(words))])
+    }
+
+    fn rule(words: &[&str]) -> ArgumentPattern {
+        let words = words.iter().map(|word| ArgumentPattern::Text((*word).to_owned())).collect();
+        ArgumentPattern::Fields(vec![("command".to_owned(), ArgumentPattern::List(words))])
+    }
+
+    // LES-136
+    #[test]
+    fn nothing_but_the_very_command_matches() {
+        let allowed = rule(&["git", "log", "*"]);
+        assert!(allowed.matches(&command(&["git", "log", "--oneline"])));
+        let tricks: [&[&str]; 8] = [
+            &["git", "log"],
+            &["git", "log", "-1", "--output=/etc/passwd"],
+            &["env", "git", "log", "-1"],
+            &["sh", "-c", "git log -1"],
+            &["git log", "-1", ""],
+            &["git", "log; rm -rf /", "-1"],
+            &["~/git", "log", "-1"],
+            &["/tmp/git", "log", "-1"],
+        ];
+        for trick in tricks {
+            assert!(!allowed.matches(&command(trick)), "{trick:?}");
+        }
+        let Argument::Fields(mut fields) = command(&["git", "log", "-1"]) else { return };
+        fields.push(("folder".to_owned(), Argument::Text("/etc".to_owned())));
+        assert!(!allowed.matches(&Argument::Fields(fields)), "an argument that the rule does not name");
+    }
+
+    #[test]
+    fn a_rest_may_be_empty_and_shapes_never_mix() {
+        assert!(rule(&["ls", "**"]).matches(&command(&["ls"])));
+        assert!(rule(&["ls", "**"]).matches(&command(&["ls", "-l", "/"])));
+        assert!(!rule(&["ls", "**"]).matches(&command(&["jq", "env"])));
+        assert!(!ArgumentPattern::Text("*".to_owned()).matches(&command(&["ls"])));
+        assert!(!rule(&["ls"]).matches(&Argument::Text("ls".to_owned())));
+    }
+}

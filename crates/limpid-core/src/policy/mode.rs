@@ -1,0 +1,226 @@
+//! What a mode lets the agent do.
+
+use std::fmt;
+
+use crate::ToolClass;
+
+/// What is known of a tool, whatever it is called with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ToolFacts<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The group that texts list it under.
+    pub group: &'a str,
+    /// What kind of effect a call has, at most.
+    pub class: ToolClass,
+    /// Whether it starts programs that no sandbox holds.
+    pub unconfined: bool,
+}
+
+/// How a rule names tools.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToolPattern {
+    /// `*`: every tool.
+    All,
+    /// `name`: the tool of this name.
+    Name(String),
+    /// `prefix*`: every tool whose name begins so.
+    Prefix(String),
+    /// `class:read`: every tool of this class.
+    Class(ToolClass),
+    /// `group:memory`: every tool of this group.
+    Group(String),
+}
+
+impl ToolPattern {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// [`BadPattern`] when it names nothing, or no class.
+    ///
+    /// ```
+    /// use limpid_core::policy::ToolPattern;
+    /// assert_eq!(ToolPattern::parse("memory_*"), Ok(ToolPattern::Prefix("memory_".into())));
+    /// assert!(ToolPattern::parse("class:danger").is_err());
+    /// ```
+    pub fn parse(text: &str) -> Result<Self, BadPattern> {
+        let bad = || BadPattern(text.to_owned());
+        let is_name = |name: &str| !name.is_empty() && !name.contains(['*', ':', ' ']);
+        match (text, text.split_once(':'), text.strip_suffix('*')) {
+            ("*", ..) => Ok(Self::All),
+            (_, Some(("class", word)), _) => ToolClass::parse(word).map(Self::Class).ok_or_else(bad),
+            (_, Some(("group", name)), _) if is_name(name) => Ok(Self::Group(name.to_owned())),
+            (_, None, Some(prefix)) if is_name(prefix) => Ok(Self::Prefix(prefix.to_owned())),
+            (name, None, None) if is_name(name) => Ok(Self::Name(name.to_owned())),
+            _ => Err(bad()),
+        }
+    }
+
+    /// Whether it names this tool.
+    pub fn matches(&self, tool: &ToolFacts<'_>) -> bool {
+        match self {
+            Self::All => true,
+            Self::Name(name) => name == tool.name,
+            Self::Prefix(prefix) => tool.name.starts_with(prefix),
+            Self::Class(class) => *class == tool.class,
+            Self::Group(group) => group == tool.group,
+        }
+    }
+}
+
+impl fmt::Display for ToolPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => f.write_str("*"),
+            Self::Name(name) => f.write_str(name),
+            Self::Prefix(prefix) => write!(f, "{prefix}*"),
+            Self::Class(class) => write!(f, "class:{}", class.as_str()),
+            Self::Group(group) => write!(f, "group:{group}"),
+        }
+    }
+}
+
+/// A text that names no tools.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` names no tools; write `name`, `prefix*`, `*`, `group:NAME`, or `class:` with read, remember, write, send, execute or change-self"
+)]
+pub struct BadPattern(String);
+
+/// Which files a mode lets the agent write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Writes {
+    /// Every one that its tools can reach.
+    #[default]
+    All,
+    /// Documents inside the workspace: .md, .txt, .rst, .adoc (OLLM-037).
+    Documents,
+    /// None.
+    None,
+}
+
+impl Writes {
+    /// The word for it, as settings write it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Documents => "documents",
+            Self::None => "none",
+        }
+    }
+
+    /// Reads a word; nothing else is accepted.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::All, Self::Documents, Self::None].into_iter().find(|writes| writes.as_str() == word)
+    }
+}
+
+/// What a mode lets the agent do. What it does not allow does not exist in that mode.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModeRules {
+    /// Tools that exist.
+    pub allow: Vec<ToolPattern>,
+    /// Tools that do not, although `allow` names them.
+    pub deny: Vec<ToolPattern>,
+    /// Classes whose calls wait for the owner, whatever the turn has read.
+    pub ask: Vec<ToolClass>,
+    /// Which files may be written.
+    pub writes: Writes,
+    /// Whether tools exist that start programs which no sandbox holds.
+    pub unconfined: bool,
+}
+
+impl ModeRules {
+    /// The rules of a mode that brings none of its own (OLLM-036).
+    pub fn of(mode: &str) -> Self {
+        match mode {
+            "developer" => Self { allow: vec![ToolPattern::All], unconfined: true, ..Self::default() },
+            "planning" => {
+                let classes = [ToolClass::Read, ToolClass::Remember, ToolClass::Write].map(ToolPattern::Class);
+                let groups = ["web", "memory", "scheduling"].map(|group| ToolPattern::Group(group.to_owned()));
+                let allow = classes.into_iter().chain(groups).collect();
+                Self { allow, ask: vec![ToolClass::Send], writes: Writes::Documents, ..Self::default() }
+            }
+            "debugger" => Self {
+                allow: [ToolClass::Read, ToolClass::Remember, ToolClass::Execute].map(ToolPattern::Class).into(),
+                writes: Writes::None,
+                unconfined: true,
+                ..Self::default()
+            },
+            _ => Self { allow: vec![ToolPattern::All], ask: vec![ToolClass::Send], ..Self::default() },
+        }
+    }
+
+    /// Whether a tool is named by more than its class.
+    pub(super) fn names(&self, tool: &ToolFacts<'_>) -> bool {
+        self.allow.iter().any(|pattern| !matches!(pattern, ToolPattern::Class(_)) && pattern.matches(tool))
+    }
+}
+
+/// Whether a tool exists in a mode. Without rules every tool does; with them, only what they allow.
+pub fn allowed(mode: Option<&ModeRules>, tool: &ToolFacts<'_>) -> bool {
+    let Some(rules) = mode else { return true };
+    let named = |patterns: &[ToolPattern]| patterns.iter().any(|pattern| pattern.matches(tool));
+    named(&rules.allow) && !named(&rules.deny) && (rules.unconfined || !tool.unconfined)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tool<'a>(name: &'a str, group: &'a str, class: ToolClass) -> ToolFacts<'a> {
+        ToolFacts { name, group, class, unconfined: false }
+    }
+
+    // OLLM-035
+    #[test]
+    fn a_rule_names_a_tool_its_beginning_or_all_and_the_rest_is_refused() {
+        let read = tool("read_file", "files", ToolClass::Read);
+        let rules = |allow: &[&str]| ModeRules {
+            allow: allow.iter().map(|text| ToolPattern::parse(text).unwrap()).collect(),
+            ..ModeRules::default()
+        };
+        let table = [("read_file", true), ("read_*", true), ("*", true), ("read", false), ("write_*", false)];
+        for (pattern, expected) in table {
+            assert_eq!(allowed(Some(&rules(&[pattern])), &read), expected, "{pattern}");
+        }
+        assert!(!allowed(Some(&rules(&[])), &read), "nothing is allowed by default");
+        assert!(allowed(None, &read), "no policy");
+        let denied = ModeRules { deny: vec![ToolPattern::Name("read_file".into())], ..rules(&["*"]) };
+        assert!(!allowed(Some(&denied), &read));
+        for text in ["*", "a", "a_*", "class:send", "group:web"] {
+            assert_eq!(ToolPattern::parse(text).unwrap().to_string(), text);
+        }
+        for text in ["", "a*b", "class:", "class:all", "group:", "x:y", "a b"] {
+            assert!(ToolPattern::parse(text).is_err(), "{text}");
+        }
+    }
+
+    // OLLM-036 OLLM-136
+    #[test]
+    fn each_mode_offers_its_default_set() {
+        let free = ToolFacts { unconfined: true, ..tool("exec_free", "shell", ToolClass::Execute) };
+        let tools = [
+            tool("read_file", "files", ToolClass::Read),
+            tool("memory_store", "memory", ToolClass::Remember),
+            tool("write_file", "files", ToolClass::Write),
+            tool("http_request", "web", ToolClass::Send),
+            tool("compose_email", "email", ToolClass::Send),
+            tool("exec", "shell", ToolClass::Execute),
+            free,
+            tool("schedule_task", "scheduling", ToolClass::ChangeSelf),
+            tool("update_skill", "skills", ToolClass::ChangeSelf),
+        ];
+        let offered = |mode: &str| {
+            let rules = ModeRules::of(mode);
+            tools.iter().filter(|tool| allowed(Some(&rules), tool)).map(|tool| tool.name).collect::<Vec<_>>().join(" ")
+        };
+        let confined = "read_file memory_store write_file http_request compose_email exec schedule_task update_skill";
+        for mode in ["assistant", "user", "my-own"] {
+            assert_eq!(offered(mode), confined, "{mode}");
+        }
+        assert_eq!(offered("developer").split(' ').count(), tools.len());
+        assert_eq!(offered("planning"), "read_file memory_store write_file http_request schedule_task");
+        assert_eq!(offered("debugger"), "read_file memory_store exec exec_free");
+    }
+}

@@ -1,0 +1,48 @@
+//! What the owner wrote down, and what they answered.
+
+use super::argument::{Argument, ArgumentPattern};
+use super::hosts::host_matches;
+use super::mode::{ToolFacts, ToolPattern};
+
+/// The owner's rules, for every mode.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OwnerRules {
+    /// Calls that run although the turn has read what a stranger wrote.
+    pub allow: Vec<Rule>,
+    /// Calls that wait for the owner, always.
+    pub ask: Vec<Rule>,
+    /// Calls that never run.
+    pub deny: Vec<Rule>,
+    /// Hosts that may be read from although the turn has read what a stranger wrote (SEC-005).
+    pub hosts: Vec<String>,
+}
+
+/// One rule: all that it names must fit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The tools that it is about.
+    pub tool: ToolPattern,
+    /// What the arguments look like; absent: anything.
+    pub arguments: Option<ArgumentPattern>,
+    /// The destination: a name, or `*.name` for what lies below it; absent: any, or none.
+    pub destination: Option<String>,
+}
+
+impl Rule {
+    /// Whether the rule is about this call.
+    pub fn matches(&self, tool: &ToolFacts<'_>, arguments: &Argument, destination: Option<&str>) -> bool {
+        let fits = |wanted: &String| destination.is_some_and(|destination| host_matches(wanted, destination));
+        self.tool.matches(tool)
+            && self.arguments.as_ref().is_none_or(|pattern| pattern.matches(arguments))
+            && self.destination.as_ref().is_none_or(fits)
+    }
+}
+
+/// Calls that the owner allowed for the rest of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// The tool.
+    pub tool: String,
+    /// What they have in common: see [`Call::pattern`](super::Call::pattern).
+    pub pattern: String,
+}

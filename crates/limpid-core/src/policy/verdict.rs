@@ -1,0 +1,186 @@
+//! The judgement of one call.
+
+use super::argument::Argument;
+use super::hosts::host_matches;
+use super::mode::{ModeRules, ToolFacts, Writes, allowed};
+use super::rules::{Grant, OwnerRules};
+use crate::tool::LOCAL_TOOL_ALLOWLIST;
+use crate::{ToolClass, Trust};
+
+/// Endings of files that planning may write.
+const DOCUMENTS: [&str; 4] = [".md", ".txt", ".rst", ".adoc"];
+
+/// What holds for every call of a turn.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting<'a> {
+    /// The rules of the mode; none where modes have no say.
+    pub mode: Option<&'a ModeRules>,
+    /// Whether only tools of [`LOCAL_TOOL_ALLOWLIST`] exist (KAI-033).
+    pub local_only: bool,
+    /// Who wrote the least trusted text in the model's window.
+    pub trust: Trust,
+    /// What the owner wrote down.
+    pub rules: &'a OwnerRules,
+    /// What the owner allowed for the rest of the conversation.
+    pub grants: &'a [Grant],
+    /// Hosts that the owner's own messages named.
+    pub named_hosts: &'a [String],
+}
+
+/// One call.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// The tool.
+    pub tool: ToolFacts<'a>,
+    /// The kind of effect of this very call.
+    pub class: ToolClass,
+    /// Its arguments.
+    pub arguments: &'a Argument,
+    /// The files and folders that it would touch, looked up.
+    pub paths: &'a [PathFacts],
+    /// Where it would send or fetch something.
+    pub destination: Option<&'a str>,
+    /// The hash of everything that an approval of it is bound to.
+    pub hash: &'a str,
+}
+
+/// A path of a call with every link and `..` in it followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathFacts {
+    /// The path as the model wrote it.
+    pub written: String,
+    /// Where it leads.
+    pub real: String,
+    /// Whether that is in the agent's workspace.
+    pub in_workspace: bool,
+    /// Whether prompts, skills or policies are read from it.
+    pub instructs: bool,
+    /// Whether the call would change it.
+    pub write: bool,
+}
+
+/// What becomes of a call. Reasons are read by the model and by the person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It runs.
+    Allowed,
+    /// It does not run.
+    Refused {
+        /// Why.
+        reason: String,
+    },
+    /// It runs when the owner says so.
+    NeedsApproval {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Call<'_> {
+    /// The kind of effect, with what it would write: a text that prompts are made from changes the agent itself.
+    pub fn effect(&self) -> ToolClass {
+        let changes_self = self.paths.iter().any(|path| path.write && path.instructs);
+        if changes_self { ToolClass::ChangeSelf } else { self.class }
+    }
+
+    /// What a lasting approval of this call covers besides it: calls of the tool to the same destination, to the same
+    /// files, or, without either and whenever a program runs, with the same arguments in the same folder (LES-136).
+    pub fn pattern(&self) -> String {
+        if self.effect() == ToolClass::Execute {
+            return format!("exactly {}", self.hash);
+        }
+        let written: Vec<&str> = self.paths.iter().filter(|path| path.write).map(|path| path.real.as_str()).collect();
+        match self.destination {
+            Some(destination) => format!("to {}", destination.trim_end_matches('.').to_lowercase()),
+            None if written.is_empty() => format!("exactly {}", self.hash),
+            None => format!("writes {}", written.join(", ")),
+        }
+    }
+}
+
+/// Says whether a call may run.
+pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
+    let ToolFacts { name, .. } = call.tool;
+    let refused = |reason: String| Verdict::Refused { reason };
+    if !allowed(setting.mode, &call.tool) || (setting.local_only && !LOCAL_TOOL_ALLOWLIST.contains(&name)) {
+        return refused(format!("`{name}` is not available in this mode"));
+    }
+    let is_in =
+        |rules: &[super::Rule]| rules.iter().any(|rule| rule.matches(&call.tool, call.arguments, call.destination));
+    if is_in(&setting.rules.deny) {
+        return refused(format!("the owner's rules forbid this call of `{name}`"));
+    }
+    if let Some(reason) = setting.mode.and_then(|mode| wrong_write(mode, call)) {
+        return refused(reason);
+    }
+    let Some(reason) = why_ask(setting, call, is_in(&setting.rules.ask)) else { return Verdict::Allowed };
+    let granted = setting.grants.iter().any(|grant| grant.tool == name && grant.pattern == call.pattern());
+    if granted || is_in(&setting.rules.allow) { Verdict::Allowed } else { Verdict::NeedsApproval { reason } }
+}
+
+/// Why a mode's rule on written files forbids a call, if it does (OLLM-037).
+fn wrong_write(mode: &ModeRules, call: &Call<'_>) -> Option<String> {
+    let mut written = call.paths.iter().filter(|path| path.write);
+    match mode.writes {
+        Writes::All => None,
+        Writes::None => written.next().map(|path| format!("no file is written in this mode: {}", path.written)),
+        Writes::Documents => {
+            if call.class == ToolClass::Write && !call.paths.iter().any(|path| path.write) && !mode.names(&call.tool) {
+                return Some(format!("`{}` does not say which file it writes", call.tool.name));
+            }
+            let is_document = |path: &PathFacts| {
+                let real = path.real.to_lowercase();
+                path.in_workspace && DOCUMENTS.iter().any(|ending| real.ends_with(ending))
+            };
+            let wrong = written.find(|path| !is_document(path))?;
+            Some(format!(
+                "only {} files in the workspace are written in this mode; {} is {}",
+                DOCUMENTS.join(" "),
+                wrong.written,
+                wrong.real
+            ))
+        }
+    }
+}
+
+/// Why the owner is asked about a call, if they are.
+fn why_ask(setting: &Setting<'_>, call: &Call<'_>, asked_always: bool) -> Option<String> {
+    let tainted = setting.trust.is_foreign();
+    let effect = call.effect();
+    let who = || format!("text from {} was read", if setting.trust == Trust::Guest { "a guest" } else { "outside" });
+    match effect {
+        ToolClass::Send | ToolClass::Execute | ToolClass::ChangeSelf if tainted => {
+            return Some(format!("{}, and this would {}", who(), consequence(effect)));
+        }
+        ToolClass::Read if tainted => {
+            let known = |host: &str| {
+                let mut hosts = setting.rules.hosts.iter().chain(setting.named_hosts);
+                hosts.any(|known| host_matches(known, host))
+            };
+            if let Some(host) = call.destination.filter(|host| !known(host)) {
+                return Some(format!("{}, and neither you nor your rules named {host}", who()));
+            }
+        }
+        _ => {}
+    }
+    if asked_always {
+        return Some("your rules ask for it".to_owned());
+    }
+    let mode_asks = setting.mode.is_some_and(|mode| mode.ask.contains(&effect));
+    mode_asks.then(|| format!("this would {}", consequence(effect)))
+}
+
+/// What an effect comes to, for the person who is asked.
+fn consequence(class: ToolClass) -> &'static str {
+    match class {
+        ToolClass::Read => "read something",
+        ToolClass::Remember => "keep something",
+        ToolClass::Write => "change a file",
+        ToolClass::Send => "send something",
+        ToolClass::Execute => "run a program",
+        ToolClass::ChangeSelf => "change what the agent is told or may do",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+use super::*;
+use crate::policy::{ArgumentPattern, Rule, ToolPattern};
+
+static NONE: OwnerRules = OwnerRules { allow: Vec::new(), ask: Vec::new(), deny: Vec::new(), hosts: Vec::new() };
+
+fn setting(rules: &OwnerRules, trust: Trust) -> Setting<'_> {
+    Setting { mode: None, local_only: false, trust, rules, grants: &[], named_hosts: &[] }
+}
+
+fn call<'a>(name: &'a str, class: ToolClass, arguments: &'a Argument) -> Call<'a> {
+    let tool = ToolFacts { name, group: "test", class, unconfined: false };
+    Call { tool, class, arguments, paths: &[], destination: None, hash: "h1" }
+}
+
+/// A path that is written; files of prompts are named in capitals here.
+fn path(written: &str, real: &str) -> PathFacts {
+    let instructs = real.contains("AGENTS");
+    let (in_workspace, real) = (real.starts_with("/w/"), real.to_owned());
+    PathFacts { written: written.to_owned(), real, in_workspace, instructs, write: true }
+}
+
+fn is_asked(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::NeedsApproval { .. })
+}
+
+fn text(text: &str) -> Argument {
+    Argument::Text(text.to_owned())
+}
+
+// SEC-002 LES-134
+#[test]
+fn foreign_text_in_the_window_holds_back_what_has_consequences() {
+    let arguments = text("");
+    for trust in Trust::ALL {
+        for class in ToolClass::ALL {
+            let verdict = judge(&setting(&NONE, trust), &call("t", class, &arguments));
+            let held = matches!(class, ToolClass::Send | ToolClass::Execute | ToolClass::ChangeSelf);
+            assert_eq!(is_asked(&verdict), held && trust.is_foreign(), "{trust} {class:?}: {verdict:?}");
+        }
+    }
+}
+
+// SEC-002
+#[test]
+fn writing_what_prompts_are_made_from_counts_as_changing_the_agent() {
+    let arguments = text("");
+    let paths = [path("AGENTS.md", "/w/AGENTS.md")];
+    let write = Call { paths: &paths, ..call("write_file", ToolClass::Write, &arguments) };
+    assert!(is_asked(&judge(&setting(&NONE, Trust::Guest), &write)));
+    assert_eq!(judge(&setting(&NONE, Trust::Owner), &write), Verdict::Allowed);
+    let reads = [PathFacts { write: false, ..paths[0].clone() }];
+    let read = Call { paths: &reads, ..call("read_file", ToolClass::Read, &arguments) };
+    assert_eq!(judge(&setting(&NONE, Trust::Outside), &read), Verdict::Allowed);
+}
+
+// SEC-002
+#[test]
+fn the_owners_rules_decide_by_tool_arguments_and_destination() {
+    let rule = |tool: &str, arguments: Option<&str>, destination: Option<&str>| Rule {
+        tool: ToolPattern::parse(tool).unwrap(),
+        arguments: arguments.map(|text| ArgumentPattern::Text(text.to_owned())),
+        destination: destination.map(str::to_owned),
+    };
+    let judged = |rule: Rule| {
+        let rules = OwnerRules { allow: vec![rule], ..OwnerRules::default() };
+        let arguments = text("report");
+        let send = Call { destination: Some("ada@example.com"), ..call("send_mail", ToolClass::Send, &arguments) };
+        judge(&setting(&rules, Trust::Outside), &send) == Verdict::Allowed
+    };
+    assert!(judged(rule("send_mail", None, None)));
+    assert!(judged(rule("class:send", Some("report"), Some("ada@example.com"))));
+    assert!(!judged(rule("send_sms", None, None)));
+    assert!(!judged(rule("send_mail", Some("secret"), None)));
+    assert!(!judged(rule("send_mail", None, Some("eve@example.com"))));
+    let both = OwnerRules {
+        allow: vec![rule("*", None, None)],
+        deny: vec![rule("send_*", None, None)],
+        ..OwnerRules::default()
+    };
+    let arguments = text("");
+    let send = call("send_mail", ToolClass::Send, &arguments);
+    assert!(matches!(judge(&setting(&both, Trust::Owner), &send), Verdict::Refused { .. }), "a ban comes first");
+    let ask = OwnerRules { ask: vec![rule("send_*", None, None)], ..OwnerRules::default() };
+    assert!(is_asked(&judge(&setting(&ask, Trust::Owner), &send)));
+}
+
+// SEC-002 LES-136
+#[test]
+fn a_lasting_answer_covers_its_pattern_and_no_more() {
+    let arguments = text("");
+    let run = call("exec", ToolClass::Execute, &arguments);
+    let mail = Call { destination: Some("Ada@example.com"), ..call("send_mail", ToolClass::Send, &arguments) };
+    let grants = [
+        Grant { tool: "exec".into(), pattern: run.pattern() },
+        Grant { tool: "send_mail".into(), pattern: mail.pattern() },
+    ];
+    let setting = Setting { grants: &grants, ..setting(&NONE, Trust::Outside) };
+    assert_eq!(judge(&setting, &run), Verdict::Allowed);
+    assert!(is_asked(&judge(&setting, &Call { hash: "h2", ..run })), "another command or folder");
+    assert!(is_asked(&judge(&setting, &call("exec2", ToolClass::Execute, &arguments))));
+    assert_eq!(judge(&setting, &Call { hash: "h2", ..mail }), Verdict::Allowed, "the same person");
+    assert!(is_asked(&judge(&setting, &Call { destination: Some("eve@example.com"), ..mail })));
+}
+
+// SEC-005
+#[test]
+fn in_a_tainted_turn_only_known_hosts_are_read_from() {
+    let arguments = text("");
+    let rules = OwnerRules { hosts: vec!["*.docs.rs".into()], ..OwnerRules::default() };
+    let named = ["example.com".to_owned()];
+    let judged = |trust: Trust, host: &str| {
+        let fetch = Call { destination: Some(host), ..call("web_fetch", ToolClass::Read, &arguments) };
+        is_asked(&judge(&Setting { named_hosts: &named, ..setting(&rules, trust) }, &fetch))
+    };
+    assert!(!judged(Trust::Owner, "evil.test"));
+    assert!(judged(Trust::Outside, "evil.test"));
+    assert!(!judged(Trust::Outside, "example.com"));
+    assert!(judged(Trust::Outside, "secret.example.com"), "a name below it carries data");
+    assert!(!judged(Trust::Outside, "a.docs.rs"));
+}
+
+// OLLM-037 OLLM-136
+#[test]
+fn planning_writes_documents_of_the_workspace_by_where_a_path_leads() {
+    let arguments = text("");
+    let rules = ModeRules::of("planning");
+    let judged = |paths: &[PathFacts], class: ToolClass| {
+        let write = Call { paths, ..call("write_file", class, &arguments) };
+        judge(&Setting { mode: Some(&rules), ..setting(&NONE, Trust::Owner) }, &write) == Verdict::Allowed
+    };
+    let inside = |written: &str, real: &str| judged(&[path(written, real)], ToolClass::Write);
+    for real in ["/w/plan.md", "/w/a/PLAN.MD", "/w/x.txt", "/w/x.rst", "/w/x.adoc"] {
+        assert!(inside("x", real), "{real}");
+    }
+    assert!(!inside("docs/../src/app.ts", "/w/src/app.ts"));
+    assert!(!inside("plan.md", "/w/src/app.ts"), "a link named like a document");
+    assert!(!inside("md", "/w/md"));
+    assert!(!judged(&[path("/etc/motd.txt", "/etc/motd.txt")], ToolClass::Write));
+    let two = [path("a.md", "/w/a.md"), path("b.rs", "/w/b.rs")];
+    assert!(!judged(&two, ToolClass::Write), "every path counts");
+    assert!(!judged(&two[1..], ToolClass::Read), "whatever the class");
+    assert!(!judged(&[], ToolClass::Write), "a tool that does not say where");
+    let reads = [PathFacts { write: false, ..two[1].clone() }];
+    assert!(judged(&reads, ToolClass::Read));
+}
+
+// OLLM-036 KOSHI-017
+#[test]
+fn what_a_mode_does_not_offer_is_refused_and_sending_becomes_a_draft() {
+    let arguments = text("");
+    let judged = |mode: &str, class: ToolClass| {
+        let rules = ModeRules::of(mode);
+        judge(&Setting { mode: Some(&rules), ..setting(&NONE, Trust::Owner) }, &call("t", class, &arguments))
+    };
+    assert!(is_asked(&judged("assistant", ToolClass::Send)));
+    assert_eq!(judged("developer", ToolClass::Send), Verdict::Allowed);
+    assert!(matches!(judged("debugger", ToolClass::Write), Verdict::Refused { .. }));
+    assert!(matches!(judged("planning", ToolClass::Execute), Verdict::Refused { .. }));
+    let paths = [path("x.md", "/w/x.md")];
+    let rules = ModeRules::of("debugger");
+    let write = Call { paths: &paths, ..call("t", ToolClass::Execute, &arguments) };
+    let setting = Setting { mode: Some(&rules), ..setting(&NONE, Trust::Owner) };
+    assert!(matches!(judge(&setting, &write), Verdict::Refused { .. }));
+}
+
+// KAI-033
+#[test]
+fn the_local_path_runs_its_allowlist_only() {
+    let arguments = text("");
+    let local = Setting { local_only: true, ..setting(&NONE, Trust::Owner) };
+    for name in LOCAL_TOOL_ALLOWLIST {
+        assert_eq!(judge(&local, &call(name, ToolClass::Read, &arguments)), Verdict::Allowed);
+    }
+    assert!(matches!(judge(&local, &call("memory_learn", ToolClass::Read, &arguments)), Verdict::Refused { .. }));
+}

@@ -1,0 +1,86 @@
+//! `[policy]`: the owner's written rules on calls of tools (SEC-002).
+
+use limpid_core::policy::{ArgumentPattern, OwnerRules, Rule, ToolPattern};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _};
+
+/// The owner's written rules.
+///
+/// ```
+/// let text = r#"
+/// [policy]
+/// hosts = ["docs.rs"]
+/// [[policy.allow]]
+/// tool = "exec"
+/// arguments = { command = ["cargo", "test", "**"] }
+/// "#;
+/// let config = limpid_runtime::Config::parse(text, "limpid.toml").unwrap();
+/// assert_eq!(config.policy.rules().allow.len(), 1);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PolicyConfig {
+    /// Calls that run although the turn has read what a stranger wrote.
+    pub allow: Vec<RuleConfig>,
+    /// Calls that wait for the owner, always.
+    pub ask: Vec<RuleConfig>,
+    /// Calls that never run.
+    pub deny: Vec<RuleConfig>,
+    /// Hosts that may be read from although the turn has read what a stranger wrote (SEC-005).
+    pub hosts: Vec<String>,
+}
+
+/// One rule.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RuleConfig {
+    /// The tools: `name`, `prefix*`, `*`, `class:execute`, `group:web`.
+    #[serde(deserialize_with = "tools")]
+    pub tool: ToolPattern,
+    /// What the arguments look like, every one of them; `*` is any text, a last `**` any rest of a list.
+    #[serde(default, deserialize_with = "arguments")]
+    pub arguments: Option<ArgumentPattern>,
+    /// Where the call goes: a host, an address, or `*.host`.
+    #[serde(default)]
+    pub destination: Option<String>,
+}
+
+impl PolicyConfig {
+    /// The rules as the policy reads them.
+    pub fn rules(&self) -> OwnerRules {
+        let rules = |rules: &[RuleConfig]| {
+            let rule = |rule: &RuleConfig| Rule {
+                tool: rule.tool.clone(),
+                arguments: rule.arguments.clone(),
+                destination: rule.destination.clone(),
+            };
+            rules.iter().map(rule).collect()
+        };
+        OwnerRules {
+            allow: rules(&self.allow),
+            ask: rules(&self.ask),
+            deny: rules(&self.deny),
+            hosts: self.hosts.clone(),
+        }
+    }
+}
+
+fn tools<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ToolPattern, D::Error> {
+    ToolPattern::parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+}
+
+fn arguments<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ArgumentPattern>, D::Error> {
+    let table = toml::Table::deserialize(deserializer)?;
+    Ok(Some(pattern(&toml::Value::Table(table))))
+}
+
+fn pattern(value: &toml::Value) -> ArgumentPattern {
+    match value {
+        toml::Value::String(text) => ArgumentPattern::Text(text.clone()),
+        toml::Value::Array(items) => ArgumentPattern::List(items.iter().map(pattern).collect()),
+        toml::Value::Table(fields) => {
+            ArgumentPattern::Fields(fields.iter().map(|(name, value)| (name.clone(), pattern(value))).collect())
+        }
+        other => ArgumentPattern::Text(other.to_string()),
+    }
+}

@@ -1,0 +1,211 @@
+//! Drafts: calls that waited for the owner when nobody was there to be asked (SEC-010, SEC-011).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use limpid_core::policy::Grant;
+use limpid_core::{ConversationId, DraftState, Role, Tier, ToolCall, Trust, TurnId};
+use limpid_prompt::inputs::HistoryMessage;
+use limpid_store::{Draft, DraftEvent, DraftId, Listed, NewDraft, NewSetting};
+use limpid_turn::{HeldCall, PlannedCall, ToolOutcome};
+use serde::{Deserialize, Serialize};
+
+use crate::agent::{Agent, Inner};
+use crate::drive::UNKNOWN;
+use crate::error::AgentError;
+use crate::policy::{CallDescription, Moment};
+use crate::process;
+use crate::tools::{Decision, ToolContext, TurnTools};
+
+/// The name of the setting that holds what the owner allowed for a conversation.
+const GRANT: &str = "grant";
+
+/// Grants of one conversation that count; older ones are asked about again.
+const GRANTS: u32 = 200;
+
+/// Characters of the text that led to a draft.
+const EXCERPT: usize = 300;
+
+/// States that a draft is in before its end.
+const UNDER_WAY: [DraftState; 3] = [DraftState::Open, DraftState::Approved, DraftState::Sending];
+
+impl Agent {
+    /// The drafts: those that wait or are under way, or (`all`) every one. What waited too long is expired first, and
+    /// one that a crash cut off counts as failed (SEC-041).
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub async fn drafts(&self, all: bool) -> Result<Listed<Draft>, AgentError> {
+        self.inner.settle_drafts().await?;
+        let states = if all { &DraftState::ALL[..] } else { &UNDER_WAY[..] };
+        Ok(self.inner.store.drafts(states).await?)
+    }
+
+    /// One draft, and what happened to it.
+    ///
+    /// # Errors
+    /// When there is none of that number, or the store cannot be read.
+    pub async fn draft(&self, id: DraftId) -> Result<(Draft, Vec<DraftEvent>), AgentError> {
+        self.inner.settle_drafts().await?;
+        let draft = self.inner.store.draft(id).await?.ok_or_else(|| missing(id))?;
+        Ok((draft, self.inner.store.draft_events(id).await?.rows))
+    }
+
+    /// Approves a draft and carries out exactly what it holds, once. The draft says what came of it.
+    ///
+    /// # Errors
+    /// When there is none, when it does not wait any more, or when it would no longer be what was asked about.
+    pub async fn approve_draft(&self, id: DraftId) -> Result<Draft, AgentError> {
+        self.inner.settle_drafts().await?;
+        let inner = &self.inner;
+        let draft = inner.store.draft(id).await?.ok_or_else(|| missing(id))?;
+        let call = ToolCall {
+            id: draft.new.call.clone(),
+            name: draft.new.tool.clone(),
+            arguments: draft.new.arguments.clone(),
+        };
+        let approved = Some(draft.new.hash.clone());
+        let planned = PlannedCall { call, timeout: inner.tool_time(&draft.new.tool), approved };
+        inner.store.move_draft(id, DraftState::Approved, &inner.holder, inner.now_ms()).await?;
+
+        let tools = inner.draft_tools();
+        // Whatever the modes say by now, the owner has said yes to this very call; nothing else is let through.
+        let moment = Moment { trust: draft.new.trust, ..Moment::default() };
+        let permit = match tools.decide(&planned, &moment).await {
+            Decision::Run(permit) if permit.is_bound_to(&draft.new.hash) => permit,
+            Decision::Refused(why) => return inner.draft_failed(id, &why).await,
+            Decision::Run(_) | Decision::Ask(_) => {
+                let why = "the arguments, the folder or the program are not what they were when it was kept";
+                return inner.draft_failed(id, why).await;
+            }
+        };
+        inner.store.move_draft(id, DraftState::Sending, &inner.holder, inner.now_ms()).await?;
+        let running = tools.run(inner.draft_context(&draft), *permit);
+        let (state, detail) = match tokio::time::timeout(planned.timeout, running).await {
+            Ok(ToolOutcome::Done { text, .. }) => (DraftState::Sent, text),
+            Ok(ToolOutcome::Failed { error }) => (DraftState::Failed, error),
+            Err(_) => (DraftState::Failed, "no result in time; its outcome is unknown".to_owned()),
+        };
+        Ok(inner.store.move_draft(id, state, &inner.redactor.clean(detail), inner.now_ms()).await?)
+    }
+
+    /// Says no to a draft.
+    ///
+    /// # Errors
+    /// When there is none, or it does not wait any more.
+    pub async fn refuse_draft(&self, id: DraftId) -> Result<Draft, AgentError> {
+        self.inner.settle_drafts().await?;
+        Ok(self.inner.store.move_draft(id, DraftState::Refused, "", self.now_ms()).await?)
+    }
+}
+
+impl Inner {
+    /// What the owner allowed for the rest of a conversation (LES-073).
+    pub(crate) async fn grants(&self, conversation: &ConversationId) -> Result<Vec<Grant>, AgentError> {
+        let listed = self.store.setting_events(Some(conversation), GRANT, GRANTS).await?;
+        let grant = |text: &str| serde_json::from_str::<GrantRow>(text).ok();
+        let rows = listed.rows.iter().filter_map(|event| grant(event.value.as_deref()?));
+        Ok(rows.map(|row| Grant { tool: row.tool, pattern: row.pattern }).collect())
+    }
+
+    /// Allows calls of one pattern for the rest of a conversation.
+    pub(crate) async fn grant(&self, conversation: &ConversationId, grant: Grant) -> Result<(), AgentError> {
+        let row = GrantRow { tool: grant.tool, pattern: grant.pattern };
+        // Plain data with text keys always serialises.
+        let value = serde_json::to_string(&row).unwrap_or_default();
+        let setting = NewSetting { name: GRANT.to_owned(), value: Some(value), trigger: "manual".to_owned() };
+        self.store.set_in_conversation(conversation, Vec::new(), vec![setting], self.now_ms()).await?;
+        Ok(())
+    }
+
+    /// Ends the drafts that waited too long, and those that a dead process was carrying out.
+    async fn settle_drafts(&self) -> Result<(), AgentError> {
+        let now_ms = self.now_ms();
+        for draft in self.store.drafts(&UNDER_WAY).await?.rows {
+            let (next, why) = match draft.state {
+                DraftState::Open if draft.new.expires_ms <= now_ms => (DraftState::Expired, "nobody answered in time"),
+                DraftState::Approved if process::is_dead(&draft.detail) => {
+                    (DraftState::Failed, "the program stopped before this ran")
+                }
+                DraftState::Sending if process::is_dead(&draft.detail) => (DraftState::Failed, UNKNOWN),
+                _ => continue,
+            };
+            self.store.move_draft(draft.id, next, why, now_ms).await?;
+        }
+        Ok(())
+    }
+
+    async fn draft_failed(&self, id: DraftId, why: &str) -> Result<Draft, AgentError> {
+        Ok(self.store.move_draft(id, DraftState::Failed, why, self.now_ms()).await?)
+    }
+
+    /// The executor of approved calls: the one that turns use.
+    fn draft_tools(&self) -> TurnTools {
+        let judge = self.judge_without_mode();
+        TurnTools::new(self.tools_and_store(), judge, Arc::clone(&self.ids), None, std::iter::empty())
+    }
+
+    fn draft_context(&self, draft: &Draft) -> ToolContext {
+        ToolContext {
+            now: self.clock.now(),
+            zone: self.zone(),
+            conversation: draft.new.conversation.clone(),
+            turn: draft.new.turn.clone(),
+            trust: draft.new.trust,
+            tier: Tier::ALL[2],
+            read_only: false,
+        }
+    }
+
+    fn tool_time(&self, name: &str) -> Duration {
+        let own = self.tools.tool(name).and_then(|tool| tool.timeout());
+        own.unwrap_or_else(|| Duration::from_secs(self.config.limits.tool_seconds))
+    }
+}
+
+/// A call that nobody could be asked about, as a draft.
+pub(crate) fn new_draft(
+    (conversation, turn): (&ConversationId, &TurnId),
+    held: &HeldCall,
+    described: CallDescription,
+    (led_by, trust): (String, Trust),
+    now_ms: i64,
+) -> NewDraft {
+    NewDraft {
+        conversation: conversation.clone(),
+        turn: turn.clone(),
+        call: held.call.id.clone(),
+        tool: held.call.name.clone(),
+        arguments: held.call.arguments.clone(),
+        hash: held.why.bound_to.clone(),
+        folder: described.folder,
+        destination: described.destination,
+        why: held.why.reason.clone(),
+        led_by,
+        trust,
+        now_ms,
+        expires_ms: now_ms.saturating_add(limpid_core::draft::DRAFT_LIFE_MS),
+    }
+}
+
+/// The newest text of a stranger's among messages, in short: what led to a call; else the person's own.
+pub(crate) fn led_by<'a>(messages: impl DoubleEndedIterator<Item = &'a HistoryMessage> + Clone) -> Option<String> {
+    let foreign = messages.clone().rev().find(|message| Trust::from(message.trust).is_foreign());
+    let said = |message: &&HistoryMessage| Role::from(message.role) == Role::User;
+    let message = foreign.or_else(|| messages.rev().find(said))?;
+    let text = message.content.split_whitespace().collect::<Vec<_>>().join(" ");
+    let short: String = text.chars().take(EXCERPT).collect();
+    let rest = if text.chars().count() > EXCERPT { "…" } else { "" };
+    let place = message.id.map(|id| format!(", message {id}")).unwrap_or_default();
+    Some(format!("{}{place}: {short}{rest}", Trust::from(message.trust)))
+}
+
+#[derive(Serialize, Deserialize)]
+struct GrantRow {
+    tool: String,
+    pattern: String,
+}
+
+fn missing(id: DraftId) -> AgentError {
+    AgentError::NotFound { what: "draft", name: id.0.to_string(), advice: "`limpid draft list` lists them".to_owned() }
+}

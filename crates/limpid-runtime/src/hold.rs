@@ -1,0 +1,127 @@
+//! Calls that wait for the owner: the question, its answer, and what is done when nobody can be asked (SEC-002).
+
+use std::sync::Arc;
+
+use limpid_core::policy::{Grant, named_hosts};
+use limpid_core::{CallId, Role, Trust};
+use limpid_store::Store;
+use limpid_turn::{Effect, Event, HeldCall, ToolOutcome};
+
+use crate::agent::Inner;
+use crate::convert;
+use crate::drafts::{led_by, new_draft};
+use crate::drive::Driver;
+use crate::error::AgentError;
+use crate::event::{AgentEvent, Answer};
+use crate::policy::{CallDescription, Moment};
+use crate::tools::ToolBox;
+
+impl Driver<'_> {
+    /// What the policy needs to know besides the call.
+    pub(crate) async fn moment(&self) -> Result<Moment, AgentError> {
+        let trust = self.trust();
+        let grants = self.worker.inner.grants(&self.worker.conversation).await?;
+        Ok(Moment { trust, grants, named_hosts: self.named_hosts(trust).await? })
+    }
+
+    /// Hosts that the owner's own messages named; they matter in a tainted turn only.
+    async fn named_hosts(&self, trust: Trust) -> Result<Vec<String>, AgentError> {
+        if !trust.is_foreign() {
+            return Ok(Vec::new());
+        }
+        // As they were typed: what the prompt added to them may hold anybody's text.
+        let listed = self.worker.inner.store.messages(&self.worker.conversation, None).await?.rows;
+        let earlier = listed.iter().filter(|row| row.message.role == Role::User && !row.message.trust.is_foreign());
+        let typed = earlier.map(|row| row.typed.as_deref().unwrap_or(&row.message.text));
+        let steering = self.machine.in_flight().iter().filter(|message| message.role == Role::User);
+        let steering = steering.filter(|message| !message.trust.is_foreign()).map(|message| message.text.as_str());
+        Ok(typed.chain(steering).flat_map(named_hosts).collect())
+    }
+
+    /// Whether a question is open.
+    pub(crate) fn is_asking(&self) -> bool {
+        !self.held().is_empty()
+    }
+
+    /// Asks the owner about calls, when somebody is there to answer.
+    pub(crate) async fn ask_owner(&mut self, calls: Vec<HeldCall>) -> Result<Vec<Effect>, AgentError> {
+        let mut effects = Vec::new();
+        for held in calls {
+            if self.worker.listeners.can_answer() {
+                self.question(&held);
+            } else {
+                effects.extend(self.put_off(held).await?);
+            }
+        }
+        Ok(effects)
+    }
+
+    /// Takes the owner's answer; one to no open question changes nothing.
+    pub(crate) async fn answered_by_owner(&mut self, call: &CallId, answer: Answer) -> Result<Vec<Effect>, AgentError> {
+        let Some(held) = self.held().into_iter().find(|held| held.call.id == *call) else { return Ok(Vec::new()) };
+        if answer == Answer::Always
+            && let Some(CallDescription { pattern, .. }) = self.tools.describe(&held.call)
+        {
+            let grant = Grant { tool: held.call.name, pattern };
+            self.worker.inner.grant(&self.worker.conversation, grant).await?;
+        }
+        let approved = answer != Answer::No;
+        self.apply(Event::Decided { id: call.clone(), approved }, None, Vec::new()).await
+    }
+
+    /// Whoever could have answered is gone.
+    pub(crate) async fn ask_nobody(&mut self) -> Result<Vec<Effect>, AgentError> {
+        let mut effects = Vec::new();
+        for held in self.held() {
+            effects.extend(self.put_off(held).await?);
+        }
+        Ok(effects)
+    }
+
+    fn held(&self) -> Vec<HeldCall> {
+        let held = self.machine.pending().into_iter().filter_map(|effect| match effect {
+            Effect::AskOwner { calls } => Some(calls),
+            _ => None,
+        });
+        held.flatten().collect()
+    }
+
+    fn question(&self, held: &HeldCall) {
+        let Some(described) = self.tools.describe(&held.call) else { return };
+        self.worker.listeners.send(&AgentEvent::Question {
+            id: held.call.id.clone(),
+            name: held.call.name.clone(),
+            arguments: held.call.arguments.clone(),
+            destination: described.destination,
+            folder: described.folder,
+            reason: held.why.reason.clone(),
+            pattern: described.pattern,
+        });
+    }
+
+    /// Nobody can be asked: the call is kept as a draft, and the model is told so.
+    async fn put_off(&mut self, held: HeldCall) -> Result<Vec<Effect>, AgentError> {
+        let Some(described) = self.tools.describe(&held.call) else { return Ok(Vec::new()) };
+        let inner = Arc::clone(&self.worker.inner);
+        let running: Vec<_> = self.machine.in_flight().iter().map(convert::in_flight).collect();
+        let led_by = led_by(self.inputs.history.iter().chain(&running)).unwrap_or_default();
+        let trust = self.moment().await?.trust;
+        let place = (&self.worker.conversation, &self.id);
+        let draft = inner.store.keep_draft(new_draft(place, &held, described, (led_by, trust), inner.now_ms())).await?;
+        let id = draft.id.0;
+        let text =
+            format!("not done yet: kept as draft {id}, which the owner approves or refuses ({})", held.why.reason);
+        self.worker.listeners.send(&AgentEvent::Notice(format!(
+            "Draft {id} waits for you: limpid draft show {id}, then approve or refuse."
+        )));
+        let outcome = ToolOutcome::Done { text, trust: Trust::Owner, boundary: None };
+        self.tool_done(Event::ToolDone { id: held.call.id, outcome }).await
+    }
+}
+
+impl Inner {
+    /// What the tools of a turn are made from.
+    pub(crate) fn tools_and_store(&self) -> (ToolBox, Arc<dyn Store>) {
+        (self.tools.clone(), Arc::clone(&self.store))
+    }
+}

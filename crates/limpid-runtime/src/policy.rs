@@ -1,0 +1,160 @@
+//! Who may call what: looks up what the pure policy needs to know of a call, and asks it (ARC-003).
+//!
+//! What a model is offered and what the executor runs are both decided here, by [`limpid_core::policy`].
+
+mod facts;
+mod labels;
+mod places;
+mod taint;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use limpid_core::Trust;
+use limpid_core::policy::{Call, Grant, ModeRules, OwnerRules, Setting, ToolFacts, Verdict, Writes, allowed, judge};
+use limpid_prompt::Profile;
+use serde_json::Value;
+
+use crate::agent::Inner;
+use crate::tools::Tool;
+
+pub(crate) use facts::CallFacts;
+pub(crate) use labels::Watch;
+pub(crate) use places::Places;
+pub(crate) use taint::window_trust;
+
+/// Profiles whose seeds know no policy of modes: one holds in them only when the person sets a mode (OLLM-036).
+const WITHOUT_MODES: [&str; 3] = ["kai", "koshi", "picoclaw"];
+
+/// The profile and path whose tools are few enough for a small model (KAI-033).
+const FEW_TOOLS: (&str, &str) = ("kai", "chat-local");
+
+/// Files of a workspace that prompts of shipped profiles quote.
+const QUOTED: [&str; 6] = ["AGENT.md", "AGENTS.md", "SOUL.md", "USER.md", "IDENTITY.md", "HEARTBEAT.md"];
+
+/// What judges the calls of one turn.
+#[derive(Clone, Debug)]
+pub(crate) struct Judge {
+    mode: Option<ModeRules>,
+    local_only: bool,
+    rules: Arc<OwnerRules>,
+    places: Places,
+}
+
+/// What changes from call to call.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Moment {
+    /// Who wrote the least trusted text in the model's window.
+    pub(crate) trust: Trust,
+    /// What the owner allowed for the rest of the conversation.
+    pub(crate) grants: Vec<Grant>,
+    /// Hosts that the owner's own messages named.
+    pub(crate) named_hosts: Vec<String>,
+}
+
+/// What the owner is told of a call that waits for them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CallDescription {
+    /// Where it would send or fetch something.
+    pub(crate) destination: Option<String>,
+    /// The folder that relative paths begin at.
+    pub(crate) folder: String,
+    /// What a lasting yes would cover.
+    pub(crate) pattern: String,
+}
+
+#[cfg(test)]
+impl Judge {
+    /// One for whom no mode has a say.
+    pub(crate) fn open(home: &crate::home::Home) -> Self {
+        Self { mode: None, local_only: false, rules: Arc::default(), places: Places::new(home, Vec::new()) }
+    }
+}
+
+impl Judge {
+    /// Whether a tool exists in this turn: what is not, is neither declared nor run (KOSHI-017).
+    pub(crate) fn offers(&self, tool: &dyn Tool) -> bool {
+        allowed(self.mode.as_ref(), &facts_of(tool))
+    }
+
+    /// What is to be known of a call.
+    pub(crate) fn look(&self, tool: &dyn Tool, arguments: &Value) -> CallFacts {
+        CallFacts::look(tool, arguments, &self.places)
+    }
+
+    /// Says whether a call may run.
+    pub(crate) fn judge(&self, tool: &dyn Tool, facts: &CallFacts, moment: &Moment) -> Verdict {
+        let setting = Setting {
+            mode: self.mode.as_ref(),
+            local_only: self.local_only,
+            trust: moment.trust,
+            rules: &self.rules,
+            grants: &moment.grants,
+            named_hosts: &moment.named_hosts,
+        };
+        judge(&setting, &facts.call(facts_of(tool)))
+    }
+
+    /// What the owner is told of a call that waits for them.
+    pub(crate) fn describe(&self, tool: &dyn Tool, arguments: &Value) -> CallDescription {
+        let facts = self.look(tool, arguments);
+        let pattern = facts.call(facts_of(tool)).pattern();
+        CallDescription { destination: facts.destination, folder: facts.folder, pattern }
+    }
+
+    /// Whether nothing in the workspace may change.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.mode.as_ref().is_some_and(|mode| mode.writes == Writes::None)
+    }
+}
+
+impl CallFacts {
+    /// The call as the policy judges it.
+    pub(crate) fn call<'a>(&'a self, tool: ToolFacts<'a>) -> Call<'a> {
+        Call {
+            tool,
+            class: self.class,
+            arguments: &self.arguments,
+            paths: &self.paths,
+            destination: self.destination.as_deref(),
+            hash: &self.hash,
+        }
+    }
+}
+
+/// A tool as the policy knows it.
+pub(crate) fn facts_of(tool: &dyn Tool) -> ToolFacts<'_> {
+    ToolFacts { name: tool.name(), group: tool.group(), class: tool.class(), unconfined: tool.unconfined() }
+}
+
+impl Inner {
+    /// What judges the calls of a turn; `mode` is the mode that is on, `set` whether the person set it.
+    pub(crate) fn judge(&self, profile: &Profile, path: &str, mode: &str, set: bool) -> Judge {
+        let is = |name: &str| profile.name() == name || profile.base() == Some(name);
+        let rules = (set || !WITHOUT_MODES.iter().any(|name| is(name)))
+            .then(|| profile.mode_rules(mode).cloned().unwrap_or_else(|| ModeRules::of(mode)));
+        Judge {
+            mode: rules,
+            local_only: is(FEW_TOOLS.0) && path == FEW_TOOLS.1,
+            rules: Arc::clone(&self.rules),
+            places: Places::new(&self.home, prompt_files(profile)),
+        }
+    }
+
+    /// What judges calls outside of any turn: the owner's rules alone.
+    pub(crate) fn judge_without_mode(&self) -> Judge {
+        let quoted = QUOTED.map(PathBuf::from).into();
+        Judge { mode: None, local_only: false, rules: Arc::clone(&self.rules), places: Places::new(&self.home, quoted) }
+    }
+
+    /// Whether the person has set the mode that is on.
+    pub(crate) fn is_mode_set(&self, conversation: Option<&limpid_store::Conversation>, mode: &str) -> bool {
+        conversation.is_some_and(|conversation| conversation.mode.is_some()) || mode != self.config.agent.mode
+    }
+}
+
+/// Files of the workspace that prompts quote: those of the profile, and those of profiles that may come after it.
+fn prompt_files(profile: &Profile) -> Vec<PathBuf> {
+    let own = profile.file_order().iter().map(String::as_str);
+    own.chain(QUOTED).map(PathBuf::from).collect()
+}

@@ -1,0 +1,47 @@
+//! Who wrote what a model reads (SEC-002).
+
+use limpid_core::{Message, Trust};
+use limpid_prompt::Inputs;
+
+/// The label of the least trusted text that the inputs and the messages of a turn put into the model's window; text of
+/// the owner's and of their files counts as the owner's.
+pub(crate) fn window_trust(inputs: &Inputs, in_flight: &[Message]) -> Trust {
+    let history = inputs.history.iter().map(|message| message.trust);
+    let digests = inputs.digests.iter().map(|digest| digest.trust);
+    let pin = inputs.pin.iter().map(|pin| pin.trust);
+    let summary = inputs.summary.iter().map(|_| inputs.summary_trust);
+    let named = history.chain(digests).chain(pin).chain(summary).chain([inputs.user_trust]).map(Trust::from);
+    let running = in_flight.iter().map(|message| message.trust);
+    named.chain(running).filter(|trust| trust.is_foreign()).fold(Trust::Owner, Trust::join)
+}
+
+#[cfg(test)]
+mod tests {
+    use limpid_core::Role;
+    use limpid_prompt::inputs::{Digest, HistoryMessage, Quoted, TrustName};
+
+    use super::*;
+
+    // SEC-001 SEC-002
+    #[test]
+    fn foreign_text_taints_a_turn_wherever_it_stands() {
+        let outside = TrustName::Outside;
+        let tainted = [
+            Inputs { user_trust: TrustName::Guest, ..Inputs::default() },
+            Inputs {
+                history: vec![HistoryMessage { trust: outside, ..HistoryMessage::default() }],
+                ..Inputs::default()
+            },
+            Inputs { digests: vec![Digest { trust: outside, ..Digest::default() }], ..Inputs::default() },
+            Inputs { pin: Some(Quoted { trust: outside, ..Quoted::default() }), ..Inputs::default() },
+            Inputs { summary: Some(String::new()), summary_trust: outside, ..Inputs::default() },
+        ];
+        for inputs in tainted {
+            assert!(window_trust(&inputs, &[]).is_foreign(), "{inputs:?}");
+        }
+        let file = Inputs { user_trust: TrustName::File, summary_trust: outside, ..Inputs::default() };
+        assert_eq!(window_trust(&file, &[Message::new(Role::Tool, "12:00")]), Trust::Owner);
+        let result = Message { trust: Trust::Outside, ..Message::new(Role::Tool, "a page") };
+        assert_eq!(window_trust(&file, &[result]), Trust::Outside);
+    }
+}

@@ -1,0 +1,92 @@
+//! Tools with effects that a test can count.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use limpid_core::{ToolClass, Trust};
+use limpid_runtime::{PathArgument, Tool, ToolContext, ToolText};
+use serde_json::{Map, Value};
+
+/// A tool that keeps the arguments of each run. Its argument `to` is a destination, `path` a file that it writes.
+pub struct Effect {
+    pub name: &'static str,
+    pub class: ToolClass,
+    pub trust: Trust,
+    pub runs: Mutex<Vec<Value>>,
+    /// What the name of the program that it would run stands for.
+    pub program: Mutex<String>,
+}
+
+impl Effect {
+    pub fn new(name: &'static str, class: ToolClass) -> Arc<Self> {
+        Self::with_trust(name, class, Trust::Owner)
+    }
+
+    /// One whose results a stranger wrote.
+    pub fn outside(name: &'static str) -> Arc<Self> {
+        Self::with_trust(name, ToolClass::Read, Trust::Outside)
+    }
+
+    fn with_trust(name: &'static str, class: ToolClass, trust: Trust) -> Arc<Self> {
+        Arc::new(Self { name, class, trust, runs: Mutex::default(), program: Mutex::new("/bin/true".into()) })
+    }
+
+    pub fn runs(&self) -> usize {
+        self.runs.lock().unwrap().len()
+    }
+}
+
+#[async_trait]
+impl Tool for Effect {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn group(&self) -> &'static str {
+        "test"
+    }
+
+    fn class(&self) -> ToolClass {
+        self.class
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        let names = ["to", "path", "text"].map(|name| (name.to_owned(), serde_json::json!({ "type": "string" })));
+        Map::from_iter([
+            ("type".to_owned(), "object".into()),
+            ("properties".to_owned(), Value::Object(Map::from_iter(names))),
+        ])
+    }
+
+    fn is_repeatable(&self) -> bool {
+        false
+    }
+
+    fn paths(&self, arguments: &Value) -> Vec<PathArgument> {
+        let path = arguments["path"].as_str();
+        path.map(|path| PathArgument { path: path.to_owned(), write: self.class != ToolClass::Read })
+            .into_iter()
+            .collect()
+    }
+
+    fn destination(&self, arguments: &Value) -> Option<String> {
+        arguments["to"].as_str().map(str::to_owned)
+    }
+
+    fn bound_to(&self, _: &Value) -> Vec<String> {
+        vec![self.program.lock().unwrap().clone()]
+    }
+
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        if let Some(path) = arguments["path"].as_str().filter(|_| self.class == ToolClass::Write) {
+            assert!(!context.read_only);
+            std::fs::write(path, arguments["text"].as_str().unwrap_or_default()).map_err(|error| error.to_string())?;
+        }
+        let text = match arguments["path"].as_str().filter(|_| self.class == ToolClass::Read) {
+            Some(path) => std::fs::read_to_string(path).map_err(|error| error.to_string())?,
+            None => format!("{} done", self.name),
+        };
+        self.runs.lock().unwrap().push(arguments);
+        Ok(ToolText { text, trust: self.trust })
+    }
+}

@@ -1,0 +1,73 @@
+//! Calls that wait for the owner.
+
+use limpid_core::{CallId, ConversationId, DraftState, Trust, TurnId};
+
+use super::Bench;
+use super::sample::{ODD, conversation};
+use crate::{Draft, DraftId, NewDraft, Store, StoreError};
+
+/// A draft holds the exact action and comes back as it was kept; kept twice, it is one.
+// SEC-010
+pub async fn a_draft_is_kept_once_with_all_that_it_is(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let kept = keep(store, "c1").await;
+    assert_eq!((kept.new.clone(), kept.state, kept.changed_ms), (new("c1"), DraftState::Open, 5));
+    assert_eq!(store.keep_draft(new("c1")).await.unwrap(), kept);
+    let other = store.keep_draft(new("c2")).await.unwrap();
+    assert_ne!(other.id, kept.id);
+    assert_eq!(store.drafts(&[DraftState::Open]).await.unwrap().rows, [kept.clone(), other]);
+    assert_eq!(store.draft(DraftId(99)).await.unwrap(), None);
+    assert_eq!(bench.other.draft(kept.id).await.unwrap(), None, "it is its owner's");
+}
+
+/// Of two who approve a draft one wins, and every step stays known.
+// SEC-010
+pub async fn a_draft_moves_forward_only(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let id = keep(store, "c1").await.id;
+    store.move_draft(id, DraftState::Approved, "command line", 6).await.unwrap();
+    let again = store.move_draft(id, DraftState::Approved, "chat", 7).await;
+    assert!(matches!(&again, Err(StoreError::Invalid(why)) if why.contains("is approved")), "{again:?}");
+    store.move_draft(id, DraftState::Sending, "", 8).await.unwrap();
+    let sent = store.move_draft(id, DraftState::Sent, "250 ok", 9).await.unwrap();
+    assert_eq!((sent.state, sent.detail.as_str(), sent.changed_ms), (DraftState::Sent, "250 ok", 9));
+    assert!(store.drafts(&[DraftState::Open]).await.unwrap().rows.is_empty());
+    let steps = store.draft_events(id).await.unwrap().rows;
+    let steps: Vec<_> = steps.iter().map(|step| format!("{} {} {}", step.state, step.detail, step.at_ms)).collect();
+    assert_eq!(steps, ["open  5", "approved command line 6", "sending  8", "sent 250 ok 9"]);
+    let missing = store.move_draft(DraftId(99), DraftState::Refused, "", 9).await;
+    assert!(matches!(missing, Err(StoreError::NotFound { .. })));
+}
+
+/// A file's label goes with its bytes.
+// SEC-002
+pub async fn a_label_belongs_to_the_bytes_of_a_file(bench: &Bench) {
+    let store = bench.store.as_ref();
+    store.label_file("/w/a.md", "h1", Trust::Outside, 1).await.unwrap();
+    assert_eq!(store.file_label("h1").await.unwrap(), Some(Trust::Outside));
+    assert_eq!(store.file_label("h2").await.unwrap(), None);
+    assert_eq!(bench.other.file_label("h1").await.unwrap(), None);
+}
+
+async fn keep(store: &dyn Store, call: &str) -> Draft {
+    store.create_conversation(conversation("a", 1)).await.unwrap();
+    store.keep_draft(new(call)).await.unwrap()
+}
+
+fn new(call: &str) -> NewDraft {
+    NewDraft {
+        conversation: ConversationId::new("a"),
+        turn: TurnId::new("t1"),
+        call: CallId::new(call),
+        tool: "send_mail".to_owned(),
+        arguments: format!("{{\"to\":{ODD:?}}}"),
+        hash: "00ff".to_owned(),
+        folder: "/w".to_owned(),
+        destination: Some("eve@example.com".to_owned()),
+        why: "text from outside was read".to_owned(),
+        led_by: ODD.to_owned(),
+        trust: Trust::Outside,
+        now_ms: 5,
+        expires_ms: 500,
+    }
+}

@@ -1,0 +1,110 @@
+//! Calls that wait for the owner, and files that hold what strangers wrote.
+
+use async_trait::async_trait;
+use limpid_core::{CallId, ConversationId, DraftState, Trust, TurnId};
+
+use crate::{Listed, StoreError};
+
+/// Drafts (SEC-010) and labels of files (SEC-002).
+#[async_trait]
+pub trait Drafts: Send + Sync {
+    /// Keeps a call that waits for the owner. The same call of the same turn is one draft, however often it is kept.
+    async fn keep_draft(&self, new: NewDraft) -> Result<Draft, StoreError>;
+
+    /// One draft, or none of that number.
+    async fn draft(&self, id: DraftId) -> Result<Option<Draft>, StoreError>;
+
+    /// Drafts in one of these states, oldest first.
+    async fn drafts(&self, states: &[DraftState]) -> Result<Listed<Draft>, StoreError>;
+
+    /// Moves a draft on; `detail` says why or what came of it.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when there is none; [`StoreError::Invalid`] when it does not lead there from where it
+    /// stands, so that of two who approve one draft only one carries it out.
+    async fn move_draft(&self, id: DraftId, next: DraftState, detail: &str, now_ms: i64) -> Result<Draft, StoreError>;
+
+    /// What happened to a draft, oldest first.
+    async fn draft_events(&self, id: DraftId) -> Result<Listed<DraftEvent>, StoreError>;
+
+    /// Keeps who wrote the least trusted text in a file, by its path and the SHA-256 of its bytes.
+    async fn label_file(&self, path: &str, hash: &str, trust: Trust, now_ms: i64) -> Result<(), StoreError>;
+
+    /// The label of a file with these bytes, wherever it lies; none when it has none.
+    async fn file_label(&self, hash: &str) -> Result<Option<Trust>, StoreError>;
+
+    /// Every file that was ever labelled, as it was then.
+    async fn labelled_files(&self) -> Result<Vec<LabelledFile>, StoreError>;
+}
+
+/// A file that holds what strangers wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelledFile {
+    /// Where it lay.
+    pub path: String,
+    /// The SHA-256 of its bytes.
+    pub hash: String,
+    /// Who wrote the least trusted text in it.
+    pub trust: Trust,
+}
+
+/// The number of a draft.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DraftId(pub i64);
+
+/// A call that is to wait for the owner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewDraft {
+    /// The conversation.
+    pub conversation: ConversationId,
+    /// The turn.
+    pub turn: TurnId,
+    /// The call.
+    pub call: CallId,
+    /// The tool.
+    pub tool: String,
+    /// The arguments: JSON, as the model wrote them.
+    pub arguments: String,
+    /// The hash of everything that an approval is bound to (SEC-011).
+    pub hash: String,
+    /// The folder that relative paths begin at.
+    pub folder: String,
+    /// Where it would send or fetch something.
+    pub destination: Option<String>,
+    /// Why it waits.
+    pub why: String,
+    /// Which text led to it, in short.
+    pub led_by: String,
+    /// Who wrote that text.
+    pub trust: Trust,
+    /// The time, in milliseconds since 1970.
+    pub now_ms: i64,
+    /// When it is too late to approve it, in milliseconds since 1970.
+    pub expires_ms: i64,
+}
+
+/// One draft as it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draft {
+    /// Its number.
+    pub id: DraftId,
+    /// What it is.
+    pub new: NewDraft,
+    /// Where it stands.
+    pub state: DraftState,
+    /// What came of it, or why it stands there; empty when there is nothing to say.
+    pub detail: String,
+    /// When it came to stand there, in milliseconds since 1970.
+    pub changed_ms: i64,
+}
+
+/// One step of a draft.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DraftEvent {
+    /// Where it came to stand.
+    pub state: DraftState,
+    /// What came of it, or why.
+    pub detail: String,
+    /// When, in milliseconds since 1970.
+    pub at_ms: i64,
+}

@@ -1,0 +1,106 @@
+//! `draft`.
+
+use limpid_core::DraftState;
+use limpid_runtime::Agent;
+use limpid_store::{Draft, DraftEvent, DraftId};
+use serde_json::{Value, json};
+
+use super::conversation::in_zone;
+use crate::cli::DraftCommand;
+use crate::failure::{ExitStatus, Failure};
+use crate::output;
+
+/// Carries out `draft …`.
+///
+/// # Errors
+/// When there is no such draft, when it does not wait any more, or when it failed.
+pub async fn run(agent: &Agent, command: &DraftCommand) -> Result<(), Failure> {
+    match command {
+        DraftCommand::List { all, json } => list(agent, *all, *json).await,
+        DraftCommand::Show { id, json } => show(agent, DraftId(*id), *json).await,
+        DraftCommand::Approve { id, json } => {
+            let draft = agent.approve_draft(DraftId(*id)).await?;
+            told(agent, &draft, *json)?;
+            match draft.state {
+                DraftState::Failed => Err(Failure::new(ExitStatus::Failed, "the draft was not carried out")),
+                _ => Ok(()),
+            }
+        }
+        DraftCommand::Refuse { id, json } => told(agent, &agent.refuse_draft(DraftId(*id)).await?, *json),
+    }
+}
+
+async fn list(agent: &Agent, all: bool, json: bool) -> Result<(), Failure> {
+    let listed = agent.drafts(all).await?;
+    if json {
+        let rows: Vec<Value> = listed.rows.iter().map(head).collect();
+        output::json("drafts", &rows)?;
+    } else if listed.rows.is_empty() {
+        output::tell("No draft waits.");
+    } else {
+        let rows: Vec<Vec<String>> = listed
+            .rows
+            .iter()
+            .map(|draft| {
+                vec![
+                    draft.id.0.to_string(),
+                    draft.state.to_string(),
+                    in_zone(draft.new.expires_ms, &agent.zone()),
+                    draft.new.tool.clone(),
+                    draft.new.destination.clone().unwrap_or_default(),
+                    draft.new.why.clone(),
+                ]
+            })
+            .collect();
+        output::line(&output::table(&["draft", "state", "until", "tool", "to", "why"], &rows))?;
+    }
+    super::tell_broken(&listed.broken);
+    Ok(())
+}
+
+async fn show(agent: &Agent, id: DraftId, json: bool) -> Result<(), Failure> {
+    let (draft, events) = agent.draft(id).await?;
+    if json {
+        let step =
+            |event: &DraftEvent| json!({"state": event.state.as_str(), "detail": event.detail, "at_ms": event.at_ms});
+        let mut value = head(&draft);
+        value["events"] = events.iter().map(step).collect();
+        return output::json("draft", &value);
+    }
+    let zone = agent.zone();
+    let new = &draft.new;
+    let mut lines = vec![format!("{} {}", new.tool, new.arguments)];
+    lines.extend(new.destination.as_ref().map(|destination| format!("to     {destination}")));
+    lines.push(format!("in     {}", new.folder));
+    lines.push(format!("why    {}", new.why));
+    lines.push(format!("led by {}", new.led_by));
+    lines.push(format!("from   {} ({})", new.conversation, in_zone(new.now_ms, &zone)));
+    lines.push(format!("until  {}", in_zone(new.expires_ms, &zone)));
+    for event in &events {
+        let line = format!("{}  {} {}", in_zone(event.at_ms, &zone), event.state, event.detail);
+        lines.push(line.trim_end().to_owned());
+    }
+    output::line(&lines.join("\n"))
+}
+
+fn told(agent: &Agent, draft: &Draft, json: bool) -> Result<(), Failure> {
+    if json {
+        return output::json("draft", &head(draft));
+    }
+    let at = in_zone(draft.changed_ms, &agent.zone());
+    output::tell(format!("Draft {} is {} ({at}). {}", draft.id.0, draft.state, draft.detail).trim_end());
+    Ok(())
+}
+
+fn head(draft: &Draft) -> Value {
+    let new = &draft.new;
+    // Arguments are JSON unless somebody broke the record.
+    let arguments = serde_json::from_str(&new.arguments).unwrap_or_else(|_| Value::String(new.arguments.clone()));
+    json!({
+        "id": draft.id.0, "state": draft.state.as_str(), "detail": draft.detail, "tool": new.tool,
+        "arguments": arguments, "hash": new.hash, "folder": new.folder, "destination": new.destination,
+        "why": new.why, "led_by": new.led_by, "trust": new.trust.as_str(),
+        "conversation": new.conversation.as_str(), "turn": new.turn.as_str(), "call": new.call.as_str(),
+        "made_ms": new.now_ms, "expires_ms": new.expires_ms, "changed_ms": draft.changed_ms,
+    })
+}
