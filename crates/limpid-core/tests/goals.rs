@@ -66,6 +66,10 @@ impl Log {
     }
 }
 
+fn clear(manager: &mut GoalManager<'_>) -> Result<(), GoalError> {
+    manager.clear()
+}
+
 // OLLM-063 OLLM-064 OLLM-065 OLLM-066
 #[test]
 fn the_seeds_manager_does_what_it_says() {
@@ -135,9 +139,9 @@ fn a_new_task_takes_the_place_of_the_shown_goal_and_resuming_restores_it() {
     assert_eq!(log.shown()[1..], ["Paint paused [Buy=in-progress]", "*Cook active []"]);
     log.change(|manager| manager.resume_goal(&GoalId::new("g2"))).unwrap();
     assert_eq!(log.goals().shown(), Some(&before), "unchanged");
-    log.change(|manager| manager.clear()).unwrap();
+    log.change(clear).unwrap();
     assert_eq!(log.goals().shown(), None);
-    assert!(matches!(log.change(|manager| manager.clear()), Err(GoalError::NoGoal)));
+    assert!(matches!(log.change(clear), Err(GoalError::NoGoal)));
 }
 
 // OLLM-073 OLLM-130
