@@ -115,5 +115,5 @@ async fn completion_offers_commands_and_what_they_take() {
     bench.write("skills/mod/SKILL.md", "---\ndescription: Of a car\n---\nText.\n");
     assert_eq!(words("/mo").await, ["/mode", "/model", "/mod"]);
     let said = agent.command(&ConversationChoice::Last, "/mod it").await.unwrap();
-    assert_eq!(said, limpid_runtime::slash::Slash::Message("/mod it".to_owned()), "a skill is no slip of a command");
+    assert_eq!(said, Slash::Message("/mod it".to_owned()), "a skill is no slip of a command");
 }

@@ -83,7 +83,13 @@ pub(crate) fn second_turn() -> Inputs {
 fn tool(name: &str, argument: &str) -> ToolInput {
     let schema = json!({"type": "object", "properties": {argument: {"type": "string"}}, "required": [argument]});
     let schema = schema.as_object().unwrap().clone();
-    ToolInput { name: name.to_owned(), group: "test".to_owned(), description: format!("About {argument}."), schema }
+    ToolInput {
+        name: name.to_owned(),
+        group: "test".to_owned(),
+        description: format!("About {argument}."),
+        schema,
+        ..ToolInput::default()
+    }
 }
 
 /// A call with nothing special.

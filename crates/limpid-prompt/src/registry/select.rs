@@ -25,7 +25,7 @@ pub fn select<'a>(prompts: impl IntoIterator<Item = &'a RegisteredPrompt>, occas
         match missing(prompt, occasion.tools) {
             None => usable.push(prompt),
             Some(tools) => {
-                input.unused.push(unused(&prompt.id(), format!("it needs tools that are not here: {tools}")))
+                input.unused.push(unused(&prompt.id(), format!("it needs tools that are not here: {tools}")));
             }
         }
     }

@@ -64,6 +64,8 @@ fn context() -> ToolContext {
         conversation: ConversationId::new("c1"),
         turn: TurnId::new("t1"),
         trust: Trust::Owner,
+        tier: limpid_core::Tier::ALL[2],
+        read_only: false,
     }
 }
 
