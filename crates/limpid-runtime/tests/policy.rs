@@ -239,6 +239,7 @@ text = "Done."
     let other = Bench::new(&own).await;
     let mut options = other.options();
     options.store = Some(Arc::clone(agent.store()));
+    options.ids = Arc::clone(&server.ids) as Arc<dyn limpid_runtime::Ids>;
     options.tools = vec![Arc::clone(&tools[2]) as Arc<dyn Tool>];
     let agent = Agent::open(options).unwrap();
     let new = ChatRequest { conversation: limpid_runtime::ConversationChoice::New, ..last("and now?") };
