@@ -96,6 +96,14 @@ impl Agent {
         self.inner.arrange(conversation, setting).await
     }
 
+    /// The conversation that something is to be set in, made when there is none.
+    ///
+    /// # Errors
+    /// When there is none of that id, or the store cannot be written.
+    pub async fn conversation_for_settings(&self, choice: &ConversationChoice) -> Result<ConversationId, AgentError> {
+        Ok(self.inner.found_or_new(choice).await?.id)
+    }
+
     /// Begins, extends or ends the focus of a conversation; returns what is on afterwards.
     ///
     /// # Errors

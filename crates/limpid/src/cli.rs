@@ -63,7 +63,7 @@ pub enum Command {
     /// List, show, make and check styles of agent
     #[command(subcommand)]
     Profile(ProfileCommand),
-    /// List and show modes
+    /// List and show modes, switch between them, keep one for a while
     #[command(subcommand)]
     Mode(ModeCommand),
     /// List, fetch, test and remove models

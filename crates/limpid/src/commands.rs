@@ -10,6 +10,7 @@ pub mod first_model;
 pub mod goal;
 pub mod init;
 pub mod memory;
+pub mod mode;
 pub mod model;
 pub mod profile;
 pub mod prompt;
@@ -42,7 +43,7 @@ pub async fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Doctor(args)) => doctor::run(&context, args.json).await,
         Some(Command::Prompt(command)) => prompt::run(&context, command).await,
         Some(Command::Profile(command)) => profile::run(&context, command),
-        Some(Command::Mode(command)) => profile::run_mode(&context, command),
+        Some(Command::Mode(command)) => mode::run(&context, command).await,
         Some(Command::Model(command)) => model::run(&context, command).await,
         Some(Command::Memory(command)) => memory::run(&context.agent()?, command).await,
         Some(Command::Goal(command)) => goal::run(&context.agent()?, command).await,

@@ -61,12 +61,49 @@ pub enum ModeCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Show the templates of a mode
+    /// Show the mode of a conversation; with a name, the templates of that mode
     Show {
         /// Its name
-        name: String,
-        /// The profile
+        name: Option<String>,
+        /// The profile, with a name
         #[arg(long, value_name = "NAME")]
         profile: Option<String>,
+        /// The conversation, without a name: an id or `last` [default: last]
+        #[arg(long, short, value_name = "ID")]
+        conversation: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Switch the mode of a conversation
+    Set {
+        /// The mode
+        name: String,
+        /// The conversation: an id, `last` or `new` [default: last]
+        #[arg(long, short, value_name = "ID")]
+        conversation: Option<String>,
+    },
+    /// List the last hundred switches of a conversation, newest first
+    History {
+        /// The conversation: an id or `last` [default: last]
+        #[arg(long, short, value_name = "ID")]
+        conversation: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Keep the mode of a conversation for a while
+    Focus {
+        /// Minutes, 1 to 240 [default: 25]
+        minutes: Option<u32>,
+        /// Make the focus that is on longer, by 1 to 120 minutes
+        #[arg(long, value_name = "MINUTES", conflicts_with = "minutes")]
+        extend: Option<u32>,
+        /// End it
+        #[arg(long, conflicts_with_all = ["minutes", "extend"])]
+        off: bool,
+        /// The conversation: an id or `last` [default: last]
+        #[arg(long, short, value_name = "ID")]
+        conversation: Option<String>,
     },
 }

@@ -95,6 +95,7 @@ async fn turn(
     stop: &CancellationToken,
 ) -> Result<ConversationId, Failure> {
     let can_answer = request.can_answer;
+    let mut changes = agent.subscribe();
     let mut handle = agent.chat(request).await?;
     let conversation = handle.conversation().clone();
     let mut stopped = false;
@@ -105,9 +106,17 @@ async fn turn(
                 handle.cancel();
                 continue;
             }
+            Ok(change) = changes.recv() => {
+                printer.change(&conversation, &change)?;
+                continue;
+            }
             event = handle.next() => event,
         };
         let Some(event) = event else { break };
+        // What changed before this event was told before it.
+        while let Ok(change) = changes.try_recv() {
+            printer.change(&conversation, &change)?;
+        }
         printer.print(&event)?;
         if let AgentEvent::Question { id, .. } = &event
             && can_answer

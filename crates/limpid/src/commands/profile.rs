@@ -1,17 +1,15 @@
-//! `profile` and `mode`.
+//! `profile`.
 
 use std::collections::BTreeMap;
 
-use limpid_core::Tier;
 use limpid_model::tokens::ExactCounter;
-use limpid_prompt::Profile;
 use limpid_prompt::problem::Severity;
 use limpid_runtime::profile_files::{self, OwnState};
 use serde::Serialize;
 use similar::TextDiff;
 
 use super::context::Context;
-use crate::cli::{ModeCommand, ProfileCommand};
+use crate::cli::ProfileCommand;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
 
@@ -39,21 +37,6 @@ pub fn run(context: &Context, command: &ProfileCommand) -> Result<(), Failure> {
             output::tell(&format!("The shipped text of {file} is back; yours is kept as {}.", kept.display()));
             Ok(())
         }
-    }
-}
-
-/// Carries out `mode …`.
-///
-/// # Errors
-/// When the profile or the mode does not exist.
-pub fn run_mode(context: &Context, command: &ModeCommand) -> Result<(), Failure> {
-    match command {
-        ModeCommand::List { profile, json } => {
-            let profile = context.profile(profile.as_deref())?;
-            let names: Vec<&str> = profile.modes().collect();
-            if *json { output::json("modes", &names) } else { output::line(&names.join("\n")) }
-        }
-        ModeCommand::Show { name, profile } => show_mode(&*context.profile(profile.as_deref())?, name),
     }
 }
 
@@ -212,18 +195,5 @@ fn diff(context: &Context, name: &str) -> Result<(), Failure> {
     if shown == 0 {
         output::tell(&format!("No file of yours in the profile `{name}` differs from what ships."));
     }
-    Ok(())
-}
-
-fn show_mode(profile: &Profile, name: &str) -> Result<(), Failure> {
-    for tier in Tier::ALL {
-        let found = profile
-            .mode(name, tier)
-            .map_err(|error| Failure::new(ExitStatus::Usage, error))?
-            .ok_or_else(|| Failure::new(ExitStatus::Usage, format!("the profile `{}` has no modes", profile.name())))?;
-        let own = if found.tried.is_empty() { "" } else { " (no file of its own)" };
-        output::line(&format!("tier {tier}: {}{own}", found.form.source))?;
-    }
-    output::tell(&format!("A template's text: limpid profile show {} modes/{name}/tier3.md", profile.name()));
     Ok(())
 }

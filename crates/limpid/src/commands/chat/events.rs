@@ -1,9 +1,9 @@
 //! How the events of a turn are printed: the answer on standard output as it comes, everything else beside it; or
 //! every event as one line of JSON.
 
-use limpid_core::Usage;
 use limpid_core::goal::WithoutMarkers;
-use limpid_runtime::{AgentEvent, Outcome, SlashReply};
+use limpid_core::{ConversationId, Usage};
+use limpid_runtime::{AgentEvent, BusEvent, Outcome, SlashReply};
 use serde_json::{Value, json};
 
 use crate::environment::Environment;
@@ -107,6 +107,21 @@ impl Printer {
         }
     }
 
+    /// Prints what changed in the conversation, for a program: the stream that every surface sees (OLLM-110).
+    ///
+    /// # Errors
+    /// When standard output cannot be written.
+    pub fn change(&self, conversation: &ConversationId, event: &BusEvent) -> Result<(), Failure> {
+        if !self.json || event.conversation.as_ref().is_some_and(|id| id != conversation) {
+            return Ok(());
+        }
+        let mut shape = json!({"type": "change"});
+        if let (Some(shape), Ok(Value::Object(event))) = (shape.as_object_mut(), serde_json::to_value(event)) {
+            shape.extend(event);
+        }
+        output::line(&shape.to_string())
+    }
+
     /// Prints what a command came to.
     ///
     /// # Errors
@@ -115,7 +130,7 @@ impl Printer {
         if !self.json {
             return output::line(&reply.text);
         }
-        let conversation = reply.conversation.as_ref().map(limpid_core::ConversationId::as_str);
+        let conversation = reply.conversation.as_ref().map(ConversationId::as_str);
         let shape = json!({
             "type": "command", "version": output::JSON_VERSION, "command": reply.command, "conversation": conversation,
             "text": reply.text, "changed": reply.changed,

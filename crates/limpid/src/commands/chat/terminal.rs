@@ -34,6 +34,9 @@ pub(super) async fn run(context: &Context, agent: &Agent, talk: &TalkArgs, json:
     if let Some(known) = agent.find_conversation(&conversation).await? {
         output::tell(&format!("Going on with “{}”; a new one begins with --conversation new.", known.title));
     }
+    if let Ok(tiers) = agent.tiers(&conversation).await {
+        output::tell(&tiers.to_string());
+    }
     output::tell("/help lists the commands, Ctrl-C stops an answer, Ctrl-D leaves.");
     loop {
         let line;
