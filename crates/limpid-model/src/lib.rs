@@ -15,6 +15,7 @@ pub mod catalogue;
 pub mod chain;
 mod errors;
 pub mod gguf;
+mod held;
 mod json;
 mod json_tools;
 mod key;
@@ -32,6 +33,7 @@ pub mod tokens;
 mod wire;
 
 pub use chain::{Ask, Chain, ChainEvent};
+pub use held::Held;
 pub use key::ApiKey;
 pub use model::{
     FinishReason, Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared, ReplyForm, Sampling, ToolUse,

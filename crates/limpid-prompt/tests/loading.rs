@@ -85,12 +85,20 @@ fn what_a_profile_does_not_define_is_limpids() {
 // PRO-011
 #[test]
 fn a_tool_of_two_names_is_offered_under_the_one_that_the_profile_chose() {
-    let limpid = "[tools]\nwithout = [\"shell\"]\n[path.chat]\nmessages = []\n\
-        [path.small]\nmessages = [{ tools = [\"shell\"] }]\n";
+    let system = "{ role = \"system\", sections = [\"soul\"] }";
+    let limpid = format!(
+        "[tools]\nwithout = [\"shell\"]\n[path.chat]\nmessages = [{system}]\n[path.small]\nmessages = [{{ tools = \
+         [\"shell\"] }}, {system}]\n"
+    );
+    let kai = format!("[tools]\nwithout = [\"exec\"]\n[path.own]\nmessages = [{system}]\n");
+    let koshi = format!("[path.own]\nmessages = [{system}]\n");
     let below = shipped(&[
-        ("limpid/profile.toml", limpid),
-        ("kai/profile.toml", "[tools]\nwithout = [\"exec\"]\n[path.own]\nmessages = []\n"),
-        ("koshi/profile.toml", "[path.own]\nmessages = []\n"),
+        ("limpid/profile.toml", limpid.as_str()),
+        ("limpid/sections/soul.md", "I am Limpid."),
+        ("kai/profile.toml", kai.as_str()),
+        ("kai/sections/soul.md", "I am Kai."),
+        ("koshi/profile.toml", koshi.as_str()),
+        ("koshi/sections/soul.md", "I am Koshi."),
     ]);
     let profiles = load([below]);
     let offers = |profile: &str, path: &str| {

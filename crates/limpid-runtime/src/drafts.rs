@@ -154,6 +154,7 @@ impl Inner {
             trust: draft.new.trust,
             tier: Tier::ALL[2],
             read_only: false,
+            approved: false,
         }
     }
 

@@ -274,6 +274,7 @@ impl Driver<'_> {
             trust: moment.trust,
             tier: self.tier(),
             read_only: self.tools.is_read_only(),
+            approved: false,
         }
     }
 

@@ -45,6 +45,12 @@ impl By {
         }
     }
 
+    /// The model, with the owner's yes to this very call where there is one (SEC-011).
+    pub(crate) fn approved_turn(context: &ToolContext) -> Self {
+        let trust = if context.approved { Trust::Owner } else { context.trust };
+        Self { trust, ..Self::turn(context) }
+    }
+
     /// The owner, by hand.
     pub(crate) fn owner(source: &str, now_ms: i64) -> Self {
         Self { trust: Trust::Owner, source: source.to_owned(), conversation: None, now_ms }

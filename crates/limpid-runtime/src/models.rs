@@ -4,12 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures_util::stream::BoxStream;
 use limpid_core::FailureClass;
 use limpid_model::catalogue::{Downloads, Installed, ModelProfile, ModelProfiles};
 use limpid_model::provider::{Settings, find_servers_at, presets, resolve};
-use limpid_model::{ApiKey, Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared, Timeouts};
-use tokio_util::sync::CancellationToken;
+use limpid_model::{ApiKey, Held, Model, ModelCard, ModelError, Timeouts};
 
 use crate::config::Config;
 use crate::error::AgentError;
@@ -97,7 +95,7 @@ impl Shelf {
             return Ok(Arc::clone(model));
         }
         if card.local || self.only.is_some() {
-            return Ok(Arc::new(Held { model: Arc::clone(model), card: card.clone() }));
+            return Ok(Arc::new(Held::new(Arc::clone(model), card.clone())));
         }
         let mut settings = settings(&self.config, &self.environment);
         settings.cards = vec![card.clone()];
@@ -182,34 +180,6 @@ impl Shelf {
         let message =
             format!("this program was built without the local engine, so it cannot run {name}; choose another model");
         Err(ModelError::new(FailureClass::UnknownModel, message).into())
-    }
-}
-
-/// A model that has a larger window than it may use.
-struct Held {
-    model: Arc<dyn Model>,
-    card: ModelCard,
-}
-
-impl Model for Held {
-    fn info(&self) -> &ModelCard {
-        &self.card
-    }
-
-    fn prepare(&self, call: &ModelCall) -> Result<Prepared, ModelError> {
-        self.model.prepare(call)
-    }
-
-    fn template(&self, call: &ModelCall) -> Result<Vec<String>, ModelError> {
-        self.model.template(call)
-    }
-
-    fn send(
-        &self,
-        prepared: Prepared,
-        cancel: CancellationToken,
-    ) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
-        self.model.send(prepared, cancel)
     }
 }
 

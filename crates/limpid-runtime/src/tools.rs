@@ -194,7 +194,8 @@ impl TurnTools {
                 Decision::Ask(Why { reason, bound_to: facts.hash })
             }
             Verdict::Allowed | Verdict::NeedsApproval { .. } => {
-                Decision::Run(Box::new(Permit { tool, call: call.clone(), arguments, facts }))
+                let approved = planned.approved.as_ref() == Some(&facts.hash);
+                Decision::Run(Box::new(Permit { tool, call: call.clone(), arguments, facts, approved }))
             }
         }
     }
@@ -222,7 +223,8 @@ impl TurnTools {
     }
 
     async fn try_run(&self, context: ToolContext, permit: Permit) -> Result<ToolText, String> {
-        let Permit { tool, call, arguments, facts } = permit;
+        let Permit { tool, call, arguments, facts, approved } = permit;
+        let context = ToolContext { approved, ..context };
         if let Some((limit, refusal)) = tool.calls_a_message()
             && self.count(&call.name) > limit
         {
@@ -263,6 +265,8 @@ pub(crate) struct Permit {
     call: ToolCall,
     arguments: Value,
     facts: CallFacts,
+    /// Whether the owner has said yes to this very call.
+    approved: bool,
 }
 
 impl Permit {

@@ -184,8 +184,9 @@ calls = [{ id = "b", name = "create_checkpoint", arguments = { description = "Fi
 [[reply]]
 calls = [{ id = "c", name = "create_checkpoint", arguments = { description = "Pack" } }]
 [[reply]]
+calls = [{ id = "d", name = "update_checkpoint", arguments = { checkpoint_id = "find a VAN", status = "completed" } }]
+[[reply]]
 calls = [
-  { id = "d", name = "update_checkpoint", arguments = { checkpoint_id = "find a VAN", status = "completed" } },
   { id = "e", name = "record_decision", arguments = { description = "In June", rationale = "school", locked = true } },
   { id = "f", name = "record_artifact", arguments = { path = "docs/plan.md", action = "created" } },
 ]

@@ -178,7 +178,7 @@ async fn counts_and_costs_are_the_providers() {
 // PRO-024
 #[tokio::test]
 async fn the_estimate_follows_what_the_provider_counts() {
-    let bench = Bench::new("[[reply]]\ntext = \"ok\"\nusage = { input = 3000, output = 2 }\n").await;
+    let bench = Bench::new("[[reply]]\ntext = \"ok\"\nusage = { input = 9000, output = 2 }\n").await;
     let agent = bench.agent();
     let before = agent.prompt_preview(next("hi")).await.unwrap();
     assert_eq!(before.counter(), "estimate");

@@ -203,7 +203,7 @@ async fn a_kept_moment_is_listed_and_restores_messages_digests_and_mode() {
         say(&agent, &question(n)).await;
     }
     agent.compact(&last()).await.unwrap();
-    let kept = agent.keep_snapshot(&last(), "before the detour").await.unwrap();
+    let kept = agent.keep_moment(&last(), "before the detour").await.unwrap();
     let then = agent.context(&last()).await.unwrap();
     say(&agent, "A detour that leads nowhere.").await;
     say(&agent, &question(13)).await;

@@ -27,7 +27,7 @@ pub trait Windows: Send + Sync {
     async fn keep_snapshot(&self, id: &ConversationId, new: NewSnapshot, now_ms: i64) -> Result<Snapshot, StoreError>;
 
     /// The kept moments of a conversation, newest first.
-    async fn snapshots(&self, id: &ConversationId) -> Result<Listed<Snapshot>, StoreError>;
+    async fn kept_snapshots(&self, id: &ConversationId) -> Result<Listed<Snapshot>, StoreError>;
 
     /// The message that a conversation began with: the person's first one.
     async fn first_message(&self, id: &ConversationId) -> Result<Option<StoredMessage>, StoreError>;

@@ -114,6 +114,8 @@ pub struct ToolContext {
     pub tier: Tier,
     /// Whether the mode is one that looks and changes nothing: programs see the workspace read-only (OLLM-038).
     pub read_only: bool,
+    /// Whether the owner has said yes to this very call.
+    pub approved: bool,
 }
 
 impl ToolContext {

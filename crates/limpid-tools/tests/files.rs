@@ -53,6 +53,7 @@ impl Bench {
             trust: Trust::Owner,
             tier: Tier::ALL[2],
             read_only: false,
+            approved: false,
         };
         tool.run(&context, arguments).await
     }

@@ -44,6 +44,7 @@ text = "Oolong."
 "#,
     )
     .await;
+    world.write("limpid.toml", "[tools]\ndefer = false\n");
     assert_eq!(world.done(&["chat", "What tea?"]).await, "Oolong.\n");
     let seen = results(&world);
     let result = |id: &str| seen.iter().find(|(call, _)| call == id).map(|(_, text)| text.as_str()).unwrap();
@@ -78,7 +79,7 @@ text = "ok"
     );
     for (trusted, boundary) in [(String::new(), true), (format!("trusted = [\"{folder}\"]\n"), false)] {
         let world = World::new(&script).await;
-        world.write("limpid.toml", &format!("[files]\nread = [\"{folder}\"]\n{trusted}"));
+        world.write("limpid.toml", &format!("[tools]\ndefer = false\n[files]\nread = [\"{folder}\"]\n{trusted}"));
         world.write("skills/tea/SKILL.md", "# Tea\n");
         world.done(&["chat", "read it"]).await;
         let seen = results(&world);
@@ -193,10 +194,12 @@ async fn no_program_has_a_socket_unless_the_network_is_granted() {
     let (_, without) = ran("", &commands).await;
     assert!(without[0].contains("refused") && without[1].contains("refused"), "{without:?}");
     assert!(without[2].starts_with("open"), "{without:?}");
-    let (_, with) = ran("[exec]\nnetwork = true\n", &commands).await;
+    let granted = "[exec]\nnetwork = true\n";
+    let (_, with) = ran(granted, &commands[..1]).await;
     // What came over the network may be anybody's.
     assert!(with[0].starts_with("[untrusted ") && with[0].contains("\nopen"), "{with:?}");
-    assert!(with[1].contains("refused"), "services of this machine stay out of reach: {with:?}");
+    let (_, with) = ran(granted, &commands[1..2]).await;
+    assert!(with[0].contains("refused"), "services of this machine stay out of reach: {with:?}");
 }
 
 // SEC-021 PICO-088

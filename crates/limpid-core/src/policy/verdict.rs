@@ -123,6 +123,8 @@ fn wrong_write(mode: &ModeRules, call: &Call<'_>) -> Option<String> {
     let mut written = call.paths.iter().filter(|path| path.write);
     match mode.writes {
         Writes::All => None,
+        // A program runs where nothing can be written in such a mode; its folder is no file that it writes (OLLM-038).
+        Writes::None if call.class == ToolClass::Execute => None,
         Writes::None => written.next().map(|path| format!("no file is written in this mode: {}", path.written)),
         Writes::Documents => {
             if call.class == ToolClass::Write && !call.paths.iter().any(|path| path.write) && !mode.names(&call.tool) {

@@ -39,7 +39,7 @@ impl SlashCommand for Compact {
             [] => scene.agent.compact(&choice).await?,
             ["undo"] => scene.agent.undo_compaction(&choice).await?,
             ["keep"] => {
-                let kept = scene.agent.keep_snapshot(&choice, "by hand").await?;
+                let kept = scene.agent.keep_moment(&choice, "by hand").await?;
                 return Ok(
                     scene.says(format!("This moment is kept as {}; `/compact restore {0}` goes back to it.", kept.id))
                 );

@@ -59,7 +59,7 @@ impl Tool for PromoteLearning {
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
         let Arguments { memory_key, soul_addition } = read_arguments(arguments)?;
         let which = memory_key.find(&*self.keeper.store).await?;
-        let made = self.keeper.promote(&which, soul_addition, &By::turn(context)).await;
+        let made = self.keeper.promote(&which, soul_addition, &By::approved_turn(context)).await;
         let promotion = made.map_err(|error| error.to_string())?;
         let (key, hits) = (&promotion.memory.key, promotion.memory.hits);
         Ok(ToolText::own(match promotion.state {

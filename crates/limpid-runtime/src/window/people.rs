@@ -88,7 +88,7 @@ impl Agent {
         let shown = scene.past.entries.iter().filter(|entry| scene.past.view.shows(entry.id)).count();
         let id = &scene.conversation.id;
         let attempts = inner.store.window_events(id, LISTED).await?.rows;
-        let snapshots = inner.store.snapshots(id).await?.rows;
+        let snapshots = inner.store.kept_snapshots(id).await?.rows;
         Ok(ContextReport {
             model: scene.model.info().name(),
             ledger: scene.ledger,
@@ -132,7 +132,7 @@ impl Agent {
     ///
     /// # Errors
     /// When there is no such conversation or the store fails.
-    pub async fn keep_snapshot(&self, conversation: &ConversationChoice, reason: &str) -> Result<Snapshot, AgentError> {
+    pub async fn keep_moment(&self, conversation: &ConversationChoice, reason: &str) -> Result<Snapshot, AgentError> {
         let conversation = self.known(conversation).await?;
         let inner = &self.inner;
         let view = inner.store.window(&conversation.id).await?;
@@ -147,7 +147,7 @@ impl Agent {
     /// When there is no such conversation or the store cannot be read.
     pub async fn snapshots(&self, conversation: &ConversationChoice) -> Result<Listed<Snapshot>, AgentError> {
         let conversation = self.known(conversation).await?;
-        Ok(self.inner.store.snapshots(&conversation.id).await?)
+        Ok(self.inner.store.kept_snapshots(&conversation.id).await?)
     }
 
     /// Goes back to a kept moment: the same messages are shown, the same digests, and the mode is the same. What was
@@ -162,7 +162,7 @@ impl Agent {
     ) -> Result<CompactionReport, AgentError> {
         let conversation = self.known(conversation).await?;
         let inner = &self.inner;
-        let kept = inner.store.snapshots(&conversation.id).await?.rows;
+        let kept = inner.store.kept_snapshots(&conversation.id).await?.rows;
         let kept = kept.into_iter().find(|kept| kept.id == snapshot).ok_or_else(|| AgentError::NotFound {
             what: "snapshot",
             name: snapshot.to_string(),

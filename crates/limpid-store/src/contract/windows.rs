@@ -84,10 +84,10 @@ pub async fn the_newest_five_automatic_snapshots_stay(bench: &Bench) {
     for n in 2..=9 {
         store.keep_snapshot(&id, kept(n, true), i64::from(n)).await.unwrap();
     }
-    let listed = store.snapshots(&id).await.unwrap().rows;
+    let listed = store.kept_snapshots(&id).await.unwrap().rows;
     assert_eq!(listed.iter().map(|row| row.at_ms).collect::<Vec<_>>(), [9, 8, 7, 6, 5, 1]);
     assert_eq!(listed[0].kept, kept(9, true));
-    assert_eq!(bench.other.snapshots(&id).await.unwrap().rows, []);
+    assert_eq!(bench.other.kept_snapshots(&id).await.unwrap().rows, []);
     let nowhere = store.keep_snapshot(&conversation_id("d"), kept(1, true), 1).await;
     assert!(matches!(nowhere, Err(StoreError::NotFound { .. })), "{nowhere:?}");
 }

@@ -47,7 +47,7 @@ impl Windows for SqliteStore {
         self.write(move |tx| keep(tx, &id, new, now_ms)).await
     }
 
-    async fn snapshots(&self, id: &ConversationId) -> Result<Listed<Snapshot>, StoreError> {
+    async fn kept_snapshots(&self, id: &ConversationId) -> Result<Listed<Snapshot>, StoreError> {
         let id = id.clone();
         self.read(move |tx| {
             let mut statement = tx.sql.prepare_cached(

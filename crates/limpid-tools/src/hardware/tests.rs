@@ -66,6 +66,7 @@ fn context() -> ToolContext {
         trust: Trust::Owner,
         tier: limpid_core::Tier::ALL[2],
         read_only: false,
+        approved: false,
     }
 }
 

@@ -91,5 +91,6 @@ pub fn context(trust: Trust) -> ToolContext {
         trust,
         tier: Tier::ALL[2],
         read_only: false,
+        approved: false,
     }
 }

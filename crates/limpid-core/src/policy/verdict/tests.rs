@@ -160,9 +160,11 @@ fn what_a_mode_does_not_offer_is_refused_and_sending_becomes_a_draft() {
     assert!(matches!(judged("planning", ToolClass::Execute), Verdict::Refused { .. }));
     let paths = [path("x.md", "/w/x.md")];
     let rules = ModeRules::of("debugger");
-    let write = Call { paths: &paths, ..call("t", ToolClass::Execute, &arguments) };
+    let touching = |class| Call { paths: &paths, ..call("t", class, &arguments) };
     let setting = Setting { mode: Some(&rules), ..setting(&NONE, Trust::Owner) };
-    assert!(matches!(judge(&setting, &write), Verdict::Refused { .. }));
+    assert!(matches!(judge(&setting, &touching(ToolClass::Remember)), Verdict::Refused { .. }));
+    // A program runs, and the sandbox keeps it from writing in its folder (OLLM-038).
+    assert_eq!(judge(&setting, &touching(ToolClass::Execute)), Verdict::Allowed);
 }
 
 // KAI-033

@@ -71,7 +71,7 @@ pub(super) async fn compact(agent: &Agent, id: &str, undo: bool, json: bool) -> 
 }
 
 pub(super) async fn keep(agent: &Agent, id: &str, reason: &str) -> Result<(), Failure> {
-    let kept = agent.keep_snapshot(&chosen(id), reason).await?;
+    let kept = agent.keep_moment(&chosen(id), reason).await?;
     output::line(&format!("This moment is kept as {}.", kept.id))
 }
 
