@@ -184,3 +184,30 @@ pub(crate) fn frame_of(conversation: Option<&Conversation>) -> Frame {
 pub(crate) fn effective(profile: &Profile, path: &str, inputs: &Inputs) -> Tier {
     profile.path(path).map_or(Tier::ALL[2], |path| render::tier(path, inputs))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // OLLM-025
+    #[test]
+    fn a_start_tells_memory_what_the_model_has_and_the_tier_that_is_used() {
+        let tiers = |actual: u32, window: u32, memory| Tiers {
+            model: "local/small".to_owned(),
+            memory,
+            actual: Some(WindowSize(actual)),
+            window: Some(WindowSize(window)),
+            effective: Tier::of(WindowSize(window)),
+        };
+        assert_eq!(
+            tiers(20_480, 20_480, Some(8_000_000_000)).to_string(),
+            "local/small has a window of 20480 tokens, tier 4 (Premium), in 8.0 GB of memory; prompts are of tier 4 \
+             (Premium)."
+        );
+        assert_eq!(
+            tiers(131_072, 16_384, None).to_string(),
+            "local/small has a window of 131072 tokens, tier 5 (Ultra); this conversation is held to a window of 16384 \
+             tokens, tier 3 (Standard); prompts are of tier 3 (Standard)."
+        );
+    }
+}

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use super::Table;
 
+// MEA-17
 pub(crate) fn measure(root: &Path) -> Result<Table, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let lean = timed(root, folder.path(), &["build", "--release", "-p", "limpid", "--no-default-features"])?;

@@ -14,6 +14,7 @@ const TURNS: usize = 20;
 /// 20 turns with such a pause span two days, with a clock change between them.
 const MINUTES: i64 = 48 * 60 / (TURNS as i64 - 1);
 
+// MEA-02
 pub(crate) fn measure() -> Result<Table, String> {
     let bodies = block_on(requests())?;
     let pairs: Vec<Pair> = bodies.windows(2).map(|pair| Pair::of(&pair[0], &pair[1])).collect();

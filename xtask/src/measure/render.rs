@@ -18,6 +18,7 @@ const BENCHMARKS: [(&str, &str); 5] = [
     ("everything, kai, counted", "the same with the tokens of every part counted"),
 ];
 
+// MEA-07
 pub(crate) fn measure(root: &Path) -> Result<Table, String> {
     let ran = Command::new("cargo")
         .current_dir(root)

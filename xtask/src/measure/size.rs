@@ -7,6 +7,7 @@ use std::process::Command;
 use super::Table;
 use super::program::release_folder;
 
+// MEA-06
 pub(crate) fn measure(root: &Path) -> Result<Table, String> {
     let lean = release_folder(root).with_file_name("lean");
     let built = Command::new("cargo")
