@@ -15,6 +15,7 @@ use std::sync::Arc;
 use crate::Store;
 
 pub mod conversations;
+pub mod deliveries;
 pub mod drafts;
 pub mod goals;
 pub mod leases;
@@ -53,6 +54,12 @@ macro_rules! contract_suite {
                 a_message_delivered_twice_is_accepted_once
                 nobody_sees_what_is_anothers
                 any_text_is_kept
+            }
+            deliveries {
+                a_key_is_delivered_once_ever
+                what_was_delivered_is_unread_until_it_is_read
+                what_has_nothing_to_say_leaves_no_trace
+                a_dead_target_and_a_stale_lease_are_refused
             }
             drafts {
                 a_draft_is_kept_once_with_all_that_it_is

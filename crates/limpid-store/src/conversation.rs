@@ -162,6 +162,8 @@ pub struct Conversation {
     pub session: Option<String>,
     /// Messages in it.
     pub messages: u64,
+    /// Deliveries in it that the owner has not seen (KAI-066).
+    pub unread: u64,
     /// When it was made, in milliseconds since 1970.
     pub created_ms: i64,
     /// When it was written to last, in milliseconds since 1970.

@@ -6,6 +6,7 @@
 //! # Layout
 //! - [`conversation`], [`turn`], [`ledger`], [`memory`], [`skill`], [`window`]: the parts of the interface with their
 //!   rows.
+//! - [`delivery`]: messages that nobody waits for.
 //! - [`setting`]: what was set in a conversation or for all, as a log.
 //! - [`promotion`]: memories that were taken into the soul, or are to be.
 //! - [`goal`]: what happened to the goals of a conversation, as a log.
@@ -17,6 +18,7 @@
 #[cfg(feature = "contract")]
 pub mod contract;
 pub mod conversation;
+pub mod delivery;
 pub mod draft;
 pub mod error;
 pub mod goal;
@@ -31,6 +33,7 @@ pub mod turn;
 pub mod window;
 
 pub use conversation::*;
+pub use delivery::*;
 pub use draft::*;
 pub use error::StoreError;
 pub use goal::*;
@@ -54,11 +57,21 @@ pub use window::*;
 /// }
 /// ```
 pub trait Store:
-    Conversations + Turns + Ledger + Memories + Promotions + Settings + Skills + Windows + GoalLogs + Drafts
+    Conversations + Turns + Ledger + Memories + Promotions + Settings + Skills + Windows + GoalLogs + Drafts + Deliveries
 {
 }
 
-impl<T: Conversations + Turns + Ledger + Memories + Promotions + Settings + Skills + Windows + GoalLogs + Drafts> Store
-    for T
+impl<T> Store for T where
+    T: Conversations
+        + Turns
+        + Ledger
+        + Memories
+        + Promotions
+        + Settings
+        + Skills
+        + Windows
+        + GoalLogs
+        + Drafts
+        + Deliveries
 {
 }

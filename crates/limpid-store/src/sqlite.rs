@@ -4,6 +4,7 @@ mod archive;
 mod backup;
 mod chain;
 mod conversations;
+mod deliveries;
 mod drafts;
 mod failure;
 mod goals;

@@ -176,6 +176,7 @@ fn conversation(row: &Row<'_>) -> Read<Conversation> {
         model: get(row, "model")?,
         session: get(row, "session")?,
         messages: count(row, "messages")?,
+        unread: count(row, "unread")?,
         created_ms: get(row, "created_ms")?,
         updated_ms: get(row, "updated_ms")?,
     })

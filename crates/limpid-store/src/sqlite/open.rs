@@ -23,6 +23,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0006_history.sql"),
     include_str!("../../migrations/0007_skills.sql"),
     include_str!("../../migrations/0008_drafts.sql"),
+    include_str!("../../migrations/0009_deliveries.sql"),
 ];
 
 /// A file and how long to wait for it.

@@ -1,0 +1,115 @@
+//! Messages that nobody waits for.
+
+use limpid_core::{Role, Trust};
+
+use super::Bench;
+use super::sample::{ODD, conversation, conversation_id, lease, message};
+use crate::{Delivery, DeliveryId, DeliveryOrigin, NewDelivery, NewMessage, Store, StoreError};
+
+/// A key is delivered once, whatever comes under it later and wherever it would go.
+// KAI-073 LES-097
+pub async fn a_key_is_delivered_once_ever(bench: &Bench) {
+    let store = bench.store.as_ref();
+    for id in ["c", "d"] {
+        store.create_conversation(conversation(id, 0)).await.unwrap();
+    }
+    assert!(store.enqueue(new("k", "c")).await.unwrap());
+    assert!(!store.enqueue(NewDelivery { text: "other".to_owned(), ..new("k", "d") }).await.unwrap());
+    let pending = pending(store).await;
+    assert_eq!((pending.len(), &pending[0].new), (1, &new("k", "c")));
+    let lease = lease(store, "c", 0).await;
+    let id = pending[0].id;
+    assert!(store.deliver(&lease, id, said(), 7).await.unwrap());
+    assert!(!store.deliver(&lease, id, said(), 8).await.unwrap(), "it was delivered");
+    assert!(!store.enqueue(new("k", "c")).await.unwrap(), "the key stays known");
+    assert_eq!(super::deliveries::pending(store).await, []);
+    let rows = store.messages(&conversation_id("c"), None).await.unwrap().rows;
+    let texts: Vec<_> = rows.iter().map(|row| (row.message.role, row.message.text.as_str(), row.at_ms)).collect();
+    assert_eq!(texts, [(Role::User, "[heartbeat]", 7), (Role::Assistant, ODD, 7)]);
+    assert!(store.unfinished_turns().await.unwrap().rows.is_empty());
+    assert!(bench.other.deliveries(9).await.unwrap().rows.is_empty(), "it is its owner's");
+}
+
+/// Unread stays so until the owner has seen the conversation.
+// KAI-066
+pub async fn what_was_delivered_is_unread_until_it_is_read(bench: &Bench) {
+    let store = bench.store.as_ref();
+    store.create_conversation(conversation("c", 0)).await.unwrap();
+    let lease = lease(store, "c", 0).await;
+    for key in ["k", "l"] {
+        store.enqueue(new(key, "c")).await.unwrap();
+    }
+    let unread = async || store.conversation(&conversation_id("c")).await.unwrap().unwrap().unread;
+    assert_eq!(unread().await, 0, "what is pending was not delivered");
+    for delivery in pending(store).await {
+        store.deliver(&lease, delivery.id, said(), 7).await.unwrap();
+    }
+    let listed = store.unread_deliveries().await.unwrap().rows;
+    assert_eq!((unread().await, listed.len(), listed[0].new.title.as_str()), (2, 2, "Report"));
+    assert_eq!(store.mark_read(&conversation_id("c"), 9).await.unwrap(), 2);
+    assert_eq!(store.mark_read(&conversation_id("c"), 10).await.unwrap(), 0);
+    assert_eq!(unread().await, 0);
+    assert!(store.unread_deliveries().await.unwrap().rows.is_empty());
+    assert_eq!(store.deliveries(1).await.unwrap().rows[0].read_ms, Some(9));
+}
+
+/// What has nothing to say is settled without a trace in its conversation.
+// LES-044
+pub async fn what_has_nothing_to_say_leaves_no_trace(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let made = store.create_conversation(conversation("c", 1)).await.unwrap();
+    let lease = lease(store, "c", 0).await;
+    store.enqueue(new("k", "c")).await.unwrap();
+    let id = pending(store).await[0].id;
+    assert!(store.deliver(&lease, id, Vec::new(), 9).await.unwrap());
+    assert_eq!(store.conversation(&made.id).await.unwrap(), Some(made));
+    assert_eq!(pending(store).await, []);
+    let settled = store.deliveries(9).await.unwrap().rows;
+    assert_eq!((settled[0].settled_ms, &settled[0].turn), (Some(9), &None));
+}
+
+/// A target that is not there is known when the message is made; nobody writes without the lease.
+// LES-098 ARC-010
+pub async fn a_dead_target_and_a_stale_lease_are_refused(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let dead = store.enqueue(new("k", "nowhere")).await;
+    assert!(matches!(dead, Err(StoreError::NotFound { .. })), "{dead:?}");
+    for id in ["c", "d"] {
+        store.create_conversation(conversation(id, 0)).await.unwrap();
+    }
+    assert!(store.enqueue(new("k", "c")).await.unwrap(), "a refused key is free");
+    let id = pending(store).await[0].id;
+    let stale = lease(store, "c", 0).await;
+    store.release(&conversation_id("c"), stale.fence).await.unwrap();
+    let refused = store.deliver(&stale, id, said(), 1).await;
+    assert!(matches!(refused, Err(StoreError::StaleFence { .. })), "{refused:?}");
+    let other = lease(store, "d", 0).await;
+    let refused = store.deliver(&other, id, said(), 1).await;
+    assert!(matches!(refused, Err(StoreError::Invalid(_))), "{refused:?}");
+    let refused = store.deliver(&other, DeliveryId(99), said(), 1).await;
+    assert!(matches!(refused, Err(StoreError::NotFound { .. })), "{refused:?}");
+    assert_eq!(pending(store).await.len(), 1);
+}
+
+async fn pending(store: &dyn Store) -> Vec<Delivery> {
+    let all = store.pending_deliveries(None).await.unwrap().rows;
+    assert_eq!(store.pending_deliveries(Some(&conversation_id("c"))).await.unwrap().rows, all);
+    assert_eq!(store.pending_deliveries(Some(&conversation_id("d"))).await.unwrap().rows, []);
+    all
+}
+
+fn said() -> Vec<NewMessage> {
+    vec![message(Role::User, DeliveryOrigin::Heartbeat.marker()), message(Role::Assistant, ODD)]
+}
+
+fn new(key: &str, conversation: &str) -> NewDelivery {
+    NewDelivery {
+        key: key.to_owned(),
+        conversation: conversation_id(conversation),
+        origin: DeliveryOrigin::Heartbeat,
+        title: "Report".to_owned(),
+        text: ODD.to_owned(),
+        trust: Trust::Outside,
+        now_ms: 5,
+    }
+}

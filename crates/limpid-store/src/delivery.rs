@@ -1,0 +1,137 @@
+//! Messages that nobody waits for: reports, results of tasks, reminders, notices.
+
+use std::fmt;
+
+use async_trait::async_trait;
+use limpid_core::{ConversationId, Trust, TurnId};
+
+use crate::{Lease, Listed, NewMessage, StoreError};
+
+/// Messages that nobody waits for, each delivered once (KAI-073, LES-097).
+#[async_trait]
+pub trait Deliveries: Send + Sync {
+    /// Keeps a message until it is delivered. One whose key is known, delivered or not, is left as it is; says whether
+    /// this one is new.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when its conversation does not exist, so that a dead target is known at once (LES-098).
+    async fn enqueue(&self, new: NewDelivery) -> Result<bool, StoreError>;
+
+    /// What is not delivered yet, of one conversation or of all, oldest first.
+    async fn pending_deliveries(&self, conversation: Option<&ConversationId>) -> Result<Listed<Delivery>, StoreError>;
+
+    /// Puts a pending message into its conversation as a turn of its own, unread, in one transaction; without messages
+    /// it had nothing to say and is only settled. False: it was settled before.
+    ///
+    /// # Errors
+    /// [`StoreError::StaleFence`] when the lease is somebody else's; [`StoreError::Invalid`] when it belongs to another
+    /// conversation; [`StoreError::NotFound`] when there is none of that number.
+    async fn deliver(
+        &self,
+        lease: &Lease,
+        id: DeliveryId,
+        messages: Vec<NewMessage>,
+        now_ms: i64,
+    ) -> Result<bool, StoreError>;
+
+    /// What was delivered and nobody has read, oldest first.
+    async fn unread_deliveries(&self) -> Result<Listed<Delivery>, StoreError>;
+
+    /// The owner has seen what a conversation holds. Says how many deliveries were unread.
+    async fn mark_read(&self, conversation: &ConversationId, now_ms: i64) -> Result<u64, StoreError>;
+
+    /// The newest deliveries, newest first.
+    async fn deliveries(&self, limit: u32) -> Result<Listed<Delivery>, StoreError>;
+}
+
+/// The number of a delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DeliveryId(pub i64);
+
+/// What a delivery comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DeliveryOrigin {
+    /// A run of the heartbeat.
+    Heartbeat,
+    /// A run of a task.
+    Task,
+    /// A text that the owner wanted to be told at a time.
+    Reminder,
+    /// The program itself.
+    Notice,
+}
+
+impl DeliveryOrigin {
+    /// Every origin.
+    pub const ALL: [Self; 4] = [Self::Heartbeat, Self::Task, Self::Reminder, Self::Notice];
+
+    /// The origin's name, as it is stored and shown.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Heartbeat => "heartbeat",
+            Self::Task => "task",
+            Self::Reminder => "reminder",
+            Self::Notice => "notice",
+        }
+    }
+
+    /// Reads an origin's name.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|origin| origin.as_str() == word)
+    }
+
+    /// What stands in the conversation in the place of a question that nobody asked.
+    pub const fn marker(self) -> &'static str {
+        match self {
+            Self::Heartbeat => "[heartbeat]",
+            Self::Task => "[task]",
+            Self::Reminder => "[reminder]",
+            Self::Notice => "[notice]",
+        }
+    }
+
+    /// Reads a marker.
+    pub fn of_marker(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|origin| origin.marker() == text)
+    }
+}
+
+impl fmt::Display for DeliveryOrigin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A message to be delivered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewDelivery {
+    /// What makes it the same message when it is enqueued again; it is delivered once, ever.
+    pub key: String,
+    /// The conversation that it goes to.
+    pub conversation: ConversationId,
+    /// What it comes from.
+    pub origin: DeliveryOrigin,
+    /// What it is about, in a few words; a notification's first line.
+    pub title: String,
+    /// What it says.
+    pub text: String,
+    /// Who wrote the least trusted text that it was made from.
+    pub trust: Trust,
+    /// The time, in milliseconds since 1970.
+    pub now_ms: i64,
+}
+
+/// One delivery as it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Its number.
+    pub id: DeliveryId,
+    /// What it is.
+    pub new: NewDelivery,
+    /// When it was settled, in milliseconds since 1970; absent while it is pending.
+    pub settled_ms: Option<i64>,
+    /// The turn that it became; a settled one without had nothing to say.
+    pub turn: Option<TurnId>,
+    /// When the owner has seen it, in milliseconds since 1970.
+    pub read_ms: Option<i64>,
+}

@@ -1,0 +1,168 @@
+//! Messages that nobody waits for.
+
+use async_trait::async_trait;
+use limpid_core::{ConversationId, TurnId};
+use rusqlite::{Row, named_params};
+
+use super::conversations::missing;
+use super::failure::{Outcome, is_orphan};
+use super::row::{self, Read, get, parsed, word};
+use super::{SqliteStore, Tx, leases, messages};
+use crate::{
+    Deliveries, Delivery, DeliveryId, DeliveryOrigin, Lease, Listed, NewDelivery, NewMessage, StoreError, TurnOutcome,
+};
+
+/// The path of a turn that is a delivery.
+const PATH: &str = "delivery";
+
+#[async_trait]
+impl Deliveries for SqliteStore {
+    async fn enqueue(&self, new: NewDelivery) -> Result<bool, StoreError> {
+        self.write(move |tx| insert_delivery(tx, &new)).await
+    }
+
+    async fn pending_deliveries(&self, conversation: Option<&ConversationId>) -> Result<Listed<Delivery>, StoreError> {
+        let conversation = conversation.cloned();
+        self.read(move |tx| {
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT * FROM delivery WHERE owner = :owner AND settled_ms IS NULL
+                   AND (:conversation IS NULL OR conversation = :conversation) ORDER BY id",
+            )?;
+            let conversation = conversation.as_ref().map(ConversationId::as_str);
+            let params = named_params! { ":owner": tx.owner, ":conversation": conversation };
+            row::list(&mut statement, params, "delivery", "id", delivery)
+        })
+        .await
+    }
+
+    async fn deliver(
+        &self,
+        lease: &Lease,
+        id: DeliveryId,
+        messages: Vec<NewMessage>,
+        now_ms: i64,
+    ) -> Result<bool, StoreError> {
+        let lease = lease.clone();
+        self.write(move |tx| deliver(tx, &lease, id, &messages, now_ms)).await
+    }
+
+    async fn unread_deliveries(&self) -> Result<Listed<Delivery>, StoreError> {
+        self.read(move |tx| {
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT * FROM delivery WHERE owner = :owner AND turn IS NOT NULL AND read_ms IS NULL ORDER BY id",
+            )?;
+            row::list(&mut statement, named_params! { ":owner": tx.owner }, "delivery", "id", delivery)
+        })
+        .await
+    }
+
+    async fn mark_read(&self, conversation: &ConversationId, now_ms: i64) -> Result<u64, StoreError> {
+        let id = conversation.clone();
+        self.write(move |tx| mark_read(tx, &id, now_ms)).await
+    }
+
+    async fn deliveries(&self, limit: u32) -> Result<Listed<Delivery>, StoreError> {
+        self.read(move |tx| {
+            let mut statement =
+                tx.sql.prepare_cached("SELECT * FROM delivery WHERE owner = :owner ORDER BY id DESC LIMIT :limit")?;
+            let params = named_params! { ":owner": tx.owner, ":limit": limit };
+            row::list(&mut statement, params, "delivery", "id", delivery)
+        })
+        .await
+    }
+}
+
+/// Keeps a message until it is delivered; false when its key is known. Other records that it belongs with are written
+/// in the same transaction (KAI-073).
+pub(super) fn insert_delivery(tx: &Tx<'_>, new: &NewDelivery) -> Outcome<bool> {
+    let inserted = tx
+        .sql
+        .prepare_cached(
+            "INSERT INTO delivery (owner, key, conversation, origin, title, text, trust, made_ms)
+             VALUES (:owner, :key, :conversation, :origin, :title, :text, :trust, :now)
+             ON CONFLICT (owner, key) DO NOTHING",
+        )?
+        .execute(named_params! {
+            ":owner": tx.owner, ":key": new.key, ":conversation": new.conversation.as_str(),
+            ":origin": new.origin.as_str(), ":title": new.title, ":text": new.text, ":trust": new.trust.as_str(),
+            ":now": new.now_ms,
+        });
+    match inserted {
+        Err(error) if is_orphan(&error) => Err(missing(&new.conversation).into()),
+        Err(error) => Err(error.into()),
+        Ok(rows) => Ok(rows == 1),
+    }
+}
+
+fn deliver(tx: &Tx<'_>, lease: &Lease, id: DeliveryId, batch: &[NewMessage], now_ms: i64) -> Outcome<bool> {
+    let conversation = &lease.conversation;
+    leases::check(tx, conversation, lease.fence)?;
+    let number = id.0.to_string();
+    let found = {
+        let mut statement = tx.sql.prepare_cached("SELECT * FROM delivery WHERE owner = :owner AND id = :id")?;
+        row::one(&mut statement, named_params! { ":owner": tx.owner, ":id": id.0 }, "delivery", &number, delivery)?
+    };
+    let found = found.ok_or_else(|| StoreError::NotFound { what: "delivery", id: number })?;
+    if found.new.conversation != *conversation {
+        let reason = format!("delivery {} goes to conversation {}", id.0, found.new.conversation);
+        return Err(StoreError::Invalid(reason).into());
+    }
+    if found.settled_ms.is_some() {
+        return Ok(false);
+    }
+    let turn = (!batch.is_empty()).then(|| TurnId::new(format!("d{}", id.0)));
+    if let Some(turn) = &turn {
+        tx.sql
+            .prepare_cached(
+                "INSERT INTO turn (owner, id, conversation, path, began_ms, outcome, ended_ms)
+                 VALUES (:owner, :id, :conversation, :path, :now, :outcome, :now)",
+            )?
+            .execute(named_params! {
+                ":owner": tx.owner, ":id": turn.as_str(), ":conversation": conversation.as_str(), ":path": PATH,
+                ":now": now_ms, ":outcome": TurnOutcome::Answered.as_str(),
+            })?;
+        messages::append(tx, conversation, turn, batch, now_ms)?;
+        tx.sql
+            .prepare_cached("UPDATE conversation SET unread = unread + 1 WHERE owner = ? AND id = ?")?
+            .execute((tx.owner, conversation.as_str()))?;
+    }
+    tx.sql.prepare_cached("UPDATE delivery SET settled_ms = ?3, turn = ?4 WHERE owner = ?1 AND id = ?2")?.execute((
+        tx.owner,
+        id.0,
+        now_ms,
+        turn.as_ref().map(TurnId::as_str),
+    ))?;
+    Ok(true)
+}
+
+fn mark_read(tx: &Tx<'_>, id: &ConversationId, now_ms: i64) -> Outcome<u64> {
+    let read = tx
+        .sql
+        .prepare_cached(
+            "UPDATE delivery SET read_ms = ?3
+             WHERE owner = ?1 AND conversation = ?2 AND turn IS NOT NULL AND read_ms IS NULL",
+        )?
+        .execute((tx.owner, id.as_str(), now_ms))?;
+    tx.sql
+        .prepare_cached("UPDATE conversation SET unread = 0 WHERE owner = ? AND id = ? AND unread > 0")?
+        .execute((tx.owner, id.as_str()))?;
+    Ok(read as u64)
+}
+
+fn delivery(row: &Row<'_>) -> Read<Delivery> {
+    Ok(Delivery {
+        id: DeliveryId(get(row, "id")?),
+        new: NewDelivery {
+            key: get(row, "key")?,
+            conversation: ConversationId::new(get::<String>(row, "conversation")?),
+            origin: parsed(row, "origin", DeliveryOrigin::parse)?,
+            title: get(row, "title")?,
+            text: get(row, "text")?,
+            trust: word(row, "trust")?,
+            now_ms: get(row, "made_ms")?,
+        },
+        settled_ms: get(row, "settled_ms")?,
+        turn: get::<Option<String>>(row, "turn")?.map(TurnId::new),
+        read_ms: get(row, "read_ms")?,
+    })
+}
