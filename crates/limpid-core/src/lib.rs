@@ -15,6 +15,7 @@
 //! - [`goal`]: what the person wants done over many turns, its log, and the markers that advance it.
 //! - [`memory`]: one thing that the agent was asked to keep.
 //! - [`draft`]: calls that wait for the owner.
+//! - [`inbox`]: mail, text messages and notifications that came in.
 //! - [`policy`]: whether a call may run.
 //! - [`reach`]: which tools travel with a prompt, and how the others are found.
 //! - [`mode`]: when a message sounds like the work of another mode, and when a switch may be made.
@@ -28,6 +29,7 @@ pub mod draft;
 pub mod failure;
 pub mod goal;
 pub mod id;
+pub mod inbox;
 pub mod memory;
 pub mod message;
 pub mod mode;

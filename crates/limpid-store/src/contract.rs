@@ -18,6 +18,7 @@ pub mod conversations;
 pub mod deliveries;
 pub mod drafts;
 pub mod goals;
+pub mod inbox;
 pub mod leases;
 pub mod ledger;
 pub mod memories;
@@ -65,6 +66,15 @@ macro_rules! contract_suite {
                 a_draft_is_kept_once_with_all_that_it_is
                 a_draft_moves_forward_only
                 a_label_belongs_to_the_bytes_of_a_file
+            }
+            inbox {
+                an_item_is_kept_once_as_it_came
+                the_oldest_item_stops_waiting
+                what_is_taken_in_waits_no_more
+                what_was_shown_once_is_not_new_again
+                items_are_found_by_their_words
+                a_watermark_rises_with_what_is_taken_in
+                a_poll_is_written_with_what_it_found
             }
             leases {
                 one_holder_at_a_time

@@ -9,6 +9,7 @@
 //! - [`delivery`]: messages that nobody waits for.
 //! - [`setting`]: what was set in a conversation or for all, as a log.
 //! - [`promotion`]: memories that were taken into the soul, or are to be.
+//! - [`inbox`]: mail, text messages and notifications that came in, and mail accounts.
 //! - [`goal`]: what happened to the goals of a conversation, as a log.
 //! - [`prefix`]: how much of a request the one before it began with, and what changed (PRO-044).
 //! - [`error`]: what can go wrong.
@@ -22,6 +23,7 @@ pub mod delivery;
 pub mod draft;
 pub mod error;
 pub mod goal;
+pub mod inbox;
 pub mod ledger;
 pub mod memory;
 pub mod prefix;
@@ -37,6 +39,7 @@ pub use delivery::*;
 pub use draft::*;
 pub use error::StoreError;
 pub use goal::*;
+pub use inbox::*;
 pub use ledger::*;
 pub use memory::*;
 pub use prefix::SharedPrefix;
@@ -57,7 +60,19 @@ pub use window::*;
 /// }
 /// ```
 pub trait Store:
-    Conversations + Turns + Ledger + Memories + Promotions + Settings + Skills + Windows + GoalLogs + Drafts + Deliveries
+    Conversations
+    + Turns
+    + Ledger
+    + Memories
+    + Promotions
+    + Settings
+    + Skills
+    + Windows
+    + GoalLogs
+    + Drafts
+    + Deliveries
+    + Inbox
+    + MailAccounts
 {
 }
 
@@ -73,5 +88,7 @@ impl<T> Store for T where
         + GoalLogs
         + Drafts
         + Deliveries
+        + Inbox
+        + MailAccounts
 {
 }

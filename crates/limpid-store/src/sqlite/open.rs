@@ -24,6 +24,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0007_skills.sql"),
     include_str!("../../migrations/0008_drafts.sql"),
     include_str!("../../migrations/0009_deliveries.sql"),
+    include_str!("../../migrations/0010_inbox.sql"),
 ];
 
 /// A file and how long to wait for it.

@@ -1,0 +1,174 @@
+//! Mail, text messages and notifications that came in.
+
+use limpid_core::inbox::{QUEUE, Source};
+
+use super::Bench;
+use super::sample::ODD;
+use crate::{Inserted, ItemFilter, ItemId, MailUid, NewItem, Poll, PollOutcome, Store, StoreError};
+
+/// An item comes back as it came, to its owner alone, and the same key is the same item.
+// LES-145 KAI-094
+pub async fn an_item_is_kept_once_as_it_came(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let new = NewItem { key: Some("k".to_owned()), text: ODD.to_owned(), ..sms(1) };
+    let first = insert(store, new.clone()).await;
+    assert!(first.fresh);
+    let again = insert(store, NewItem { text: "other".to_owned(), ..new.clone() }).await;
+    assert_eq!(again, Inserted { fresh: false, ..first });
+    let kept = store.item(first.id).await.unwrap().unwrap();
+    assert_eq!((kept.new.clone(), kept.waits, kept.shown_ms, kept.consumed_ms), (new.clone(), true, None, None));
+    assert_eq!(store.pending(Source::Sms).await.unwrap().rows, [kept]);
+    assert_eq!(bench.other.item(first.id).await.unwrap(), None, "it is its owner's");
+    assert!(bench.other.pending(Source::Sms).await.unwrap().rows.is_empty());
+    let elsewhere = insert(store, NewItem { source: Source::Notification, ..new }).await;
+    assert!(elsewhere.fresh, "a key belongs to its source");
+}
+
+/// A hundred of each source wait; the oldest stop waiting, and can still be read.
+// KAI-085
+pub async fn the_oldest_item_stops_waiting(bench: &Bench) {
+    let store = bench.store.as_ref();
+    for source in Source::ALL {
+        let many: Vec<NewItem> = (0..103).map(|n| NewItem { source, ..sms(n) }).collect();
+        store.insert_items(many).await.unwrap();
+    }
+    for source in Source::ALL {
+        let waiting = store.pending(source).await.unwrap().rows;
+        assert_eq!((waiting.len(), waiting[0].new.posted_ms), (QUEUE, 3), "{source}");
+        let unseen = ItemFilter { source: Some(source), unseen: true, ..ItemFilter::default() };
+        assert_eq!(store.items(unseen).await.unwrap().rows.len(), 103, "what fell out of the queue is still new");
+    }
+}
+
+/// Exactly the items that were taken in stop waiting; what arrived meanwhile stays.
+// KAI-086
+pub async fn what_is_taken_in_waits_no_more(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let ids: Vec<ItemId> = inserted(store, (0..3).map(sms).collect()).await;
+    let late = insert(store, sms(9)).await.id;
+    store.consume(&[ids[0], ids[2], ItemId(999)], 50).await.unwrap();
+    let waiting: Vec<ItemId> = store.pending(Source::Sms).await.unwrap().rows.iter().map(|item| item.id).collect();
+    assert_eq!(waiting, [ids[1], late]);
+    let taken = store.item(ids[0]).await.unwrap().unwrap();
+    assert_eq!((taken.shown_ms, taken.consumed_ms), (Some(50), Some(50)));
+    bench.other.consume(&[late], 60).await.unwrap();
+    assert_eq!(store.pending(Source::Sms).await.unwrap().rows.len(), 2, "nobody takes in what is another's");
+}
+
+/// What a list has shown no heartbeat shows, and what a heartbeat has shown no list shows.
+// KAI-092
+pub async fn what_was_shown_once_is_not_new_again(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let ids = inserted(store, (0..3).map(sms).collect()).await;
+    assert_eq!(store.mark_shown(&[ids[0], ItemId(999)], 40).await.unwrap(), 1);
+    assert_eq!(store.mark_shown(&[ids[0]], 41).await.unwrap(), 0);
+    store.consume(&[ids[1]], 50).await.unwrap();
+    let waiting = store.pending(Source::Sms).await.unwrap().rows;
+    assert_eq!(waiting.iter().map(|item| item.id).collect::<Vec<_>>(), [ids[2]]);
+    let unseen = store.items(ItemFilter { unseen: true, ..ItemFilter::default() }).await.unwrap().rows;
+    assert_eq!(unseen.iter().map(|item| item.id).collect::<Vec<_>>(), [ids[2]]);
+    assert_eq!(store.item(ids[0]).await.unwrap().unwrap().shown_ms, Some(40), "the first time counts");
+}
+
+/// Items are found by what they say, newest first.
+// KAI-095
+pub async fn items_are_found_by_their_words(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let text = |n, text: &str| NewItem { text: text.to_owned(), ..sms(n) };
+    let ids = inserted(store, vec![text(1, "PÄCKCHEN da"), text(2, "Bank"), text(3, "Päckchen weg")]).await;
+    let find = |filter: ItemFilter| async move {
+        store.items(filter).await.unwrap().rows.iter().map(|item| item.id).collect::<Vec<_>>()
+    };
+    let query = |query: &str| ItemFilter { query: Some(query.to_owned()), ..ItemFilter::default() };
+    assert_eq!(find(query("päckchen")).await, [ids[2], ids[0]]);
+    assert_eq!(find(ItemFilter { limit: 1, ..query("päckchen") }).await, [ids[2]]);
+    assert_eq!(find(ItemFilter { since_ms: Some(3), ..query("päckchen") }).await, [ids[2]]);
+    assert_eq!(find(query("+49 bank")).await, [ids[1]], "the sender counts");
+    assert!(find(query(" ")).await.is_empty());
+    assert_eq!(find(ItemFilter { limit: 2, ..ItemFilter::default() }).await, [ids[2], ids[1]]);
+    let mail = ItemFilter { source: Some(Source::Mail), ..ItemFilter::default() };
+    assert!(find(mail).await.is_empty());
+}
+
+/// A watermark rises with what is taken in and never falls, until the account's numbers begin anew.
+// KAI-092
+pub async fn a_watermark_rises_with_what_is_taken_in(bench: &Bench) {
+    let store = bench.store.as_ref();
+    store.add_mail_account("a@x.org").await.unwrap();
+    let first = store.record_poll("a@x.org", read(7, 12, 3), vec![mail(7, 11), mail(7, 12)]).await.unwrap();
+    let watermark = || async { store.mail_accounts().await.unwrap().rows[0].watermark };
+    store.consume(&[first[1].id], 50).await.unwrap();
+    assert_eq!(watermark().await, 12);
+    store.consume(&[first[0].id], 51).await.unwrap();
+    assert_eq!(watermark().await, 12, "it does not fall");
+    store.record_poll("a@x.org", read(8, 2, 3), vec![mail(8, 2)]).await.unwrap();
+    assert_eq!(watermark().await, 0, "other numbers");
+    store.consume(&[first[1].id], 52).await.unwrap();
+    assert_eq!(watermark().await, 0, "an old number says nothing of the new ones");
+}
+
+/// A poll is written with what it found; a failed one keeps how far the account was read.
+// KAI-090 KAI-091
+pub async fn a_poll_is_written_with_what_it_found(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let missing = store.record_poll("a@x.org", read(7, 12, 3), vec![mail(7, 12)]).await;
+    assert!(matches!(missing, Err(StoreError::NotFound { .. })));
+    assert!(store.pending(Source::Mail).await.unwrap().rows.is_empty(), "nothing or all");
+
+    let new = store.add_mail_account("a@x.org").await.unwrap();
+    assert_eq!((new.polled, new.attempted_ms, new.last_error), (None, None, None));
+    let found = store.record_poll("a@x.org", read(7, 12, 3), vec![mail(7, 12)]).await.unwrap();
+    assert!(found[0].fresh);
+    let again = store.record_poll("a@x.org", read(7, 11, 2), vec![mail(7, 12)]).await.unwrap();
+    assert!(!again[0].fresh, "a number is one message");
+    let failed = Poll { at_ms: 30, outcome: PollOutcome::Failed("login refused".to_owned()) };
+    store.record_poll("a@x.org", failed, Vec::new()).await.unwrap();
+    assert_eq!(store.add_mail_account("a@x.org").await.unwrap().unread, 2, "adding it again changes nothing");
+    let account = store.mail_accounts().await.unwrap().rows.remove(0);
+    assert_eq!(account.polled, Some(MailUid { validity: 7, uid: 12 }));
+    assert_eq!((account.attempted_ms, account.synced_ms), (Some(30), Some(20)));
+    assert_eq!(account.last_error.as_deref(), Some("login refused"));
+
+    let known = store.known_message_ids("a@x.org", vec!["<7.12@x>".to_owned(), "<no@x>".to_owned()]).await.unwrap();
+    assert_eq!(known, ["<7.12@x>"]);
+    assert!(bench.other.mail_accounts().await.unwrap().rows.is_empty());
+    assert!(store.remove_mail_account("a@x.org").await.unwrap());
+    assert!(!store.remove_mail_account("a@x.org").await.unwrap());
+}
+
+async fn insert(store: &dyn Store, new: NewItem) -> Inserted {
+    store.insert_items(vec![new]).await.unwrap()[0]
+}
+
+async fn inserted(store: &dyn Store, new: Vec<NewItem>) -> Vec<ItemId> {
+    store.insert_items(new).await.unwrap().into_iter().map(|inserted| inserted.id).collect()
+}
+
+fn read(validity: u32, uid: u32, unread: u32) -> Poll {
+    Poll { at_ms: 20, outcome: PollOutcome::Read { polled: MailUid { validity, uid }, unread } }
+}
+
+fn sms(posted_ms: i64) -> NewItem {
+    NewItem {
+        source: Source::Sms,
+        account: String::new(),
+        key: None,
+        uid: None,
+        message_id: None,
+        sender: "+49 151".to_owned(),
+        title: String::new(),
+        text: "Your parcel waits".to_owned(),
+        posted_ms,
+        now_ms: 10,
+    }
+}
+
+fn mail(validity: u32, uid: u32) -> NewItem {
+    NewItem {
+        source: Source::Mail,
+        account: "a@x.org".to_owned(),
+        uid: Some(MailUid { validity, uid }),
+        message_id: Some(format!("<{validity}.{uid}@x>")),
+        ..sms(1)
+    }
+}

@@ -1,0 +1,193 @@
+//! Items that came in.
+
+use async_trait::async_trait;
+use limpid_core::inbox::{QUEUE, Source, matches, raised};
+use rusqlite::{OptionalExtension, Row, named_params};
+
+use super::failure::Outcome;
+use super::row::{self, Read, get, stored, word};
+use super::{SqliteStore, Tx};
+use crate::{Inbox, InboxItem, Inserted, ItemFilter, ItemId, Listed, MailUid, NewItem, StoreError};
+
+#[async_trait]
+impl Inbox for SqliteStore {
+    async fn insert_items(&self, new: Vec<NewItem>) -> Result<Vec<Inserted>, StoreError> {
+        self.write(move |tx| insert(tx, &new)).await
+    }
+
+    async fn pending(&self, source: Source) -> Result<Listed<InboxItem>, StoreError> {
+        self.read(move |tx| {
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT * FROM inbox_item WHERE owner = :owner AND source = :source AND waits = 1 ORDER BY id",
+            )?;
+            let params = named_params! { ":owner": tx.owner, ":source": source.as_str() };
+            row::list(&mut statement, params, "inbox_item", "id", item)
+        })
+        .await
+    }
+
+    async fn items(&self, filter: ItemFilter) -> Result<Listed<InboxItem>, StoreError> {
+        self.read(move |tx| {
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT * FROM inbox_item WHERE owner = :owner AND (:source IS NULL OR source = :source)
+                   AND (:account IS NULL OR account = :account) AND (NOT :unseen OR shown_ms IS NULL)
+                   AND (:since IS NULL OR posted_ms >= :since)
+                 ORDER BY id DESC LIMIT :limit",
+            )?;
+            // Words are compared in Rust, since SQLite knows the two cases of ASCII letters alone.
+            let limit = if filter.query.is_some() || filter.limit == 0 { -1 } else { stored(filter.limit) };
+            let params = named_params! {
+                ":owner": tx.owner, ":source": filter.source.map(Source::as_str), ":account": filter.account,
+                ":unseen": filter.unseen, ":since": filter.since_ms, ":limit": limit,
+            };
+            let mut listed = row::list(&mut statement, params, "inbox_item", "id", item)?;
+            if let Some(query) = &filter.query {
+                listed.rows.retain(|item| matches(query, &[&item.new.sender, &item.new.title, &item.new.text]));
+            }
+            if filter.limit > 0 {
+                listed.rows.truncate(filter.limit);
+            }
+            Ok(listed)
+        })
+        .await
+    }
+
+    async fn item(&self, id: ItemId) -> Result<Option<InboxItem>, StoreError> {
+        self.read(move |tx| {
+            let mut statement = tx.sql.prepare_cached("SELECT * FROM inbox_item WHERE owner = :owner AND id = :id")?;
+            let params = named_params! { ":owner": tx.owner, ":id": id.0 };
+            row::one(&mut statement, params, "inbox item", &id.0.to_string(), item)
+        })
+        .await
+    }
+
+    async fn mark_shown(&self, ids: &[ItemId], now_ms: i64) -> Result<usize, StoreError> {
+        let ids = ids.to_vec();
+        self.write(move |tx| {
+            let mut changed = 0;
+            for id in ids {
+                changed += tx
+                    .sql
+                    .prepare_cached(
+                        "UPDATE inbox_item SET shown_ms = ?, waits = 0 WHERE owner = ? AND id = ? AND shown_ms IS NULL",
+                    )?
+                    .execute((now_ms, tx.owner, id.0))?;
+            }
+            Ok(changed)
+        })
+        .await
+    }
+
+    async fn consume(&self, ids: &[ItemId], now_ms: i64) -> Result<(), StoreError> {
+        let ids = ids.to_vec();
+        self.write(move |tx| consume_items(tx, &ids, now_ms)).await
+    }
+}
+
+/// Keeps items that are not known, and lets the oldest stop waiting where too many do.
+pub(super) fn insert(tx: &Tx<'_>, new: &[NewItem]) -> Outcome<Vec<Inserted>> {
+    let inserted = new.iter().map(|new| insert_one(tx, new)).collect::<Outcome<_>>()?;
+    for source in Source::ALL {
+        tx.sql
+            .prepare_cached(
+                "UPDATE inbox_item SET waits = 0 WHERE waits = 1 AND id IN
+                   (SELECT id FROM inbox_item WHERE owner = :owner AND source = :source AND waits = 1
+                    ORDER BY id DESC LIMIT -1 OFFSET :queue)",
+            )?
+            .execute(named_params! { ":owner": tx.owner, ":source": source.as_str(), ":queue": stored(QUEUE) })?;
+    }
+    Ok(inserted)
+}
+
+/// Takes items in for a heartbeat, inside the transaction of its end.
+pub(crate) fn consume_items(tx: &Tx<'_>, ids: &[ItemId], now_ms: i64) -> Outcome<()> {
+    for id in ids {
+        tx.sql
+            .prepare_cached(
+                "UPDATE inbox_item SET waits = 0, shown_ms = coalesce(shown_ms, :now),
+                        consumed_ms = coalesce(consumed_ms, :now)
+                 WHERE owner = :owner AND id = :id",
+            )?
+            .execute(named_params! { ":now": now_ms, ":owner": tx.owner, ":id": id.0 })?;
+        raise_watermark(tx, *id)?;
+    }
+    Ok(())
+}
+
+/// Raises the watermark of the account that an item stands in, when its number is one of the account as it is.
+fn raise_watermark(tx: &Tx<'_>, id: ItemId) -> Outcome<()> {
+    let found: Option<(String, u32, u32)> = tx
+        .sql
+        .prepare_cached(
+            "SELECT account.address, account.watermark, item.uid FROM inbox_item AS item
+             JOIN mail_account AS account ON account.owner = item.owner AND account.address = item.account
+             WHERE item.owner = ? AND item.id = ? AND item.source = 'mail' AND item.validity = account.validity",
+        )?
+        .query_row((tx.owner, id.0), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .optional()?;
+    if let Some((address, watermark, uid)) = found {
+        tx.sql.prepare_cached("UPDATE mail_account SET watermark = ? WHERE owner = ? AND address = ?")?.execute((
+            raised(watermark, [uid]),
+            tx.owner,
+            address,
+        ))?;
+    }
+    Ok(())
+}
+
+fn insert_one(tx: &Tx<'_>, new: &NewItem) -> Outcome<Inserted> {
+    if let Some(id) = known(tx, new)? {
+        return Ok(Inserted { id, fresh: false });
+    }
+    tx.sql
+        .prepare_cached(
+            "INSERT INTO inbox_item (owner, source, account, key, validity, uid, message_id, sender, title, text,
+                                     posted_ms, arrived_ms)
+             VALUES (:owner, :source, :account, :key, :validity, :uid, :message, :sender, :title, :text, :posted, :now)",
+        )?
+        .execute(named_params! {
+            ":owner": tx.owner, ":source": new.source.as_str(), ":account": new.account, ":key": new.key,
+            ":validity": new.uid.map(|uid| uid.validity), ":uid": new.uid.map(|uid| uid.uid),
+            ":message": new.message_id, ":sender": new.sender, ":title": new.title, ":text": new.text,
+            ":posted": new.posted_ms, ":now": new.now_ms,
+        })?;
+    Ok(Inserted { id: ItemId(tx.sql.last_insert_rowid()), fresh: true })
+}
+
+/// The item that is the same as a new one, by its key or its number in the account.
+fn known(tx: &Tx<'_>, new: &NewItem) -> Outcome<Option<ItemId>> {
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT id FROM inbox_item
+         WHERE owner = :owner AND source = :source AND account = :account
+           AND ((:key IS NOT NULL AND key = :key)
+                OR (:uid IS NOT NULL AND validity = :validity AND uid = :uid))
+         ORDER BY id LIMIT 1",
+    )?;
+    let params = named_params! {
+        ":owner": tx.owner, ":source": new.source.as_str(), ":account": new.account, ":key": new.key,
+        ":validity": new.uid.map(|uid| uid.validity), ":uid": new.uid.map(|uid| uid.uid),
+    };
+    Ok(statement.query_row(params, |row| row.get(0)).optional()?.map(ItemId))
+}
+
+fn item(row: &Row<'_>) -> Read<InboxItem> {
+    let (validity, uid): (Option<u32>, Option<u32>) = (get(row, "validity")?, get(row, "uid")?);
+    Ok(InboxItem {
+        id: ItemId(get(row, "id")?),
+        new: NewItem {
+            source: word(row, "source")?,
+            account: get(row, "account")?,
+            key: get(row, "key")?,
+            uid: validity.zip(uid).map(|(validity, uid)| MailUid { validity, uid }),
+            message_id: get(row, "message_id")?,
+            sender: get(row, "sender")?,
+            title: get(row, "title")?,
+            text: get(row, "text")?,
+            posted_ms: get(row, "posted_ms")?,
+            now_ms: get(row, "arrived_ms")?,
+        },
+        waits: get(row, "waits")?,
+        shown_ms: get(row, "shown_ms")?,
+        consumed_ms: get(row, "consumed_ms")?,
+    })
+}
