@@ -16,6 +16,7 @@
 //! - [`memory`]: one thing that the agent was asked to keep.
 //! - [`draft`]: calls that wait for the owner.
 //! - [`inbox`]: mail, text messages and notifications that came in.
+//! - [`notice`]: what a notification says of a text.
 //! - [`policy`]: whether a call may run.
 //! - [`reach`]: which tools travel with a prompt, and how the others are found.
 //! - [`mode`]: when a message sounds like the work of another mode, and when a switch may be made.
@@ -33,6 +34,7 @@ pub mod inbox;
 pub mod memory;
 pub mod message;
 pub mod mode;
+pub mod notice;
 pub mod policy;
 pub mod reach;
 pub mod recall;

@@ -1,0 +1,224 @@
+//! The body of a notification: a reply without its markup, short enough for the screen of a phone (KAI-069).
+
+/// Characters of a body, with the sign that something follows.
+pub const BODY_CHARS: usize = 240;
+
+/// The sign that something follows.
+const MORE: char = '…';
+
+/// Blocks of code under this name are the screen's, not the reader's.
+const SCREEN: &str = "kai-ui";
+
+/// The body of a notification about a text: without markup and user-interface blocks, cut between words. None when
+/// nothing is left to read.
+///
+/// ```
+/// let body = limpid_core::notice::body("## Mail\n**Eve** wrote: [the plan](https://example.com).");
+/// assert_eq!(body.as_deref(), Some("Mail Eve wrote: the plan."));
+/// ```
+pub fn body(text: &str) -> Option<String> {
+    let plain = plain(text);
+    (!plain.is_empty()).then(|| cut(&plain))
+}
+
+/// The text on one line without markup.
+fn plain(text: &str) -> String {
+    let mut words = String::new();
+    let mut fence: Option<(String, bool)> = None;
+    for line in text.lines() {
+        let marks = fence_of(line);
+        match (&fence, marks) {
+            (Some((open, _)), Some((marks, ""))) if marks.starts_with(open.as_str()) => fence = None,
+            (None, Some((marks, name))) => fence = Some((marks.to_owned(), is_screen(name))),
+            (Some((_, screen)), _) => add(&mut words, if *screen { "" } else { line }),
+            (None, None) => add(&mut words, &inline(unprefixed(line))),
+        }
+    }
+    words
+}
+
+/// The marks that open or close a block of code, and the name behind them.
+fn fence_of(line: &str) -> Option<(&str, &str)> {
+    let line = line.trim();
+    let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+    let rest = line.trim_start_matches(mark);
+    let marks = &line[..line.len() - rest.len()];
+    (marks.len() >= 3 && !rest.contains('`')).then(|| (marks, rest.trim()))
+}
+
+fn is_screen(name: &str) -> bool {
+    name.split_whitespace().next().is_some_and(|word| word.eq_ignore_ascii_case(SCREEN))
+}
+
+/// Adds a line, every stretch of white space one space.
+fn add(words: &mut String, line: &str) {
+    for word in line.split_whitespace() {
+        if !words.is_empty() {
+            words.push(' ');
+        }
+        words.push_str(word);
+    }
+}
+
+/// A line without what makes it a heading, a quote, an entry of a list, a rule or the border of a table.
+fn unprefixed(line: &str) -> &str {
+    let mut line = line.trim();
+    if line.len() >= 3 && line.chars().all(|c| matches!(c, '-' | '*' | '_' | '=' | '|' | ':' | ' ')) {
+        return "";
+    }
+    loop {
+        let heading = line.trim_start_matches('#');
+        let rest = [
+            line.strip_prefix('>'),
+            Some(heading).filter(|rest| rest.len() < line.len() && (rest.is_empty() || rest.starts_with(' '))),
+        ];
+        let entries = ["- ", "* ", "+ ", "[ ] ", "[x] "].map(|entry| line.strip_prefix(entry));
+        match rest.into_iter().chain(entries).flatten().next() {
+            Some(rest) => line = rest.trim_start(),
+            None => return line,
+        }
+    }
+}
+
+/// A line without marks of emphasis and code; of a link or picture its text stays.
+fn inline(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(c) = rest.chars().next() {
+        let after = &rest[c.len_utf8()..];
+        match c {
+            '\\' if after.starts_with(|next: char| next.is_ascii_punctuation()) => {
+                let escaped = &after[..1];
+                out.push_str(escaped);
+                rest = &after[1..];
+            }
+            '!' if after.starts_with('[') && link(after).is_some() => rest = after,
+            '[' => match link(rest) {
+                Some((text, behind)) => {
+                    out.push_str(&inline(text));
+                    rest = behind;
+                }
+                None => (rest, _) = (after, out.push(c)),
+            },
+            '`' => rest = after.trim_start_matches('`'),
+            '|' => (rest, _) = (after, out.push(' ')),
+            '*' | '_' | '~' => {
+                let behind = rest.trim_start_matches(c);
+                let marks = &rest[..rest.len() - behind.len()];
+                if !is_mark(c, marks.len(), out.chars().next_back(), behind.chars().next()) {
+                    out.push_str(marks);
+                }
+                rest = behind;
+            }
+            _ => (rest, _) = (after, out.push(c)),
+        }
+    }
+    out
+}
+
+/// Whether a run of `*`, `_` or `~` marks emphasis: it touches a word, and `_` stands at its edge.
+fn is_mark(mark: char, length: usize, before: Option<char>, behind: Option<char>) -> bool {
+    let is_word = |c: Option<char>| c.is_some_and(|c| !c.is_whitespace());
+    let touches = is_word(before) || is_word(behind);
+    let inside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    match mark {
+        '*' => touches,
+        '~' => touches && length == 2,
+        _ => touches && !(inside(before) && inside(behind)),
+    }
+}
+
+/// The text of a link that begins here, and what follows it.
+fn link(rest: &str) -> Option<(&str, &str)> {
+    let inside = rest.strip_prefix('[')?;
+    let end = closing(inside, '[', ']')?;
+    let target = inside[end + 1..].strip_prefix('(')?;
+    let close = closing(target, '(', ')')?;
+    Some((&inside[..end], &target[close + 1..]))
+}
+
+/// Where what was opened before this text is closed.
+fn closing(text: &str, open: char, close: char) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices() {
+        if c == close {
+            if depth == 0 {
+                return Some(at);
+            }
+            depth -= 1;
+        } else if c == open {
+            depth += 1;
+        }
+    }
+    None
+}
+
+/// At most [`BODY_CHARS`] characters, cut between words; a first word that is longer is cut hard.
+fn cut(text: &str) -> String {
+    if text.chars().count() <= BODY_CHARS {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(BODY_CHARS - 1).collect();
+    let ends_a_word = text[head.len()..].starts_with(' ');
+    let whole = if ends_a_word { Some(head.as_str()) } else { head.rsplit_once(' ').map(|(words, _)| words) };
+    let mut body = whole.unwrap_or(&head).to_owned();
+    body.push(MORE);
+    body
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    // KAI-069
+    #[test]
+    fn markup_goes_and_words_stay() {
+        let cases = [
+            ("## Mail\n\n> **Eve** wrote *twice*", "Mail Eve wrote twice"),
+            ("- [x] done\n* next\n+ last\n1. first", "done next last 1. first"),
+            ("![a plan](x.png) and [the [old] one](https://e.org/a_(b)), see [1]", "a plan and the [old] one, see [1]"),
+            ("`cargo test` in `snake_case_name`, __bold__, ~~gone~~", "cargo test in snake_case_name, bold, gone"),
+            ("2 * 3 ~ 6, a_b_c, \\*not\\*", "2 * 3 ~ 6, a_b_c, *not*"),
+            ("| a | b |\n|---|:-:|\n| 1 | 2 |\n---", "a b 1 2"),
+            ("Before\n```kai-ui\n{\"a\": 1}\n```\nafter\n```rust\nlet a = *b;\n```", "Before after let a = *b;"),
+            ("~~~kai-ui\n{}\n```\n~~~~\nend", "end"),
+            ("#hashtag stays, #1 too", "#hashtag stays, #1 too"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(body(text).as_deref(), Some(expected), "{text}");
+        }
+    }
+
+    // KAI-069
+    #[test]
+    fn nothing_to_read_is_no_notification() {
+        for text in ["", " \n\t", "***", "```kai-ui\n{}", "```kai-ui\n{}\n```\n---", "> \n#  "] {
+            assert_eq!(body(text), None, "{text:?}");
+        }
+    }
+
+    // KAI-069
+    #[test]
+    fn a_long_text_is_cut_between_words() {
+        let words = "abcd ".repeat(60);
+        let cut = body(&words).unwrap();
+        assert_eq!(cut, format!("{}…", "abcd ".repeat(47) + "abcd"));
+        assert_eq!(cut.chars().count(), 240);
+        assert_eq!(body(&"x".repeat(240)).unwrap(), "x".repeat(240));
+        assert_eq!(body(&"ä".repeat(241)).unwrap(), format!("{}…", "ä".repeat(239)), "a long first word is cut hard");
+        assert_eq!(body(&format!("a {}", "b".repeat(300))).unwrap(), "a…");
+    }
+
+    proptest! {
+        // KAI-069
+        #[test]
+        fn no_text_makes_a_body_too_long(text in any::<String>()) {
+            if let Some(body) = body(&text) {
+                prop_assert!(!body.trim().is_empty() && body.chars().count() <= BODY_CHARS);
+                prop_assert!(!body.contains('\n'));
+            }
+        }
+    }
+}
