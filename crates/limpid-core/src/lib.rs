@@ -18,6 +18,7 @@
 //! - [`inbox`]: mail, text messages and notifications that came in.
 //! - [`notice`]: what a notification says of a text.
 //! - [`policy`]: whether a call may run.
+//! - [`quiet`]: the word for "nothing to report", and how it is kept from people.
 //! - [`reach`]: which tools travel with a prompt, and how the others are found.
 //! - [`mode`]: when a message sounds like the work of another mode, and when a switch may be made.
 //! - [`recall`]: words of a text, and which memory answers a query best.
@@ -36,6 +37,7 @@ pub mod message;
 pub mod mode;
 pub mod notice;
 pub mod policy;
+pub mod quiet;
 pub mod reach;
 pub mod recall;
 pub mod said;

@@ -83,6 +83,13 @@ pub enum Change {
         /// What the person should know.
         advice: String,
     },
+    /// A message that nobody waited for has reached the conversation.
+    Delivered {
+        /// What it comes from: `heartbeat`, `task`, `reminder` or `notice`.
+        origin: String,
+        /// What it is about.
+        title: String,
+    },
     /// A compaction was made.
     CompactionFinished {
         /// Tokens before.

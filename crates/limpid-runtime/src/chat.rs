@@ -9,9 +9,10 @@ use futures_util::Stream;
 use limpid_core::mode::Trigger;
 use limpid_core::{CallId, ConversationId, Trust};
 use limpid_store::{Conversation, ConversationChange, ConversationKind, NewConversation, NewInbound};
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::sync::mpsc::unbounded_channel;
 
 use crate::agent::{Agent, Inner};
+use crate::deliver::Border;
 use crate::error::AgentError;
 use crate::event::{AgentEvent, Answer};
 use crate::settle::{Setting, Settle};
@@ -62,7 +63,7 @@ pub enum ConversationChoice {
 pub struct TurnHandle {
     agent: Agent,
     conversation: ConversationId,
-    events: UnboundedReceiver<AgentEvent>,
+    events: Border,
 }
 
 impl Agent {
@@ -96,7 +97,7 @@ impl Agent {
             let command = Command::Message { inbound: accepted.inbound, sender: Some(sender), path: request.path };
             self.inner.command(&conversation.id, command);
         }
-        Ok(TurnHandle { agent: self.clone(), conversation: conversation.id, events })
+        Ok(TurnHandle { agent: self.clone(), conversation: conversation.id, events: Border::new(events) })
     }
 
     /// The conversation that is meant; none when there is none yet.
@@ -107,8 +108,8 @@ impl Agent {
         self.inner.find_conversation(choice).await
     }
 
-    /// Carries on what a crash interrupted: unfinished turns, and messages that nobody answered in the conversations
-    /// that were written to last. What another process works on is left to it.
+    /// Carries on what a crash interrupted: unfinished turns, deliveries, and messages that nobody answered in the
+    /// conversations that were written to last. What another process works on is left to it.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -121,6 +122,7 @@ impl Agent {
                 open.insert(conversation.id);
             }
         }
+        open.extend(store.pending_deliveries(None).await?.rows.into_iter().map(|delivery| delivery.new.conversation));
         for conversation in open {
             self.inner.command(&conversation, Command::Wake);
         }
@@ -136,7 +138,7 @@ impl TurnHandle {
 
     /// The next event; none after the last one.
     pub async fn next(&mut self) -> Option<AgentEvent> {
-        self.events.recv().await
+        self.events.next().await
     }
 
     /// Stops the turn: what was said so far is kept.
@@ -163,7 +165,7 @@ impl Stream for TurnHandle {
     type Item = AgentEvent;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<AgentEvent>> {
-        self.events.poll_recv(context)
+        self.events.poll(context)
     }
 }
 

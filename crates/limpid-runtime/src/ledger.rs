@@ -7,12 +7,13 @@ use limpid_model::{Model, Sampling};
 use limpid_prompt::recorded::{MessageRecord, PartRecord, PromptRecord};
 use limpid_prompt::{Prompt, Stability};
 use limpid_store::{Pruned, Request, RequestMessage, RequestPart, Retention};
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::agent::{Agent, Inner};
 use crate::ask::Once;
 use crate::chat::ConversationChoice;
+use crate::deliver::Border;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
 use crate::preview::PreviewRequest;
@@ -25,14 +26,14 @@ const TEST_MESSAGE: &str = "hi";
 /// The events of an answer outside of any turn; dropping it stops the answer.
 #[derive(Debug)]
 pub struct Answering {
-    events: UnboundedReceiver<AgentEvent>,
+    events: Border,
     _stop: DropGuard,
 }
 
 impl Answering {
     /// The next event; none after the last one.
     pub async fn next(&mut self) -> Option<AgentEvent> {
-        self.events.recv().await
+        self.events.next().await
     }
 }
 
@@ -91,7 +92,7 @@ impl Agent {
             };
             let _ = sender.send(last);
         });
-        Answering { events, _stop: stop }
+        Answering { events: Border::new(events), _stop: stop }
     }
 }
 

@@ -19,6 +19,7 @@
 //! - `gather`, `session`, `frame`, `workspace`, `redact`, `counting`, `convert`: what a prompt is made from.
 //! - `policy`, `hold`, `drafts`: who may call what, and calls that wait for the owner.
 //! - `clean`: a conversation without what strangers wrote.
+//! - `deliver`: the one place where something reaches people, and messages that nobody waits for.
 //! - `journal`: the form in which a turn's events are kept.
 
 pub mod agent;
@@ -30,6 +31,7 @@ mod clean;
 pub mod config;
 mod convert;
 mod counting;
+mod deliver;
 pub mod doctor;
 mod drafts;
 mod drive;

@@ -192,6 +192,8 @@ impl Worker {
         loop {
             let waiting = self.waiting().await?;
             self.settle().await;
+            // After the commands were taken in: whoever enqueues from here on wakes this worker once more.
+            self.deliver(lease).await?;
             if waiting.is_empty() {
                 self.prune().await;
                 return Ok(());

@@ -118,6 +118,15 @@ impl ConversationKind {
         }
     }
 
+    /// What a list shows beside conversations of this kind (KAI-066).
+    pub const fn badge(self) -> &'static str {
+        match self {
+            Self::Chat => "",
+            Self::Heartbeat => "Heartbeat",
+            Self::Task => "Task",
+        }
+    }
+
     /// Reads a kind's name.
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Chat, Self::Heartbeat, Self::Task].into_iter().find(|kind| kind.as_str() == word)

@@ -1,0 +1,170 @@
+//! The one place where something reaches people (ARC-003): an answer's events by way of [`Border`], and messages that
+//! nobody waits for by way of their conversation's worker, under its lease, between two turns, each exactly once.
+
+mod border;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use limpid_core::quiet::without_quiet;
+use limpid_core::{ConversationId, Message, Role, Trust};
+use limpid_store::{
+    ConversationKind, Delivery, DeliveryOrigin, Lease, Listed, NewConversation, NewDelivery, NewMessage, StoreError,
+};
+
+pub(crate) use border::Border;
+
+use crate::agent::{Agent, Inner};
+use crate::bus::Change;
+use crate::error::AgentError;
+use crate::worker::{Command, Worker};
+
+/// The id of the one conversation that takes reports.
+const HEARTBEAT: &str = "heartbeat";
+
+/// The title of that conversation.
+const TITLE: &str = "Heartbeat";
+
+impl Agent {
+    /// Delivers what waits to be delivered, and returns when what this process could deliver is.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn deliver(&self) -> Result<(), AgentError> {
+        for conversation in self.inner.deliver_pending().await? {
+            self.settled(&conversation).await;
+        }
+        Ok(())
+    }
+
+    /// What was delivered and the owner has not seen, oldest first (KAI-066).
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn unread(&self) -> Result<Listed<Delivery>, AgentError> {
+        Ok(self.inner.store.unread_deliveries().await?)
+    }
+
+    /// The owner has seen what a conversation holds. Says how many deliveries were unread.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub async fn mark_read(&self, conversation: &ConversationId) -> Result<u64, AgentError> {
+        Ok(self.inner.store.mark_read(conversation, self.now_ms()).await?)
+    }
+}
+
+impl Inner {
+    /// The conversation that takes reports, made when it is missing.
+    pub(crate) async fn heartbeat_conversation(&self) -> Result<ConversationId, AgentError> {
+        let id = ConversationId::new(HEARTBEAT);
+        if self.store.conversation(&id).await?.is_some() {
+            return Ok(id);
+        }
+        let new = NewConversation {
+            id: id.clone(),
+            kind: ConversationKind::Heartbeat,
+            title: TITLE.to_owned(),
+            profile: self.config.agent.profile.clone(),
+            mode: None,
+            model: None,
+            now_ms: self.now_ms(),
+        };
+        match self.store.create_conversation(new).await {
+            // Another process was faster.
+            Ok(_) | Err(StoreError::Exists { .. }) => Ok(id),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Keeps a message that nobody waits for, and sees to its delivery. When its conversation is not there, the owner
+    /// is told where reports go, and the error says so (LES-098).
+    ///
+    /// # Errors
+    /// When there is no such conversation, or the store cannot be written.
+    pub(crate) async fn enqueue(self: &Arc<Self>, new: NewDelivery) -> Result<bool, AgentError> {
+        let (key, title, target) = (new.key.clone(), new.title.clone(), new.conversation.clone());
+        match self.store.enqueue(new).await {
+            Ok(fresh) => {
+                self.deliver_pending().await?;
+                Ok(fresh)
+            }
+            Err(error @ StoreError::NotFound { .. }) => {
+                let text = format!("“{title}” could not be delivered: there is no conversation {target}.");
+                self.notice(None, &format!("undelivered:{key}"), "Not delivered", text).await?;
+                Err(error.into())
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Tells the owner something, once a key, in a conversation or where reports go.
+    pub(crate) async fn notice(
+        self: &Arc<Self>,
+        conversation: Option<&ConversationId>,
+        key: &str,
+        title: &str,
+        text: String,
+    ) -> Result<bool, AgentError> {
+        let conversation = match conversation {
+            Some(conversation) => conversation.clone(),
+            None => self.heartbeat_conversation().await?,
+        };
+        let fresh = self
+            .store
+            .enqueue(NewDelivery {
+                key: key.to_owned(),
+                conversation,
+                origin: DeliveryOrigin::Notice,
+                title: title.to_owned(),
+                text,
+                trust: Trust::Owner,
+                now_ms: self.now_ms(),
+            })
+            .await?;
+        self.deliver_pending().await?;
+        Ok(fresh)
+    }
+
+    /// Wakes the workers of the conversations for which something waits to be delivered, and names these.
+    pub(crate) async fn deliver_pending(self: &Arc<Self>) -> Result<BTreeSet<ConversationId>, AgentError> {
+        let pending = self.store.pending_deliveries(None).await?.rows;
+        let conversations: BTreeSet<ConversationId> =
+            pending.into_iter().map(|delivery| delivery.new.conversation).collect();
+        for conversation in &conversations {
+            self.command(conversation, Command::Wake);
+        }
+        Ok(conversations)
+    }
+}
+
+impl Worker {
+    /// Puts what waits for this conversation into it; no turn is running.
+    pub(crate) async fn deliver(&self, lease: &Lease) -> Result<(), AgentError> {
+        for delivery in self.inner.store.pending_deliveries(Some(&self.conversation)).await?.rows {
+            self.deliver_one(lease, delivery).await?;
+        }
+        Ok(())
+    }
+
+    async fn deliver_one(&self, lease: &Lease, delivery: Delivery) -> Result<(), AgentError> {
+        let Inner { store, redactor, bus, .. } = &*self.inner;
+        let text = without_quiet(&redactor.clean(delivery.new.text));
+        let messages =
+            if text.trim().is_empty() { Vec::new() } else { said(delivery.new.origin, text, delivery.new.trust) };
+        let is_shown = !messages.is_empty();
+        let now_ms = self.inner.now_ms();
+        if store.deliver(lease, delivery.id, messages, now_ms).await? && is_shown {
+            let title = without_quiet(&redactor.clean(delivery.new.title));
+            bus.send(Some(&self.conversation), Change::Delivered { origin: delivery.new.origin.to_string(), title });
+        }
+        Ok(())
+    }
+}
+
+/// A delivery as a turn: providers want every answer to follow a question, so what it comes from stands in its place.
+fn said(origin: DeliveryOrigin, text: String, trust: Trust) -> Vec<NewMessage> {
+    let asked = Message { trust: Trust::File, ..Message::new(Role::User, origin.marker()) };
+    let answer = Message { trust, ..Message::new(Role::Assistant, text) };
+    vec![NewMessage { typed: Some(String::new()), ..NewMessage::new(asked) }, NewMessage::new(answer)]
+}
