@@ -13,6 +13,7 @@
 //! - [`usage`]: tokens and money of a call.
 //! - [`failure`]: classes of provider errors, and when to try again.
 //! - [`goal`]: what the person wants done over many turns, its log, and the markers that advance it.
+//! - [`heartbeat`]: when the agent looks at what came in unasked, and what its answer means.
 //! - [`memory`]: one thing that the agent was asked to keep.
 //! - [`draft`]: calls that wait for the owner.
 //! - [`inbox`]: mail, text messages and notifications that came in.
@@ -30,6 +31,7 @@ pub mod digest;
 pub mod draft;
 pub mod failure;
 pub mod goal;
+pub mod heartbeat;
 pub mod id;
 pub mod inbox;
 pub mod memory;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 use limpid_core::{FailureClass, RequestId, Trust};
 use limpid_model::chain::{Chain, ChainEvent, MakeAsk};
-use limpid_model::{ModelCard, ModelError, ModelEvent, Prepared, ToolUse};
+use limpid_model::{ModelCard, ModelError, ModelEvent, Prepared, ReplyForm, ToolUse};
 use limpid_store::TurnWrite;
 use limpid_turn::{Effect, Event};
 use tokio_util::sync::CancellationToken;
@@ -27,6 +27,17 @@ use crate::gather::keeps_its_beginning;
 use crate::worker::Command;
 use crate::world::hex;
 
+/// What a model is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Demand {
+    /// A message; it may call tools.
+    Message,
+    /// The last message of the turn: a text, or the call that ends it.
+    End,
+    /// The arguments of the call that ends the turn, as a JSON document.
+    Decision,
+}
+
 /// A request that the ledger holds.
 struct Sent {
     id: RequestId,
@@ -36,7 +47,7 @@ struct Sent {
 
 impl Driver<'_> {
     /// Asks the models in their order until one answers, and gives the machine what came of it.
-    pub(crate) async fn ask(&mut self, round: u32, tools: bool) -> Result<Vec<Effect>, AgentError> {
+    pub(crate) async fn ask(&mut self, round: u32, demand: Demand) -> Result<Vec<Effect>, AgentError> {
         loop {
             self.look_at_goal().await?;
             let size = match self.make_room().await {
@@ -44,15 +55,15 @@ impl Driver<'_> {
                 Err(AgentError::Model(error)) => return self.failed(None, Answer::default(), error).await,
                 Err(error) => return Err(error),
             };
-            if let Some(effects) = self.ask_chain(round, tools, size).await? {
+            if let Some(effects) = self.ask_chain(round, demand, size).await? {
                 return Ok(effects);
             }
         }
     }
 
     /// Asks the models in their order; none when the request was too large for its provider and a smaller one is next.
-    async fn ask_chain(&mut self, round: u32, tools: bool, size: usize) -> Result<Option<Vec<Effect>>, AgentError> {
-        let recipe = self.recipe(tools).await?;
+    async fn ask_chain(&mut self, round: u32, demand: Demand, size: usize) -> Result<Option<Vec<Effect>>, AgentError> {
+        let recipe = self.recipe(demand).await?;
         let chain = Chain::new(self.models.clone(), self.worker.inner.retry, Arc::clone(&self.worker.inner.pause));
         let make: Arc<MakeAsk> = Arc::new(move |card: &ModelCard| recipe.ask(card));
         let cancel = CancellationToken::new();
@@ -120,7 +131,7 @@ impl Driver<'_> {
     }
 
     /// What renders the prompt of the next call.
-    async fn recipe(&mut self, tools: bool) -> Result<Recipe, AgentError> {
+    async fn recipe(&mut self, demand: Demand) -> Result<Recipe, AgentError> {
         let inner = Arc::clone(&self.worker.inner);
         for model in &self.models {
             let name = model.info().name();
@@ -128,15 +139,36 @@ impl Driver<'_> {
                 free.insert(inner.counter(model.info()).await?);
             }
         }
+        let (tools, reply) = self.form_of(demand);
         Ok(Recipe {
             profile: Arc::clone(&self.profile),
             path: self.path.clone(),
             inputs: self.inputs.clone(),
             counters: self.counters.clone(),
             sampling: inner.sampling(),
-            tools: if tools { ToolUse::Auto } else { ToolUse::Never },
+            tools,
+            reply,
             conversation: Some(self.worker.conversation.to_string()),
         })
+    }
+
+    /// How a demand is put to a provider. Where a tool ends the turn, a call of it is forced as soon as nothing else can
+    /// be called.
+    fn form_of(&self, demand: Demand) -> (ToolUse, ReplyForm) {
+        let Some(name) = self.machine.decision() else {
+            let tools = if demand == Demand::Message { ToolUse::Auto } else { ToolUse::Never };
+            return (tools, ReplyForm::Text);
+        };
+        let alone = self.inputs.tools.iter().all(|tool| tool.name == name);
+        match demand {
+            Demand::Message if !alone => (ToolUse::Auto, ReplyForm::Text),
+            Demand::Message | Demand::End => (ToolUse::Must(name.to_owned()), ReplyForm::Text),
+            Demand::Decision => {
+                let tool = self.inputs.tools.iter().find(|tool| tool.name == name);
+                let schema = tool.map(|tool| tool.schema.clone()).unwrap_or_default();
+                (ToolUse::Never, ReplyForm::Json { name: name.to_owned(), schema: schema.into() })
+            }
+        }
     }
 
     /// Writes a request into the ledger; it leaves after this.

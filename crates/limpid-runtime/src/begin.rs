@@ -6,7 +6,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use limpid_core::{ConversationId, Message, Trust, TurnId};
 use limpid_prompt::count::Estimate;
-use limpid_store::{Conversation, ConversationChange, Inbound, InboundId, Lease, NewMessage, NewTurn, TurnWrite};
+use limpid_store::{
+    Conversation, ConversationChange, ConversationKind, Inbound, InboundId, Lease, NewMessage, NewTurn, TurnWrite,
+};
 use limpid_turn::{Turn, TurnStart};
 
 use crate::agent::Inner;
@@ -53,8 +55,9 @@ impl Worker {
         self.listeners.activate(&ids);
         let mut conversation = inner.existing(&self.conversation).await?;
         let hint = match waiting.last() {
-            Some(newest) => inner.lean(&conversation, newest).await?,
-            None => None,
+            // No person speaks in a run, so nothing in it asks for another mode.
+            Some(newest) if conversation.kind != ConversationKind::Run => inner.lean(&conversation, newest).await?,
+            _ => None,
         };
         if hint.is_some() {
             conversation = inner.existing(&self.conversation).await?;
@@ -222,7 +225,12 @@ fn kept(conversation: &Conversation, ready: &Ready, typed: &Message) -> Option<T
 
 /// Where the machine starts from.
 pub(crate) fn start_of(began: &Began, past: &Past) -> TurnStart {
-    TurnStart { tools: began.tools(), taken: past.calls.clone(), limits: began.limits() }
+    TurnStart {
+        tools: began.tools(),
+        taken: past.calls.clone(),
+        limits: began.limits(),
+        decision: began.decision().map(str::to_owned),
+    }
 }
 
 /// The accepted messages before the newest, as they are stored.

@@ -17,6 +17,7 @@ use limpid_turn::{Effect, Event, Outcome, PlannedCall, ToolOutcome, Turn};
 use tokio::task::JoinSet;
 
 use crate::agent::Inner;
+use crate::ask::Demand;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
 use crate::goals::final_text;
@@ -74,7 +75,9 @@ impl Driver<'_> {
         let mut answer = None;
         while let Some(effect) = todo.pop_front() {
             match effect {
-                Effect::CallModel { round, tools } => todo.extend(self.ask(round, tools).await?),
+                Effect::CallModel { round, tools: true } => todo.extend(self.ask(round, Demand::Message).await?),
+                Effect::CallModel { round, tools: false } => todo.extend(self.ask(round, Demand::End).await?),
+                Effect::Decide { round } => todo.extend(self.ask(round, Demand::Decision).await?),
                 Effect::RunTools { .. } | Effect::AskOwner { .. } => {
                     todo.push_front(effect);
                     todo = self.run_tools(todo).await?;
@@ -114,6 +117,7 @@ impl Driver<'_> {
                 }
                 Effect::End { outcome, .. } => writes.push(end_of(outcome)),
                 Effect::CallModel { .. }
+                | Effect::Decide { .. }
                 | Effect::RunTools { .. }
                 | Effect::AskOwner { .. }
                 | Effect::Deliver { .. } => {}

@@ -2,6 +2,7 @@
 //! one moment (KOSHI-003, PICO-022). No other code builds [`Inputs`] for a turn (LES-014).
 
 mod goal;
+mod heartbeat;
 mod memory;
 mod skills;
 
@@ -13,7 +14,7 @@ use limpid_core::{Tier, Trust};
 use limpid_model::ModelCard;
 use limpid_prompt::Profile;
 use limpid_prompt::inputs::{ChangedInput, Inputs, MemoryInput, TimeInfo};
-use limpid_store::Conversation;
+use limpid_store::{Conversation, ConversationKind};
 
 pub(crate) use skills::dropped_skills;
 
@@ -96,6 +97,7 @@ impl Inner {
             safety: read_text(&self.home.safety())?,
             additional_instructions: self.config.prompt.additional_instructions.clone(),
             use_sanity_checks: self.config.prompt.sanity_checks,
+            interactive: occasion.conversation.is_none_or(|own| own.kind != ConversationKind::Run),
             mode: occasion.mode.to_owned(),
             tier: occasion.frame.tier().map(Tier::number),
             model: convert::model(occasion.card),
@@ -114,6 +116,7 @@ impl Inner {
         }
         inputs.origins.insert("additional_instructions".to_owned(), "home:limpid.toml".to_owned());
         self.gather_memory(&mut inputs, &profile, &mut notices).await?;
+        heartbeat::keep_decision(&mut inputs, &profile, &path);
         self.clean(&mut inputs);
 
         let past = match occasion.conversation {

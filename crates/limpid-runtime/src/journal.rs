@@ -9,6 +9,9 @@ use limpid_store::{InboundId, NewEvent, TurnEvent};
 use limpid_turn::{Event, Finish, Limits, OfferedTool, Reply, ToolOutcome, Why};
 use serde::{Deserialize, Serialize};
 
+use crate::heartbeat;
+use crate::tools::HEARTBEAT_DECISION;
+
 /// One entry of a turn's journal.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Entry {
@@ -41,6 +44,12 @@ impl Began {
             timeout: Duration::from_secs(*seconds),
         };
         self.tools.iter().map(tool).collect()
+    }
+
+    /// The tool that ends the turn.
+    pub(crate) fn decision(&self) -> Option<&str> {
+        let names = self.tools.iter().map(|(name, _)| name.as_str());
+        names.filter(|_| self.path == heartbeat::PATH).find(|name| *name == HEARTBEAT_DECISION)
     }
 
     pub(crate) fn limits(&self) -> Limits {

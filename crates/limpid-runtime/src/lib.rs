@@ -20,10 +20,12 @@
 //! - `policy`, `hold`, `drafts`: who may call what, and calls that wait for the owner.
 //! - `clean`: a conversation without what strangers wrote.
 //! - `deliver`: the one place where something reaches people, and messages that nobody waits for.
+//! - `background`: turns that nobody waits for.
 //! - `journal`: the form in which a turn's events are kept.
 
 pub mod agent;
 mod ask;
+mod background;
 mod begin;
 pub mod bus;
 pub mod chat;
@@ -40,6 +42,7 @@ pub mod event;
 mod frame;
 mod gather;
 pub mod goals;
+mod heartbeat;
 mod hold;
 pub mod home;
 mod journal;

@@ -137,7 +137,7 @@ impl Inner {
     pub(crate) fn mode_of<'a>(&'a self, conversation: &'a Conversation) -> &'a str {
         let usual = match conversation.kind {
             ConversationKind::Chat => &self.config.agent.mode,
-            ConversationKind::Heartbeat | ConversationKind::Task => USUAL,
+            ConversationKind::Heartbeat | ConversationKind::Task | ConversationKind::Run => USUAL,
         };
         conversation.mode.as_deref().unwrap_or(usual)
     }

@@ -8,6 +8,7 @@ mod files;
 mod find_tools;
 mod goals;
 mod hardware;
+mod heartbeat;
 mod history;
 mod memory;
 mod memory_feedback;
@@ -35,6 +36,7 @@ use serde_json::Value;
 
 pub(crate) use exec::{Running, running};
 pub(crate) use find_tools::{FIND_TOOLS, FindTools};
+pub(crate) use heartbeat::HEARTBEAT_DECISION;
 pub use limpid_tools::{PathArgument, Tool, ToolContext, ToolText, read_arguments, schema_of};
 pub use memory_query::MemoryQuery;
 pub(crate) use memory_query::recall;
@@ -75,6 +77,7 @@ fn own(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     tools.extend(history::tools(parts));
     tools.extend(skills::tools(parts.skills));
     tools.extend(hardware::tools());
+    tools.extend(heartbeat::tools());
     tools
 }
 

@@ -20,7 +20,7 @@ pub trait Conversations: Send + Sync {
     /// The conversation of a kind that was written to last; of equals, the one that was made last.
     async fn last_conversation(&self, kind: ConversationKind) -> Result<Option<Conversation>, StoreError>;
 
-    /// The conversations that were written to last, newest first.
+    /// The conversations that were written to last, newest first; single runs ([`ConversationKind::Run`]) are left out.
     async fn conversations(&self, limit: u32) -> Result<Listed<Conversation>, StoreError>;
 
     /// Changes settings of a conversation, all or none.
@@ -106,6 +106,8 @@ pub enum ConversationKind {
     Heartbeat,
     /// The runs of a task.
     Task,
+    /// One run that nobody waits for; it is in no list, and read by its id.
+    Run,
 }
 
 impl ConversationKind {
@@ -115,6 +117,7 @@ impl ConversationKind {
             Self::Chat => "chat",
             Self::Heartbeat => "heartbeat",
             Self::Task => "task",
+            Self::Run => "run",
         }
     }
 
@@ -129,7 +132,7 @@ impl ConversationKind {
 
     /// Reads a kind's name.
     pub fn parse(word: &str) -> Option<Self> {
-        [Self::Chat, Self::Heartbeat, Self::Task].into_iter().find(|kind| kind.as_str() == word)
+        [Self::Chat, Self::Heartbeat, Self::Task, Self::Run].into_iter().find(|kind| kind.as_str() == word)
     }
 }
 

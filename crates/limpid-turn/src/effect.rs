@@ -16,6 +16,12 @@ pub enum Effect {
         /// Whether the model may call tools. They stay declared when it may not, so that the prefix stays.
         tools: bool,
     },
+    /// Ask the model for nothing but the decision that ends this turn, as a JSON document by the schema of its tool
+    /// (LES-034).
+    Decide {
+        /// The number of this call in the turn, from 1.
+        round: u32,
+    },
     /// Run these tools at once, each within its time.
     RunTools {
         /// The calls, in the model's order.

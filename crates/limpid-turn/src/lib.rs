@@ -18,9 +18,11 @@
 //! - [`turn`]: the machine.
 //! - [`event`]: what it is told.
 //! - [`effect`]: what it asks for.
+//! - [`decision`]: the call that ends a turn which must decide.
 //! - [`result`]: the text of a tool's result, with its limits.
 //! - [`window`]: what leaves a conversation that is longer than its window, and what stands for it.
 
+pub mod decision;
 pub mod effect;
 pub mod event;
 pub mod result;

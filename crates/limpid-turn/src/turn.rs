@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use limpid_core::{CallId, FailureClass, Message, Role, ToolCall};
+use limpid_core::{CallId, FailureClass, Message, Role, ToolCall, Trust};
 
 use crate::effect::{Effect, HeldCall, Outcome, PlannedCall};
-use crate::event::{Event, Reply, ToolOutcome, Why};
-use crate::result;
+use crate::event::{Event, Finish, Reply, ToolOutcome, Why};
+use crate::{decision, result};
 
 /// What a turn begins with. The person's message is stored and rendered by whoever drives the turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub struct TurnStart {
     pub taken: BTreeSet<CallId>,
     /// How far the turn may go.
     pub limits: Limits,
+    /// The tool that ends the turn: the first valid call of it does, and no text does (LES-034, LES-037).
+    pub decision: Option<String>,
 }
 
 /// A tool that the model may call in this turn.
@@ -61,8 +63,8 @@ pub struct Turn {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum State {
-    /// The model is asked; `partial` is what it said so far.
-    Calling { round: u32, tools: bool, partial: String },
+    /// The model is asked for a message or, with `form`, for the decision alone; `partial` is what it said so far.
+    Calling { round: u32, tools: bool, form: bool, partial: String },
     /// Tools run: the model's message, in the order of its calls the results that are there, and the calls that are
     /// or were held for the owner.
     Running { round: u32, assistant: Message, results: Vec<Option<Message>>, holds: BTreeMap<CallId, Hold> },
@@ -92,7 +94,7 @@ impl Turn {
         let tools = !start.tools.is_empty() && start.limits.calls_with_tools > 0;
         let turn = Self {
             start,
-            state: State::Calling { round: 1, tools, partial: String::new() },
+            state: State::Calling { round: 1, tools, form: false, partial: String::new() },
             in_flight: Vec::new(),
             queue: Vec::new(),
             repeated: Repeated::default(),
@@ -141,6 +143,11 @@ impl Turn {
         &self.in_flight
     }
 
+    /// The tool whose call ends the turn, when one does.
+    pub fn decision(&self) -> Option<&str> {
+        self.start.decision.as_deref()
+    }
+
     /// How the turn ended, once it did.
     pub fn outcome(&self) -> Option<&Outcome> {
         match &self.state {
@@ -152,6 +159,7 @@ impl Turn {
     /// What is to be done for the turn to go on, by its state alone: after a crash, what has no recorded result.
     pub fn pending(&self) -> Vec<Effect> {
         match &self.state {
+            State::Calling { round, form: true, .. } => vec![Effect::Decide { round: *round }],
             State::Calling { round, tools, .. } => vec![Effect::CallModel { round: *round, tools: *tools }],
             State::Running { assistant, results, holds, .. } => {
                 let open = assistant.calls.iter().zip(results).filter(|(_, result)| result.is_none());
@@ -180,7 +188,10 @@ impl Turn {
     }
 
     fn on_reply(&mut self, reply: Reply) -> Vec<Effect> {
-        let State::Calling { round, tools, .. } = self.state else { return Vec::new() };
+        let State::Calling { round, tools, form, .. } = self.state else { return Vec::new() };
+        if let Some(effects) = self.decide(&reply, round, form, tools) {
+            return effects;
+        }
         if !tools || reply.calls.is_empty() {
             return self.answer(reply);
         }
@@ -191,6 +202,44 @@ impl Turn {
         let results = assistant.calls.iter().map(|call| self.refuse(call)).collect();
         self.state = State::Running { round, assistant, results, holds: BTreeMap::new() };
         self.pass_border().unwrap_or_else(|| self.pending())
+    }
+
+    /// Where a decision ends the turn: takes a valid one, and asks for nothing else when the model says something in its
+    /// place. None: the reply is worked off like that of any turn.
+    fn decide(&mut self, reply: &Reply, round: u32, form: bool, tools: bool) -> Option<Vec<Effect>> {
+        let name = self.start.decision.as_deref()?;
+        if form {
+            let call = ToolCall { id: CallId::new(name), name: name.to_owned(), arguments: reply.text.clone() };
+            return Some(match decision::read(&reply.text) {
+                Ok(_) => self.end_decided("", call, reply.finish),
+                Err(error) => {
+                    let message = format!("the model did not decide with `{name}`: {error}");
+                    self.end(Outcome::Failed { class: FailureClass::Garbage, message })
+                }
+            });
+        }
+        match reply.calls.iter().find(|call| call.name == name) {
+            Some(call) if decision::read(&call.arguments).is_ok() => {
+                Some(self.end_decided(&reply.text, call.clone(), reply.finish))
+            }
+            None if tools && !reply.calls.is_empty() => None,
+            Some(_) | None => {
+                self.state = State::Calling { round: round + 1, tools: false, form: true, partial: String::new() };
+                Some(self.pending())
+            }
+        }
+    }
+
+    /// Ends the turn with its decision, which stands in the conversation as a call with its result.
+    fn end_decided(&mut self, text: &str, call: ToolCall, finish: Finish) -> Vec<Effect> {
+        let calls = self.named(vec![call]);
+        let done = ToolOutcome::Done { text: "decided".to_owned(), trust: Trust::Owner, boundary: None };
+        let results: Vec<Message> =
+            calls.iter().map(|call| result_message(&call.id, done.clone(), self.cap())).collect();
+        let assistant = Message { calls, ..Message::new(Role::Assistant, text) };
+        let mut effects = vec![self.store(std::iter::once(assistant).chain(results).collect())];
+        effects.extend(self.end(Outcome::Answered { finish }));
+        effects
     }
 
     /// Ends the turn with a text. Calls that came although none were allowed are dropped, so that none is unpaired.
@@ -292,7 +341,7 @@ impl Turn {
     }
 
     fn call(&mut self, round: u32, tools: bool) -> Vec<Effect> {
-        self.state = State::Calling { round, tools, partial: String::new() };
+        self.state = State::Calling { round, tools, form: false, partial: String::new() };
         self.pending()
     }
 

@@ -11,7 +11,7 @@ const LIMITS: Limits = Limits { calls_with_tools: 4, equal_batches: 3, result_ch
 
 fn start() -> TurnStart {
     let tool = |name: &str| OfferedTool { name: name.to_owned(), timeout: Duration::from_secs(30) };
-    TurnStart { tools: TOOLS.map(tool).to_vec(), taken: [CallId::new("c0")].into(), limits: LIMITS }
+    TurnStart { tools: TOOLS.map(tool).to_vec(), taken: [CallId::new("c0")].into(), limits: LIMITS, decision: None }
 }
 
 fn id() -> impl Strategy<Value = CallId> {
@@ -69,7 +69,7 @@ impl Seen {
             assert_eq!(self.ends, 0, "{effect:?} after the end");
             match effect {
                 Effect::CallModel { tools: true, .. } => self.calls_with_tools += 1,
-                Effect::CallModel { tools: false, .. } => self.calls_without += 1,
+                Effect::CallModel { tools: false, .. } | Effect::Decide { .. } => self.calls_without += 1,
                 Effect::RunTools { calls } => {
                     assert!(!calls.is_empty());
                     assert!(calls.iter().all(|planned| TOOLS.contains(&planned.call.name.as_str())));

@@ -1,7 +1,7 @@
 //! Turns as scripts: each file of `turns/` is a turn, its snapshot beside it says what the machine asked for.
 //!
 //! A line is one event: `reply TEXT [| id:tool{arguments}]…`, `chunk TEXT`, `done ID TEXT`, `error ID TEXT`,
-//! `held ID WHY`, `yes ID`, `no ID`, `timer ID`, `steer TEXT`, `fail CLASS TEXT`, `cancel`. `tools NAME…`, `taken ID…`, `limit N` and `cut N` set the
+//! `held ID WHY`, `yes ID`, `no ID`, `timer ID`, `steer TEXT`, `fail CLASS TEXT`, `cancel`. `tools NAME…`, `decides TOOL`, `taken ID…`, `limit N` and `cut N` set the
 //! turn up; lines that begin with `#` say what the file shows and which ids it proves.
 
 #![allow(clippy::unwrap_used)]
@@ -12,7 +12,7 @@ use std::time::Duration;
 use limpid_core::{CallId, FailureClass, Message, Role, ToolCall, Trust, message::unpaired};
 use limpid_turn::{Effect, Event, Finish, HeldCall, OfferedTool, Outcome, Reply, ToolOutcome, Turn, TurnStart, Why};
 
-// ARC-011 ARC-012 ARC-013 SEC-002 SEC-011 KAI-112 KAI-113 KAI-114 LES-140 LES-141 LES-144
+// ARC-011 ARC-012 ARC-013 SEC-002 SEC-011 KAI-112 KAI-113 KAI-114 LES-034 LES-037 LES-140 LES-141 LES-144
 #[test]
 fn scripted_turns() {
     insta::with_settings!({ snapshot_path => "turns", prepend_module_to_snapshot => false }, {
@@ -34,6 +34,7 @@ fn play(script: &str) -> String {
                 let tool = |name: &str| OfferedTool { name: name.to_owned(), timeout: Duration::from_secs(30) };
                 start.tools = rest.split(' ').map(tool).collect();
             }
+            "decides" => start.decision = Some(rest.to_owned()),
             "taken" => start.taken = rest.split(' ').map(CallId::new).collect(),
             "limit" => start.limits.calls_with_tools = rest.parse().unwrap(),
             "cut" => start.limits.result_chars = rest.parse().unwrap(),
@@ -103,6 +104,7 @@ fn shown(effects: &[Effect]) -> String {
                 let with = if *tools { "with tools" } else { "without tools" };
                 writeln!(out, "    call model, round {round}, {with}").unwrap();
             }
+            Effect::Decide { round } => writeln!(out, "    ask for the decision alone, round {round}").unwrap(),
             Effect::RunTools { calls } => {
                 writeln!(out, "    run").unwrap();
                 for planned in calls {

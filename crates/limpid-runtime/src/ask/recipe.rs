@@ -26,6 +26,7 @@ pub(crate) struct Recipe {
     pub(crate) counters: HashMap<String, Estimate>,
     pub(crate) sampling: Sampling,
     pub(crate) tools: ToolUse,
+    pub(crate) reply: ReplyForm,
     pub(crate) conversation: Option<String>,
 }
 
@@ -39,6 +40,7 @@ impl Recipe {
             counters: HashMap::from([(card.name(), inner.counter(card).await?)]),
             sampling: inner.sampling(),
             tools: ToolUse::Auto,
+            reply: ReplyForm::Text,
             conversation: None,
         })
     }
@@ -75,7 +77,7 @@ impl Recipe {
         ModelCall {
             prompt: Arc::new(prompt),
             sampling: self.sampling,
-            reply: ReplyForm::Text,
+            reply: self.reply.clone(),
             tools: self.tools.clone(),
             conversation: self.conversation.clone(),
         }

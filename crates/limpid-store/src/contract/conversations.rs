@@ -37,6 +37,11 @@ pub async fn the_last_one_is_the_one_written_to_last(bench: &Bench) {
     store.create_conversation(report).await.unwrap();
     let last = || async { store.last_conversation(ConversationKind::Chat).await.unwrap().unwrap().id };
     assert_eq!(last().await, conversation_id("b"));
+    let run = NewConversation { kind: ConversationKind::Run, ..conversation("r", 10) };
+    store.create_conversation(run).await.unwrap();
+    let listed = store.conversations(10).await.unwrap().rows;
+    let listed: Vec<&str> = listed.iter().map(|row| row.id.as_str()).collect();
+    assert_eq!(listed, ["h", "b", "a"], "a single run stands in no list");
     let lease = lease(store.as_ref(), "a", 0).await;
     let turn = begin(store.as_ref(), &lease, "t", &[]).await;
     let said = TurnWrite::Messages(vec![message(Role::User, "hi")]);

@@ -38,9 +38,11 @@ impl Conversations for SqliteStore {
     async fn conversations(&self, limit: u32) -> Result<Listed<Conversation>, StoreError> {
         self.read(move |tx| {
             let mut statement = tx.sql.prepare_cached(
-                "SELECT * FROM conversation WHERE owner = :owner ORDER BY updated_ms DESC, seq DESC LIMIT :limit",
+                "SELECT * FROM conversation WHERE owner = :owner AND kind <> :run
+                 ORDER BY updated_ms DESC, seq DESC LIMIT :limit",
             )?;
-            let params = named_params! { ":owner": tx.owner, ":limit": limit };
+            let run = ConversationKind::Run.as_str();
+            let params = named_params! { ":owner": tx.owner, ":run": run, ":limit": limit };
             row::list(&mut statement, params, "conversation", "id", conversation)
         })
         .await

@@ -1,0 +1,64 @@
+//! Runs that nobody waits for.
+
+use std::sync::Arc;
+
+use limpid_model::script::Script;
+use limpid_model::scripted::ScriptedModel;
+use limpid_store::{ConversationKind, Conversations, SqliteOptions, SqliteStore};
+
+use super::*;
+use crate::{Agent, AgentOptions, Home};
+
+fn model(script: &str) -> Arc<ScriptedModel> {
+    Arc::new(ScriptedModel::new("one", Script::parse(script).unwrap()))
+}
+
+fn agent(home: &tempfile::TempDir, model: &Arc<ScriptedModel>) -> Agent {
+    let model = Some(Arc::clone(model) as Arc<dyn limpid_model::Model>);
+    Agent::open(AgentOptions { model, ..AgentOptions::new(Home::new(home.path())) }).unwrap()
+}
+
+fn task(key: &str) -> BackgroundRun {
+    BackgroundRun {
+        key: key.to_owned(),
+        path: "task",
+        profile: None,
+        model: None,
+        text: "Water the plants.".to_owned(),
+        extra: RunInputs { trust: Trust::Outside },
+    }
+}
+
+// KAI-073 SEC-041
+#[tokio::test]
+async fn the_same_key_is_the_same_run_and_stands_in_no_list() {
+    let home = tempfile::tempdir().unwrap();
+    let model = model("[[reply]]\ntext = \"Watered.\"\nusage = { input = 7, output = 2 }\n");
+    let first = agent(&home, &model);
+    let (one, two) =
+        tokio::join!(first.inner.run_in_background(task("a-1")), first.inner.run_in_background(task("a-1")));
+    let (one, two) = (one.unwrap(), two.unwrap());
+    assert_eq!((one.answer.as_deref(), one.requests, one.usage.input), (Some("Watered."), 1, 7));
+    assert_eq!((one.turn == two.turn, one.trust, one.decision), (true, Trust::Outside, None));
+    assert!(!one.inputs.unwrap().interactive);
+    drop(first);
+
+    let again = agent(&home, &model).inner.run_in_background(task("a-1")).await.unwrap();
+    assert_eq!((again.turn, again.answer.as_deref()), (one.turn, Some("Watered.")));
+    assert_eq!(model.sent().len(), 1);
+
+    let store = SqliteStore::open(home.path().join("data/limpid.db"), SqliteOptions::default()).unwrap();
+    assert!(store.conversations(50).await.unwrap().rows.is_empty());
+    let run = store.conversation(&one.conversation).await.unwrap().unwrap();
+    assert_eq!((run.kind, run.messages), (ConversationKind::Run, 2));
+}
+
+// LES-034
+#[tokio::test]
+async fn a_failure_is_told_with_its_class() {
+    let home = tempfile::tempdir().unwrap();
+    let model = model("[[reply]]\nstatus = 401\n");
+    let end = agent(&home, &model).inner.run_in_background(task("b-1")).await.unwrap();
+    assert!(matches!(end.outcome, Outcome::Failed { class: FailureClass::Key, .. }), "{:?}", end.outcome);
+    assert_eq!(end.answer, None);
+}
