@@ -127,6 +127,7 @@ impl ConversationKind {
             Self::Chat => "",
             Self::Heartbeat => "Heartbeat",
             Self::Task => "Task",
+            Self::Run => "Run",
         }
     }
 
