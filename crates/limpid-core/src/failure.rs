@@ -118,6 +118,14 @@ impl RetryPlan {
     }
 }
 
+/// How long what runs by itself waits after it failed so many times in a row: a minute, then twice as long each time, an
+/// hour at most (KAI-059).
+pub fn background_wait(failures: u32) -> Duration {
+    const FIRST: Duration = Duration::from_mins(1);
+    const LONGEST: Duration = Duration::from_hours(1);
+    FIRST.saturating_mul(2u32.saturating_pow(failures.saturating_sub(1))).min(LONGEST)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,5 +152,12 @@ mod tests {
             ["quota", "key", "unknown-model", "malformed", "too-large", "moderated", "overflow", "cancelled"]
         );
         assert!(!FailureClass::Cancelled.allows_fallback());
+    }
+
+    #[test]
+    fn what_runs_by_itself_waits_twice_as_long_after_each_failure_up_to_an_hour() {
+        let minutes: Vec<_> = (1..=8).map(|failures| background_wait(failures).as_secs() / 60).collect();
+        assert_eq!(minutes, [1, 2, 4, 8, 16, 32, 60, 60]);
+        assert_eq!(background_wait(u32::MAX).as_secs(), 3600);
     }
 }

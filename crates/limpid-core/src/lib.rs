@@ -52,7 +52,7 @@ pub mod window;
 
 pub use digest::{Digest, DigestLevel, Entry, Pin, Shortened, WindowView};
 pub use draft::DraftState;
-pub use failure::{FailureClass, RetryPlan};
+pub use failure::{FailureClass, RetryPlan, background_wait};
 pub use id::{CallId, CheckpointId, ConversationId, DecisionId, GoalId, MemoryId, MessageId, RequestId, TurnId};
 pub use memory::{Category, Memory};
 pub use message::{Message, Role, ToolCall};

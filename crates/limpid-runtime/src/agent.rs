@@ -26,6 +26,7 @@ use crate::keeper::Keeper;
 use crate::models::{Found, Shelf};
 use crate::prompts::Prompts;
 use crate::redact::Redactor;
+use crate::scheduler::Waker;
 use crate::skills::Skills;
 use crate::tools::{Tool, ToolBox, ToolParts, recall};
 use crate::worker::Command;
@@ -106,6 +107,7 @@ pub(crate) struct Inner {
     pub(crate) prompts: Prompts,
     pub(crate) redactor: Redactor,
     pub(crate) keeper: Keeper,
+    pub(crate) waker: Waker,
     /// Who holds this process's leases.
     pub(crate) holder: String,
     /// Held for reading while a message is accepted and its conversation told, and for writing while a worker looks at
@@ -158,6 +160,7 @@ impl Agent {
             prompts: Prompts::new(options.home.clone()),
             redactor,
             keeper,
+            waker: Waker::new(options.home.wake_socket()),
             holder: process::holder(&hex(&*options.ids)),
             shelf: Shelf::new(options.home.clone(), options.config.clone(), options.environment, options.model),
             rules: Arc::new(rules),

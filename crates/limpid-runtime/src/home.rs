@@ -87,6 +87,11 @@ impl Home {
     pub fn database(&self) -> PathBuf {
         self.0.join("data").join("limpid.db")
     }
+
+    /// Where a process that serves this home is told of changes.
+    pub fn wake_socket(&self) -> PathBuf {
+        self.0.join("data").join("serve.sock")
+    }
 }
 
 /// A text file, or none when it does not exist. Bytes that are not UTF-8 are replaced; a mark at its start is dropped.

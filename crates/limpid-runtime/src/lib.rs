@@ -12,6 +12,7 @@
 //! - [`config`], [`home`], [`world`]: what comes in as values: settings, folder, clock, randomness, environment.
 //! - `worker`, `begin`, `resume`, `drive`, `ask`: one conversation, how a turn begins or is carried on, its effects, the
 //!   one place that calls a model.
+//! - [`serve`], `scheduler`: the agent at work by itself, and what is done when its time has come.
 //! - [`skills`]: instructions that are used when they are called for.
 //! - [`tools`]: what the model may have done, and the one place where it is.
 //! - `reach`: which tools travel with a prompt, and which wait to be found.
@@ -61,6 +62,8 @@ mod prompts;
 mod reach;
 mod redact;
 mod resume;
+mod scheduler;
+pub mod serve;
 mod session;
 mod settle;
 pub mod setup;
@@ -89,6 +92,7 @@ pub use limpid_turn::Outcome;
 pub use models::{Found, memory_available};
 pub use modes::{FocusChange, ModeState, ModeSwitch};
 pub use preview::PreviewRequest;
+pub use serve::ServeEvent;
 pub use settle::Settled;
 pub use sizing::Tiers;
 pub use skills::{Chosen, ListedSkill, SkillReview, SkillStatus};

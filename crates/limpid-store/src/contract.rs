@@ -26,6 +26,7 @@ pub mod promotions;
 pub mod sample;
 pub mod settings;
 pub mod skills;
+pub mod timers;
 pub mod turns;
 pub mod windows;
 
@@ -136,6 +137,13 @@ macro_rules! contract_suite {
                 the_newest_five_automatic_snapshots_stay
                 messages_are_found_by_their_words
                 no_view_touches_a_message
+            }
+            timers {
+                each_thing_has_one_timer
+                what_is_due_is_claimed_by_one
+                a_claim_ends_with_the_next_time
+                what_failed_is_put_off
+                the_oldest_are_claimed_first
             }
             skills {
                 every_event_stays_and_the_last_one_is_the_state

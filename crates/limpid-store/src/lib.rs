@@ -11,6 +11,7 @@
 //! - [`promotion`]: memories that were taken into the soul, or are to be.
 //! - [`inbox`]: mail, text messages and notifications that came in, and mail accounts.
 //! - [`goal`]: what happened to the goals of a conversation, as a log.
+//! - [`timer`]: when things are due, and who works on what is.
 //! - [`prefix`]: how much of a request the one before it began with, and what changed (PRO-044).
 //! - [`error`]: what can go wrong.
 //! - [`sqlite`]: the store in one SQLite file.
@@ -31,6 +32,7 @@ pub mod promotion;
 pub mod setting;
 pub mod skill;
 pub mod sqlite;
+pub mod timer;
 pub mod turn;
 pub mod window;
 
@@ -47,6 +49,7 @@ pub use promotion::*;
 pub use setting::*;
 pub use skill::*;
 pub use sqlite::{SqliteOptions, SqliteStore};
+pub use timer::*;
 pub use turn::*;
 pub use window::*;
 
@@ -73,6 +76,7 @@ pub trait Store:
     + Deliveries
     + Inbox
     + MailAccounts
+    + Timers
 {
 }
 
@@ -90,5 +94,6 @@ impl<T> Store for T where
         + Deliveries
         + Inbox
         + MailAccounts
+        + Timers
 {
 }

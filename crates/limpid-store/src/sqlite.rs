@@ -29,6 +29,7 @@ mod settings;
 mod skills;
 #[cfg(test)]
 mod tests;
+mod timers;
 mod turns;
 mod view;
 mod windows;

@@ -84,6 +84,8 @@ pub enum Command {
     /// List, show, approve and refuse calls that wait for you
     #[command(subcommand)]
     Draft(DraftCommand),
+    /// Work until interrupted: do what is due, carry on what was cut off; the log goes to standard error
+    Serve,
     /// Sum up tokens and money from the ledger
     Cost(CostArgs),
     /// Print completions for a shell

@@ -14,6 +14,7 @@ pub mod mode;
 pub mod model;
 pub mod profile;
 pub mod prompt;
+pub mod serve;
 pub mod skill;
 
 use std::io;
@@ -50,6 +51,7 @@ pub async fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Skill(command)) => skill::run(&context, command).await,
         Some(Command::Draft(command)) => draft::run(&context.agent()?, command).await,
         Some(Command::Conversation(command)) => conversation::run(&context.agent()?, command).await,
+        Some(Command::Serve) => serve::run(&context).await,
         Some(Command::Cost(args)) => cost::run(&context.agent()?, args).await,
         Some(Command::Completions(_)) => Ok(()),
     }

@@ -25,6 +25,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0008_drafts.sql"),
     include_str!("../../migrations/0009_deliveries.sql"),
     include_str!("../../migrations/0010_inbox.sql"),
+    include_str!("../../migrations/0011_timers.sql"),
 ];
 
 /// A file and how long to wait for it.

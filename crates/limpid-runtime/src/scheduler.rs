@@ -1,0 +1,190 @@
+//! What is done when its time has come. Due times are timers of the store; of several processes on one store one claims
+//! what is due, and what it claimed and did not end is claimed again with the same slot.
+
+#[cfg(test)]
+mod tests;
+mod wake;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use limpid_core::background_wait;
+use limpid_store::TimerLease;
+use tokio::task::JoinSet;
+
+pub(crate) use wake::Waker;
+
+use crate::agent::Inner;
+use crate::error::AgentError;
+use crate::process;
+use crate::serve::{Log, ServeEvent};
+
+/// How long a claim lasts when nobody renews it.
+const CLAIM: Duration = Duration::from_secs(60);
+
+/// How long the scheduler sleeps at most, so that a jumped clock or a suspended machine is noticed.
+pub(crate) const LOOK_AGAIN: Duration = Duration::from_secs(60);
+
+/// Things that are done at a time.
+const AT_ONCE: usize = 16;
+
+/// A kind of thing that is done when its time has come.
+#[async_trait]
+pub(crate) trait Job: Send + Sync {
+    /// The kind of its timers.
+    fn kind(&self) -> &'static str;
+
+    /// Does what was due at `slot_ms`, and says when it is due next; none: never again. After a crash the same slot
+    /// comes again, so a job does nothing twice for one name and slot. An error puts it off: the same slot comes again.
+    async fn run(&self, inner: &Arc<Inner>, name: &str, slot_ms: i64) -> Result<Option<i64>, AgentError>;
+}
+
+/// Every kind of job. A timer of another kind fails, and waits for a program that knows it.
+pub(crate) fn jobs() -> Vec<Arc<dyn Job>> {
+    Vec::new()
+}
+
+/// Claims what is due and has it done.
+pub(crate) struct Scheduler {
+    inner: Arc<Inner>,
+    jobs: HashMap<&'static str, Arc<dyn Job>>,
+    running: JoinSet<Ended>,
+    /// How often each thing failed in a row.
+    failures: HashMap<(String, String), u32>,
+    log: Log,
+}
+
+/// What became of something that was claimed.
+struct Ended {
+    lease: TimerLease,
+    result: Result<Option<i64>, AgentError>,
+}
+
+impl Scheduler {
+    pub(crate) fn new(inner: &Arc<Inner>, jobs: Vec<Arc<dyn Job>>, log: Log) -> Self {
+        Self {
+            inner: Arc::clone(inner),
+            jobs: jobs.into_iter().map(|job| (job.kind(), job)).collect(),
+            running: JoinSet::new(),
+            failures: HashMap::new(),
+            log,
+        }
+    }
+
+    /// Begins what is due at this time as far as there is room, and says when to look again: in milliseconds since 1970;
+    /// none when nothing waits.
+    pub(crate) async fn step(&mut self, now_ms: i64) -> Result<Option<i64>, AgentError> {
+        while let Some(ended) = self.running.try_join_next() {
+            self.end(ended, now_ms).await?;
+        }
+        loop {
+            let room = AT_ONCE.saturating_sub(self.running.len());
+            // When something ends the loop looks again.
+            if room == 0 {
+                return Ok(None);
+            }
+            let claim_ms = CLAIM.as_millis() as i64;
+            let claimed = self.inner.store.claim_timers(now_ms, &self.inner.holder, claim_ms, room as u32).await?;
+            if claimed.is_empty() {
+                return Ok(self.inner.store.next_timer_ms().await?);
+            }
+            for lease in claimed {
+                self.begin(lease);
+            }
+        }
+    }
+
+    /// Waits until something that was begun has ended; for ever when nothing runs.
+    pub(crate) async fn something_ends(&mut self, now_ms: impl Fn() -> i64) -> Result<(), AgentError> {
+        match self.running.join_next().await {
+            Some(ended) => self.end(ended, now_ms()).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Waits until everything that was begun has ended.
+    pub(crate) async fn idle(&mut self, now_ms: i64) -> Result<(), AgentError> {
+        while let Some(ended) = self.running.join_next().await {
+            self.end(ended, now_ms).await?;
+        }
+        Ok(())
+    }
+
+    /// Claims of processes that are known to be dead are free at once.
+    pub(crate) async fn release_the_dead(&self) -> Result<(), AgentError> {
+        for holder in self.inner.store.timer_holders().await? {
+            if process::is_dead(&holder) {
+                self.inner.store.release_timers(&holder).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Stops what still runs and gives back what was claimed: whoever looks next begins it again with the same slot.
+    pub(crate) async fn stop(mut self) -> Result<(), AgentError> {
+        self.running.shutdown().await;
+        Ok(self.inner.store.release_timers(&self.inner.holder).await?)
+    }
+
+    fn begin(&mut self, lease: TimerLease) {
+        (self.log)(&ServeEvent::Began { kind: lease.kind.clone(), name: lease.name.clone(), slot_ms: lease.due_ms });
+        let (inner, job) = (Arc::clone(&self.inner), self.jobs.get(lease.kind.as_str()).map(Arc::clone));
+        self.running.spawn(async move {
+            let Some(job) = job else {
+                let unknown = format!("this program does not know timers of the kind `{}`", lease.kind);
+                return Ended { lease, result: Err(AgentError::Invalid(unknown)) };
+            };
+            let result = tokio::select! {
+                result = guarded(&inner, job, &lease) => result,
+                () = renew(&inner, &lease) => Err(AgentError::Invalid("another process has taken it over".to_owned())),
+            };
+            Ended { lease, result }
+        });
+    }
+
+    async fn end(&mut self, ended: Result<Ended, tokio::task::JoinError>, now_ms: i64) -> Result<(), AgentError> {
+        // Nothing in the task itself panics, and whoever aborts it does not wait for it.
+        let Ok(Ended { lease, result }) = ended else { return Ok(()) };
+        let key = (lease.kind.clone(), lease.name.clone());
+        let (kind, name) = key.clone();
+        match result {
+            Ok(next_ms) => {
+                self.failures.remove(&key);
+                self.inner.store.settle_timer(&lease, next_ms).await?;
+                (self.log)(&ServeEvent::Done { kind, name, next_ms });
+            }
+            Err(error) => {
+                let failures = self.failures.entry(key).or_default();
+                *failures += 1;
+                let again_ms = now_ms.saturating_add(background_wait(*failures).as_millis() as i64);
+                self.inner.store.put_off_timer(&lease, again_ms).await?;
+                (self.log)(&ServeEvent::Failed { kind, name, why: error.to_string(), again_ms });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs a job in a task of its own, so that one that panics has failed, no more; it stops with whoever waits for it.
+async fn guarded(inner: &Arc<Inner>, job: Arc<dyn Job>, lease: &TimerLease) -> Result<Option<i64>, AgentError> {
+    let (inner, name, slot) = (Arc::clone(inner), lease.name.clone(), lease.due_ms);
+    let mut task = JoinSet::new();
+    task.spawn(async move { job.run(&inner, &name, slot).await });
+    match task.join_next().await {
+        Some(Ok(result)) => result,
+        _ => Err(AgentError::Invalid("it broke off; this is a defect, please report it".to_owned())),
+    }
+}
+
+/// Moves the end of a claim while it is needed; returns when the claim is lost.
+async fn renew(inner: &Arc<Inner>, lease: &TimerLease) {
+    loop {
+        tokio::time::sleep(CLAIM / 3).await;
+        let until_ms = inner.now_ms().saturating_add(CLAIM.as_millis() as i64);
+        if let Ok(false) = inner.store.extend_timer(lease, until_ms).await {
+            return;
+        }
+    }
+}

@@ -1,0 +1,196 @@
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use jiff::Timestamp;
+use limpid_store::{SqliteOptions, SqliteStore, Store};
+use tempfile::TempDir;
+use tokio::sync::Semaphore;
+
+use super::*;
+use crate::agent::{Agent, AgentOptions};
+use crate::home::Home;
+use crate::world::Clock;
+
+const MINUTE: i64 = 60_000;
+
+/// A clock that stands still until it is moved.
+#[derive(Default)]
+struct Hand(AtomicI64);
+
+impl Clock for Hand {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millisecond(self.0.load(Ordering::SeqCst)).unwrap()
+    }
+}
+
+/// Runs every minute and remembers which.
+#[derive(Default)]
+struct Tick(Mutex<Vec<i64>>);
+
+#[async_trait]
+impl Job for Tick {
+    fn kind(&self) -> &'static str {
+        "tick"
+    }
+
+    async fn run(&self, _: &Arc<Inner>, _: &str, slot_ms: i64) -> Result<Option<i64>, AgentError> {
+        self.0.lock().unwrap().push(slot_ms);
+        Ok(Some(slot_ms + MINUTE))
+    }
+}
+
+/// Goes on until it is let go; counts how often it began.
+struct Slow {
+    began: Mutex<Vec<i64>>,
+    go_on: Semaphore,
+}
+
+impl Slow {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { began: Mutex::default(), go_on: Semaphore::new(0) })
+    }
+}
+
+#[async_trait]
+impl Job for Slow {
+    fn kind(&self) -> &'static str {
+        "slow"
+    }
+
+    async fn run(&self, _: &Arc<Inner>, _: &str, slot_ms: i64) -> Result<Option<i64>, AgentError> {
+        self.began.lock().unwrap().push(slot_ms);
+        self.go_on.acquire().await.unwrap().forget();
+        Ok(None)
+    }
+}
+
+/// Fails so many times, then panics, then succeeds.
+struct Weak(Mutex<u32>);
+
+#[async_trait]
+impl Job for Weak {
+    fn kind(&self) -> &'static str {
+        "weak"
+    }
+
+    async fn run(&self, _: &Arc<Inner>, _: &str, _: i64) -> Result<Option<i64>, AgentError> {
+        let left = {
+            let mut left = self.0.lock().unwrap();
+            *left = left.saturating_sub(1);
+            *left
+        };
+        match left {
+            0 => Ok(None),
+            1 => panic!("as a job may"),
+            _ => Err(AgentError::Invalid("not yet".to_owned())),
+        }
+    }
+}
+
+struct Bench {
+    home: TempDir,
+    store: Arc<dyn Store>,
+    log: Arc<Mutex<Vec<String>>>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(home.path().join("limpid.db"), SqliteOptions::default()).unwrap();
+        Self { home, store: Arc::new(store), log: Arc::default() }
+    }
+
+    /// One process on the store.
+    fn scheduler(&self, jobs: Vec<Arc<dyn Job>>) -> Scheduler {
+        let options = AgentOptions {
+            store: Some(Arc::clone(&self.store)),
+            clock: Arc::new(Hand::default()),
+            ..AgentOptions::new(Home::new(self.home.path()))
+        };
+        let agent = Agent::open(options).unwrap();
+        let log = Arc::clone(&self.log);
+        Scheduler::new(&agent.inner, jobs, Arc::new(move |event| log.lock().unwrap().push(format!("{event:?}"))))
+    }
+}
+
+// LES-101
+#[tokio::test]
+async fn every_slot_keeps_its_minute_beside_something_slow() {
+    let bench = Bench::new();
+    let (tick, slow) = (Arc::new(Tick::default()), Slow::new());
+    let mut scheduler = bench.scheduler(vec![Arc::clone(&tick) as Arc<dyn Job>, Arc::clone(&slow) as Arc<dyn Job>]);
+    bench.store.set_timer("slow", "s", 0).await.unwrap();
+    bench.store.set_timer("tick", "t", MINUTE).await.unwrap();
+    for minute in 0..=1_000 {
+        // The loop comes a little late each time.
+        let now = minute * MINUTE + 700;
+        scheduler.step(now).await.unwrap();
+        if minute > 0 {
+            scheduler.something_ends(|| now).await.unwrap();
+        }
+    }
+    let wanted: Vec<i64> = (1..=1_000).map(|minute| minute * MINUTE).collect();
+    assert_eq!(*tick.0.lock().unwrap(), wanted);
+    assert_eq!(*slow.began.lock().unwrap(), [0]);
+}
+
+// LES-091
+#[tokio::test]
+async fn of_two_processes_one_runs_a_slot() {
+    let bench = Bench::new();
+    let tick = Arc::new(Tick::default());
+    let mut processes = [(); 2].map(|()| bench.scheduler(vec![Arc::clone(&tick) as Arc<dyn Job>]));
+    for name in ["a", "b", "c"] {
+        bench.store.set_timer("tick", name, MINUTE).await.unwrap();
+    }
+    for minute in 1..=20 {
+        let now = minute * MINUTE;
+        let [one, two] = &mut processes;
+        let (one, two) = tokio::join!(one.step(now), two.step(now));
+        one.and(two).unwrap();
+        for process in &mut processes {
+            process.idle(now).await.unwrap();
+        }
+    }
+    let mut ran = tick.0.lock().unwrap().clone();
+    ran.sort_unstable();
+    let wanted: Vec<i64> = (1..=20).flat_map(|minute| [minute * MINUTE; 3]).collect();
+    assert_eq!(ran, wanted);
+}
+
+// LES-091 LES-092
+#[tokio::test]
+async fn what_a_process_left_undone_comes_again_with_the_same_slot() {
+    let bench = Bench::new();
+    let slow = Slow::new();
+    let mut stopped = bench.scheduler(vec![Arc::clone(&slow) as Arc<dyn Job>]);
+    bench.store.set_timer("slow", "s", MINUTE).await.unwrap();
+    stopped.step(MINUTE + 1).await.unwrap();
+    while slow.began.lock().unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    let mut other = bench.scheduler(vec![Arc::clone(&slow) as Arc<dyn Job>]);
+    other.step(MINUTE + 2).await.unwrap();
+    assert_eq!(*slow.began.lock().unwrap(), [MINUTE], "it is under way elsewhere");
+    stopped.stop().await.unwrap();
+    other.step(MINUTE + 3).await.unwrap();
+    slow.go_on.add_permits(1);
+    other.idle(MINUTE + 4).await.unwrap();
+    assert_eq!(*slow.began.lock().unwrap(), [MINUTE, MINUTE]);
+    assert!(bench.store.timers().await.unwrap().rows.is_empty());
+}
+
+#[tokio::test]
+async fn what_fails_or_panics_is_tried_again_later_and_later() {
+    let bench = Bench::new();
+    let mut scheduler = bench.scheduler(vec![Arc::new(Weak(Mutex::new(4)))]);
+    bench.store.set_timer("weak", "w", 0).await.unwrap();
+    bench.store.set_timer("other", "o", 99 * MINUTE).await.unwrap();
+    for minute in [0, 1, 2, 3, 5, 7, 99] {
+        scheduler.step(minute * MINUTE).await.unwrap();
+        scheduler.idle(minute * MINUTE).await.unwrap();
+    }
+    insta::assert_snapshot!(bench.log.lock().unwrap().join("\n"));
+}

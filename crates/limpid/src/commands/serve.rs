@@ -1,0 +1,86 @@
+//! `serve`.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use limpid_runtime::ServeEvent;
+
+use super::context::Context;
+use super::conversation::in_zone;
+use crate::failure::Failure;
+use crate::output;
+
+/// Carries out `serve`: until an interrupt or a request to end.
+///
+/// # Errors
+/// When the store fails, or signals cannot be heard.
+pub async fn run(context: &Context) -> Result<(), Failure> {
+    let agent = context.agent()?;
+    let zone = agent.zone();
+    let stop = stop()?;
+    let log = move |event: &ServeEvent| output::tell(&line(event, Timestamp::now(), &zone));
+    Ok(agent.serve(log, stop).await?)
+}
+
+/// Ends at the first signal to stop.
+#[cfg(unix)]
+fn stop() -> Result<impl Future<Output = ()>, Failure> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}
+
+/// Ends at the first interrupt.
+#[cfg(not(unix))]
+fn stop() -> Result<impl Future<Output = ()>, Failure> {
+    Ok(async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    })
+}
+
+/// One line of the log.
+fn line(event: &ServeEvent, now: Timestamp, zone: &TimeZone) -> String {
+    let what = match event {
+        ServeEvent::Ready => "ready".to_owned(),
+        ServeEvent::Began { kind, name, slot_ms } => format!("{kind} {name} begins (due {})", in_zone(*slot_ms, zone)),
+        ServeEvent::Done { kind, name, next_ms: Some(next) } => {
+            format!("{kind} {name} is done, next {}", in_zone(*next, zone))
+        }
+        ServeEvent::Done { kind, name, next_ms: None } => format!("{kind} {name} is done"),
+        ServeEvent::Failed { kind, name, why, again_ms } => {
+            format!("{kind} {name} failed, again {}: {why}", in_zone(*again_ms, zone))
+        }
+        ServeEvent::Notice(words) => words.clone(),
+        ServeEvent::Stopping => "stopping".to_owned(),
+    };
+    format!("{} {what}", now.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_when_what_happened_in_the_owners_zone() {
+        let zone = TimeZone::get("Europe/Berlin").unwrap();
+        let now: Timestamp = "2026-04-11T07:00:01Z".parse().unwrap();
+        let (kind, name, at) = ("task".to_owned(), "t1".to_owned(), now.as_millisecond() - 1_000);
+        let events = [
+            ServeEvent::Ready,
+            ServeEvent::Began { kind: kind.clone(), name: name.clone(), slot_ms: at },
+            ServeEvent::Done { kind: kind.clone(), name: name.clone(), next_ms: Some(at + 86_400_000) },
+            ServeEvent::Done { kind: kind.clone(), name: name.clone(), next_ms: None },
+            ServeEvent::Failed { kind, name, why: "no model".to_owned(), again_ms: at + 60_000 },
+            ServeEvent::Notice("something to know".to_owned()),
+            ServeEvent::Stopping,
+        ];
+        let lines: Vec<String> = events.iter().map(|event| line(event, now, &zone)).collect();
+        insta::assert_snapshot!(lines.join("\n"));
+    }
+}
