@@ -229,6 +229,9 @@ pub struct SectionReport {
     pub kept: Option<usize>,
     /// Entries or paragraphs that were cut.
     pub dropped: Option<usize>,
+    /// Where each entry that is in the prompt comes from, in order: `email:<account>/<id>`, `sms:<id>`, `task:<id>`.
+    #[serde(skip)]
+    pub entries: Vec<String>,
 }
 
 /// What became of a section.

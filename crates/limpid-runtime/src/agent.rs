@@ -24,6 +24,7 @@ use crate::error::AgentError;
 use crate::home::Home;
 use crate::keeper::Keeper;
 use crate::models::{Found, Shelf};
+use crate::notify::{Notifier, Notifiers};
 use crate::prompts::Prompts;
 use crate::redact::Redactor;
 use crate::scheduler::Waker;
@@ -62,6 +63,8 @@ pub struct AgentOptions {
     pub helper: Option<PathBuf>,
     /// Tools besides Limpid's own.
     pub tools: Vec<Arc<dyn Tool>>,
+    /// Ways to tell the owner something, besides those of the configuration.
+    pub notifiers: Vec<Arc<dyn Notifier>>,
     /// How often one request is tried.
     pub retry: RetryPlan,
     /// How time is waited for, between tries and for summaries.
@@ -82,6 +85,7 @@ impl AgentOptions {
             model: None,
             helper: None,
             tools: Vec::new(),
+            notifiers: Vec::new(),
             retry: RetryPlan::default(),
             pause: Arc::new(RealPause),
         }
@@ -92,6 +96,7 @@ impl AgentOptions {
 pub(crate) struct Inner {
     pub(crate) home: Home,
     pub(crate) config: Config,
+    pub(crate) environment: Environment,
     pub(crate) system_zone: TimeZone,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn Ids>,
@@ -108,6 +113,7 @@ pub(crate) struct Inner {
     pub(crate) redactor: Redactor,
     pub(crate) keeper: Keeper,
     pub(crate) waker: Waker,
+    pub(crate) notifiers: Notifiers,
     /// Who holds this process's leases.
     pub(crate) holder: String,
     /// Held for reading while a message is accepted and its conversation told, and for writing while a worker looks at
@@ -137,8 +143,7 @@ impl Agent {
         };
         // Copies that nobody edited follow a newer program. What cannot be read here is told when a prompt needs it.
         let _ = profile_files::status(&options.home);
-        let keys = options.config.provider.values().filter_map(|provider| provider.api_key_env.as_deref());
-        let redactor = Redactor::new(&options.environment, &keys.collect::<Vec<_>>());
+        let redactor = Redactor::new(&options.environment, &options.config.secret_variables());
         let keeper = Keeper::new(Arc::clone(&store), redactor.clone(), &options.config.memory);
         let bus = Bus::default();
         let own = options.config.prompts.clone();
@@ -154,6 +159,8 @@ impl Agent {
             skills: &skills,
         };
         let tools = ToolBox::new(&parts, options.tools);
+        let notify = &options.config.notify;
+        let notifiers = Notifiers::new(notify, &options.environment, (&bus, &redactor), options.notifiers);
         let mut rules = options.config.policy.rules();
         rules.hosts.extend(tools.fixed_destinations());
         let inner = Inner {
@@ -161,8 +168,10 @@ impl Agent {
             redactor,
             keeper,
             waker: Waker::new(options.home.wake_socket()),
+            notifiers,
             holder: process::holder(&hex(&*options.ids)),
-            shelf: Shelf::new(options.home.clone(), options.config.clone(), options.environment, options.model),
+            shelf: Shelf::new(options.home.clone(), options.config.clone(), options.environment.clone(), options.model),
+            environment: options.environment,
             rules: Arc::new(rules),
             home: options.home,
             config: options.config,
@@ -228,12 +237,14 @@ impl Agent {
         self.inner.bus.listen()
     }
 
-    /// Waits until this process has nothing left to do in a conversation: turns, and compactions after them.
+    /// Waits until this process has nothing left to do in a conversation: turns, compactions after them, and
+    /// notices of what was delivered.
     pub async fn settled(&self, conversation: &ConversationId) {
         const OFTEN: Duration = Duration::from_millis(2);
         while self.inner.workers.lock().unwrap_or_else(PoisonError::into_inner).contains_key(conversation) {
             tokio::time::sleep(OFTEN).await;
         }
+        self.inner.notifiers.told().await;
     }
 
     /// What kind of effect a tool has; none when there is no such tool.

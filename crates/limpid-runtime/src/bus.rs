@@ -104,6 +104,20 @@ pub enum Change {
         /// Why.
         reason: String,
     },
+    /// Something came in.
+    ItemArrived {
+        /// Its source: `mail`, `sms` or `notification`.
+        source: String,
+        /// Its number.
+        id: i64,
+    },
+    /// The owner could not be told of something.
+    NotificationFailed {
+        /// What should have told them: `ntfy`, `command`, `desktop`.
+        by: String,
+        /// Why it could not.
+        reason: String,
+    },
 }
 
 /// Names that came and went.

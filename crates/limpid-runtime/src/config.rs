@@ -3,8 +3,10 @@
 mod chat;
 mod exec;
 mod files;
+mod inbox;
 mod memory;
 mod modes;
+mod notify;
 mod policy;
 mod prompts;
 mod tools;
@@ -20,8 +22,10 @@ use serde::de::{Deserializer, Error as _};
 pub use chat::ChatConfig;
 pub use exec::{ExecConfig, SandboxChoice};
 pub use files::FilesConfig;
+pub use inbox::{GatewayConfig, InboxConfig};
 pub use memory::{MemoryConfig, MemoryPolicy};
 pub use modes::ModesConfig;
+pub use notify::NotifyConfig;
 pub use policy::{PolicyConfig, RuleConfig};
 pub use prompts::PromptEntry;
 pub use tools::ToolsConfig;
@@ -74,6 +78,10 @@ pub struct Config {
     pub location: LocationConfig,
     /// What is done when a message sounds like the work of another mode.
     pub modes: ModesConfig,
+    /// What may be handed in from elsewhere, and how text messages are sent.
+    pub inbox: InboxConfig,
+    /// Where the owner is told that something reached a conversation.
+    pub notify: NotifyConfig,
 }
 
 impl Config {
@@ -88,6 +96,13 @@ impl Config {
     /// ```
     pub fn parse(text: &str, file: &str) -> Result<Self, ConfigError> {
         toml::from_str(text).map_err(|error| ConfigError::new(&error, text, file))
+    }
+
+    /// The environment variables that hold secrets because the owner says so.
+    pub(crate) fn secret_variables(&self) -> Vec<&str> {
+        let keys = self.provider.values().map(|provider| &provider.api_key_env);
+        let tokens = self.inbox.gateway.iter().map(|gateway| &gateway.token_env);
+        keys.chain(tokens).chain([&self.notify.ntfy_token_env]).filter_map(Option::as_deref).collect()
     }
 }
 

@@ -17,6 +17,7 @@ pub(crate) use border::Border;
 use crate::agent::{Agent, Inner};
 use crate::bus::Change;
 use crate::error::AgentError;
+use crate::notify::Notice;
 use crate::worker::{Command, Worker};
 
 /// The id of the one conversation that takes reports.
@@ -150,12 +151,15 @@ impl Worker {
     async fn deliver_one(&self, lease: &Lease, delivery: Delivery) -> Result<(), AgentError> {
         let Inner { store, redactor, bus, .. } = &*self.inner;
         let text = without_quiet(&redactor.clean(delivery.new.text));
+        let body = text.clone();
         let messages =
             if text.trim().is_empty() { Vec::new() } else { said(delivery.new.origin, text, delivery.new.trust) };
         let is_shown = !messages.is_empty();
         let now_ms = self.inner.now_ms();
         if store.deliver(lease, delivery.id, messages, now_ms).await? && is_shown {
             let title = without_quiet(&redactor.clean(delivery.new.title));
+            let notice = Notice { id: self.conversation.to_string(), title: title.clone(), body };
+            self.inner.notifiers.notify(Some(&self.conversation), notice);
             bus.send(Some(&self.conversation), Change::Delivered { origin: delivery.new.origin.to_string(), title });
         }
         Ok(())

@@ -3,6 +3,7 @@
 
 mod goal;
 mod heartbeat;
+mod inbox;
 mod memory;
 mod skills;
 
@@ -34,6 +35,7 @@ use crate::workspace;
 use crate::world::hex;
 
 pub(crate) use goal::GROUP as GOAL_TOOLS;
+pub(crate) use inbox::shown_id;
 
 /// The profile whose conversations keep their beginning; the others render theirs each turn, as their seeds do.
 const KEEPS_ITS_BEGINNING: &str = "limpid";
@@ -118,6 +120,7 @@ impl Inner {
         self.gather_memory(&mut inputs, &profile, &mut notices).await?;
         heartbeat::keep_decision(&mut inputs, &profile, &path);
         self.clean(&mut inputs);
+        self.gather_inbox(&mut inputs).await?;
 
         let past = match occasion.conversation {
             Some(conversation) => self.past(conversation, &mut notices).await?,

@@ -14,6 +14,8 @@
 //!   one place that calls a model.
 //! - [`serve`], `scheduler`: the agent at work by itself, and what is done when its time has come.
 //! - [`skills`]: instructions that are used when they are called for.
+//! - [`inbox`]: what came in by mail, as text messages and as notifications.
+//! - [`notify`]: telling the owner on other screens.
 //! - [`tools`]: what the model may have done, and the one place where it is.
 //! - `reach`: which tools travel with a prompt, and which wait to be found.
 //! - `window`: what a model sees of a long conversation, and how it is kept small enough.
@@ -46,6 +48,7 @@ pub mod goals;
 mod heartbeat;
 mod hold;
 pub mod home;
+pub mod inbox;
 mod journal;
 mod keeper;
 pub mod ledger;
@@ -53,6 +56,7 @@ mod memories;
 pub mod models;
 pub mod modes;
 mod notices;
+pub mod notify;
 mod platform;
 mod policy;
 pub mod preview;
@@ -91,6 +95,7 @@ pub use limpid_tools::exec::sandbox;
 pub use limpid_turn::Outcome;
 pub use models::{Found, memory_available};
 pub use modes::{FocusChange, ModeState, ModeSwitch};
+pub use notify::{Notice, Notifier};
 pub use preview::PreviewRequest;
 pub use serve::ServeEvent;
 pub use settle::Settled;

@@ -10,6 +10,7 @@ mod goals;
 mod hardware;
 mod heartbeat;
 mod history;
+mod inbox;
 mod memory;
 mod memory_feedback;
 mod memory_forget;
@@ -78,6 +79,7 @@ fn own(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     tools.extend(skills::tools(parts.skills));
     tools.extend(hardware::tools());
     tools.extend(heartbeat::tools());
+    tools.extend(inbox::tools(parts));
     tools
 }
 
@@ -306,7 +308,8 @@ mod tests {
         let store: Arc<dyn Store> =
             Arc::new(SqliteStore::open(home.path().join("limpid.db"), SqliteOptions::default()).unwrap());
         // Everything that an owner can switch on.
-        let config = "[exec]\nsandbox = \"off\"\n[search]\nengine = \"duckduckgo\"\n[location]\nservice = \"https://place.test/\"\n";
+        let config = "[exec]\nsandbox = \"off\"\n[search]\nengine = \"duckduckgo\"\n[location]\nservice = \"https://place.test/\"\n\
+                      [inbox]\nsms = true\nnotifications = true\n[inbox.gateway]\nurl = \"https://sms.test/\"\n";
         let config = Config::parse(config, "limpid.toml").unwrap();
         let (home, environment) = (Home::new(home.path()), Environment::default());
         let keeper = Keeper::new(Arc::clone(&store), crate::redact::Redactor::default(), &config.memory);

@@ -12,6 +12,7 @@
 //! - [`files`]: files of granted folders.
 //! - `exec`: programs in a sandbox (Linux).
 //! - [`get_local_time`]: the owner's clock; [`get_location_from_ip`]: the rough place.
+//! - [`outlet`]: handing something over to a program or an address of the owner's.
 //! - `hardware`: parts that are wired to the machine, with the feature of that name.
 //! - [`web`]: getting things from the web, and nothing else (SEC-022); [`web_fetch`], [`web_search`] with the engines
 //!   of [`search`], [`open_url`].
@@ -25,6 +26,7 @@ pub mod get_location_from_ip;
 #[cfg(any(feature = "hardware", test))]
 pub mod hardware;
 pub mod open_url;
+pub mod outlet;
 pub mod schema;
 pub mod search;
 pub mod tool;
@@ -36,6 +38,7 @@ pub use check::check_arguments;
 pub use get_local_time::GetLocalTime;
 pub use get_location_from_ip::GetLocationFromIp;
 pub use open_url::{OpenUrl, Screen, SystemScreen};
+pub use outlet::Outlet;
 pub use schema::schema_of;
 pub use tool::{PathArgument, Tool, ToolContext, ToolText, read_arguments};
 pub use web::{Addresses, Web};

@@ -150,7 +150,7 @@ fn literal(url: &Url) -> Option<std::net::IpAddr> {
 }
 
 /// Chooses the cryptography of TLS, which every client needs.
-fn use_tls() {
+pub(crate) fn use_tls() {
     static TLS: Once = Once::new();
     TLS.call_once(|| {
         // Refused only when the program has chosen a provider of its own, which is then used.
@@ -159,7 +159,7 @@ fn use_tls() {
 }
 
 /// An error with its causes, which say what the error itself leaves out.
-fn causes(error: &dyn std::error::Error) -> String {
+pub(crate) fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(next) = cause {

@@ -4,6 +4,7 @@
 mod conversation;
 mod draft;
 mod goal;
+mod inbox;
 mod memory;
 mod model;
 mod profile;
@@ -18,6 +19,7 @@ use clap::{Args, Parser, Subcommand};
 pub use conversation::{ConversationCommand, ExportFormat};
 pub use draft::DraftCommand;
 pub use goal::{GoalArgs, GoalCommand, PriorityWord, StatusWord, StepCommand};
+pub use inbox::{InboxCommand, KindWord, SourceWord};
 pub use memory::MemoryCommand;
 pub use model::ModelCommand;
 pub use profile::{ModeCommand, ProfileCommand};
@@ -86,6 +88,9 @@ pub enum Command {
     Draft(DraftCommand),
     /// Work until interrupted: do what is due, carry on what was cut off; the log goes to standard error
     Serve,
+    /// List, show and put aside what came in; hand something in; make the token for it
+    #[command(subcommand)]
+    Inbox(InboxCommand),
     /// Sum up tokens and money from the ledger
     Cost(CostArgs),
     /// Print completions for a shell

@@ -8,7 +8,9 @@ pub mod doctor;
 pub mod draft;
 pub mod first_model;
 pub mod goal;
+pub mod inbox;
 pub mod init;
+mod listen;
 pub mod memory;
 pub mod mode;
 pub mod model;
@@ -50,6 +52,7 @@ pub async fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Goal(command)) => goal::run(&context.agent()?, command).await,
         Some(Command::Skill(command)) => skill::run(&context, command).await,
         Some(Command::Draft(command)) => draft::run(&context.agent()?, command).await,
+        Some(Command::Inbox(command)) => inbox::run(&context.agent()?, command).await,
         Some(Command::Conversation(command)) => conversation::run(&context.agent()?, command).await,
         Some(Command::Serve) => serve::run(&context).await,
         Some(Command::Cost(args)) => cost::run(&context.agent()?, args).await,

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate of the program and its floor (docs/spec/architecture.md, section 2).
-const FLOORS: [(&str, u8); 8] = [
+const FLOORS: [(&str, u8); 9] = [
     ("limpid-core", 1),
     ("limpid-prompt", 2),
     ("limpid-turn", 3),
@@ -15,6 +15,7 @@ const FLOORS: [(&str, u8); 8] = [
     ("limpid-model", 3),
     ("limpid-tools", 3),
     ("limpid-runtime", 4),
+    ("limpid-server", 5),
     ("limpid", 6),
 ];
 

@@ -19,7 +19,7 @@ use crate::template::{Name, Piece, Slot};
 /// One entry of a list, ready to stand in a prompt.
 pub(super) struct Entry {
     pub(super) text: String,
-    origin: Origin<'static>,
+    pub(super) origin: Origin<'static>,
     trust: TrustName,
     /// Whether it must stand inside a boundary; its text is harmless already.
     pub(super) foreign: bool,

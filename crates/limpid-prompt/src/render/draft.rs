@@ -77,6 +77,16 @@ impl<'a> Draft<'a> {
         lists.flat_map(|(entries, list)| entries.iter().map(move |entry| (entry, list)))
     }
 
+    /// Where each entry comes from that is in the prompt for certain: none of a text that was cut by paragraphs.
+    pub(super) fn origins(&self) -> Vec<String> {
+        let whole = self.outcome == Outcome::Included;
+        let by_entries = self.outcome == Outcome::Trimmed && self.section.trim != Some(Trim::Paragraphs);
+        if !whole && !by_entries {
+            return Vec::new();
+        }
+        self.entries().map(|(entry, _)| entry.origin.to_string()).collect()
+    }
+
     /// Entries or paragraphs that are kept and that were cut; none for a text without any.
     pub(super) fn counts(&self) -> Option<(usize, usize)> {
         if self.section.lists.is_empty() && self.section.trim.is_none() || self.outcome == Outcome::Skipped {

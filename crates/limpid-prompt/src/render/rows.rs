@@ -92,6 +92,7 @@ fn of_section(draft: &Draft<'_>, bytes: usize, largest: impl FnOnce() -> Option<
         bytes,
         kept: counts.map(|(kept, _)| kept),
         dropped: counts.map(|(_, dropped)| dropped),
+        entries: draft.origins(),
         ..row(&draft.section.id, draft.outcome, reason)
     }
 }
@@ -103,5 +104,14 @@ fn shadowed(draft: &Draft<'_>) -> Option<SectionReport> {
 }
 
 fn row(section: &str, outcome: Outcome, reason: Option<String>) -> SectionReport {
-    SectionReport { section: section.to_owned(), outcome, reason, bytes: 0, tokens: None, kept: None, dropped: None }
+    SectionReport {
+        section: section.to_owned(),
+        outcome,
+        reason,
+        bytes: 0,
+        tokens: None,
+        kept: None,
+        dropped: None,
+        entries: Vec::new(),
+    }
 }

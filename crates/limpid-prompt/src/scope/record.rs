@@ -112,7 +112,8 @@ impl<'a> Record<'a> {
             Self::Memory(memory) => ("memory", memory.key.as_str()),
             Self::Task(task) => ("task", task.id.as_str()),
             Self::Account(account) => ("account", account.address.as_str()),
-            Self::Email(email) => ("email", email.id.as_str()),
+            // A number is one of its account.
+            Self::Email(email) => return Some(format!("email:{}/{}", email.account, email.id)),
             Self::Sms(sms) => ("sms", sms.id.as_str()),
             Self::Notification(notification) => ("notification", notification.id.as_str()),
             Self::Skill(skill) => ("skill", skill.name.as_str()),

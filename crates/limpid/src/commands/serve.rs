@@ -1,11 +1,14 @@
 //! `serve`.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_runtime::ServeEvent;
 
 use super::context::Context;
 use super::conversation::in_zone;
+use super::listen::{Beside, Say};
 use crate::failure::Failure;
 use crate::output;
 
@@ -17,8 +20,12 @@ pub async fn run(context: &Context) -> Result<(), Failure> {
     let agent = context.agent()?;
     let zone = agent.zone();
     let stop = stop()?;
-    let log = move |event: &ServeEvent| output::tell(&line(event, Timestamp::now(), &zone));
-    Ok(agent.serve(log, stop).await?)
+    let say: Say = Arc::new(move |words| output::tell(&stamped(words, Timestamp::now(), &zone)));
+    let beside = Beside::start(&agent, &say).await;
+    let zone = agent.zone();
+    let served = agent.serve(move |event| say(&words(event, &zone)), stop).await;
+    beside.stop().await;
+    Ok(served?)
 }
 
 /// Ends at the first signal to stop.
@@ -44,9 +51,9 @@ fn stop() -> Result<impl Future<Output = ()>, Failure> {
     })
 }
 
-/// One line of the log.
-fn line(event: &ServeEvent, now: Timestamp, zone: &TimeZone) -> String {
-    let what = match event {
+/// What a line of the log says.
+fn words(event: &ServeEvent, zone: &TimeZone) -> String {
+    match event {
         ServeEvent::Ready => "ready".to_owned(),
         ServeEvent::Began { kind, name, slot_ms } => format!("{kind} {name} begins (due {})", in_zone(*slot_ms, zone)),
         ServeEvent::Done { kind, name, next_ms: Some(next) } => {
@@ -58,8 +65,12 @@ fn line(event: &ServeEvent, now: Timestamp, zone: &TimeZone) -> String {
         }
         ServeEvent::Notice(words) => words.clone(),
         ServeEvent::Stopping => "stopping".to_owned(),
-    };
-    format!("{} {what}", now.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S"))
+    }
+}
+
+/// A line of the log with its time.
+fn stamped(words: &str, now: Timestamp, zone: &TimeZone) -> String {
+    format!("{} {words}", now.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S"))
 }
 
 #[cfg(test)]
@@ -80,7 +91,7 @@ mod tests {
             ServeEvent::Notice("something to know".to_owned()),
             ServeEvent::Stopping,
         ];
-        let lines: Vec<String> = events.iter().map(|event| line(event, now, &zone)).collect();
+        let lines: Vec<String> = events.iter().map(|event| stamped(&words(event, &zone), now, &zone)).collect();
         insta::assert_snapshot!(lines.join("\n"));
     }
 }

@@ -1,0 +1,17 @@
+//! `[notify]`: where the owner is told that something reached a conversation.
+
+use serde::Deserialize;
+
+/// Where the owner is told. Nothing set: nowhere.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NotifyConfig {
+    /// The address of a topic of an ntfy server: `https://ntfy.sh/my-topic`.
+    pub ntfy: Option<String>,
+    /// The environment variable that holds the token of that server. Absent: none is sent.
+    pub ntfy_token_env: Option<String>,
+    /// A program and its arguments; it reads a JSON object with `id`, `title` and `body`. Empty: none.
+    pub command: Vec<String>,
+    /// Whether the desktop of this machine shows it.
+    pub desktop: bool,
+}

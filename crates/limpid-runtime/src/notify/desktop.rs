@@ -1,0 +1,60 @@
+//! The desktop of this machine, by the program that its system has for it.
+
+use async_trait::async_trait;
+use limpid_tools::Outlet;
+use serde_json::Value;
+
+use super::{Notice, Notifier};
+
+/// The desktop.
+pub(super) struct Desktop;
+
+#[async_trait]
+impl Notifier for Desktop {
+    fn name(&self) -> &'static str {
+        "desktop"
+    }
+
+    async fn notify(&self, notice: &Notice) -> Result<(), String> {
+        Outlet::Program(words(notice, cfg!(target_os = "macos"))).hand_over(&Value::Null).await
+    }
+}
+
+/// The program with its arguments. What the notice says is an argument of its own, never part of a script.
+fn words(notice: &Notice, mac: bool) -> Vec<String> {
+    if mac {
+        let script = "on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run";
+        return ["osascript", "-e", script, "--", &notice.title, &notice.body].map(str::to_owned).to_vec();
+    }
+    let id = format!("--replace-id={}", number(&notice.id));
+    ["notify-send", "--app-name=Limpid", &id, "--", &notice.title, &escaped(&notice.body)].map(str::to_owned).to_vec()
+}
+
+/// A number that is always the same for an id, for servers that know notices by numbers. Never 0, which is none.
+fn number(id: &str) -> u32 {
+    // FNV-1a: small, and the same on every machine.
+    id.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)).max(1)
+}
+
+/// A body may hold a few tags of HTML on such servers; what was written is meant as it stands.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // KAI-068
+    #[test]
+    fn a_notice_is_an_argument_and_takes_the_place_of_the_last_one() {
+        let notice =
+            |title: &str| Notice { id: "c1".to_owned(), title: title.to_owned(), body: "-a <b> & c".to_owned() };
+        let first = words(&notice("--hint=x"), false);
+        assert_eq!(first[0], "notify-send");
+        assert_eq!(first[3..], ["--", "--hint=x", "-a &lt;b&gt; &amp; c"]);
+        assert_eq!(first[2], words(&notice("other"), false)[2], "one id, one place");
+        assert_ne!(number("c1"), number("c2"));
+        assert_eq!(words(&notice("t"), true)[3..], ["--", "t", "-a <b> & c"]);
+    }
+}

@@ -1,0 +1,130 @@
+//! The owner is told on other screens what reached a conversation.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+mod kit;
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use kit::Bench;
+use limpid_core::{ConversationId, Trust};
+use limpid_runtime::{Agent, AgentOptions, Change, Environment, Notice, Notifier};
+use limpid_store::{ConversationKind, DeliveryOrigin, NewConversation, NewDelivery};
+
+const HELLO: &str = "[[reply]]\ntext = \"Hello.\"\n";
+
+/// A screen that shows what it is told, or is broken.
+#[derive(Default)]
+struct Screen {
+    shown: Mutex<Vec<Notice>>,
+    broken: bool,
+}
+
+#[async_trait]
+impl Notifier for Screen {
+    fn name(&self) -> &'static str {
+        "screen"
+    }
+
+    async fn notify(&self, notice: &Notice) -> Result<(), String> {
+        self.shown.lock().unwrap().push(notice.clone());
+        if self.broken { Err("it is dark".to_owned()) } else { Ok(()) }
+    }
+}
+
+async fn report(agent: &Agent, key: &str, text: &str) {
+    let chat = ConversationId::new("c1");
+    if agent.store().conversation(&chat).await.unwrap().is_none() {
+        let new = NewConversation {
+            id: chat.clone(),
+            kind: ConversationKind::Chat,
+            title: String::new(),
+            profile: "limpid".to_owned(),
+            mode: None,
+            model: None,
+            now_ms: 1,
+        };
+        agent.store().create_conversation(new).await.unwrap();
+    }
+    let new = NewDelivery {
+        key: key.to_owned(),
+        conversation: chat,
+        origin: DeliveryOrigin::Heartbeat,
+        title: "Disk “A”".to_owned(),
+        text: text.to_owned(),
+        trust: Trust::Owner,
+        now_ms: 1,
+    };
+    agent.store().enqueue(new).await.unwrap();
+    agent.deliver().await.unwrap();
+}
+
+// KAI-069 KAI-070
+#[tokio::test]
+async fn a_report_is_told_once_in_short_and_a_broken_screen_fails_nothing() {
+    let bench = Bench::new(HELLO).await;
+    let (good, bad) = (Arc::new(Screen::default()), Arc::new(Screen { broken: true, ..Screen::default() }));
+    let notifiers: Vec<Arc<dyn Notifier>> = vec![Arc::clone(&bad) as _, Arc::clone(&good) as _];
+    let agent = Agent::open(AgentOptions { notifiers, ..bench.options() }).unwrap();
+    let mut bus = agent.subscribe();
+    report(&agent, "k1", "## **Full**\n```kai-ui\n{}\n```\nThe disk is full.").await;
+    report(&agent, "k1", "again").await;
+    report(&agent, "k2", "HEARTBEAT_OK").await;
+    report(&agent, "k3", "```kai-ui\n{}\n```").await;
+    let shown = good.shown.lock().unwrap().clone();
+    let expected =
+        Notice { id: "c1".to_owned(), title: "Disk “A”".to_owned(), body: "Full The disk is full.".to_owned() };
+    assert_eq!(shown, [expected]);
+    assert_eq!(bad.shown.lock().unwrap().len(), 1);
+    assert_eq!(agent.unread().await.unwrap().rows.len(), 2, "what failed to be told was delivered all the same");
+    let mut failures = Vec::new();
+    while let Ok(event) = bus.try_recv() {
+        if let Change::NotificationFailed { by, reason } = event.change {
+            failures.push(format!("{by}: {reason}"));
+        }
+    }
+    assert_eq!(failures, ["screen: it is dark"]);
+}
+
+// KAI-070
+#[tokio::test]
+async fn a_topic_and_a_program_get_the_notice_as_an_object() {
+    let mut bench = Bench::new(HELLO).await;
+    let told = bench.home.path().join("told.json");
+    bench.config.notify.ntfy = Some(format!("{}/ada", bench.server.url()));
+    bench.config.notify.ntfy_token_env = Some("MY_TOPIC".to_owned());
+    bench.config.notify.command = vec!["tee".to_owned(), told.display().to_string()];
+    let environment = Environment::new([("MY_TOPIC".to_owned(), "tk_secret".to_owned())]);
+    let agent = Agent::open(AgentOptions { environment, ..bench.options() }).unwrap();
+    report(&agent, "k1", "The disk is full; the key is tk_secret.").await;
+    let body = "The disk is full; the key is [secret MY_TOPIC].";
+    let request = bench.server.requests().remove(0);
+    assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/"));
+    assert_eq!(request.header("authorization"), Some("Bearer tk_secret"));
+    let object = serde_json::json!({"topic": "ada", "title": "Disk “A”", "message": body, "sequence_id": "c1"});
+    assert_eq!(request.json(), object);
+    let told: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(told).unwrap()).unwrap();
+    assert_eq!(told, serde_json::json!({"id": "c1", "title": "Disk “A”", "body": body}));
+}
+
+// KAI-070
+#[tokio::test]
+async fn what_cannot_be_told_says_why() {
+    let mut bench = Bench::new(HELLO).await;
+    bench.config.notify.ntfy = Some("http://127.0.0.1:1/ada".to_owned());
+    bench.config.notify.command = vec!["sh".to_owned(), "-c".to_owned(), "echo no bell >&2; exit 3".to_owned()];
+    let agent = bench.agent();
+    let mut bus = agent.subscribe();
+    report(&agent, "k1", "The disk is full.").await;
+    let mut failures = Vec::new();
+    while let Ok(event) = bus.try_recv() {
+        if let Change::NotificationFailed { by, reason } = event.change {
+            failures.push(format!("{by}: {reason}"));
+        }
+    }
+    failures.sort();
+    assert_eq!(failures.len(), 2, "{failures:?}");
+    assert_eq!(failures[0], "command: `sh` failed (exit status: 3): no bell");
+    assert!(failures[1].starts_with("ntfy: ") && !failures[1].contains("unknown"), "{failures:?}");
+}

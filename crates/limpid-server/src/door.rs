@@ -1,0 +1,197 @@
+//! Who may ask (SEC-030): the right host, the token, and not too often wrong.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
+use axum::http::{HeaderMap, StatusCode};
+use limpid_runtime::inbox::IngestToken;
+
+/// Wrong tokens that one address may present within [`WINDOW`].
+const WRONG: u32 = 10;
+
+/// How long a wrong token counts.
+const WINDOW: Duration = Duration::from_secs(60);
+
+/// Addresses that are remembered; beyond it those are forgotten that were wrong longest ago.
+const REMEMBERED: usize = 1024;
+
+/// Why somebody is not let in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// The request was meant for another host, or comes from a page of another one.
+    Host,
+    /// No token, or the wrong one.
+    Token,
+    /// Too many wrong tokens; after so many seconds the next is looked at.
+    TooOften(u64),
+}
+
+/// The door.
+pub(crate) struct Door {
+    token: IngestToken,
+    hosts: Hosts,
+    failures: Mutex<Failures>,
+}
+
+impl Refused {
+    pub(crate) const fn status(self) -> StatusCode {
+        match self {
+            Self::Host => StatusCode::MISDIRECTED_REQUEST,
+            Self::Token => StatusCode::UNAUTHORIZED,
+            Self::TooOften(_) => StatusCode::TOO_MANY_REQUESTS,
+        }
+    }
+
+    pub(crate) const fn why(self) -> &'static str {
+        match self {
+            Self::Host => {
+                "this server is not called by that name; add the name to `hosts` under [inbox] in limpid.toml"
+            }
+            Self::Token => "no token, or the wrong one; send it as `Authorization: Bearer TOKEN`",
+            Self::TooOften(_) => "too many wrong tokens; wait a minute",
+        }
+    }
+}
+
+impl Door {
+    pub(crate) fn new(token: IngestToken, hosts: Hosts) -> Self {
+        Self { token, hosts, failures: Mutex::default() }
+    }
+
+    /// Lets a request in or says why not.
+    pub(crate) fn admit(&self, from: IpAddr, headers: &HeaderMap, now: Instant) -> Result<(), Refused> {
+        let said = |name| headers.get(name).map(|value| value.to_str().unwrap_or_default());
+        if !said(HOST).is_some_and(|host| self.hosts.admit(host)) {
+            return Err(Refused::Host);
+        }
+        if said(ORIGIN).is_some_and(|origin| !self.hosts.admit(origin.split_once("://").map_or("", |(_, host)| host))) {
+            return Err(Refused::Host);
+        }
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        failures.wait(from, now).map_or(Ok(()), |seconds| Err(Refused::TooOften(seconds)))?;
+        let presented = said(AUTHORIZATION).and_then(|value| value.split_once(' '));
+        let presented = presented.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+        if presented.is_some_and(|(_, token)| self.token.is(token.trim())) {
+            return Ok(());
+        }
+        failures.count(from, now);
+        Err(Refused::Token)
+    }
+}
+
+/// The names under which the server may be asked. A page of a stranger's that got its own name to lead here is refused.
+pub(crate) struct Hosts {
+    port: u16,
+    names: Vec<String>,
+}
+
+impl Hosts {
+    /// The address that is listened on, what this machine calls itself when that is a loopback one, and the owner's names.
+    pub(crate) fn new(listen: SocketAddr, own: &[String]) -> Self {
+        let mut names: Vec<String> = own.iter().map(|name| name.to_ascii_lowercase()).collect();
+        names.push(literal(listen.ip()));
+        if listen.ip().is_loopback() {
+            names.extend(["localhost", "127.0.0.1", "[::1]"].map(str::to_owned));
+        }
+        Self { port: listen.port(), names }
+    }
+
+    fn admit(&self, host: &str) -> bool {
+        let host = host.to_ascii_lowercase();
+        if self.names.contains(&host) {
+            return true;
+        }
+        let (name, port) = host.rsplit_once(':').unwrap_or((&host, ""));
+        port.parse() == Ok(self.port) && self.names.iter().any(|known| known == name)
+    }
+}
+
+fn literal(address: IpAddr) -> String {
+    match address {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => format!("[{address}]"),
+    }
+}
+
+/// Wrong tokens by the address that they came from: how many, and since when.
+#[derive(Default)]
+struct Failures(HashMap<IpAddr, (u32, Instant)>);
+
+impl Failures {
+    /// Seconds until an address is listened to again; none when it is.
+    fn wait(&mut self, from: IpAddr, now: Instant) -> Option<u64> {
+        let (count, since) = *self.0.get(&from)?;
+        let left = WINDOW.saturating_sub(now.saturating_duration_since(since));
+        if left.is_zero() {
+            self.0.remove(&from);
+            return None;
+        }
+        (count >= WRONG).then(|| left.as_secs().max(1))
+    }
+
+    fn count(&mut self, from: IpAddr, now: Instant) {
+        if self.0.len() >= REMEMBERED && !self.0.contains_key(&from) {
+            self.0.retain(|_, (_, since)| now.saturating_duration_since(*since) < WINDOW);
+            let oldest = self.0.iter().min_by_key(|(_, (_, since))| *since).map(|(address, _)| *address);
+            if let Some(oldest) = oldest.filter(|_| self.0.len() >= REMEMBERED) {
+                self.0.remove(&oldest);
+            }
+        }
+        self.0.entry(from).or_insert((0, now)).0 += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    const EVE: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 9));
+    const ADA: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 7));
+
+    // SEC-030
+    #[test]
+    fn whoever_is_wrong_too_often_waits_and_nobody_else_does() {
+        let start = Instant::now();
+        let mut failures = Failures::default();
+        for _ in 0..WRONG {
+            assert_eq!(failures.wait(EVE, start), None);
+            failures.count(EVE, start);
+        }
+        assert_eq!(failures.wait(EVE, start + Duration::from_secs(50)), Some(10));
+        assert_eq!(failures.wait(ADA, start), None);
+        assert_eq!(failures.wait(EVE, start + WINDOW), None);
+        failures.count(EVE, start + WINDOW);
+        assert_eq!(failures.wait(EVE, start + WINDOW), None, "it begins anew");
+    }
+
+    // SEC-030
+    #[test]
+    fn what_is_remembered_of_strangers_has_a_limit() {
+        let start = Instant::now();
+        let mut failures = Failures::default();
+        for n in 0..5000_u32 {
+            failures.count(IpAddr::V4(Ipv4Addr::from(n)), start + Duration::from_millis(u64::from(n)));
+        }
+        assert!(failures.0.len() <= REMEMBERED);
+        assert!(failures.0.contains_key(&IpAddr::V4(Ipv4Addr::from(4999))));
+    }
+
+    // SEC-030
+    #[test]
+    fn only_its_own_names_are_its_names() {
+        let local = Hosts::new("127.0.0.1:7717".parse().unwrap(), &["Agent.Home".to_owned()]);
+        for host in ["127.0.0.1:7717", "localhost:7717", "LOCALHOST", "[::1]:7717", "agent.home", "agent.home:7717"] {
+            assert!(local.admit(host), "{host}");
+        }
+        for host in ["", "evil.example", "evil.example:7717", "localhost:80", "localhost.evil.example", "[::1"] {
+            assert!(!local.admit(host), "{host}");
+        }
+        let public = Hosts::new("10.0.0.5:80".parse().unwrap(), &[]);
+        assert!(public.admit("10.0.0.5") && !public.admit("localhost"));
+    }
+}

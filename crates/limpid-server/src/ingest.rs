@@ -1,0 +1,86 @@
+//! `POST /v1/inbox/{sms|notification|mail|custom}`: other machines hand in what came to them (SUR-032).
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{ConnectInfo, Path, Request, State};
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::Response;
+use limpid_runtime::Agent;
+use limpid_runtime::inbox::{IngestError, IngestKind, MAX_BODY, Malformed};
+use serde_json::{Value, json};
+
+use crate::door::{Door, Refused};
+
+/// How long somebody may take to send their object.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The header by which a sender may give the key of what they send.
+const KEY: &str = "idempotency-key";
+
+/// What the entry works with.
+pub(crate) struct Entry {
+    pub(crate) agent: Agent,
+    pub(crate) door: Door,
+}
+
+/// Takes one object in.
+pub(crate) async fn hand_in(
+    State(entry): State<Arc<Entry>>,
+    ConnectInfo(from): ConnectInfo<SocketAddr>,
+    Path(kind): Path<String>,
+    request: Request,
+) -> Response {
+    if let Err(refused) = entry.door.admit(from.ip(), request.headers(), Instant::now()) {
+        return refuse(refused);
+    }
+    let Some(kind) = IngestKind::parse(&kind) else {
+        return error(StatusCode::NOT_FOUND, "there are mail, sms, notification and custom");
+    };
+    let key = request.headers().get(KEY).and_then(|key| key.to_str().ok()).map(str::to_owned);
+    let Ok(body) = tokio::time::timeout(PATIENCE, to_bytes(request.into_body(), MAX_BODY)).await else {
+        return error(StatusCode::REQUEST_TIMEOUT, "the object did not come in time");
+    };
+    let Ok(body) = body else {
+        return error(StatusCode::PAYLOAD_TOO_LARGE, &Malformed::TooLong.to_string());
+    };
+    match entry.agent.ingest(kind, &body, key.as_deref()).await {
+        Ok(kept) => {
+            let status = if kept.fresh { StatusCode::CREATED } else { StatusCode::OK };
+            answer(status, &json!({ "id": kept.id.0, "stored": kept.fresh }))
+        }
+        Err(why) => error(status_of(&why), &why.to_string()),
+    }
+}
+
+fn status_of(why: &IngestError) -> StatusCode {
+    match why {
+        IngestError::Off(_) => StatusCode::FORBIDDEN,
+        IngestError::Malformed(Malformed::TooLong) => StatusCode::PAYLOAD_TOO_LARGE,
+        IngestError::Malformed(_) => StatusCode::UNPROCESSABLE_ENTITY,
+        // A sender that tries again later loses nothing.
+        IngestError::Agent(_) => StatusCode::SERVICE_UNAVAILABLE,
+    }
+}
+
+fn refuse(refused: Refused) -> Response {
+    let mut response = error(refused.status(), refused.why());
+    if let Refused::TooOften(seconds) = refused {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    response
+}
+
+fn error(status: StatusCode, why: &str) -> Response {
+    answer(status, &json!({ "error": why }))
+}
+
+fn answer(status: StatusCode, value: &Value) -> Response {
+    let mut response = Response::new(Body::from(format!("{value}\n")));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}

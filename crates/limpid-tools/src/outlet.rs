@@ -1,0 +1,122 @@
+//! Handing something over to a program or an address that the owner has set: a text message to a gateway, a
+//! notification to a screen.
+
+use std::process::Stdio;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use reqwest::Client;
+use reqwest::redirect::Policy;
+use serde_json::Value;
+use tokio::io::AsyncWriteExt;
+use tokio::process::Command;
+
+use crate::web::{causes, host_of, parse, use_tls};
+
+/// How long it may take.
+pub const TIME: Duration = Duration::from_secs(30);
+
+/// Characters of what a program or a server says that an error repeats.
+const SAID: usize = 300;
+
+/// A program of the owner's, or an address that they set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outlet {
+    /// The program and its arguments; it reads one JSON object from its standard input. No shell is between.
+    Program(Vec<String>),
+    /// An address that takes one JSON object by POST.
+    Address {
+        /// Where it is.
+        url: String,
+        /// Sent as a bearer token.
+        token: Option<String>,
+    },
+}
+
+impl Outlet {
+    /// What rules and approvals call it: the host, or the program.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Program(words) => words.first().cloned().unwrap_or_default(),
+            Self::Address { url, .. } => host_of(url).unwrap_or_else(|| url.clone()),
+        }
+    }
+
+    /// Hands one object over, once. It was taken when the program ends well or the server answers with a 2xx status.
+    ///
+    /// # Errors
+    /// A sentence: why it was not taken, or that nobody knows whether it was.
+    pub async fn hand_over(&self, object: &Value) -> Result<(), String> {
+        let handed = async {
+            match self {
+                Self::Program(words) => run(words, object).await,
+                Self::Address { url, token } => post(url, token.as_deref(), object).await,
+            }
+        };
+        let late = |_| format!("{} gave no answer within {} s; the outcome is unknown", self.name(), TIME.as_secs());
+        tokio::time::timeout(TIME, handed).await.map_err(late)?
+    }
+}
+
+async fn run(words: &[String], object: &Value) -> Result<(), String> {
+    let [program, arguments @ ..] = words else { return Err("no program is set".to_owned()) };
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|error| format!("`{program}` cannot be run: {error}"))?;
+    if let Some(mut input) = child.stdin.take() {
+        // A program that does not read its input may still do its work; its status tells.
+        let _ = input.write_all(object.to_string().as_bytes()).await;
+    }
+    let output = child.wait_with_output().await.map_err(|error| format!("`{program}`: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(told(&format!("`{program}` failed ({})", output.status), &String::from_utf8_lossy(&output.stderr)))
+}
+
+async fn post(url: &str, token: Option<&str>, object: &Value) -> Result<(), String> {
+    let mut request = client()?.post(parse(url)?).json(object);
+    if let Some(token) = token {
+        request = request.bearer_auth(token);
+    }
+    let response = request.send().await.map_err(|error| {
+        let unknown = if error.is_connect() { "" } else { "; the outcome is unknown" };
+        format!("{}{unknown}", causes(&error.without_url()))
+    })?;
+    let status = response.status();
+    if status.is_success() {
+        return Ok(());
+    }
+    let host = host_of(url).unwrap_or_default();
+    Err(told(&format!("{host} answered with status {status}"), &response.text().await.unwrap_or_default()))
+}
+
+/// One client for every address: these are the owner's, so any address may be one, and none leads elsewhere.
+fn client() -> Result<&'static Client, String> {
+    static CLIENT: OnceLock<Client> = OnceLock::new();
+    if let Some(client) = CLIENT.get() {
+        return Ok(client);
+    }
+    use_tls();
+    let client = Client::builder()
+        .user_agent(concat!("limpid/", env!("CARGO_PKG_VERSION")))
+        .redirect(Policy::none())
+        .no_proxy()
+        .build()
+        .map_err(|error| causes(&error))?;
+    Ok(CLIENT.get_or_init(|| client))
+}
+
+/// What happened, with the beginning of what was said about it.
+fn told(what: &str, said: &str) -> String {
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    if said.is_empty() {
+        return what.to_owned();
+    }
+    format!("{what}: {}", said.chars().take(SAID).collect::<String>())
+}
