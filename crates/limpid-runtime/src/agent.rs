@@ -22,6 +22,7 @@ use crate::bus::{Bus, BusEvent};
 use crate::config::Config;
 use crate::error::AgentError;
 use crate::home::Home;
+use crate::inbox::kept_token;
 use crate::keeper::Keeper;
 use crate::models::{Found, Shelf};
 use crate::notify::{Notifier, Notifiers};
@@ -143,7 +144,10 @@ impl Agent {
         };
         // Copies that nobody edited follow a newer program. What cannot be read here is told when a prompt needs it.
         let _ = profile_files::status(&options.home);
-        let redactor = Redactor::new(&options.environment, &options.config.secret_variables());
+        let mut redactor = Redactor::new(&options.environment, &options.config.secret_variables());
+        if let Some(token) = kept_token(&options.home) {
+            redactor = redactor.with("ingest token", &token);
+        }
         let keeper = Keeper::new(Arc::clone(&store), redactor.clone(), &options.config.memory);
         let bus = Bus::default();
         let own = options.config.prompts.clone();

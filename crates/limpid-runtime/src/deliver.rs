@@ -159,7 +159,9 @@ impl Worker {
         if store.deliver(lease, delivery.id, messages, now_ms).await? && is_shown {
             let title = without_quiet(&redactor.clean(delivery.new.title));
             let notice = Notice { id: self.conversation.to_string(), title: title.clone(), body };
-            self.inner.notifiers.notify(Some(&self.conversation), notice);
+            if !self.inner.is_client_open() {
+                self.inner.notifiers.notify(Some(&self.conversation), notice);
+            }
             bus.send(Some(&self.conversation), Change::Delivered { origin: delivery.new.origin.to_string(), title });
         }
         Ok(())

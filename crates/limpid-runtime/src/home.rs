@@ -83,6 +83,16 @@ impl Home {
         self.0.join("models.toml")
     }
 
+    /// The token of whoever hands something in.
+    pub fn ingest_token(&self) -> PathBuf {
+        self.0.join("data").join("ingest.token")
+    }
+
+    /// A file for each client that is open.
+    pub fn clients(&self) -> PathBuf {
+        self.0.join("data").join("clients")
+    }
+
     /// The database.
     pub fn database(&self) -> PathBuf {
         self.0.join("data").join("limpid.db")

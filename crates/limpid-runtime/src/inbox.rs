@@ -7,6 +7,7 @@ use limpid_core::inbox::Source;
 use limpid_store::{InboxItem, Inserted, ItemFilter, ItemId, Listed, NewItem};
 
 pub use body::{HandedIn, MAX_BODY, Malformed};
+pub(crate) use token::kept_token;
 pub use token::{IngestToken, TOKEN_VARIABLE};
 
 use crate::agent::Agent;

@@ -15,7 +15,7 @@
 //! - [`serve`], `scheduler`: the agent at work by itself, and what is done when its time has come.
 //! - [`skills`]: instructions that are used when they are called for.
 //! - [`inbox`]: what came in by mail, as text messages and as notifications.
-//! - [`notify`]: telling the owner on other screens.
+//! - [`notify`]: telling the owner on other screens, while no client is open (`presence`).
 //! - [`tools`]: what the model may have done, and the one place where it is.
 //! - `reach`: which tools travel with a prompt, and which wait to be found.
 //! - `window`: what a model sees of a long conversation, and how it is kept small enough.
@@ -59,6 +59,7 @@ mod notices;
 pub mod notify;
 mod platform;
 mod policy;
+mod presence;
 pub mod preview;
 mod process;
 pub mod profile_files;
@@ -96,6 +97,7 @@ pub use limpid_turn::Outcome;
 pub use models::{Found, memory_available};
 pub use modes::{FocusChange, ModeState, ModeSwitch};
 pub use notify::{Notice, Notifier};
+pub use presence::OpenClient;
 pub use preview::PreviewRequest;
 pub use serve::ServeEvent;
 pub use settle::Settled;

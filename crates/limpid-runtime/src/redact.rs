@@ -24,9 +24,17 @@ impl Redactor {
             .filter(|(name, value)| value.len() >= MIN_SECRET && is_secret(name))
             .map(|(name, value)| (value.to_owned(), format!("[secret {name}]")))
             .collect();
-        // A secret may begin with another one.
-        secrets.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
+        longest_first(&mut secrets);
         Self(secrets)
+    }
+
+    /// One secret more, which no variable holds.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        if value.len() >= MIN_SECRET {
+            self.0.push((value.to_owned(), format!("[secret {name}]")));
+            longest_first(&mut self.0);
+        }
+        self
     }
 
     /// The text with the name of each secret in its place.
@@ -38,6 +46,11 @@ impl Redactor {
             },
         )
     }
+}
+
+/// A secret may begin with another one.
+fn longest_first(secrets: &mut [(String, String)]) {
+    secrets.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
 }
 
 /// A reply on its way: a secret is found also where the stream's pieces part it.

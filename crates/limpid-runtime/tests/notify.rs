@@ -87,6 +87,27 @@ async fn a_report_is_told_once_in_short_and_a_broken_screen_fails_nothing() {
     assert_eq!(failures, ["screen: it is dark"]);
 }
 
+// KAI-068
+#[tokio::test]
+async fn while_a_client_is_open_nothing_is_notified() {
+    let bench = Bench::new(HELLO).await;
+    let screen = Arc::new(Screen::default());
+    let notifiers: Vec<Arc<dyn Notifier>> = vec![Arc::clone(&screen) as _];
+    let agent = Agent::open(AgentOptions { notifiers, ..bench.options() }).unwrap();
+    let elsewhere = bench.agent().open_client().unwrap();
+    report(&agent, "k1", "The disk is full.").await;
+    assert!(screen.shown.lock().unwrap().is_empty());
+    drop(elsewhere);
+    // A client whose process died without a word.
+    let clients = bench.home.path().join("data/clients");
+    let place = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let names = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    std::fs::write(clients.join("x"), format!("{}/{}/999999999/1", place.trim(), names.display())).unwrap();
+    report(&agent, "k2", "The disk is fuller.").await;
+    let told = screen.shown.lock().unwrap().iter().map(|notice| notice.body.clone()).collect::<Vec<_>>();
+    assert_eq!(told, if place.is_empty() { vec![] } else { vec!["The disk is fuller."] });
+}
+
 // KAI-070
 #[tokio::test]
 async fn a_topic_and_a_program_get_the_notice_as_an_object() {

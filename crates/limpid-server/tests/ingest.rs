@@ -5,6 +5,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use limpid_runtime::inbox::IngestKind;
 use limpid_runtime::{Agent, AgentOptions, Clock, Config, Environment, Home};
 use limpid_server::{Server, ServerError};
 use limpid_store::{InboxItem, ItemFilter};
@@ -226,6 +227,13 @@ async fn the_token_of_the_home_is_the_owners_alone() {
     assert!(agent.make_ingest_token(false).is_err(), "it is told once");
     let other = agent.make_ingest_token(true).unwrap();
     assert!(agent.ingest_token().unwrap().unwrap().is(&other) && !agent.ingest_token().unwrap().unwrap().is(&token));
+    let again = self::agent(home.path(), "sms = true", "");
+    again
+        .ingest(IngestKind::Sms, json!({"text": format!("it is {other}")}).to_string().as_bytes(), None)
+        .await
+        .unwrap();
+    let kept = again.inbox(ItemFilter::default()).await.unwrap().rows.remove(0).new.text;
+    assert_eq!(kept, "it is [secret ingest token]");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
     let open = agent.ingest_token().unwrap_err().to_string();
     assert!(open.contains("chmod 600"), "{open}");

@@ -98,3 +98,99 @@ fn utc(ms: i64) -> Option<String> {
     let at = jiff::Timestamp::from_millisecond(ms).ok()?;
     Some(at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::config::Config;
+    use crate::inbox::IngestKind;
+    use crate::{Agent, AgentOptions, Clock, Home, PreviewRequest};
+
+    /// A clock that goes on by a minute whenever it is read.
+    struct Ticking(AtomicI64);
+
+    impl Clock for Ticking {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_millisecond(self.0.fetch_add(60_000, Ordering::SeqCst)).unwrap()
+        }
+    }
+
+    fn agent(home: &std::path::Path, inbox: &str) -> Agent {
+        let config = Config::parse(&format!("[inbox]\n{inbox}"), "limpid.toml").unwrap();
+        let clock = Arc::new(Ticking(AtomicI64::new(1_775_000_000_000)));
+        Agent::open(AgentOptions { config, clock, ..AgentOptions::new(Home::new(home)) }).unwrap()
+    }
+
+    async fn heartbeat(agent: &Agent, profile: &str) -> Prompt {
+        let (path, profile) = (Some("heartbeat".to_owned()), Some(profile.to_owned()));
+        agent.prompt_preview(PreviewRequest { path, profile, ..PreviewRequest::default() }).await.unwrap()
+    }
+
+    async fn waiting(agent: &Agent, source: Source) -> Vec<i64> {
+        agent.store().pending(source).await.unwrap().rows.iter().map(|item| item.id.0).collect()
+    }
+
+    // KAI-086 KAI-126
+    #[tokio::test]
+    async fn exactly_what_a_prompt_has_rendered_is_taken_in() {
+        for profile in ["kai", "limpid"] {
+            let home = tempfile::tempdir().unwrap();
+            let all = agent(home.path(), "sms = true\nnotifications = true\nmail = true");
+            for n in 1..=25 {
+                let post = format!(r#"{{"app": "Bank", "text": "Card {n}"}}"#);
+                all.ingest(IngestKind::Notification, post.as_bytes(), None).await.unwrap();
+            }
+            all.ingest(IngestKind::Sms, br#"{"from": "Eve", "text": "Hi"}"#, None).await.unwrap();
+            all.ingest(IngestKind::Mail, br#"{"from": "e@x.org", "subject": "Hi", "text": "a"}"#, None).await.unwrap();
+            let off = agent(home.path(), "notifications = true\nmail = true");
+            let prompt = heartbeat(&off, profile).await;
+            // It comes while the model is at work.
+            off.ingest(IngestKind::Notification, br#"{"app": "Bank", "text": "late"}"#, None).await.unwrap();
+            let rendered = off.inner.rendered_items(&prompt).await.unwrap();
+            assert_eq!(rendered.len(), 21, "{profile}");
+            off.store().consume(&rendered, 1).await.unwrap();
+            assert_eq!(waiting(&off, Source::Notification).await, [1, 2, 3, 4, 5, 28], "{profile}");
+            assert_eq!(waiting(&off, Source::Sms).await, [26], "{profile}: text messages are off");
+            assert!(waiting(&off, Source::Mail).await.is_empty(), "{profile}");
+        }
+    }
+
+    // KAI-086 KAI-092
+    #[tokio::test]
+    async fn mail_is_known_by_its_account_and_number() {
+        let home = tempfile::tempdir().unwrap();
+        let agent = agent(home.path(), "");
+        let uid = Some(limpid_store::MailUid { validity: 7, uid: 3 });
+        let mail = |account: &str| limpid_store::NewItem {
+            source: Source::Mail,
+            account: account.to_owned(),
+            key: None,
+            uid,
+            message_id: None,
+            sender: "eve@x.org".to_owned(),
+            title: format!("To {account}"),
+            text: "Hi".to_owned(),
+            posted_ms: 1,
+            now_ms: 1,
+        };
+        for account in ["a@x.org", "b@x.org"] {
+            agent.store().add_mail_account(account).await.unwrap();
+            let outcome = limpid_store::PollOutcome::Read { polled: uid.unwrap(), unread: 1 };
+            agent.store().record_poll(account, limpid_store::Poll { at_ms: 1, outcome }, Vec::new()).await.unwrap();
+        }
+        agent.store().insert_items(vec![mail("a@x.org")]).await.unwrap();
+        let prompt = heartbeat(&agent, "limpid").await;
+        agent.store().insert_items(vec![mail("b@x.org")]).await.unwrap();
+        let rendered = agent.inner.rendered_items(&prompt).await.unwrap();
+        assert_eq!(rendered, [ItemId(1)], "the same number of another account is another mail");
+        agent.store().consume(&rendered, 2).await.unwrap();
+        let marks: Vec<u32> =
+            agent.store().mail_accounts().await.unwrap().rows.iter().map(|row| row.watermark).collect();
+        assert_eq!(marks, [3, 0]);
+    }
+}

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::agent::Agent;
 use crate::error::AgentError;
+use crate::home::Home;
 use crate::world::hex;
 
 /// The variable that holds the token, when the owner does not keep it in the file of the home.
@@ -81,8 +82,14 @@ impl Agent {
     }
 
     fn token_file(&self) -> PathBuf {
-        self.inner.home.path().join("data").join("ingest.token")
+        self.inner.home.ingest_token()
     }
+}
+
+/// The token that stands in the home, so that no text repeats it (SEC-032); none when there is none.
+pub(crate) fn kept_token(home: &Home) -> Option<String> {
+    let text = fs::read_to_string(home.ingest_token()).ok()?;
+    Some(text.trim().to_owned())
 }
 
 /// A file that only the owner may read; none when it does not exist.
