@@ -112,8 +112,9 @@ fn client() -> Result<&'static Client, String> {
     Ok(CLIENT.get_or_init(|| client))
 }
 
-/// What happened, with the beginning of what was said about it.
+/// What happened, with the beginning of what was said about it; nothing in it steers a terminal.
 fn told(what: &str, said: &str) -> String {
+    let said: String = said.chars().filter(|c| c.is_whitespace() || !c.is_control()).collect();
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     if said.is_empty() {
         return what.to_owned();

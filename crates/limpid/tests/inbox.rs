@@ -91,3 +91,18 @@ async fn what_a_phone_hands_in_is_listed_shown_and_put_aside() {
     assert!(world.run(&["inbox", "list"]).await.err.contains("Nothing new."));
     assert!(world.run(&["inbox", "list", "--all", "--json"]).await.out.contains("\"text\": \"Your parcel waits\""));
 }
+
+// SEC-003
+#[tokio::test]
+async fn what_a_stranger_wrote_does_not_steer_the_terminal() {
+    let world = World::new("[[reply]]\ntext = \"Hello.\"\n").await;
+    world.write("limpid.toml", "[inbox]\nnotifications = true\n");
+    let added =
+        world.run(&["inbox", "add", "custom", "\u{1b}[2J\u{202e}Gone\nand on", "--title", "\u{1b}]0;x\u{7}T"]).await;
+    assert_eq!(added.err.trim(), "Item 1 is kept.");
+    for words in [["inbox", "list"].as_slice(), &["inbox", "show", "1"]] {
+        let shown = world.run(words).await.out;
+        assert!(!shown.contains(['\u{1b}', '\u{7}', '\u{202e}']) && shown.contains("]0;xT"), "{shown:?}");
+    }
+    assert!(world.run(&["inbox", "show", "1"]).await.out.ends_with("[2JGone\nand on\n"));
+}

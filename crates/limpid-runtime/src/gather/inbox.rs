@@ -1,10 +1,9 @@
 //! What came in and waits for a heartbeat, and which of it a prompt has rendered (KAI-086).
 
-use std::collections::BTreeSet;
-
 use limpid_core::inbox::{Source, preview};
-use limpid_prompt::Prompt;
+use limpid_prompt::count::Estimate;
 use limpid_prompt::inputs::{EmailAccount, Inputs, NewEmail, NewNotification, NewSms, OutsideText};
+use limpid_prompt::{Profile, RenderRequest};
 use limpid_store::{InboxItem, ItemFilter, ItemId, MailAccount};
 
 use crate::agent::Inner;
@@ -31,34 +30,48 @@ impl Inner {
         Ok(())
     }
 
-    /// Exactly the items that stand in a prompt: what came later, and what a source that is off, a limit or a budget
-    /// left out, is not among them.
+    /// Exactly the items that a prompt of these inputs shows: what came later, and what a source that is off, a limit or
+    /// a budget left out, is not among them (KAI-086).
     #[allow(dead_code, reason = "a run of the heartbeat takes in what its prompt has rendered")]
-    pub(crate) async fn rendered_items(&self, prompt: &Prompt) -> Result<Vec<ItemId>, AgentError> {
-        let entries: BTreeSet<&str> = prompt.report().iter().flat_map(|row| &row.entries).map(String::as_str).collect();
+    pub(crate) async fn rendered_items(
+        &self,
+        profile: &Profile,
+        path: &str,
+        inputs: &Inputs,
+    ) -> Result<Vec<ItemId>, AgentError> {
+        let request = RenderRequest { path, inputs, counter: &Estimate::default(), count_tokens: false };
+        let prompt = profile.render(request).map_err(|error| AgentError::Invalid(error.to_string()))?;
         let mut rendered = Vec::new();
-        for source in Source::ALL {
-            let filter = ItemFilter { source: Some(source), unseen: true, ..ItemFilter::default() };
-            let unseen = self.store.items(filter).await?.rows;
-            rendered.extend(unseen.iter().filter(|item| entries.contains(origin(item).as_str())).map(|item| item.id));
+        for entry in prompt.report().iter().flat_map(|row| &row.entries) {
+            rendered.extend(self.item_of(entry).await?);
         }
         Ok(rendered)
+    }
+
+    /// The item that an entry of a prompt comes from; none of an entry that shows something else.
+    async fn item_of(&self, entry: &str) -> Result<Option<ItemId>, AgentError> {
+        let Some((kind, name)) = entry.split_once(':') else { return Ok(None) };
+        let (account, id) = match kind {
+            "sms" | "notification" => ("", name),
+            // An account may have a slash in it, a number has none.
+            "email" => name.rsplit_once('/').unwrap_or(("", name)),
+            _ => return Ok(None),
+        };
+        if let Some(number) = id.strip_prefix('i') {
+            return Ok(number.parse().ok().map(ItemId));
+        }
+        let filter =
+            ItemFilter { source: Some(Source::Mail), account: Some(account.to_owned()), ..ItemFilter::default() };
+        let mail = self.store.items(filter).await?.rows;
+        // The newest, since numbers may have begun anew.
+        let found = mail.into_iter().find(|item| item.new.uid.is_some_and(|uid| uid.uid.to_string() == id));
+        Ok(found.map(|item| item.id))
     }
 }
 
 /// The number by which a prompt and the tools know an item: mail of an account by the account's, all others by ours.
 pub(crate) fn shown_id(item: &InboxItem) -> String {
     item.new.uid.map_or_else(|| format!("i{}", item.id.0), |uid| uid.uid.to_string())
-}
-
-/// Where the report of a prompt says that an item's entry comes from.
-fn origin(item: &InboxItem) -> String {
-    let id = shown_id(item);
-    match item.new.source {
-        Source::Mail => format!("email:{}/{id}", item.new.account),
-        Source::Sms => format!("sms:{id}"),
-        Source::Notification => format!("notification:{id}"),
-    }
 }
 
 fn fill(inputs: &mut Inputs, item: &InboxItem) {
@@ -109,7 +122,7 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::inbox::IngestKind;
-    use crate::{Agent, AgentOptions, Clock, Home, PreviewRequest};
+    use crate::{Agent, AgentOptions, Clock, Home};
 
     /// A clock that goes on by a minute whenever it is read.
     struct Ticking(AtomicI64);
@@ -126,9 +139,15 @@ mod tests {
         Agent::open(AgentOptions { config, clock, ..AgentOptions::new(Home::new(home)) }).unwrap()
     }
 
-    async fn heartbeat(agent: &Agent, profile: &str) -> Prompt {
-        let (path, profile) = (Some("heartbeat".to_owned()), Some(profile.to_owned()));
-        agent.prompt_preview(PreviewRequest { path, profile, ..PreviewRequest::default() }).await.unwrap()
+    async fn inputs(agent: &Agent) -> Inputs {
+        let mut inputs = Inputs::default();
+        agent.inner.gather_inbox(&mut inputs).await.unwrap();
+        inputs
+    }
+
+    async fn rendered(agent: &Agent, profile: &str, inputs: &Inputs) -> Vec<ItemId> {
+        let profile = agent.inner.prompts.load_one(profile).unwrap().profile(profile).unwrap();
+        agent.inner.rendered_items(&profile, "heartbeat", inputs).await.unwrap()
     }
 
     async fn waiting(agent: &Agent, source: Source) -> Vec<i64> {
@@ -148,10 +167,10 @@ mod tests {
             all.ingest(IngestKind::Sms, br#"{"from": "Eve", "text": "Hi"}"#, None).await.unwrap();
             all.ingest(IngestKind::Mail, br#"{"from": "e@x.org", "subject": "Hi", "text": "a"}"#, None).await.unwrap();
             let off = agent(home.path(), "notifications = true\nmail = true");
-            let prompt = heartbeat(&off, profile).await;
+            let before = inputs(&off).await;
             // It comes while the model is at work.
             off.ingest(IngestKind::Notification, br#"{"app": "Bank", "text": "late"}"#, None).await.unwrap();
-            let rendered = off.inner.rendered_items(&prompt).await.unwrap();
+            let rendered = rendered(&off, profile, &before).await;
             assert_eq!(rendered.len(), 21, "{profile}");
             off.store().consume(&rendered, 1).await.unwrap();
             assert_eq!(waiting(&off, Source::Notification).await, [1, 2, 3, 4, 5, 28], "{profile}");
@@ -165,12 +184,12 @@ mod tests {
     async fn mail_is_known_by_its_account_and_number() {
         let home = tempfile::tempdir().unwrap();
         let agent = agent(home.path(), "");
-        let uid = Some(limpid_store::MailUid { validity: 7, uid: 3 });
+        let uid = limpid_store::MailUid { validity: 7, uid: 3 };
         let mail = |account: &str| limpid_store::NewItem {
             source: Source::Mail,
             account: account.to_owned(),
             key: None,
-            uid,
+            uid: Some(uid),
             message_id: None,
             sender: "eve@x.org".to_owned(),
             title: format!("To {account}"),
@@ -180,13 +199,13 @@ mod tests {
         };
         for account in ["a@x.org", "b@x.org"] {
             agent.store().add_mail_account(account).await.unwrap();
-            let outcome = limpid_store::PollOutcome::Read { polled: uid.unwrap(), unread: 1 };
+            let outcome = limpid_store::PollOutcome::Read { polled: uid, unread: 1 };
             agent.store().record_poll(account, limpid_store::Poll { at_ms: 1, outcome }, Vec::new()).await.unwrap();
         }
         agent.store().insert_items(vec![mail("a@x.org")]).await.unwrap();
-        let prompt = heartbeat(&agent, "limpid").await;
+        let before = inputs(&agent).await;
         agent.store().insert_items(vec![mail("b@x.org")]).await.unwrap();
-        let rendered = agent.inner.rendered_items(&prompt).await.unwrap();
+        let rendered = rendered(&agent, "limpid", &before).await;
         assert_eq!(rendered, [ItemId(1)], "the same number of another account is another mail");
         agent.store().consume(&rendered, 2).await.unwrap();
         let marks: Vec<u32> =

@@ -102,7 +102,7 @@ fn deliver(tx: &Tx<'_>, lease: &Lease, id: DeliveryId, batch: &[NewMessage], now
         let mut statement = tx.sql.prepare_cached("SELECT * FROM delivery WHERE owner = :owner AND id = :id")?;
         row::one(&mut statement, named_params! { ":owner": tx.owner, ":id": id.0 }, "delivery", &number, delivery)?
     };
-    let found = found.ok_or_else(|| StoreError::NotFound { what: "delivery", id: number })?;
+    let found = found.ok_or(StoreError::NotFound { what: "delivery", id: number })?;
     if found.new.conversation != *conversation {
         let reason = format!("delivery {} goes to conversation {}", id.0, found.new.conversation);
         return Err(StoreError::Invalid(reason).into());

@@ -1,6 +1,7 @@
 //! `inbox`.
 
 use limpid_core::inbox::{Source, preview};
+use limpid_prompt::boundary::is_invisible;
 use limpid_runtime::Agent;
 use limpid_runtime::inbox::{IngestError, IngestKind};
 use limpid_store::{InboxItem, ItemFilter, ItemId};
@@ -69,8 +70,8 @@ async fn list(agent: &Agent, filter: ItemFilter, json: bool) -> Result<(), Failu
                 item.id.0.to_string(),
                 new.source.to_string(),
                 in_zone(new.posted_ms, &zone),
-                preview(&new.sender),
-                preview(head),
+                preview(&visible(&new.sender)),
+                preview(&visible(head)),
             ]
         };
         let rows: Vec<Vec<String>> = listed.rows.iter().map(row).collect();
@@ -92,7 +93,12 @@ async fn show(agent: &Agent, id: ItemId, json: bool) -> Result<(), Failure> {
     lines.extend(fields.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| format!("{name} {text}")));
     lines.extend(item.shown_ms.map(|at| format!("seen {}", in_zone(at, &zone))));
     lines.extend([String::new(), new.text.clone()]);
-    output::line(&lines.join("\n"))
+    output::line(&visible(&lines.join("\n")))
+}
+
+/// A stranger's text without what would steer the terminal instead of standing in it.
+fn visible(text: &str) -> String {
+    text.chars().filter(|c| !is_invisible(*c)).collect()
 }
 
 async fn add(agent: &Agent, command: &InboxCommand) -> Result<(), Failure> {
