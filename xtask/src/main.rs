@@ -40,6 +40,15 @@ enum Task {
         #[arg(long, global = true)]
         json: bool,
     },
+    /// The process that `measure kills` kills
+    #[command(hide = true)]
+    Killed {
+        /// The home of its agent
+        home: PathBuf,
+        /// The first number that it may give to something; without one it only carries on
+        #[arg(long)]
+        first: Option<u64>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -47,6 +56,7 @@ fn main() -> ExitCode {
         Task::Spec { missing } => spec::run(&root(), missing),
         Task::Docs { check } => docs::run(&root(), check),
         Task::Measure { measure, json } => measure::run(&root(), measure, json),
+        Task::Killed { home, first } => measure::kills::child::run(&home, first),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

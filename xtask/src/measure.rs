@@ -6,6 +6,7 @@
 mod bench;
 mod build;
 mod first;
+pub(crate) mod kills;
 mod local;
 mod long;
 mod prefix;
@@ -46,6 +47,8 @@ pub(crate) enum Measure {
     },
     /// Long conversations with bad summarisers (MEA-13)
     Long(long::Long),
+    /// An agent that is killed again and again (MEA-14)
+    Kills(kills::Kills),
     /// The local engine beside the reference (MEA-15)
     Local,
     /// A clean build, and the test cycle of one crate (MEA-17)
@@ -71,6 +74,14 @@ pub(crate) fn run(root: &Path, measure: Measure, json: bool) -> Result<(), Strin
             let (table, value) = long::measure(&long)?;
             answer = Some(value);
             ("long", table)
+        }
+        Measure::Kills(kills) => {
+            let (table, value, is_full) = kills::measure(&kills)?;
+            if !is_full {
+                return table.print(json, Some(value));
+            }
+            answer = Some(value);
+            ("kills", table)
         }
         Measure::Local => ("local", local::measure(root)?),
         Measure::Build => ("build", build::measure(root)?),

@@ -5,6 +5,12 @@ use std::fmt;
 /// How long a draft waits for the owner, in milliseconds: seven days.
 pub const DRAFT_LIFE_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 
+/// Drafts that may wait or be under way at one time (KAI-097).
+pub const MOST_DRAFTS: u32 = 20;
+
+/// Drafts that one run in the background may make.
+pub const MOST_OF_BACKGROUND_RUN: u32 = 5;
+
 /// Where a draft stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DraftState {
@@ -47,6 +53,11 @@ impl DraftState {
         Self::ALL.into_iter().find(|state| state.as_str() == word)
     }
 
+    /// Whether a person may change what it holds; it is open again then, whoever had approved it.
+    pub const fn may_be_edited(self) -> bool {
+        matches!(self, Self::Open | Self::Approved)
+    }
+
     /// Whether a draft may go from here to there. Nothing leads back, so an approval is carried out once.
     pub const fn leads_to(self, next: Self) -> bool {
         matches!(
@@ -76,6 +87,8 @@ mod tests {
             assert!(!state.leads_to(state) && !state.leads_to(DraftState::Open), "{state}");
             let starts = state.leads_to(DraftState::Sending);
             assert_eq!(starts, state == DraftState::Approved, "{state}");
+            let waits = state.leads_to(DraftState::Approved) || starts;
+            assert_eq!(state.may_be_edited(), waits, "{state}");
         }
         for end in [DraftState::Sent, DraftState::Failed, DraftState::Refused, DraftState::Expired] {
             assert!(DraftState::ALL.into_iter().all(|next| !end.leads_to(next)), "{end} is an end");

@@ -30,11 +30,13 @@ pub enum FailureClass {
     Garbage,
     /// The turn was cancelled.
     Cancelled,
+    /// A spending limit of the owner's is reached; nothing was sent.
+    Limit,
 }
 
 impl FailureClass {
     /// Every class.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Quota,
         Self::Key,
         Self::UnknownModel,
@@ -47,6 +49,7 @@ impl FailureClass {
         Self::Transport,
         Self::Garbage,
         Self::Cancelled,
+        Self::Limit,
     ];
 
     /// The class's name, as the ledger and `--json` write it.
@@ -64,6 +67,7 @@ impl FailureClass {
             Self::Transport => "transport",
             Self::Garbage => "garbage",
             Self::Cancelled => "cancelled",
+            Self::Limit => "limit",
         }
     }
 
@@ -77,9 +81,9 @@ impl FailureClass {
         matches!(self, Self::Rate | Self::Server | Self::Transport | Self::Garbage)
     }
 
-    /// Whether another model may be asked instead; after a cancel none is (KAI-111).
+    /// Whether another model may be asked instead; after a cancel or at a limit none is (KAI-111).
     pub const fn allows_fallback(self) -> bool {
-        !matches!(self, Self::Cancelled)
+        !matches!(self, Self::Cancelled | Self::Limit)
     }
 }
 

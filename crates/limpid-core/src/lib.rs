@@ -25,6 +25,7 @@
 //! - [`recall`]: words of a text, and which memory answers a query best.
 //! - [`said`]: whether somebody has said a thing or the agent made it up.
 //! - [`skill`]: instructions that are used when they are called for, and what calls for them.
+//! - [`spend`]: what may still be paid for, and by whom.
 //! - [`splinterlands`]: the cards of a battle that may be played, and their numbers.
 
 pub mod digest;
@@ -44,6 +45,7 @@ pub mod reach;
 pub mod recall;
 pub mod said;
 pub mod skill;
+pub mod spend;
 pub mod splinterlands;
 pub mod tool;
 pub mod trust;

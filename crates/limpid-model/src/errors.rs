@@ -139,7 +139,7 @@ impl Service {
             FailureClass::Server => "The provider has a problem; try again later.".to_owned(),
             FailureClass::Transport => "Check the connection and that the server runs.".to_owned(),
             FailureClass::Garbage => format!("Check that the address ({target}) is that of the model's interface."),
-            FailureClass::Cancelled => String::new(),
+            FailureClass::Cancelled | FailureClass::Limit => String::new(),
         }
     }
 }

@@ -24,6 +24,7 @@ use crate::drive::Driver;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
 use crate::gather::keeps_its_beginning;
+use crate::spending::spender_of;
 use crate::worker::Command;
 use crate::world::hex;
 
@@ -50,6 +51,12 @@ impl Driver<'_> {
     pub(crate) async fn ask(&mut self, round: u32, demand: Demand) -> Result<Vec<Effect>, AgentError> {
         loop {
             self.look_at_goal().await?;
+            let inner = Arc::clone(&self.worker.inner);
+            match inner.may_ask(spender_of(&self.path), Some(&self.path), Some(&self.id)).await {
+                Ok(()) => {}
+                Err(AgentError::Model(error)) => return self.failed(None, Answer::default(), error).await,
+                Err(error) => return Err(error),
+            }
             let size = match self.make_room().await {
                 Ok(ledger) => ledger.total(),
                 Err(AgentError::Model(error)) => return self.failed(None, Answer::default(), error).await,

@@ -18,6 +18,7 @@ use crate::agent::Inner;
 use crate::error::AgentError;
 use crate::journal::Entry;
 use crate::policy::window_trust;
+use crate::spending::Spender;
 use crate::worker::{Command, Sender};
 
 /// Requests of one run that are counted.
@@ -72,8 +73,13 @@ pub(crate) struct RunEnd {
 
 impl Inner {
     /// Runs a turn that nobody waits for and returns when it is over. The same key is the same run: one that a crash
-    /// interrupted is carried on, one that is over is only read.
+    /// interrupted is carried on, one that is over is only read. One that was never begun does not begin while a spending
+    /// limit stands against it (SEC-043).
     pub(crate) async fn run_in_background(self: &Arc<Self>, run: BackgroundRun) -> Result<RunEnd, AgentError> {
+        let known = ConversationId::new(format!("run-{}", run.key));
+        if self.store.conversation(&known).await?.is_none() {
+            self.may_spend(Spender::Background).await?;
+        }
         let conversation = self.run_conversation(&run).await?;
         let new = NewInbound {
             conversation: conversation.id.clone(),

@@ -4,6 +4,7 @@ mod chat;
 mod exec;
 mod files;
 mod inbox;
+mod limits;
 mod memory;
 mod modes;
 mod notify;
@@ -23,6 +24,7 @@ pub use chat::ChatConfig;
 pub use exec::{ExecConfig, SandboxChoice};
 pub use files::FilesConfig;
 pub use inbox::{GatewayConfig, InboxConfig};
+pub use limits::{LimitsConfig, PathLimits};
 pub use memory::{MemoryConfig, MemoryPolicy};
 pub use modes::ModesConfig;
 pub use notify::NotifyConfig;
@@ -60,7 +62,7 @@ pub struct Config {
     pub chat: ChatConfig,
     /// Prompts that can be chosen as skills.
     pub prompts: Vec<PromptEntry>,
-    /// How far a turn may go.
+    /// How far a turn may go, and what may be spent.
     pub limits: LimitsConfig,
     /// The ledger of requests.
     pub ledger: LedgerConfig,
@@ -168,37 +170,6 @@ pub struct PromptConfig {
 impl Default for PromptConfig {
     fn default() -> Self {
         Self { additional_instructions: String::new(), sanity_checks: true }
-    }
-}
-
-/// How far a turn may go.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct LimitsConfig {
-    /// Calls of the model with tools in one turn; one more follows without (KAI-112).
-    pub calls_with_tools: u32,
-    /// Characters of a tool's result that the model gets to read (KAI-114).
-    pub result_chars: usize,
-    /// Seconds that a tool may take, when it has no limit of its own (KAI-113).
-    pub tool_seconds: u64,
-    /// Times that a request is tried in all when a provider fails in passing (KAI-110).
-    pub tries: u32,
-    /// Seconds that a provider may be silent, before and within its answer, until it is given up.
-    pub silence_seconds: u64,
-    /// Tokens that one answer may have. Absent: the provider's own limit.
-    pub output_tokens: Option<u32>,
-}
-
-impl Default for LimitsConfig {
-    fn default() -> Self {
-        Self {
-            calls_with_tools: 15,
-            result_chars: 20_000,
-            tool_seconds: 30,
-            tries: 3,
-            silence_seconds: 300,
-            output_tokens: None,
-        }
     }
 }
 

@@ -50,7 +50,7 @@ impl Agent {
     ///
     /// # Errors
     /// When the store cannot be written.
-    pub async fn mark_read(&self, conversation: &ConversationId) -> Result<u64, AgentError> {
+    pub async fn seen(&self, conversation: &ConversationId) -> Result<u64, AgentError> {
         Ok(self.inner.store.mark_read(conversation, self.now_ms()).await?)
     }
 }
@@ -74,27 +74,6 @@ impl Inner {
         match self.store.create_conversation(new).await {
             // Another process was faster.
             Ok(_) | Err(StoreError::Exists { .. }) => Ok(id),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Keeps a message that nobody waits for, and sees to its delivery. When its conversation is not there, the owner
-    /// is told where reports go, and the error says so (LES-098).
-    ///
-    /// # Errors
-    /// When there is no such conversation, or the store cannot be written.
-    pub(crate) async fn enqueue(self: &Arc<Self>, new: NewDelivery) -> Result<bool, AgentError> {
-        let (key, title, target) = (new.key.clone(), new.title.clone(), new.conversation.clone());
-        match self.store.enqueue(new).await {
-            Ok(fresh) => {
-                self.deliver_pending().await?;
-                Ok(fresh)
-            }
-            Err(error @ StoreError::NotFound { .. }) => {
-                let text = format!("“{title}” could not be delivered: there is no conversation {target}.");
-                self.notice(None, &format!("undelivered:{key}"), "Not delivered", text).await?;
-                Err(error.into())
-            }
             Err(error) => Err(error.into()),
         }
     }

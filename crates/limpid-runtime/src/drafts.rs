@@ -1,14 +1,18 @@
 //! Drafts: calls that waited for the owner when nobody was there to be asked (SEC-010, SEC-011).
 
+mod expiry;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use limpid_core::policy::Grant;
 use limpid_core::{ConversationId, DraftState, Role, Tier, ToolCall, Trust, TurnId};
 use limpid_prompt::inputs::HistoryMessage;
-use limpid_store::{Draft, DraftEvent, DraftId, Listed, NewDraft, NewSetting};
+use limpid_store::{ConversationKind, Draft, DraftEdit, DraftEvent, DraftId, Listed, NewDraft, NewSetting};
 use limpid_turn::{HeldCall, PlannedCall, ToolOutcome};
 use serde::{Deserialize, Serialize};
+
+pub(crate) use expiry::Expiry;
 
 use crate::agent::{Agent, Inner};
 use crate::drive::UNKNOWN;
@@ -51,14 +55,46 @@ impl Agent {
         Ok((draft, self.inner.store.draft_events(id).await?.rows))
     }
 
-    /// Approves a draft and carries out exactly what it holds, once. The draft says what came of it.
+    /// Puts other arguments into a draft, as JSON. They are checked as a call's are, and whatever approval the draft had
+    /// is void (KAI-097).
     ///
     /// # Errors
-    /// When there is none, when it does not wait any more, or when it would no longer be what was asked about.
-    pub async fn approve_draft(&self, id: DraftId) -> Result<Draft, AgentError> {
+    /// When there is none, when it does not wait any more, or when the call would be refused.
+    pub async fn edit_draft(&self, id: DraftId, arguments: &str) -> Result<Draft, AgentError> {
         self.inner.settle_drafts().await?;
         let inner = &self.inner;
         let draft = inner.store.draft(id).await?.ok_or_else(|| missing(id))?;
+        let arguments = inner.redactor.clean(arguments.trim().to_owned());
+        let call = ToolCall { id: draft.new.call.clone(), name: draft.new.tool.clone(), arguments };
+        let tools = inner.tools_outside_turns();
+        let planned = PlannedCall { call: call.clone(), timeout: inner.tool_time(&draft.new.tool), approved: None };
+        let moment = Moment { trust: draft.new.trust, ..Moment::default() };
+        let hash = match tools.decide(&planned, &moment).await {
+            Decision::Ask(why) => why.bound_to,
+            Decision::Run(permit) => permit.hash().to_owned(),
+            Decision::Refused(why) => return Err(AgentError::Invalid(why)),
+        };
+        let gone = || AgentError::Invalid(format!("there is no tool `{}` any more", call.name));
+        let CallDescription { destination, folder, .. } = tools.describe(&call).ok_or_else(gone)?;
+        let edit = DraftEdit { arguments: call.arguments, hash, folder, destination };
+        Ok(inner.store.change_draft(id, edit, inner.now_ms()).await?)
+    }
+
+    /// Approves a draft and carries out exactly what it holds, once. The draft says what came of it. `seen` is the
+    /// beginning of the hash of what was looked at, where that is known: anything else is not approved (SEC-011).
+    ///
+    /// # Errors
+    /// When there is none, when it does not wait any more, or when it would no longer be what was asked about.
+    pub async fn approve_draft(&self, id: DraftId, seen: Option<&str>) -> Result<Draft, AgentError> {
+        self.inner.settle_drafts().await?;
+        let inner = &self.inner;
+        let draft = inner.store.draft(id).await?.ok_or_else(|| missing(id))?;
+        if seen.is_some_and(|seen| seen.is_empty() || !draft.new.hash.starts_with(seen)) {
+            return Err(AgentError::Invalid(format!(
+                "draft {} is not what was looked at; `limpid draft show {}` shows what it is",
+                id.0, id.0
+            )));
+        }
         let call = ToolCall {
             id: draft.new.call.clone(),
             name: draft.new.tool.clone(),
@@ -66,9 +102,9 @@ impl Agent {
         };
         let approved = Some(draft.new.hash.clone());
         let planned = PlannedCall { call, timeout: inner.tool_time(&draft.new.tool), approved };
-        inner.store.move_draft(id, DraftState::Approved, &inner.holder, inner.now_ms()).await?;
+        inner.store.approve_as_seen(id, &draft.new.hash, &inner.holder, inner.now_ms()).await?;
 
-        let tools = inner.draft_tools();
+        let tools = inner.tools_outside_turns();
         // Whatever the modes say by now, the owner has said yes to this very call; nothing else is let through.
         let moment = Moment { trust: draft.new.trust, ..Moment::default() };
         let permit = match tools.decide(&planned, &moment).await {
@@ -118,8 +154,9 @@ impl Inner {
         Ok(())
     }
 
-    /// Ends the drafts that waited too long, and those that a dead process was carrying out.
-    async fn settle_drafts(&self) -> Result<(), AgentError> {
+    /// Ends the drafts that waited too long, and those that a dead process was carrying out; the chat that they came
+    /// from is told.
+    pub(crate) async fn settle_drafts(self: &Arc<Self>) -> Result<(), AgentError> {
         let now_ms = self.now_ms();
         for draft in self.store.drafts(&UNDER_WAY).await?.rows {
             let (next, why) = match draft.state {
@@ -130,8 +167,25 @@ impl Inner {
                 DraftState::Sending if process::is_dead(&draft.detail) => (DraftState::Failed, UNKNOWN),
                 _ => continue,
             };
-            self.store.move_draft(draft.id, next, why, now_ms).await?;
+            // Another process may have been faster.
+            if self.store.move_draft(draft.id, next, why, now_ms).await.is_ok() {
+                let text = format!("Draft {} is {next}: {why} ({}).", draft.id.0, in_short(&draft.new));
+                self.tell_of_draft(&draft, next, text).await?;
+            }
         }
+        Ok(())
+    }
+
+    /// Tells the chat that a draft came from, or where reports go when it came from a run in the background.
+    pub(crate) async fn tell_of_draft(
+        self: &Arc<Self>,
+        draft: &Draft,
+        state: DraftState,
+        text: String,
+    ) -> Result<(), AgentError> {
+        let conversation = self.existing(&draft.new.conversation).await?;
+        let chat = is_chat(conversation.kind).then_some(&conversation.id);
+        self.notice(chat, &format!("draft:{}:{state}", draft.id.0), &in_short(&draft.new), text).await?;
         Ok(())
     }
 
@@ -139,8 +193,8 @@ impl Inner {
         Ok(self.store.move_draft(id, DraftState::Failed, why, self.now_ms()).await?)
     }
 
-    /// The executor of approved calls: the one that turns use.
-    fn draft_tools(&self) -> TurnTools {
+    /// The executor of calls that no turn makes: the one that turns use, under the owner's rules.
+    pub(crate) fn tools_outside_turns(&self) -> TurnTools {
         let judge = self.judge_without_mode();
         TurnTools::new(self.tools_and_store(), judge, Arc::clone(&self.ids), None, std::iter::empty())
     }
@@ -158,7 +212,8 @@ impl Inner {
         }
     }
 
-    fn tool_time(&self, name: &str) -> Duration {
+    /// How long a call of a tool may take.
+    pub(crate) fn tool_time(&self, name: &str) -> Duration {
         let own = self.tools.tool(name).and_then(|tool| tool.timeout());
         own.unwrap_or_else(|| Duration::from_secs(self.config.limits.tool_seconds))
     }
@@ -199,6 +254,19 @@ pub(crate) fn led_by<'a>(messages: impl DoubleEndedIterator<Item = &'a HistoryMe
     let rest = if text.chars().count() > EXCERPT { "…" } else { "" };
     let place = message.id.map(|id| format!(", message {id}")).unwrap_or_default();
     Some(format!("{}{place}: {short}{rest}", Trust::from(message.trust)))
+}
+
+/// Whether people read a conversation of this kind by themselves.
+pub(crate) fn is_chat(kind: ConversationKind) -> bool {
+    matches!(kind, ConversationKind::Chat | ConversationKind::Heartbeat)
+}
+
+/// What a draft would do, in a few words.
+pub(crate) fn in_short(draft: &NewDraft) -> String {
+    match &draft.destination {
+        Some(destination) => format!("{} to {destination}", draft.tool),
+        None => draft.tool.clone(),
+    }
 }
 
 #[derive(Serialize, Deserialize)]

@@ -2,18 +2,20 @@
 
 use std::sync::Arc;
 
+use limpid_core::draft::{MOST_DRAFTS, MOST_OF_BACKGROUND_RUN};
 use limpid_core::policy::{Grant, named_hosts};
 use limpid_core::{CallId, Role, Trust};
-use limpid_store::Store;
+use limpid_store::{Draft, DraftRoom, Store};
 use limpid_turn::{Effect, Event, HeldCall, ToolOutcome};
 
 use crate::agent::Inner;
 use crate::convert;
-use crate::drafts::{led_by, new_draft};
+use crate::drafts::{in_short, led_by, new_draft};
 use crate::drive::Driver;
 use crate::error::AgentError;
 use crate::event::{AgentEvent, Answer};
 use crate::policy::{CallDescription, Moment};
+use crate::spending::{Spender, spender_of};
 use crate::tools::ToolBox;
 
 impl Driver<'_> {
@@ -107,15 +109,41 @@ impl Driver<'_> {
         let led_by = led_by(self.inputs.history.iter().chain(&running)).unwrap_or_default();
         let trust = self.moment().await?.trust;
         let place = (&self.worker.conversation, &self.id);
-        let draft = inner.store.keep_draft(new_draft(place, &held, described, (led_by, trust), inner.now_ms())).await?;
-        let id = draft.id.0;
-        let text =
-            format!("not done yet: kept as draft {id}, which the owner approves or refuses ({})", held.why.reason);
-        self.worker.listeners.send(&AgentEvent::Notice(format!(
-            "Draft {id} waits for you: limpid draft show {id}, then approve or refuse."
-        )));
-        let outcome = ToolOutcome::Done { text, trust: Trust::Owner, boundary: None };
+        let new = new_draft(place, &held, described, (led_by, trust), inner.now_ms());
+        let outcome = match inner.store.keep_draft(new, self.draft_room()).await? {
+            Some(draft) => {
+                self.tell_of_draft(&draft).await?;
+                inner.watch_drafts().await?;
+                let (id, why) = (draft.id.0, &held.why.reason);
+                let text = format!("not done yet: kept as draft {id}, which the owner approves or refuses ({why})");
+                ToolOutcome::Done { text, trust: Trust::Owner, boundary: None }
+            }
+            None => ToolOutcome::Failed {
+                error: "not done and not kept: too many drafts wait for the owner already; they have to answer some"
+                    .to_owned(),
+            },
+        };
         self.tool_done(Event::ToolDone { id: held.call.id, outcome }).await
+    }
+
+    fn draft_room(&self) -> DraftRoom {
+        let of_turn = match spender_of(&self.path) {
+            Spender::Background => MOST_OF_BACKGROUND_RUN,
+            Spender::Asked => MOST_DRAFTS,
+        };
+        DraftRoom { open: MOST_DRAFTS, of_turn }
+    }
+
+    /// Whoever listens in a chat is told at once; nobody else is lost sight of.
+    async fn tell_of_draft(&self, draft: &Draft) -> Result<(), AgentError> {
+        let (inner, id) = (&self.worker.inner, draft.id.0);
+        let text = format!("Draft {id} waits for you: limpid draft show {id}, then approve or refuse.");
+        if self.worker.listeners.is_heard() && spender_of(&self.path) == Spender::Asked {
+            self.worker.listeners.send(&AgentEvent::Notice(text));
+            return Ok(());
+        }
+        let text = format!("{text} It would be {}: {}.", in_short(&draft.new), draft.new.why);
+        inner.tell_of_draft(draft, draft.state, text).await
     }
 }
 

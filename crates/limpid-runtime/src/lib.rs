@@ -21,6 +21,7 @@
 //! - `window`: what a model sees of a long conversation, and how it is kept small enough.
 //! - `gather`, `session`, `frame`, `workspace`, `redact`, `counting`, `convert`: what a prompt is made from.
 //! - `policy`, `hold`, `drafts`: who may call what, and calls that wait for the owner.
+//! - [`spending`]: what models may still cost.
 //! - `clean`: a conversation without what strangers wrote.
 //! - `deliver`: the one place where something reaches people, and messages that nobody waits for.
 //! - `background`: turns that nobody waits for.
@@ -75,6 +76,7 @@ pub mod setup;
 pub mod sizing;
 pub mod skills;
 pub mod slash;
+pub mod spending;
 mod templates;
 pub mod tools;
 mod undo;

@@ -17,6 +17,7 @@ use tokio::task::JoinSet;
 pub(crate) use wake::Waker;
 
 use crate::agent::Inner;
+use crate::drafts::Expiry;
 use crate::error::AgentError;
 use crate::process;
 use crate::serve::{Log, ServeEvent};
@@ -43,7 +44,7 @@ pub(crate) trait Job: Send + Sync {
 
 /// Every kind of job. A timer of another kind fails, and waits for a program that knows it.
 pub(crate) fn jobs() -> Vec<Arc<dyn Job>> {
-    Vec::new()
+    vec![Arc::new(Expiry)]
 }
 
 /// Claims what is due and has it done.

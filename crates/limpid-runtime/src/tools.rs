@@ -280,6 +280,11 @@ impl Permit {
         &self.call
     }
 
+    /// The hash of what an approval of this call would be bound to.
+    pub(crate) fn hash(&self) -> &str {
+        &self.facts.hash
+    }
+
     /// Whether an approval of what has this hash is one of this call.
     pub(crate) fn is_bound_to(&self, hash: &str) -> bool {
         self.facts.hash == hash

@@ -89,6 +89,11 @@ impl Listeners {
         self.active.iter().for_each(|sender| sender.send(event.clone()));
     }
 
+    /// Whether somebody listens.
+    pub(crate) fn is_heard(&self) -> bool {
+        self.active.iter().any(|sender| !sender.events.is_closed())
+    }
+
     /// Whether somebody listens who can answer a question.
     pub(crate) fn can_answer(&self) -> bool {
         self.active.iter().any(|sender| sender.answers && !sender.events.is_closed())

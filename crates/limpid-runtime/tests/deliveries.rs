@@ -94,7 +94,7 @@ async fn a_report_stays_unread_over_a_restart_and_can_be_answered() {
     assert_eq!(text(&events), "Hello.");
     let sent = bench.server.calls()[0].text();
     assert!(sent.contains("The disk is full.") && sent.contains("Clean it up."), "{sent}");
-    assert_eq!(agent.mark_read(&heartbeat).await.unwrap(), 1);
+    assert_eq!(agent.seen(&heartbeat).await.unwrap(), 1);
     assert!(agent.unread().await.unwrap().rows.is_empty());
 }
 

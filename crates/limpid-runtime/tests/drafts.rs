@@ -10,7 +10,7 @@ use jiff::ToSpan;
 use kit::effects::Effect;
 use kit::{Bench, all, last};
 use limpid_core::{DraftState, ToolClass, Trust};
-use limpid_runtime::{Agent, AgentEvent, Answer, ChatRequest, Tool};
+use limpid_runtime::{Agent, AgentEvent, Answer, ChatRequest, ServeEvent, Tool};
 use limpid_store::DraftId;
 
 const SCRIPT: &str = r#"
@@ -68,14 +68,14 @@ async fn a_draft_holds_the_exact_action_and_runs_once_also_after_a_restart() {
     assert_eq!(draft.new.why, "text from outside was read, and this would send something");
     assert_eq!((draft.new.led_by.as_str(), draft.new.trust), ("outside: read_page done", Trust::Outside));
 
-    let (first, second) = tokio::join!(agent.approve_draft(draft.id), agent.approve_draft(draft.id));
+    let (first, second) = tokio::join!(agent.approve_draft(draft.id, None), agent.approve_draft(draft.id, None));
     assert_eq!(tools.mail.runs(), 1, "{first:?} {second:?}");
     assert!(first.is_ok() != second.is_ok());
     assert_eq!(tools.mail.runs.lock().unwrap()[0]["text"], "the secret");
     let (done, steps) = agent.draft(draft.id).await.unwrap();
     assert_eq!((done.state, done.detail.as_str()), (DraftState::Sent, "send_mail done"));
     assert_eq!(steps.len(), 4);
-    assert!(agent.approve_draft(draft.id).await.unwrap_err().to_string().contains("is sent"));
+    assert!(agent.approve_draft(draft.id, None).await.unwrap_err().to_string().contains("is sent"));
     assert!(agent.refuse_draft(draft.id).await.is_err());
 }
 
@@ -95,7 +95,7 @@ async fn an_approval_holds_for_the_program_and_the_folder_that_it_was_kept_with(
             std::fs::rename(&workspace, bench.home.path().join("old")).unwrap();
             std::fs::create_dir(&workspace).unwrap();
         }
-        let draft = agent.approve_draft(DraftId(1)).await.unwrap();
+        let draft = agent.approve_draft(DraftId(1), None).await.unwrap();
         assert_eq!((draft.state, tools.mail.runs()), (DraftState::Failed, 0), "{swap}");
         assert!(draft.detail.contains("not what they were"), "{}", draft.detail);
     }
@@ -108,13 +108,116 @@ async fn a_draft_waits_seven_days_and_a_no_is_final() {
     bench.clock.forward(167.hours());
     assert_eq!(agent.drafts(false).await.unwrap().rows.len(), 1);
     bench.clock.forward(1.hours());
-    assert!(agent.approve_draft(DraftId(1)).await.unwrap_err().to_string().contains("is expired"));
+    assert!(agent.approve_draft(DraftId(1), None).await.unwrap_err().to_string().contains("is expired"));
     assert!(agent.drafts(false).await.unwrap().rows.is_empty());
 
     let (_bench, other, agent) = drafted().await;
     assert_eq!(agent.refuse_draft(DraftId(1)).await.unwrap().state, DraftState::Refused);
-    assert!(agent.approve_draft(DraftId(1)).await.is_err());
+    assert!(agent.approve_draft(DraftId(1), None).await.is_err());
     assert_eq!((tools.mail.runs(), other.mail.runs()), (0, 0));
+}
+
+// KAI-097 SEC-011
+#[tokio::test]
+async fn an_edit_is_checked_and_voids_what_was_looked_at() {
+    let (_bench, tools, agent) = drafted().await;
+    let seen = agent.draft(DraftId(1)).await.unwrap().0.new.hash;
+    for wrong in ["{", r#"{"to":7}"#] {
+        agent.edit_draft(DraftId(1), wrong).await.unwrap_err();
+    }
+    assert_eq!(agent.draft(DraftId(1)).await.unwrap().0.new.hash, seen, "a wrong edit changes nothing");
+    let edited = agent.edit_draft(DraftId(1), r#"{"to":"ada@example.com","text":"no secret"}"#).await.unwrap();
+    assert_eq!(edited.new.destination.as_deref(), Some("ada@example.com"));
+    assert_ne!(edited.new.hash, seen);
+    let stale = agent.approve_draft(DraftId(1), Some(&seen)).await.unwrap_err();
+    assert!(stale.to_string().contains("not what was looked at"), "{stale}");
+    assert_eq!(tools.mail.runs(), 0);
+    let sent = agent.approve_draft(DraftId(1), Some(&edited.new.hash[..8])).await.unwrap();
+    assert_eq!((sent.state, tools.mail.runs()), (DraftState::Sent, 1));
+    assert_eq!(tools.mail.runs.lock().unwrap()[0]["text"], "no secret");
+    assert!(agent.edit_draft(DraftId(1), "{}").await.is_err(), "it was sent");
+}
+
+// KAI-097
+#[tokio::test]
+async fn no_more_than_twenty_drafts_wait() {
+    let calls: Vec<String> = (0..21)
+        .map(|n| format!("{{ id = \"m{n}\", name = \"send_mail\", arguments = {{ to = \"eve{n}@example.com\" }} }}"))
+        .collect();
+    let script = format!(
+        "[[reply]]\ncalls = [{{ id = \"r\", name = \"read_page\" }}]\n[[reply]]\ncalls = [{}]\n[[reply]]\ntext = \"Done.\"\n",
+        calls.join(", ")
+    );
+    let bench = Bench::new(&script).await;
+    let tools = Tools::new();
+    let agent = tools.agent(&bench);
+    all(agent.chat(last("read the page")).await.unwrap()).await;
+    assert_eq!(agent.drafts(false).await.unwrap().rows.len(), 20);
+    let told = bench.server.calls().last().unwrap().text();
+    assert_eq!(told.matches("too many drafts wait for the owner already").count(), 1);
+    assert_eq!(tools.mail.runs(), 0);
+}
+
+/// Five from a run that nobody asked for, and the owner is told where reports go.
+// KAI-097
+#[tokio::test]
+async fn a_run_in_the_background_makes_five_drafts_at_most() {
+    let calls: Vec<String> = (0..6)
+        .map(|n| format!("{{ id = \"m{n}\", name = \"send_mail\", arguments = {{ to = \"eve{n}@example.com\" }} }}"))
+        .collect();
+    let script = format!(
+        "[[reply]]\ncalls = [{{ id = \"r\", name = \"read_page\" }}]\n[[reply]]\ncalls = [{}]\n[[reply]]\ntext = \"Done.\"\n",
+        calls.join(", ")
+    );
+    let bench = Bench::new(&script).await;
+    let tools = Tools::new();
+    let agent = tools.agent(&bench);
+    let run = ChatRequest { path: Some("task".to_owned()), ..last("read the page") };
+    all(agent.chat(run).await.unwrap()).await;
+    assert_eq!(agent.drafts(false).await.unwrap().rows.len(), 5);
+    agent.deliver().await.unwrap();
+    let told = agent.unread().await.unwrap().rows;
+    assert_eq!(told.len(), 5);
+    assert!(told[0].new.text.starts_with("Draft 1 waits for you"), "{told:?}");
+    assert_eq!(told[0].new.title, "send_mail to eve0@example.com");
+}
+
+/// What nobody answered in time is told in the chat that it came from.
+// SEC-010
+#[tokio::test]
+async fn the_chat_learns_that_a_draft_is_too_old() {
+    let (bench, _tools, agent) = drafted().await;
+    bench.clock.forward(200.hours());
+    for _ in 0..2 {
+        assert!(agent.drafts(false).await.unwrap().rows.is_empty());
+        agent.deliver().await.unwrap();
+    }
+    let told = agent.unread().await.unwrap().rows;
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0].new.text, "Draft 1 is expired: nobody answered in time (send_mail to eve@example.com).");
+    assert_eq!(told[0].new.conversation, agent.draft(DraftId(1)).await.unwrap().0.new.conversation);
+}
+
+/// An agent that serves expires drafts by itself.
+// SEC-010
+#[tokio::test]
+async fn a_draft_expires_by_its_timer() {
+    let (bench, _tools, agent) = drafted().await;
+    let timers = agent.store().timers().await.unwrap().rows;
+    let expires_ms = agent.draft(DraftId(1)).await.unwrap().0.new.expires_ms;
+    assert_eq!((timers[0].kind.as_str(), timers[0].due_ms), ("expiry", expires_ms));
+    bench.clock.forward(168.hours());
+    let (done, is_done) = tokio::sync::oneshot::channel();
+    let done = std::sync::Mutex::new(Some(done));
+    let log = move |event: &ServeEvent| {
+        if matches!(event, ServeEvent::Done { .. }) {
+            let _ = done.lock().unwrap().take().map(|done| done.send(()));
+        }
+    };
+    agent.serve(log, async { is_done.await.unwrap() }).await.unwrap();
+    let draft = agent.store().draft(DraftId(1)).await.unwrap().unwrap();
+    assert_eq!(draft.state, DraftState::Expired);
+    assert!(agent.store().timers().await.unwrap().rows.is_empty());
 }
 
 // SEC-002 SEC-040

@@ -66,6 +66,8 @@ macro_rules! contract_suite {
             drafts {
                 a_draft_is_kept_once_with_all_that_it_is
                 a_draft_moves_forward_only
+                there_is_room_for_so_many_drafts
+                an_edit_voids_approval
                 a_label_belongs_to_the_bytes_of_a_file
             }
             inbox {
@@ -105,6 +107,7 @@ macro_rules! contract_suite {
                 a_request_that_never_ended_is_shown_as_such
                 requests_are_listed_by_what_is_asked
                 costs_are_summed
+                what_was_spent_is_told_by_path_and_turn
                 old_requests_go_and_messages_stay
                 the_ledger_keeps_to_its_size
             }

@@ -8,14 +8,27 @@ use crate::{Listed, StoreError};
 /// Drafts (SEC-010) and labels of files (SEC-002).
 #[async_trait]
 pub trait Drafts: Send + Sync {
-    /// Keeps a call that waits for the owner. The same call of the same turn is one draft, however often it is kept.
-    async fn keep_draft(&self, new: NewDraft) -> Result<Draft, StoreError>;
+    /// Keeps a call that waits for the owner; none when there is no room (KAI-097). The same call of the same turn is
+    /// one draft, however often it is kept.
+    async fn keep_draft(&self, new: NewDraft, room: DraftRoom) -> Result<Option<Draft>, StoreError>;
 
     /// One draft, or none of that number.
     async fn draft(&self, id: DraftId) -> Result<Option<Draft>, StoreError>;
 
     /// Drafts in one of these states, oldest first.
     async fn drafts(&self, states: &[DraftState]) -> Result<Listed<Draft>, StoreError>;
+
+    /// Puts other arguments into a draft. Whatever approval it had is void: it is open again.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when there is none; [`StoreError::Invalid`] when it is being carried out or over.
+    async fn change_draft(&self, id: DraftId, edit: DraftEdit, now_ms: i64) -> Result<Draft, StoreError>;
+
+    /// Approves a draft as it was when it had this hash; `detail` says who did (SEC-011).
+    ///
+    /// # Errors
+    /// As [`Drafts::move_draft`]; [`StoreError::Invalid`] too when it has another hash since.
+    async fn approve_as_seen(&self, id: DraftId, hash: &str, detail: &str, now_ms: i64) -> Result<Draft, StoreError>;
 
     /// Moves a draft on; `detail` says why or what came of it.
     ///
@@ -83,12 +96,34 @@ pub struct NewDraft {
     pub expires_ms: i64,
 }
 
+/// How many drafts there may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DraftRoom {
+    /// That wait or are under way.
+    pub open: u32,
+    /// That one turn may make.
+    pub of_turn: u32,
+}
+
+/// What a person makes of a draft.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DraftEdit {
+    /// The arguments, as JSON.
+    pub arguments: String,
+    /// The hash of everything that an approval is bound to.
+    pub hash: String,
+    /// The folder that relative paths begin at.
+    pub folder: String,
+    /// Where it would send or fetch something.
+    pub destination: Option<String>,
+}
+
 /// One draft as it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draft {
     /// Its number.
     pub id: DraftId,
-    /// What it is.
+    /// What it is, with the newest edit.
     pub new: NewDraft,
     /// Where it stands.
     pub state: DraftState,

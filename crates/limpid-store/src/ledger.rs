@@ -29,6 +29,9 @@ pub trait Ledger: Send + Sync {
     /// Sums of what was used and paid, by path, model, day or conversation (PRO-055).
     async fn costs(&self, query: CostQuery) -> Result<Vec<CostRow>, StoreError>;
 
+    /// What was used by path since a time, in milliseconds since 1970: of all requests, or of one turn's (SEC-043).
+    async fn spent(&self, since_ms: i64, turn: Option<&TurnId>) -> Result<Vec<SpentRow>, StoreError>;
+
     /// Deletes requests by age and size, oldest first, and the texts that only they used; messages stay (PRO-052).
     /// A request whose turn has not ended stays too.
     async fn prune_requests(&self, retention: Retention) -> Result<Pruned, StoreError>;
@@ -270,6 +273,19 @@ pub struct CostRow {
     pub unknown_usage: u64,
     /// Requests whose cost is not known.
     pub unknown_cost: u64,
+}
+
+/// What requests of one path used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpentRow {
+    /// The path.
+    pub path: String,
+    /// Whether they belong to conversations that nobody began: runs of the heartbeat and of tasks.
+    pub in_background: bool,
+    /// Tokens, in and out; where a provider counted nothing, or has not answered, the turn's own estimate.
+    pub tokens: u64,
+    /// Money, of the requests whose cost is known.
+    pub money: Money,
 }
 
 /// What the ledger keeps; absent limits do not apply.

@@ -17,7 +17,8 @@ pub mod run;
 pub mod sandbox;
 pub mod words;
 
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -111,11 +112,23 @@ impl Tool for Exec {
         vec![PathArgument { path: folder.to_owned(), write: true }]
     }
 
-    /// The program that would run: what an approval is bound to besides the arguments (SEC-011).
+    /// The program that would run, for whoever is asked.
     fn destination(&self, arguments: &Value) -> Option<String> {
         let Arguments { command, working_dir } = read_arguments(arguments.clone()).ok()?;
         let command = Command::parse(&command, working_dir.as_deref(), &self.programs).ok()?;
         Some(command.program.display().to_string())
+    }
+
+    /// The program and the folder with every link followed, and which file that program is (SEC-011).
+    fn bound_to(&self, arguments: &Value) -> Vec<String> {
+        let parsed = read_arguments(arguments.clone())
+            .map(|Arguments { command, working_dir }| Command::parse(&command, working_dir.as_deref(), &self.programs));
+        let Ok(Ok(command)) = parsed else { return Vec::new() };
+        vec![command.program.display().to_string(), identity(&command.program), command.folder.display().to_string()]
+    }
+
+    fn unconfined(&self) -> bool {
+        !self.programs.confined
     }
 
     fn timeout(&self) -> Option<Duration> {
@@ -134,6 +147,12 @@ impl Tool for Exec {
         let text = run::run(programs, &command, context.read_only).await?;
         Ok(ToolText { text, trust: context.trust.join(programs.trust()) })
     }
+}
+
+/// Tells a program from another one that was put in its place.
+fn identity(program: &Path) -> String {
+    let Ok(about) = program.metadata() else { return String::new() };
+    format!("{}:{}:{}:{}.{}", about.dev(), about.ino(), about.len(), about.mtime(), about.mtime_nsec())
 }
 
 impl Programs {

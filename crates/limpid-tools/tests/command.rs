@@ -6,9 +6,10 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use limpid_tools::exec::Programs;
+use limpid_tools::Tool;
 use limpid_tools::exec::command::Command;
 use limpid_tools::exec::confinement::Limits;
+use limpid_tools::exec::{Exec, Programs};
 use limpid_tools::files::Grants;
 use tempfile::TempDir;
 
@@ -90,4 +91,34 @@ fn a_granted_shell_gets_the_whole_text() {
     let programs = Programs { shell: true, ..programs };
     let command = Command::parse("ls ~ | wc -l > out; echo \"$HOME\"", None, &programs).unwrap();
     assert_eq!(command.words, ["sh", "-c", "ls ~ | wc -l > out; echo \"$HOME\""]);
+}
+
+/// Another program under the same name, by a link or by its bytes, and another folder are other calls.
+// SEC-011 LES-136
+#[test]
+fn an_approval_is_bound_to_the_program_and_the_folder_that_the_words_lead_to() {
+    let (folder, programs) = bench();
+    let exec = Exec::new(programs.into());
+    let bound = |command: &str, at: &str| exec.bound_to(&serde_json::json!({ "command": command, "working_dir": at }));
+    let first = bound("tool -x", ".");
+    assert!(first[0].ends_with("/bin/tool") && first[2].ends_with("/workspace"), "{first:?}");
+    assert_eq!(bound("tool -x", "."), first);
+    assert_ne!(bound("tool -x", "sub"), first);
+    let tool = folder.path().join("bin/tool");
+    fs::write(&tool, "#!/bin/evil").unwrap();
+    let rewritten = bound("tool -x", ".");
+    assert_ne!(rewritten, first, "the file was written over");
+    fs::remove_file(&tool).unwrap();
+    symlink(folder.path().join("outside/run"), &tool).unwrap();
+    let linked = bound("tool -x", ".");
+    assert!(linked[0].ends_with("/outside/run"), "{linked:?}");
+    assert!(bound("nothing-like-it", ".").is_empty());
+}
+
+// SEC-021
+#[test]
+fn programs_without_a_sandbox_are_known_as_such() {
+    let (_folder, programs) = bench();
+    assert!(!Exec::new(programs.clone().into()).unconfined());
+    assert!(Exec::new(Programs { confined: false, ..programs }.into()).unconfined());
 }

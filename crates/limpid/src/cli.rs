@@ -83,7 +83,7 @@ pub enum Command {
     /// List, show and export conversations
     #[command(subcommand)]
     Conversation(ConversationCommand),
-    /// List, show, approve and refuse calls that wait for you
+    /// List, show, edit, approve and refuse calls that wait for you
     #[command(subcommand)]
     Draft(DraftCommand),
     /// Work until interrupted: do what is due, carry on what was cut off; the log goes to standard error

@@ -18,6 +18,7 @@ pub mod profile;
 pub mod prompt;
 pub mod serve;
 pub mod skill;
+mod unread;
 
 use std::io;
 
@@ -51,8 +52,8 @@ pub async fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Memory(command)) => memory::run(&context.agent()?, command).await,
         Some(Command::Goal(command)) => goal::run(&context.agent()?, command).await,
         Some(Command::Skill(command)) => skill::run(&context, command).await,
-        Some(Command::Draft(command)) => draft::run(&context.agent()?, command).await,
         Some(Command::Inbox(command)) => inbox::run(&context.agent()?, command).await,
+        Some(Command::Draft(command)) => draft::run(&context, command).await,
         Some(Command::Conversation(command)) => conversation::run(&context.agent()?, command).await,
         Some(Command::Serve) => serve::run(&context).await,
         Some(Command::Cost(args)) => cost::run(&context.agent()?, args).await,

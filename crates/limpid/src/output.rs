@@ -43,6 +43,17 @@ pub fn json(name: &str, value: &impl Serialize) -> Result<(), Failure> {
     line(&serde_json::to_string_pretty(&shape).unwrap_or_default())
 }
 
+/// Prints several lists as one JSON object, with the version of its shape first.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn json_parts(parts: &[(&str, Vec<serde_json::Value>)]) -> Result<(), Failure> {
+    let mut shape = serde_json::Map::new();
+    shape.insert("version".to_owned(), JSON_VERSION.into());
+    shape.extend(parts.iter().map(|(name, rows)| ((*name).to_owned(), rows.clone().into())));
+    line(&serde_json::to_string_pretty(&shape).unwrap_or_default())
+}
+
 /// Tells the person something that is no data.
 #[expect(clippy::print_stderr, reason = "this is the place that talks to the person")]
 pub fn tell(text: &str) {

@@ -101,6 +101,49 @@ fn no_sandbox() -> bool {
     missing.is_some()
 }
 
+/// What a program wrote after the turn had read a stranger's text is a stranger's text when it is read again.
+// SEC-002 SEC-010 SEC-011
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_file_that_a_program_wrote_keeps_the_label_of_what_was_read() {
+    if no_sandbox() {
+        return;
+    }
+    let shared = tempfile::tempdir().unwrap();
+    let folder = shared.path().display().to_string();
+    fs::write(shared.path().join("letter.md"), "Dear all").unwrap();
+    let world = World::new(&format!(
+        r#"
+[[reply]]
+calls = [{{ id = "r", name = "read_file", arguments = {{ path = "{folder}/letter.md" }} }}]
+[[reply]]
+calls = [{{ id = "x", name = "exec", arguments = {{ command = "cp {folder}/letter.md copy.md" }} }}]
+[[reply]]
+text = "It waits."
+[[reply]]
+calls = [
+  {{ id = "c", name = "read_file", arguments = {{ path = "copy.md" }} }},
+  {{ id = "o", name = "read_file", arguments = {{ path = "own.md" }} }},
+]
+[[reply]]
+text = "ok"
+"#
+    ))
+    .await;
+    world.write("limpid.toml", &format!("[tools]\ndefer = false\n[files]\nread = [\"{folder}\"]\n"));
+    world.write("workspace/own.md", "My own words");
+    world.done(&["chat", "copy it"]).await;
+    assert!(!world.home.path().join("workspace/copy.md").exists(), "it waits for the owner");
+    let draft = world.json(&["draft", "show", "1", "--json"]).await;
+    let hash = draft["draft"]["hash"].as_str().unwrap();
+    world.done(&["draft", "approve", "1", "--hash", &hash[..12]]).await;
+    world.done(&["chat", "read it"]).await;
+    let seen = results(&world);
+    let result = |id: &str| seen.iter().find(|(call, _)| call == id).map(|(_, text)| text.as_str()).unwrap();
+    assert!(result("c").starts_with("[untrusted ") && result("c").contains("Dear all"), "{seen:?}");
+    assert_eq!(result("o"), "My own words");
+}
+
 // PICO-088 KAI-114
 #[cfg(target_os = "linux")]
 #[tokio::test]
@@ -276,11 +319,14 @@ async fn in_debugger_mode_programs_cannot_change_the_workspace() {
     assert!(!world.home.path().join("workspace/new.md").exists());
 }
 
-// SEC-021
+// SEC-021 OLLM-036
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn programs_run_without_a_sandbox_only_when_the_owner_says_so() {
-    let (world, seen) = ran("[exec]\nsandbox = \"off\"\n", &["cat ../secret.md"]).await;
+    let (_, seen) = ran("[exec]\nsandbox = \"off\"\n", &["cat ../secret.md"]).await;
+    assert!(seen[0].contains("there is no tool `exec`"), "not in this mode: {seen:?}");
+    let config = "[agent]\nmode = \"developer\"\n[exec]\nsandbox = \"off\"\n";
+    let (world, seen) = ran(config, &["cat ../secret.md"]).await;
     assert!(seen[0].contains("the secret\nExit code: 0"), "{seen:?}");
     assert!(world.done(&["doctor"]).await.contains("OK  programs: run without a sandbox"));
     let (world, seen) = ran("[exec]\nenabled = false\n", &["cat tea.md"]).await;

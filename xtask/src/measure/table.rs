@@ -27,6 +27,11 @@ impl Table {
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let file = folder.join(format!("{name}.md"));
         fs::write(&file, self.page(name)).map_err(|error| format!("{}: {error}", file.display()))?;
+        self.print(json, answer)
+    }
+
+    /// Prints the table. `answer` is what `--json` prints in place of the rows.
+    pub(crate) fn print(&self, json: bool, answer: Option<Value>) -> Result<(), String> {
         #[expect(clippy::print_stdout, reason = "this is a command-line program")]
         if json {
             println!("{}", answer.unwrap_or_else(|| self.json()));

@@ -15,6 +15,7 @@ use super::{Answer, new_request, trust_of};
 use crate::agent::Inner;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
+use crate::spending::refusal;
 use crate::world::hex;
 
 /// A question outside of any turn.
@@ -35,6 +36,10 @@ impl Inner {
         events: &UnboundedSender<AgentEvent>,
     ) -> Result<AgentEvent, AgentError> {
         let Once { model, prompt, sampling, conversation, cancel } = once;
+        let spender = self.spender_in(conversation.as_ref(), prompt.path()).await?;
+        if let Some(reached) = self.limit_reached(spender, Some(prompt.path()), None).await? {
+            return Err(refusal(&reached).into());
+        }
         let card = model.info();
         let trust = trust_of(&prompt);
         let call = ModelCall {

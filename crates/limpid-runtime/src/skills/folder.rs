@@ -177,7 +177,9 @@ fn write_file(file: &Path, bytes: &[u8]) -> io::Result<()> {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     }
     folders.create(folder)?;
-    let partial = folder.join(format!(".{name}.partial"));
+    // Others, here or in another process, may write the same file: each has its own part.
+    let (process, thread) = (std::process::id(), std::thread::current().id());
+    let partial = folder.join(format!(".{name}.{process}-{thread:?}.partial"));
     let mut open = options.open(&partial)?;
     open.write_all(bytes)?;
     open.sync_all()?;
@@ -187,6 +189,22 @@ fn write_file(file: &Path, bytes: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // SEC-040
+    #[test]
+    fn many_who_write_the_same_folder_do_not_disturb_each_other() {
+        let home = tempfile::tempdir().unwrap();
+        let skill = Folder::of_text("# Tea\n");
+        for round in 0..20 {
+            let path = home.path().join(round.to_string());
+            std::thread::scope(|scope| {
+                let writers: Vec<_> = (0..8).map(|_| scope.spawn(|| skill.write(&path))).collect();
+                writers.into_iter().for_each(|writer| writer.join().unwrap().unwrap());
+            });
+            assert_eq!(std::fs::read_to_string(path.join("SKILL.md")).unwrap(), "# Tea\n");
+            assert_eq!(std::fs::read_dir(&path).unwrap().count(), 1);
+        }
+    }
 
     // SEC-024
     #[test]

@@ -4,7 +4,7 @@ use limpid_core::{CallId, ConversationId, DraftState, Trust, TurnId};
 
 use super::Bench;
 use super::sample::{ODD, conversation};
-use crate::{Draft, DraftId, NewDraft, Store, StoreError};
+use crate::{Draft, DraftEdit, DraftId, DraftRoom, NewDraft, Store, StoreError};
 
 /// A draft holds the exact action and comes back as it was kept; kept twice, it is one.
 // SEC-010
@@ -12,8 +12,8 @@ pub async fn a_draft_is_kept_once_with_all_that_it_is(bench: &Bench) {
     let store = bench.store.as_ref();
     let kept = keep(store, "c1").await;
     assert_eq!((kept.new.clone(), kept.state, kept.changed_ms), (new("c1"), DraftState::Open, 5));
-    assert_eq!(store.keep_draft(new("c1")).await.unwrap(), kept);
-    let other = store.keep_draft(new("c2")).await.unwrap();
+    assert_eq!(keep_more(store, "c1").await, kept);
+    let other = keep_more(store, "c2").await;
     assert_ne!(other.id, kept.id);
     assert_eq!(store.drafts(&[DraftState::Open]).await.unwrap().rows, [kept.clone(), other]);
     assert_eq!(store.draft(DraftId(99)).await.unwrap(), None);
@@ -39,6 +39,45 @@ pub async fn a_draft_moves_forward_only(bench: &Bench) {
     assert!(matches!(missing, Err(StoreError::NotFound { .. })));
 }
 
+/// There is room for so many, counted where they are written.
+// KAI-097
+pub async fn there_is_room_for_so_many_drafts(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let first = keep(store, "c1").await;
+    let room = DraftRoom { open: 3, of_turn: 2 };
+    assert!(store.keep_draft(new("c2"), room).await.unwrap().is_some());
+    assert_eq!(store.keep_draft(new("c3"), room).await.unwrap(), None, "two of one turn");
+    assert_eq!(store.keep_draft(new("c1"), room).await.unwrap(), Some(first.clone()), "it is kept already");
+    let of_other = |call| NewDraft { turn: TurnId::new("t2"), ..new(call) };
+    assert!(store.keep_draft(of_other("c1"), room).await.unwrap().is_some());
+    assert_eq!(store.keep_draft(of_other("c2"), room).await.unwrap(), None, "three in all");
+    store.move_draft(first.id, DraftState::Refused, "", 6).await.unwrap();
+    assert!(store.keep_draft(of_other("c2"), room).await.unwrap().is_some(), "what was answered makes room");
+}
+
+/// An edit is what the draft holds from then on, and no approval outlives it.
+// KAI-097 SEC-011
+pub async fn an_edit_voids_approval(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let id = keep(store, "c1").await.id;
+    store.approve_as_seen(id, "00ff", "one", 6).await.unwrap();
+    let edit =
+        DraftEdit { arguments: "{}".to_owned(), hash: "11ee".to_owned(), folder: "/v".to_owned(), destination: None };
+    let edited = store.change_draft(id, edit, 7).await.unwrap();
+    assert_eq!((edited.state, edited.detail.as_str()), (DraftState::Open, "edited"));
+    let held = (edited.new.arguments.as_str(), edited.new.hash.as_str(), edited.new.folder.as_str());
+    assert_eq!((held, &edited.new.destination), (("{}", "11ee", "/v"), &None));
+    let sending = store.move_draft(id, DraftState::Sending, "one", 8).await;
+    assert!(matches!(sending, Err(StoreError::Invalid(_))), "{sending:?}");
+    let stale = store.approve_as_seen(id, "00ff", "two", 8).await;
+    assert!(matches!(&stale, Err(StoreError::Invalid(why)) if why.contains("not what was looked at")), "{stale:?}");
+    store.approve_as_seen(id, "11ee", "two", 9).await.unwrap();
+    store.move_draft(id, DraftState::Sending, "two", 10).await.unwrap();
+    let late = store.change_draft(id, DraftEdit { arguments: "[]".to_owned(), ..of(&edited) }, 11).await;
+    assert!(matches!(&late, Err(StoreError::Invalid(why)) if why.contains("is sending")), "{late:?}");
+    assert_eq!(store.draft(id).await.unwrap().unwrap().new, edited.new);
+}
+
 /// A file's label goes with its bytes.
 // SEC-002
 pub async fn a_label_belongs_to_the_bytes_of_a_file(bench: &Bench) {
@@ -51,7 +90,16 @@ pub async fn a_label_belongs_to_the_bytes_of_a_file(bench: &Bench) {
 
 async fn keep(store: &dyn Store, call: &str) -> Draft {
     store.create_conversation(conversation("a", 1)).await.unwrap();
-    store.keep_draft(new(call)).await.unwrap()
+    keep_more(store, call).await
+}
+
+async fn keep_more(store: &dyn Store, call: &str) -> Draft {
+    store.keep_draft(new(call), DraftRoom { open: 20, of_turn: 20 }).await.unwrap().unwrap()
+}
+
+fn of(draft: &Draft) -> DraftEdit {
+    let NewDraft { arguments, hash, folder, destination, .. } = draft.new.clone();
+    DraftEdit { arguments, hash, folder, destination }
 }
 
 fn new(call: &str) -> NewDraft {

@@ -1,12 +1,14 @@
 //! The ledger of requests.
 
-use limpid_core::{CallId, FailureClass, Money, RequestId, Role, ToolCall, Trust, Usage};
+use limpid_core::{CallId, ConversationId, FailureClass, Money, RequestId, Role, ToolCall, Trust, Usage};
 
 use super::Bench;
-use super::sample::{ODD, begin, begun, calling, conversation_id, lease, message, request, request_message};
+use super::sample::{
+    ODD, begin, begun, calling, conversation, conversation_id, lease, message, request, request_message,
+};
 use crate::{
-    CostBy, CostQuery, NewRequest, Pruned, RequestEnd, RequestFilter, RequestMessage, RequestPart, Retention,
-    SharedPrefix, Store, StoreError, TurnOutcome, TurnWrite, Written,
+    ConversationKind, CostBy, CostQuery, NewConversation, NewRequest, Pruned, RequestEnd, RequestFilter,
+    RequestMessage, RequestPart, Retention, SharedPrefix, SpentRow, Store, StoreError, TurnOutcome, TurnWrite, Written,
 };
 
 const DAY: i64 = 86_400_000;
@@ -199,6 +201,31 @@ pub async fn costs_are_summed(bench: &Bench) {
     assert_eq!(rows, ["1970-01-02 2 200 $0.003000"]);
 }
 
+/// What was spent by path, of a day or of a turn; what has not ended counts by its estimate.
+// SEC-043 LES-015
+pub async fn what_was_spent_is_told_by_path_and_turn(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let (lease, turn) = begun(store, "c", "t").await;
+    let of_turn = TurnWrite::Request(Box::new(request("a", DAY, Vec::new())));
+    let ended = TurnWrite::RequestEnd(RequestId::new("a"), Box::new(end(DAY)));
+    store.commit(&lease, &turn, vec![of_turn, ended], 1).await.unwrap();
+    let task = NewConversation { kind: ConversationKind::Task, ..conversation("k", 1) };
+    store.create_conversation(task).await.unwrap();
+    let of_task = NewRequest { conversation: Some(ConversationId::new("k")), ..request("b", DAY, Vec::new()) };
+    store.record_request(of_task).await.unwrap();
+    store.record_request(request("old", DAY - 1, Vec::new())).await.unwrap();
+    let spent = async |since, turn| {
+        let rows = store.spent(since, turn).await.unwrap();
+        let row = |row: SpentRow| format!("{} {} {} {}", row.path, row.in_background, row.tokens, row.money);
+        rows.into_iter().map(row).collect::<Vec<_>>()
+    };
+    let used = end(DAY).usage.unwrap();
+    let own = format!("chat-remote false {} {}", used.input + used.output, end(DAY).cost.unwrap());
+    assert_eq!(spent(DAY, None).await, [own.clone(), "chat-remote true 20 $0.000000".to_owned()]);
+    assert_eq!(spent(i64::MIN, Some(&turn)).await, [own]);
+    assert!(bench.other.spent(0, None).await.unwrap().is_empty());
+}
+
 /// Age deletes requests and what only they used; messages, open turns and shared texts stay.
 // PRO-052 LES-070
 pub async fn old_requests_go_and_messages_stay(bench: &Bench) {
@@ -237,7 +264,7 @@ pub async fn the_ledger_keeps_to_its_size(bench: &Bench) {
     assert_eq!(left[0], "r39");
     assert_eq!(store.prune_requests(retention).await.unwrap(), Pruned::default());
     // A turn that is under way keeps its requests, whatever the limit.
-    store.create_conversation(super::sample::conversation("c", 0)).await.unwrap();
+    store.create_conversation(conversation("c", 0)).await.unwrap();
     let lease = lease(store, "c", 0).await;
     let turn = begin(store, &lease, "t", &[]).await;
     store.commit(&lease, &turn, vec![TurnWrite::Request(Box::new(request("open", 50, Vec::new())))], 1).await.unwrap();

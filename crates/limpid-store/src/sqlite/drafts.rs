@@ -7,16 +7,35 @@ use rusqlite::{OptionalExtension, Row, named_params};
 use super::failure::Outcome;
 use super::row::{self, Read, get, parsed, word};
 use super::{SqliteStore, Tx};
-use crate::{Draft, DraftEvent, DraftId, Drafts, LabelledFile, Listed, NewDraft, StoreError};
+use crate::{Draft, DraftEdit, DraftEvent, DraftId, DraftRoom, Drafts, LabelledFile, Listed, NewDraft, StoreError};
 
-/// A draft beside its newest step.
-const DRAFTS: &str = "SELECT draft.*, step.state, step.detail, step.at_ms FROM draft
-    JOIN draft_event AS step ON step.id = (SELECT max(id) FROM draft_event WHERE draft = draft.id)";
+/// A draft beside its newest step and its newest edit.
+const DRAFTS: &str = "SELECT draft.*, step.state, step.detail, step.at_ms, edit.hash AS edited,
+        edit.arguments AS edited_arguments, edit.folder AS edited_folder, edit.destination AS edited_destination
+    FROM draft
+    JOIN draft_event AS step ON step.id = (SELECT max(id) FROM draft_event WHERE draft = draft.id)
+    LEFT JOIN draft_edit AS edit ON edit.id = (SELECT max(id) FROM draft_edit WHERE draft = draft.id)";
 
 #[async_trait]
 impl Drafts for SqliteStore {
-    async fn keep_draft(&self, new: NewDraft) -> Result<Draft, StoreError> {
-        self.write(move |tx| keep(tx, &new)).await
+    async fn keep_draft(&self, new: NewDraft, room: DraftRoom) -> Result<Option<Draft>, StoreError> {
+        self.write(move |tx| keep(tx, &new, room)).await
+    }
+
+    async fn change_draft(&self, id: DraftId, edit: DraftEdit, now_ms: i64) -> Result<Draft, StoreError> {
+        self.write(move |tx| change(tx, id, &edit, now_ms)).await
+    }
+
+    async fn approve_as_seen(&self, id: DraftId, hash: &str, detail: &str, now_ms: i64) -> Result<Draft, StoreError> {
+        let (hash, detail) = (hash.to_owned(), detail.to_owned());
+        self.write(move |tx| {
+            if found(tx, id)?.new.hash != hash {
+                let reason = format!("draft {} is not what was looked at; look again", id.0);
+                return Err(StoreError::Invalid(reason).into());
+            }
+            advance(tx, id, DraftState::Approved, &detail, now_ms)
+        })
+        .await
     }
 
     async fn draft(&self, id: DraftId) -> Result<Option<Draft>, StoreError> {
@@ -37,16 +56,7 @@ impl Drafts for SqliteStore {
 
     async fn move_draft(&self, id: DraftId, next: DraftState, detail: &str, now_ms: i64) -> Result<Draft, StoreError> {
         let detail = detail.to_owned();
-        self.write(move |tx| {
-            let draft = find(tx, id)?.ok_or_else(|| missing(id))?;
-            if !draft.state.leads_to(next) {
-                let reason = format!("draft {} is {}, so it cannot become {next}", id.0, draft.state);
-                return Err(StoreError::Invalid(reason).into());
-            }
-            step(tx, id, next, &detail, now_ms)?;
-            find(tx, id)?.ok_or_else(|| missing(id).into())
-        })
-        .await
+        self.write(move |tx| advance(tx, id, next, &detail, now_ms)).await
     }
 
     async fn draft_events(&self, id: DraftId) -> Result<Listed<DraftEvent>, StoreError> {
@@ -99,15 +109,70 @@ impl Drafts for SqliteStore {
     }
 }
 
-fn keep(tx: &Tx<'_>, new: &NewDraft) -> Outcome<Draft> {
-    let inserted = tx
+fn keep(tx: &Tx<'_>, new: &NewDraft, room: DraftRoom) -> Outcome<Option<Draft>> {
+    let known = tx
         .sql
+        .prepare_cached("SELECT id FROM draft WHERE owner = ? AND turn = ? AND call = ?")?
+        .query_row((tx.owner, new.turn.as_str(), new.call.as_str()), |row| row.get(0))
+        .optional()?;
+    if let Some(id) = known {
+        return find(tx, DraftId(id));
+    }
+    if !has_room(tx, new, room)? {
+        return Ok(None);
+    }
+    insert(tx, new).map(Some)
+}
+
+fn has_room(tx: &Tx<'_>, new: &NewDraft, room: DraftRoom) -> Outcome<bool> {
+    let (open, of_turn): (i64, i64) = tx
+        .sql
+        .prepare_cached(
+            "SELECT coalesce(sum(step.state IN ('open', 'approved', 'sending')), 0), coalesce(sum(draft.turn = :turn), 0)
+             FROM draft
+             JOIN draft_event AS step ON step.id = (SELECT max(id) FROM draft_event WHERE draft = draft.id)
+             WHERE draft.owner = :owner",
+        )?
+        .query_row(named_params! { ":owner": tx.owner, ":turn": new.turn.as_str() }, |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+    Ok(open < i64::from(room.open) && of_turn < i64::from(room.of_turn))
+}
+
+/// Moves a draft on, where it leads there.
+fn advance(tx: &Tx<'_>, id: DraftId, next: DraftState, detail: &str, now_ms: i64) -> Outcome<Draft> {
+    let draft = found(tx, id)?;
+    if !draft.state.leads_to(next) {
+        let reason = format!("draft {} is {}, so it cannot become {next}", id.0, draft.state);
+        return Err(StoreError::Invalid(reason).into());
+    }
+    step(tx, id, next, detail, now_ms)?;
+    found(tx, id)
+}
+
+fn change(tx: &Tx<'_>, id: DraftId, edit: &DraftEdit, now_ms: i64) -> Outcome<Draft> {
+    let draft = found(tx, id)?;
+    if !draft.state.may_be_edited() {
+        let reason = format!("draft {} is {}, so it cannot be edited", id.0, draft.state);
+        return Err(StoreError::Invalid(reason).into());
+    }
+    tx.sql
+        .prepare_cached(
+            "INSERT INTO draft_edit (owner, draft, arguments, hash, folder, destination, at_ms)
+             VALUES (?, ?, ?, ?, ?, ?, ?)",
+        )?
+        .execute((tx.owner, id.0, &edit.arguments, &edit.hash, &edit.folder, &edit.destination, now_ms))?;
+    step(tx, id, DraftState::Open, "edited", now_ms)?;
+    found(tx, id)
+}
+
+fn insert(tx: &Tx<'_>, new: &NewDraft) -> Outcome<Draft> {
+    tx.sql
         .prepare_cached(
             "INSERT INTO draft (owner, conversation, turn, call, tool, arguments, hash, folder, destination, why,
                                 led_by, trust, made_ms, expires_ms)
              VALUES (:owner, :conversation, :turn, :call, :tool, :arguments, :hash, :folder, :destination, :why,
-                     :led_by, :trust, :made, :expires)
-             ON CONFLICT (owner, turn, call) DO NOTHING",
+                     :led_by, :trust, :made, :expires)",
         )?
         .execute(named_params! {
             ":owner": tx.owner, ":conversation": new.conversation.as_str(), ":turn": new.turn.as_str(),
@@ -115,14 +180,9 @@ fn keep(tx: &Tx<'_>, new: &NewDraft) -> Outcome<Draft> {
             ":folder": new.folder, ":destination": new.destination, ":why": new.why, ":led_by": new.led_by,
             ":trust": new.trust.as_str(), ":made": new.now_ms, ":expires": new.expires_ms,
         })?;
-    let id: i64 = tx
-        .sql
-        .prepare_cached("SELECT id FROM draft WHERE owner = ? AND turn = ? AND call = ?")?
-        .query_row((tx.owner, new.turn.as_str(), new.call.as_str()), |row| row.get(0))?;
-    if inserted == 1 {
-        step(tx, DraftId(id), DraftState::Open, "", new.now_ms)?;
-    }
-    find(tx, DraftId(id))?.ok_or_else(|| missing(DraftId(id)).into())
+    let id = DraftId(tx.sql.last_insert_rowid());
+    step(tx, id, DraftState::Open, "", new.now_ms)?;
+    found(tx, id)
 }
 
 fn step(tx: &Tx<'_>, id: DraftId, state: DraftState, detail: &str, now_ms: i64) -> Outcome<()> {
@@ -138,11 +198,17 @@ fn find(tx: &Tx<'_>, id: DraftId) -> Outcome<Option<Draft>> {
     row::one(&mut statement, params, "draft", &id.0.to_string(), draft)
 }
 
+fn found(tx: &Tx<'_>, id: DraftId) -> Outcome<Draft> {
+    find(tx, id)?.ok_or_else(|| missing(id).into())
+}
+
 fn missing(id: DraftId) -> StoreError {
     StoreError::NotFound { what: "draft", id: id.0.to_string() }
 }
 
 fn draft(row: &Row<'_>) -> Read<Draft> {
+    let edited: Option<String> = get(row, "edited")?;
+    let column = |own: &'static str, of_edit: &'static str| if edited.is_some() { of_edit } else { own };
     Ok(Draft {
         id: DraftId(get(row, "id")?),
         new: NewDraft {
@@ -150,10 +216,10 @@ fn draft(row: &Row<'_>) -> Read<Draft> {
             turn: TurnId::new(get::<String>(row, "turn")?),
             call: CallId::new(get::<String>(row, "call")?),
             tool: get(row, "tool")?,
-            arguments: get(row, "arguments")?,
-            hash: get(row, "hash")?,
-            folder: get(row, "folder")?,
-            destination: get(row, "destination")?,
+            arguments: get(row, column("arguments", "edited_arguments"))?,
+            hash: get(row, column("hash", "edited"))?,
+            folder: get(row, column("folder", "edited_folder"))?,
+            destination: get(row, column("destination", "edited_destination"))?,
             why: get(row, "why")?,
             led_by: get(row, "led_by")?,
             trust: word(row, "trust")?,

@@ -9,7 +9,7 @@ use super::row::{self, Read, calls, count, count_or_none, get, hex, parsed, word
 use super::{SqliteStore, Tx, chain, prune, requests};
 use crate::{
     CostBy, CostQuery, CostRow, Ledger, Listed, NewRequest, Pruned, Request, RequestEnd, RequestFilter, RequestSummary,
-    Retention, SharedPrefix, StoreError,
+    Retention, SharedPrefix, SpentRow, StoreError,
 };
 
 #[async_trait]
@@ -41,6 +41,11 @@ impl Ledger for SqliteStore {
 
     async fn costs(&self, query: CostQuery) -> Result<Vec<CostRow>, StoreError> {
         self.read(move |tx| costs(tx, &query)).await
+    }
+
+    async fn spent(&self, since_ms: i64, turn: Option<&TurnId>) -> Result<Vec<SpentRow>, StoreError> {
+        let turn = turn.cloned();
+        self.read(move |tx| spent(tx, since_ms, turn.as_ref())).await
     }
 
     async fn prune_requests(&self, retention: Retention) -> Result<Pruned, StoreError> {
@@ -121,6 +126,27 @@ fn costs(tx: &Tx<'_>, query: &CostQuery) -> Outcome<Vec<CostRow>> {
             cost: Money(sum("cost")?),
             unknown_usage: row.get::<_, i64>("unknown_usage")?.unsigned_abs(),
             unknown_cost: row.get::<_, i64>("unknown_cost")?.unsigned_abs(),
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The conversations' kinds are spelled out for SQLite: those that nobody begins.
+const SPENT: &str = "SELECT path, coalesce(c.kind IN ('task', 'run'), 0) AS in_background,
+        total(coalesce(input, estimate, 0)) + total(coalesce(output, 0)) AS tokens, total(cost) AS money
+    FROM request r LEFT JOIN conversation c ON c.owner = r.owner AND c.id = r.conversation
+    WHERE r.owner = :owner AND r.sent_ms >= :since AND (:turn IS NULL OR r.turn = :turn)
+    GROUP BY 1, 2 ORDER BY 1, 2";
+
+fn spent(tx: &Tx<'_>, since_ms: i64, turn: Option<&TurnId>) -> Outcome<Vec<SpentRow>> {
+    let mut statement = tx.sql.prepare_cached(SPENT)?;
+    let params = named_params! { ":owner": tx.owner, ":since": since_ms, ":turn": turn.map(TurnId::as_str) };
+    let rows = statement.query_map(params, |row| {
+        Ok(SpentRow {
+            path: row.get("path")?,
+            in_background: row.get("in_background")?,
+            tokens: row.get::<_, f64>("tokens")? as u64,
+            money: Money(row.get::<_, f64>("money")? as u64),
         })
     })?;
     Ok(rows.collect::<Result<_, _>>()?)

@@ -26,6 +26,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0009_deliveries.sql"),
     include_str!("../../migrations/0010_inbox.sql"),
     include_str!("../../migrations/0011_timers.sql"),
+    include_str!("../../migrations/0012_draft_edits.sql"),
 ];
 
 /// A file and how long to wait for it.

@@ -22,10 +22,24 @@ pub enum DraftCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Change what one would do; an approval that it had is void
+    Edit {
+        /// Its number
+        id: i64,
+        /// The new arguments as JSON [default: what your editor leaves]
+        #[arg(long, value_name = "JSON")]
+        arguments: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Carry one out, once, exactly as it is shown
     Approve {
         /// Its number
         id: i64,
+        /// Only if it still is what you looked at: the hash that `show` prints, or its beginning
+        #[arg(long, value_name = "HASH")]
+        hash: Option<String>,
         /// Print JSON
         #[arg(long)]
         json: bool,

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 pub use events::Printer;
 
 use super::context::Context;
-use super::first_model;
+use super::{first_model, unread};
 use crate::cli::{ChatArgs, TalkArgs};
 use crate::failure::{ExitStatus, Failure};
 
@@ -72,6 +72,10 @@ async fn once(context: &Context, agent: &Agent, talk: &TalkArgs, text: String, j
     let usual = if is_command(&text) { ConversationChoice::Last } else { ConversationChoice::New };
     let conversation = choice(talk.conversation.as_deref(), &usual);
     let mut printer = Printer::new(&context.environment, json).hiding_markers(agent.config().chat.hide_markers);
+    if !json {
+        let here = agent.find_conversation(&conversation).await?.map(|known| known.id);
+        unread::tell(agent, here.as_ref()).await?;
+    }
     let text = match agent.command(&conversation, &text).await? {
         Slash::Message(text) => text,
         Slash::Reply(reply) => return printer.reply(&reply),

@@ -2,13 +2,15 @@
 
 mod window;
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_core::Role;
+use limpid_core::quiet::without_quiet;
 use limpid_runtime::{Agent, ConversationChoice};
-use limpid_store::{Conversation, StoredMessage};
+use limpid_store::{Conversation, DeliveryOrigin, StoredMessage};
 use serde_json::{Value, json};
 
 use super::chat::choice;
@@ -26,10 +28,12 @@ pub async fn run(agent: &Agent, command: &ConversationCommand) -> Result<(), Fai
         ConversationCommand::Show { id, json } => {
             let (conversation, messages) = load(agent, id).await?;
             if *json {
-                output::line(&to_json(&conversation, &messages))
+                output::line(&to_json(&conversation, &messages))?;
             } else {
-                output::data(&markdown(agent, &conversation, &messages))
+                output::data(&markdown(agent, &conversation, &messages))?;
             }
+            agent.seen(&conversation.id).await?;
+            Ok(())
         }
         ConversationCommand::Context { id, json } => window::context(agent, id, *json).await,
         ConversationCommand::Compact { id, undo, json } => window::compact(agent, id, *undo, *json).await,
@@ -64,6 +68,8 @@ async fn list(agent: &Agent, limit: usize, json: bool) -> Result<(), Failure> {
             .map(|row| {
                 vec![
                     row.id.to_string(),
+                    row.kind.badge().to_owned(),
+                    if row.unread > 0 { row.unread.to_string() } else { String::new() },
                     local(agent, row.updated_ms),
                     row.messages.to_string(),
                     row.profile.clone(),
@@ -71,7 +77,7 @@ async fn list(agent: &Agent, limit: usize, json: bool) -> Result<(), Failure> {
                 ]
             })
             .collect();
-        output::line(&output::table(&["id", "last", "messages", "profile", "title"], &rows))?;
+        output::line(&output::table(&["id", "kind", "unread", "last", "messages", "profile", "title"], &rows))?;
     }
     super::tell_broken(&listed.broken);
     Ok(())
@@ -89,8 +95,8 @@ async fn load(agent: &Agent, id: &str) -> Result<(Conversation, Vec<StoredMessag
 
 fn head(row: &Conversation) -> Value {
     json!({
-        "id": row.id.as_str(), "kind": row.kind.as_str(), "title": row.title, "profile": row.profile,
-        "mode": row.mode, "model": row.model, "messages": row.messages,
+        "id": row.id.as_str(), "kind": row.kind.as_str(), "badge": row.kind.badge(), "title": row.title,
+        "profile": row.profile, "mode": row.mode, "model": row.model, "messages": row.messages, "unread": row.unread,
         "created_ms": row.created_ms, "updated_ms": row.updated_ms,
     })
 }
@@ -107,7 +113,7 @@ fn to_json(conversation: &Conversation, messages: &[StoredMessage]) -> String {
                 .collect();
             json!({
                 "id": stored.id.0, "at_ms": stored.at_ms, "role": stored.message.role.as_str(),
-                "typed": stored.typed, "text": stored.message.text, "trust": stored.message.trust.as_str(),
+                "typed": stored.typed, "text": seen(stored), "trust": stored.message.trust.as_str(),
                 "calls": calls, "call_id": stored.message.call_id.as_ref().map(limpid_core::CallId::as_str),
                 "request": stored.request.as_ref().map(limpid_core::RequestId::as_str),
             })
@@ -121,6 +127,9 @@ fn markdown(agent: &Agent, conversation: &Conversation, messages: &[StoredMessag
     let mut page = format!("# {}\n\n{} · {}\n", conversation.title, conversation.id, conversation.profile);
     for stored in messages {
         let message = &stored.message;
+        if DeliveryOrigin::of_marker(&message.text).is_some() && stored.typed.as_deref() == Some("") {
+            continue;
+        }
         let who = match message.role {
             Role::User => "You",
             Role::Assistant => "Agent",
@@ -128,7 +137,8 @@ fn markdown(agent: &Agent, conversation: &Conversation, messages: &[StoredMessag
             Role::System => "System",
         };
         let _ = write!(page, "\n## {who}, {}\n\n", local(agent, stored.at_ms));
-        let text = stored.typed.as_deref().unwrap_or(&message.text);
+        let text = seen(stored);
+        let text = stored.typed.as_deref().unwrap_or(&text);
         if !text.is_empty() {
             let _ = writeln!(page, "{text}");
         }
@@ -137,6 +147,14 @@ fn markdown(agent: &Agent, conversation: &Conversation, messages: &[StoredMessag
         }
     }
     page
+}
+
+/// A message as people see it: the model's own words without the protocol's (LES-035).
+fn seen(stored: &StoredMessage) -> Cow<'_, str> {
+    match stored.message.role {
+        Role::Assistant => without_quiet(&stored.message.text).into(),
+        _ => stored.message.text.as_str().into(),
+    }
 }
 
 fn local(agent: &Agent, at_ms: i64) -> String {

@@ -1,5 +1,6 @@
-//! `cost`: tokens and money from the ledger (PRO-055).
+//! `cost`: tokens and money from the ledger, and what the limits leave (PRO-055, SEC-043).
 
+use limpid_core::spend::{LimitState, Quantity};
 use limpid_runtime::Agent;
 use limpid_store::{CostQuery, CostRow};
 use serde_json::{Value, json};
@@ -21,14 +22,28 @@ pub async fn run(agent: &Agent, args: &CostArgs) -> Result<(), Failure> {
     };
     let offset = agent.zone().to_offset(agent.now()).seconds() / 60;
     let rows = agent.store().costs(CostQuery { by, since_ms: None, until_ms: None, utc_offset_min: offset }).await?;
+    let limits = agent.limits().await?;
     if args.json {
         let rows: Vec<Value> = rows.iter().map(to_json).collect();
-        return output::json("costs", &rows);
+        let limits: Vec<Value> = limits.iter().map(limit_to_json).collect();
+        return output::json_parts(&[("costs", rows), ("limits", limits)]);
     }
     if rows.is_empty() {
         output::tell("Nothing was sent yet.");
-        return Ok(());
+    } else {
+        costs(&rows)?;
     }
+    let cells: Vec<Vec<String>> = limits
+        .iter()
+        .map(|LimitState { limit, used }| {
+            let left = limit.cap.less(*used);
+            vec![limit.key.clone(), used.to_string(), limit.cap.to_string(), left.to_string()]
+        })
+        .collect();
+    output::line(&format!("\n{}", output::table(&["limit of a day", "used", "of", "left"], &cells)))
+}
+
+fn costs(rows: &[CostRow]) -> Result<(), Failure> {
     let cells: Vec<Vec<String>> = rows
         .iter()
         .map(|row| {
@@ -52,6 +67,15 @@ fn money(row: &CostRow) -> String {
         (unknown, all) if unknown == all => "unknown".to_owned(),
         (unknown, _) => format!("{} and {unknown} unknown", row.cost),
     }
+}
+
+fn limit_to_json(LimitState { limit, used }: &LimitState) -> Value {
+    let unit = match limit.cap {
+        Quantity::Tokens(_) => "tokens",
+        Quantity::Money(_) => "micro_usd",
+    };
+    let left = limit.cap.less(*used).number();
+    json!({"limit": limit.key, "unit": unit, "used": used.number(), "cap": limit.cap.number(), "left": left})
 }
 
 fn to_json(row: &CostRow) -> Value {

@@ -5,6 +5,7 @@ use limpid_runtime::Agent;
 use limpid_store::{Draft, DraftEvent, DraftId};
 use serde_json::{Value, json};
 
+use super::context::Context;
 use super::conversation::in_zone;
 use crate::cli::DraftCommand;
 use crate::failure::{ExitStatus, Failure};
@@ -14,12 +15,20 @@ use crate::output;
 ///
 /// # Errors
 /// When there is no such draft, when it does not wait any more, or when it failed.
-pub async fn run(agent: &Agent, command: &DraftCommand) -> Result<(), Failure> {
+pub async fn run(context: &Context, command: &DraftCommand) -> Result<(), Failure> {
+    let agent = &context.agent()?;
     match command {
         DraftCommand::List { all, json } => list(agent, *all, *json).await,
         DraftCommand::Show { id, json } => show(agent, DraftId(*id), *json).await,
-        DraftCommand::Approve { id, json } => {
-            let draft = agent.approve_draft(DraftId(*id)).await?;
+        DraftCommand::Edit { id, arguments, json } => {
+            let arguments = match arguments {
+                Some(arguments) => arguments.clone(),
+                None => edited(context, &agent.draft(DraftId(*id)).await?.0)?,
+            };
+            told(agent, &agent.edit_draft(DraftId(*id), &arguments).await?, *json)
+        }
+        DraftCommand::Approve { id, hash, json } => {
+            let draft = agent.approve_draft(DraftId(*id), hash.as_deref()).await?;
             told(agent, &draft, *json)?;
             match draft.state {
                 DraftState::Failed => Err(Failure::new(ExitStatus::Failed, "the draft was not carried out")),
@@ -28,6 +37,20 @@ pub async fn run(agent: &Agent, command: &DraftCommand) -> Result<(), Failure> {
         }
         DraftCommand::Refuse { id, json } => told(agent, &agent.refuse_draft(DraftId(*id)).await?, *json),
     }
+}
+
+/// The arguments as the person's editor leaves them.
+fn edited(context: &Context, draft: &Draft) -> Result<String, Failure> {
+    let failed = |error: std::io::Error| Failure::new(ExitStatus::Failed, error);
+    let arguments = serde_json::from_str::<Value>(&draft.new.arguments)
+        .and_then(|arguments| serde_json::to_string_pretty(&arguments))
+        .unwrap_or_else(|_| draft.new.arguments.clone());
+    let file = context.home.path().join("data").join(format!("draft-{}.json", draft.id.0));
+    std::fs::write(&file, arguments).map_err(failed)?;
+    super::prompt::edit_file(context, &file)?;
+    let edited = std::fs::read_to_string(&file).map_err(failed)?;
+    std::fs::remove_file(&file).map_err(failed)?;
+    Ok(edited)
 }
 
 async fn list(agent: &Agent, all: bool, json: bool) -> Result<(), Failure> {
@@ -76,6 +99,7 @@ async fn show(agent: &Agent, id: DraftId, json: bool) -> Result<(), Failure> {
     lines.push(format!("led by {}", new.led_by));
     lines.push(format!("from   {} ({})", new.conversation, in_zone(new.now_ms, &zone)));
     lines.push(format!("until  {}", in_zone(new.expires_ms, &zone)));
+    lines.push(format!("hash   {}", new.hash));
     for event in &events {
         let line = format!("{}  {} {}", in_zone(event.at_ms, &zone), event.state, event.detail);
         lines.push(line.trim_end().to_owned());

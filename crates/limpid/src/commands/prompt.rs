@@ -11,6 +11,8 @@ use limpid_prompt::inputs::Inputs;
 use limpid_prompt::show::SYSTEM_TARGET;
 use limpid_prompt::{Prompt, RenderError, RenderRequest};
 
+pub(super) use edit::edit_file;
+
 use super::context::Context;
 use crate::cli::{ProfileCommand, PromptCommand, ShowArgs};
 use crate::failure::{ExitStatus, Failure};

@@ -13,6 +13,7 @@ use super::completer::SlashCompleter;
 use super::{Printer, choice, request, turn};
 use crate::cli::TalkArgs;
 use crate::commands::context::Context;
+use crate::commands::unread;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
 
@@ -39,6 +40,8 @@ pub(super) async fn run(context: &Context, agent: &Agent, talk: &TalkArgs, json:
     }
     output::tell("/help lists the commands, Ctrl-C stops an answer, Ctrl-D leaves.");
     loop {
+        let here = agent.find_conversation(&conversation).await?.map(|known| known.id);
+        unread::tell(agent, here.as_ref()).await?;
         let line;
         (editor, line) = read_line(editor).await?;
         let text = match line {

@@ -1,6 +1,6 @@
 //! Editing the owner's copy of a section, and listing the copies (KOSHI-003, KOSHI-004).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use limpid_runtime::profile_files::{self, OwnState};
@@ -16,21 +16,27 @@ pub(super) fn run(context: &Context, section: &str, profile: Option<&str>, only_
     if only_path {
         return output::line(&file.display().to_string());
     }
+    edit_file(context, &file)?;
+    let problems = context.profiles()?;
+    for problem in problems.problems().iter().filter(|problem| file.ends_with(&problem.path)) {
+        output::tell(&problem.to_string());
+    }
+    output::tell(&format!("{} is used from the next turn on.", file.display()));
+    Ok(())
+}
+
+/// Opens a file in the person's editor and waits until they are done.
+pub(in crate::commands) fn edit_file(context: &Context, file: &Path) -> Result<(), Failure> {
     let editor = context.environment.editor();
     let mut words = editor.split_whitespace();
     let program = words.next().unwrap_or("vi");
-    let ended = Command::new(program).args(words).arg(&file).status().map_err(|error| {
+    let ended = Command::new(program).args(words).arg(file).status().map_err(|error| {
         Failure::new(ExitStatus::Failed, format!("{editor}: {error}"))
             .advise(format!("Set EDITOR to your editor, or edit the file yourself: {}", file.display()))
     })?;
     if !ended.success() {
         return Err(Failure::new(ExitStatus::Failed, format!("{editor} ended with {ended}")));
     }
-    let problems = context.profiles()?;
-    for problem in problems.problems().iter().filter(|problem| file.ends_with(&problem.path)) {
-        output::tell(&problem.to_string());
-    }
-    output::tell(&format!("{} is used from the next turn on.", file.display()));
     Ok(())
 }
 

@@ -1,0 +1,51 @@
+//! What reached the owner while nobody looked (KAI-066).
+
+use limpid_core::ConversationId;
+use limpid_runtime::Agent;
+use limpid_store::Delivery;
+
+use crate::failure::Failure;
+use crate::output;
+
+/// Tells what is unread: what reached the conversation that goes on, whole, and what stands elsewhere in one line.
+///
+/// # Errors
+/// When the store fails.
+pub(super) async fn tell(agent: &Agent, here: Option<&ConversationId>) -> Result<(), Failure> {
+    let unread = agent.unread().await?.rows;
+    let (own, others): (Vec<Delivery>, Vec<Delivery>) =
+        unread.into_iter().partition(|delivery| Some(&delivery.new.conversation) == here);
+    if let Some(line) = in_one_line(&others) {
+        output::tell(&line);
+    }
+    if let (Some(here), false) = (here, own.is_empty()) {
+        tell_whole(agent, here, own.len()).await?;
+        agent.seen(here).await?;
+    }
+    Ok(())
+}
+
+/// The newest messages of a conversation that were delivered, as they stand in it.
+async fn tell_whole(agent: &Agent, here: &ConversationId, count: usize) -> Result<(), Failure> {
+    let rows = agent.store().messages(here, None).await?.rows;
+    let delivered: Vec<_> = rows
+        .windows(2)
+        .filter_map(|pair| {
+            let origin = limpid_store::DeliveryOrigin::of_marker(&pair[0].message.text)?;
+            (pair[0].turn == pair[1].turn).then_some((origin, &pair[1].message.text))
+        })
+        .collect();
+    for (origin, text) in &delivered[delivered.len().saturating_sub(count)..] {
+        output::tell(&format!("[{origin}] {text}"));
+    }
+    Ok(())
+}
+
+fn in_one_line(unread: &[Delivery]) -> Option<String> {
+    let (newest, rest) = unread.split_last()?;
+    let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+    Some(format!(
+        "Unread: {} “{}”{more}; limpid conversation show {}",
+        newest.new.origin, newest.new.title, newest.new.conversation
+    ))
+}
