@@ -80,12 +80,23 @@ impl Agent {
         Ok(inner.store.change_draft(id, edit, inner.now_ms()).await?)
     }
 
-    /// Approves a draft and carries out exactly what it holds, once. The draft says what came of it. `seen` is the
-    /// beginning of the hash of what was looked at, where that is known: anything else is not approved (SEC-011).
+    /// Approves a draft and carries out exactly what it holds, once. The draft says what came of it.
     ///
     /// # Errors
     /// When there is none, when it does not wait any more, or when it would no longer be what was asked about.
-    pub async fn approve_draft(&self, id: DraftId, seen: Option<&str>) -> Result<Draft, AgentError> {
+    pub async fn approve_draft(&self, id: DraftId) -> Result<Draft, AgentError> {
+        self.approve(id, None).await
+    }
+
+    /// The same, only if the draft still is what was looked at: its hash begins so (SEC-011).
+    ///
+    /// # Errors
+    /// As [`Agent::approve_draft`]; and when it is something else by now.
+    pub async fn approve_draft_as_seen(&self, id: DraftId, hash: &str) -> Result<Draft, AgentError> {
+        self.approve(id, Some(hash)).await
+    }
+
+    async fn approve(&self, id: DraftId, seen: Option<&str>) -> Result<Draft, AgentError> {
         self.inner.settle_drafts().await?;
         let inner = &self.inner;
         let draft = inner.store.draft(id).await?.ok_or_else(|| missing(id))?;
@@ -102,7 +113,7 @@ impl Agent {
         };
         let approved = Some(draft.new.hash.clone());
         let planned = PlannedCall { call, timeout: inner.tool_time(&draft.new.tool), approved };
-        inner.store.approve_as_seen(id, &draft.new.hash, &inner.holder, inner.now_ms()).await?;
+        inner.store.keep_approval(id, &draft.new.hash, &inner.holder, inner.now_ms()).await?;
 
         let tools = inner.tools_outside_turns();
         // Whatever the modes say by now, the owner has said yes to this very call; nothing else is let through.

@@ -68,14 +68,14 @@ async fn a_draft_holds_the_exact_action_and_runs_once_also_after_a_restart() {
     assert_eq!(draft.new.why, "text from outside was read, and this would send something");
     assert_eq!((draft.new.led_by.as_str(), draft.new.trust), ("outside: read_page done", Trust::Outside));
 
-    let (first, second) = tokio::join!(agent.approve_draft(draft.id, None), agent.approve_draft(draft.id, None));
+    let (first, second) = tokio::join!(agent.approve_draft(draft.id), agent.approve_draft(draft.id));
     assert_eq!(tools.mail.runs(), 1, "{first:?} {second:?}");
     assert!(first.is_ok() != second.is_ok());
     assert_eq!(tools.mail.runs.lock().unwrap()[0]["text"], "the secret");
     let (done, steps) = agent.draft(draft.id).await.unwrap();
     assert_eq!((done.state, done.detail.as_str()), (DraftState::Sent, "send_mail done"));
     assert_eq!(steps.len(), 4);
-    assert!(agent.approve_draft(draft.id, None).await.unwrap_err().to_string().contains("is sent"));
+    assert!(agent.approve_draft(draft.id).await.unwrap_err().to_string().contains("is sent"));
     assert!(agent.refuse_draft(draft.id).await.is_err());
 }
 
@@ -95,7 +95,7 @@ async fn an_approval_holds_for_the_program_and_the_folder_that_it_was_kept_with(
             std::fs::rename(&workspace, bench.home.path().join("old")).unwrap();
             std::fs::create_dir(&workspace).unwrap();
         }
-        let draft = agent.approve_draft(DraftId(1), None).await.unwrap();
+        let draft = agent.approve_draft(DraftId(1)).await.unwrap();
         assert_eq!((draft.state, tools.mail.runs()), (DraftState::Failed, 0), "{swap}");
         assert!(draft.detail.contains("not what they were"), "{}", draft.detail);
     }
@@ -108,12 +108,12 @@ async fn a_draft_waits_seven_days_and_a_no_is_final() {
     bench.clock.forward(167.hours());
     assert_eq!(agent.drafts(false).await.unwrap().rows.len(), 1);
     bench.clock.forward(1.hours());
-    assert!(agent.approve_draft(DraftId(1), None).await.unwrap_err().to_string().contains("is expired"));
+    assert!(agent.approve_draft(DraftId(1)).await.unwrap_err().to_string().contains("is expired"));
     assert!(agent.drafts(false).await.unwrap().rows.is_empty());
 
     let (_bench, other, agent) = drafted().await;
     assert_eq!(agent.refuse_draft(DraftId(1)).await.unwrap().state, DraftState::Refused);
-    assert!(agent.approve_draft(DraftId(1), None).await.is_err());
+    assert!(agent.approve_draft(DraftId(1)).await.is_err());
     assert_eq!((tools.mail.runs(), other.mail.runs()), (0, 0));
 }
 
@@ -129,10 +129,10 @@ async fn an_edit_is_checked_and_voids_what_was_looked_at() {
     let edited = agent.edit_draft(DraftId(1), r#"{"to":"ada@example.com","text":"no secret"}"#).await.unwrap();
     assert_eq!(edited.new.destination.as_deref(), Some("ada@example.com"));
     assert_ne!(edited.new.hash, seen);
-    let stale = agent.approve_draft(DraftId(1), Some(&seen)).await.unwrap_err();
+    let stale = agent.approve_draft_as_seen(DraftId(1), &seen).await.unwrap_err();
     assert!(stale.to_string().contains("not what was looked at"), "{stale}");
     assert_eq!(tools.mail.runs(), 0);
-    let sent = agent.approve_draft(DraftId(1), Some(&edited.new.hash[..8])).await.unwrap();
+    let sent = agent.approve_draft_as_seen(DraftId(1), &edited.new.hash[..8]).await.unwrap();
     assert_eq!((sent.state, tools.mail.runs()), (DraftState::Sent, 1));
     assert_eq!(tools.mail.runs.lock().unwrap()[0]["text"], "no secret");
     assert!(agent.edit_draft(DraftId(1), "{}").await.is_err(), "it was sent");

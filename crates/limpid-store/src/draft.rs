@@ -28,7 +28,7 @@ pub trait Drafts: Send + Sync {
     ///
     /// # Errors
     /// As [`Drafts::move_draft`]; [`StoreError::Invalid`] too when it has another hash since.
-    async fn approve_as_seen(&self, id: DraftId, hash: &str, detail: &str, now_ms: i64) -> Result<Draft, StoreError>;
+    async fn keep_approval(&self, id: DraftId, hash: &str, detail: &str, now_ms: i64) -> Result<Draft, StoreError>;
 
     /// Moves a draft on; `detail` says why or what came of it.
     ///

@@ -60,7 +60,7 @@ pub async fn there_is_room_for_so_many_drafts(bench: &Bench) {
 pub async fn an_edit_voids_approval(bench: &Bench) {
     let store = bench.store.as_ref();
     let id = keep(store, "c1").await.id;
-    store.approve_as_seen(id, "00ff", "one", 6).await.unwrap();
+    store.keep_approval(id, "00ff", "one", 6).await.unwrap();
     let edit =
         DraftEdit { arguments: "{}".to_owned(), hash: "11ee".to_owned(), folder: "/v".to_owned(), destination: None };
     let edited = store.change_draft(id, edit, 7).await.unwrap();
@@ -69,9 +69,9 @@ pub async fn an_edit_voids_approval(bench: &Bench) {
     assert_eq!((held, &edited.new.destination), (("{}", "11ee", "/v"), &None));
     let sending = store.move_draft(id, DraftState::Sending, "one", 8).await;
     assert!(matches!(sending, Err(StoreError::Invalid(_))), "{sending:?}");
-    let stale = store.approve_as_seen(id, "00ff", "two", 8).await;
+    let stale = store.keep_approval(id, "00ff", "two", 8).await;
     assert!(matches!(&stale, Err(StoreError::Invalid(why)) if why.contains("not what was looked at")), "{stale:?}");
-    store.approve_as_seen(id, "11ee", "two", 9).await.unwrap();
+    store.keep_approval(id, "11ee", "two", 9).await.unwrap();
     store.move_draft(id, DraftState::Sending, "two", 10).await.unwrap();
     let late = store.change_draft(id, DraftEdit { arguments: "[]".to_owned(), ..of(&edited) }, 11).await;
     assert!(matches!(&late, Err(StoreError::Invalid(why)) if why.contains("is sending")), "{late:?}");

@@ -26,7 +26,7 @@ impl Drafts for SqliteStore {
         self.write(move |tx| change(tx, id, &edit, now_ms)).await
     }
 
-    async fn approve_as_seen(&self, id: DraftId, hash: &str, detail: &str, now_ms: i64) -> Result<Draft, StoreError> {
+    async fn keep_approval(&self, id: DraftId, hash: &str, detail: &str, now_ms: i64) -> Result<Draft, StoreError> {
         let (hash, detail) = (hash.to_owned(), detail.to_owned());
         self.write(move |tx| {
             if found(tx, id)?.new.hash != hash {

@@ -28,7 +28,10 @@ pub async fn run(context: &Context, command: &DraftCommand) -> Result<(), Failur
             told(agent, &agent.edit_draft(DraftId(*id), &arguments).await?, *json)
         }
         DraftCommand::Approve { id, hash, json } => {
-            let draft = agent.approve_draft(DraftId(*id), hash.as_deref()).await?;
+            let draft = match hash {
+                Some(hash) => agent.approve_draft_as_seen(DraftId(*id), hash).await?,
+                None => agent.approve_draft(DraftId(*id)).await?,
+            };
             told(agent, &draft, *json)?;
             match draft.state {
                 DraftState::Failed => Err(Failure::new(ExitStatus::Failed, "the draft was not carried out")),

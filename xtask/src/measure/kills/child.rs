@@ -104,7 +104,7 @@ async fn approve_all(agent: &Agent) -> Result<(), String> {
     for draft in drafts.into_iter().filter(|draft| draft.state == DraftState::Open) {
         let arguments: Value = serde_json::from_str(&draft.new.arguments).unwrap_or_default();
         tell("draft", arguments["to"].as_str().unwrap_or_default());
-        agent.approve_draft(draft.id, Some(&draft.new.hash)).await.map_err(|error| error.to_string())?;
+        agent.approve_draft_as_seen(draft.id, &draft.new.hash).await.map_err(|error| error.to_string())?;
     }
     Ok(())
 }
