@@ -74,7 +74,7 @@ async fn once(context: &Context, agent: &Agent, talk: &TalkArgs, text: String, j
     let mut printer = Printer::new(&context.environment, json).hiding_markers(agent.config().chat.hide_markers);
     if !json {
         let here = agent.find_conversation(&conversation).await?.map(|known| known.id);
-        unread::tell(agent, here.as_ref()).await?;
+        unread::tell(agent, here.as_ref(), &mut None).await?;
     }
     let text = match agent.command(&conversation, &text).await? {
         Slash::Message(text) => text,

@@ -7,17 +7,24 @@ use limpid_store::Delivery;
 use crate::failure::Failure;
 use crate::output;
 
-/// Tells what is unread: what reached the conversation that goes on, whole, and what stands elsewhere in one line.
+/// Tells what is unread: what reached the conversation that goes on, whole, and what stands elsewhere in one line, which
+/// is not told again while it is the same as `told`.
 ///
 /// # Errors
 /// When the store fails.
-pub(super) async fn tell(agent: &Agent, here: Option<&ConversationId>) -> Result<(), Failure> {
+pub(super) async fn tell(
+    agent: &Agent,
+    here: Option<&ConversationId>,
+    told: &mut Option<String>,
+) -> Result<(), Failure> {
     let unread = agent.unread().await?.rows;
     let (own, others): (Vec<Delivery>, Vec<Delivery>) =
         unread.into_iter().partition(|delivery| Some(&delivery.new.conversation) == here);
-    if let Some(line) = in_one_line(&others) {
-        output::tell(&line);
+    let line = in_one_line(&others);
+    if let Some(line) = line.as_ref().filter(|line| Some(*line) != told.as_ref()) {
+        output::tell(line);
     }
+    *told = line;
     if let (Some(here), false) = (here, own.is_empty()) {
         tell_whole(agent, here, own.len()).await?;
         agent.seen(here).await?;

@@ -39,9 +39,10 @@ pub(super) async fn run(context: &Context, agent: &Agent, talk: &TalkArgs, json:
         output::tell(&tiers.to_string());
     }
     output::tell("/help lists the commands, Ctrl-C stops an answer, Ctrl-D leaves.");
+    let mut told = None;
     loop {
         let here = agent.find_conversation(&conversation).await?.map(|known| known.id);
-        unread::tell(agent, here.as_ref()).await?;
+        unread::tell(agent, here.as_ref(), &mut told).await?;
         let line;
         (editor, line) = read_line(editor).await?;
         let text = match line {
