@@ -1,9 +1,8 @@
 //! What came in and waits for a heartbeat, and which of it a prompt has rendered (KAI-086).
 
 use limpid_core::inbox::{Source, preview};
-use limpid_prompt::count::Estimate;
+use limpid_prompt::Prompt;
 use limpid_prompt::inputs::{EmailAccount, Inputs, NewEmail, NewNotification, NewSms, OutsideText};
-use limpid_prompt::{Profile, RenderRequest};
 use limpid_store::{InboxItem, ItemFilter, ItemId, MailAccount};
 
 use crate::agent::Inner;
@@ -30,17 +29,10 @@ impl Inner {
         Ok(())
     }
 
-    /// Exactly the items that a prompt of these inputs shows: what came later, and what a source that is off, a limit or
-    /// a budget left out, is not among them (KAI-086).
+    /// Exactly the items that stand in a prompt: what came later, and what a source that is off, a limit or a budget left
+    /// out, is not among them (KAI-086).
     #[allow(dead_code, reason = "a run of the heartbeat takes in what its prompt has rendered")]
-    pub(crate) async fn rendered_items(
-        &self,
-        profile: &Profile,
-        path: &str,
-        inputs: &Inputs,
-    ) -> Result<Vec<ItemId>, AgentError> {
-        let request = RenderRequest { path, inputs, counter: &Estimate::default(), count_tokens: false };
-        let prompt = profile.render(request).map_err(|error| AgentError::Invalid(error.to_string()))?;
+    pub(crate) async fn rendered_items(&self, prompt: &Prompt) -> Result<Vec<ItemId>, AgentError> {
         let mut rendered = Vec::new();
         for entry in prompt.report().iter().flat_map(|row| &row.entries) {
             rendered.extend(self.item_of(entry).await?);
@@ -118,6 +110,8 @@ mod tests {
     use std::sync::atomic::{AtomicI64, Ordering};
 
     use jiff::Timestamp;
+    use limpid_prompt::RenderRequest;
+    use limpid_prompt::count::Estimate;
 
     use super::*;
     use crate::config::Config;
@@ -145,9 +139,11 @@ mod tests {
         inputs
     }
 
-    async fn rendered(agent: &Agent, profile: &str, inputs: &Inputs) -> Vec<ItemId> {
+    fn prompt(agent: &Agent, profile: &str, inputs: &Inputs) -> Prompt {
         let profile = agent.inner.prompts.load_one(profile).unwrap().profile(profile).unwrap();
-        agent.inner.rendered_items(&profile, "heartbeat", inputs).await.unwrap()
+        let counter = Estimate::default();
+        let request = RenderRequest { path: "heartbeat", inputs, counter: &counter, count_tokens: false };
+        profile.render(request).unwrap()
     }
 
     async fn waiting(agent: &Agent, source: Source) -> Vec<i64> {
@@ -167,10 +163,10 @@ mod tests {
             all.ingest(IngestKind::Sms, br#"{"from": "Eve", "text": "Hi"}"#, None).await.unwrap();
             all.ingest(IngestKind::Mail, br#"{"from": "e@x.org", "subject": "Hi", "text": "a"}"#, None).await.unwrap();
             let off = agent(home.path(), "notifications = true\nmail = true");
-            let before = inputs(&off).await;
+            let prompt = prompt(&off, profile, &inputs(&off).await);
             // It comes while the model is at work.
             off.ingest(IngestKind::Notification, br#"{"app": "Bank", "text": "late"}"#, None).await.unwrap();
-            let rendered = rendered(&off, profile, &before).await;
+            let rendered = off.inner.rendered_items(&prompt).await.unwrap();
             assert_eq!(rendered.len(), 21, "{profile}");
             off.store().consume(&rendered, 1).await.unwrap();
             assert_eq!(waiting(&off, Source::Notification).await, [1, 2, 3, 4, 5, 28], "{profile}");
@@ -203,9 +199,9 @@ mod tests {
             agent.store().record_poll(account, limpid_store::Poll { at_ms: 1, outcome }, Vec::new()).await.unwrap();
         }
         agent.store().insert_items(vec![mail("a@x.org")]).await.unwrap();
-        let before = inputs(&agent).await;
+        let prompt = prompt(&agent, "limpid", &inputs(&agent).await);
         agent.store().insert_items(vec![mail("b@x.org")]).await.unwrap();
-        let rendered = rendered(&agent, "limpid", &before).await;
+        let rendered = agent.inner.rendered_items(&prompt).await.unwrap();
         assert_eq!(rendered, [ItemId(1)], "the same number of another account is another mail");
         agent.store().consume(&rendered, 2).await.unwrap();
         let marks: Vec<u32> =
