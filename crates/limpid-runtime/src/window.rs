@@ -6,7 +6,7 @@
 //! - `past`: a conversation as its view shows it.
 //! - `sizes`: the sizes of a request by recount, and what there is room for.
 //! - `fit`: the gate before every request (OLLM-102).
-//! - `compact`: a compaction after an answer, and the calls that it makes (OLLM-089).
+//! - `compact`: a compaction after an answer (OLLM-089); `summary`: the calls that it makes.
 //! - `people`: what a person does with it: compact, undo, look, restore.
 
 pub(crate) mod compact;
@@ -14,5 +14,6 @@ pub(crate) mod fit;
 pub(crate) mod past;
 mod people;
 pub(crate) mod sizes;
+mod summary;
 
 pub use people::{CompactionReport, ContextReport};

@@ -11,7 +11,8 @@
 //! - [`shown`]: what is shown of messages: head and tail of what is too long.
 //! - [`check`]: whether a summary is one; [`mechanical`]: the digest that needs no model.
 //! - [`ageing`]: digests grow shorter with time.
-//! - [`compaction`]: a compaction from its first question to the new view.
+//! - [`task`]: what a compaction is given and what comes of it; [`compaction`]: it, from its first question to the new
+//!   view; `pinned`: the request that stays in sight.
 //! - [`gate`]: what is done, without a model, for a request that does not fit.
 
 pub mod ageing;
@@ -20,16 +21,19 @@ pub mod compaction;
 pub mod gate;
 pub mod ledger;
 pub mod mechanical;
+mod pinned;
 pub mod quote;
 pub mod room;
 pub mod settings;
 pub mod shown;
+pub mod task;
 pub mod turns;
 
-pub use compaction::{Ask, Compaction, Made, Next, Task};
+pub use compaction::Compaction;
 pub use gate::{Action, Fit, fit};
 pub use ledger::{Fill, Ledger};
 pub use settings::{Budget, Kind, WindowSettings};
+pub use task::{Ask, Made, Next, Task};
 
 /// Counts the tokens of a text.
 pub type Count<'a> = &'a dyn Fn(&str) -> usize;

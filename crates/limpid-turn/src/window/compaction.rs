@@ -3,13 +3,12 @@
 //! It is a plain value: [`Compaction::next`] says what to ask a model or what came of it, [`Compaction::answer`] takes
 //! the answer. Nothing that is shown changes before the view that comes out is stored.
 
-use std::collections::BTreeMap;
+use limpid_core::{Digest, DigestLevel, Entry, MessageId, Trust, WindowView};
 
-use limpid_core::{Digest, DigestLevel, Entry, Message, MessageId, Pin, Trust, WindowView};
-
-use super::Count;
-use super::settings::{Budget, Kind, WindowSettings};
-use super::{ageing, check, mechanical, quote, room, shown, turns};
+use super::pinned::pin;
+use super::settings::Kind;
+use super::task::{Ask, Made, Next, Task};
+use super::{Count, ageing, check, mechanical, quote, room, shown, turns};
 
 /// Calls of a model that one compaction makes at most (OLLM-095).
 const CALLS: u32 = 3;
@@ -19,77 +18,6 @@ const WHOLE: usize = 10;
 
 /// Tokens of a picoclaw summary at most (PICO-051).
 const SUMMARY: usize = 1024;
-
-/// What is to be compacted.
-#[derive(Clone, Debug)]
-pub struct Task {
-    /// What is shown so far.
-    pub view: WindowView,
-    /// The messages after those that digests stand for, as they were sent.
-    pub entries: Vec<Entry>,
-    /// What the person typed, where something else was sent.
-    pub typed: BTreeMap<MessageId, String>,
-    /// The message that began the work.
-    pub request: Option<Entry>,
-    /// How.
-    pub settings: WindowSettings,
-    /// What there is room for.
-    pub budget: Budget,
-    /// Whether all but the newest turn leaves, although there is room for more.
-    pub is_forced: bool,
-    /// Digests that may stand beside each other.
-    pub most_digests: usize,
-}
-
-/// A question to a model.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ask {
-    /// To summarise messages.
-    Summarize {
-        /// The summary so far, which the new one takes in.
-        existing: Option<String>,
-        /// The messages, calls in plain words.
-        messages: Vec<Message>,
-        /// Tokens that the summary may have.
-        cap: usize,
-    },
-    /// To make one text of two.
-    Merge {
-        /// The older.
-        first: String,
-        /// The newer.
-        second: String,
-        /// Tokens that the text may have.
-        cap: usize,
-    },
-}
-
-impl Ask {
-    /// Tokens that the answer may have.
-    pub const fn cap(&self) -> usize {
-        match self {
-            Self::Summarize { cap, .. } | Self::Merge { cap, .. } => *cap,
-        }
-    }
-}
-
-/// What is next.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// A model is to be asked this.
-    Ask(Ask),
-    /// It is done.
-    Done(Box<Made>),
-}
-
-/// What a compaction made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Made {
-    /// What is shown from here on.
-    pub view: WindowView,
-    /// What was done, a line each.
-    pub steps: Vec<String>,
-}
 
 /// A compaction under way.
 #[derive(Clone, Debug)]
@@ -360,22 +288,4 @@ fn digest_of(text: String, part: &[Entry], compaction: u32, count: Count<'_>) ->
         text,
         trust: part.iter().fold(Trust::Owner, |trust, entry| trust.join(entry.message.trust)),
     })
-}
-
-/// The request that began the work, once its message is no longer shown (OLLM-092).
-pub(crate) fn pin(task: &Task, through: Option<MessageId>, count: Count<'_>) -> Option<Pin> {
-    let limit = task.budget.pin;
-    let request = task.request.as_ref().filter(|request| through.is_some_and(|through| request.id <= through));
-    match (request, &task.view.pin) {
-        (Some(request), _) => {
-            let typed = quote::as_typed(request, &task.typed);
-            let mut text = shown::shorten(&typed.message.text, limit, count);
-            if text != typed.message.text {
-                text = format!("{text}\n[message {}]", request.id);
-            }
-            Some(Pin { message: request.id, text, trust: request.message.trust })
-        }
-        (None, Some(pin)) => Some(pin.clone()),
-        (None, None) => None,
-    }
 }

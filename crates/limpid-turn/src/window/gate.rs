@@ -2,8 +2,9 @@
 
 use limpid_core::{Entry, WindowView};
 
-use super::compaction::{Task, pin};
 use super::ledger::{Fill, Ledger};
+use super::pinned::pin;
+use super::task::Task;
 use super::turns::{cut, sizes, turns};
 use super::{Count, ageing, mechanical, quote, room, shown};
 
