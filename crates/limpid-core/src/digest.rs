@@ -108,6 +108,8 @@ pub struct WindowView {
     pub request: Option<(MessageId, u32)>,
     /// What is shown as head and tail.
     pub shortened: Option<Shortened>,
+    /// Whether a tool's result that is shown as head and tail says how to read on in it (LES-081).
+    pub reads_on: bool,
     /// Messages that are not shown and no digest stands for, first and last of each stretch: what a restore left behind.
     pub hidden: Vec<(MessageId, MessageId)>,
 }

@@ -260,3 +260,34 @@ fn what_does_not_exist_is_named_with_what_does() {
     ];
     assert_eq!(errors, wanted);
 }
+
+// OLLM-103 OLLM-071 OLLM-073
+#[test]
+fn an_earlier_moment_is_restored_by_the_log_and_what_was_locked_since_stands() {
+    let mut log = Log::default();
+    let goal = log.create("Move");
+    log.reply("[CHECKPOINT] Van\n[DECISION] By train");
+    let (earlier, records) = (log.goals(), log.records.len());
+    log.reply(
+        "[CHECKPOINT] Van - COMPLETED\n[ARTIFACT] Created list.md\n[DECISION] In May\n[DECISION] No piano - LOCKED",
+    );
+    log.create("Paint");
+    let restore = |log: &mut Log| {
+        log.change(|manager| manager.restore(earlier.clone(), records as u64)).unwrap();
+    };
+    restore(&mut log);
+    let now = log.goals();
+    let restored = now.shown().unwrap();
+    assert_eq!((restored.id(), restored.status(), restored.progress().completed), (&goal, GoalStatus::Active, 0));
+    assert_eq!((restored.artifacts().len(), now.history().len()), (0, 2));
+    let decisions: Vec<_> = restored.decisions().iter().map(|one| (one.description(), one.is_locked())).collect();
+    assert_eq!(decisions, [("By train", false), ("No piano", true)]);
+    // Names are not given twice, and a moment can be restored again.
+    log.reply("[DECISION] By bus");
+    assert_eq!(log.goals().shown().unwrap().decisions().iter().last().unwrap().id().as_str(), "d4");
+    restore(&mut log);
+    assert_eq!(log.goals().shown(), Some(restored));
+    // A log that has lost its beginning loses no more than that.
+    let (goals, misfits) = Goals::fold(log.records.iter().skip(log.records.len() - 1));
+    assert_eq!((goals.history().len(), misfits.len()), (0, 1));
+}

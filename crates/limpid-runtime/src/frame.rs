@@ -97,6 +97,12 @@ impl Frame {
         self.renewed = Some(reason.to_owned());
     }
 
+    /// Goes back to the tier of a kept moment.
+    pub(crate) fn go_back(&mut self, tier: Option<Tier>) {
+        self.tier = tier.map(Tier::number);
+        self.renewed = None;
+    }
+
     /// Holds a model to the window that the conversation was begun with, whatever the model's is at the moment; of
     /// another model it takes the window, but not the tier (OLLM-026, OLLM-027).
     pub(crate) fn fit(&mut self, card: &ModelCard, now_ms: i64) -> Fitted {

@@ -15,11 +15,12 @@ use limpid_core::goal::manager::Change;
 use limpid_core::goal::{GoalAuthor, GoalError, GoalManager, GoalRecord, Goals, Room};
 use limpid_core::{ConversationId, Tier, Trust, TurnId};
 use limpid_prompt::{Estimate, TokenCounter as _};
-use limpid_store::{GoalAppend, GoalLog, Store, StoreError};
+use limpid_store::{Conversation, GoalAppend, GoalLog, Store, StoreError};
 
 use crate::agent::Inner;
 use crate::bus::{Bus, Change as BusChange};
 use crate::error::AgentError;
+use crate::sizing::frame_of;
 
 pub(crate) use advance::final_text;
 pub use by_hand::{GoalChange, GoalHistory};
@@ -127,6 +128,24 @@ impl GoalBook {
 }
 
 impl Inner {
+    /// Has the goals of a conversation stand again as they did after so many records of their log (OLLM-103).
+    pub(crate) async fn restore_goals(
+        &self,
+        conversation: &Conversation,
+        records: u64,
+        tier: Option<Tier>,
+    ) -> Result<(), AgentError> {
+        let log = self.store.goal_log(&conversation.id).await?.records;
+        if log.len() as u64 <= records {
+            return Ok(());
+        }
+        let (earlier, _) = Goals::fold(&log[..records as usize]);
+        let tier = tier.or_else(|| frame_of(Some(conversation)).tier()).unwrap_or(Tier::ALL[2]);
+        let cause = Cause { by: GoalAuthor::Owner, trust: Trust::Owner, turn: None, tier, now_ms: self.now_ms() };
+        self.goal_book().change(&conversation.id, cause, |manager| manager.restore(earlier.clone(), records)).await?;
+        Ok(())
+    }
+
     /// The goals of every conversation.
     pub(crate) fn goal_book(&self) -> GoalBook {
         GoalBook::new(Arc::clone(&self.store), self.bus.clone())

@@ -1,7 +1,7 @@
 //! What a model sees of a conversation: views, attempts to change them, and snapshots (OLLM-097, OLLM-103, PICO-049).
 
 use async_trait::async_trait;
-use limpid_core::{CallId, ConversationId, MessageId, WindowView};
+use limpid_core::{CallId, ConversationId, MessageId, TurnId, WindowView};
 
 use crate::{Lease, Listed, StoreError, StoredMessage};
 
@@ -31,6 +31,9 @@ pub trait Windows: Send + Sync {
 
     /// The message that a conversation began with: the person's first one.
     async fn first_message(&self, id: &ConversationId) -> Result<Option<StoredMessage>, StoreError>;
+
+    /// The person's message that a turn began with.
+    async fn request_of(&self, id: &ConversationId, turn: &TurnId) -> Result<Option<StoredMessage>, StoreError>;
 
     /// The messages of a conversation that hold any of these words, those that hold the rarest first; what compaction
     /// took out of the window is found like the rest (LES-070).
@@ -89,6 +92,10 @@ pub struct NewSnapshot {
     pub newest: Option<MessageId>,
     /// The mode that is on.
     pub mode: Option<String>,
+    /// The tier of its prompts, once there was one.
+    pub tier: Option<u8>,
+    /// Records of the goals' log; absent where an earlier version kept the moment.
+    pub goals: Option<u64>,
     /// What is shown.
     pub view: WindowView,
 }

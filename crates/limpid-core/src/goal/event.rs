@@ -119,6 +119,14 @@ pub enum GoalEvent {
         /// The decision.
         decision: DecisionId,
     },
+    /// The goals stand again as they did after so many records of the log. Goals that were made since wait, and
+    /// decisions that were locked since stand (OLLM-103).
+    Restored {
+        /// The goal that is shown then, or the newest.
+        goal: GoalId,
+        /// How many, from the first.
+        records: u64,
+    },
     /// A file was made, changed or removed.
     ArtifactRecorded {
         /// The goal.
@@ -147,6 +155,7 @@ impl GoalEvent {
             | Self::DecisionRecorded { goal, .. }
             | Self::DecisionRevised { goal, .. }
             | Self::DecisionLocked { goal, .. }
+            | Self::Restored { goal, .. }
             | Self::ArtifactRecorded { goal, .. } => goal,
         }
     }
@@ -165,6 +174,7 @@ impl GoalEvent {
             Self::DecisionRecorded { .. } => "decision-recorded",
             Self::DecisionRevised { .. } => "decision-revised",
             Self::DecisionLocked { .. } => "decision-locked",
+            Self::Restored { .. } => "restored",
             Self::ArtifactRecorded { .. } => "artifact-recorded",
         }
     }

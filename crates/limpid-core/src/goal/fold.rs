@@ -1,5 +1,7 @@
 //! From the log to the goals of a conversation: the state is `fold(log)` and nothing else (OLLM-071).
 
+use std::collections::BTreeMap;
+
 use super::{Artifact, Checkpoint, CheckpointStatus, Goal, GoalEvent, GoalRecord, GoalStatus};
 use crate::{GoalId, Trust};
 
@@ -25,9 +27,36 @@ pub struct Misfit {
 impl Goals {
     /// The state after a log. A record that does not fit costs itself only.
     pub fn fold<'a>(log: impl IntoIterator<Item = &'a GoalRecord>) -> (Self, Vec<Misfit>) {
-        let mut goals = Self::default();
-        let misfits = log.into_iter().filter_map(|record| goals.apply(record).err()).collect();
+        let log: Vec<&GoalRecord> = log.into_iter().collect();
+        // The states that some record goes back to.
+        let mut moments: BTreeMap<u64, Self> = log.iter().filter_map(|record| moment(record)).collect();
+        let (mut goals, mut misfits) = (Self::default(), Vec::new());
+        for (record, at) in log.into_iter().zip(0..) {
+            if let Some(moment) = moments.get_mut(&at) {
+                moment.clone_from(&goals);
+            }
+            let earlier = moment(record).filter(|(records, _)| *records <= at);
+            match earlier.and_then(|(records, _)| moments.get(&records)) {
+                Some(earlier) => goals.restore(earlier.clone()),
+                None => misfits.extend(goals.apply(record).err()),
+            }
+        }
         (goals, misfits)
+    }
+
+    /// Stands again as it did at an earlier moment of the same log. Nothing is lost that was made for good: goals that
+    /// were made since wait, and decisions that were locked since stand (OLLM-073).
+    pub(super) fn restore(&mut self, earlier: Self) {
+        let later = std::mem::replace(self, earlier);
+        for goal in later.goals {
+            match self.goal_mut(&goal.id) {
+                Some(own) => own.decisions.keep_locked(&goal.decisions),
+                None => {
+                    let waits = goal.status == GoalStatus::Active;
+                    self.goals.push(Goal { status: if waits { GoalStatus::Paused } else { goal.status }, ..goal });
+                }
+            }
+        }
     }
 
     /// Takes in one record.
@@ -40,6 +69,7 @@ impl Goals {
             GoalEvent::Paused { goal } => self.pause(goal),
             GoalEvent::Resumed { goal } => self.resume(goal),
             GoalEvent::Cleared { goal } => self.clear(goal),
+            GoalEvent::Restored { .. } => Err("the log has no such moment".to_owned()),
             event => match self.goal_mut(event.goal()) {
                 Some(goal) => goal.take(record),
                 None => Err("there is no such goal".to_owned()),
@@ -207,6 +237,14 @@ impl Goal {
             _ => true,
         };
         if there { Ok(()) } else { Err("there is no such decision".to_owned()) }
+    }
+}
+
+/// The moment that a record goes back to, and a state to be filled in.
+fn moment(record: &GoalRecord) -> Option<(u64, Goals)> {
+    match record.event {
+        GoalEvent::Restored { records, .. } => Some((records, Goals::default())),
+        _ => None,
     }
 }
 

@@ -203,6 +203,24 @@ impl<'a> GoalManager<'a> {
         Ok(())
     }
 
+    /// Has the goals stand again as they did after so many records of their log (OLLM-103). `earlier` is the state after
+    /// these.
+    ///
+    /// # Errors
+    /// When the goal that was shown then does not fit the prompt any more.
+    pub fn restore(&mut self, earlier: Goals, records: u64) -> Result<(), GoalError> {
+        if let Some(shown) = earlier.shown() {
+            self.change.room.check(shown)?;
+        }
+        let named = earlier.shown().or_else(|| self.goals.shown()).or_else(|| self.goals.history().last());
+        let Some(goal) = named.map(|goal| goal.id.clone()) else { return Ok(()) };
+        self.goals.restore(earlier);
+        let Change { by, trust, turn, now_ms, .. } = self.change;
+        let event = GoalEvent::Restored { goal, records };
+        self.records.push(GoalRecord { event, by, trust, turn: turn.cloned(), at_ms: now_ms });
+        Ok(())
+    }
+
     /// Ends a goal. It stays in the prompt until a new task (OLLM-069).
     ///
     /// # Errors
@@ -296,7 +314,7 @@ impl<'a> GoalManager<'a> {
             }
             return Ok(decision);
         }
-        let decision = DecisionId::new(format!("d{}", known.decisions.len() + 1));
+        let decision = DecisionId::new(format!("d{}", next(known.decisions.iter().map(|one| one.id().as_str()))));
         self.record(GoalEvent::DecisionRecorded {
             goal: goal.clone(),
             decision: decision.clone(),
@@ -430,6 +448,11 @@ impl<'a> GoalManager<'a> {
         debug_assert_eq!(fits, Ok(()));
         self.records.push(record);
     }
+}
+
+/// The number after the highest of these names; names are never given twice, also where earlier ones were taken back.
+fn next<'a>(names: impl Iterator<Item = &'a str>) -> usize {
+    names.filter_map(|name| name.get(1..)?.parse::<usize>().ok()).max().unwrap_or(0) + 1
 }
 
 impl Goal {

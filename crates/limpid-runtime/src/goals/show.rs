@@ -57,6 +57,7 @@ pub fn record_text(record: &GoalRecord) -> String {
         GoalEvent::DecisionRecorded { decision, description, .. } => format!(" {decision}: {description}"),
         GoalEvent::DecisionRevised { decision, rationale, .. } => format!(" {decision}: {rationale}"),
         GoalEvent::DecisionLocked { decision, .. } => format!(" {decision}"),
+        GoalEvent::Restored { records, .. } => format!(" as after {records} changes"),
         GoalEvent::ArtifactRecorded { path, action, .. } => format!(": {action} {path}"),
         _ => String::new(),
     };

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use limpid_core::{MessageId, WindowView};
+use limpid_core::{MessageId, Tier, WindowView};
 use limpid_store::{
     Acquired, Conversation, ConversationChange, Lease, Listed, NewSnapshot, NewWindowEvent, Snapshot, WindowEvent,
 };
@@ -13,6 +13,7 @@ use crate::agent::{Agent, Inner};
 use crate::chat::ConversationChoice;
 use crate::error::AgentError;
 use crate::process;
+use crate::session::Session;
 
 /// How long a lease is held for one change.
 const LEASE_MS: i64 = 120_000;
@@ -137,7 +138,7 @@ impl Agent {
         let inner = &self.inner;
         let view = inner.store.window(&conversation.id).await?;
         let newest = inner.store.messages(&conversation.id, view.through).await?.rows.last().map(|row| row.id);
-        let new = NewSnapshot { automatic: false, reason: reason.to_owned(), newest, mode: conversation.mode, view };
+        let new = NewSnapshot { automatic: false, ..inner.moment(&conversation, reason, newest, view).await? };
         Ok(inner.store.keep_snapshot(&conversation.id, new, inner.now_ms()).await?)
     }
 
@@ -150,11 +151,11 @@ impl Agent {
         Ok(self.inner.store.kept_snapshots(&conversation.id).await?)
     }
 
-    /// Goes back to a kept moment: the same messages are shown, the same digests, and the mode is the same. What was
-    /// said since stays in the store and is not shown (OLLM-103).
+    /// Goes back to a kept moment: the same messages are shown, the same digests and goals, and mode and tier are the
+    /// same. What was said since stays in the store and is not shown; decisions that were locked since stand (OLLM-103).
     ///
     /// # Errors
-    /// When there is no such conversation or snapshot, or the store fails.
+    /// When there is no such conversation or snapshot, its goal does not fit the prompt any more, or the store fails.
     pub async fn restore_snapshot(
         &self,
         conversation: &ConversationChoice,
@@ -173,8 +174,14 @@ impl Agent {
         if let Some(newest) = newest {
             view.hidden.push((MessageId(kept.kept.newest.map_or(0, |id| id.0) + 1), newest));
         }
-        let mode = ConversationChange::Mode(kept.kept.mode);
-        inner.store.change_conversation(&conversation.id, vec![mode], inner.now_ms()).await?;
+        if let Some(records) = kept.kept.goals {
+            inner.restore_goals(&conversation, records, kept.kept.tier.and_then(Tier::new)).await?;
+        }
+        let mut session = Session::read(conversation.session.as_deref()).unwrap_or_default().at_border();
+        session.frame.go_back(kept.kept.tier.and_then(Tier::new));
+        let changes =
+            vec![ConversationChange::Mode(kept.kept.mode), ConversationChange::Session(Some(session.to_text()))];
+        inner.store.change_conversation(&conversation.id, changes, inner.now_ms()).await?;
         self.show_again(conversation, "restore", view).await
     }
 

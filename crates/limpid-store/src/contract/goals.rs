@@ -46,6 +46,7 @@ fn all_kinds() -> Vec<GoalRecord> {
         GoalEvent::Reopened { goal: goal() },
         GoalEvent::Completed { goal: goal(), summary: Some(text()) },
         GoalEvent::Cleared { goal: goal() },
+        GoalEvent::Restored { goal: goal(), records: 3 },
     ];
     std::iter::once(created("g1", 1)).chain(events.into_iter().zip(2..).map(|(event, at)| record(event, at))).collect()
 }

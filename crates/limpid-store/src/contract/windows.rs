@@ -22,6 +22,7 @@ fn view(compactions: u32) -> WindowView {
         }],
         request: Some((MessageId(1), 80)),
         shortened: Some(Shortened { through: MessageId(9), results: 20, texts: u32::MAX }),
+        reads_on: true,
         hidden: vec![(MessageId(3), MessageId(4))],
     }
 }
@@ -78,6 +79,8 @@ pub async fn the_newest_five_automatic_snapshots_stay(bench: &Bench) {
         reason: format!("number {n}"),
         newest: Some(MessageId(i64::from(n))),
         mode: Some("planning".to_owned()),
+        tier: Some(2),
+        goals: Some(7),
         view: view(n),
     };
     store.keep_snapshot(&id, kept(1, false), 1).await.unwrap();
@@ -129,4 +132,7 @@ pub async fn no_view_touches_a_message(bench: &Bench) {
     assert_eq!(bench.store.messages(&conversation_id("c"), None).await.unwrap(), before);
     let first = bench.store.first_message(&conversation_id("c")).await.unwrap().unwrap();
     assert_eq!(first.message.text, "first");
+    let request = bench.store.request_of(&conversation_id("c"), &turn).await.unwrap().unwrap();
+    assert_eq!(request, before.rows[0]);
+    assert_eq!(bench.store.request_of(&conversation_id("c"), &TurnId::new("u")).await.unwrap(), None);
 }

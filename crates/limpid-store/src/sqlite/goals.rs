@@ -109,6 +109,8 @@ struct Payload {
     path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     action: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    records: Option<u64>,
 }
 
 impl Payload {
@@ -142,6 +144,7 @@ impl Payload {
             GoalEvent::ArtifactRecorded { kind, path, action, .. } => {
                 Self { artifact: word_of(kind.as_str()), path: Some(path), action: word_of(action.as_str()), ..none }
             }
+            GoalEvent::Restored { records, .. } => Self { records: Some(records), ..none },
             GoalEvent::Paused { .. }
             | GoalEvent::Resumed { .. }
             | GoalEvent::Reopened { .. }
@@ -161,6 +164,7 @@ impl Payload {
             "completed" => GoalEvent::Completed { goal, summary: self.summary },
             "reopened" => GoalEvent::Reopened { goal },
             "cleared" => GoalEvent::Cleared { goal },
+            "restored" => GoalEvent::Restored { goal, records: self.records? },
             "checkpoint-added" => GoalEvent::CheckpointAdded {
                 goal,
                 checkpoint: checkpoint?,

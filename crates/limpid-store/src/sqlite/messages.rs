@@ -98,6 +98,16 @@ pub(super) fn first(tx: &Tx<'_>, id: &ConversationId) -> Outcome<Option<StoredMe
     row::one(&mut statement, params, "message", id.as_str(), message)
 }
 
+/// The person's message that a turn of a conversation began with.
+pub(super) fn request_of(tx: &Tx<'_>, id: &ConversationId, turn: &TurnId) -> Outcome<Option<StoredMessage>> {
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT * FROM message WHERE owner = :owner AND turn = :turn AND conversation = :conversation AND role = 'user'
+         ORDER BY id LIMIT 1",
+    )?;
+    let params = named_params! { ":owner": tx.owner, ":conversation": id.as_str(), ":turn": turn.as_str() };
+    row::one(&mut statement, params, "message", turn.as_str(), message)
+}
+
 /// How often each tool was called in the newest messages; calls that cannot be read count for nothing.
 pub(super) fn tool_uses(tx: &Tx<'_>, newest: u32) -> Outcome<Vec<(String, u64)>> {
     let mut statement = tx.sql.prepare_cached(

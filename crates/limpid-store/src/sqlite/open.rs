@@ -27,6 +27,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0010_inbox.sql"),
     include_str!("../../migrations/0011_timers.sql"),
     include_str!("../../migrations/0012_draft_edits.sql"),
+    include_str!("../../migrations/0013_snapshot.sql"),
 ];
 
 /// A file and how long to wait for it.

@@ -12,6 +12,7 @@ struct View {
     digests: Vec<DigestRow>,
     request: Option<(i64, u32)>,
     shortened: Option<(i64, u32, u32)>,
+    reads_on: bool,
     hidden: Vec<(i64, i64)>,
 }
 
@@ -55,6 +56,7 @@ pub(super) fn to_json(view: &WindowView) -> String {
         digests: view.digests.iter().map(digest).collect(),
         request: view.request.map(|(id, tokens)| (id.0, tokens)),
         shortened: view.shortened.map(|short| (short.through.0, short.results, short.texts)),
+        reads_on: view.reads_on,
         hidden: view.hidden.iter().map(|(first, last)| (first.0, last.0)).collect(),
     };
     // Plain data with text keys always serialises.
@@ -90,6 +92,7 @@ pub(super) fn from_json(text: &str) -> Result<WindowView, String> {
             results,
             texts,
         }),
+        reads_on: row.reads_on,
         hidden: row.hidden.into_iter().map(|(first, last)| (MessageId(first), MessageId(last))).collect(),
     })
 }

@@ -1,7 +1,7 @@
 //! Views, attempts and snapshots.
 
 use async_trait::async_trait;
-use limpid_core::{CallId, ConversationId, MessageId, WindowView};
+use limpid_core::{CallId, ConversationId, MessageId, TurnId, WindowView};
 use rusqlite::{Row, named_params};
 
 use super::failure::Outcome;
@@ -64,6 +64,11 @@ impl Windows for SqliteStore {
         self.read(move |tx| messages::first(tx, &id)).await
     }
 
+    async fn request_of(&self, id: &ConversationId, turn: &TurnId) -> Result<Option<StoredMessage>, StoreError> {
+        let (id, turn) = (id.clone(), turn.clone());
+        self.read(move |tx| messages::request_of(tx, &id, &turn)).await
+    }
+
     async fn search_messages(
         &self,
         id: &ConversationId,
@@ -114,13 +119,13 @@ fn keep(tx: &Tx<'_>, id: &ConversationId, new: NewSnapshot, now_ms: i64) -> Outc
     conversations::find(tx, id)?.ok_or_else(|| conversations::missing(id))?;
     tx.sql
         .prepare_cached(
-            "INSERT INTO window_snapshot (owner, conversation, automatic, reason, newest, mode, view, at_ms)
-             VALUES (:owner, :conversation, :automatic, :reason, :newest, :mode, :view, :now)",
+            "INSERT INTO window_snapshot (owner, conversation, automatic, reason, newest, mode, tier, goals, view, at_ms)
+             VALUES (:owner, :conversation, :automatic, :reason, :newest, :mode, :tier, :goals, :view, :now)",
         )?
         .execute(named_params! {
             ":owner": tx.owner, ":conversation": id.as_str(), ":automatic": new.automatic, ":reason": new.reason,
-            ":newest": new.newest.map(|newest| newest.0), ":mode": new.mode, ":view": to_json(&new.view),
-            ":now": now_ms,
+            ":newest": new.newest.map(|newest| newest.0), ":mode": new.mode, ":tier": new.tier,
+            ":goals": new.goals.map(stored), ":view": to_json(&new.view), ":now": now_ms,
         })?;
     let number = tx.sql.last_insert_rowid();
     tx.sql
@@ -160,6 +165,8 @@ fn snapshot(row: &Row<'_>) -> Read<Snapshot> {
             reason: get(row, "reason")?,
             newest: get::<Option<i64>>(row, "newest")?.map(MessageId),
             mode: get(row, "mode")?,
+            tier: get(row, "tier")?,
+            goals: get::<Option<i64>>(row, "goals")?.map(i64::unsigned_abs),
             view: view(&get::<String>(row, "view")?)?,
         },
         at_ms: get(row, "at_ms")?,
