@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::stream::{self, BoxStream, StreamExt};
-use limpid_core::{CallId, ToolCall};
+use limpid_core::{CallId, ToolCall, Usage};
 use limpid_model::script::Script;
 use limpid_model::{FinishReason, Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared, ScriptedModel};
+use limpid_prompt::count::Estimate;
 use tokio_util::sync::CancellationToken;
 
 /// What a model says to one request.
@@ -25,19 +26,39 @@ pub enum Said {
 pub struct Talker {
     body: ScriptedModel,
     answer: Box<dyn Fn(&ModelCall) -> Said + Send + Sync>,
-    sent: Mutex<Vec<Arc<limpid_prompt::Prompt>>>,
+    /// Input tokens that it reports for each of the plain estimate, in hundredths; none: it reports nothing.
+    counts: Option<usize>,
+    sent: Mutex<Vec<ModelCall>>,
 }
 
 impl Talker {
     /// A model of which this is known, and how it answers.
     pub fn new(card: ModelCard, answer: impl Fn(&ModelCall) -> Said + Send + Sync + 'static) -> Self {
         let body = ScriptedModel::with_card(card, Script::default());
-        Self { body, answer: Box::new(answer), sent: Mutex::default() }
+        Self { body, answer: Box::new(answer), counts: None, sent: Mutex::default() }
+    }
+
+    /// The same, as a provider that counts so many hundredths of what the plain estimate does.
+    #[must_use]
+    pub fn counting(self, hundredths: usize) -> Self {
+        Self { counts: Some(hundredths), ..self }
     }
 
     /// The prompts that were sent since this was asked last.
     pub fn take_sent(&self) -> Vec<Arc<limpid_prompt::Prompt>> {
+        self.take_calls().into_iter().map(|call| call.prompt).collect()
+    }
+
+    /// The calls that were made since this was asked last.
+    pub fn take_calls(&self) -> Vec<ModelCall> {
         std::mem::take(&mut *self.sent.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What it reports of a prompt.
+    fn usage(&self, call: &ModelCall) -> Option<ModelEvent> {
+        let estimate = call.prompt.totals_by(&Estimate::default()).total;
+        let input = (estimate * self.counts? / 100) as u64;
+        Some(ModelEvent::Usage(Usage { input, ..Usage::default() }))
     }
 }
 
@@ -52,7 +73,8 @@ impl Model for Talker {
 
     fn send(&self, prepared: Prepared, _: CancellationToken) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
         let said = (self.answer)(&prepared.call);
-        self.sent.lock().unwrap_or_else(PoisonError::into_inner).push(prepared.call.prompt);
+        let usage = self.usage(&prepared.call);
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner).push(prepared.call);
         let events = match said {
             Said::Text(text) => vec![Ok(ModelEvent::Text(text)), Ok(ModelEvent::End(FinishReason::Stop))],
             Said::Calls(calls) => {
@@ -65,6 +87,6 @@ impl Model for Talker {
             Said::Error(error) => vec![Err(error)],
             Said::Silence => return stream::pending().boxed(),
         };
-        stream::iter(events).boxed()
+        stream::iter(usage.into_iter().map(Ok).chain(events)).boxed()
     }
 }

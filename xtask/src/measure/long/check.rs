@@ -1,42 +1,42 @@
-//! What must hold after every turn, by recount from what was sent and from what is stored.
+//! What must hold after every turn: of what was sent, by recount from nothing. What is stored is looked at by `kept`.
 
-use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use limpid_core::{Role, UsableWindow, WindowSize};
-use limpid_prompt::Prompt;
+use limpid_model::ModelCall;
 use limpid_prompt::count::{Estimate, TokenCounter};
-use limpid_runtime::{AgentEvent, ConversationChoice, Outcome as End};
+use limpid_prompt::{Prompt, PromptMessage};
+use limpid_runtime::{Agent, AgentEvent, Outcome as End};
 
-use super::world::{REQUEST, World};
+use super::kept::Kept;
+use super::model::{GOAL, LOCKED, is_summary};
+use super::world::{GOAL_REQUEST, GOAL_TURN, REQUEST, Turn, World};
 use super::{Case, Outcome};
-
-/// Percent of what is available that a conversation has at most after a compaction (OLLM-122).
-const AFTERWARDS: u64 = 60;
 
 /// Calls of a model that one compaction makes at most (OLLM-095).
 const CALLS: usize = 3;
 
-/// Turns after which the whole store is compared.
-const EVERY: u32 = 50;
+/// Milliseconds that a new message waits at most (OLLM-122).
+const WAIT: u64 = 90_000;
 
 /// What was checked so far.
 pub(super) struct Checked {
     case: Case,
     pub(super) outcome: Outcome,
-    /// Compactions that were seen.
-    seen: i64,
-    messages: usize,
+    pub(super) kept: Kept,
+    /// Stands for everything that was sent, in its order.
+    sent: DefaultHasher,
 }
 
 impl Checked {
     pub(super) fn new(case: Case) -> Self {
-        Self { case, outcome: Outcome::default(), seen: 0, messages: 0 }
+        Self { case, outcome: Outcome::default(), kept: Kept::new(case), sent: DefaultHasher::new() }
     }
 
     /// Checks everything after a turn.
-    pub(super) async fn turn(&mut self, world: &mut World, turn: u32, last: &AgentEvent) -> Result<(), String> {
+    pub(super) async fn turn(&mut self, world: &World, agent: &Agent, turn: u32, ended: &Turn) -> Result<(), String> {
         self.outcome.turns += 1;
-        match last {
+        match &ended.last {
             AgentEvent::Done { outcome: End::Answered { .. }, .. } => {}
             AgentEvent::Done { outcome: End::Failed { message, .. }, .. } if turn == 0 => {
                 self.outcome.too_small = Some(message.clone());
@@ -44,43 +44,82 @@ impl Checked {
             }
             other => self.wrong(turn, &format!("not answered: {other:?}")),
         }
-        let sent = world.model.take_sent();
-        let (summaries, chats): (Vec<_>, Vec<_>) =
-            sent.iter().partition(|prompt| matches!(prompt.path(), "summarize" | "merge-summaries"));
-        for prompt in sent.iter() {
-            self.size(turn, prompt);
+        let calls = world.model.take_calls();
+        let (summaries, chats): (Vec<&ModelCall>, Vec<&ModelCall>) =
+            calls.iter().partition(|call| is_summary(call.prompt.path()));
+        for call in &calls {
+            self.note(&call.prompt);
+            self.size(turn, call);
         }
-        for prompt in &chats {
-            self.shape(turn, prompt);
+        for call in &chats {
+            self.shape(turn, &call.prompt);
+            self.holds(turn, &call.prompt);
         }
-        if summaries.len() > CALLS {
-            self.wrong(turn, &format!("{} calls for summaries between two answers", summaries.len()));
+        if ended.waited > WAIT {
+            self.wrong(turn, &format!("{} ms were waited for summaries", ended.waited));
         }
-        self.view(world, turn).await
+        let last = chats.last().map(|call| &*call.prompt);
+        let found = self.kept.turn(agent, turn, last).await?;
+        // A program that was killed in a compaction does it again before the next turn.
+        let compactions = found.compactions.max(1) + usize::from(ended.is_killed);
+        if summaries.len() > CALLS * compactions + found.rollovers {
+            self.wrong(turn, &format!("{} calls for summaries in {compactions} compactions", summaries.len()));
+        }
+        if ended.is_killed && found.compactions > 0 {
+            self.wrong(turn, "a compaction that was killed has changed something");
+        }
+        self.outcome.compactions += found.compactions as u64;
+        self.outcome.rollovers += found.rollovers as u64;
+        found.wrong.iter().for_each(|what| self.wrong(turn, what));
+        Ok(())
     }
 
-    fn size(&mut self, turn: u32, prompt: &Prompt) {
+    /// Checks that a start of the program has changed nothing (OLLM-123).
+    pub(super) async fn started(&mut self, agent: &Agent, turn: u32) -> Result<(), String> {
+        for what in self.kept.started(agent).await? {
+            self.wrong(turn, &what);
+        }
+        Ok(())
+    }
+
+    /// Stands for everything that was sent.
+    pub(super) fn sent(&self) -> u64 {
+        self.sent.finish()
+    }
+
+    fn note(&mut self, prompt: &Prompt) {
+        prompt.path().hash(&mut self.sent);
+        for message in prompt.messages() {
+            (message.role().as_str(), message.text(), message.call_id()).hash(&mut self.sent);
+            message.calls().iter().for_each(|call| (&call.id, &call.name, &call.arguments).hash(&mut self.sent));
+        }
+        prompt.tools().iter().for_each(|tool| tool.declaration().hash(&mut self.sent));
+    }
+
+    /// A request leaves room for its reply, and the reply may have just that (OLLM-087, OLLM-118).
+    fn size(&mut self, turn: u32, call: &ModelCall) {
         let usable = UsableWindow::default_for(WindowSize(self.case.window)).0 as usize;
-        let room = match prompt.path() {
-            "summarize" | "merge-summaries" => usable,
-            _ => usable - (usable / 4).min(4096),
-        };
-        let total = total(prompt);
-        self.outcome.largest = self.outcome.largest.max(total * 100 / room);
-        if total > room {
-            self.wrong(turn, &format!("{} of {total} tokens where {room} fit", prompt.path()));
+        let reply = call.sampling.max_output.map_or(usable, |most| most as usize);
+        let total = total(&call.prompt);
+        let path = call.prompt.path();
+        if !is_summary(path) {
+            let reserve = (usable / 4).min(4096);
+            self.outcome.largest = self.outcome.largest.max(total * 100 / (usable - reserve));
+            if reply != reserve {
+                self.wrong(turn, &format!("a reply may have {reply} tokens where {reserve} are kept for it"));
+            }
+        }
+        if total + reply > usable {
+            self.wrong(turn, &format!("{path} of {total} tokens and a reply of {reply} where {usable} fit"));
         }
     }
 
+    /// One system message, first; calls and results in pairs (OLLM-119).
     fn shape(&mut self, turn: u32, prompt: &Prompt) {
         let messages = prompt.messages();
         let system: Vec<usize> = (0..messages.len()).filter(|&at| messages[at].role() == Role::System).collect();
         if system != [0] {
             self.wrong(turn, &format!("system messages at {system:?}"));
-        }
-        let whole: String = messages.iter().map(limpid_prompt::PromptMessage::text).collect::<Vec<_>>().join("\n");
-        if !whole.contains(REQUEST) {
-            self.wrong(turn, "the request that began the work is lost");
         }
         let mut open: Vec<&str> = Vec::new();
         for message in messages {
@@ -94,53 +133,17 @@ impl Checked {
         }
     }
 
-    async fn view(&mut self, world: &World, turn: u32) -> Result<(), String> {
-        let fault = |error: limpid_runtime::AgentError| error.to_string();
-        let found = world.agent.find_conversation(&ConversationChoice::Last).await.map_err(fault)?;
-        let Some(conversation) = found else { return Ok(()) };
-        let store = world.agent.store();
-        let read = |error: limpid_store::StoreError| error.to_string();
-        let view = store.window(&conversation.id).await.map_err(read)?;
-        let ids: HashSet<String> = view.digests.iter().map(limpid_core::Digest::id).collect();
-        if ids.len() != view.digests.len() {
-            self.wrong(turn, "two digests have one id");
+    /// The message that began the work, the goal and its locked decision are there (OLLM-092, OLLM-120).
+    fn holds(&mut self, turn: u32, prompt: &Prompt) {
+        let whole = prompt.messages().iter().map(PromptMessage::text).collect::<Vec<_>>().join("\n");
+        let needed = match turn {
+            0..GOAL_TURN => &[REQUEST][..],
+            GOAL_TURN => &[GOAL_REQUEST],
+            _ => &[GOAL_REQUEST, GOAL, LOCKED],
+        };
+        for text in needed.iter().filter(|text| !whole.contains(**text)) {
+            self.wrong(turn, &format!("lost in a request: {text}"));
         }
-        if view.digests.windows(2).any(|pair| pair[0].last >= pair[1].first) {
-            self.wrong(turn, "ranges of digests meet");
-        }
-        let counter = Estimate::default();
-        for digest in &view.digests {
-            if counter.count(&digest.text) != digest.tokens as usize {
-                self.wrong(
-                    turn,
-                    &format!("{} is {} tokens, not {}", digest.id(), counter.count(&digest.text), digest.tokens),
-                );
-            }
-        }
-        let events = store.window_events(&conversation.id, 20).await.map_err(read)?.rows;
-        let fresh: Vec<_> =
-            events.iter().filter(|event| event.id > self.seen && event.new.kind == "compaction").collect();
-        let newest: HashSet<_> = fresh.iter().map(|event| event.new.newest).collect();
-        if newest.len() != fresh.len() {
-            self.wrong(turn, "two compactions after one answer");
-        }
-        if let Some(last) = fresh.first().filter(|event| event.new.failure.is_none()) {
-            let available = world.agent.context(&ConversationChoice::Last).await.map_err(fault)?.ledger.available();
-            if last.new.after * 100 > available as u64 * AFTERWARDS {
-                self.wrong(turn, &format!("{} of {available} tokens after a compaction", last.new.after));
-            }
-        }
-        self.outcome.compactions += fresh.len() as u64;
-        self.seen = events.first().map_or(self.seen, |event| event.id.max(self.seen));
-        if turn.is_multiple_of(EVERY) || turn + 1 == self.case.turns {
-            let all = store.messages(&conversation.id, None).await.map_err(read)?.rows;
-            let asked = all.iter().filter(|row| row.message.role == Role::User).count();
-            if asked != turn as usize + 1 || all.len() < self.messages {
-                self.wrong(turn, &format!("{asked} messages of the person's are stored"));
-            }
-            self.messages = all.len();
-        }
-        Ok(())
     }
 
     fn wrong(&mut self, turn: u32, what: &str) {
@@ -151,9 +154,9 @@ impl Checked {
 }
 
 /// Tokens of a prompt, counted from nothing.
-fn total(prompt: &Prompt) -> usize {
+pub(super) fn total(prompt: &Prompt) -> usize {
     let counter = Estimate::default();
-    let message = |message: &limpid_prompt::PromptMessage| {
+    let message = |message: &PromptMessage| {
         let calls = message.calls().iter().map(|call| counter.count(&call.name) + counter.count(&call.arguments));
         counter.count(message.text()) + calls.sum::<usize>()
     };

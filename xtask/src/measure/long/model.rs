@@ -1,8 +1,17 @@
-//! The model of a simulated conversation: it answers at any length, calls a tool, and summarises badly.
+//! The model of a simulated conversation: it answers at any length, calls a tool, works at a goal, and summarises badly.
+
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use limpid_core::{FailureClass, Role, ToolProtocol, UsableWindow, WindowSize};
 use limpid_model::{ModelCall, ModelCard, ModelError};
 use limpid_testkit::Said;
+use tokio::sync::Notify;
+
+/// What the model makes its goal when the person asks for it.
+pub(super) const GOAL: &str = "Raise the lantern to 41 metres";
+
+/// What it decides for good.
+pub(super) const LOCKED: &str = "Granite only, never brick";
 
 /// In which way summaries are bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,9 +47,36 @@ impl Summariser {
     }
 }
 
-/// Whether a conversation at this window calls tools: their declarations take more than the smallest windows have.
-pub(super) const fn has_tools(window: u32) -> bool {
-    window >= 16_384
+/// The moment in which a program is killed: the next time that it waits for a summary. And when nothing will come.
+#[derive(Debug, Default)]
+pub(super) struct Trap {
+    is_set: AtomicBool,
+    sprung: Notify,
+    silent: Notify,
+}
+
+impl Trap {
+    pub(super) fn set(&self, is_set: bool) {
+        self.is_set.store(is_set, Ordering::SeqCst);
+    }
+
+    /// Waits until the program waits for a summary.
+    pub(super) async fn sprung(&self) {
+        self.sprung.notified().await;
+    }
+
+    /// Waits until the model says nothing.
+    pub(super) async fn silent(&self) {
+        self.silent.notified().await;
+    }
+
+    fn springs(&self) -> bool {
+        let springs = self.is_set.swap(false, Ordering::SeqCst);
+        if springs {
+            self.sprung.notify_one();
+        }
+        springs
+    }
 }
 
 /// What is known of the model.
@@ -51,17 +87,31 @@ pub(super) fn card(window: u32) -> ModelCard {
         local: false,
         window: Some(WindowSize(window)),
         usable_window: Some(UsableWindow::default_for(WindowSize(window))),
-        tools: if has_tools(window) { ToolProtocol::Native } else { ToolProtocol::None },
+        tools: ToolProtocol::Native,
         thinking: false,
         vision: false,
         price: None,
     }
 }
 
-/// What it says. The person's words say how: `answer N` or `call N`.
-pub(super) fn answer(summariser: Summariser, call: &ModelCall) -> Said {
-    if matches!(call.prompt.path(), "summarize" | "merge-summaries") {
-        return summariser.say(call);
+/// Whether a request is one for a summary.
+pub(super) fn is_summary(path: &str) -> bool {
+    matches!(path, "summarize" | "merge-summaries" | "state-snapshot")
+}
+
+/// What it says. The person's words say how: `#answer N`, `#call N`, `#goal`, `#work N`.
+pub(super) fn answer(summariser: Summariser, trap: &Trap, call: &ModelCall) -> Said {
+    if is_summary(call.prompt.path()) {
+        // A note is asked for within a turn, a summary between two.
+        let springs = call.prompt.path() != "state-snapshot" && trap.springs();
+        if springs {
+            return Said::Silence;
+        }
+        let said = summariser.say(call);
+        if matches!(said, Said::Silence) {
+            trap.silent.notify_one();
+        }
+        return said;
     }
     let messages = call.prompt.messages();
     let newest = messages.iter().rev().find(|message| message.role() == Role::User);
@@ -71,12 +121,17 @@ pub(super) fn answer(summariser: Summariser, call: &ModelCall) -> Said {
         rest.split(|c: char| !c.is_ascii_digit()).next()?.parse::<usize>().ok()
     };
     let was_called = messages.last().is_some_and(|message| message.role() == Role::Tool);
-    match number("#call ") {
-        Some(size) if !was_called && !call.prompt.offered().is_empty() => {
-            Said::Calls(vec![("dump".to_owned(), format!(r#"{{"characters":{size}}}"#))])
-        }
-        _ => Said::Text(words(number("#answer ").unwrap_or(60))),
+    if let Some(size) = number("#call ").filter(|_| !was_called && !call.prompt.offered().is_empty()) {
+        return Said::Calls(vec![("dump".to_owned(), format!(r#"{{"characters":{size}}}"#))]);
     }
+    let mut said = words(number("#answer ").unwrap_or(60));
+    if text.contains("#goal") {
+        said.push_str(&format!("\n[GOAL] {GOAL}\n[CHECKPOINT] Light the lamp\n[DECISION] {LOCKED} - LOCKED"));
+    }
+    if let Some(course) = number("#work ") {
+        said.push_str(&format!("\n[ARTIFACT] Created stones/course{course}.md\n[NEXT] Light the lamp"));
+    }
+    Said::Text(said)
 }
 
 /// About so many tokens of an answer.

@@ -1,0 +1,230 @@
+//! What must hold of what is stored, and of its likeness to what was sent.
+
+use std::collections::{BTreeMap, HashSet};
+
+use limpid_core::goal::{GoalStatus, Goals};
+use limpid_core::{ConversationId, Role, WindowView};
+use limpid_prompt::count::{Estimate, TokenCounter};
+use limpid_prompt::{Prompt, PromptMessage};
+use limpid_runtime::{Agent, ConversationChoice, PreviewRequest};
+use limpid_store::{StoredMessage, WindowEvent};
+
+use super::Case;
+use super::check::total;
+use super::model::{GOAL, LOCKED};
+use super::world::{GOAL_TURN, files_after};
+
+/// Percent of what is available that a conversation has at most after a compaction (OLLM-122).
+const AFTERWARDS: u64 = 60;
+
+/// Turns after which the whole store is compared.
+const EVERY: u32 = 50;
+
+/// What the store held after the last turn.
+pub(super) struct Kept {
+    case: Case,
+    view: WindowView,
+    /// The newest change of the window that was seen.
+    seen: i64,
+    messages: usize,
+    /// Everything that the next request is made from, in words.
+    state: Option<String>,
+}
+
+/// What was found after a turn.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) compactions: usize,
+    pub(super) rollovers: usize,
+    pub(super) wrong: Vec<String>,
+}
+
+impl Kept {
+    pub(super) fn new(case: Case) -> Self {
+        Self { case, view: WindowView::default(), seen: 0, messages: 0, state: None }
+    }
+
+    /// Checks the store after a turn. `last` is what was sent last in it.
+    pub(super) async fn turn(&mut self, agent: &Agent, turn: u32, last: Option<&Prompt>) -> Result<Found, String> {
+        let mut found = Found::default();
+        let Some(conversation) = agent.find_conversation(&ConversationChoice::Last).await.map_err(fault)? else {
+            return Ok(found);
+        };
+        let store = agent.store();
+        let view = store.window(&conversation.id).await.map_err(fault)?;
+        let events = store.window_events(&conversation.id, 20).await.map_err(fault)?.rows;
+        let fresh: Vec<&WindowEvent> = events.iter().filter(|event| event.id > self.seen).collect();
+        self.digests(&view, &mut found.wrong);
+        self.compactions(agent, &fresh, &mut found).await?;
+        self.sent_is_stored(agent, &conversation.id, &fresh, last, &mut found.wrong).await?;
+        goal(agent, turn, &mut found.wrong).await?;
+        if !fresh.is_empty() || turn.is_multiple_of(EVERY) {
+            self.recount(agent, &mut found.wrong).await?;
+        }
+        if turn.is_multiple_of(EVERY) || turn + 1 == self.case.turns {
+            let all = store.messages(&conversation.id, None).await.map_err(fault)?.rows;
+            let asked = all.iter().filter(|row| row.message.role == Role::User).count();
+            if asked != turn as usize + 1 || all.len() < self.messages {
+                found.wrong.push(format!("{asked} messages of the person's are stored"));
+            }
+            self.messages = all.len();
+        }
+        self.seen = events.first().map_or(self.seen, |event| event.id.max(self.seen));
+        self.view = view;
+        Ok(found)
+    }
+
+    /// Takes note of everything that the next request is made from.
+    pub(super) async fn hold(&mut self, agent: &Agent) -> Result<(), String> {
+        self.state = Some(state(agent).await?);
+        Ok(())
+    }
+
+    /// Says what a start of the program has changed.
+    pub(super) async fn started(&mut self, agent: &Agent) -> Result<Vec<String>, String> {
+        let Some(before) = self.state.take() else { return Ok(Vec::new()) };
+        let now = state(agent).await?;
+        Ok(if now == before { Vec::new() } else { vec![format!("a start changed {before} to {now}")] })
+    }
+
+    /// Digests have names of their own, ranges that never meet, counts that are true, and never grow (OLLM-098,
+    /// OLLM-121).
+    fn digests(&self, view: &WindowView, wrong: &mut Vec<String>) {
+        let ids: HashSet<String> = view.digests.iter().map(limpid_core::Digest::id).collect();
+        if ids.len() != view.digests.len() {
+            wrong.push("two digests have one id".to_owned());
+        }
+        if view.digests.windows(2).any(|pair| pair[0].last >= pair[1].first) {
+            wrong.push("ranges of digests meet".to_owned());
+        }
+        if view.digests.last().map(|digest| digest.last) > view.through {
+            wrong.push("a digest stands for what is shown".to_owned());
+        }
+        let before: BTreeMap<String, u32> =
+            self.view.digests.iter().map(|digest| (digest.id(), digest.tokens)).collect();
+        let counter = Estimate::default();
+        for digest in &view.digests {
+            let tokens = counter.count(&digest.text);
+            if tokens != digest.tokens as usize {
+                wrong.push(format!("{} is {tokens} tokens, not {}", digest.id(), digest.tokens));
+            }
+            // The one summary of a profile that keeps one takes in more each time.
+            if before.get(&digest.id()).is_some_and(|before| digest.tokens > *before) {
+                wrong.push(format!("{} has grown", digest.id()));
+            }
+        }
+    }
+
+    /// At most one compaction an answer, after it was whole, and with room afterwards (OLLM-089, OLLM-122).
+    async fn compactions(&self, agent: &Agent, fresh: &[&WindowEvent], found: &mut Found) -> Result<(), String> {
+        let compactions: Vec<&&WindowEvent> = fresh.iter().filter(|event| event.new.kind == "compaction").collect();
+        found.compactions = compactions.len();
+        found.rollovers = fresh.iter().filter(|event| event.new.kind == "rollover").count();
+        let newest: HashSet<_> = compactions.iter().map(|event| event.new.newest).collect();
+        if newest.len() != compactions.len() {
+            found.wrong.push("two compactions after one answer".to_owned());
+        }
+        if let Some(last) = fresh.first().filter(|event| event.new.kind == "compaction" && event.new.failure.is_none())
+        {
+            let report = agent.context(&ConversationChoice::Last).await.map_err(fault)?;
+            let available = report.ledger.available();
+            if last.new.after * 100 > available as u64 * AFTERWARDS {
+                found.wrong.push(format!("{} of {available} tokens after a compaction", last.new.after));
+            }
+        }
+        Ok(())
+    }
+
+    /// The ledger is the count of the next request (OLLM-086, OLLM-121).
+    async fn recount(&self, agent: &Agent, wrong: &mut Vec<String>) -> Result<(), String> {
+        let ledger = agent.context(&ConversationChoice::Last).await.map_err(fault)?.ledger;
+        let request = PreviewRequest { conversation: ConversationChoice::Last, ..PreviewRequest::default() };
+        let counted = total(&agent.prompt_preview(request).await.map_err(fault)?);
+        if ledger.total() != counted {
+            wrong.push(format!("the ledger has {} tokens, the request {counted}: {ledger:?}", ledger.total()));
+        }
+        Ok(())
+    }
+
+    /// What was sent last is what is stored and shown, message for message (OLLM-119).
+    async fn sent_is_stored(
+        &self,
+        agent: &Agent,
+        id: &ConversationId,
+        fresh: &[&WindowEvent],
+        last: Option<&Prompt>,
+        wrong: &mut Vec<String>,
+    ) -> Result<(), String> {
+        let Some(prompt) = last else { return Ok(()) };
+        let all = agent.store().messages(id, self.view.through).await.map_err(fault)?.rows;
+        let Some(answer) = all.last().map(|row| row.id) else { return Ok(()) };
+        // The view of that request: what changed after the answer was not there yet.
+        let changed = fresh.iter().filter(|event| event.new.newest.is_some_and(|newest| newest < answer));
+        let view = changed.filter_map(|event| event.new.view.as_ref()).next().unwrap_or(&self.view);
+        let rows: Vec<&StoredMessage> = all.iter().filter(|row| row.id < answer && view.shows(row.id)).collect();
+        let is_note =
+            |message: &PromptMessage| message.parts().iter().any(|part| matches!(part.section(), "pin" | "digests"));
+        let sent: Vec<&PromptMessage> =
+            prompt.messages().iter().filter(|message| message.role() != Role::System && !is_note(message)).collect();
+        if sent.len() != rows.len() {
+            wrong.push(format!("{} messages were sent, {} are stored and shown", sent.len(), rows.len()));
+            return Ok(());
+        }
+        for (sent, row) in sent.iter().zip(&rows) {
+            let is_whole = view.limit_of(row.id, row.message.role == Role::Tool).is_none();
+            let is_foreign = row.message.trust.is_foreign();
+            let is_same = sent.role() == row.message.role
+                && sent.call_id() == row.message.call_id.as_ref().map(limpid_core::CallId::as_str)
+                && (is_foreign || !is_whole || sent.text() == row.message.text);
+            if !is_same {
+                let (sent, stored) = (start(sent.text()), start(&row.message.text));
+                wrong.push(format!("message {}: sent {sent:?}, stored {stored:?}", row.id));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The goal is that of its log, and nothing that a stranger or the person wrote has changed it (OLLM-120).
+async fn goal(agent: &Agent, turn: u32, wrong: &mut Vec<String>) -> Result<(), String> {
+    let goals = agent.goals(&ConversationChoice::Last).await.map_err(fault)?;
+    if turn < GOAL_TURN {
+        return Ok(());
+    }
+    let history = agent.goal_history(&ConversationChoice::Last).await.map_err(fault)?;
+    if Goals::fold(&history.records).0 != goals || !history.troubles.is_empty() {
+        wrong.push("the goal is not that of its log".to_owned());
+    }
+    let [goal] = goals.history() else {
+        wrong.push(format!("there are {} goals", goals.history().len()));
+        return Ok(());
+    };
+    let decisions: Vec<_> = goal.decisions().iter().map(|one| (one.description(), one.is_locked())).collect();
+    let files = files_after(turn);
+    if goal.description() != GOAL
+        || goal.status() != GoalStatus::Active
+        || decisions != [(LOCKED, true)]
+        || goal.artifacts().len() != files
+    {
+        wrong.push(format!("the goal should have {files} files and one decision: {goal:?}"));
+    }
+    Ok(())
+}
+
+/// Everything that the next request of the conversation is made from.
+async fn state(agent: &Agent) -> Result<String, String> {
+    let choice = ConversationChoice::Last;
+    let report = agent.context(&choice).await.map_err(fault)?;
+    let goals = agent.goals(&choice).await.map_err(fault)?;
+    let tiers = agent.tiers(&choice).await.map_err(fault)?;
+    let mode = &report.conversation.mode;
+    Ok(format!("{:?} {} {:?} {mode:?} {tiers} {goals:?}", report.ledger, report.shown, report.view))
+}
+
+fn start(text: &str) -> String {
+    text.chars().take(60).collect()
+}
+
+fn fault(error: impl ToString) -> String {
+    error.to_string()
+}
