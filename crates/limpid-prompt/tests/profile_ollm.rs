@@ -4,6 +4,8 @@
 
 mod kit;
 
+use std::collections::BTreeSet;
+
 use kit::{exact, included, part, profile, render, render_with, sections, system, tools, user};
 use limpid_core::Tier;
 use limpid_prompt::inputs::{
@@ -250,6 +252,20 @@ fn a_digest_is_asked_for_with_the_goal_and_what_to_preserve() {
     let without = ollm("summarize", &Inputs { summarize, ..Inputs::default() });
     assert!(user(&without).starts_with("Summarise"), "{}", user(&without));
     assert!(user(&without).contains("\nPreserve:\n"));
+}
+
+// OLLM-090
+#[test]
+fn a_mode_adds_its_focus_to_every_request_for_a_summary() {
+    let texts = ["summarize", "merge-summaries", "state-snapshot"].map(|path| {
+        let of_mode = |mode: &str| user(&ollm(path, &Inputs { mode: mode.to_owned(), ..Inputs::default() })).to_owned();
+        let focus = |text: String| text.lines().find(|line| line.starts_with("Focus: ")).map(str::to_owned);
+        ["assistant", "user", "developer", "debugger", "planning"].map(of_mode).map(focus)
+    });
+    assert_eq!(texts[0][..2], [None, None], "these two have no work of their own to look at");
+    let focus: BTreeSet<_> = texts[0][2..].iter().flatten().collect();
+    assert_eq!(focus.len(), 3, "{texts:?}");
+    assert!(texts[0] == texts[1] && texts[0] == texts[2]);
 }
 
 // OLLM-014 OLLM-019

@@ -163,7 +163,7 @@ impl Worker {
         }
         gathered.past.unanswered = earlier(inner, waiting).iter().map(|row| convert::in_flight(&row.message)).collect();
         let counter = inner.counter(&card).await?;
-        inner.make_room(lease, &mut gathered, &card, counter).await?;
+        inner.make_room(lease, &mut gathered, &*models[0], counter).await?;
         let tier = effective(&gathered.profile, &gathered.path, &gathered.inputs);
         gathered.notices.extend(notice);
         gathered.notices.extend(inner.stand_in(&gathered.profile, mode, tier).await?);

@@ -122,14 +122,17 @@ impl Inner {
         self.clean(&mut inputs);
         self.gather_inbox(&mut inputs).await?;
 
-        let past = match occasion.conversation {
+        let mut past = match occasion.conversation {
             Some(conversation) => self.past(conversation, &mut notices).await?,
             None => Past::default(),
         };
         let mut kept = Session::read(occasion.conversation.and_then(|conversation| conversation.session.as_deref()));
         let mut learned = kept.clone().unwrap_or_default();
         let conversation = occasion.conversation.map(|conversation| &conversation.id);
-        self.gather_goal(conversation, &mut inputs, &mut learned, &mut notices).await?;
+        let began = self.gather_goal(conversation, &mut inputs, &mut learned, &mut notices).await?;
+        if let Some((conversation, turn)) = conversation.zip(began) {
+            past.began_with(self.store.request_of(conversation, &turn).await?);
+        }
         let defers = keeps_its_beginning(&profile) && self.config.tools.defer;
         if defers {
             inputs.tools.push(FindTools::input());

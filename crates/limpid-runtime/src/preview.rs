@@ -71,7 +71,7 @@ impl Agent {
         let prompt = recipe.render(&card)?;
         let prompt = match model {
             Some(model) => {
-                let template = model.template(&recipe.call(prompt.clone()))?;
+                let template = model.template(&recipe.call(prompt.clone(), &card))?;
                 prompt.with_template(template)
             }
             None => prompt,

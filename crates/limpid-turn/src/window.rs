@@ -13,7 +13,7 @@
 //! - [`ageing`]: digests grow shorter with time.
 //! - [`task`]: what a compaction is given and what comes of it; [`compaction`]: it, from its first question to the new
 //!   view; `pinned`: the request that stays in sight.
-//! - [`gate`]: what is done, without a model, for a request that does not fit.
+//! - [`gate`]: what is done for a request that does not fit; `rollover`: the last of it.
 
 pub mod ageing;
 pub mod check;
@@ -23,6 +23,7 @@ pub mod ledger;
 pub mod mechanical;
 mod pinned;
 pub mod quote;
+mod rollover;
 pub mod room;
 pub mod settings;
 pub mod shown;
@@ -30,8 +31,9 @@ pub mod task;
 pub mod turns;
 
 pub use compaction::Compaction;
-pub use gate::{Action, Fit, fit};
+pub use gate::{Action, Deed, Fit, fit, note_of};
 pub use ledger::{Fill, Ledger};
+pub use rollover::Note;
 pub use settings::{Budget, Kind, WindowSettings};
 pub use task::{Ask, Made, Next, Task};
 

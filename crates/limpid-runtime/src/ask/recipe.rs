@@ -9,6 +9,7 @@ use limpid_model::{ModelCall, ModelCard, ModelError, ReplyForm, Sampling, ToolUs
 use limpid_prompt::count::Estimate;
 use limpid_prompt::inputs::Inputs;
 use limpid_prompt::{Profile, Prompt, RenderRequest};
+use limpid_turn::window::settings::reserve;
 
 use crate::agent::Inner;
 use crate::convert;
@@ -69,14 +70,16 @@ impl Recipe {
         let counter = self.counter(card);
         check_window(&prompt, card, &counter)?;
         let needed = u32::try_from(tokens(&prompt, &counter)).unwrap_or(u32::MAX);
-        Ok(Ask { call: self.call(prompt), tokens: needed })
+        Ok(Ask { call: self.call(prompt, card), tokens: needed })
     }
 
-    /// The call that a prompt of this recipe makes.
-    pub(crate) fn call(&self, prompt: Prompt) -> ModelCall {
+    /// The call that a prompt of this recipe makes. Its reply may have what the window keeps free for it (OLLM-087).
+    pub(crate) fn call(&self, prompt: Prompt, card: &ModelCard) -> ModelCall {
+        let kept = card.usable_window.and_then(|usable| u32::try_from(reserve(usable)).ok());
+        let max_output = kept.into_iter().chain(self.sampling.max_output).min();
         ModelCall {
             prompt: Arc::new(prompt),
-            sampling: self.sampling,
+            sampling: Sampling { max_output, ..self.sampling },
             reply: self.reply.clone(),
             tools: self.tools.clone(),
             conversation: self.conversation.clone(),

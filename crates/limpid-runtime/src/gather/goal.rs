@@ -1,10 +1,10 @@
 //! The goal as prompts show it, and when its tools are offered.
 
 use jiff::Timestamp;
-use limpid_core::ConversationId;
 use limpid_core::goal::{
     Artifact, ArtifactAction, ArtifactKind, Checkpoint, CheckpointStatus, Decision, Goal, GoalStatus, Priority, cue,
 };
+use limpid_core::{ConversationId, TurnId};
 use limpid_prompt::inputs::{
     ArtifactInput, ArtifactType, CheckpointInput, DecisionInput, GoalInput, Inputs, {self as inputs},
 };
@@ -18,19 +18,20 @@ pub(crate) const GROUP: &str = "goals";
 
 impl Inner {
     /// Fills in the goal of a conversation, and takes its tools away where nobody has asked for goals (OLLM-076).
-    /// `session` learns that somebody has.
+    /// `session` learns that somebody has. Returns the turn that the goal began in, where one did.
     pub(super) async fn gather_goal(
         &self,
         conversation: Option<&ConversationId>,
         inputs: &mut Inputs,
         session: &mut Session,
         notices: &mut Vec<String>,
-    ) -> Result<(), AgentError> {
-        let mut is_used = false;
+    ) -> Result<Option<TurnId>, AgentError> {
+        let (mut is_used, mut began) = (false, None);
         if let Some(conversation) = conversation {
             let kept = self.goal_book().goals(conversation).await?;
             is_used = !kept.goals.history().is_empty();
             inputs.goal = kept.goals.shown().map(goal_input);
+            began = kept.goals.shown().and_then(|goal| goal.turn().cloned());
             notices.extend(kept.troubles);
         }
         session.goals_asked_for |= cue::asks_for_goals(&inputs.user_message);
@@ -38,7 +39,7 @@ impl Inner {
         if is_quiet && !is_used && !session.goals_asked_for {
             inputs.tools.retain(|tool| tool.group != GROUP);
         }
-        Ok(())
+        Ok(began)
     }
 
     /// The goal that a conversation's prompts show.

@@ -44,10 +44,7 @@ impl SlashCommand for Compact {
                     scene.says(format!("This moment is kept as {}; `/compact restore {0}` goes back to it.", kept.id))
                 );
             }
-            ["restore", number] => {
-                let wrong = |_| AgentError::Invalid(format!("`{number}` is no number; `/context` lists kept moments"));
-                scene.agent.restore_snapshot(&choice, number.parse().map_err(wrong)?).await?
-            }
+            ["restore", moment] => return super::context::restore(scene, moment).await,
             _ => return Err(AgentError::Invalid(format!("/compact takes {}", self.arguments()))),
         };
         Ok(scene.says(report.to_string()).after(conversation, &["window"]))

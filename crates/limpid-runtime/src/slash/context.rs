@@ -9,7 +9,7 @@ use crate::error::AgentError;
 use crate::preview::PreviewRequest;
 use crate::settle::Settled;
 
-/// Shows how full the window is, or chooses its size (OLLM-018, OLLM-026).
+/// Shows how full the window is, chooses its size (OLLM-018, OLLM-026), or goes back to a kept moment (OLLM-103).
 pub(super) struct Context;
 
 #[async_trait]
@@ -19,16 +19,16 @@ impl SlashCommand for Context {
     }
 
     fn arguments(&self) -> &'static str {
-        "[size TOKENS | size default]"
+        "[size TOKENS | size default | restore N]"
     }
 
     fn help(&self) -> &'static str {
-        "Show how full the window is, or choose its size"
+        "Show how full the window is, choose its size, or go back to a kept moment"
     }
 
     async fn words(&self, _scene: &Scene<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
         let words: &[&str] = match before {
-            [] => &["size"],
+            [] => &["size", "restore"],
             ["size"] => &["2K", "4K", "8K", "16K", "32K", "64K", "128K", "default"],
             _ => &[],
         };
@@ -40,6 +40,7 @@ impl SlashCommand for Context {
             [] => show(scene).await,
             ["size", "default"] => resize(scene, None).await,
             ["size", size] => resize(scene, Some(read_size(size)?)).await,
+            ["restore", moment] => restore(scene, moment).await,
             _ => Err(AgentError::Invalid(format!("/context takes {}", self.arguments()))),
         }
     }
@@ -57,6 +58,17 @@ async fn show(scene: &Scene<'_>) -> Result<SlashReply, AgentError> {
     let Some(conversation) = scene.conversation.as_ref() else { return Ok(scene.says(head)) };
     let report = scene.agent.context(&ConversationChoice::Id(conversation.id.clone())).await?;
     Ok(scene.says(format!("{head}\n{report}")))
+}
+
+/// Goes back to a kept moment (OLLM-103).
+pub(super) async fn restore(scene: &Scene<'_>, moment: &str) -> Result<SlashReply, AgentError> {
+    let Some(conversation) = scene.conversation.as_ref() else {
+        return Ok(scene.says("There is no conversation yet."));
+    };
+    let wrong = |_| AgentError::Invalid(format!("`{moment}` is no number; `/context` lists kept moments"));
+    let choice = ConversationChoice::Id(conversation.id.clone());
+    let report = scene.agent.restore_snapshot(&choice, moment.parse().map_err(wrong)?).await?;
+    Ok(scene.says(report.to_string()).after(conversation, &["window"]))
 }
 
 async fn resize(scene: &Scene<'_>, size: Option<WindowSize>) -> Result<SlashReply, AgentError> {

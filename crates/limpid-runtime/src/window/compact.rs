@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limpid_core::{Entry, Role, Trust};
+use limpid_core::{Entry, MessageId, Role, Tier, Trust, WindowView};
 use limpid_model::Model;
 use limpid_store::{Conversation, Lease, NewSnapshot, NewWindowEvent, WindowEvent};
 use limpid_turn::window::{Fill, Ledger, Made, Task};
@@ -17,6 +17,9 @@ use crate::sizing::frame_of;
 
 /// Percent of what is available that a conversation has at most after a compaction (OLLM-122).
 const AFTERWARDS: usize = 60;
+
+/// Percent of what is available that a conversation grows after a compaction that freed nothing before another is tried.
+const GROWTH: u64 = 10;
 
 /// A conversation between two turns: what the next request would be made from.
 pub(crate) struct Scene {
@@ -68,7 +71,9 @@ impl Inner {
             return Ok(());
         }
         if is_due(&scene) {
-            self.compact(lease, scene, false).await?;
+            if !self.is_hopeless(&scene).await? {
+                self.compact(lease, scene, false).await?;
+            }
             return Ok(());
         }
         if scene.ledger.fill(&scene.sizes.settings) >= Fill::Warn && self.warn_once(&lease.conversation) {
@@ -144,15 +149,30 @@ impl Inner {
     /// Keeps the moment before something is shortened (OLLM-103).
     pub(crate) async fn keep_automatic(&self, lease: &Lease, past: &Past, reason: &str) -> Result<(), AgentError> {
         let conversation = self.existing(&lease.conversation).await?;
-        let new = NewSnapshot {
-            automatic: true,
-            reason: reason.to_owned(),
-            newest: past.entries.last().map(|entry| entry.id),
-            mode: conversation.mode,
-            view: past.view.clone(),
-        };
+        let newest = past.entries.last().map(|entry| entry.id);
+        let new = self.moment(&conversation, reason, newest, past.view.clone()).await?;
         self.store.keep_snapshot(&lease.conversation, new, self.now_ms()).await?;
         Ok(())
+    }
+
+    /// The present moment of a conversation.
+    pub(super) async fn moment(
+        &self,
+        conversation: &Conversation,
+        reason: &str,
+        newest: Option<MessageId>,
+        view: WindowView,
+    ) -> Result<NewSnapshot, AgentError> {
+        let goals = self.store.goal_log(&conversation.id).await?.records.len();
+        Ok(NewSnapshot {
+            automatic: true,
+            reason: reason.to_owned(),
+            newest,
+            mode: conversation.mode.clone(),
+            tier: frame_of(Some(conversation)).tier().map(Tier::number),
+            goals: Some(goals as u64),
+            view,
+        })
     }
 
     /// Keeps the present moment (OLLM-103).
@@ -160,6 +180,15 @@ impl Inner {
         let conversation = self.existing(&lease.conversation).await?;
         let past = self.past(&conversation, &mut Vec::new()).await?;
         self.keep_automatic(lease, &past, "every five turns").await
+    }
+
+    /// Whether the newest attempt freed nothing and little was said since: it would free nothing again, and the person
+    /// knows (LES-078).
+    async fn is_hopeless(&self, scene: &Scene) -> Result<bool, AgentError> {
+        let last = self.store.window_events(&scene.conversation.id, 1).await?.rows.into_iter().next();
+        let growth = scene.ledger.available() as u64 * GROWTH / 100;
+        let grown = |before: u64| scene.ledger.conversation() as u64 >= before + growth;
+        Ok(last.is_some_and(|last| last.new.failure.is_some() && !grown(last.new.before)))
     }
 
     /// Whether a compaction was tried since the newest message: at most one an answer (OLLM-122, LES-078).
@@ -195,7 +224,7 @@ impl Inner {
 }
 
 /// The same view with smaller shares, without a model.
-fn tighter(made: &Made, task: &Task, percent: usize, count: limpid_turn::window::Count<'_>) -> limpid_core::WindowView {
+fn tighter(made: &Made, task: &Task, percent: usize, count: limpid_turn::window::Count<'_>) -> WindowView {
     use limpid_turn::window::room::{fit_digests, shorten_to};
     let mut view = made.view.clone();
     let share = |tokens: usize| tokens * percent / 100;

@@ -3,16 +3,17 @@
 
 use std::sync::Arc;
 
-use limpid_core::{Entry, FailureClass, Message, MessageId, UsableWindow};
-use limpid_model::{ModelCard, ModelError};
+use limpid_core::{Entry, FailureClass, Message, MessageId, UsableWindow, WindowView};
+use limpid_model::{Model, ModelError};
 use limpid_prompt::count::Estimate;
 use limpid_prompt::inputs::Inputs;
 use limpid_store::{Lease, NewWindowEvent};
 use limpid_turn::window::shown::shorten;
-use limpid_turn::window::{Action, Fill, Fit, Ledger, fit};
+use limpid_turn::window::{Action, Deed, Fill, Fit, Ledger, Note, Task, fit, note_of};
 
 use super::past::{Past, running};
 use super::sizes::Sizes;
+use super::summary::Asking;
 use crate::agent::Inner;
 use crate::bus::Change;
 use crate::drive::Driver;
@@ -30,52 +31,37 @@ pub(crate) struct Running<'a> {
     pub(crate) ids: &'a [MessageId],
 }
 
+/// A request that is to fit.
+#[derive(Clone, Copy)]
+pub(crate) struct Fitting<'a> {
+    pub(crate) lease: &'a Lease,
+    pub(crate) sizes: &'a Sizes,
+    /// Who is asked for the note of a rollover.
+    pub(crate) model: &'a dyn Model,
+    pub(crate) now: Running<'a>,
+    /// Whether the model's window is known; what does not fit a window that is guessed is sent all the same.
+    pub(crate) is_known: bool,
+}
+
 impl Inner {
     /// Changes the view, if it must, so that the next request fits; then puts what it shows into the inputs.
-    pub(crate) async fn fit(
-        &self,
-        lease: &Lease,
-        sizes: &Sizes,
-        past: &mut Past,
-        inputs: &mut Inputs,
-        now: Running<'_>,
-        is_known: bool,
-    ) -> Result<Ledger, AgentError> {
-        let count = |text: &str| sizes.count(text);
-        let ahead: Vec<Entry> =
-            now.messages.iter().zip(now.ids).map(|(message, id)| Entry { id: *id, message: message.clone() }).collect();
-        past.show(inputs, &count);
-        let shown = running(&past.view, now.messages, now.ids, &count);
-        inputs.in_flight = shown.iter().map(|entry| crate::convert::in_flight(&entry.message)).collect();
+    async fn fit(&self, fitting: Fitting<'_>, past: &mut Past, inputs: &mut Inputs) -> Result<Ledger, AgentError> {
+        let Fitting { sizes, now, is_known, .. } = fitting;
+        show(sizes, now, past, inputs);
         let ledger = sizes.ledger(inputs)?;
         if ledger.fill(&sizes.settings) < Fill::Emergency {
             return Ok(ledger);
         }
+        let ahead: Vec<Entry> =
+            now.messages.iter().zip(now.ids).map(|(message, id)| Entry { id: *id, message: message.clone() }).collect();
         let task = sizes.task(past, &ahead)?;
-        let recount = |view: &_| sizes.recount(view, &task.entries, ahead.len());
-        let before = recount(&task.view);
-        let fitted = fit(&task, ahead.len(), &recount, &count);
-        match fitted {
+        let before = sizes.recount(&task.view, &task.entries, ahead.len());
+        match self.fitted(fitting, &task, past).await? {
             Fit::AsIs => {}
             Fit::With(view, actions) if self.config.window.is_on() => {
-                let after = recount(&view);
-                self.keep_automatic(lease, past, "before shortening").await?;
-                let event = NewWindowEvent {
-                    kind: "emergency".to_owned(),
-                    newest: task.entries.last().map(|entry| entry.id),
-                    before: before.conversation() as u64,
-                    after: after.conversation() as u64,
-                    steps: actions.iter().map(shown_action).collect(),
-                    view: Some(view.clone()),
-                    failure: None,
-                };
-                self.store.write_window(lease, event, self.now_ms()).await?;
-                let steps = actions.iter().map(shown_action).collect();
-                let change =
-                    Change::CompactionFinished { before: before.conversation(), after: after.conversation(), steps };
-                self.bus.send(Some(&lease.conversation), change);
-                past.entries.retain(|entry| view.through.is_none_or(|through| entry.id > through));
-                past.view = view;
+                let after = sizes.recount(&view, &task.entries, ahead.len());
+                let change = Shrunk { before, after, actions, view };
+                self.shrink(fitting.lease, &task, past, change).await?;
                 // The message that told of a changed goal may be gone; the beginning is made anew and shows it.
                 inputs.changed.stored = None;
             }
@@ -86,11 +72,66 @@ impl Inner {
                 return Err(refused(sizes, inputs, &ledger, "nothing more can be shortened").into());
             }
         }
-        past.show(inputs, &count);
-        let ahead = running(&past.view, now.messages, now.ids, &count);
-        inputs.in_flight = ahead.iter().map(|entry| crate::convert::in_flight(&entry.message)).collect();
+        show(sizes, now, past, inputs);
         sizes.ledger(inputs)
     }
+
+    /// What the gate finds. Where it rolls the window over, a model is asked for the note, unless one was asked for a
+    /// summary since the newest answer: nobody waits longer than for one compaction (OLLM-101, OLLM-122).
+    async fn fitted(&self, fitting: Fitting<'_>, task: &Task, past: &Past) -> Result<Fit, AgentError> {
+        let Fitting { lease, sizes, model, now, .. } = fitting;
+        let running = now.ids.len().min(now.messages.len());
+        let count = |text: &str| sizes.count(text);
+        let recount = |view: &_| sizes.recount(view, &task.entries, running);
+        let fitted = fit(task, running, Note::Mechanical, &recount, &count);
+        let rolls = matches!(&fitted, Fit::With(_, actions) if is_rolled(actions));
+        if !rolls || !self.config.window.is_on() || self.was_tried(lease, past).await? {
+            return Ok(fitted);
+        }
+        let Some((ask, source)) = note_of(task, running, &count) else { return Ok(fitted) };
+        let asking = Asking { model, conversation: &lease.conversation, sizes };
+        let Some(note) = self.note(&asking, &ask, source).await else { return Ok(fitted) };
+        let written = fit(task, running, Note::Written(&note), &recount, &count);
+        Ok(if matches!(written, Fit::With(..)) { written } else { fitted })
+    }
+
+    /// Keeps the moment, then shows less from here on.
+    async fn shrink(&self, lease: &Lease, task: &Task, past: &mut Past, change: Shrunk) -> Result<(), AgentError> {
+        let Shrunk { before, after, actions, view } = change;
+        let (before, after) = (before.conversation(), after.conversation());
+        let steps: Vec<String> = actions.iter().map(shown_action).collect();
+        self.keep_automatic(lease, past, "before shortening").await?;
+        let event = NewWindowEvent {
+            kind: if is_rolled(&actions) { "rollover" } else { "emergency" }.to_owned(),
+            newest: task.entries.last().map(|entry| entry.id),
+            before: before as u64,
+            after: after as u64,
+            steps: steps.clone(),
+            view: Some(view.clone()),
+            failure: None,
+        };
+        self.store.write_window(lease, event, self.now_ms()).await?;
+        self.bus.send(Some(&lease.conversation), Change::CompactionFinished { before, after, steps });
+        past.entries.retain(|entry| view.through.is_none_or(|through| entry.id > through));
+        past.view = view;
+        Ok(())
+    }
+}
+
+/// A view that shows less, and what it took.
+struct Shrunk {
+    before: Ledger,
+    after: Ledger,
+    actions: Vec<Action>,
+    view: WindowView,
+}
+
+/// Puts what a view shows of past and running turn into the inputs of a prompt.
+fn show(sizes: &Sizes, now: Running<'_>, past: &Past, inputs: &mut Inputs) {
+    let count = |text: &str| sizes.count(text);
+    past.show(inputs, &count);
+    let shown = running(&past.view, now.messages, now.ids, &count);
+    inputs.in_flight = shown.iter().map(|entry| crate::convert::in_flight(&entry.message)).collect();
 }
 
 impl Inner {
@@ -100,18 +141,21 @@ impl Inner {
         &self,
         lease: &Lease,
         gathered: &mut Gathered,
-        card: &ModelCard,
+        model: &dyn Model,
         counter: Estimate,
     ) -> Result<Ledger, AgentError> {
+        let card = model.info();
         let is_known = card.usable_window.is_some();
         let Gathered { inputs, past, profile, path, notices, .. } = gathered;
         let sizes = Sizes::new(profile, path, inputs, past, counter.clone(), card);
-        let fitted = self.fit(lease, &sizes, past, inputs, Running::default(), is_known).await;
+        let fitting = Fitting { lease, sizes: &sizes, model, now: Running::default(), is_known };
+        let fitted = self.fit(fitting, past, inputs).await;
         let Err(AgentError::Model(error)) = fitted else { return fitted };
         let Some(short) = newest_shortened(&sizes, inputs)? else { return Err(error.into()) };
         let whole = std::mem::replace(&mut inputs.user_message, short);
         let sizes = Sizes::new(profile, path, inputs, past, counter, card);
-        let ledger = self.fit(lease, &sizes, past, inputs, Running::default(), is_known).await?;
+        let fitting = Fitting { lease, sizes: &sizes, model, now: Running::default(), is_known };
+        let ledger = self.fit(fitting, past, inputs).await?;
         notices.push(format!(
             "your message has about {} tokens; the model reads its head and its tail, and the whole is kept",
             sizes.count(&whole)
@@ -127,20 +171,22 @@ impl Driver<'_> {
         if let Some(finder) = self.tools.finder() {
             place_found(&mut self.inputs.tools, &finder.found().await);
         }
-        let Some(card) = self.models.first().map(|model| model.info().clone()) else {
+        let Some(model) = self.models.first().map(Arc::clone) else {
             return Err(AgentError::Invalid("there is no model to ask".to_owned()));
         };
+        let card = model.info();
         let counter = match self.counters.get(&card.name()) {
             Some(counter) => counter.clone(),
-            None => inner.counter(&card).await?,
+            None => inner.counter(card).await?,
         };
-        let mut sizes = Sizes::new(&self.profile, &self.path, &self.inputs, &self.past, counter, &card);
+        let mut sizes = Sizes::new(&self.profile, &self.path, &self.inputs, &self.past, counter, card);
         let is_known = card.usable_window.is_some() || self.overflow.usable.is_some();
         if let Some(believed) = self.overflow.usable {
             sizes.usable = UsableWindow(believed.min(sizes.usable.0));
         }
         let now = Running { messages: self.machine.in_flight(), ids: &self.in_flight };
-        let ledger = inner.fit(self.lease, &sizes, &mut self.past, &mut self.inputs, now, is_known).await?;
+        let fitting = Fitting { lease: self.lease, sizes: &sizes, model: &*model, now, is_known };
+        let ledger = inner.fit(fitting, &mut self.past, &mut self.inputs).await?;
         self.worker.room = Some(Room::new(&ledger, &sizes, &self.past));
         Ok(ledger)
     }
@@ -182,8 +228,12 @@ fn newest_shortened(sizes: &Sizes, inputs: &Inputs) -> Result<Option<String>, Ag
     Ok(Some(shorten(&inputs.user_message, room, &count)))
 }
 
+fn is_rolled(actions: &[Action]) -> bool {
+    actions.iter().any(|action| action.what == Deed::RolledOver)
+}
+
 fn shown_action(action: &Action) -> String {
-    format!("{}: {} tokens freed", action.what, action.freed)
+    format!("{}: {} tokens freed", action.what.as_str(), action.freed)
 }
 
 /// The refusal of a request, with every size (LES-013, LES-080).

@@ -83,6 +83,13 @@ impl Past {
         Self { view, entries, typed, request, calls, unanswered: Vec::new() }
     }
 
+    /// Takes another message as the one that began the work: the one of the goal (OLLM-092).
+    pub(crate) fn began_with(&mut self, row: Option<StoredMessage>) {
+        let Some(row) = row else { return };
+        self.typed.extend(row.typed.map(|text| (row.id, text)));
+        self.request = Some(Entry { id: row.id, message: row.message });
+    }
+
     /// Puts what the view shows into the inputs of a prompt.
     pub(crate) fn show(&self, inputs: &mut Inputs, count: Count<'_>) {
         show(&self.view, &self.entries, inputs, count);

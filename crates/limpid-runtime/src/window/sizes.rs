@@ -5,8 +5,9 @@ use std::sync::Arc;
 use limpid_core::{Entry, UsableWindow, WindowView};
 use limpid_model::ModelCard;
 use limpid_prompt::count::{Estimate, TokenCounter};
-use limpid_prompt::inputs::{Digest, HistoryMessage, Inputs, Quoted};
+use limpid_prompt::inputs::{Digest, HistoryMessage, Inputs, Quoted, ToolReach};
 use limpid_prompt::{Profile, Prompt, PromptMessage, RenderRequest};
+use limpid_turn::result::READ_ON;
 use limpid_turn::window::ledger::{Digests, InFlight, Pinned, Recent, System};
 use limpid_turn::window::settings::{most_digests, reserve};
 use limpid_turn::window::{Budget, Ledger, Task, WindowSettings};
@@ -113,9 +114,10 @@ impl Sizes {
             &self.inputs,
         );
         let budget = Budget::new(&self.settings, bare.available(), frames, request);
+        let reads_on = self.inputs.tools.iter().any(|tool| tool.name == READ_ON && tool.reach != ToolReach::LeftOut);
         let began = past.request.as_ref().map(|request| (request.id, budget.pin as u32));
         Ok(Task {
-            view: WindowView { request: began, ..past.view.clone() },
+            view: WindowView { request: began, reads_on, ..past.view.clone() },
             entries: past.entries.iter().chain(running).cloned().collect(),
             typed: past.typed.clone(),
             request: past.request.clone(),

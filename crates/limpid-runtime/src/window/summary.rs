@@ -3,16 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use limpid_core::Message;
-use limpid_model::Sampling;
+use limpid_core::{ConversationId, Message};
+use limpid_model::{Model, Sampling};
 use limpid_prompt::inputs::{HistoryMessage, Inputs, SummarizeInput};
 use limpid_prompt::{Profile, RenderRequest};
 use limpid_turn::Outcome;
+use limpid_turn::window::check::check;
 use limpid_turn::window::{Ask, Compaction, Made, Next, Task};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
 use super::compact::Scene;
+use super::sizes::Sizes;
 use crate::agent::Inner;
 use crate::ask::Once;
 use crate::convert;
@@ -25,6 +27,19 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The profile whose request for a summary stands in where a profile has none.
 const FALLBACK_PROFILE: &str = "limpid";
 
+/// The paths of profiles that ask for summaries.
+const SUMMARIZE: &str = "summarize";
+const MERGE: &str = "merge-summaries";
+const SNAPSHOT: &str = "state-snapshot";
+
+/// Who is asked for a summary, and for which conversation.
+#[derive(Clone, Copy)]
+pub(super) struct Asking<'a> {
+    pub(super) model: &'a dyn Model,
+    pub(super) conversation: &'a ConversationId,
+    pub(super) sizes: &'a Sizes,
+}
+
 impl Inner {
     /// What a compaction comes to; none when nothing can leave.
     pub(super) async fn make(&self, scene: &Scene, is_forced: bool) -> Result<Option<Made>, AgentError> {
@@ -32,26 +47,36 @@ impl Inner {
         let task = Task { is_forced, ..sizes.task(&scene.past, &[])? };
         let Some(mut compaction) = Compaction::start(task, &|text| sizes.count(text)) else { return Ok(None) };
         let profile = self.summarising(&sizes.profile)?;
+        let asking = Asking { model: &*scene.model, conversation: &scene.conversation.id, sizes };
         loop {
             let ask = match compaction.next(&|text| sizes.count(text)) {
                 Next::Done(made) => return Ok(Some(*made)),
                 Next::Ask(ask) => ask,
             };
-            let instruction = self.instruction(&profile, scene, &ask)?;
-            let answer = self.summary(&profile, scene, &ask).await;
+            let instruction = instruction(&profile, sizes, &ask)?;
+            let answer = self.summary(&profile, &asking, &ask).await;
             let answer = answer.as_deref().map_err(String::as_str);
             compaction.answer(answer, &instruction, &|text| sizes.count(text));
         }
     }
 
+    /// What a model writes as the note of a rollover; none when it writes none (OLLM-101).
+    pub(super) async fn note(&self, asking: &Asking<'_>, ask: &Ask, source: usize) -> Option<String> {
+        let profile = self.summarising(&asking.sizes.profile).ok()?;
+        let answer = self.summary(&profile, asking, ask).await.ok()?;
+        let instruction = instruction(&profile, asking.sizes, ask).ok()?;
+        check(&answer, &instruction, source, &|text| asking.sizes.count(text)).ok()
+    }
+
     /// Asks for one summary.
-    async fn summary(&self, profile: &Profile, scene: &Scene, ask: &Ask) -> Result<String, String> {
-        let inputs = Inputs { summarize: quoted(ask), ..asking(&scene.sizes.inputs) };
+    async fn summary(&self, profile: &Profile, asking: &Asking<'_>, ask: &Ask) -> Result<String, String> {
+        let sizes = asking.sizes;
+        let inputs = Inputs { summarize: quoted(ask), ..without_conversation(&sizes.inputs) };
         let request =
-            RenderRequest { path: path_of(ask), inputs: &inputs, counter: &scene.sizes.counter, count_tokens: true };
+            RenderRequest { path: path_of(ask), inputs: &inputs, counter: &sizes.counter, count_tokens: true };
         let prompt = profile.render(request).map_err(|error| error.to_string())?;
         let needed = prompt.totals().map_or(0, |totals| totals.total) + ask.cap();
-        let usable = scene.sizes.usable.0 as usize;
+        let usable = sizes.usable.0 as usize;
         if needed > usable {
             return Err(format!("the request for a summary needs {needed} tokens, and the window holds {usable}"));
         }
@@ -61,10 +86,10 @@ impl Inner {
         let cancel = CancellationToken::new();
         let _stop = cancel.clone().drop_guard();
         let once = Once {
-            model: &*scene.model,
+            model: asking.model,
             prompt,
             sampling,
-            conversation: Some(scene.conversation.id.clone()),
+            conversation: Some(asking.conversation.clone()),
             cancel: cancel.clone(),
         };
         let asked = self.answer_once(once, &sender);
@@ -81,18 +106,9 @@ impl Inner {
         }
     }
 
-    /// The text of a question without what it quotes.
-    fn instruction(&self, profile: &Profile, scene: &Scene, ask: &Ask) -> Result<String, AgentError> {
-        let inputs = Inputs { summarize: SummarizeInput::default(), ..asking(&scene.sizes.inputs) };
-        let request =
-            RenderRequest { path: path_of(ask), inputs: &inputs, counter: &scene.sizes.counter, count_tokens: false };
-        let prompt = profile.render(request).map_err(|error| AgentError::Prompt(error.to_string()))?;
-        Ok(prompt.messages().iter().map(limpid_prompt::PromptMessage::text).collect::<Vec<_>>().join("\n"))
-    }
-
     /// The profile that asks for summaries.
     fn summarising(&self, profile: &Arc<Profile>) -> Result<Arc<Profile>, AgentError> {
-        if profile.path("summarize").is_ok() && profile.path("merge-summaries").is_ok() {
+        if [SUMMARIZE, MERGE, SNAPSHOT].iter().all(|path| profile.path(path).is_ok()) {
             return Ok(Arc::clone(profile));
         }
         self.prompts.load_one(FALLBACK_PROFILE)?.profile(FALLBACK_PROFILE)
@@ -101,13 +117,22 @@ impl Inner {
 
 fn path_of(ask: &Ask) -> &'static str {
     match ask {
-        Ask::Summarize { .. } => "summarize",
-        Ask::Merge { .. } => "merge-summaries",
+        Ask::Summarize { .. } => SUMMARIZE,
+        Ask::Merge { .. } => MERGE,
+        Ask::Snapshot { .. } => SNAPSHOT,
     }
 }
 
+/// The text of a question without what it quotes.
+fn instruction(profile: &Profile, sizes: &Sizes, ask: &Ask) -> Result<String, AgentError> {
+    let inputs = Inputs { summarize: SummarizeInput::default(), ..without_conversation(&sizes.inputs) };
+    let request = RenderRequest { path: path_of(ask), inputs: &inputs, counter: &sizes.counter, count_tokens: false };
+    let prompt = profile.render(request).map_err(|error| AgentError::Prompt(error.to_string()))?;
+    Ok(prompt.messages().iter().map(limpid_prompt::PromptMessage::text).collect::<Vec<_>>().join("\n"))
+}
+
 /// Inputs of a question: what is known of goal and mode, nothing of the conversation.
-fn asking(inputs: &Inputs) -> Inputs {
+fn without_conversation(inputs: &Inputs) -> Inputs {
     Inputs {
         history: Vec::new(),
         in_flight: Vec::new(),
@@ -124,7 +149,7 @@ fn quoted(ask: &Ask) -> SummarizeInput {
     let message =
         |message: &Message| HistoryMessage { calls: Vec::new(), call_id: None, ..convert::in_flight(message) };
     match ask {
-        Ask::Summarize { existing, messages, .. } => SummarizeInput {
+        Ask::Summarize { existing, messages, .. } | Ask::Snapshot { existing, messages, .. } => SummarizeInput {
             existing: existing.clone(),
             messages: messages.iter().map(message).collect(),
             ..SummarizeInput::default()

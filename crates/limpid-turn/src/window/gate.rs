@@ -3,18 +3,49 @@
 use limpid_core::{Entry, WindowView};
 
 use super::ledger::{Fill, Ledger};
-use super::pinned::pin;
-use super::task::Task;
-use super::turns::{cut, sizes, turns};
-use super::{Count, ageing, mechanical, quote, room, shown};
+use super::rollover::{Note, Rollover};
+use super::task::{Ask, Task};
+use super::turns::{sizes, turns};
+use super::{Count, ageing, room, shown};
 
 /// One thing that was done, and what it freed by recount.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Action {
     /// What.
-    pub what: String,
+    pub what: Deed,
     /// Tokens.
     pub freed: usize,
+}
+
+/// What can be done for a request that does not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// Results of tools are shown as head and tail.
+    Results,
+    /// The largest digest says less.
+    Aged,
+    /// Two digests are one.
+    Merged,
+    /// Turns before the newest are shown as head and tail.
+    OldTurns,
+    /// Everything but the newest turns is one note.
+    RolledOver,
+    /// The running turn is shown as head and tail too.
+    Everything,
+}
+
+impl Deed {
+    /// What was done, for people.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Results => "tool results shortened",
+            Self::Aged => "the largest digest aged",
+            Self::Merged => "the two oldest digests merged",
+            Self::OldTurns => "old turns shortened",
+            Self::RolledOver => "the window was rolled over",
+            Self::Everything => "everything was shortened",
+        }
+    }
 }
 
 /// Whether a request fits.
@@ -30,7 +61,13 @@ pub enum Fit {
 
 /// Finds a view with which the next request fits. `running` is how many of the last entries belong to the running turn;
 /// they never leave, they are only shortened. `recount` gives the sizes of the request under a view.
-pub fn fit(task: &Task, running: usize, recount: &dyn Fn(&WindowView) -> Ledger, count: Count<'_>) -> Fit {
+pub fn fit(
+    task: &Task,
+    running: usize,
+    note: Note<'_>,
+    recount: &dyn Fn(&WindowView) -> Ledger,
+    count: Count<'_>,
+) -> Fit {
     let before = recount(&task.view);
     if before.fill(&task.settings) < Fill::Emergency {
         return Fit::AsIs;
@@ -44,13 +81,20 @@ pub fn fit(task: &Task, running: usize, recount: &dyn Fn(&WindowView) -> Ledger,
     if work.ledger.fits() {
         return if work.actions.is_empty() { Fit::AsIs } else { Fit::With(work.view, work.actions) };
     }
-    for step in [Work::roll_over, Work::shorten_all] {
-        step(&mut work, running, count);
-        if work.ledger.fits() {
-            return Fit::With(work.view, work.actions);
-        }
+    // What was shortened so far did not help: the newest turns are better whole.
+    (work.view, work.ledger, work.actions) = (task.view.clone(), before, Vec::new());
+    let rollover = Rollover::of(task, running, count);
+    work.take(rollover.view(task, note, count), Deed::RolledOver);
+    if !work.ledger.fits() {
+        work.shorten_all(count);
     }
-    Fit::Refused(work.ledger)
+    if work.ledger.fits() { Fit::With(work.view, work.actions) } else { Fit::Refused(work.ledger) }
+}
+
+/// What a model is asked for the note of a rollover that [`fit`] has found to be needed, and the tokens of what the note
+/// stands for; none when no message leaves.
+pub fn note_of(task: &Task, running: usize, count: Count<'_>) -> Option<(Ask, usize)> {
+    Rollover::of(task, running, count).ask(task, count)
 }
 
 struct Work<'a> {
@@ -63,11 +107,11 @@ struct Work<'a> {
 
 impl<'a> Work<'a> {
     /// Takes a view when it is smaller. Says whether the emergency is over.
-    fn take(&mut self, view: WindowView, what: &str) -> bool {
+    fn take(&mut self, view: WindowView, what: Deed) -> bool {
         let ledger = (self.recount)(&view);
         let freed = self.ledger.total().saturating_sub(ledger.total());
         if freed > 0 {
-            self.actions.push(Action { what: what.to_owned(), freed });
+            self.actions.push(Action { what, freed });
             (self.view, self.ledger) = (view, ledger);
         }
         self.ledger.fill(&self.task.settings) < Fill::Emergency
@@ -85,7 +129,7 @@ impl<'a> Work<'a> {
         {
             return false;
         }
-        self.take(WindowView { shortened: Some(shortened), ..self.view.clone() }, "tool results shortened")
+        self.take(WindowView { shortened: Some(shortened), ..self.view.clone() }, Deed::Results)
     }
 
     fn age(&mut self, _: usize, count: Count<'_>) -> bool {
@@ -95,7 +139,7 @@ impl<'a> Work<'a> {
                 return false;
             }
             let before = self.actions.len();
-            if self.take(view, "the largest digest aged") {
+            if self.take(view, Deed::Aged) {
                 return true;
             }
             if self.actions.len() == before || self.actions.len() > 8 {
@@ -110,7 +154,7 @@ impl<'a> Work<'a> {
             let mut view = self.view.clone();
             view.digests.splice(0..2, [one]);
             let before = self.actions.len();
-            if self.take(view, "the two oldest digests merged") {
+            if self.take(view, Deed::Merged) {
                 return true;
             }
             if self.actions.len() == before {
@@ -129,7 +173,7 @@ impl<'a> Work<'a> {
             let size = sizes(&shown::shown(&self.view, old, count), count);
             let limit = room::shorten_to(&self.view, old, size * percent / 100, self.task.budget.result, count);
             if let Some(shortened) = limit
-                && self.take(WindowView { shortened: Some(shortened), ..self.view.clone() }, "old turns shortened")
+                && self.take(WindowView { shortened: Some(shortened), ..self.view.clone() }, Deed::OldTurns)
             {
                 return true;
             }
@@ -137,60 +181,19 @@ impl<'a> Work<'a> {
         false
     }
 
-    /// Everything before the newest turns becomes one note.
-    fn roll_over(&mut self, running: usize, count: Count<'_>) -> bool {
-        let Task { budget, view: old, typed, .. } = self.task;
-        let past = self.past(running);
-        let visible: Vec<Entry> = past.iter().filter(|entry| self.view.shows(entry.id)).cloned().collect();
-        let shown = shown::shown(&self.view, &visible, count);
-        let mut at = cut(&shown, budget.recent, 0, count);
-        if running > 0 && at == 0 && sizes(&shown, count) > budget.recent {
-            at = visible.len();
-        }
-        let leaving: Vec<Entry> = visible[..at].iter().map(|entry| quote::as_typed(entry, typed)).collect();
-        let mut view = self.view.clone();
-        if let Some((first, last)) = leaving.first().zip(leaving.last()) {
-            let known: Vec<&str> = old.digests.iter().map(|digest| digest.text.as_str()).collect();
-            let known = (!known.is_empty()).then(|| known.join("\n"));
-            let text = mechanical::digest(known.as_deref(), &leaving, budget.digests.max(20), count);
-            view.compactions += 1;
-            view.through = Some(last.id);
-            view.digests = vec![limpid_core::Digest {
-                level: limpid_core::DigestLevel::Merged,
-                first: old.digests.first().map_or(first.id, |digest| digest.first),
-                last: last.id,
-                tokens: count(&text) as u32,
-                compaction: view.compactions,
-                text,
-                trust: leaving
-                    .iter()
-                    .map(|entry| entry.message.trust)
-                    .chain(old.digests.iter().map(|digest| digest.trust))
-                    .fold(limpid_core::Trust::Owner, limpid_core::Trust::join),
-            }];
-            view.pin = pin(self.task, view.through, count);
-        }
-        let kept = &visible[at..];
-        if let Some(shortened) = room::shorten_kept(&view, kept, budget, count) {
-            view.shortened = Some(shortened);
-        }
-        self.take(view, "the window was rolled over")
-    }
-
     /// Shortens everything that is shown, the running turn included.
-    fn shorten_all(&mut self, _: usize, count: Count<'_>) -> bool {
+    fn shorten_all(&mut self, count: Count<'_>) {
         let shown: Vec<Entry> = self.task.entries.iter().filter(|entry| self.view.shows(entry.id)).cloned().collect();
         for percent in [70, 50, 35, 20, 10, 5] {
             let size = sizes(&shown::shown(&self.view, &shown, count), count);
             let limit = room::shorten_to(&self.view, &shown, size * percent / 100, self.task.budget.result, count);
             if let Some(shortened) = limit {
-                self.take(WindowView { shortened: Some(shortened), ..self.view.clone() }, "everything was shortened");
+                self.take(WindowView { shortened: Some(shortened), ..self.view.clone() }, Deed::Everything);
             }
             if self.ledger.fits() {
-                return true;
+                return;
             }
         }
-        false
     }
 
     /// The messages before the running turn.
@@ -199,3 +202,6 @@ impl<'a> Work<'a> {
         &entries[..entries.len().saturating_sub(running)]
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -39,6 +39,15 @@ pub enum Ask {
         /// Tokens that the summary may have.
         cap: usize,
     },
+    /// To write the one note that is left when the window is rolled over (OLLM-101).
+    Snapshot {
+        /// What digests say so far.
+        existing: Option<String>,
+        /// The messages, calls in plain words.
+        messages: Vec<Message>,
+        /// Tokens that the note may have.
+        cap: usize,
+    },
     /// To make one text of two.
     Merge {
         /// The older.
@@ -54,7 +63,7 @@ impl Ask {
     /// Tokens that the answer may have.
     pub const fn cap(&self) -> usize {
         match self {
-            Self::Summarize { cap, .. } | Self::Merge { cap, .. } => *cap,
+            Self::Summarize { cap, .. } | Self::Snapshot { cap, .. } | Self::Merge { cap, .. } => *cap,
         }
     }
 }

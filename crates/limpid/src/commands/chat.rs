@@ -89,6 +89,14 @@ async fn once(context: &Context, agent: &Agent, talk: &TalkArgs, text: String, j
         }
     });
     let ended = turn(agent, request(talk, conversation, text, can_answer), &mut printer, &stop).await;
+    if let Ok(conversation) = &ended {
+        // A compaction that the answer called for ends before the program does; whoever does not wait for it leaves it
+        // to the next message.
+        tokio::select! {
+            () = agent.settled(conversation) => {}
+            () = stop.cancelled() => {}
+        }
+    }
     watcher.abort();
     ended.map(|_| ())
 }

@@ -1,70 +1,17 @@
-//! Conversations that are longer than the model's window.
-
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
-
-mod kit;
+//! What compaction leaves of a conversation, and what it never touches.
 
 use std::sync::Arc;
 
-use kit::{Bench, say};
-use limpid_core::{FailureClass, Role, ToolProtocol, UsableWindow, WindowSize};
-use limpid_model::{Model, ModelCall, ModelCard, ModelError};
+use limpid_core::{FailureClass, Role, ToolProtocol};
+use limpid_model::{ModelCall, ModelCard, ModelError};
 use limpid_prompt::Prompt;
-use limpid_prompt::count::{Estimate, TokenCounter};
-use limpid_runtime::{Agent, AgentEvent, AgentOptions, Change, Config, ConversationChoice, Outcome};
+use limpid_runtime::{AgentEvent, Change, ConversationChoice, Outcome};
 use limpid_testkit::{Said, Talker};
 
-/// A remote model with a window of so many tokens.
-fn card(window: u32) -> ModelCard {
-    ModelCard {
-        provider: "test".to_owned(),
-        id: "talker".to_owned(),
-        local: false,
-        window: Some(WindowSize(window)),
-        usable_window: Some(UsableWindow::default_for(WindowSize(window))),
-        tools: ToolProtocol::None,
-        thinking: false,
-        vision: false,
-        price: None,
-    }
-}
+use crate::kit::{Bench, say};
+use crate::{BARE, agent, bench, card, events_of, outcome, question, talker, text_of, total};
 
-/// Answers every message at some length, and summaries with the text.
-fn talker(window: u32, summary: &'static str) -> Arc<Talker> {
-    let answer = move |call: &ModelCall| match call.prompt.path() {
-        "summarize" | "merge-summaries" => Said::Text(summary.to_owned()),
-        _ => Said::Text(format!("Noted: {}", "some words of an answer, ".repeat(12))),
-    };
-    Arc::new(Talker::new(card(window), answer))
-}
-
-fn agent(bench: &Bench, model: &Arc<Talker>, config: &str) -> Agent {
-    let config = Config::parse(config, "limpid.toml").unwrap();
-    let model = Arc::clone(model) as Arc<dyn Model>;
-    Agent::open(AgentOptions { model: Some(model), config, ..bench.options() }).unwrap()
-}
-
-fn text_of(prompt: &Prompt) -> String {
-    prompt.messages().iter().map(|message| format!("[{}] {}\n", message.role(), message.text())).collect()
-}
-
-fn total(prompt: &Prompt) -> usize {
-    let counter = Estimate::default();
-    let messages = prompt.messages().iter().map(|message| counter.count(message.text()));
-    messages.sum::<usize>() + prompt.tools().iter().map(|tool| counter.count(&tool.declaration())).sum::<usize>()
-}
-
-fn question(n: usize) -> String {
-    format!("Question {n}: {}", "what about this and that? ".repeat(10))
-}
-
-fn outcome(events: &[AgentEvent]) -> &Outcome {
-    let done =
-        events.iter().find_map(|event| if let AgentEvent::Done { outcome, .. } = event { Some(outcome) } else { None });
-    done.unwrap_or_else(|| panic!("no end: {events:?}"))
-}
-
-// OLLM-089 OLLM-125 OLLM-132 OLLM-133 LES-070
+// OLLM-089 OLLM-132 OLLM-133 LES-070
 #[tokio::test]
 async fn a_conversation_at_4k_gets_digests_and_goes_on_with_them() {
     for profile in ["limpid", "ollm", "picoclaw", "kai", "koshi"] {
@@ -100,17 +47,6 @@ async fn a_conversation_at_4k_gets_digests_and_goes_on_with_them() {
     }
 }
 
-const BARE: &str = "[memory]\nenabled = false\n";
-
-async fn events_of(agent: &Agent) -> Vec<limpid_store::WindowEvent> {
-    let conversation = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap();
-    agent.store().window_events(&conversation.id, 50).await.unwrap().rows
-}
-
-async fn bench() -> Bench {
-    Bench::new("[[reply]]\ntext = \"unused\"\n").await
-}
-
 fn fails(call: &ModelCall) -> Said {
     match call.prompt.path() {
         "summarize" | "merge-summaries" => {
@@ -139,84 +75,6 @@ async fn a_provider_that_dies_in_mid_summary_is_logged_and_the_digest_is_made_wi
     }
     let calls = model.take_sent().iter().filter(|prompt| prompt.path() == "summarize").count();
     assert!(calls <= attempts.len() * 3, "{calls} calls in {} compactions", attempts.len());
-}
-
-// LES-080 LES-013
-#[tokio::test]
-async fn off_a_full_window_is_an_error_with_its_sizes_and_no_summary_is_asked_for() {
-    let bench = bench().await;
-    let model = talker(4096, "A summary of what was said so far.");
-    let agent = agent(&bench, &model, &format!("{BARE}[window]\ncompaction = \"off\"\n"));
-    let mut failure = None;
-    for n in 1..=40 {
-        let events = say(&agent, &question(n)).await;
-        if let Outcome::Failed { message, .. } = outcome(&events) {
-            failure = Some(message.clone());
-            break;
-        }
-    }
-    let message = failure.unwrap();
-    for part in ["system ", "recent ", "in flight ", "reserve ", "can use 3482", "compaction is off", "/compact"] {
-        assert!(message.contains(part), "{part}: {message}");
-    }
-    assert!(model.take_sent().iter().all(|prompt| prompt.path().starts_with("chat")));
-    assert_eq!(events_of(&agent).await, []);
-    // What the person asks for is still done, and the conversation goes on.
-    let report = agent.compact(&ConversationChoice::Last).await.unwrap();
-    assert!(report.failure.is_none() && report.after < report.before, "{report:?}");
-    assert!(matches!(outcome(&say(&agent, "And now?").await), Outcome::Answered { .. }));
-}
-
-// LES-080 OLLM-097 OLLM-106 PICO-049
-#[tokio::test]
-async fn a_compaction_by_hand_is_undone_and_the_next_request_is_as_before() {
-    let bench = bench().await;
-    let model = talker(16_384, "They talk; the port is 8080.");
-    let agent = agent(&bench, &model, BARE);
-    for n in 1..=14 {
-        say(&agent, &question(n)).await;
-    }
-    let last = || ConversationChoice::Last;
-    let before = agent.context(&last()).await.unwrap();
-    let report = agent.compact(&last()).await.unwrap();
-    assert!(report.failure.is_none() && report.after < report.before, "{report:?}");
-    let compacted = agent.context(&last()).await.unwrap();
-    assert_eq!(compacted.view.digests.len(), 1);
-    assert_eq!(compacted.ledger.conversation() as u64, report.after, "what it says it freed is freed");
-    agent.undo_compaction(&last()).await.unwrap();
-    let undone = agent.context(&last()).await.unwrap();
-    assert_eq!((undone.ledger, undone.view.digests.len()), (before.ledger, 0));
-    assert!(agent.undo_compaction(&last()).await.is_err(), "there is nothing more to undo");
-    // A later compaction does not take the number of the one that was undone.
-    agent.compact(&last()).await.unwrap();
-    assert_eq!(agent.context(&last()).await.unwrap().view.compactions, 2);
-}
-
-// OLLM-103 OLLM-139
-#[tokio::test]
-async fn a_kept_moment_is_listed_and_restores_messages_digests_and_mode() {
-    let bench = bench().await;
-    let model = talker(16_384, "They talk; the port is 8080.");
-    let agent = agent(&bench, &model, BARE);
-    let last = || ConversationChoice::Last;
-    for n in 1..=12 {
-        say(&agent, &question(n)).await;
-    }
-    agent.compact(&last()).await.unwrap();
-    let kept = agent.keep_moment(&last(), "before the detour").await.unwrap();
-    let then = agent.context(&last()).await.unwrap();
-    say(&agent, "A detour that leads nowhere.").await;
-    say(&agent, &question(13)).await;
-    assert!(agent.snapshots(&last()).await.unwrap().rows.iter().any(|row| row.kept.reason == "before the detour"));
-    agent.restore_snapshot(&last(), kept.id).await.unwrap();
-    let now = agent.context(&last()).await.unwrap();
-    assert_eq!((now.ledger, now.view.digests, now.shown), (then.ledger, then.view.digests, then.shown));
-    assert_eq!(now.conversation.mode, then.conversation.mode);
-    model.take_sent();
-    say(&agent, "On we go.").await;
-    let sent = text_of(&model.take_sent()[0]);
-    assert!(!sent.contains("A detour") && sent.contains("Question 12: "), "{sent}");
-    assert!(agent.restore_snapshot(&last(), 4711).await.is_err());
 }
 
 // PICO-050

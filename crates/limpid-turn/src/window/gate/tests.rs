@@ -1,0 +1,182 @@
+//! What the gate does, with a prompt whose sizes are those of its texts.
+
+use std::collections::BTreeMap;
+
+use limpid_core::{CallId, Digest, DigestLevel, Message, MessageId, Role, ToolCall, Trust, UsableWindow, WindowView};
+
+use super::*;
+use crate::window::ledger::{Digests, InFlight, Pinned, Recent, System};
+use crate::window::settings::{Budget, WindowSettings};
+
+const USABLE: UsableWindow = UsableWindow(4000);
+
+fn count(text: &str) -> usize {
+    text.chars().count().div_ceil(4)
+}
+
+fn words(tokens: usize) -> String {
+    "word ".chars().cycle().take(tokens * 4).collect()
+}
+
+/// Turns of a question and an answer of so many tokens each.
+fn talk(turns: &[usize]) -> Vec<Entry> {
+    let messages = turns
+        .iter()
+        .flat_map(|tokens| [Message::new(Role::User, words(*tokens)), Message::new(Role::Assistant, words(*tokens))]);
+    messages.zip(1..).map(|(message, id)| Entry { id: MessageId(id), message }).collect()
+}
+
+/// A call and its result of so many tokens, numbered from `id`.
+fn lookup(id: i64, tokens: usize) -> [Entry; 2] {
+    let call = ToolCall { id: CallId::new("c1"), name: "read_file".into(), arguments: "{}".into() };
+    [
+        Entry { id: MessageId(id), message: Message { calls: vec![call], ..Message::new(Role::Assistant, "") } },
+        Entry {
+            id: MessageId(id + 1),
+            message: Message { call_id: Some(CallId::new("c1")), ..Message::new(Role::Tool, words(tokens)) },
+        },
+    ]
+}
+
+fn digest(first: i64, tokens: usize, level: DigestLevel) -> Digest {
+    let text = words(tokens);
+    Digest {
+        level,
+        first: MessageId(first),
+        last: MessageId(first + 9),
+        tokens: count(&text) as u32,
+        compaction: 1,
+        text,
+        trust: Trust::Owner,
+    }
+}
+
+fn task(view: WindowView, entries: Vec<Entry>, system: usize) -> Task {
+    let settings = WindowSettings::default();
+    let available = USABLE.0 as usize - 1000 - system;
+    let request = entries.first().cloned();
+    Task {
+        view,
+        entries,
+        typed: BTreeMap::new(),
+        request,
+        settings,
+        budget: Budget::new(&settings, available, 0, 2500),
+        is_forced: false,
+        most_digests: 4,
+    }
+}
+
+/// The sizes of a request: those of its texts.
+fn recount(task: &Task, system: usize, running: usize, view: &WindowView) -> Ledger {
+    let (past, ahead) = task.entries.split_at(task.entries.len() - running);
+    Ledger {
+        usable: USABLE,
+        system: System(system),
+        pin: Pinned(view.pin.as_ref().map_or(0, |pin| count(&pin.text))),
+        digests: Digests(view.digests.iter().map(|digest| count(&digest.text)).sum()),
+        recent: Recent(sizes(&shown::shown(view, past, &count), &count)),
+        in_flight: InFlight(sizes(&shown::shown(view, ahead, &count), &count)),
+    }
+}
+
+fn fitted(task: &Task, running: usize, note: Note<'_>) -> Fit {
+    fit(task, running, note, &|view| recount(task, 200, running, view), &count)
+}
+
+/// What was done and what it freed; the freed tokens must add up to what is missing afterwards.
+fn deeds(task: &Task, running: usize, fit: &Fit) -> Vec<(&'static str, usize)> {
+    let Fit::With(view, actions) = fit else { panic!("{fit:?}") };
+    let (before, after) = (recount(task, 200, running, &task.view), recount(task, 200, running, view));
+    assert_eq!(actions.iter().map(|action| action.freed).sum::<usize>(), before.total() - after.total());
+    assert!(after.fits());
+    actions.iter().map(|action| (action.what.as_str(), action.freed)).collect()
+}
+
+// OLLM-102
+#[test]
+fn a_request_with_room_is_left_alone() {
+    let task = task(WindowView::default(), talk(&[300, 300]), 200);
+    assert_eq!(fitted(&task, 0, Note::Mechanical), Fit::AsIs);
+}
+
+// OLLM-102
+#[test]
+fn results_are_shortened_first_to_a_quarter_of_what_is_available_each() {
+    let mut entries = talk(&[100, 100]);
+    entries.extend(lookup(5, 2800));
+    let task = task(WindowView::default(), entries, 200);
+    let fit = fitted(&task, 0, Note::Mechanical);
+    assert_eq!(deeds(&task, 0, &fit), [("tool results shortened", 2100)]);
+    let Fit::With(view, _) = fit else { panic!() };
+    assert_eq!(task.budget.result, 700);
+    assert_eq!(sizes(&shown::shown(&view, &task.entries[5..], &count), &count), 700);
+}
+
+// OLLM-100 OLLM-135
+#[test]
+fn an_emergency_ages_the_largest_digest_then_merges_then_shortens_old_turns_and_tells_what_each_freed() {
+    let digests = |sizes: &[(usize, DigestLevel)]| {
+        let one = |(at, (tokens, level)): (usize, &(usize, DigestLevel))| digest(at as i64 * 10 - 100, *tokens, *level);
+        WindowView { digests: sizes.iter().enumerate().map(one).collect(), ..WindowView::default() }
+    };
+    let aged = task(digests(&[(450, DigestLevel::Full), (300, DigestLevel::Full)]), talk(&[480, 480]), 200);
+    let fit = fitted(&aged, 0, Note::Mechanical);
+    assert_eq!(deeds(&aged, 0, &fit), [("the largest digest aged", 250)]);
+    let merged = task(digests(&[(40, DigestLevel::Line), (40, DigestLevel::Line)]), talk(&[660, 660]), 200);
+    let fit = fitted(&merged, 0, Note::Mechanical);
+    let done = deeds(&merged, 0, &fit);
+    assert_eq!(done.last().unwrap().0, "old turns shortened", "{done:?}");
+    assert_eq!(done[0].0, "the largest digest aged");
+}
+
+// OLLM-101
+#[test]
+fn a_rollover_leaves_the_request_one_note_and_the_newest_turns() {
+    // Messages too small to be shortened: only leaving helps.
+    let entries = talk(&[20; 80]);
+    let view = WindowView { digests: vec![digest(-10, 20, DigestLevel::Line)], ..WindowView::default() };
+    let task = task(view, entries, 200);
+    let (ask, source) = note_of(&task, 0, &count).unwrap();
+    let Ask::Snapshot { existing, messages, cap } = &ask else { panic!("{ask:?}") };
+    assert_eq!((existing.as_deref(), *cap), (Some(&*words(20)), 500));
+    assert!(messages.len() > 100 && source > 2000 && ask.cap() == *cap);
+    for (note, starts) in
+        [(Note::Written("Wanted: a lighthouse."), "Wanted: a lighthouse."), (Note::Mechanical, "word ")]
+    {
+        let fit = fitted(&task, 0, note);
+        assert_eq!(deeds(&task, 0, &fit).last().unwrap().0, "the window was rolled over");
+        let Fit::With(view, _) = fit else { panic!() };
+        let [note] = &view.digests[..] else { panic!("{:?}", view.digests) };
+        assert!(note.text.starts_with(starts), "{}", note.text);
+        assert_eq!((note.first, Some(note.last)), (MessageId(-10), view.through));
+        assert_eq!(note.tokens as usize, count(&note.text));
+        assert_eq!(view.pin.as_ref().unwrap().message, MessageId(1));
+        let recent = recount(&task, 200, 0, &view).recent.0;
+        assert!(recent > 0 && recent <= task.budget.recent, "{recent}");
+    }
+}
+
+// OLLM-101 OLLM-102
+#[test]
+fn the_running_turn_never_leaves_and_is_shortened_last() {
+    let mut entries = talk(&[600, 600]);
+    entries.push(Entry { id: MessageId(5), message: Message::new(Role::User, words(1500)) });
+    entries.extend(lookup(6, 2000));
+    let task = task(WindowView::default(), entries, 200);
+    let fit = fitted(&task, 3, Note::Mechanical);
+    let Fit::With(view, _) = &fit else { panic!("{fit:?}") };
+    deeds(&task, 3, &fit);
+    assert!((5..=7).all(|id| view.shows(MessageId(id))));
+}
+
+// OLLM-102
+#[test]
+fn what_cannot_fit_is_refused_with_the_size_of_each_part() {
+    let task = task(WindowView::default(), talk(&[300, 300]), 200);
+    let before = task.view.clone();
+    let fit = fit(&task, 0, Note::Mechanical, &|view| recount(&task, 2990, 0, view), &count);
+    let Fit::Refused(ledger) = fit else { panic!("{fit:?}") };
+    assert_eq!((ledger.system.0, ledger.reserve(), ledger.usable), (2990, 1000, USABLE));
+    assert_eq!(task.view, before);
+}
