@@ -1,6 +1,6 @@
 //! Views, attempts and snapshots.
 
-use limpid_core::{Digest, DigestLevel, MessageId, Pin, Role, Shortened, Trust, WindowView};
+use limpid_core::{Digest, DigestLevel, MessageId, Pin, Role, Shortened, Trust, TurnId, WindowView};
 
 use super::Bench;
 use super::sample::{ODD, begun, conversation, conversation_id, lease, message};
