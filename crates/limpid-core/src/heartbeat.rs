@@ -1,7 +1,16 @@
 //! The heartbeat: a look at what has come in, between talks, without anybody asking.
 //!
+//! - [`settings`]: what its owner sets.
+//! - [`gate`]: whether a run is due, and if not, why and until when.
+//! - [`news`]: whether there is anything that a model should be asked about.
 //! - [`answer`]: what a run's answer means.
 
 pub mod answer;
+pub mod gate;
+pub mod news;
+pub mod settings;
 
 pub use answer::{Answer, Decision, Quiet};
+pub use gate::{Gate, Moment, Pause, State, Why, gate};
+pub use news::News;
+pub use settings::Settings;

@@ -1,7 +1,6 @@
 //! What the answer of a heartbeat means: silence, a report, or silence with something beside it.
 
-/// The word that means silence.
-pub const TOKEN: &str = "HEARTBEAT_OK";
+use crate::quiet::{QUIET, without_quiet};
 
 /// Characters beside the word from which on something was said (KAI-065).
 const REMAINDER: usize = 40;
@@ -82,23 +81,17 @@ impl Answer {
         if text.is_empty() {
             return None;
         }
-        if is_token(text) {
+        if without_quiet(text).is_empty() {
             return Some(Self::Quiet);
         }
-        if rule == Quiet::Contains && text.contains(TOKEN) {
-            let rest = text.replace(TOKEN, "");
+        if rule == Quiet::Contains && text.contains(QUIET) {
+            let rest = text.replace(QUIET, "");
             let rest = rest.trim();
             let said = rest.chars().count() > REMAINDER;
             return Some(if said { Self::Remainder(rest.to_owned()) } else { Self::Quiet });
         }
         Some(Self::Report(text.to_owned()))
     }
-}
-
-/// Whether a text is the word and nothing else, in any letter case, with marks of Markdown, quotes or a full stop.
-pub fn is_token(text: &str) -> bool {
-    let bare = text.trim_matches(|c: char| c.is_whitespace() || "*_`~#>-\"'.!()[]".contains(c));
-    bare.eq_ignore_ascii_case(TOKEN)
 }
 
 #[cfg(test)]

@@ -1,0 +1,302 @@
+//! Whether a run is due: a function of what was set, what happened, and the moment.
+
+use std::fmt;
+
+use super::Settings;
+use crate::FailureClass;
+
+/// Provider errors in a row after which it pauses (LES-038).
+const REFUSALS: u32 = 3;
+
+/// Days without any act of the owner after which it pauses (LES-038).
+const SILENT_DAYS: i64 = 7;
+
+const MINUTE_MS: i64 = 60_000;
+const HOUR_MS: i64 = 60 * MINUTE_MS;
+
+/// What happened to the heartbeat so far. Times are in milliseconds since 1970.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    /// When it was switched on.
+    pub switched_on_ms: Option<i64>,
+    /// When a run was tried last.
+    pub attempted_ms: Option<i64>,
+    /// When a run went well last.
+    pub succeeded_ms: Option<i64>,
+    /// Runs that failed since.
+    pub failures: u32,
+    /// Of these, the last ones in a row that the provider refused for good.
+    pub refusals: u32,
+    /// Why it pauses, and since when.
+    pub paused: Option<(Pause, i64)>,
+}
+
+impl State {
+    /// The state after a run that went well.
+    #[must_use]
+    pub fn succeeded(self, now_ms: i64) -> Self {
+        Self { attempted_ms: Some(now_ms), succeeded_ms: Some(now_ms), failures: 0, refusals: 0, ..self }
+    }
+
+    /// The state after a run that failed.
+    #[must_use]
+    pub fn failed(self, class: FailureClass, now_ms: i64) -> Self {
+        let refused = matches!(class, FailureClass::Key | FailureClass::Quota | FailureClass::UnknownModel);
+        let refusals = if refused { self.refusals + 1 } else { 0 };
+        let paused = if refusals >= REFUSALS { Some((Pause::Provider, now_ms)) } else { self.paused };
+        Self { attempted_ms: Some(now_ms), failures: self.failures + 1, refusals, paused, ..self }
+    }
+
+    /// The state after the owner did something at this time: a pause that began before it ends.
+    #[must_use]
+    pub fn resumed(self, act_ms: Option<i64>) -> Self {
+        match self.paused {
+            Some((_, since_ms)) if act_ms.is_some_and(|act_ms| act_ms > since_ms) => {
+                Self { paused: None, failures: 0, refusals: 0, ..self }
+            }
+            _ => self,
+        }
+    }
+}
+
+/// Why it pauses until the owner does something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pause {
+    /// The provider refused three times in a row: no key, no quota, no such model.
+    Provider,
+    /// The owner has done nothing for seven days.
+    Silence,
+}
+
+impl Pause {
+    /// The pause's name, as it is stored.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Provider => "provider",
+            Self::Silence => "silence",
+        }
+    }
+
+    /// Reads a pause's name.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Provider, Self::Silence].into_iter().find(|pause| pause.as_str() == word)
+    }
+}
+
+/// The moment at which somebody asks. Times are in milliseconds since 1970.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moment {
+    /// The time.
+    pub now_ms: i64,
+    /// The hour of the owner's day.
+    pub hour: u8,
+    /// When the next hour of the owner's day begins.
+    pub next_hour_ms: i64,
+    /// When the owner did anything last.
+    pub acted_ms: Option<i64>,
+    /// Runs of this day of the owner's that asked a model.
+    pub runs_today: u32,
+    /// How many of these a day may have.
+    pub runs_a_day: u32,
+    /// Whether another call of a model is in progress.
+    pub busy: bool,
+}
+
+/// What the gate says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gate {
+    /// A run is due.
+    Run,
+    /// None is, for this reason and until this time, in milliseconds since 1970; no time: until something is set.
+    Wait(Why, Option<i64>),
+}
+
+/// Why no run is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// It is switched off.
+    Off,
+    /// Its hours never come.
+    NoHours,
+    /// It pauses until the owner does something.
+    Paused(Pause),
+    /// It is none of its hours.
+    Hours,
+    /// The interval has not passed.
+    Interval,
+    /// The last run failed.
+    BackOff,
+    /// The day has had its runs.
+    DayIsFull,
+    /// Another call of a model is in progress.
+    Busy,
+    /// There is no model.
+    NoModel,
+    /// Background work has used up its tokens or its money for today.
+    Spent,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Off => "it is switched off",
+            Self::NoHours => "its hours start and end at the same time, so they never come",
+            Self::Paused(Pause::Provider) => {
+                "the provider refused three times in a row; it goes on when you have done something"
+            }
+            Self::Paused(Pause::Silence) => "you have not done anything for seven days; it goes on when you have",
+            Self::Hours => "it is outside its hours",
+            Self::Interval => "the interval has not passed",
+            Self::BackOff => "the last run failed; it waits before it tries again",
+            Self::DayIsFull => "the day has had its runs",
+            Self::Busy => "another call of a model is in progress",
+            Self::NoModel => "no model is set and none was found",
+            Self::Spent => "background work has used up what it may spend today",
+        })
+    }
+}
+
+/// Says whether a run is due. `state` is the one after [`State::resumed`].
+pub fn gate(settings: &Settings, state: &State, moment: &Moment) -> Gate {
+    let Moment { now_ms, .. } = *moment;
+    if !settings.enabled {
+        return Gate::Wait(Why::Off, None);
+    }
+    if settings.never_runs() {
+        return Gate::Wait(Why::NoHours, None);
+    }
+    let pause = state.paused.map(|(pause, _)| pause).or_else(|| silence(state, moment));
+    if let Some(pause) = pause {
+        return Gate::Wait(Why::Paused(pause), Some(now_ms + MINUTE_MS));
+    }
+    if let Some(until) = backs_off_until(state).filter(|until| *until > now_ms) {
+        return Gate::Wait(Why::BackOff, Some(until));
+    }
+    let interval = i64::from(settings.interval_minutes) * MINUTE_MS;
+    // A clock that was set back must not silence it until the old time comes again.
+    let since = state.succeeded_ms.or(state.switched_on_ms).unwrap_or(now_ms).min(now_ms);
+    if since + interval > now_ms {
+        return Gate::Wait(Why::Interval, Some(since + interval));
+    }
+    if !settings.allows(moment.hour) {
+        return Gate::Wait(Why::Hours, Some(moment.next_hour_ms));
+    }
+    if moment.runs_today >= moment.runs_a_day {
+        return Gate::Wait(Why::DayIsFull, Some(moment.next_hour_ms));
+    }
+    if moment.busy {
+        return Gate::Wait(Why::Busy, Some(now_ms + MINUTE_MS));
+    }
+    Gate::Run
+}
+
+fn silence(state: &State, moment: &Moment) -> Option<Pause> {
+    let acted = moment.acted_ms.max(state.switched_on_ms)?;
+    (moment.now_ms - acted >= SILENT_DAYS * 24 * HOUR_MS).then_some(Pause::Silence)
+}
+
+/// After k failures in a row the next try waits 60 s · 2^(k-1), an hour at most (KAI-059).
+fn backs_off_until(state: &State) -> Option<i64> {
+    let doubled = state.failures.checked_sub(1)?.min(6);
+    Some(state.attempted_ms? + (MINUTE_MS << doubled).min(HOUR_MS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ON: i64 = 1_000 * HOUR_MS;
+
+    fn state() -> State {
+        State { switched_on_ms: Some(ON), ..State::default() }
+    }
+
+    /// A moment so many minutes after the switch-on, at noon, with an owner who has just been there.
+    fn minute(minute: i64) -> Moment {
+        let now_ms = ON + minute * MINUTE_MS;
+        let next_hour_ms = now_ms + HOUR_MS;
+        Moment { now_ms, hour: 12, next_hour_ms, acted_ms: Some(now_ms), runs_a_day: 48, ..Moment::default() }
+    }
+
+    fn usual(state: &State, moment: &Moment) -> Gate {
+        gate(&Settings::default(), state, moment)
+    }
+
+    fn wait(why: Why, minute: i64) -> Gate {
+        Gate::Wait(why, Some(ON + minute * MINUTE_MS))
+    }
+
+    // KAI-056 KAI-057 KAI-058 KAI-059 LES-031 LES-039 PICO-073 PICO-074
+    #[test]
+    fn when_a_run_is_due() {
+        let at = |hour| Moment { hour, ..minute(30) };
+        assert_eq!(usual(&state(), &minute(0)), wait(Why::Interval, 30));
+        assert_eq!(usual(&state(), &minute(29)), wait(Why::Interval, 30));
+        assert_eq!(usual(&state(), &minute(30)), Gate::Run);
+        assert_eq!(usual(&state(), &at(7)), wait(Why::Hours, 90));
+        assert_eq!(usual(&state(), &at(8)), Gate::Run);
+        assert_eq!(usual(&state(), &at(21)), Gate::Run);
+        assert_eq!(usual(&state(), &at(22)), wait(Why::Hours, 90));
+        let night = Settings { start_hour: 22, end_hour: 6, ..Settings::default() };
+        let runs = [23, 5, 6].map(|hour| gate(&night, &state(), &at(hour)) == Gate::Run);
+        assert_eq!(runs, [true, true, false]);
+        let never = Settings { start_hour: 9, end_hour: 9, ..Settings::default() };
+        assert_eq!(gate(&never, &state(), &minute(30)), Gate::Wait(Why::NoHours, None));
+        let off = Settings { enabled: false, ..Settings::default() };
+        assert_eq!(gate(&off, &state(), &minute(10_000)), Gate::Wait(Why::Off, None));
+        assert_eq!(usual(&state(), &Moment { busy: true, ..minute(30) }), wait(Why::Busy, 31));
+        assert_eq!(usual(&state(), &Moment { runs_today: 48, ..minute(30) }), wait(Why::DayIsFull, 90));
+        // What never saw a switch-on begins its interval here, so a start causes no run.
+        assert_eq!(usual(&State::default(), &minute(0)), wait(Why::Interval, 30));
+        // However long it was kept from running, one run follows, and then the interval again.
+        let after = state().succeeded(ON + 600 * MINUTE_MS);
+        assert_eq!(usual(&state(), &minute(600)), Gate::Run);
+        assert_eq!(usual(&after, &minute(601)), wait(Why::Interval, 630));
+        // The clock was set back by a day.
+        assert_eq!(usual(&after, &minute(-840)), wait(Why::Interval, -810));
+    }
+
+    // KAI-059 KAI-123
+    #[test]
+    fn a_dead_provider_is_asked_less_and_less() {
+        let mut state = State { succeeded_ms: Some(ON - 30 * MINUTE_MS), ..state() };
+        let mut runs = Vec::new();
+        for at in 0..=300 {
+            if usual(&state, &minute(at)) == Gate::Run {
+                state = state.failed(FailureClass::Server, minute(at).now_ms);
+                runs.push(at);
+            }
+        }
+        assert_eq!(runs, [0, 1, 3, 7, 15, 31, 63, 123, 183, 243]);
+    }
+
+    // LES-038
+    #[test]
+    fn three_refusals_pause_it_until_the_owner_does_something() {
+        let mut state = state();
+        for (class, at) in [(FailureClass::Key, 30), (FailureClass::Quota, 31), (FailureClass::UnknownModel, 33)] {
+            assert_eq!(usual(&state, &minute(at)), Gate::Run, "{class}");
+            state = state.failed(class, minute(at).now_ms);
+        }
+        assert_eq!(usual(&state, &minute(600)), wait(Why::Paused(Pause::Provider), 601));
+        let earlier = state.clone().resumed(Some(minute(33).now_ms));
+        assert_eq!(earlier, state);
+        let state = state.resumed(Some(minute(34).now_ms));
+        assert_eq!(usual(&state, &minute(600)), Gate::Run);
+        let mixed = [FailureClass::Key, FailureClass::Key, FailureClass::Server, FailureClass::Key];
+        let mixed = mixed.into_iter().fold(State::default(), |state, class| state.failed(class, ON));
+        assert_eq!((mixed.refusals, mixed.paused), (1, None));
+    }
+
+    // LES-038
+    #[test]
+    fn seven_days_of_silence_pause_it() {
+        let week = 7 * 24 * 60;
+        let silent = |at: i64| Moment { acted_ms: Some(ON), ..minute(at) };
+        assert_eq!(usual(&state(), &silent(week - 1)), Gate::Run);
+        assert_eq!(usual(&state(), &silent(week)), wait(Why::Paused(Pause::Silence), week + 1));
+        assert_eq!(usual(&state(), &minute(week)), Gate::Run, "a message ends it");
+        let nothing_ever = Moment { acted_ms: None, ..minute(week) };
+        assert_eq!(usual(&state(), &nothing_ever), wait(Why::Paused(Pause::Silence), week + 1));
+    }
+}
