@@ -7,6 +7,7 @@ mod bench;
 mod build;
 mod first;
 pub(crate) mod kills;
+mod idle_day;
 mod local;
 mod long;
 mod prefix;
@@ -31,6 +32,8 @@ pub(crate) enum Measure {
     First,
     /// The prefix kept between turns (MEA-02)
     Prefix,
+    /// A day on which nobody talks to the agent (MEA-03)
+    IdleDay,
     /// From process start to the request on the wire (MEA-04)
     Start,
     /// Size of the release binary (MEA-06)
@@ -61,6 +64,11 @@ pub(crate) fn run(root: &Path, measure: Measure, json: bool) -> Result<(), Strin
     let (name, table) = match measure {
         Measure::First => ("first", first::measure(root)?),
         Measure::Prefix => ("prefix", prefix::measure()?),
+        Measure::IdleDay => {
+            let (table, value) = idle_day::measure()?;
+            answer = Some(value);
+            ("idle-day", table)
+        }
         Measure::Start => ("start", start::measure(root)?),
         Measure::Size => ("size", size::measure(root)?),
         Measure::Render => ("render", render::measure(root)?),

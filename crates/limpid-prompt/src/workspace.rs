@@ -18,6 +18,9 @@ const TEMPLATES: [(&str, &str); 2] = [
     ("MEMORY.md", include_str!("../profiles/picoclaw/templates/MEMORY.md")),
 ];
 
+/// HEARTBEAT.md as it ships (PICO-071).
+pub const HEARTBEAT_FILE: &str = include_str!("../profiles/picoclaw/templates/HEARTBEAT.md");
+
 /// Days whose notes are recent: today and the two before (PICO-020, PICO-021).
 const RECENT_DAYS: i32 = 3;
 

@@ -120,6 +120,8 @@ pub(crate) struct Inner {
     /// Held for reading while a message is accepted and its conversation told, and for writing while a worker looks at
     /// what waits: so nobody answers a message before its listener is known.
     pub(crate) accepting: RwLock<()>,
+    /// Held while the heartbeat runs in this process.
+    pub(crate) beating: tokio::sync::Mutex<()>,
     /// Whether the ledger was pruned since this process started.
     pub(crate) pruned: AtomicBool,
     /// When the size of the memories was looked at last, in milliseconds since 1970.
@@ -191,6 +193,7 @@ impl Agent {
             warned: Mutex::default(),
             settled: Mutex::default(),
             accepting: RwLock::new(()),
+            beating: tokio::sync::Mutex::new(()),
             pruned: AtomicBool::new(false),
             archived_ms: AtomicI64::new(i64::MIN),
             workers: Mutex::default(),

@@ -1,8 +1,6 @@
 //! Turns that nobody waits for: a heartbeat, a task whose time has come. Each is a turn of a hidden conversation of its
 //! own, so its transcript stays readable, and a crash is carried on like that of any turn.
 
-#![cfg_attr(not(test), allow(dead_code, reason = "heartbeat and tasks call it"))]
-
 use std::sync::Arc;
 
 use limpid_core::{ConversationId, FailureClass, Role, Trust, TurnId, Usage};
@@ -54,6 +52,7 @@ pub(crate) struct RunEnd {
     /// The hidden conversation that holds its transcript.
     pub(crate) conversation: ConversationId,
     /// Its turn.
+    #[allow(dead_code, reason = "whoever logs a run may name its turn")]
     pub(crate) turn: TurnId,
     /// How it ended.
     pub(crate) outcome: Outcome,

@@ -3,6 +3,7 @@
 mod chat;
 mod exec;
 mod files;
+mod heartbeat;
 mod inbox;
 mod limits;
 mod memory;
@@ -23,6 +24,7 @@ use serde::de::{Deserializer, Error as _};
 pub use chat::ChatConfig;
 pub use exec::{ExecConfig, SandboxChoice};
 pub use files::FilesConfig;
+pub use heartbeat::{HeartbeatConfig, QuietRule};
 pub use inbox::{GatewayConfig, InboxConfig};
 pub use limits::{LimitsConfig, PathLimits};
 pub use memory::{MemoryConfig, MemoryPolicy};
@@ -84,6 +86,8 @@ pub struct Config {
     pub inbox: InboxConfig,
     /// Where the owner is told that something reached a conversation.
     pub notify: NotifyConfig,
+    /// The look at what came in, unasked.
+    pub heartbeat: HeartbeatConfig,
 }
 
 impl Config {

@@ -118,6 +118,7 @@ impl Inner {
         }
         inputs.origins.insert("additional_instructions".to_owned(), "home:limpid.toml".to_owned());
         self.gather_memory(&mut inputs, &profile, &mut notices).await?;
+        self.gather_heartbeat(&mut inputs, &path).await?;
         heartbeat::keep_decision(&mut inputs, &profile, &path);
         self.clean(&mut inputs);
         self.gather_inbox(&mut inputs).await?;

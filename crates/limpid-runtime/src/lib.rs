@@ -24,7 +24,7 @@
 //! - [`spending`]: what models may still cost.
 //! - `clean`: a conversation without what strangers wrote.
 //! - `deliver`: the one place where something reaches people, and messages that nobody waits for.
-//! - `background`: turns that nobody waits for.
+//! - `background`: turns that nobody waits for; [`heartbeat`]: the agent's look at what came in, unasked.
 //! - `journal`: the form in which a turn's events are kept.
 
 pub mod agent;
@@ -46,7 +46,7 @@ pub mod event;
 mod frame;
 mod gather;
 pub mod goals;
-mod heartbeat;
+pub mod heartbeat;
 mod hold;
 pub mod home;
 pub mod inbox;
@@ -91,6 +91,7 @@ pub use chat::{ChatRequest, ConversationChoice, TurnHandle};
 pub use config::{Config, ConfigError, MemoryPolicy};
 pub use error::AgentError;
 pub use event::{AgentEvent, Answer};
+pub use heartbeat::{Beat, HeartbeatChange, HeartbeatStatus};
 pub use home::Home;
 pub use ledger::Answering;
 #[cfg(target_os = "linux")]

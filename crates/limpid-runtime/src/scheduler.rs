@@ -19,6 +19,7 @@ pub(crate) use wake::Waker;
 use crate::agent::Inner;
 use crate::drafts::Expiry;
 use crate::error::AgentError;
+use crate::heartbeat::Heartbeat;
 use crate::process;
 use crate::serve::{Log, ServeEvent};
 
@@ -44,7 +45,7 @@ pub(crate) trait Job: Send + Sync {
 
 /// Every kind of job. A timer of another kind fails, and waits for a program that knows it.
 pub(crate) fn jobs() -> Vec<Arc<dyn Job>> {
-    vec![Arc::new(Expiry)]
+    vec![Arc::new(Expiry), Arc::new(Heartbeat)]
 }
 
 /// Claims what is due and has it done.

@@ -71,6 +71,7 @@ impl Agent {
         let mut scheduler = Scheduler::new(inner, jobs(), Arc::clone(&log));
         scheduler.release_the_dead().await?;
         self.resume().await?;
+        inner.arm_heartbeat().await?;
         log(&ServeEvent::Ready);
         let ended = run(inner, &mut scheduler, &log, stop).await;
         log(&ServeEvent::Stopping);
@@ -78,6 +79,22 @@ impl Agent {
         let _ = tokio::time::timeout(GRACE, scheduler.idle(inner.now_ms())).await;
         scheduler.stop().await?;
         ended
+    }
+}
+
+impl Agent {
+    /// Does what is due at this moment and returns when that is done. Says when something is due next, in milliseconds
+    /// since 1970: for whoever has a clock of their own call the agent.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn run_due(&self) -> Result<Option<i64>, AgentError> {
+        let inner = &self.inner;
+        inner.arm_heartbeat().await?;
+        let mut scheduler = Scheduler::new(inner, jobs(), Arc::new(|_| {}));
+        scheduler.step(inner.now_ms()).await?;
+        scheduler.idle(inner.now_ms()).await?;
+        Ok(inner.store.next_timer_ms().await?)
     }
 }
 

@@ -11,6 +11,7 @@ mod compact;
 mod context;
 mod cost;
 mod goal;
+mod heartbeat;
 mod help;
 mod memory;
 mod mode;
@@ -50,6 +51,7 @@ static TABLE: &[&dyn SlashCommand] = &[
     &clean::Clean,
     &memory::Memory,
     &skills::Skills,
+    &heartbeat::Heartbeat,
     &cost::Cost,
 ];
 

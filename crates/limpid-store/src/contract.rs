@@ -18,6 +18,7 @@ pub mod conversations;
 pub mod deliveries;
 pub mod drafts;
 pub mod goals;
+pub mod heartbeats;
 pub mod inbox;
 pub mod leases;
 pub mod ledger;
@@ -98,6 +99,13 @@ macro_rules! contract_suite {
                 every_goal_event_comes_back
                 a_goal_log_that_has_grown_is_not_written_over
                 goals_and_messages_are_written_together
+            }
+            heartbeats {
+                the_end_of_a_run_is_one_and_comes_once
+                an_end_that_cannot_be_told_is_none
+                runs_do_not_overlap
+                a_switch_on_is_remembered
+                reports_are_found_among_many_runs
             }
             ledger {
                 a_request_comes_back_byte_for_byte

@@ -12,6 +12,7 @@
 //! - [`inbox`]: mail, text messages and notifications that came in, and mail accounts.
 //! - [`goal`]: what happened to the goals of a conversation, as a log.
 //! - [`timer`]: when things are due, and who works on what is.
+//! - [`heartbeat`]: what the heartbeat knows of itself, and its runs.
 //! - [`prefix`]: how much of a request the one before it began with, and what changed (PRO-044).
 //! - [`error`]: what can go wrong.
 //! - [`sqlite`]: the store in one SQLite file.
@@ -24,6 +25,7 @@ pub mod delivery;
 pub mod draft;
 pub mod error;
 pub mod goal;
+pub mod heartbeat;
 pub mod inbox;
 pub mod ledger;
 pub mod memory;
@@ -41,6 +43,7 @@ pub use delivery::*;
 pub use draft::*;
 pub use error::StoreError;
 pub use goal::*;
+pub use heartbeat::*;
 pub use inbox::*;
 pub use ledger::*;
 pub use memory::*;
@@ -73,6 +76,7 @@ pub trait Store:
     + Windows
     + GoalLogs
     + Drafts
+    + Heartbeats
     + Deliveries
     + Inbox
     + MailAccounts
@@ -91,6 +95,7 @@ impl<T> Store for T where
         + Windows
         + GoalLogs
         + Drafts
+        + Heartbeats
         + Deliveries
         + Inbox
         + MailAccounts

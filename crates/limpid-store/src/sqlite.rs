@@ -8,6 +8,7 @@ mod deliveries;
 mod drafts;
 mod failure;
 mod goals;
+mod heartbeats;
 mod inbound;
 mod inbox;
 mod leases;

@@ -4,6 +4,7 @@
 mod conversation;
 mod draft;
 mod goal;
+mod heartbeat;
 mod inbox;
 mod memory;
 mod model;
@@ -19,6 +20,7 @@ use clap::{Args, Parser, Subcommand};
 pub use conversation::{ConversationCommand, ExportFormat};
 pub use draft::DraftCommand;
 pub use goal::{GoalArgs, GoalCommand, PriorityWord, StatusWord, StepCommand};
+pub use heartbeat::{HeartbeatCommand, HeartbeatSet};
 pub use inbox::{InboxCommand, KindWord, SourceWord};
 pub use memory::MemoryCommand;
 pub use model::ModelCommand;
@@ -91,6 +93,9 @@ pub enum Command {
     /// List, show and put aside what came in; hand something in; make the token for it
     #[command(subcommand)]
     Inbox(InboxCommand),
+    /// Show, set and run the look at what came in, unasked
+    #[command(subcommand)]
+    Heartbeat(HeartbeatCommand),
     /// Sum up tokens and money from the ledger
     Cost(CostArgs),
     /// Print completions for a shell

@@ -8,6 +8,7 @@ pub mod doctor;
 pub mod draft;
 pub mod first_model;
 pub mod goal;
+pub mod heartbeat;
 pub mod inbox;
 pub mod init;
 mod listen;
@@ -56,6 +57,7 @@ pub async fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Draft(command)) => draft::run(&context, command).await,
         Some(Command::Conversation(command)) => conversation::run(&context.agent()?, command).await,
         Some(Command::Serve) => serve::run(&context).await,
+        Some(Command::Heartbeat(command)) => heartbeat::run(&context.agent()?, command).await,
         Some(Command::Cost(args)) => cost::run(&context.agent()?, args).await,
         Some(Command::Completions(_)) => Ok(()),
     }

@@ -34,10 +34,17 @@ impl Bench {
 
     /// An agent on it; another one is another start of the program.
     pub(crate) fn agent(&self) -> Result<Agent, String> {
-        let config = "model = \"openai/scripted\"\n[owner]\nzone = \"Europe/Berlin\"\n";
+        self.agent_of("limpid")
+    }
+
+    /// An agent with a profile.
+    pub(crate) fn agent_of(&self, profile: &str) -> Result<Agent, String> {
+        let config = format!(
+            "model = \"openai/scripted\"\n[agent]\nprofile = \"{profile}\"\n[owner]\nzone = \"Europe/Berlin\"\n"
+        );
         let url = format!("{}/v1", self.server.url());
         Agent::open(AgentOptions {
-            config: Config::parse(config, "limpid.toml").map_err(|error| error.to_string())?,
+            config: Config::parse(&config, "limpid.toml").map_err(|error| error.to_string())?,
             environment: Environment::new([("OPENAI_BASE_URL".to_owned(), url)]),
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
             ids: Arc::clone(&self.ids) as Arc<dyn Ids>,

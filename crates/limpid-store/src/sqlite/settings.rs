@@ -67,7 +67,7 @@ impl Settings for SqliteStore {
     }
 }
 
-fn append(tx: &Tx<'_>, id: Option<&ConversationId>, events: &[NewSetting], now_ms: i64) -> Outcome<()> {
+pub(super) fn append(tx: &Tx<'_>, id: Option<&ConversationId>, events: &[NewSetting], now_ms: i64) -> Outcome<()> {
     let mut statement = tx.sql.prepare_cached(
         "INSERT INTO setting_event (owner, conversation, name, value, trigger, at_ms)
          VALUES (:owner, :conversation, :name, :value, :trigger, :now)",

@@ -1,0 +1,284 @@
+//! One run of the heartbeat: whether it is due, whether a model is asked, and the run itself.
+
+use std::sync::Arc;
+
+use jiff::{ToSpan, Unit, ZonedRound};
+use limpid_core::Trust;
+use limpid_core::heartbeat::{Gate, Moment, Pause, Settings, State, Why, gate};
+use limpid_prompt::workspace::HEARTBEAT_FILE;
+use limpid_store::{HeartbeatEnd, HeartbeatOutcome, HeartbeatRow, HeartbeatRun, RunningHeartbeat};
+
+use super::settings::of_row;
+use super::{PATH, TIMER};
+use crate::agent::{Agent, Inner};
+use crate::background::{BackgroundRun, RunInputs};
+use crate::error::AgentError;
+use crate::process;
+use crate::spending::Spender;
+use crate::world::hex;
+
+/// A turn that began longer ago than this was cut off and keeps nothing from running.
+const CUT_OFF_MS: i64 = 15 * 60_000;
+
+/// When it is looked again after something stood in the way that the gate does not know.
+pub(super) const AGAIN_MS: i64 = 60_000;
+
+/// The profile whose heartbeat runs where the owner's has none.
+const LENDS: &str = "limpid";
+
+/// The profile that keeps its tasks in a file which is made when it is missing (PICO-070).
+const HAS_FILE: &str = "picoclaw";
+
+/// Who asked for a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// The scheduler, for this time.
+    Slot(i64),
+    /// A person.
+    ByHand,
+}
+
+/// What came of asking for a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Beat {
+    /// It ran.
+    Ran(Box<HeartbeatRun>),
+    /// It did not, for this reason.
+    Waits(Why),
+}
+
+impl Agent {
+    /// Runs the heartbeat, whatever the hour, the interval and the news; not when it is switched off, and not while
+    /// another call of a model is in progress (KAI-072).
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn run_heartbeat(&self) -> Result<Beat, AgentError> {
+        self.inner.beat(Asked::ByHand).await
+    }
+}
+
+impl Inner {
+    /// Runs the heartbeat when it may run.
+    pub(super) async fn beat(self: &Arc<Self>, asked: Asked) -> Result<Beat, AgentError> {
+        // Two at once are one run and one `busy` (KAI-135).
+        let Ok(_alone) = self.beating.try_lock() else { return Ok(Beat::Waits(Why::Busy)) };
+        self.store.start_heartbeat(self.now_ms()).await?;
+        let row = self.store.heartbeat().await?;
+        if let Some(running) = row.running.clone() {
+            return self.carry_on(running, &row).await;
+        }
+        match self.ready(asked, &row).await? {
+            Ok(ready) => {
+                self.store.heartbeat_waits(None).await?;
+                self.start(asked, &row, ready).await
+            }
+            Err((why, until)) => {
+                self.store.heartbeat_waits(Some((&why.to_string(), until))).await?;
+                Ok(Beat::Waits(why))
+            }
+        }
+    }
+
+    /// Carries on a run that was cut off; one that lives is left alone.
+    async fn carry_on(self: &Arc<Self>, running: RunningHeartbeat, row: &HeartbeatRow) -> Result<Beat, AgentError> {
+        let mine = running.holder == self.holder;
+        // Taking over one that lives does no harm, as its conversation has one worker; it only answers later.
+        let lives = !process::is_dead(&running.holder) && self.now_ms() - running.began_ms < CUT_OFF_MS;
+        if !mine && lives {
+            return Ok(Beat::Waits(Why::Busy));
+        }
+        if !mine && !self.store.take_heartbeat(&running, &self.holder).await? {
+            return Ok(Beat::Waits(Why::Busy));
+        }
+        let ready = self.model_of(&of_row(row)).await?;
+        self.carry_out(running, ready).await
+    }
+
+    /// Whether a run may be, and with which model; else why not and until when.
+    async fn ready(
+        self: &Arc<Self>,
+        asked: Asked,
+        row: &HeartbeatRow,
+    ) -> Result<Result<Option<String>, (Why, Option<i64>)>, AgentError> {
+        let again = Some(self.now_ms() + AGAIN_MS);
+        let (gate, state) = self.heartbeat_gate(row).await?;
+        if state != row.state {
+            self.store.resume_heartbeat().await?;
+        }
+        match (gate, asked) {
+            (Gate::Wait(why @ (Why::Off | Why::Busy), until), _) => return Ok(Err((why, until))),
+            (Gate::Wait(why, until), Asked::Slot(_)) => {
+                if why == Why::Paused(Pause::Silence) {
+                    let since =
+                        state.switched_on_ms.unwrap_or_default().max(row.state.succeeded_ms.unwrap_or_default());
+                    let key = format!("heartbeat-silence:{}", self.store.owner_acted_ms().await?.unwrap_or(since));
+                    self.notice(None, &key, "The heartbeat pauses", format!("The heartbeat pauses: {why}.")).await?;
+                }
+                return Ok(Err((why, until)));
+            }
+            (Gate::Wait(..), Asked::ByHand) if self.is_busy(row).await? => return Ok(Err((Why::Busy, again))),
+            (Gate::Run, _) | (Gate::Wait(..), Asked::ByHand) => {}
+        }
+        let model = self.model_of(&of_row(row)).await?;
+        if self.shelf.choose(model.as_deref()).await.is_err() {
+            return Ok(Err((Why::NoModel, again)));
+        }
+        if matches!(asked, Asked::Slot(_)) && self.may_spend(Spender::Background).await.is_err() {
+            return Ok(Err((Why::Spent, again)));
+        }
+        Ok(Ok(model))
+    }
+
+    /// Begins a run, or ends it at once when there is nothing new.
+    async fn start(
+        self: &Arc<Self>,
+        asked: Asked,
+        row: &HeartbeatRow,
+        model: Option<String>,
+    ) -> Result<Beat, AgentError> {
+        let key = match asked {
+            Asked::Slot(slot_ms) => format!("heartbeat-{slot_ms}"),
+            Asked::ByHand => format!("heartbeat-{}", hex(&*self.ids)),
+        };
+        if let Some(last) = self.store.heartbeat_runs(1).await?.rows.pop().filter(|last| last.key == key) {
+            return Ok(Beat::Ran(Box::new(last)));
+        }
+        let by_hand = asked == Asked::ByHand;
+        let running = RunningHeartbeat { key, holder: self.holder.clone(), by_hand, began_ms: self.now_ms() };
+        let profile = self.heartbeat_profile()?;
+        if self.make_checklist(&profile)? {
+            return self.nothing_new(&running, row, "HEARTBEAT.md was made; write your tasks at its end").await;
+        }
+        let card = self.shelf.choose(model.as_deref()).await?.info().clone();
+        let news = self.heartbeat_news(&profile, &card).await?;
+        if !by_hand && !news.is_new(row.quiet_mark.as_deref()) {
+            let why = if news.check == Some(false) { "the check said no" } else { "nothing is new" };
+            return self.nothing_new(&running, row, why).await;
+        }
+        if !self.store.begin_heartbeat(&running).await? {
+            return Ok(Beat::Waits(Why::Busy));
+        }
+        self.carry_out(running, model).await
+    }
+
+    async fn carry_out(self: &Arc<Self>, running: RunningHeartbeat, model: Option<String>) -> Result<Beat, AgentError> {
+        let run = BackgroundRun {
+            key: running.key.clone(),
+            path: PATH,
+            profile: Some(self.heartbeat_profile()?),
+            model,
+            text: String::new(),
+            extra: RunInputs::default(),
+        };
+        let end = self.run_in_background(run).await?;
+        let end = self.conclude(&running, end).await?;
+        self.finish_beat(end).await
+    }
+
+    /// Ends a run for which no model was asked: it counts as one that went well.
+    async fn nothing_new(
+        self: &Arc<Self>,
+        running: &RunningHeartbeat,
+        row: &HeartbeatRow,
+        why: &str,
+    ) -> Result<Beat, AgentError> {
+        let now_ms = self.now_ms();
+        let run = HeartbeatRun {
+            key: running.key.clone(),
+            by_hand: running.by_hand,
+            began_ms: running.began_ms,
+            ended_ms: now_ms,
+            outcome: HeartbeatOutcome::Unchanged,
+            detail: why.to_owned(),
+            report: None,
+            report_key: None,
+            trust: Trust::Owner,
+            conversation: None,
+            requests: 0,
+            input_tokens: 0,
+            output_tokens: 0,
+        };
+        self.finish_beat(HeartbeatEnd {
+            run,
+            state: row.state.clone().succeeded(now_ms),
+            quiet_mark: row.quiet_mark.clone(),
+            remainder_mark: row.remainder_mark.clone(),
+            deliveries: Vec::new(),
+            consumed: Vec::new(),
+            timer: None,
+        })
+        .await
+    }
+
+    /// Writes the end of a run, with the time of the next one, and sees to its message.
+    async fn finish_beat(self: &Arc<Self>, mut end: HeartbeatEnd) -> Result<Beat, AgentError> {
+        let row = self.store.heartbeat().await?;
+        let after = HeartbeatRow { state: end.state.clone(), running: None, ..row };
+        if let Gate::Wait(_, Some(next_ms)) = self.heartbeat_gate(&after).await?.0 {
+            end.timer = Some((TIMER.to_owned(), next_ms));
+        }
+        let run = end.run.clone();
+        self.store.end_heartbeat(end).await?;
+        self.deliver_pending().await?;
+        Ok(Beat::Ran(Box::new(run)))
+    }
+
+    /// What the gate says of a row at this moment, and the state that it judged: a pause that the owner has ended is
+    /// over in it.
+    pub(super) async fn heartbeat_gate(&self, row: &HeartbeatRow) -> Result<(Gate, State), AgentError> {
+        let now = self.clock.now().to_zoned(self.zone());
+        let begun_hour = now.round(ZonedRound::new().smallest(Unit::Hour).mode(jiff::RoundMode::Trunc));
+        let next_hour = begun_hour.and_then(|hour| hour.checked_add(1.hour()));
+        let now_ms = now.timestamp().as_millisecond();
+        let day_ms = now.start_of_day().map_or(now_ms, |day| day.timestamp().as_millisecond());
+        let acted_ms = self.store.owner_acted_ms().await?;
+        let state = row.state.clone().resumed(acted_ms);
+        let moment = Moment {
+            now_ms,
+            hour: now.hour().unsigned_abs(),
+            next_hour_ms: next_hour.map_or(now_ms + 3_600_000, |hour| hour.timestamp().as_millisecond()),
+            acted_ms,
+            runs_today: self.store.heartbeat_calls(day_ms).await?,
+            runs_a_day: self.config.heartbeat.runs_a_day,
+            busy: self.is_busy(row).await?,
+        };
+        Ok((gate(&of_row(row), &state, &moment), state))
+    }
+
+    /// Whether another call of a model is in progress, here or in another process.
+    async fn is_busy(&self, row: &HeartbeatRow) -> Result<bool, AgentError> {
+        let own = row.running.as_ref().map(|running| format!("run-{}", running.key));
+        let since_ms = self.now_ms() - CUT_OFF_MS;
+        let turns = self.store.unfinished_turns().await?.rows;
+        Ok(turns.iter().any(|turn| turn.began_ms > since_ms && Some(turn.conversation.as_str()) != own.as_deref()))
+    }
+
+    /// The model of its own, when there is one that can be had (KAI-061).
+    async fn model_of(&self, settings: &Settings) -> Result<Option<String>, AgentError> {
+        for name in settings.model.iter().chain(&self.config.heartbeat.model) {
+            if self.shelf.choose(Some(name)).await.is_ok() {
+                return Ok(Some(name.clone()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The owner's profile, or the one that lends its heartbeat to those that have none.
+    pub(super) fn heartbeat_profile(&self) -> Result<String, AgentError> {
+        let name = &self.config.agent.profile;
+        let profile = self.prompts.load_one(name)?.profile(name)?;
+        Ok(if profile.path(PATH).is_ok() { name.clone() } else { LENDS.to_owned() })
+    }
+
+    /// Writes the checklist where the profile wants one and there is none. Says whether it did.
+    fn make_checklist(&self, profile: &str) -> Result<bool, AgentError> {
+        let path = self.home.workspace().join("HEARTBEAT.md");
+        if profile != HAS_FILE || path.exists() {
+            return Ok(false);
+        }
+        std::fs::create_dir_all(self.home.workspace()).map_err(AgentError::file(self.home.workspace()))?;
+        std::fs::write(&path, HEARTBEAT_FILE).map_err(AgentError::file(&path))?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,184 @@
+//! What the end of a run means, and what is written of it.
+
+use std::sync::Arc;
+
+use limpid_core::FailureClass;
+use limpid_core::Trust;
+use limpid_core::heartbeat::{Answer, Decision, Pause, State, Why};
+use limpid_core::quiet::without_quiet;
+use limpid_prompt::RenderRequest;
+use limpid_prompt::count::Estimate;
+use limpid_store::{
+    DeliveryOrigin, HeartbeatEnd, HeartbeatOutcome, HeartbeatRun, ItemId, NewDelivery, RunningHeartbeat,
+};
+use limpid_turn::{Outcome, decision};
+
+use super::PATH;
+use super::news::{additions, standing};
+use crate::agent::Inner;
+use crate::background::RunEnd;
+use crate::error::AgentError;
+use crate::session::key_of;
+
+/// How long the same matter is not told again (LES-042).
+const AGAIN_MS: i64 = 24 * 3_600_000;
+
+/// What a report is called in a list.
+const TITLE: &str = "Heartbeat";
+
+/// What a run came to.
+enum Meaning {
+    Quiet,
+    Remainder(String),
+    Report { key: Option<String>, text: String },
+    Cancelled,
+    Failed(FailureClass, String),
+}
+
+impl Inner {
+    /// The end of a run, to be written in one transaction.
+    pub(super) async fn conclude(
+        self: &Arc<Self>,
+        running: &RunningHeartbeat,
+        end: RunEnd,
+    ) -> Result<HeartbeatEnd, AgentError> {
+        let now_ms = self.now_ms();
+        let row = self.store.heartbeat().await?;
+        let items = self.items_of(&end).await?;
+        let items_mark = mark_of(&items);
+        let inputs = end.inputs.as_deref();
+
+        let mut meaning = self.meaning(&end)?;
+        // The same items left something to say twice, so it was meant (KAI-065).
+        if let Meaning::Remainder(text) = &meaning
+            && row.remainder_mark.as_ref() == Some(&items_mark)
+        {
+            meaning = Meaning::Report { key: None, text: text.clone() };
+        }
+        let (outcome, detail, report, report_key) = match meaning {
+            Meaning::Quiet => (HeartbeatOutcome::Quiet, String::new(), None, None),
+            Meaning::Remainder(text) => (HeartbeatOutcome::Remainder, text, None, None),
+            Meaning::Cancelled => (HeartbeatOutcome::Cancelled, String::new(), None, None),
+            Meaning::Failed(class, message) => (HeartbeatOutcome::Failed, format!("{class}: {message}"), None, None),
+            Meaning::Report { key, text } => {
+                let repeated = match &key {
+                    Some(key) if inputs.is_none_or(|inputs| additions(inputs).next().is_none()) => {
+                        self.store.heartbeat_told(key, now_ms - AGAIN_MS).await?
+                    }
+                    _ => false,
+                };
+                let outcome = if repeated { HeartbeatOutcome::Repeated } else { HeartbeatOutcome::Told };
+                (outcome, String::new(), Some(text), key)
+            }
+        };
+        let state = state_after(row.state.clone(), outcome, &end.outcome, now_ms);
+        let took_in = matches!(outcome, HeartbeatOutcome::Quiet | HeartbeatOutcome::Told | HeartbeatOutcome::Repeated);
+        let saw_nothing = matches!(outcome, HeartbeatOutcome::Quiet | HeartbeatOutcome::Repeated);
+        let quiet_mark = if saw_nothing { inputs.map(standing) } else { row.quiet_mark };
+        let remainder_mark = match outcome {
+            HeartbeatOutcome::Remainder => Some(items_mark),
+            _ if took_in => None,
+            _ => row.remainder_mark,
+        };
+        let mut deliveries = Vec::new();
+        if let Some(text) = report.as_ref().filter(|_| outcome == HeartbeatOutcome::Told) {
+            deliveries.push(self.told(&running.key, DeliveryOrigin::Heartbeat, text.clone(), end.trust).await?);
+        }
+        if state.paused != row.state.paused && outcome == HeartbeatOutcome::Failed {
+            let text = format!("The heartbeat pauses: {} ({detail}).", Why::Paused(Pause::Provider));
+            let key = format!("{}:pause", running.key);
+            deliveries.push(self.told(&key, DeliveryOrigin::Notice, text, Trust::Owner).await?);
+        }
+        Ok(HeartbeatEnd {
+            run: HeartbeatRun {
+                key: running.key.clone(),
+                by_hand: running.by_hand,
+                began_ms: running.began_ms,
+                ended_ms: now_ms,
+                outcome,
+                detail,
+                report,
+                report_key,
+                trust: end.trust,
+                conversation: Some(end.conversation),
+                requests: end.requests,
+                input_tokens: end.usage.input,
+                output_tokens: end.usage.output,
+            },
+            state,
+            quiet_mark,
+            remainder_mark,
+            deliveries,
+            consumed: if took_in { items } else { Vec::new() },
+            timer: None,
+        })
+    }
+
+    fn meaning(&self, end: &RunEnd) -> Result<Meaning, AgentError> {
+        if let Some((_, arguments)) = &end.decision {
+            return Ok(match decision::read(arguments) {
+                Ok(Decision::Quiet) => Meaning::Quiet,
+                Ok(Decision::Report { key, text }) => Meaning::Report { key: Some(key), text: without_quiet(&text) },
+                Err(error) => Meaning::Failed(FailureClass::Garbage, error),
+            });
+        }
+        Ok(match &end.outcome {
+            Outcome::Cancelled => Meaning::Cancelled,
+            Outcome::Failed { class, message } => Meaning::Failed(*class, message.clone()),
+            Outcome::Answered { .. } => {
+                let name = self.heartbeat_profile()?;
+                let profile = self.prompts.load_one(&name)?.profile(&name)?;
+                let rule = self.config.heartbeat.rule(profile.name(), profile.base());
+                match Answer::read(end.answer.as_deref().unwrap_or_default(), rule) {
+                    Some(Answer::Quiet) => Meaning::Quiet,
+                    Some(Answer::Remainder(rest)) => Meaning::Remainder(rest),
+                    Some(Answer::Report(text)) => Meaning::Report { key: None, text: without_quiet(&text) },
+                    None => Meaning::Failed(FailureClass::Garbage, "the model answered nothing".to_owned()),
+                }
+            }
+        })
+    }
+
+    /// Exactly the items that the first prompt of a run has shown.
+    async fn items_of(&self, end: &RunEnd) -> Result<Vec<ItemId>, AgentError> {
+        let Some(inputs) = end.inputs.as_deref() else { return Ok(Vec::new()) };
+        let name = self.heartbeat_profile()?;
+        let profile = self.prompts.load_one(&name)?.profile(&name)?;
+        let request = RenderRequest { path: PATH, inputs, counter: &Estimate::default(), count_tokens: false };
+        let prompt = profile.render(request).map_err(|error| AgentError::Prompt(error.to_string()))?;
+        self.rendered_items(&prompt).await
+    }
+
+    async fn told(
+        &self,
+        key: &str,
+        origin: DeliveryOrigin,
+        text: String,
+        trust: Trust,
+    ) -> Result<NewDelivery, AgentError> {
+        Ok(NewDelivery {
+            key: key.to_owned(),
+            conversation: self.heartbeat_conversation().await?,
+            origin,
+            title: TITLE.to_owned(),
+            text,
+            trust,
+            now_ms: self.now_ms(),
+        })
+    }
+}
+
+fn state_after(state: State, outcome: HeartbeatOutcome, end: &Outcome, now_ms: i64) -> State {
+    match (outcome, end) {
+        (HeartbeatOutcome::Failed, Outcome::Failed { class, .. }) => state.failed(*class, now_ms),
+        (HeartbeatOutcome::Failed, _) => state.failed(FailureClass::Garbage, now_ms),
+        // A run that was cut off is no failure (KAI-073).
+        (HeartbeatOutcome::Cancelled, _) => State { attempted_ms: Some(now_ms), ..state },
+        _ => state.succeeded(now_ms),
+    }
+}
+
+fn mark_of(items: &[ItemId]) -> String {
+    let numbers: Vec<String> = items.iter().map(|item| item.0.to_string()).collect();
+    key_of(numbers.iter().map(String::as_bytes))
+}

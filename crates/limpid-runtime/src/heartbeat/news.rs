@@ -1,0 +1,83 @@
+//! What there is to look at: read from the very inputs that the prompt would be made from.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use limpid_core::Trust;
+use limpid_core::heartbeat::News;
+use limpid_model::ModelCard;
+use limpid_prompt::inputs::{Inputs, TaskEntry, Trigger};
+
+use super::PATH;
+use crate::agent::Inner;
+use crate::error::AgentError;
+use crate::gather::Occasion;
+use crate::session::key_of;
+use crate::sizing::frame_of;
+
+/// How long the owner's own check may take.
+const CHECK: Duration = Duration::from_secs(30);
+
+impl Inner {
+    /// What a run with this model and profile would look at.
+    pub(super) async fn heartbeat_news(&self, profile: &str, card: &ModelCard) -> Result<News, AgentError> {
+        let mut frame = frame_of(None);
+        let card = frame.fit(card, self.now_ms()).card;
+        let occasion = Occasion {
+            conversation: None,
+            profile,
+            path: Some(PATH),
+            mode: &self.config.agent.mode,
+            card: &card,
+            frame: &frame,
+            text: "",
+            trust: Trust::Owner,
+            now: self.clock.now(),
+        };
+        let inputs = self.gather(occasion).await?.inputs;
+        Ok(News { items: has_items(&inputs), standing: standing(&inputs), check: self.heartbeat_check().await? })
+    }
+
+    /// What the owner's own check says (LES-040).
+    async fn heartbeat_check(&self) -> Result<Option<bool>, AgentError> {
+        let Some((program, arguments)) = self.config.heartbeat.check.split_first() else { return Ok(None) };
+        let mut command = tokio::process::Command::new(program);
+        command.args(arguments).current_dir(self.home.path()).kill_on_drop(true);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let failed = |why: String| AgentError::Invalid(format!("the check of [heartbeat], `{program}`, {why}"));
+        match tokio::time::timeout(CHECK, command.status()).await {
+            Ok(Ok(status)) => Ok(Some(status.success())),
+            Ok(Err(error)) => Err(failed(format!("cannot be run: {error}"))),
+            Err(_) => Err(failed(format!("took more than {} seconds", CHECK.as_secs()))),
+        }
+    }
+}
+
+fn has_items(inputs: &Inputs) -> bool {
+    let email = inputs.email.enabled && !inputs.email.new.is_empty();
+    let sms = inputs.sms.enabled && !inputs.sms.new.is_empty();
+    email || sms || (inputs.notifications.enabled && !inputs.notifications.new.is_empty())
+}
+
+/// The standing additions of the inputs.
+pub(super) fn additions(inputs: &Inputs) -> impl Iterator<Item = &TaskEntry> {
+    inputs.scheduling.tasks.iter().filter(|task| inputs.scheduling.enabled && task.trigger == Trigger::Heartbeat)
+}
+
+/// Stands for what stands from run to run: additions, checklist, promotion candidates, failing accounts. Unread counts
+/// and clocks are not in it.
+pub(super) fn standing(inputs: &Inputs) -> String {
+    let mut texts: Vec<&str> = vec![inputs.heartbeat.checklist.as_str()];
+    for task in additions(inputs) {
+        texts.extend([task.id.as_str(), task.description.as_str(), task.prompt.as_str()]);
+    }
+    for memory in &inputs.memory.promotions {
+        texts.extend([memory.key.as_str(), memory.content.as_str()]);
+    }
+    for account in inputs.email.accounts.iter().filter(|_| inputs.email.enabled) {
+        if let Some(error) = &account.last_error {
+            texts.extend([account.address.as_str(), error.as_str()]);
+        }
+    }
+    if texts.iter().all(|text| text.is_empty()) { String::new() } else { key_of(texts.into_iter().map(str::as_bytes)) }
+}

@@ -1,0 +1,181 @@
+//! The heartbeat and its runs.
+
+use limpid_core::Trust;
+use limpid_core::heartbeat::{Pause, State};
+use limpid_core::inbox::Source;
+
+use super::Bench;
+use super::sample::{conversation, conversation_id};
+use crate::{
+    DeliveryOrigin, HeartbeatEnd, HeartbeatOutcome, HeartbeatRow, HeartbeatRun, ItemId, NewDelivery, NewItem,
+    RunningHeartbeat, Store,
+};
+
+/// The end of a run is written whole: log, state, message, items, timer; a second end of the same run changes nothing.
+// KAI-073 LES-045
+pub async fn the_end_of_a_run_is_one_and_comes_once(bench: &Bench) {
+    let store = bench.store.as_ref();
+    store.create_conversation(conversation("h", 0)).await.unwrap();
+    let items = store.insert_items(vec![mail("a"), mail("b")]).await.unwrap();
+    assert!(store.begin_heartbeat(&running("k")).await.unwrap());
+    assert_eq!(store.heartbeat().await.unwrap().running, Some(running("k")));
+    let state =
+        State { attempted_ms: Some(9), succeeded_ms: Some(9), paused: Some((Pause::Provider, 9)), ..State::default() };
+    let end = HeartbeatEnd {
+        run: run("k", HeartbeatOutcome::Told),
+        state: state.clone(),
+        quiet_mark: Some("q".to_owned()),
+        remainder_mark: Some("r".to_owned()),
+        deliveries: vec![report("k", "h")],
+        consumed: vec![items[0].id],
+        timer: Some(("heartbeat".to_owned(), 77)),
+    };
+    assert!(store.end_heartbeat(end.clone()).await.unwrap());
+    let after = store.heartbeat().await.unwrap();
+    let expected = HeartbeatRow {
+        state,
+        quiet_mark: Some("q".to_owned()),
+        remainder_mark: Some("r".to_owned()),
+        ..HeartbeatRow::default()
+    };
+    assert_eq!(after, expected);
+    assert_eq!(store.heartbeat_runs(9).await.unwrap().rows, [run("k", HeartbeatOutcome::Told)]);
+    assert_eq!(store.pending_deliveries(None).await.unwrap().rows.len(), 1);
+    assert_eq!(waiting(store).await, [items[1].id]);
+    assert_eq!(store.next_timer_ms().await.unwrap(), Some(77));
+    let again = HeartbeatEnd { consumed: vec![items[1].id], quiet_mark: None, ..end };
+    assert!(!store.end_heartbeat(again).await.unwrap());
+    assert_eq!((store.heartbeat().await.unwrap(), waiting(store).await), (expected, vec![items[1].id]));
+    assert!(bench.other.heartbeat_runs(9).await.unwrap().rows.is_empty(), "it is its owner's");
+}
+
+/// When the message cannot be kept, nothing of the end is.
+// KAI-073
+pub async fn an_end_that_cannot_be_told_is_none(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let items = store.insert_items(vec![mail("a")]).await.unwrap();
+    store.begin_heartbeat(&running("k")).await.unwrap();
+    let end = HeartbeatEnd {
+        run: run("k", HeartbeatOutcome::Told),
+        state: State { succeeded_ms: Some(9), ..State::default() },
+        quiet_mark: None,
+        remainder_mark: None,
+        deliveries: vec![report("k", "nowhere")],
+        consumed: vec![items[0].id],
+        timer: Some(("heartbeat".to_owned(), 77)),
+    };
+    assert!(store.end_heartbeat(end).await.is_err());
+    let after = store.heartbeat().await.unwrap();
+    assert_eq!((after.running, after.state.succeeded_ms), (Some(running("k")), None));
+    assert!(store.heartbeat_runs(9).await.unwrap().rows.is_empty());
+    assert_eq!((waiting(store).await, store.next_timer_ms().await.unwrap()), (vec![items[0].id], None));
+}
+
+/// One run is under way at a time; one whose holder is gone is taken over once.
+// KAI-135
+pub async fn runs_do_not_overlap(bench: &Bench) {
+    let store = bench.store.as_ref();
+    assert!(store.begin_heartbeat(&running("a")).await.unwrap());
+    assert!(!store.begin_heartbeat(&running("b")).await.unwrap());
+    assert!(store.take_heartbeat(&running("a"), "you").await.unwrap());
+    assert!(!store.take_heartbeat(&running("a"), "they").await.unwrap());
+    let held = store.heartbeat().await.unwrap().running.unwrap();
+    assert_eq!((held.key.as_str(), held.holder.as_str()), ("a", "you"));
+}
+
+/// The interval counts from the switch-on; a start sets it only when there was none.
+// KAI-053 KAI-059 LES-031
+pub async fn a_switch_on_is_remembered(bench: &Bench) {
+    let store = bench.store.as_ref();
+    store.start_heartbeat(5).await.unwrap();
+    store.start_heartbeat(6).await.unwrap();
+    assert_eq!(store.heartbeat().await.unwrap().state.switched_on_ms, Some(5));
+    store.set_heartbeat("{\"enabled\":false}", false, 7).await.unwrap();
+    let off = store.heartbeat().await.unwrap();
+    assert_eq!((off.settings.as_deref(), off.state.switched_on_ms), (Some("{\"enabled\":false}"), Some(5)));
+    store.set_heartbeat("{}", true, 8).await.unwrap();
+    store.start_heartbeat(9).await.unwrap();
+    assert_eq!(store.heartbeat().await.unwrap().state.switched_on_ms, Some(8));
+    store.heartbeat_waits(Some(("why", Some(3)))).await.unwrap();
+    assert_eq!(store.heartbeat().await.unwrap().waits, Some(("why".to_owned(), Some(3))));
+    assert_eq!(store.owner_acted_ms().await.unwrap(), Some(8));
+}
+
+/// Reports are found among many runs, and what was told lately is known by its key.
+// KAI-137 LES-042
+pub async fn reports_are_found_among_many_runs(bench: &Bench) {
+    let store = bench.store.as_ref();
+    for n in 0..70_i64 {
+        let outcome = if n < 3 { HeartbeatOutcome::Told } else { HeartbeatOutcome::Quiet };
+        let run = HeartbeatRun { ended_ms: n, ..run(&n.to_string(), outcome) };
+        let end = HeartbeatEnd {
+            run,
+            state: State::default(),
+            quiet_mark: None,
+            remainder_mark: None,
+            deliveries: Vec::new(),
+            consumed: Vec::new(),
+            timer: None,
+        };
+        store.end_heartbeat(end).await.unwrap();
+    }
+    let keys = |rows: Vec<HeartbeatRun>| rows.into_iter().map(|run| run.key).collect::<Vec<_>>();
+    assert_eq!(keys(store.heartbeat_reports(3).await.unwrap().rows), ["2", "1", "0"]);
+    assert_eq!(keys(store.heartbeat_runs(2).await.unwrap().rows), ["69", "68"]);
+    let told = async |since| store.heartbeat_told("disk", since).await.unwrap();
+    assert_eq!((told(1).await, told(2).await), (true, false));
+    assert_eq!(store.heartbeat_calls(60).await.unwrap(), 10);
+}
+
+async fn waiting(store: &dyn Store) -> Vec<ItemId> {
+    store.pending(Source::Mail).await.unwrap().rows.into_iter().map(|item| item.id).collect()
+}
+
+fn running(key: &str) -> RunningHeartbeat {
+    RunningHeartbeat { key: key.to_owned(), holder: "me".to_owned(), by_hand: false, began_ms: 3 }
+}
+
+fn run(key: &str, outcome: HeartbeatOutcome) -> HeartbeatRun {
+    HeartbeatRun {
+        key: key.to_owned(),
+        by_hand: false,
+        began_ms: 3,
+        ended_ms: 9,
+        outcome,
+        detail: String::new(),
+        report: Some("It is full.".to_owned()),
+        report_key: Some("disk".to_owned()),
+        trust: Trust::Outside,
+        conversation: Some(conversation_id("run-k")),
+        requests: 1,
+        input_tokens: 700,
+        output_tokens: 20,
+    }
+}
+
+fn report(key: &str, conversation: &str) -> NewDelivery {
+    NewDelivery {
+        key: key.to_owned(),
+        conversation: conversation_id(conversation),
+        origin: DeliveryOrigin::Heartbeat,
+        title: "Heartbeat".to_owned(),
+        text: "It is full.".to_owned(),
+        trust: Trust::Outside,
+        now_ms: 9,
+    }
+}
+
+fn mail(key: &str) -> NewItem {
+    NewItem {
+        source: Source::Mail,
+        account: "ana@x.org".to_owned(),
+        key: Some(key.to_owned()),
+        uid: None,
+        message_id: None,
+        sender: "bob".to_owned(),
+        title: "Invoice".to_owned(),
+        text: "Due Friday".to_owned(),
+        posted_ms: 1,
+        now_ms: 1,
+    }
+}

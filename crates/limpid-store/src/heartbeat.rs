@@ -1,0 +1,182 @@
+//! The heartbeat: what it knows of itself, and every run.
+
+use std::fmt;
+
+use async_trait::async_trait;
+use limpid_core::heartbeat::State;
+use limpid_core::{ConversationId, Trust};
+
+use crate::{ItemId, Listed, NewDelivery, StoreError};
+
+/// The heartbeat of an owner.
+#[async_trait]
+pub trait Heartbeats: Send + Sync {
+    /// How it stands.
+    async fn heartbeat(&self) -> Result<HeartbeatRow, StoreError>;
+
+    /// Keeps its settings and, when they switch it on, the time.
+    async fn set_heartbeat(&self, settings: &str, switched_on: bool, now_ms: i64) -> Result<(), StoreError>;
+
+    /// Says that its interval counts from here on, unless it is known since when it does.
+    async fn start_heartbeat(&self, now_ms: i64) -> Result<(), StoreError>;
+
+    /// Writes down why nothing runs and until when, or (none) that nothing stands in the way.
+    async fn heartbeat_waits(&self, waits: Option<(&str, Option<i64>)>) -> Result<(), StoreError>;
+
+    /// Ends a pause, as the owner has done something.
+    async fn resume_heartbeat(&self) -> Result<(), StoreError>;
+
+    /// Begins a run. False, with nothing changed, when one is under way.
+    async fn begin_heartbeat(&self, run: &RunningHeartbeat) -> Result<bool, StoreError>;
+
+    /// Takes a run over from a holder that is gone. False when it is somebody else's by now.
+    async fn take_heartbeat(&self, from: &RunningHeartbeat, holder: &str) -> Result<bool, StoreError>;
+
+    /// Ends a run: the log, the new state, the message, the items that it took in and the next time are written all or
+    /// none (KAI-073). False, with nothing changed, when a run of this key has ended before.
+    async fn end_heartbeat(&self, end: HeartbeatEnd) -> Result<bool, StoreError>;
+
+    /// The newest runs, newest first.
+    async fn heartbeat_runs(&self, limit: u32) -> Result<Listed<HeartbeatRun>, StoreError>;
+
+    /// The newest reports, newest first (KAI-137).
+    async fn heartbeat_reports(&self, limit: u32) -> Result<Listed<HeartbeatRun>, StoreError>;
+
+    /// Whether this matter was told since then (LES-042).
+    async fn heartbeat_told(&self, report_key: &str, since_ms: i64) -> Result<bool, StoreError>;
+
+    /// Runs since then that asked a model.
+    async fn heartbeat_calls(&self, since_ms: i64) -> Result<u32, StoreError>;
+
+    /// When the owner did anything last: a message, an approval, a setting (LES-038).
+    async fn owner_acted_ms(&self) -> Result<Option<i64>, StoreError>;
+}
+
+/// How the heartbeat stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HeartbeatRow {
+    /// Its settings, as whoever set them wrote them.
+    pub settings: Option<String>,
+    /// What the gate needs to know.
+    pub state: State,
+    /// Stands for what stood there at the last quiet run.
+    pub quiet_mark: Option<String>,
+    /// Stands for the items of the last silence that had a remainder (KAI-065).
+    pub remainder_mark: Option<String>,
+    /// Why nothing runs, as it was seen last, and until when.
+    pub waits: Option<(String, Option<i64>)>,
+    /// The run that is under way.
+    pub running: Option<RunningHeartbeat>,
+}
+
+/// A run that is under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunningHeartbeat {
+    /// What makes it the same run after a crash.
+    pub key: String,
+    /// Who runs it.
+    pub holder: String,
+    /// Whether a person asked for it.
+    pub by_hand: bool,
+    /// When it began, in milliseconds since 1970.
+    pub began_ms: i64,
+}
+
+/// The end of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeartbeatEnd {
+    /// The run.
+    pub run: HeartbeatRun,
+    /// The state after it.
+    pub state: State,
+    /// See [`HeartbeatRow::quiet_mark`].
+    pub quiet_mark: Option<String>,
+    /// See [`HeartbeatRow::remainder_mark`].
+    pub remainder_mark: Option<String>,
+    /// What the owner is told.
+    pub deliveries: Vec<NewDelivery>,
+    /// What it took in.
+    pub consumed: Vec<ItemId>,
+    /// The name of its timer and when it is due next.
+    pub timer: Option<(String, i64)>,
+}
+
+/// One run, as the log keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeartbeatRun {
+    /// What makes it the same run after a crash.
+    pub key: String,
+    /// Whether a person asked for it.
+    pub by_hand: bool,
+    /// When it began, in milliseconds since 1970.
+    pub began_ms: i64,
+    /// When it ended, in milliseconds since 1970.
+    pub ended_ms: i64,
+    /// What came of it.
+    pub outcome: HeartbeatOutcome,
+    /// What there is to say about it: the error, the remainder.
+    pub detail: String,
+    /// What it reported.
+    pub report: Option<String>,
+    /// The matter that it reported.
+    pub report_key: Option<String>,
+    /// Who wrote the least trusted text that it read.
+    pub trust: Trust,
+    /// The hidden conversation with its transcript; none when no model was asked.
+    pub conversation: Option<ConversationId>,
+    /// Requests that it made.
+    pub requests: u64,
+    /// Tokens of these requests.
+    pub input_tokens: u64,
+    /// Tokens of the answers.
+    pub output_tokens: u64,
+}
+
+/// What came of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HeartbeatOutcome {
+    /// Nothing was new, so no model was asked.
+    Unchanged,
+    /// The model found nothing to report.
+    Quiet,
+    /// It said nothing, with so much beside it that it may have been a report.
+    Remainder,
+    /// The owner was told something.
+    Told,
+    /// The same matter was told within a day, so it was not told again.
+    Repeated,
+    /// It was cut off before its end.
+    Cancelled,
+    /// It failed.
+    Failed,
+}
+
+impl HeartbeatOutcome {
+    /// Every outcome.
+    pub const ALL: [Self; 7] =
+        [Self::Unchanged, Self::Quiet, Self::Remainder, Self::Told, Self::Repeated, Self::Cancelled, Self::Failed];
+
+    /// The outcome's name, as it is stored and shown.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unchanged => "unchanged",
+            Self::Quiet => "quiet",
+            Self::Remainder => "quiet with remainder",
+            Self::Told => "told",
+            Self::Repeated => "repeated",
+            Self::Cancelled => "cancelled",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// Reads an outcome's name.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|outcome| outcome.as_str() == word)
+    }
+}
+
+impl fmt::Display for HeartbeatOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

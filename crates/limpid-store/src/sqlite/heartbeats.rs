@@ -1,0 +1,285 @@
+//! The heartbeat and its runs.
+
+use async_trait::async_trait;
+use limpid_core::ConversationId;
+use limpid_core::heartbeat::{Pause, State};
+use rusqlite::{OptionalExtension, Row, named_params};
+
+use super::deliveries::insert_delivery;
+use super::failure::Outcome;
+use super::inbox::consume_items;
+use super::row::{self, Read, count, get, parsed, stored, word};
+use super::{SqliteStore, Tx, settings, timers};
+use crate::{
+    HeartbeatEnd, HeartbeatOutcome, HeartbeatRow, HeartbeatRun, Heartbeats, Listed, NewSetting, RunningHeartbeat,
+    StoreError,
+};
+
+/// The name of its settings.
+const SETTINGS: &str = "heartbeat";
+
+/// The kind of its timer.
+const TIMER: &str = "heartbeat";
+
+#[async_trait]
+impl Heartbeats for SqliteStore {
+    async fn heartbeat(&self) -> Result<HeartbeatRow, StoreError> {
+        self.read(find).await
+    }
+
+    async fn set_heartbeat(&self, value: &str, switched_on: bool, now_ms: i64) -> Result<(), StoreError> {
+        let value = Some(value.to_owned());
+        self.write(move |tx| {
+            let event = NewSetting { name: SETTINGS.to_owned(), value, trigger: "manual".to_owned() };
+            settings::append(tx, None, &[event], now_ms)?;
+            ensure(tx)?;
+            if switched_on {
+                tx.sql
+                    .prepare_cached("UPDATE heartbeat SET switched_on_ms = ?, succeeded_ms = NULL WHERE owner = ?")?
+                    .execute((now_ms, tx.owner))?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    async fn start_heartbeat(&self, now_ms: i64) -> Result<(), StoreError> {
+        self.write(move |tx| {
+            ensure(tx)?;
+            tx.sql
+                .prepare_cached("UPDATE heartbeat SET switched_on_ms = ? WHERE owner = ? AND switched_on_ms IS NULL")?
+                .execute((now_ms, tx.owner))?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn heartbeat_waits(&self, waits: Option<(&str, Option<i64>)>) -> Result<(), StoreError> {
+        let waits = waits.map(|(why, until)| (why.to_owned(), until));
+        self.write(move |tx| {
+            ensure(tx)?;
+            let (why, until) = waits.as_ref().map_or((None, None), |(why, until)| (Some(why), *until));
+            tx.sql
+                .prepare_cached("UPDATE heartbeat SET waits = ?, waits_ms = ? WHERE owner = ?")?
+                .execute((why, until, tx.owner))?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn resume_heartbeat(&self) -> Result<(), StoreError> {
+        self.write(|tx| {
+            tx.sql
+                .prepare_cached(
+                    "UPDATE heartbeat SET paused = NULL, paused_ms = NULL, failures = 0, refusals = 0 WHERE owner = ?",
+                )?
+                .execute([tx.owner])?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn begin_heartbeat(&self, run: &RunningHeartbeat) -> Result<bool, StoreError> {
+        let run = run.clone();
+        self.write(move |tx| {
+            ensure(tx)?;
+            let changed = tx
+                .sql
+                .prepare_cached(
+                    "UPDATE heartbeat SET run_key = :key, run_holder = :holder, run_by_hand = :by_hand, run_ms = :began
+                     WHERE owner = :owner AND run_key IS NULL",
+                )?
+                .execute(named_params! {
+                    ":owner": tx.owner, ":key": run.key, ":holder": run.holder, ":by_hand": run.by_hand,
+                    ":began": run.began_ms,
+                })?;
+            Ok(changed == 1)
+        })
+        .await
+    }
+
+    async fn take_heartbeat(&self, from: &RunningHeartbeat, holder: &str) -> Result<bool, StoreError> {
+        let (from, holder) = (from.clone(), holder.to_owned());
+        self.write(move |tx| {
+            let changed = tx
+                .sql
+                .prepare_cached(
+                    "UPDATE heartbeat SET run_holder = ? WHERE owner = ? AND run_key = ? AND run_holder = ?",
+                )?
+                .execute((holder, tx.owner, from.key, from.holder))?;
+            Ok(changed == 1)
+        })
+        .await
+    }
+
+    async fn end_heartbeat(&self, end: HeartbeatEnd) -> Result<bool, StoreError> {
+        self.write(move |tx| finish(tx, &end)).await
+    }
+
+    async fn heartbeat_runs(&self, limit: u32) -> Result<Listed<HeartbeatRun>, StoreError> {
+        self.read(move |tx| runs(tx, "", limit)).await
+    }
+
+    async fn heartbeat_reports(&self, limit: u32) -> Result<Listed<HeartbeatRun>, StoreError> {
+        self.read(move |tx| runs(tx, "AND outcome = 'told'", limit)).await
+    }
+
+    async fn heartbeat_told(&self, report_key: &str, since_ms: i64) -> Result<bool, StoreError> {
+        let key = report_key.to_owned();
+        self.read(move |tx| {
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT 1 FROM heartbeat_run WHERE owner = ? AND report_key = ? AND outcome = 'told' AND ended_ms > ?",
+            )?;
+            Ok(statement.exists((tx.owner, key, since_ms))?)
+        })
+        .await
+    }
+
+    async fn heartbeat_calls(&self, since_ms: i64) -> Result<u32, StoreError> {
+        self.read(move |tx| {
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT count(*) FROM heartbeat_run WHERE owner = ? AND ended_ms >= ? AND requests > 0",
+            )?;
+            Ok(statement.query_row((tx.owner, since_ms), |row| row.get(0))?)
+        })
+        .await
+    }
+
+    async fn owner_acted_ms(&self) -> Result<Option<i64>, StoreError> {
+        self.read(|tx| {
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT max(at) FROM (
+                   SELECT max(inbound.accepted_ms) AS at FROM inbound JOIN conversation
+                     ON conversation.owner = inbound.owner AND conversation.id = inbound.conversation
+                   WHERE inbound.owner = :owner AND inbound.trust = 'owner' AND conversation.kind <> 'run'
+                   UNION ALL SELECT max(at_ms) FROM setting_event WHERE owner = :owner AND trigger = 'manual'
+                   UNION ALL SELECT max(at_ms) FROM draft_event
+                     WHERE owner = :owner AND state IN ('approved', 'refused')
+                   UNION ALL SELECT max(read_ms) FROM delivery WHERE owner = :owner)",
+            )?;
+            Ok(statement.query_row(named_params! { ":owner": tx.owner }, |row| row.get(0))?)
+        })
+        .await
+    }
+}
+
+fn ensure(tx: &Tx<'_>) -> Outcome<()> {
+    tx.sql.prepare_cached("INSERT INTO heartbeat (owner) VALUES (?) ON CONFLICT DO NOTHING")?.execute([tx.owner])?;
+    Ok(())
+}
+
+fn find(tx: &Tx<'_>) -> Outcome<HeartbeatRow> {
+    let settings: Option<Option<String>> = tx
+        .sql
+        .prepare_cached(
+            "SELECT value FROM setting_event WHERE owner = ? AND conversation IS NULL AND name = ?
+             ORDER BY id DESC LIMIT 1",
+        )?
+        .query_row((tx.owner, SETTINGS), |row| row.get(0))
+        .optional()?;
+    let mut statement = tx.sql.prepare_cached("SELECT * FROM heartbeat WHERE owner = :owner")?;
+    let found = row::one(&mut statement, named_params! { ":owner": tx.owner }, "heartbeat", "heartbeat", standing)?;
+    Ok(HeartbeatRow { settings: settings.flatten(), ..found.unwrap_or_default() })
+}
+
+fn finish(tx: &Tx<'_>, end: &HeartbeatEnd) -> Outcome<bool> {
+    let HeartbeatEnd { run, state, .. } = end;
+    ensure(tx)?;
+    let logged = tx
+        .sql
+        .prepare_cached(
+            "INSERT INTO heartbeat_run (owner, key, by_hand, began_ms, ended_ms, outcome, detail, report, report_key,
+                                        trust, conversation, requests, input_tokens, output_tokens)
+             VALUES (:owner, :key, :by_hand, :began, :ended, :outcome, :detail, :report, :report_key,
+                     :trust, :conversation, :requests, :input, :output)
+             ON CONFLICT (owner, key) DO NOTHING",
+        )?
+        .execute(named_params! {
+            ":owner": tx.owner, ":key": run.key, ":by_hand": run.by_hand, ":began": run.began_ms,
+            ":ended": run.ended_ms, ":outcome": run.outcome.as_str(), ":detail": run.detail, ":report": run.report,
+            ":report_key": run.report_key, ":trust": run.trust.as_str(),
+            ":conversation": run.conversation.as_ref().map(ConversationId::as_str),
+            ":requests": stored(run.requests as usize), ":input": stored(run.input_tokens as usize),
+            ":output": stored(run.output_tokens as usize),
+        })?;
+    if logged == 0 {
+        return Ok(false);
+    }
+    tx.sql
+        .prepare_cached(
+            "UPDATE heartbeat SET attempted_ms = :attempted, succeeded_ms = :succeeded, failures = :failures,
+                    refusals = :refusals, paused = :paused, paused_ms = :paused_ms, quiet_mark = :quiet,
+                    remainder_mark = :remainder, run_key = NULL, run_holder = NULL, run_by_hand = NULL, run_ms = NULL
+             WHERE owner = :owner",
+        )?
+        .execute(named_params! {
+            ":owner": tx.owner, ":attempted": state.attempted_ms, ":succeeded": state.succeeded_ms,
+            ":failures": state.failures, ":refusals": state.refusals,
+            ":paused": state.paused.map(|(pause, _)| pause.as_str()), ":paused_ms": state.paused.map(|(_, at)| at),
+            ":quiet": end.quiet_mark, ":remainder": end.remainder_mark,
+        })?;
+    for delivery in &end.deliveries {
+        insert_delivery(tx, delivery)?;
+    }
+    consume_items(tx, &end.consumed, run.ended_ms)?;
+    if let Some((name, due_ms)) = &end.timer {
+        timers::set(tx, TIMER, name, *due_ms)?;
+    }
+    Ok(true)
+}
+
+fn runs(tx: &Tx<'_>, only: &str, limit: u32) -> Outcome<Listed<HeartbeatRun>> {
+    let sql = format!("SELECT * FROM heartbeat_run WHERE owner = :owner {only} ORDER BY id DESC LIMIT :limit");
+    let mut statement = tx.sql.prepare_cached(&sql)?;
+    row::list(&mut statement, named_params! { ":owner": tx.owner, ":limit": limit }, "heartbeat_run", "id", run)
+}
+
+fn standing(row: &Row<'_>) -> Read<HeartbeatRow> {
+    let key: Option<String> = get(row, "run_key")?;
+    let running = match key {
+        None => None,
+        Some(key) => Some(RunningHeartbeat {
+            key,
+            holder: get(row, "run_holder")?,
+            by_hand: get(row, "run_by_hand")?,
+            began_ms: get(row, "run_ms")?,
+        }),
+    };
+    let paused: Option<String> = get(row, "paused")?;
+    let paused = paused.as_deref().and_then(Pause::parse).zip(get::<Option<i64>>(row, "paused_ms")?);
+    let waits: Option<String> = get(row, "waits")?;
+    let until: Option<i64> = get(row, "waits_ms")?;
+    Ok(HeartbeatRow {
+        settings: None,
+        state: State {
+            switched_on_ms: get(row, "switched_on_ms")?,
+            attempted_ms: get(row, "attempted_ms")?,
+            succeeded_ms: get(row, "succeeded_ms")?,
+            failures: get(row, "failures")?,
+            refusals: get(row, "refusals")?,
+            paused,
+        },
+        quiet_mark: get(row, "quiet_mark")?,
+        remainder_mark: get(row, "remainder_mark")?,
+        waits: waits.map(|why| (why, until)),
+        running,
+    })
+}
+
+fn run(row: &Row<'_>) -> Read<HeartbeatRun> {
+    Ok(HeartbeatRun {
+        key: get(row, "key")?,
+        by_hand: get(row, "by_hand")?,
+        began_ms: get(row, "began_ms")?,
+        ended_ms: get(row, "ended_ms")?,
+        outcome: parsed(row, "outcome", HeartbeatOutcome::parse)?,
+        detail: get(row, "detail")?,
+        report: get(row, "report")?,
+        report_key: get(row, "report_key")?,
+        trust: word(row, "trust")?,
+        conversation: get::<Option<String>>(row, "conversation")?.map(ConversationId::new),
+        requests: count(row, "requests")?,
+        input_tokens: count(row, "input_tokens")?,
+        output_tokens: count(row, "output_tokens")?,
+    })
+}

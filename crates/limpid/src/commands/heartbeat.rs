@@ -1,0 +1,162 @@
+//! `heartbeat`.
+
+use jiff::tz::TimeZone;
+use limpid_runtime::{Agent, Beat, HeartbeatChange, HeartbeatStatus};
+use limpid_store::{HeartbeatOutcome, HeartbeatRun};
+use serde_json::{Value, json};
+
+use super::conversation::in_zone;
+use crate::cli::{HeartbeatCommand, HeartbeatSet};
+use crate::failure::{ExitStatus, Failure};
+use crate::output;
+
+/// Carries out `heartbeat …`.
+///
+/// # Errors
+/// When a setting is not allowed, a run failed, or the store fails.
+pub async fn run(agent: &Agent, command: &HeartbeatCommand) -> Result<(), Failure> {
+    match command {
+        HeartbeatCommand::Status { json } => show(agent, *json).await,
+        HeartbeatCommand::Run { json } => beat(agent, *json).await,
+        HeartbeatCommand::Log { number, json } => log(agent, *number, *json).await,
+        HeartbeatCommand::Set(set) => {
+            agent.set_heartbeat(change(set)?).await?;
+            show(agent, set.json).await
+        }
+    }
+}
+
+async fn show(agent: &Agent, json: bool) -> Result<(), Failure> {
+    let status = agent.heartbeat_status().await?;
+    if json {
+        return output::json("heartbeat", &status_json(&status));
+    }
+    let zone = agent.zone();
+    let at = |ms: Option<i64>| ms.map_or("never".to_owned(), |ms| in_zone(ms, &zone));
+    let set = &status.settings;
+    let on = if set.enabled { "on" } else { "off" };
+    let mut lines = vec![
+        format!("The heartbeat is {on}: every {} min, {} to {} h.", set.interval_minutes, set.start_hour, set.end_hour),
+        format!("last good run  {}", at(status.succeeded_ms)),
+        format!("next           {}", at(status.next_ms)),
+    ];
+    if let Some(model) = &set.model {
+        lines.push(format!("model          {model}"));
+    }
+    if status.running {
+        lines.push("A run is under way.".to_owned());
+    } else if let Some(why) = &status.waits {
+        lines.push(format!("It waits: {why}."));
+    }
+    if let Some(run) = &status.last {
+        lines.push(format!("newest run     {}", line(run, &zone)));
+    }
+    output::line(&lines.join("\n"))
+}
+
+async fn beat(agent: &Agent, json: bool) -> Result<(), Failure> {
+    let run = match agent.run_heartbeat().await? {
+        Beat::Waits(why) => {
+            return Err(Failure::new(ExitStatus::Failed, format!("the heartbeat was not run: {why}")));
+        }
+        Beat::Ran(run) => run,
+    };
+    agent.deliver().await?;
+    if json {
+        output::json("run", &run_json(&run))?;
+    } else {
+        output::line(run.report.as_deref().unwrap_or("Nothing to report."))?;
+        output::tell(&line(&run, &agent.zone()));
+    }
+    match run.outcome {
+        HeartbeatOutcome::Failed => Err(Failure::new(ExitStatus::Failed, run.detail)),
+        _ => Ok(()),
+    }
+}
+
+async fn log(agent: &Agent, number: u32, json: bool) -> Result<(), Failure> {
+    let listed = agent.heartbeat_log(number).await?;
+    if json {
+        let rows: Vec<Value> = listed.rows.iter().map(run_json).collect();
+        output::json("runs", &rows)?;
+    } else if listed.rows.is_empty() {
+        output::tell("The heartbeat has not run yet.");
+    } else {
+        let zone = agent.zone();
+        let rows: Vec<Vec<String>> = listed
+            .rows
+            .iter()
+            .map(|run| {
+                vec![
+                    verdict(run).to_owned(),
+                    in_zone(run.ended_ms, &zone),
+                    run.outcome.to_string(),
+                    run.input_tokens.to_string(),
+                    run.report.clone().unwrap_or_else(|| run.detail.clone()),
+                ]
+            })
+            .collect();
+        output::line(&output::table(&["", "ended", "outcome", "input", "what"], &rows))?;
+    }
+    super::tell_broken(&listed.broken);
+    Ok(())
+}
+
+/// Whether a run went well, as the log shows it (KAI-071).
+fn verdict(run: &HeartbeatRun) -> &'static str {
+    if run.outcome == HeartbeatOutcome::Failed { "FAIL" } else { "OK" }
+}
+
+fn line(run: &HeartbeatRun, zone: &TimeZone) -> String {
+    let HeartbeatRun { outcome, detail, requests, input_tokens, .. } = run;
+    let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
+    format!(
+        "{} {} {outcome}{detail} ({requests} requests, {input_tokens} tokens read)",
+        verdict(run),
+        in_zone(run.ended_ms, zone),
+    )
+}
+
+fn change(set: &HeartbeatSet) -> Result<HeartbeatChange, Failure> {
+    let hours =
+        match &set.hours {
+            None => None,
+            Some(words) => Some(hours(words).ok_or_else(|| {
+                Failure::new(ExitStatus::Usage, format!("`{words}` are no hours; write them as 8-22"))
+            })?),
+        };
+    let switched = (set.on || set.off).then_some(set.on);
+    Ok(HeartbeatChange {
+        enabled: switched,
+        interval_minutes: set.interval,
+        start_hour: hours.map(|(start, _)| start),
+        end_hour: hours.map(|(_, end)| end),
+        model: set.model.as_ref().map(|model| Some(model.clone()).filter(|model| !model.is_empty())),
+        prompt: set.prompt.clone(),
+    })
+}
+
+fn hours(words: &str) -> Option<(u8, u8)> {
+    let (start, end) = words.split_once('-')?;
+    Some((start.trim().parse().ok()?, end.trim().parse().ok()?))
+}
+
+fn status_json(status: &HeartbeatStatus) -> Value {
+    let set = &status.settings;
+    json!({
+        "enabled": set.enabled, "interval_minutes": set.interval_minutes, "start_hour": set.start_hour,
+        "end_hour": set.end_hour, "model": set.model, "prompt": set.prompt, "running": status.running,
+        "waits": status.waits, "next_ms": status.next_ms, "succeeded_ms": status.succeeded_ms,
+        "failures": status.failures, "last": status.last.as_ref().map(run_json),
+    })
+}
+
+fn run_json(run: &HeartbeatRun) -> Value {
+    json!({
+        "key": run.key, "by_hand": run.by_hand, "began_ms": run.began_ms, "ended_ms": run.ended_ms,
+        "outcome": run.outcome.as_str(), "detail": run.detail, "report": run.report,
+        "report_key": run.report_key, "trust": run.trust.as_str(),
+        "conversation": run.conversation.as_ref().map(limpid_core::ConversationId::as_str), "requests": run.requests,
+        "input_tokens": run.input_tokens, "output_tokens": run.output_tokens,
+    })
+}
