@@ -422,7 +422,7 @@ async fn only_what_was_shown_is_taken_in() {
     let agent = bench.agent();
     let mut items = vec![sms("s", "Hello", &bench.clock)];
     for n in 0..25_i64 {
-        let posted_ms = bench.clock.now().as_millisecond() + n;
+        let posted_ms = bench.clock.now().as_millisecond() + n * 1000;
         let note = sms(&format!("n{n}"), "Card used", &bench.clock);
         items.push(NewItem { source: Source::Notification, posted_ms, ..note });
     }
