@@ -6,8 +6,8 @@
 mod bench;
 mod build;
 mod first;
-pub(crate) mod kills;
 mod idle_day;
+pub(crate) mod kills;
 mod local;
 mod long;
 mod prefix;
