@@ -28,7 +28,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0011_timers.sql"),
     include_str!("../../migrations/0012_draft_edits.sql"),
     include_str!("../../migrations/0013_snapshot.sql"),
-    include_str!("../../migrations/0013_heartbeat.sql"),
+    include_str!("../../migrations/0014_heartbeat.sql"),
 ];
 
 /// A file and how long to wait for it.
