@@ -15,6 +15,7 @@
 //! - [`goal`]: what the person wants done over many turns, its log, and the markers that advance it.
 //! - [`heartbeat`]: when the agent looks at what came in unasked, and what its answer means.
 //! - [`memory`]: one thing that the agent was asked to keep.
+//! - [`mail`]: which mail is fetched next.
 //! - [`draft`]: calls that wait for the owner.
 //! - [`inbox`]: mail, text messages and notifications that came in.
 //! - [`notice`]: what a notification says of a text.
@@ -35,6 +36,7 @@ pub mod goal;
 pub mod heartbeat;
 pub mod id;
 pub mod inbox;
+pub mod mail;
 pub mod memory;
 pub mod message;
 pub mod mode;

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use limpid_channels::mail::{MailServers, Mailbox};
 use limpid_core::policy::OwnerRules;
 use limpid_core::{ConversationId, Memory, RetryPlan};
 use limpid_model::Model;
@@ -24,6 +25,7 @@ use crate::error::AgentError;
 use crate::home::Home;
 use crate::inbox::kept_token;
 use crate::keeper::Keeper;
+use crate::mail::{MailDesk, MailParts};
 use crate::models::{Found, Shelf};
 use crate::notify::{Notifier, Notifiers};
 use crate::prompts::Prompts;
@@ -68,6 +70,8 @@ pub struct AgentOptions {
     pub notifiers: Vec<Arc<dyn Notifier>>,
     /// How often one request is tried.
     pub retry: RetryPlan,
+    /// The servers of mail accounts; absent: the accounts' own, by IMAP and SMTP.
+    pub mailbox: Option<Arc<dyn Mailbox>>,
     /// How time is waited for, between tries and for summaries.
     pub pause: Arc<dyn Pause>,
 }
@@ -88,6 +92,7 @@ impl AgentOptions {
             tools: Vec::new(),
             notifiers: Vec::new(),
             retry: RetryPlan::default(),
+            mailbox: None,
             pause: Arc::new(RealPause),
         }
     }
@@ -105,6 +110,7 @@ pub(crate) struct Inner {
     pub(crate) shelf: Shelf,
     pub(crate) tools: ToolBox,
     pub(crate) skills: Arc<Skills>,
+    pub(crate) mail: Arc<MailDesk>,
     pub(crate) bus: Bus,
     pub(crate) retry: RetryPlan,
     pub(crate) pause: Arc<dyn Pause>,
@@ -150,6 +156,16 @@ impl Agent {
         if let Some(token) = kept_token(&options.home) {
             redactor = redactor.with("ingest token", &token);
         }
+        let mail = Arc::new(MailDesk::new(MailParts {
+            home: options.home.clone(),
+            store: Arc::clone(&store),
+            mailbox: options.mailbox.unwrap_or_else(|| Arc::new(MailServers)),
+            environment: options.environment.clone(),
+            redactor,
+            ids: Arc::clone(&options.ids),
+            enabled: options.config.mail.enabled,
+        }));
+        let redactor = mail.redactor.clone();
         let keeper = Keeper::new(Arc::clone(&store), redactor.clone(), &options.config.memory);
         let bus = Bus::default();
         let own = options.config.prompts.clone();
@@ -163,6 +179,7 @@ impl Agent {
             bus: &bus,
             helper: options.helper.as_deref(),
             skills: &skills,
+            mail: &mail,
         };
         let tools = ToolBox::new(&parts, options.tools);
         let notify = &options.config.notify;
@@ -185,6 +202,7 @@ impl Agent {
             clock: options.clock,
             ids: options.ids,
             tools,
+            mail,
             skills,
             bus,
             store,

@@ -6,6 +6,7 @@ mod files;
 mod heartbeat;
 mod inbox;
 mod limits;
+mod mail;
 mod memory;
 mod modes;
 mod notify;
@@ -27,6 +28,7 @@ pub use files::FilesConfig;
 pub use heartbeat::{HeartbeatConfig, QuietRule};
 pub use inbox::{GatewayConfig, InboxConfig};
 pub use limits::{LimitsConfig, PathLimits};
+pub use mail::MailConfig;
 pub use memory::{MemoryConfig, MemoryPolicy};
 pub use modes::ModesConfig;
 pub use notify::NotifyConfig;
@@ -88,6 +90,8 @@ pub struct Config {
     pub notify: NotifyConfig,
     /// The look at what came in, unasked.
     pub heartbeat: HeartbeatConfig,
+    /// How mail accounts are read.
+    pub mail: MailConfig,
 }
 
 impl Config {

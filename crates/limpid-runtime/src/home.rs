@@ -58,6 +58,11 @@ impl Home {
         self.workspace().join("skills")
     }
 
+    /// The mail accounts, with their secrets.
+    pub fn mail(&self) -> PathBuf {
+        self.0.join("mail")
+    }
+
     /// Prompts of the owner's that can be chosen as skills, one a file.
     pub fn prompts(&self) -> PathBuf {
         self.0.join("prompts")

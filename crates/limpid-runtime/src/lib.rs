@@ -8,6 +8,7 @@
 //! - [`preview`], [`ledger`], [`doctor`]: the next prompt, requests sent again, what is wrong.
 //! - [`setup`], [`profile_files`]: the files of a home folder; `memories`: memories changed by hand,
 //!   `keeper`: the one way in which they are written.
+//! - [`mail`]: mail accounts: what comes from them and what is sent.
 //! - [`goals`]: what the person wants done over many turns, and what changes it.
 //! - [`config`], [`home`], [`world`]: what comes in as values: settings, folder, clock, randomness, environment.
 //! - `worker`, `begin`, `resume`, `drive`, `ask`: one conversation, how a turn begins or is carried on, its effects, the
@@ -53,6 +54,7 @@ pub mod inbox;
 mod journal;
 mod keeper;
 pub mod ledger;
+pub mod mail;
 mod memories;
 pub mod models;
 pub mod modes;

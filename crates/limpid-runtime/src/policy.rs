@@ -124,7 +124,13 @@ impl CallFacts {
 
 /// A tool as the policy knows it.
 pub(crate) fn facts_of(tool: &dyn Tool) -> ToolFacts<'_> {
-    ToolFacts { name: tool.name(), group: tool.group(), class: tool.class(), unconfined: tool.unconfined() }
+    ToolFacts {
+        name: tool.name(),
+        group: tool.group(),
+        class: tool.class(),
+        unconfined: tool.unconfined(),
+        asks_always: tool.asks_always(),
+    }
 }
 
 impl Inner {

@@ -20,6 +20,7 @@ use crate::agent::Inner;
 use crate::drafts::Expiry;
 use crate::error::AgentError;
 use crate::heartbeat::Heartbeat;
+use crate::mail::MailJob;
 use crate::process;
 use crate::serve::{Log, ServeEvent};
 
@@ -45,7 +46,7 @@ pub(crate) trait Job: Send + Sync {
 
 /// Every kind of job. A timer of another kind fails, and waits for a program that knows it.
 pub(crate) fn jobs() -> Vec<Arc<dyn Job>> {
-    vec![Arc::new(Expiry), Arc::new(Heartbeat)]
+    vec![Arc::new(Expiry), Arc::new(Heartbeat), Arc::new(MailJob)]
 }
 
 /// Claims what is due and has it done.

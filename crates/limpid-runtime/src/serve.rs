@@ -72,6 +72,7 @@ impl Agent {
         scheduler.release_the_dead().await?;
         self.resume().await?;
         inner.arm_heartbeat().await?;
+        inner.plan_all_mail().await?;
         log(&ServeEvent::Ready);
         let ended = run(inner, &mut scheduler, &log, stop).await;
         log(&ServeEvent::Stopping);

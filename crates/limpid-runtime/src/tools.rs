@@ -11,6 +11,7 @@ mod hardware;
 mod heartbeat;
 mod history;
 mod inbox;
+mod mail;
 mod memory;
 mod memory_feedback;
 mod memory_forget;
@@ -49,6 +50,7 @@ use crate::bus::Bus;
 use crate::config::Config;
 use crate::home::Home;
 use crate::keeper::Keeper;
+use crate::mail::MailDesk;
 use crate::policy::{CallDescription, CallFacts, Judge, Moment, Watch};
 use crate::skills::Skills;
 use crate::world::{Environment, Ids, hex};
@@ -64,6 +66,7 @@ pub(crate) struct ToolParts<'a> {
     /// The binary that makes the sandbox of programs.
     pub(crate) helper: Option<&'a Path>,
     pub(crate) skills: &'a Arc<Skills>,
+    pub(crate) mail: &'a Arc<MailDesk>,
 }
 
 /// Limpid's own tools in the order in which they are declared; a new one goes to the end of its group (PRO-042).
@@ -80,6 +83,7 @@ fn own(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     tools.extend(hardware::tools());
     tools.extend(heartbeat::tools());
     tools.extend(inbox::tools(parts));
+    tools.extend(mail::tools(parts));
     tools
 }
 
@@ -106,9 +110,9 @@ impl ToolBox {
         self.tools.iter().find(|tool| tool.name() == name)
     }
 
-    /// Their names.
+    /// The names of those that are there now.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.tools.iter().map(|tool| tool.name())
+        self.tools.iter().filter(|tool| tool.is_available()).map(|tool| tool.name())
     }
 
     /// Destinations that no argument chooses: the owner's settings name them, so the owner allowed them (SEC-005).
@@ -124,7 +128,7 @@ impl ToolBox {
             schema: tool.schema(),
             ..ToolInput::default()
         };
-        self.tools.iter().filter(|tool| judge.offers(&***tool)).map(input).collect()
+        self.tools.iter().filter(|tool| tool.is_available() && judge.offers(&***tool)).map(input).collect()
     }
 }
 
@@ -319,6 +323,7 @@ mod tests {
         let (home, environment) = (Home::new(home.path()), Environment::default());
         let keeper = Keeper::new(Arc::clone(&store), crate::redact::Redactor::default(), &config.memory);
         let skills = Arc::new(Skills::new(home.clone(), Arc::clone(&store), Vec::new()));
+        let mail = Arc::new(MailDesk::of_one_account(&home, &store));
         let parts = ToolParts {
             store: &store,
             keeper: &keeper,
@@ -328,6 +333,7 @@ mod tests {
             bus: &Bus::default(),
             helper: Some(Path::new("limpid")),
             skills: &skills,
+            mail: &mail,
         };
         let schemas = || ToolBox::new(&parts, []).inputs(&Judge::open(&home));
         assert_eq!(schemas(), schemas());

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use limpid_core::inbox::Source;
+use limpid_core::mail::Mark;
 
 use crate::{Listed, StoreError};
 
@@ -136,8 +137,8 @@ pub struct ItemFilter {
 pub struct MailAccount {
     /// Its address.
     pub address: String,
-    /// UIDVALIDITY and UID up to which it was polled; none before the first poll.
-    pub polled: Option<MailUid>,
+    /// How far it was polled; none before the first poll.
+    pub mark: Option<Mark>,
     /// The highest UID that a heartbeat took in; 0 for none.
     pub watermark: u32,
     /// Unread messages on the server.
@@ -164,8 +165,8 @@ pub struct Poll {
 pub enum PollOutcome {
     /// It was read up to here.
     Read {
-        /// The highest UID that was looked at, with the account's validity.
-        polled: MailUid,
+        /// From where the next poll goes on.
+        mark: Mark,
         /// Unread messages on the server.
         unread: u32,
     },

@@ -48,6 +48,17 @@ pub trait Tool: Send + Sync {
         Vec::new()
     }
 
+    /// Whether it is there at all now: a tool of something that is not set up is not offered.
+    fn is_available(&self) -> bool {
+        true
+    }
+
+    /// Whether each call waits for the owner in every turn, unless a rule of theirs names the tool and the destination
+    /// (KAI-096).
+    fn asks_always(&self) -> bool {
+        false
+    }
+
     /// Whether it starts programs that no sandbox holds.
     fn unconfined(&self) -> bool {
         false

@@ -12,6 +12,7 @@ pub mod heartbeat;
 pub mod inbox;
 pub mod init;
 mod listen;
+pub mod mail;
 pub mod memory;
 pub mod mode;
 pub mod model;

@@ -7,13 +7,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate of the program and its floor (docs/spec/architecture.md, section 2).
-const FLOORS: [(&str, u8); 9] = [
+const FLOORS: [(&str, u8); 10] = [
     ("limpid-core", 1),
     ("limpid-prompt", 2),
     ("limpid-turn", 3),
     ("limpid-store", 3),
     ("limpid-model", 3),
     ("limpid-tools", 3),
+    ("limpid-channels", 3),
     ("limpid-runtime", 4),
     ("limpid-server", 5),
     ("limpid", 6),

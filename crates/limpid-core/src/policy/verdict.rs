@@ -115,7 +115,11 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     }
     let Some(reason) = why_ask(setting, call, is_in(&setting.rules.ask)) else { return Verdict::Allowed };
     let granted = setting.grants.iter().any(|grant| grant.tool == name && grant.pattern == call.pattern());
-    if granted || is_in(&setting.rules.allow) { Verdict::Allowed } else { Verdict::NeedsApproval { reason } }
+    // What asks always is allowed by a rule that says where it may go, not by one that allows everything (KAI-096).
+    let names_it = |rule: &super::Rule| !call.tool.asks_always || rule.destination.is_some();
+    let fits = |rule: &super::Rule| rule.matches(&call.tool, call.arguments, call.destination);
+    let ruled = setting.rules.allow.iter().any(|rule| names_it(rule) && fits(rule));
+    if granted || ruled { Verdict::Allowed } else { Verdict::NeedsApproval { reason } }
 }
 
 /// Why a mode's rule on written files forbids a call, if it does (OLLM-037).
@@ -167,6 +171,9 @@ fn why_ask(setting: &Setting<'_>, call: &Call<'_>, asked_always: bool) -> Option
     }
     if asked_always {
         return Some("your rules ask for it".to_owned());
+    }
+    if call.tool.asks_always {
+        return Some(format!("this would {}", consequence(effect)));
     }
     let mode_asks = setting.mode.is_some_and(|mode| mode.ask.contains(&effect));
     mode_asks.then(|| format!("this would {}", consequence(effect)))

@@ -193,9 +193,10 @@ mod tests {
             posted_ms: 1,
             now_ms: 1,
         };
+        let mark = limpid_core::mail::Mark { validity: 7, uid: 3, renumbered: None };
         for account in ["a@x.org", "b@x.org"] {
             agent.store().add_mail_account(account).await.unwrap();
-            let outcome = limpid_store::PollOutcome::Read { polled: uid, unread: 1 };
+            let outcome = limpid_store::PollOutcome::Read { mark, unread: 1 };
             agent.store().record_poll(account, limpid_store::Poll { at_ms: 1, outcome }, Vec::new()).await.unwrap();
         }
         agent.store().insert_items(vec![mail("a@x.org")]).await.unwrap();

@@ -1,6 +1,7 @@
 //! Mail, text messages and notifications that came in.
 
 use limpid_core::inbox::{QUEUE, Source};
+use limpid_core::mail::{Mark, Renumbered};
 
 use super::Bench;
 use super::sample::ODD;
@@ -116,7 +117,7 @@ pub async fn a_poll_is_written_with_what_it_found(bench: &Bench) {
     assert!(store.pending(Source::Mail).await.unwrap().rows.is_empty(), "nothing or all");
 
     let new = store.add_mail_account("a@x.org").await.unwrap();
-    assert_eq!((new.polled, new.attempted_ms, new.last_error), (None, None, None));
+    assert_eq!((new.mark, new.attempted_ms, new.last_error), (None, None, None));
     let found = store.record_poll("a@x.org", read(7, 12, 3), vec![mail(7, 12)]).await.unwrap();
     assert!(found[0].fresh);
     let again = store.record_poll("a@x.org", read(7, 11, 2), vec![mail(7, 12)]).await.unwrap();
@@ -125,9 +126,17 @@ pub async fn a_poll_is_written_with_what_it_found(bench: &Bench) {
     store.record_poll("a@x.org", failed, Vec::new()).await.unwrap();
     assert_eq!(store.add_mail_account("a@x.org").await.unwrap().unread, 2, "adding it again changes nothing");
     let account = store.mail_accounts().await.unwrap().rows.remove(0);
-    assert_eq!(account.polled, Some(MailUid { validity: 7, uid: 12 }));
+    assert_eq!(account.mark, Some(Mark { validity: 7, uid: 12, renumbered: None }));
     assert_eq!((account.attempted_ms, account.synced_ms), (Some(30), Some(20)));
     assert_eq!(account.last_error.as_deref(), Some("login refused"));
+
+    // A folder that was numbered anew is looked through over several polls.
+    let renumbered = Some(Renumbered { to: 90, since_ms: 5 });
+    let mark = Mark { validity: 8, uid: 50, renumbered };
+    let outcome = PollOutcome::Read { mark, unread: 2 };
+    store.record_poll("a@x.org", Poll { at_ms: 40, outcome }, Vec::new()).await.unwrap();
+    let account = store.mail_accounts().await.unwrap().rows.remove(0);
+    assert_eq!((account.mark, account.last_error), (Some(mark), None));
 
     let known = store.known_message_ids("a@x.org", vec!["<7.12@x>".to_owned(), "<no@x>".to_owned()]).await.unwrap();
     assert_eq!(known, ["<7.12@x>"]);
@@ -145,7 +154,7 @@ async fn inserted(store: &dyn Store, new: Vec<NewItem>) -> Vec<ItemId> {
 }
 
 fn read(validity: u32, uid: u32, unread: u32) -> Poll {
-    Poll { at_ms: 20, outcome: PollOutcome::Read { polled: MailUid { validity, uid }, unread } }
+    Poll { at_ms: 20, outcome: PollOutcome::Read { mark: Mark { validity, uid, renumbered: None }, unread } }
 }
 
 fn sms(posted_ms: i64) -> NewItem {

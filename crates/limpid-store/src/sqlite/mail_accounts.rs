@@ -1,12 +1,13 @@
 //! Mail accounts, and how far each was read.
 
 use async_trait::async_trait;
+use limpid_core::mail::{Mark, Renumbered};
 use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::failure::Outcome;
 use super::row::{self, Read, get};
 use super::{SqliteStore, Tx, inbox};
-use crate::{Inserted, Listed, MailAccount, MailAccounts, MailUid, NewItem, Poll, PollOutcome, StoreError};
+use crate::{Inserted, Listed, MailAccount, MailAccounts, NewItem, Poll, PollOutcome, StoreError};
 
 #[async_trait]
 impl MailAccounts for SqliteStore {
@@ -47,7 +48,7 @@ impl MailAccounts for SqliteStore {
         self.write(move |tx| {
             let before = find(tx, &address)?.ok_or_else(|| missing(&address))?;
             match &poll.outcome {
-                PollOutcome::Read { polled, unread } => read(tx, &before, *polled, *unread, poll.at_ms)?,
+                PollOutcome::Read { mark, unread } => read(tx, &before, *mark, *unread, poll.at_ms)?,
                 PollOutcome::Failed(why) => failed(tx, &address, why, poll.at_ms)?,
             }
             inbox::insert(tx, &found)
@@ -73,18 +74,20 @@ impl MailAccounts for SqliteStore {
     }
 }
 
-fn read(tx: &Tx<'_>, before: &MailAccount, polled: MailUid, unread: u32, at_ms: i64) -> Outcome<()> {
-    let same = before.polled.filter(|before| before.validity == polled.validity);
-    let uid = same.map_or(polled.uid, |before| before.uid.max(polled.uid));
+fn read(tx: &Tx<'_>, before: &MailAccount, mark: Mark, unread: u32, at_ms: i64) -> Outcome<()> {
+    let same = before.mark.filter(|before| before.validity == mark.validity);
+    let uid = same.map_or(mark.uid, |before| before.uid.max(mark.uid));
     let watermark = if same.is_some() { before.watermark } else { 0 };
     tx.sql
         .prepare_cached(
             "UPDATE mail_account SET validity = :validity, polled_uid = :uid, watermark = :watermark, unread = :unread,
-                    attempted_ms = :at, synced_ms = :at, last_error = NULL
+                    renumbered_to = :to, renumbered_since_ms = :since, attempted_ms = :at, synced_ms = :at, last_error = NULL
              WHERE owner = :owner AND address = :address",
         )?
         .execute(named_params! {
-            ":validity": polled.validity, ":uid": uid, ":watermark": watermark, ":unread": unread, ":at": at_ms,
+            ":validity": mark.validity, ":uid": uid, ":watermark": watermark, ":unread": unread, ":at": at_ms,
+            ":to": mark.renumbered.map(|renumbered| renumbered.to),
+            ":since": mark.renumbered.map(|renumbered| renumbered.since_ms),
             ":owner": tx.owner, ":address": before.address,
         })?;
     Ok(())
@@ -112,9 +115,11 @@ fn missing(address: &str) -> StoreError {
 
 fn account(row: &Row<'_>) -> Read<MailAccount> {
     let (validity, uid): (Option<u32>, Option<u32>) = (get(row, "validity")?, get(row, "polled_uid")?);
+    let (to, since_ms): (Option<u32>, Option<i64>) = (get(row, "renumbered_to")?, get(row, "renumbered_since_ms")?);
+    let renumbered = to.zip(since_ms).map(|(to, since_ms)| Renumbered { to, since_ms });
     Ok(MailAccount {
         address: get(row, "address")?,
-        polled: validity.zip(uid).map(|(validity, uid)| MailUid { validity, uid }),
+        mark: validity.zip(uid).map(|(validity, uid)| Mark { validity, uid, renumbered }),
         watermark: get(row, "watermark")?,
         unread: get(row, "unread")?,
         attempted_ms: get(row, "attempted_ms")?,

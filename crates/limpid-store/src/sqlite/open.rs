@@ -29,6 +29,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0012_draft_edits.sql"),
     include_str!("../../migrations/0013_snapshot.sql"),
     include_str!("../../migrations/0014_heartbeat.sql"),
+    include_str!("../../migrations/0015_mail_mark.sql"),
 ];
 
 /// A file and how long to wait for it.

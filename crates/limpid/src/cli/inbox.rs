@@ -2,9 +2,14 @@
 
 use clap::{Subcommand, ValueEnum};
 
+use super::MailCommand;
+
 /// What to do with mail, text messages and notifications that came in.
 #[derive(Debug, Subcommand)]
 pub enum InboxCommand {
+    /// Add, list, test and remove mail accounts
+    #[command(subcommand)]
+    Mail(MailCommand),
     /// List what nobody has seen, newest first; listing it here changes nothing
     List {
         /// Of one source

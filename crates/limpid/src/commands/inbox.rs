@@ -18,6 +18,7 @@ use crate::output;
 /// When there is no such item, a source is off, or the store fails.
 pub async fn run(agent: &Agent, command: &InboxCommand) -> Result<(), Failure> {
     match command {
+        InboxCommand::Mail(command) => super::mail::run(agent, command).await,
         InboxCommand::List { source, all, search, limit, json } => {
             let source = source.map(|word| match word {
                 SourceWord::Mail => Source::Mail,

@@ -10,7 +10,7 @@ fn setting(rules: &OwnerRules, trust: Trust) -> Setting<'_> {
 }
 
 fn call<'a>(name: &'a str, class: ToolClass, arguments: &'a Argument) -> Call<'a> {
-    let tool = ToolFacts { name, group: "test", class, unconfined: false };
+    let tool = ToolFacts { name, group: "test", class, unconfined: false, asks_always: false };
     Call { tool, class, arguments, paths: &[], destination: None, hash: "h1" }
 }
 
@@ -176,4 +176,39 @@ fn the_local_path_runs_its_allowlist_only() {
         assert_eq!(judge(&local, &call(name, ToolClass::Read, &arguments)), Verdict::Allowed);
     }
     assert!(matches!(judge(&local, &call("memory_learn", ToolClass::Read, &arguments)), Verdict::Refused { .. }));
+}
+
+// KAI-096
+#[test]
+fn a_letter_waits_for_the_owner_unless_a_rule_names_where_it_goes() {
+    let arguments = text("");
+    let base = call("compose_email", ToolClass::Send, &arguments);
+    let tool = ToolFacts { asks_always: true, ..base.tool };
+    let letter = Call { tool, destination: Some("me@example.com to ada@example.com"), ..base };
+    let rule = |tool: &str, destination: Option<&str>| OwnerRules {
+        allow: vec![Rule {
+            tool: ToolPattern::parse(tool).unwrap(),
+            arguments: None,
+            destination: destination.map(str::to_owned),
+        }],
+        ..OwnerRules::default()
+    };
+    let table = [
+        ("nothing was said", OwnerRules::default(), true),
+        ("every tool", rule("*", None), true),
+        ("this tool, whoever gets it", rule("compose_email", None), true),
+        ("from another account", rule("compose_email", Some("work@example.com to ada@example.com")), true),
+        ("to somebody else", rule("compose_email", Some("me@example.com to eve@example.com")), true),
+        ("another tool", rule("reply_email", Some("me@example.com to ada@example.com")), true),
+        ("tool, account and recipient", rule("compose_email", Some("me@example.com to Ada@example.com")), false),
+    ];
+    for trust in [Trust::Owner, Trust::Outside] {
+        for (case, rules, asked) in &table {
+            assert_eq!(is_asked(&judge(&setting(rules, trust), &letter)), *asked, "{case}, {trust}");
+        }
+    }
+    let developer = ModeRules::of("developer");
+    let free = Setting { mode: Some(&developer), ..setting(&NONE, Trust::Owner) };
+    assert!(is_asked(&judge(&free, &letter)), "also in a mode that does not ask");
+    assert_eq!(judge(&free, &base), Verdict::Allowed);
 }

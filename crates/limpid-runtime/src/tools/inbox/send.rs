@@ -64,6 +64,10 @@ impl Tool for SendSms {
         false
     }
 
+    fn asks_always(&self) -> bool {
+        true
+    }
+
     fn timeout(&self) -> Option<std::time::Duration> {
         Some(limpid_tools::outlet::TIME)
     }
@@ -98,6 +102,10 @@ impl Tool for ReplySms {
 
     fn is_repeatable(&self) -> bool {
         false
+    }
+
+    fn asks_always(&self) -> bool {
+        true
     }
 
     fn timeout(&self) -> Option<std::time::Duration> {

@@ -1,0 +1,67 @@
+//! Fetching messages and their heads.
+
+use async_imap::types::Fetch;
+use futures_util::TryStreamExt;
+
+use super::Imap;
+use crate::mail::{Mail, MailError, MailHead, MailId, message};
+
+/// Bytes from which a head is made: its lines and the beginning of the text.
+const HEAD: u32 = 32 * 1024;
+
+/// Bytes of one message that are fetched at most.
+const WHOLE: u32 = 30 * 1024 * 1024;
+
+impl Imap<'_> {
+    /// The heads of messages that are still there, oldest first.
+    pub(super) async fn heads(&mut self, validity: u32, uids: &[u32]) -> Result<Vec<MailHead>, MailError> {
+        if uids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let set = uids.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+        let fetched = self.fetch(&set, &format!("(UID INTERNALDATE BODY.PEEK[]<0.{HEAD}>)")).await?;
+        let mut heads: Vec<MailHead> = fetched
+            .iter()
+            // A server may tell of other messages in between, without what was asked for.
+            .filter_map(|fetch| Some((fetch.uid.filter(|uid| uids.contains(uid))?, fetch.body()?, arrived(fetch))))
+            .map(|(uid, bytes, at_ms)| message::read(MailId { validity, uid }, bytes, at_ms).head)
+            .collect();
+        heads.sort_by_key(|head| head.id.uid);
+        heads.dedup_by_key(|head| head.id.uid);
+        Ok(heads)
+    }
+
+    /// A whole message; none when it is gone.
+    pub(super) async fn whole(&mut self, id: MailId) -> Result<Option<Mail>, MailError> {
+        let query = format!("(UID INTERNALDATE RFC822.SIZE BODY.PEEK[]<0.{WHOLE}>)");
+        let fetched = self.fetch(&id.uid.to_string(), &query).await?;
+        let found = fetched.iter().find_map(|fetch| {
+            let bytes = fetch.body().filter(|_| fetch.uid == Some(id.uid))?;
+            let mail = message::read(id, bytes, arrived(fetch));
+            Some(Mail { cut: fetch.size.is_some_and(|size| size > WHOLE), ..mail })
+        });
+        Ok(found)
+    }
+
+    /// Marks a message as read.
+    pub(super) async fn mark_read(&mut self, uid: u32) -> Result<(), MailError> {
+        self.session.select(&self.account.folder).await.map_err(|error| self.failed(&error))?;
+        let marked = match self.session.uid_store(uid.to_string(), "+FLAGS.SILENT (\\Seen)").await {
+            Ok(fetched) => fetched.try_collect::<Vec<_>>().await,
+            Err(error) => Err(error),
+        };
+        marked.map(drop).map_err(|error| self.failed(&error))
+    }
+
+    async fn fetch(&mut self, set: &str, query: &str) -> Result<Vec<Fetch>, MailError> {
+        let fetched = match self.session.uid_fetch(set, query).await {
+            Ok(fetched) => fetched.try_collect().await,
+            Err(error) => Err(error),
+        };
+        fetched.map_err(|error| self.failed(&error))
+    }
+}
+
+fn arrived(fetch: &Fetch) -> Option<i64> {
+    fetch.internal_date().map(|date| date.timestamp_millis())
+}

@@ -1,0 +1,75 @@
+//! Connecting and logging in.
+
+use async_imap::{Authenticator, Client, Session};
+
+use super::Imap;
+use crate::mail::tls::{self, Link};
+use crate::mail::{Account, Login, MailError, Security, Server};
+
+impl<'a> Imap<'a> {
+    /// Connects and logs in.
+    pub(in crate::mail) async fn open(account: &'a Account) -> Result<Self, MailError> {
+        let server = &account.imap;
+        server.check()?;
+        let opened = tokio::time::timeout(tls::WHOLE, log_in(account, server)).await;
+        let session = opened.unwrap_or_else(|_| Err(tls::unreachable(server, "no answer in a minute")))?;
+        Ok(Self { account, session })
+    }
+}
+
+async fn log_in(account: &Account, server: &Server) -> Result<Session<Box<dyn Link>>, MailError> {
+    let client = connect(server).await?;
+    let session = match &account.login {
+        Login::Password(password) => client.login(&account.user, password.reveal()).await,
+        Login::Token(token) => client.authenticate("XOAUTH2", Bearer::new(&account.user, token.reveal())).await,
+    };
+    session.map_err(|(error, _)| MailError::Login {
+        server: server.to_string(),
+        user: account.user.clone(),
+        why: error.to_string(),
+    })
+}
+
+async fn connect(server: &Server) -> Result<Client<Box<dyn Link>>, MailError> {
+    let plain = tls::connect(server).await?;
+    let unreachable = |why: String| tls::unreachable(server, why);
+    if server.security == Security::StartTls {
+        let mut client = Client::new(plain);
+        greeted(client.read_response().await).map_err(unreachable)?;
+        let started = client.run_command_and_check_ok("STARTTLS", None).await;
+        started.map_err(|error| unreachable(format!("no TLS: {error}")))?;
+        return Ok(Client::new(tls::secure(server, client.into_inner()).await?));
+    }
+    let link = match server.security {
+        Security::Tls => tls::secure(server, plain).await?,
+        Security::StartTls | Security::None => Box::new(plain),
+    };
+    let mut client = Client::new(link);
+    greeted(client.read_response().await).map_err(unreachable)?;
+    Ok(client)
+}
+
+fn greeted<T>(greeting: std::io::Result<Option<T>>) -> Result<(), String> {
+    match greeting {
+        Ok(Some(_)) => Ok(()),
+        Ok(None) => Err("it closed the connection before it said anything".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// The answer of XOAUTH2; when the server then explains why it refuses, an empty one.
+struct Bearer(Option<String>);
+
+impl Bearer {
+    fn new(user: &str, token: &str) -> Self {
+        Self(Some(format!("user={user}\x01auth=Bearer {token}\x01\x01")))
+    }
+}
+
+impl Authenticator for Bearer {
+    type Response = String;
+
+    fn process(&mut self, _challenge: &[u8]) -> Self::Response {
+        self.0.take().unwrap_or_default()
+    }
+}

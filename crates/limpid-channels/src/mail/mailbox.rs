@@ -1,0 +1,170 @@
+//! What can be done with a mail account.
+
+use std::fmt;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::civil::Date;
+use limpid_core::mail::Mark;
+
+use super::imap::Imap;
+use super::{Account, Letter, Mail, MailError, MailHead, smtp, tls};
+
+/// What can be done with mail accounts. Every call is a connection of its own and takes a minute at most.
+#[async_trait]
+pub trait Mailbox: Send + Sync {
+    /// Fetches the heads of what has come since the mark, at most 50, oldest first (KAI-090). `last_poll_ms` is when
+    /// the account was polled last.
+    async fn poll(&self, account: &Account, mark: Option<Mark>, last_poll_ms: i64) -> Result<Poll, MailError>;
+
+    /// Waits until something may have come after the mark, `limit` at most.
+    async fn wait(&self, account: &Account, mark: Mark, limit: Duration) -> Result<News, MailError>;
+
+    /// Fetches one message whole; on request it is marked as read.
+    async fn read(&self, account: &Account, id: MailId, mark_read: bool) -> Result<Mail, MailError>;
+
+    /// Finds messages of the folder, newest first.
+    async fn search(&self, account: &Account, query: &MailQuery) -> Result<Vec<MailHead>, MailError>;
+
+    /// Sends a letter, once, and copies it to the folder of sent mail.
+    ///
+    /// # Errors
+    /// [`MailError::Unknown`] when nobody knows whether it was sent; every other error means that it was not.
+    async fn send(&self, account: &Account, letter: &Letter) -> Result<Sent, MailError>;
+
+    /// Logs in where mail is read and where it is sent, and leaves again.
+    async fn test(&self, account: &Account) -> Result<(), MailError>;
+}
+
+/// What a poll brought.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Poll {
+    /// From where the next poll goes on, once what came is stored.
+    pub mark: Mark,
+    /// What came, oldest first.
+    pub heads: Vec<MailHead>,
+    /// Whether some of it may be known by other numbers: then what has a known key is dropped (KAI-091).
+    pub renumbered: bool,
+    /// Unread messages of the folder.
+    pub unread: u32,
+}
+
+/// What waiting came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// Something may have come.
+    Some,
+    /// Nothing came in time.
+    None,
+    /// The server cannot be waited on; it is polled instead.
+    Unsupported,
+}
+
+/// A message: its number, and the numbering that it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MailId {
+    /// The UIDVALIDITY.
+    pub validity: u32,
+    /// The UID.
+    pub uid: u32,
+}
+
+impl fmt::Display for MailId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.uid.fmt(f)
+    }
+}
+
+/// What to search for; all of it has to fit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MailQuery {
+    /// A part of the sender.
+    pub from: Option<String>,
+    /// A part of the subject.
+    pub subject: Option<String>,
+    /// The first day.
+    pub since: Option<Date>,
+    /// Messages at most; the newest count.
+    pub limit: usize,
+}
+
+/// A letter that was sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// The folder that has a copy of it, or why there is none.
+    pub copy: Result<String, String>,
+}
+
+/// The accounts' own servers, by IMAP and SMTP.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MailServers;
+
+#[async_trait]
+impl Mailbox for MailServers {
+    async fn poll(&self, account: &Account, mark: Option<Mark>, last_poll_ms: i64) -> Result<Poll, MailError> {
+        in_time(account, async {
+            let mut imap = Imap::open(account).await?;
+            let done = imap.poll(mark, last_poll_ms).await?;
+            imap.leave().await;
+            Ok(done)
+        })
+        .await
+    }
+
+    async fn wait(&self, account: &Account, mark: Mark, limit: Duration) -> Result<News, MailError> {
+        Imap::open(account).await?.wait(mark, limit).await
+    }
+
+    async fn read(&self, account: &Account, id: MailId, mark_read: bool) -> Result<Mail, MailError> {
+        in_time(account, async {
+            let mut imap = Imap::open(account).await?;
+            let done = imap.read(id, mark_read).await?;
+            imap.leave().await;
+            Ok(done)
+        })
+        .await
+    }
+
+    async fn search(&self, account: &Account, query: &MailQuery) -> Result<Vec<MailHead>, MailError> {
+        in_time(account, async {
+            let mut imap = Imap::open(account).await?;
+            let done = imap.find(query).await?;
+            imap.leave().await;
+            Ok(done)
+        })
+        .await
+    }
+
+    async fn send(&self, account: &Account, letter: &Letter) -> Result<Sent, MailError> {
+        let (envelope, bytes) = letter.form(account)?;
+        smtp::send(account, &envelope, &bytes).await?;
+        if !account.copies {
+            return Ok(Sent { copy: Err("the server keeps copies by itself".to_owned()) });
+        }
+        let copy = in_time(account, async {
+            let mut imap = Imap::open(account).await?;
+            let folder = imap.keep_sent(&bytes).await?;
+            imap.leave().await;
+            Ok(folder)
+        });
+        let copy = copy.await;
+        Ok(Sent { copy: copy.map_err(|error| error.to_string()) })
+    }
+
+    async fn test(&self, account: &Account) -> Result<(), MailError> {
+        in_time(account, async {
+            let mut imap = Imap::open(account).await?;
+            imap.folder().await?;
+            imap.leave().await;
+            Ok(())
+        })
+        .await?;
+        smtp::test(account).await
+    }
+}
+
+/// What is done over one connection, given up when it takes too long.
+async fn in_time<T>(account: &Account, work: impl Future<Output = Result<T, MailError>>) -> Result<T, MailError> {
+    let done = tokio::time::timeout(tls::WHOLE, work).await;
+    done.unwrap_or_else(|_| Err(tls::unreachable(&account.imap, "no answer in a minute")))
+}

@@ -1,0 +1,263 @@
+//! Bytes of a message as text that can be read. Whatever the bytes are, something comes back (SEC-044).
+
+use limpid_core::inbox::preview;
+use mail_parser::{Address, HeaderValue, Message, MessageParser, MimeHeaders, PartType};
+use sha2::{Digest, Sha256};
+
+use super::MailId;
+
+/// Columns that HTML is laid out in.
+const WIDTH: usize = 100;
+
+/// Attachments that are told of; more are counted.
+const ATTACHMENTS: usize = 50;
+
+/// What a list of mail shows of a message. All of it is the sender's word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MailHead {
+    /// Its number.
+    pub id: MailId,
+    /// What it is known by under every numbering: its Message-ID, or a hash of its head when it has none.
+    pub key: String,
+    /// Who sent it: `Ada <ada@example.com>`.
+    pub from: String,
+    /// The subject.
+    pub subject: String,
+    /// How the text begins, on one line.
+    pub preview: String,
+    /// When the server got it, in milliseconds since 1970.
+    pub at_ms: Option<i64>,
+}
+
+/// A whole message. All of it is the sender's word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mail {
+    /// What a list shows of it.
+    pub head: MailHead,
+    /// Who it was sent to.
+    pub to: Vec<String>,
+    /// Who got copies.
+    pub cc: Vec<String>,
+    /// Where answers are to go; empty: to the sender.
+    pub reply_to: Vec<String>,
+    /// Its name, without angle brackets.
+    pub message_id: Option<String>,
+    /// The names of the messages before it, oldest first.
+    pub references: Vec<String>,
+    /// The text; HTML is laid out as text.
+    pub text: String,
+    /// What is attached.
+    pub attachments: Vec<Attachment>,
+    /// Whether it was too large to be fetched whole.
+    pub cut: bool,
+}
+
+/// Something that is attached to a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attachment {
+    /// Its name; empty when it has none.
+    pub name: String,
+    /// Its type: `application/pdf`.
+    pub kind: String,
+    /// Its size in bytes.
+    pub size: usize,
+}
+
+/// Reads a message, or the beginning of one.
+pub fn read(id: MailId, bytes: &[u8], at_ms: Option<i64>) -> Mail {
+    // What is no message at all is one that says nothing.
+    let Some(message) = MessageParser::default().parse(bytes) else { return nothing(id, bytes, at_ms) };
+    let text = text(&message);
+    let message_id = message.message_id().map(str::to_owned).filter(|id| !id.trim().is_empty());
+    let key = message_id.clone().unwrap_or_else(|| head_hash(bytes));
+    let head = MailHead {
+        id,
+        key,
+        from: people(message.from()).into_iter().next().unwrap_or_default(),
+        subject: message.subject().unwrap_or_default().to_owned(),
+        preview: preview(&text),
+        at_ms: at_ms.or_else(|| Some(message.date()?.to_timestamp().saturating_mul(1000))),
+    };
+    let attached = message.attachments().take(ATTACHMENTS).map(|part| Attachment {
+        name: part.attachment_name().unwrap_or_default().to_owned(),
+        kind: kind(part),
+        size: part.len(),
+    });
+    Mail {
+        to: people(message.to()),
+        cc: people(message.cc()),
+        reply_to: people(message.reply_to()),
+        message_id,
+        references: names(message.references()).into_iter().chain(names(message.in_reply_to())).fold(
+            Vec::new(),
+            |mut all, name| {
+                if !all.contains(&name) {
+                    all.push(name);
+                }
+                all
+            },
+        ),
+        attachments: attached.collect(),
+        text,
+        head,
+        cut: false,
+    }
+}
+
+fn nothing(id: MailId, bytes: &[u8], at_ms: Option<i64>) -> Mail {
+    let (from, subject, preview) = (String::new(), String::new(), String::new());
+    Mail {
+        head: MailHead { id, key: head_hash(bytes), from, subject, preview, at_ms },
+        to: Vec::new(),
+        cc: Vec::new(),
+        reply_to: Vec::new(),
+        message_id: None,
+        references: Vec::new(),
+        text: String::new(),
+        attachments: Vec::new(),
+        cut: false,
+    }
+}
+
+/// The texts of a message one after the other.
+fn text(message: &Message<'_>) -> String {
+    let mut texts = Vec::new();
+    for part in message.text_bodies() {
+        match &part.body {
+            PartType::Text(text) => texts.push(text.replace("\r\n", "\n").trim_end().to_owned()),
+            PartType::Html(html) => texts.push(from_html(html)),
+            _ => {}
+        }
+    }
+    texts.retain(|text| !text.is_empty());
+    texts.join("\n\n")
+}
+
+fn from_html(html: &str) -> String {
+    let text =
+        html2text::config::plain().no_table_borders().max_wrap_width(WIDTH).string_from_read(html.as_bytes(), WIDTH);
+    let text = text.unwrap_or_else(|_| html.to_owned());
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    // Mails are laid out with empty tables: one blank line parts as well as five.
+    let mut kept: Vec<&str> = Vec::with_capacity(lines.len());
+    for line in lines {
+        if !(line.is_empty() && kept.last().is_none_or(|last| last.is_empty())) {
+            kept.push(line);
+        }
+    }
+    kept.join("\n").trim_end().to_owned()
+}
+
+fn people(address: Option<&Address<'_>>) -> Vec<String> {
+    let Some(address) = address else { return Vec::new() };
+    let shown = address.iter().filter_map(|person| {
+        let name = person.name.as_deref().map(str::trim).unwrap_or_default();
+        match (name, person.address.as_deref().map(str::trim).unwrap_or_default()) {
+            ("", "") => None,
+            ("", address) => Some(address.to_owned()),
+            (name, "") => Some(name.to_owned()),
+            (name, address) => Some(format!("{name} <{address}>")),
+        }
+    });
+    shown.collect()
+}
+
+fn names(value: &HeaderValue<'_>) -> Vec<String> {
+    match value {
+        HeaderValue::Text(name) => vec![name.clone().into_owned()],
+        HeaderValue::TextList(names) => names.iter().map(|name| name.clone().into_owned()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn kind(part: &mail_parser::MessagePart<'_>) -> String {
+    match part.content_type() {
+        Some(kind) => format!("{}/{}", kind.ctype(), kind.subtype().unwrap_or("*")).to_lowercase(),
+        None if part.is_message() => "message/rfc822".to_owned(),
+        None => "application/octet-stream".to_owned(),
+    }
+}
+
+/// What a message without a name is known by: everything before the first empty line, which no server changes.
+fn head_hash(bytes: &[u8]) -> String {
+    let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").unwrap_or(bytes.len());
+    let digest = Sha256::digest(&bytes[..end]);
+    format!("sha256:{}", digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const ID: MailId = MailId { validity: 1, uid: 2 };
+
+    fn parsed(text: &str) -> Mail {
+        read(ID, text.replace('\n', "\r\n").as_bytes(), Some(0))
+    }
+
+    #[test]
+    fn a_message_with_alternatives_charsets_and_attachments() {
+        let mail = parsed(include_str!("message/several-parts.eml"));
+        insta::assert_debug_snapshot!(mail);
+    }
+
+    #[test]
+    fn html_alone_is_laid_out_as_text() {
+        let mail = parsed(include_str!("message/html.eml"));
+        insta::assert_snapshot!(format!("{}\n---\n{}", mail.head.preview, mail.text));
+    }
+
+    // KAI-091
+    #[test]
+    fn a_message_without_a_name_is_known_by_its_head() {
+        let first = parsed("From: a@x\nDate: Sat, 28 Mar 2026 12:00:00 +0000\nSubject: s\n\nbody");
+        let same = parsed("From: a@x\nDate: Sat, 28 Mar 2026 12:00:00 +0000\nSubject: s\n\nfootnote of a list");
+        let other = parsed("From: a@x\nDate: Sat, 28 Mar 2026 12:00:01 +0000\nSubject: s\n\nbody");
+        assert_eq!(first.head.key, same.head.key);
+        assert_ne!(first.head.key, other.head.key);
+        assert!(first.head.key.starts_with("sha256:"));
+        assert_eq!(parsed("Message-ID: <a@b>\n\n").head.key, "a@b");
+    }
+
+    proptest! {
+        // SEC-044
+        #[test]
+        fn any_bytes_are_a_message(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
+            read(ID, &bytes, None);
+        }
+
+        // SEC-044
+        #[test]
+        fn any_pieces_of_messages_are_a_message(pieces in prop::collection::vec(piece(), 0..24)) {
+            let mail = read(ID, &pieces.concat(), None);
+            prop_assert!(mail.head.preview.chars().count() <= limpid_core::inbox::PREVIEW_CHARS);
+        }
+    }
+
+    /// Pieces that a parser of messages looks for, between any bytes.
+    fn piece() -> impl Strategy<Value = Vec<u8>> {
+        let known = [
+            "From: ",
+            "Subject: =?utf-8?q?",
+            "=?iso-2022-jp?b?",
+            "?=",
+            "\r\n",
+            "\n\n",
+            "Content-Type: multipart/mixed; boundary=\"b\"\r\n\r\n",
+            "--b\r\n",
+            "--b--\r\n",
+            "Content-Type: text/html; charset=utf-16\r\n\r\n",
+            "Content-Transfer-Encoding: base64\r\n\r\n",
+            "<table><tr><td colspan=99999999>",
+            "Date: Sat, 99 Foo 99999 99:99:99 +9999\r\n",
+            "To: a:b,<c@d>;\r\n",
+            "Message-ID: <>\r\n",
+        ];
+        prop_oneof![
+            prop::sample::select(known.to_vec()).prop_map(|piece| piece.as_bytes().to_vec()),
+            prop::collection::vec(any::<u8>(), 0..40),
+        ]
+    }
+}

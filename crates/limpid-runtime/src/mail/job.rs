@@ -1,0 +1,207 @@
+//! Looking into accounts by itself: every quarter of an hour, and at once where the server says when mail comes.
+
+use std::sync::{Arc, PoisonError, Weak};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use limpid_channels::mail::News;
+use limpid_core::mail::IDLE_MS;
+
+use super::MailDesk;
+use crate::agent::Inner;
+use crate::error::AgentError;
+use crate::scheduler::Job;
+
+/// The kind of the timers of accounts; their names are the addresses.
+const KIND: &str = "mail";
+
+const MINUTE_MS: i64 = 60 * 1000;
+
+/// A look into one account. One look more does no harm: a message is kept once however often it is found.
+pub(crate) struct MailJob;
+
+#[async_trait]
+impl Job for MailJob {
+    fn kind(&self) -> &'static str {
+        KIND
+    }
+
+    async fn run(&self, inner: &Arc<Inner>, name: &str, _slot_ms: i64) -> Result<Option<i64>, AgentError> {
+        let desk = &inner.mail;
+        let Some(every_ms) = inner.poll_ms().filter(|_| desk.addresses().iter().any(|address| address == name)) else {
+            return Ok(None);
+        };
+        let now_ms = inner.now_ms();
+        // What went wrong stands with the account, and the next look may go well.
+        if desk.poll(name, now_ms).await?.is_ok() {
+            watch(inner, name);
+        }
+        Ok(Some(now_ms.saturating_add(every_ms)))
+    }
+}
+
+impl Inner {
+    /// Has every account looked into when its time has come, counted from the last look (KAI-089).
+    pub(crate) async fn plan_all_mail(&self) -> Result<(), AgentError> {
+        let Some(every_ms) = self.poll_ms() else { return Ok(()) };
+        let rows = self.store.mail_accounts().await?.rows;
+        for address in self.mail.addresses() {
+            let last = rows.iter().find(|row| row.address == address).and_then(|row| row.attempted_ms);
+            let due_ms = last.map_or_else(|| self.now_ms(), |last| last.saturating_add(every_ms));
+            self.store.set_timer(KIND, &address, due_ms).await?;
+        }
+        Ok(())
+    }
+
+    /// Has an account looked into at once by whoever serves.
+    pub(super) async fn plan_mail(&self, address: &str) -> Result<(), AgentError> {
+        if self.poll_ms().is_some() {
+            self.store.set_timer(KIND, address, self.now_ms()).await?;
+            self.wake_scheduler();
+        }
+        Ok(())
+    }
+
+    /// Has an account not looked into any more.
+    pub(super) async fn unplan_mail(&self, address: &str) -> Result<(), AgentError> {
+        Ok(self.store.remove_timer(KIND, address).await?)
+    }
+
+    /// How long to wait between two looks; none: for ever.
+    fn poll_ms(&self) -> Option<i64> {
+        let minutes = self.config.mail.poll_minutes;
+        (self.config.mail.enabled && minutes > 0).then(|| i64::from(minutes) * MINUTE_MS)
+    }
+}
+
+/// Begins to wait for mail of an account, unless somebody here does.
+fn watch(inner: &Arc<Inner>, address: &str) {
+    let desk = Arc::clone(&inner.mail);
+    if !desk.watched.lock().unwrap_or_else(PoisonError::into_inner).insert(address.to_owned()) {
+        return;
+    }
+    let (inner, address) = (Arc::downgrade(inner), address.to_owned());
+    tokio::spawn(async move {
+        wait(&inner, &desk, &address).await;
+        desk.watched.lock().unwrap_or_else(PoisonError::into_inner).remove(&address);
+    });
+}
+
+/// Waits for mail as long as that works, and looks each time that some came. When it does not work any more, the next
+/// look by the clock begins it again.
+async fn wait(inner: &Weak<Inner>, desk: &MailDesk, address: &str) {
+    loop {
+        let Ok(account) = desk.account(Some(address)) else { return };
+        let Ok(rows) = desk.store.mail_accounts().await else { return };
+        let Some(mark) = rows.rows.into_iter().find(|row| row.address == address).and_then(|row| row.mark) else {
+            return;
+        };
+        match desk.mailbox.wait(&account, mark, Duration::from_millis(IDLE_MS)).await {
+            Ok(News::None) => {}
+            Ok(News::Some) => {
+                let Some(now_ms) = inner.upgrade().map(|inner| inner.now_ms()) else { return };
+                if !matches!(desk.poll(address, now_ms).await, Ok(Ok(_))) {
+                    return;
+                }
+            }
+            Ok(News::Unsupported) | Err(_) => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use limpid_channels::mail::{Account, Letter, Mail, MailError, MailHead, MailId, MailQuery, Mailbox, Poll, Sent};
+    use limpid_core::mail::Mark;
+
+    use super::*;
+    use crate::agent::{Agent, AgentOptions};
+    use crate::config::Config;
+    use crate::home::Home;
+    use crate::mail::{AccountSettings, Secret};
+
+    /// Servers that are down.
+    struct Down;
+
+    #[async_trait]
+    impl Mailbox for Down {
+        async fn poll(&self, _: &Account, _: Option<Mark>, _: i64) -> Result<Poll, MailError> {
+            Err(MailError::Invalid("down".to_owned()))
+        }
+
+        async fn wait(&self, _: &Account, _: Mark, _: Duration) -> Result<News, MailError> {
+            Ok(News::Unsupported)
+        }
+
+        async fn read(&self, _: &Account, id: MailId, _: bool) -> Result<Mail, MailError> {
+            Err(MailError::NotFound(id.to_string()))
+        }
+
+        async fn search(&self, _: &Account, _: &MailQuery) -> Result<Vec<MailHead>, MailError> {
+            Ok(Vec::new())
+        }
+
+        async fn send(&self, _: &Account, _: &Letter) -> Result<Sent, MailError> {
+            Err(MailError::Invalid("down".to_owned()))
+        }
+
+        async fn test(&self, _: &Account) -> Result<(), MailError> {
+            Ok(())
+        }
+    }
+
+    struct Noon;
+
+    impl crate::world::Clock for Noon {
+        fn now(&self) -> jiff::Timestamp {
+            jiff::Timestamp::from_millisecond(1_774_699_200_000).unwrap()
+        }
+    }
+
+    const NOON: i64 = 1_774_699_200_000;
+
+    async fn agent(home: &tempfile::TempDir, minutes: u32) -> Agent {
+        let config = Config::parse(&format!("[mail]\npoll_minutes = {minutes}\n"), "limpid.toml").unwrap();
+        let agent = Agent::open(AgentOptions {
+            config,
+            clock: Arc::new(Noon),
+            mailbox: Some(Arc::new(Down)),
+            ..AgentOptions::new(Home::new(home.path()))
+        })
+        .unwrap();
+        let settings = AccountSettings { address: "me@example.com".to_owned(), ..AccountSettings::default() };
+        agent.set_up_mail(settings, Some(Secret::new("secret-word"))).await.unwrap();
+        agent
+    }
+
+    async fn due(agent: &Agent) -> Vec<i64> {
+        let timers = agent.store().timers().await.unwrap().rows;
+        timers.into_iter().filter(|timer| timer.kind == KIND).map(|timer| timer.due_ms).collect()
+    }
+
+    // KAI-089
+    #[tokio::test]
+    async fn an_account_is_looked_into_every_quarter_of_an_hour_from_the_last_attempt() {
+        let home = tempfile::tempdir().unwrap();
+        let agent = agent(&home, 15).await;
+        assert_eq!(due(&agent).await, [NOON], "at once when it is new");
+        let next = MailJob.run(&agent.inner, "me@example.com", NOON).await.unwrap();
+        assert_eq!(next, Some(NOON + 15 * MINUTE_MS), "also when the look failed");
+        agent.inner.plan_all_mail().await.unwrap();
+        assert_eq!(due(&agent).await, [NOON + 15 * MINUTE_MS], "a start of the program changes nothing");
+        let gone = MailJob.run(&agent.inner, "other@example.com", NOON).await.unwrap();
+        assert_eq!(gone, None);
+        agent.forget_mail("me@example.com").await.unwrap();
+        assert_eq!(due(&agent).await, [0; 0]);
+    }
+
+    // KAI-089
+    #[tokio::test]
+    async fn zero_minutes_are_never() {
+        let home = tempfile::tempdir().unwrap();
+        let agent = agent(&home, 0).await;
+        agent.inner.plan_all_mail().await.unwrap();
+        assert_eq!(due(&agent).await, [0; 0]);
+        assert_eq!(MailJob.run(&agent.inner, "me@example.com", NOON).await.unwrap(), None);
+    }
+}

@@ -1,0 +1,83 @@
+//! `check_email`: mail that nobody has shown yet.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use limpid_core::inbox::Source;
+use limpid_core::mail::LISTED;
+use limpid_store::{InboxItem, ItemFilter};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{line, reads_mail};
+use crate::mail::MailDesk;
+use crate::tools::{Tool, ToolContext, ToolText, read_arguments};
+
+/// Lists mail that was not shown yet, and looks into the accounts before.
+pub(super) struct CheckEmail {
+    pub(super) desk: Arc<MailDesk>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    account: Option<String>,
+}
+
+#[async_trait]
+impl Tool for CheckEmail {
+    reads_mail!("check_email", Arguments);
+
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let Arguments { account } = read_arguments(arguments)?;
+        let desk = &self.desk;
+        let addresses = match &account {
+            Some(account) => vec![desk.address(Some(account))?],
+            None => desk.settings().into_iter().map(|settings| settings.address).collect(),
+        };
+        let mut lines = Vec::new();
+        let mut any = false;
+        for address in addresses {
+            let polled = desk.poll(&address, context.now_ms()).await.map_err(|error| error.to_string())?;
+            let items = self.unseen(&address).await?;
+            any |= !items.is_empty();
+            lines.push(self.head(&address, items.len(), polled.err()).await?);
+            lines.extend(items.iter().map(|item| shown(item, context)));
+            let ids: Vec<_> = items.iter().map(|item| item.id).collect();
+            desk.store.mark_shown(&ids, context.now_ms()).await.map_err(|error| error.to_string())?;
+        }
+        let text = lines.join("\n");
+        // Without a stranger's word in it there is nothing to be fenced.
+        Ok(if any { ToolText::outside(text) } else { ToolText::own(text) })
+    }
+}
+
+impl CheckEmail {
+    /// The newest of an account that nobody has shown, oldest first.
+    async fn unseen(&self, address: &str) -> Result<Vec<InboxItem>, String> {
+        let filter = ItemFilter {
+            source: Some(Source::Mail),
+            account: Some(address.to_owned()),
+            unseen: true,
+            limit: LISTED,
+            ..ItemFilter::default()
+        };
+        let mut items = self.desk.store.items(filter).await.map_err(|error| error.to_string())?.rows;
+        items.reverse();
+        Ok(items)
+    }
+
+    async fn head(&self, address: &str, new: usize, failed: Option<String>) -> Result<String, String> {
+        let rows = self.desk.store.mail_accounts().await.map_err(|error| error.to_string())?.rows;
+        let unread = rows.iter().find(|row| row.address == address).map_or(0, |row| row.unread);
+        let failed = failed.map(|why| format!("; not read now: {why}")).unwrap_or_default();
+        Ok(format!("{address}: {new} not shown before, {unread} unread on the server{failed}"))
+    }
+}
+
+fn shown(item: &InboxItem, context: &ToolContext) -> String {
+    let new = &item.new;
+    let id = new.uid.map_or_else(|| format!("i{}", item.id.0), |uid| uid.uid.to_string());
+    line(&id, (&new.sender, &new.title, &new.text), Some(new.posted_ms), context)
+}

@@ -1,0 +1,119 @@
+//! `compose_email`: a new letter. It waits for the owner as a draft (KAI-096); when it is approved, it is sent once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use limpid_channels::mail::{Account, Answered, Letter, MailError};
+use limpid_core::ToolClass;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::{GROUP, SENDS, TIME, destination, texts};
+use crate::mail::MailDesk;
+use crate::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use crate::world::hex;
+
+/// Sends a new letter.
+pub(super) struct ComposeEmail {
+    pub(super) desk: Arc<MailDesk>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    to: Vec<String>,
+    subject: String,
+    text: String,
+    #[serde(default)]
+    cc: Vec<String>,
+    account: Option<String>,
+}
+
+#[async_trait]
+impl Tool for ComposeEmail {
+    fn name(&self) -> &'static str {
+        "compose_email"
+    }
+
+    fn group(&self) -> &'static str {
+        GROUP
+    }
+
+    fn class(&self) -> ToolClass {
+        SENDS
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        schema_of::<Arguments>()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        false
+    }
+
+    fn is_available(&self) -> bool {
+        self.desk.is_set_up()
+    }
+
+    fn asks_always(&self) -> bool {
+        true
+    }
+
+    fn destination(&self, arguments: &Value) -> Option<String> {
+        let to = texts(arguments, "to").into_iter().chain(texts(arguments, "cc"));
+        destination(&self.desk, arguments["account"].as_str(), to)
+    }
+
+    fn bound_to(&self, arguments: &Value) -> Vec<String> {
+        // Which account is the first one may change until the owner says yes.
+        self.desk.address(arguments["account"].as_str()).into_iter().collect()
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        Some(TIME)
+    }
+
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let Arguments { to, subject, text, cc, account } = read_arguments(arguments)?;
+        let account = self.desk.account(account.as_deref())?;
+        let letter = Letter {
+            to,
+            cc,
+            subject,
+            text,
+            message_id: message_id(&self.desk, &account),
+            at: context.now,
+            answers: None,
+        };
+        send(&self.desk, &account, &letter).await
+    }
+}
+
+/// A name that no other letter has.
+pub(super) fn message_id(desk: &MailDesk, account: &Account) -> String {
+    let domain = account.address.rsplit('@').next().unwrap_or_default();
+    format!("{}{}@{domain}", hex(&*desk.ids), hex(&*desk.ids))
+}
+
+/// What a letter says of the message that it answers.
+pub(super) fn answered(mail: &limpid_channels::mail::Mail) -> Answered {
+    Answered { message_id: mail.message_id.clone(), references: mail.references.clone() }
+}
+
+/// Sends a letter and says what became of it.
+pub(super) async fn send(desk: &MailDesk, account: &Account, letter: &Letter) -> Result<ToolText, String> {
+    let to = letter.to.iter().chain(&letter.cc).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match desk.mailbox.send(account, letter).await {
+        Ok(sent) => {
+            let copy = match sent.copy {
+                Ok(folder) => format!("a copy is in {folder}"),
+                Err(why) => format!("no copy was kept: {why}"),
+            };
+            Ok(ToolText::own(desk.redactor.clean(format!("sent from {} to {to}; {copy}", account.address))))
+        }
+        Err(error @ MailError::Unknown { .. }) => Err(desk.redactor.clean(format!("outcome unknown: {error}"))),
+        Err(error) => Err(desk.redactor.clean(format!("not sent: {error}"))),
+    }
+}

@@ -1,0 +1,99 @@
+//! Mail accounts without servers.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use limpid_channels::mail::{
+    Account, Letter, Mail, MailError, MailHead, MailId, MailQuery, Mailbox, News, Poll, Sent, message,
+};
+use limpid_core::mail::{Folder, Mark, Plan, plan};
+
+/// A folder in memory, and the letters that were sent.
+pub struct FakeMailbox {
+    pub validity: Mutex<u32>,
+    /// Texts of messages by their UIDs.
+    pub messages: Mutex<Vec<(u32, String)>>,
+    pub letters: Mutex<Vec<Letter>>,
+    /// Why every call fails, when it does.
+    pub broken: Mutex<Option<String>>,
+}
+
+impl FakeMailbox {
+    pub fn new() -> Self {
+        Self {
+            validity: Mutex::new(7),
+            messages: Mutex::default(),
+            letters: Mutex::default(),
+            broken: Mutex::default(),
+        }
+    }
+
+    /// Puts a message in; gives its UID.
+    pub fn deliver(&self, text: &str) -> u32 {
+        let mut messages = self.messages.lock().unwrap();
+        let uid = messages.last().map_or(1, |(uid, _)| uid + 1);
+        messages.push((uid, text.replace('\n', "\r\n")));
+        uid
+    }
+
+    fn fails(&self, account: &Account) -> Result<(), MailError> {
+        match &*self.broken.lock().unwrap() {
+            Some(why) => Err(MailError::Server { server: account.imap.to_string(), why: why.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    fn mail(&self, uid: u32) -> Option<Mail> {
+        let validity = *self.validity.lock().unwrap();
+        let messages = self.messages.lock().unwrap();
+        let (_, text) = messages.iter().find(|(found, _)| *found == uid)?;
+        Some(message::read(MailId { validity, uid }, text.as_bytes(), Some(1_774_699_200_000)))
+    }
+}
+
+#[async_trait]
+impl Mailbox for FakeMailbox {
+    async fn poll(&self, account: &Account, mark: Option<Mark>, last_poll_ms: i64) -> Result<Poll, MailError> {
+        self.fails(account)?;
+        let uids: Vec<u32> = self.messages.lock().unwrap().iter().map(|(uid, _)| *uid).collect();
+        let folder =
+            Folder { validity: *self.validity.lock().unwrap(), highest: uids.last().copied().unwrap_or_default() };
+        let unread = uids.len() as u32;
+        Ok(match plan(mark, folder, last_poll_ms) {
+            Plan::Begin(mark) => Poll { mark, heads: Vec::new(), renumbered: false, unread },
+            Plan::Search(query) => {
+                let step = query.settle(uids);
+                let heads = step.uids.iter().filter_map(|uid| Some(self.mail(*uid)?.head)).collect();
+                Poll { mark: step.mark, heads, renumbered: query.renumbered().is_some(), unread }
+            }
+        })
+    }
+
+    async fn wait(&self, account: &Account, _: Mark, _: Duration) -> Result<News, MailError> {
+        self.fails(account)?;
+        Ok(News::Unsupported)
+    }
+
+    async fn read(&self, account: &Account, id: MailId, _: bool) -> Result<Mail, MailError> {
+        self.fails(account)?;
+        self.mail(id.uid).ok_or_else(|| MailError::NotFound(id.to_string()))
+    }
+
+    async fn search(&self, account: &Account, query: &MailQuery) -> Result<Vec<MailHead>, MailError> {
+        self.fails(account)?;
+        let uids: Vec<u32> = self.messages.lock().unwrap().iter().map(|(uid, _)| *uid).collect();
+        let fits = |head: &MailHead| query.from.as_ref().is_none_or(|from| head.from.contains(from));
+        Ok(uids.into_iter().rev().filter_map(|uid| Some(self.mail(uid)?.head)).filter(fits).take(query.limit).collect())
+    }
+
+    async fn send(&self, account: &Account, letter: &Letter) -> Result<Sent, MailError> {
+        self.fails(account)?;
+        self.letters.lock().unwrap().push(letter.clone());
+        Ok(Sent { copy: Ok("Sent".to_owned()) })
+    }
+
+    async fn test(&self, account: &Account) -> Result<(), MailError> {
+        self.fails(account)
+    }
+}

@@ -1,0 +1,272 @@
+//! Real mail servers of a test's own: Dovecot to read from, Python's aiosmtpd to send to. Both listen on loopback, keep
+//! everything in a folder that goes with them, and take any user with the password [`PASSWORD`].
+//!
+//! `LIMPID_TEST_DOVECOT` names the program `dovecot` and `LIMPID_TEST_SMTP_PYTHON` a Python that has aiosmtpd
+//! (`. scripts/parts` sets both). Without them `start` returns nothing and says so.
+
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a part of tests, which may stop at the first surprise")]
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+/// The password of every user.
+pub const PASSWORD: &str = "secret-word";
+
+/// How long a server may take to come up on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The user `nobody`, as whom mail is read when the tests run as root: Dovecot reads none as root.
+const NOBODY: u32 = 65534;
+
+/// A Dovecot with one mailbox; it ends when this is dropped.
+pub struct Dovecot {
+    process: Child,
+    folder: TempDir,
+    /// Its port on loopback, without TLS.
+    pub port: u16,
+    owner: (u32, u32),
+}
+
+impl Dovecot {
+    /// Starts one; none when it is not installed.
+    pub fn start() -> Option<Self> {
+        let Some(program) = part("LIMPID_TEST_DOVECOT") else {
+            eprintln!("SKIPPED a test with a real mail server: LIMPID_TEST_DOVECOT is not set");
+            return None;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let me = fs::metadata("/proc/self").unwrap();
+        let owner = if me.uid() == 0 { (NOBODY, NOBODY) } else { (me.uid(), me.gid()) };
+        let port = free_port();
+        fs::write(folder.path().join("dovecot.conf"), configuration(folder.path(), port, owner, me.uid() == 0))
+            .unwrap();
+        let dovecot = Self {
+            process: Command::new(program)
+                .arg("-F")
+                .arg("-c")
+                .arg(folder.path().join("dovecot.conf"))
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap(),
+            folder,
+            port,
+            owner,
+        };
+        for part in ["", "cur", "new", "tmp"] {
+            dovecot.make(&dovecot.inbox().join(part));
+        }
+        greeted(port, "* OK");
+        Some(dovecot)
+    }
+
+    /// Puts a message into the mailbox, as a delivery does. `name` is how the test speaks of it.
+    pub fn deliver(&self, name: &str, text: &str) {
+        let file = self.inbox().join("tmp").join(name);
+        fs::write(&file, text.replace('\n', "\r\n")).unwrap();
+        chown(&file, Some(self.owner.0), Some(self.owner.1)).unwrap();
+        fs::rename(file, self.inbox().join("new").join(name)).unwrap();
+    }
+
+    /// Takes a message out, as another program does that deletes it.
+    pub fn expunge(&self, name: &str) {
+        fs::remove_file(self.find(name)).unwrap();
+    }
+
+    /// Marks a message as read, as another program does.
+    pub fn see(&self, name: &str) {
+        let read = self.inbox().join("cur").join(format!("{name}:2,S"));
+        fs::rename(self.find(name), read).unwrap();
+    }
+
+    /// Whether a message is marked as read.
+    pub fn is_seen(&self, name: &str) -> bool {
+        self.find(name).to_string_lossy().rsplit_once(":2,").is_some_and(|(_, flags)| flags.contains('S'))
+    }
+
+    /// Numbers the mailbox anew, as a server does that was restored.
+    pub fn renumber(&self, validity: u32) {
+        for entry in fs::read_dir(self.inbox()).unwrap() {
+            let path = entry.unwrap().path();
+            if path.file_name().unwrap().to_string_lossy().starts_with("dovecot.index") {
+                fs::remove_file(path).unwrap();
+            }
+        }
+        let list = self.inbox().join("dovecot-uidlist");
+        fs::write(&list, format!("3 V{validity} N1 G0123456789abcdef0123456789abcdef\n")).unwrap();
+        chown(&list, Some(self.owner.0), Some(self.owner.1)).unwrap();
+    }
+
+    /// The messages of a folder other than the inbox.
+    pub fn kept(&self, folder: &str) -> Vec<String> {
+        let parts = ["cur", "new"].map(|part| self.inbox().join(format!(".{folder}")).join(part));
+        let files = parts.iter().filter_map(|part| fs::read_dir(part).ok()).flatten();
+        files.map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap()).collect()
+    }
+
+    fn inbox(&self) -> PathBuf {
+        self.folder.path().join("mail")
+    }
+
+    fn make(&self, folder: &Path) {
+        fs::create_dir_all(folder).unwrap();
+        chown(folder, Some(self.owner.0), Some(self.owner.1)).unwrap();
+    }
+
+    fn find(&self, name: &str) -> PathBuf {
+        let files = ["new", "cur"].map(|part| self.inbox().join(part));
+        let mut files =
+            files.iter().flat_map(|folder| fs::read_dir(folder).unwrap()).map(|entry| entry.unwrap().path());
+        let is_it = |path: &PathBuf| {
+            let file = path.file_name().unwrap().to_string_lossy().into_owned();
+            file == name || file.starts_with(&format!("{name}:")) || file.starts_with(&format!("{name},"))
+        };
+        files.find(is_it).unwrap_or_else(|| panic!("no message {name}"))
+    }
+}
+
+impl Drop for Dovecot {
+    fn drop(&mut self) {
+        // Its master takes its children with it when it is asked to end.
+        let id = self.process.id().to_string();
+        let _ = Command::new("kill").arg(id).status();
+        let _ = self.process.wait();
+    }
+}
+
+/// What an SMTP server does with letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    /// It takes them.
+    Take,
+    /// It refuses them when they are handed over.
+    Refuse,
+    /// It takes them and drops the connection without an answer.
+    Break,
+}
+
+/// An SMTP server that keeps what it gets; it ends when this is dropped.
+pub struct SmtpSink {
+    process: Child,
+    folder: TempDir,
+    /// Its port on loopback, without TLS.
+    pub port: u16,
+}
+
+impl SmtpSink {
+    /// Starts one; none when aiosmtpd is not installed.
+    pub fn start(manner: Manner) -> Option<Self> {
+        let Some(python) = part("LIMPID_TEST_SMTP_PYTHON") else {
+            eprintln!("SKIPPED a test that sends mail: LIMPID_TEST_SMTP_PYTHON is not set");
+            return None;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let manner = match manner {
+            Manner::Take => "take",
+            Manner::Refuse => "refuse",
+            Manner::Break => "break",
+        };
+        let mut process = Command::new(python)
+            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/smtp-sink.py"))
+            .arg(folder.path())
+            .arg(manner)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let port = line.trim().parse().unwrap_or_else(|_| panic!("the server says {line:?}"));
+        Some(Self { process, folder, port })
+    }
+
+    /// How often somebody connected.
+    pub fn connections(&self) -> usize {
+        fs::read_to_string(self.folder.path().join("connections")).unwrap_or_default().lines().count()
+    }
+
+    /// The letters, each with its envelope: the sender, then who gets it.
+    pub fn letters(&self) -> Vec<(Vec<String>, String)> {
+        let letter = |number: usize| {
+            let text = fs::read_to_string(self.folder.path().join(format!("{number}.eml"))).ok()?;
+            let envelope = fs::read_to_string(self.folder.path().join(format!("{number}.envelope"))).unwrap();
+            Some((envelope.lines().map(str::to_owned).collect(), text))
+        };
+        (1..).map_while(letter).collect()
+    }
+}
+
+impl Drop for SmtpSink {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn part(name: &str) -> Option<std::ffi::OsString> {
+    #[allow(clippy::disallowed_methods, reason = "the parts of tests are named by the environment")]
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// Waits until a server greets.
+fn greeted(port: u16, greeting: &str) {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        if let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) {
+            stream.set_read_timeout(Some(PATIENCE)).unwrap();
+            let mut start = vec![0; greeting.len()];
+            if stream.read_exact(&mut start).is_ok() && start == greeting.as_bytes() {
+                return;
+            }
+        }
+        assert!(Instant::now() < until, "no mail server came up on port {port}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn configuration(folder: &Path, port: u16, (uid, gid): (u32, u32), root: bool) -> String {
+    let folder = folder.display();
+    let (inside, login) = if root { ("root".to_owned(), "nobody".to_owned()) } else { (user(uid), user(uid)) };
+    format!(
+        "base_dir = {folder}/run\n\
+         state_dir = {folder}/run\n\
+         log_path = {folder}/log\n\
+         protocols = imap\n\
+         listen = 127.0.0.1\n\
+         ssl = no\n\
+         disable_plaintext_auth = no\n\
+         default_internal_user = {inside}\n\
+         default_login_user = {login}\n\
+         mail_location = maildir:{folder}/mail\n\
+         mailbox_list_index = no\n\
+         auth_mechanisms = plain login xoauth2\n\
+         passdb {{\n  driver = static\n  args = password={PASSWORD}\n}}\n\
+         userdb {{\n  driver = static\n  args = uid={uid} gid={gid} home={folder}/mail\n}}\n\
+         namespace inbox {{\n  inbox = yes\n  mailbox \"Sent Mail\" {{\n    auto = create\n    special_use = \\Sent\n  }}\n}}\n\
+         service imap-login {{\n  chroot =\n  inet_listener imap {{\n    port = {port}\n  }}\n  \
+         inet_listener imaps {{\n    port = 0\n  }}\n}}\n\
+         service anvil {{\n  chroot =\n}}\n\
+         service stats {{\n  chroot =\n}}\n"
+    )
+}
+
+/// The name of the user that runs the tests.
+fn user(uid: u32) -> String {
+    let output = Command::new("id").arg("-un").output().unwrap();
+    let name = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    if name.is_empty() { uid.to_string() } else { name }
+}
