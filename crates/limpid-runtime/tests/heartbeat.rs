@@ -102,7 +102,7 @@ async fn without_news_a_day_asks_no_model() {
     }
 }
 
-// KAI-066 KAI-073 LES-032 LES-034 LES-035 LES-036 LES-041
+// KAI-066 LES-034 LES-035 LES-036
 #[tokio::test]
 async fn a_model_is_asked_when_something_is_new_and_only_its_report_is_heard() {
     let bench = bench(&format!("{QUIET}{REPORT}"), "").await;
