@@ -31,7 +31,6 @@ impl Inner {
 
     /// Exactly the items that stand in a prompt: what came later, and what a source that is off, a limit or a budget left
     /// out, is not among them (KAI-086).
-    #[allow(dead_code, reason = "a run of the heartbeat takes in what its prompt has rendered")]
     pub(crate) async fn rendered_items(&self, prompt: &Prompt) -> Result<Vec<ItemId>, AgentError> {
         let mut rendered = Vec::new();
         for entry in prompt.report().iter().flat_map(|row| &row.entries) {
