@@ -3,6 +3,7 @@
 //! Every measure prints one table and writes it to `docs/measures/NAME.md` with the machine and the date. Nothing here
 //! is a test: what must hold is said as the target beside the number.
 
+mod agents;
 mod bench;
 mod build;
 mod first;
@@ -48,6 +49,8 @@ pub(crate) enum Measure {
         #[arg(long)]
         data: PathBuf,
     },
+    /// Ten thousand owners with something due in one minute (MEA-12)
+    Agents,
     /// Long conversations with bad summarisers (MEA-13)
     Long(long::Long),
     /// An agent that is killed again and again (MEA-14)
@@ -78,6 +81,7 @@ pub(crate) fn run(root: &Path, measure: Measure, json: bool) -> Result<(), Strin
             answer = Some(value);
             ("recall", table)
         }
+        Measure::Agents => ("agents", agents::measure()?),
         Measure::Long(long) => {
             let (table, value) = long::measure(&long)?;
             answer = Some(value);

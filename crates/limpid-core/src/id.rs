@@ -64,4 +64,6 @@ number_id! {
     MessageId
     /// One stored memory; shown to models as `[id:N]` (KOSHI-023).
     MemoryId
+    /// One task that is to be done later.
+    TaskId
 }

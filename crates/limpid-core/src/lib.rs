@@ -27,6 +27,7 @@
 //! - [`said`]: whether somebody has said a thing or the agent made it up.
 //! - [`skill`]: instructions that are used when they are called for, and what calls for them.
 //! - [`spend`]: what may still be paid for, and by whom.
+//! - [`task`]: what is to be done later, when it is due, and what becomes of it.
 //! - [`splinterlands`]: the cards of a battle that may be played, and their numbers.
 
 pub mod digest;
@@ -49,6 +50,7 @@ pub mod said;
 pub mod skill;
 pub mod spend;
 pub mod splinterlands;
+pub mod task;
 pub mod tool;
 pub mod trust;
 pub mod usage;
@@ -57,7 +59,9 @@ pub mod window;
 pub use digest::{Digest, DigestLevel, Entry, Pin, Shortened, WindowView};
 pub use draft::DraftState;
 pub use failure::{FailureClass, RetryPlan, background_wait};
-pub use id::{CallId, CheckpointId, ConversationId, DecisionId, GoalId, MemoryId, MessageId, RequestId, TurnId};
+pub use id::{
+    CallId, CheckpointId, ConversationId, DecisionId, GoalId, MemoryId, MessageId, RequestId, TaskId, TurnId,
+};
 pub use memory::{Category, Memory};
 pub use message::{Message, Role, ToolCall};
 pub use skill::{Skill, SkillName};

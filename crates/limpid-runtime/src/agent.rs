@@ -119,7 +119,7 @@ pub(crate) struct Inner {
     pub(crate) prompts: Prompts,
     pub(crate) redactor: Redactor,
     pub(crate) keeper: Keeper,
-    pub(crate) waker: Waker,
+    pub(crate) waker: Arc<Waker>,
     pub(crate) notifiers: Notifiers,
     /// Who holds this process's leases.
     pub(crate) holder: String,
@@ -170,6 +170,7 @@ impl Agent {
         let bus = Bus::default();
         let own = options.config.prompts.clone();
         let skills = Arc::new(Skills::new(options.home.clone(), Arc::clone(&store), own));
+        let waker = Arc::new(Waker::new(options.home.wake_socket()));
         let parts = ToolParts {
             store: &store,
             keeper: &keeper,
@@ -180,6 +181,7 @@ impl Agent {
             helper: options.helper.as_deref(),
             skills: &skills,
             mail: &mail,
+            waker: &waker,
         };
         let tools = ToolBox::new(&parts, options.tools);
         let notify = &options.config.notify;
@@ -190,7 +192,7 @@ impl Agent {
             prompts: Prompts::new(options.home.clone()),
             redactor,
             keeper,
-            waker: Waker::new(options.home.wake_socket()),
+            waker,
             notifiers,
             holder: process::holder(&hex(&*options.ids)),
             shelf: Shelf::new(options.home.clone(), options.config.clone(), options.environment.clone(), options.model),

@@ -12,6 +12,7 @@ mod modes;
 mod notify;
 mod policy;
 mod prompts;
+mod scheduling;
 mod tools;
 mod web;
 mod window;
@@ -34,6 +35,7 @@ pub use modes::ModesConfig;
 pub use notify::NotifyConfig;
 pub use policy::{PolicyConfig, RuleConfig};
 pub use prompts::PromptEntry;
+pub use scheduling::SchedulingConfig;
 pub use tools::ToolsConfig;
 pub use web::{Engine, LocationConfig, SearchConfig, WebConfig};
 pub use window::{Compaction, WindowConfig};
@@ -82,6 +84,8 @@ pub struct Config {
     pub web: WebConfig,
     /// Where this machine is.
     pub location: LocationConfig,
+    /// Whether anything is done later or again by itself.
+    pub scheduling: SchedulingConfig,
     /// What is done when a message sounds like the work of another mode.
     pub modes: ModesConfig,
     /// What may be handed in from elsewhere, and how text messages are sent.

@@ -6,6 +6,7 @@ mod heartbeat;
 mod inbox;
 mod memory;
 mod skills;
+mod tasks;
 
 use std::sync::Arc;
 
@@ -118,6 +119,7 @@ impl Inner {
         }
         inputs.origins.insert("additional_instructions".to_owned(), "home:limpid.toml".to_owned());
         self.gather_memory(&mut inputs, &profile, &mut notices).await?;
+        self.gather_tasks(&mut inputs).await?;
         self.gather_heartbeat(&mut inputs, &path).await?;
         heartbeat::keep_decision(&mut inputs, &profile, &path);
         self.clean(&mut inputs);

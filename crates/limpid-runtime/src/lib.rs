@@ -13,6 +13,7 @@
 //! - [`config`], [`home`], [`world`]: what comes in as values: settings, folder, clock, randomness, environment.
 //! - `worker`, `begin`, `resume`, `drive`, `ask`: one conversation, how a turn begins or is carried on, its effects, the
 //!   one place that calls a model.
+//! - [`tasks`]: what is to be done later, made and changed by people and by tools.
 //! - [`serve`], `scheduler`: the agent at work by itself, and what is done when its time has come.
 //! - [`skills`]: instructions that are used when they are called for.
 //! - [`inbox`]: what came in by mail, as text messages and as notifications.
@@ -79,6 +80,7 @@ pub mod sizing;
 pub mod skills;
 pub mod slash;
 pub mod spending;
+pub mod tasks;
 mod templates;
 pub mod tools;
 mod undo;

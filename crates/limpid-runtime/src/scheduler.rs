@@ -12,7 +12,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use limpid_core::background_wait;
 use limpid_store::TimerLease;
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 
 pub(crate) use wake::Waker;
 
@@ -23,9 +23,13 @@ use crate::heartbeat::Heartbeat;
 use crate::mail::MailJob;
 use crate::process;
 use crate::serve::{Log, ServeEvent};
+use crate::tasks::TaskJob;
 
-/// How long a claim lasts when nobody renews it.
-const CLAIM: Duration = Duration::from_secs(60);
+/// How long a claim lasts when nobody renews it: some looks of the scheduler, which renews what it holds.
+const CLAIM: Duration = Duration::from_mins(4);
+
+/// A claim that ends this soon is renewed.
+const SOON: Duration = Duration::from_mins(3);
 
 /// How long the scheduler sleeps at most, so that a jumped clock or a suspended machine is noticed.
 pub(crate) const LOOK_AGAIN: Duration = Duration::from_secs(60);
@@ -46,7 +50,7 @@ pub(crate) trait Job: Send + Sync {
 
 /// Every kind of job. A timer of another kind fails, and waits for a program that knows it.
 pub(crate) fn jobs() -> Vec<Arc<dyn Job>> {
-    vec![Arc::new(Expiry), Arc::new(Heartbeat), Arc::new(MailJob)]
+    vec![Arc::new(Expiry), Arc::new(Heartbeat), Arc::new(MailJob), Arc::new(TaskJob)]
 }
 
 /// Claims what is due and has it done.
@@ -54,9 +58,18 @@ pub(crate) struct Scheduler {
     inner: Arc<Inner>,
     jobs: HashMap<&'static str, Arc<dyn Job>>,
     running: JoinSet<Ended>,
+    /// What runs, by kind and name.
+    held: HashMap<(String, String), Held>,
     /// How often each thing failed in a row.
     failures: HashMap<(String, String), u32>,
     log: Log,
+}
+
+/// Something that runs.
+struct Held {
+    lease: TimerLease,
+    until_ms: i64,
+    run: AbortHandle,
 }
 
 /// What became of something that was claimed.
@@ -71,6 +84,7 @@ impl Scheduler {
             inner: Arc::clone(inner),
             jobs: jobs.into_iter().map(|job| (job.kind(), job)).collect(),
             running: JoinSet::new(),
+            held: HashMap::new(),
             failures: HashMap::new(),
             log,
         }
@@ -82,6 +96,8 @@ impl Scheduler {
         while let Some(ended) = self.running.try_join_next() {
             self.end(ended, now_ms).await?;
         }
+        // First of all, lest a clock that has jumped lets it claim what it is still doing.
+        self.hold(now_ms).await?;
         loop {
             let room = AT_ONCE.saturating_sub(self.running.len());
             // When something ends the loop looks again.
@@ -94,7 +110,7 @@ impl Scheduler {
                 return Ok(self.inner.store.next_timer_ms().await?);
             }
             for lease in claimed {
-                self.begin(lease);
+                self.begin(lease, now_ms.saturating_add(claim_ms));
             }
         }
     }
@@ -105,6 +121,11 @@ impl Scheduler {
             Some(ended) => self.end(ended, now_ms()).await,
             None => std::future::pending().await,
         }
+    }
+
+    /// Whether something that was begun has not ended.
+    pub(crate) fn is_busy(&self) -> bool {
+        !self.running.is_empty()
     }
 
     /// Waits until everything that was begun has ended.
@@ -131,26 +152,48 @@ impl Scheduler {
         Ok(self.inner.store.release_timers(&self.inner.holder).await?)
     }
 
-    fn begin(&mut self, lease: TimerLease) {
+    /// Renews the claims of what runs; what another process has taken over stops here.
+    async fn hold(&mut self, now_ms: i64) -> Result<(), AgentError> {
+        let (soon, until_ms) = (SOON.as_millis() as i64, now_ms.saturating_add(CLAIM.as_millis() as i64));
+        let mut lost = Vec::new();
+        for (key, held) in &mut self.held {
+            if held.until_ms.saturating_sub(now_ms) > soon {
+                continue;
+            }
+            if self.inner.store.extend_timer(&held.lease, until_ms).await? {
+                held.until_ms = until_ms;
+            } else {
+                held.run.abort();
+                lost.push(key.clone());
+            }
+        }
+        for key in lost {
+            self.held.remove(&key);
+            (self.log)(&ServeEvent::Notice(format!("{} {} was taken over by another process", key.0, key.1)));
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, lease: TimerLease, until_ms: i64) {
         (self.log)(&ServeEvent::Began { kind: lease.kind.clone(), name: lease.name.clone(), slot_ms: lease.due_ms });
         let (inner, job) = (Arc::clone(&self.inner), self.jobs.get(lease.kind.as_str()).map(Arc::clone));
-        self.running.spawn(async move {
+        let (key, kept) = ((lease.kind.clone(), lease.name.clone()), lease.clone());
+        let run = self.running.spawn(async move {
             let Some(job) = job else {
                 let unknown = format!("this program does not know timers of the kind `{}`", lease.kind);
                 return Ended { lease, result: Err(AgentError::Invalid(unknown)) };
             };
-            let result = tokio::select! {
-                result = guarded(&inner, job, &lease) => result,
-                () = renew(&inner, &lease) => Err(AgentError::Invalid("another process has taken it over".to_owned())),
-            };
+            let result = guarded(&inner, job, &lease).await;
             Ended { lease, result }
         });
+        self.held.insert(key, Held { lease: kept, until_ms, run });
     }
 
     async fn end(&mut self, ended: Result<Ended, tokio::task::JoinError>, now_ms: i64) -> Result<(), AgentError> {
         // Nothing in the task itself panics, and whoever aborts it does not wait for it.
         let Ok(Ended { lease, result }) = ended else { return Ok(()) };
         let key = (lease.kind.clone(), lease.name.clone());
+        self.held.remove(&key);
         let (kind, name) = key.clone();
         match result {
             Ok(next_ms) => {
@@ -178,16 +221,5 @@ async fn guarded(inner: &Arc<Inner>, job: Arc<dyn Job>, lease: &TimerLease) -> R
     match task.join_next().await {
         Some(Ok(result)) => result,
         _ => Err(AgentError::Invalid("it broke off; this is a defect, please report it".to_owned())),
-    }
-}
-
-/// Moves the end of a claim while it is needed; returns when the claim is lost.
-async fn renew(inner: &Arc<Inner>, lease: &TimerLease) {
-    loop {
-        tokio::time::sleep(CLAIM / 3).await;
-        let until_ms = inner.now_ms().saturating_add(CLAIM.as_millis() as i64);
-        if let Ok(false) = inner.store.extend_timer(lease, until_ms).await {
-            return;
-        }
     }
 }

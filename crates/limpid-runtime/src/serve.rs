@@ -81,6 +81,31 @@ impl Agent {
         scheduler.stop().await?;
         ended
     }
+
+    /// Whether a process serves this home, so that what is due is done.
+    pub fn is_served(&self) -> bool {
+        self.inner.waker.is_served()
+    }
+
+    /// Does what is due now, and returns when it is done and what it had to say is delivered.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn run_due(&self, log: impl Fn(&ServeEvent) + Send + Sync + 'static) -> Result<(), AgentError> {
+        let inner = &self.inner;
+        let mut scheduler = Scheduler::new(inner, jobs(), Arc::new(log));
+        scheduler.release_the_dead().await?;
+        let now_ms = inner.now_ms();
+        loop {
+            scheduler.step(now_ms).await?;
+            if !scheduler.is_busy() {
+                break;
+            }
+            scheduler.idle(now_ms).await?;
+        }
+        scheduler.stop().await?;
+        self.deliver().await
+    }
 }
 
 impl Agent {

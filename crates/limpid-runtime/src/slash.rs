@@ -21,6 +21,7 @@ mod profile;
 mod prompt;
 mod skills;
 mod stop;
+mod tasks;
 mod undo;
 
 use std::sync::Arc;
@@ -51,6 +52,7 @@ static TABLE: &[&dyn SlashCommand] = &[
     &clean::Clean,
     &memory::Memory,
     &skills::Skills,
+    &tasks::Tasks,
     &heartbeat::Heartbeat,
     &cost::Cost,
 ];

@@ -22,6 +22,7 @@ mod memory_update;
 pub(crate) mod promote_learning;
 mod read_result;
 mod skills;
+mod tasks;
 mod web;
 
 use std::collections::HashMap;
@@ -44,6 +45,7 @@ pub use memory_query::MemoryQuery;
 pub(crate) use memory_query::recall;
 pub use memory_store::MemoryStoreTool;
 pub use read_result::ReadResult;
+pub(crate) use tasks::GROUP as SCHEDULING_TOOLS;
 pub(crate) use web::engine;
 
 use crate::bus::Bus;
@@ -52,6 +54,7 @@ use crate::home::Home;
 use crate::keeper::Keeper;
 use crate::mail::MailDesk;
 use crate::policy::{CallDescription, CallFacts, Judge, Moment, Watch};
+use crate::scheduler::Waker;
 use crate::skills::Skills;
 use crate::world::{Environment, Ids, hex};
 
@@ -67,6 +70,7 @@ pub(crate) struct ToolParts<'a> {
     pub(crate) helper: Option<&'a Path>,
     pub(crate) skills: &'a Arc<Skills>,
     pub(crate) mail: &'a Arc<MailDesk>,
+    pub(crate) waker: &'a Arc<Waker>,
 }
 
 /// Limpid's own tools in the order in which they are declared; a new one goes to the end of its group (PRO-042).
@@ -81,6 +85,7 @@ fn own(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     tools.extend(history::tools(parts));
     tools.extend(skills::tools(parts.skills));
     tools.extend(hardware::tools());
+    tools.extend(tasks::tools(parts));
     tools.extend(heartbeat::tools());
     tools.extend(inbox::tools(parts));
     tools.extend(mail::tools(parts));
@@ -334,6 +339,7 @@ mod tests {
             helper: Some(Path::new("limpid")),
             skills: &skills,
             mail: &mail,
+            waker: &Arc::new(Waker::new(home.wake_socket())),
         };
         let schemas = || ToolBox::new(&parts, []).inputs(&Judge::open(&home));
         assert_eq!(schemas(), schemas());

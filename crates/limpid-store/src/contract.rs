@@ -27,6 +27,7 @@ pub mod promotions;
 pub mod sample;
 pub mod settings;
 pub mod skills;
+pub mod tasks;
 pub mod timers;
 pub mod turns;
 pub mod windows;
@@ -149,12 +150,21 @@ macro_rules! contract_suite {
                 messages_are_found_by_their_words
                 no_view_touches_a_message
             }
+            tasks {
+                a_task_comes_back_as_it_was_made
+                a_task_made_again_is_one_task
+                a_changed_task_moves_its_timer
+                a_slot_has_one_run_and_one_end
+                a_task_changed_during_its_run_stays_as_it_was_set
+                the_ten_newest_runs_are_kept
+            }
             timers {
                 each_thing_has_one_timer
                 what_is_due_is_claimed_by_one
                 a_claim_ends_with_the_next_time
                 what_failed_is_put_off
                 the_oldest_are_claimed_first
+                one_timer_is_claimed_alone
             }
             skills {
                 every_event_stays_and_the_last_one_is_the_state

@@ -11,6 +11,7 @@
 //! - [`promotion`]: memories that were taken into the soul, or are to be.
 //! - [`inbox`]: mail, text messages and notifications that came in, and mail accounts.
 //! - [`goal`]: what happened to the goals of a conversation, as a log.
+//! - [`task`]: what is to be done later, and what its runs came to.
 //! - [`timer`]: when things are due, and who works on what is.
 //! - [`heartbeat`]: what the heartbeat knows of itself, and its runs.
 //! - [`prefix`]: how much of a request the one before it began with, and what changed (PRO-044).
@@ -34,6 +35,7 @@ pub mod promotion;
 pub mod setting;
 pub mod skill;
 pub mod sqlite;
+pub mod task;
 pub mod timer;
 pub mod turn;
 pub mod window;
@@ -52,6 +54,7 @@ pub use promotion::*;
 pub use setting::*;
 pub use skill::*;
 pub use sqlite::{SqliteOptions, SqliteStore};
+pub use task::*;
 pub use timer::*;
 pub use turn::*;
 pub use window::*;
@@ -81,6 +84,7 @@ pub trait Store:
     + Inbox
     + MailAccounts
     + Timers
+    + Tasks
 {
 }
 
@@ -100,5 +104,6 @@ impl<T> Store for T where
         + Inbox
         + MailAccounts
         + Timers
+        + Tasks
 {
 }

@@ -28,6 +28,7 @@ mod requests;
 mod row;
 mod settings;
 mod skills;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod timers;

@@ -31,6 +31,16 @@ pub trait Timers: Send + Sync {
         limit: u32,
     ) -> Result<Vec<TimerLease>, StoreError>;
 
+    /// Claims one timer; none when it is not due, somebody works on it, or there is none.
+    async fn claim_timer(
+        &self,
+        kind: &str,
+        name: &str,
+        now_ms: i64,
+        holder: &str,
+        lease_ms: i64,
+    ) -> Result<Option<TimerLease>, StoreError>;
+
     /// Moves the end of a claim to `until_ms`; false when the claim is somebody else's.
     async fn extend_timer(&self, lease: &TimerLease, until_ms: i64) -> Result<bool, StoreError>;
 

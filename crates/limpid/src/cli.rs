@@ -11,8 +11,10 @@ mod memory;
 mod model;
 mod profile;
 mod prompt;
+mod service;
 mod skill;
 mod talk;
+mod task;
 
 use std::path::PathBuf;
 
@@ -28,8 +30,10 @@ pub use memory::MemoryCommand;
 pub use model::ModelCommand;
 pub use profile::{ModeCommand, ProfileCommand};
 pub use prompt::{PromptCommand, ShowArgs};
+pub use service::ServiceCommand;
 pub use skill::SkillCommand;
 pub use talk::{ChatArgs, CostArgs, CostBy, InitArgs, TalkArgs};
+pub use task::{AddArgs, EditArgs, KindWord, TaskCommand, WhenArgs};
 
 /// A personal agent whose every prompt is a file you can read, edit, test, diff and price
 ///
@@ -91,7 +95,13 @@ pub enum Command {
     #[command(subcommand)]
     Draft(DraftCommand),
     /// Work until interrupted: do what is due, carry on what was cut off; the log goes to standard error
-    Serve,
+    Serve(ServeArgs),
+    /// Make, list, change and run what is to be done later
+    #[command(subcommand)]
+    Task(TaskCommand),
+    /// Have the system keep `limpid serve` running
+    #[command(subcommand)]
+    Service(ServiceCommand),
     /// List, show and put aside what came in; hand something in; make the token for it
     #[command(subcommand)]
     Inbox(InboxCommand),
@@ -110,6 +120,14 @@ pub struct DoctorArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Options of `serve`.
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// Do what is due now, and end
+    #[arg(long)]
+    pub once: bool,
 }
 
 /// Options of `completions`.

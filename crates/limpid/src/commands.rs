@@ -19,7 +19,9 @@ pub mod model;
 pub mod profile;
 pub mod prompt;
 pub mod serve;
+pub mod service;
 pub mod skill;
+pub mod task;
 mod unread;
 
 use std::io;
@@ -57,8 +59,10 @@ pub async fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Inbox(command)) => inbox::run(&context.agent()?, command).await,
         Some(Command::Draft(command)) => draft::run(&context, command).await,
         Some(Command::Conversation(command)) => conversation::run(&context.agent()?, command).await,
-        Some(Command::Serve) => serve::run(&context).await,
         Some(Command::Heartbeat(command)) => heartbeat::run(&context.agent()?, command).await,
+        Some(Command::Serve(args)) => serve::run(&context, args.once).await,
+        Some(Command::Task(command)) => task::run(&context.agent()?, command).await,
+        Some(Command::Service(command)) => service::run(&context, command),
         Some(Command::Cost(args)) => cost::run(&context.agent()?, args).await,
         Some(Command::Completions(_)) => Ok(()),
     }

@@ -34,7 +34,8 @@ pub(super) fn words(text: &str) -> String {
 
 /// The name before an address.
 pub(super) fn phrase(name: &str) -> String {
-    let is_atom = |letter: char| letter.is_ascii_alphanumeric() || letter == ' ' || "!#$%&'*+-/^_`{|}~".contains(letter);
+    let is_atom =
+        |letter: char| letter.is_ascii_alphanumeric() || letter == ' ' || "!#$%&'*+-/^_`{|}~".contains(letter);
     if name.len() > WIDTH || !name.is_ascii() || name.contains("=?") {
         words(name)
     } else if name.chars().all(is_atom) {
@@ -86,7 +87,8 @@ mod tests {
 
     #[test]
     fn base64_is_that_of_the_rfc() {
-        let vectors = [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("foobar", "Zm9vYmFy")];
+        let vectors =
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("foobar", "Zm9vYmFy")];
         for (text, encoded) in vectors {
             assert_eq!(base64(text.as_bytes()), encoded);
         }

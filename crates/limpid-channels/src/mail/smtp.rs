@@ -23,7 +23,9 @@ pub(super) async fn send(account: &Account, envelope: &Envelope, letter: &[u8]) 
             Ok(())
         }
         // An answer that says no is known, and so is a letter that this side would not send; silence is not.
-        Ok(Err(error)) if error.is_permanent() || error.is_transient() || error.is_client() => Err(refused(server, &error)),
+        Ok(Err(error)) if error.is_permanent() || error.is_transient() || error.is_client() => {
+            Err(refused(server, &error))
+        }
         Ok(Err(error)) => Err(unknown(&causes(&error))),
         Err(_) => Err(unknown(&"no answer in a minute")),
     }

@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -97,7 +98,9 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let home = tempfile::tempdir().unwrap();
+        // A thousand minutes are some thousand commits; how durable they are is tested elsewhere.
+        let memory = Path::new("/dev/shm");
+        let home = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
         let store = SqliteStore::open(home.path().join("limpid.db"), SqliteOptions::default()).unwrap();
         Self { home, store: Arc::new(store), log: Arc::default() }
     }
@@ -128,12 +131,49 @@ async fn every_slot_keeps_its_minute_beside_something_slow() {
         let now = minute * MINUTE + 700;
         scheduler.step(now).await.unwrap();
         if minute > 0 {
-            scheduler.something_ends(|| now).await.unwrap();
+            let ends = scheduler.something_ends(|| now);
+            tokio::time::timeout(Duration::from_secs(20), ends).await.unwrap().unwrap();
         }
     }
     let wanted: Vec<i64> = (1..=1_000).map(|minute| minute * MINUTE).collect();
     assert_eq!(*tick.0.lock().unwrap(), wanted);
     assert_eq!(*slow.began.lock().unwrap(), [0]);
+}
+
+// LES-091
+#[tokio::test]
+async fn a_machine_that_slept_does_not_begin_again_what_it_is_doing() {
+    let bench = Bench::new();
+    let slow = Slow::new();
+    let mut scheduler = bench.scheduler(vec![Arc::clone(&slow) as Arc<dyn Job>]);
+    bench.store.set_timer("slow", "s", 0).await.unwrap();
+    for hour in 0..5 {
+        scheduler.step(hour * 60 * MINUTE).await.unwrap();
+    }
+    slow.go_on.add_permits(9);
+    scheduler.idle(301 * MINUTE).await.unwrap();
+    assert_eq!(*slow.began.lock().unwrap(), [0]);
+    assert!(bench.store.timers().await.unwrap().rows.is_empty());
+}
+
+// LES-091
+#[tokio::test]
+async fn what_another_process_took_over_stops() {
+    let bench = Bench::new();
+    let slow = Slow::new();
+    let jobs = || vec![Arc::clone(&slow) as Arc<dyn Job>];
+    let (mut asleep, mut awake) = (bench.scheduler(jobs()), bench.scheduler(jobs()));
+    bench.store.set_timer("slow", "s", 0).await.unwrap();
+    asleep.step(0).await.unwrap();
+    // One sleeps longer than its claim lasts.
+    awake.step(60 * MINUTE).await.unwrap();
+    asleep.step(61 * MINUTE).await.unwrap();
+    asleep.idle(61 * MINUTE).await.unwrap();
+    slow.go_on.add_permits(1);
+    awake.idle(62 * MINUTE).await.unwrap();
+    assert!(bench.store.timers().await.unwrap().rows.is_empty());
+    let log = bench.log.lock().unwrap();
+    assert_eq!(log.iter().filter(|line| line.starts_with("Done")).count(), 1, "{log:?}");
 }
 
 // LES-091

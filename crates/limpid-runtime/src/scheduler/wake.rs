@@ -26,6 +26,11 @@ impl Waker {
         let _ = send(&self.socket);
     }
 
+    /// Whether a process serves this home; where there are no such sockets, one is taken to.
+    pub(crate) fn is_served(&self) -> bool {
+        send(&self.socket).is_ok()
+    }
+
     /// Waits until something changed here.
     pub(crate) async fn woken(&self) {
         self.here.notified().await;

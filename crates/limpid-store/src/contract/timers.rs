@@ -92,6 +92,20 @@ pub async fn the_oldest_are_claimed_first(bench: &Bench) {
     assert_eq!(names(store.claim_timers(9, "me", 50, 2).await.unwrap()), ["c"]);
 }
 
+/// One timer can be claimed alone, when it is due and free.
+pub async fn one_timer_is_claimed_alone(bench: &Bench) {
+    let store = bench.store.as_ref();
+    for (kind, name, due) in [("task", "a", 3), ("mail", "a", 1), ("task", "b", 1), ("task", "c", 90)] {
+        store.set_timer(kind, name, due).await.unwrap();
+    }
+    let one = async |name: &str| store.claim_timer("task", name, 9, "me", 50).await.unwrap().map(|lease| lease.due_ms);
+    assert_eq!(one("a").await, Some(3));
+    for name in ["a", "c", "never"] {
+        assert_eq!(one(name).await, None, "{name}");
+    }
+    assert_eq!(store.claim_timers(9, "me", 50, 9).await.unwrap().len(), 2);
+}
+
 async fn claim(store: &dyn Store, now_ms: i64, holder: &str) -> Vec<TimerLease> {
     store.claim_timers(now_ms, holder, 50, 10).await.unwrap()
 }

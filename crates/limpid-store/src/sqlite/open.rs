@@ -30,6 +30,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0013_snapshot.sql"),
     include_str!("../../migrations/0014_heartbeat.sql"),
     include_str!("../../migrations/0015_mail_mark.sql"),
+    include_str!("../../migrations/0016_tasks.sql"),
 ];
 
 /// A file and how long to wait for it.

@@ -47,32 +47,20 @@ impl Timers for SqliteStore {
         limit: u32,
     ) -> Result<Vec<TimerLease>, StoreError> {
         let holder = holder.to_owned();
-        self.write(move |tx| {
-            let mut due = tx.sql.prepare_cached(
-                "SELECT kind, name, due_ms, fence FROM timer
-                 WHERE owner = :owner AND due_ms <= :now AND (until_ms IS NULL OR until_ms <= :now)
-                 ORDER BY due_ms, kind, name LIMIT :limit",
-            )?;
-            let params = named_params! { ":owner": tx.owner, ":now": now_ms, ":limit": limit };
-            let due: Vec<TimerLease> = due
-                .query_map(params, |row| {
-                    let fence = Fence(row.get::<_, i64>(3)? + 1);
-                    Ok(TimerLease { kind: row.get(0)?, name: row.get(1)?, due_ms: row.get(2)?, fence })
-                })?
-                .collect::<Result<_, _>>()?;
-            let mut claim = tx.sql.prepare_cached(
-                "UPDATE timer SET fence = :fence, holder = :holder, until_ms = :until
-                 WHERE owner = :owner AND kind = :kind AND name = :name",
-            )?;
-            for lease in &due {
-                claim.execute(named_params! {
-                    ":owner": tx.owner, ":kind": lease.kind, ":name": lease.name, ":fence": lease.fence.0,
-                    ":holder": holder, ":until": now_ms.saturating_add(lease_ms),
-                })?;
-            }
-            Ok(due)
-        })
-        .await
+        self.write(move |tx| claim(tx, None, now_ms, (&holder, lease_ms), limit)).await
+    }
+
+    async fn claim_timer(
+        &self,
+        kind: &str,
+        name: &str,
+        now_ms: i64,
+        holder: &str,
+        lease_ms: i64,
+    ) -> Result<Option<TimerLease>, StoreError> {
+        let (kind, name, holder) = (kind.to_owned(), name.to_owned(), holder.to_owned());
+        let only = move |tx: &Tx<'_>| claim(tx, Some((&kind, &name)), now_ms, (&holder, lease_ms), 1);
+        Ok(self.write(only).await?.pop())
     }
 
     async fn extend_timer(&self, lease: &TimerLease, until_ms: i64) -> Result<bool, StoreError> {
@@ -160,6 +148,41 @@ pub(super) fn remove(tx: &Tx<'_>, kind: &str, name: &str) -> Outcome<()> {
         .prepare_cached("DELETE FROM timer WHERE owner = ? AND kind = ? AND name = ?")?
         .execute((tx.owner, kind, name))?;
     Ok(())
+}
+
+/// Claims what is due and free, of all timers or of one.
+fn claim(
+    tx: &Tx<'_>,
+    only: Option<(&str, &str)>,
+    now_ms: i64,
+    (holder, lease_ms): (&str, i64),
+    limit: u32,
+) -> Outcome<Vec<TimerLease>> {
+    let mut due = tx.sql.prepare_cached(
+        "SELECT kind, name, due_ms, fence FROM timer
+         WHERE owner = :owner AND due_ms <= :now AND (until_ms IS NULL OR until_ms <= :now)
+           AND (:kind IS NULL OR (kind = :kind AND name = :name))
+         ORDER BY due_ms, kind, name LIMIT :limit",
+    )?;
+    let (kind, name) = only.unzip();
+    let params = named_params! { ":owner": tx.owner, ":now": now_ms, ":kind": kind, ":name": name, ":limit": limit };
+    let due: Vec<TimerLease> = due
+        .query_map(params, |row| {
+            let fence = Fence(row.get::<_, i64>(3)? + 1);
+            Ok(TimerLease { kind: row.get(0)?, name: row.get(1)?, due_ms: row.get(2)?, fence })
+        })?
+        .collect::<Result<_, _>>()?;
+    let mut claim = tx.sql.prepare_cached(
+        "UPDATE timer SET fence = :fence, holder = :holder, until_ms = :until
+         WHERE owner = :owner AND kind = :kind AND name = :name",
+    )?;
+    for lease in &due {
+        claim.execute(named_params! {
+            ":owner": tx.owner, ":kind": lease.kind, ":name": lease.name, ":fence": lease.fence.0,
+            ":holder": holder, ":until": now_ms.saturating_add(lease_ms),
+        })?;
+    }
+    Ok(due)
 }
 
 /// Ends a claim, when it is the newest one.

@@ -12,17 +12,20 @@ use super::listen::{Beside, Say};
 use crate::failure::Failure;
 use crate::output;
 
-/// Carries out `serve`: until an interrupt or a request to end.
+/// Carries out `serve`: what is due now, or until an interrupt or a request to end what is due then.
 ///
 /// # Errors
 /// When the store fails, or signals cannot be heard.
-pub async fn run(context: &Context) -> Result<(), Failure> {
+pub async fn run(context: &Context, once: bool) -> Result<(), Failure> {
     let agent = context.agent()?;
     let zone = agent.zone();
-    let stop = stop()?;
     let say: Say = Arc::new(move |words| output::tell(&stamped(words, Timestamp::now(), &zone)));
-    let beside = Beside::start(&agent, &say).await;
     let zone = agent.zone();
+    if once {
+        return Ok(agent.run_due(move |event| say(&words(event, &zone))).await?);
+    }
+    let stop = stop()?;
+    let beside = Beside::start(&agent, &say).await;
     let served = agent.serve(move |event| say(&words(event, &zone)), stop).await;
     beside.stop().await;
     Ok(served?)

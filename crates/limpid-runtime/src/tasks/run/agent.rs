@@ -1,0 +1,46 @@
+//! A task that a model carries out: a turn of its own on the path `task`.
+
+use std::sync::Arc;
+
+use limpid_store::{Task, TaskRun};
+use limpid_turn::Outcome;
+
+use super::Did;
+use crate::agent::Inner;
+use crate::background::{BackgroundRun, RunInputs};
+use crate::error::AgentError;
+use crate::spending::Spender;
+
+/// The path of such a turn.
+const PATH: &str = "task";
+
+impl Inner {
+    /// Has a model carry out a task, with the profile and the model of the conversation that made it. A run that was cut
+    /// off is carried on.
+    pub(super) async fn run_agent(self: &Arc<Self>, task: &Task, run: &TaskRun) -> Result<Did, AgentError> {
+        // One that had begun is carried on: what it asks is counted where a model is called.
+        if run.fresh {
+            self.may_spend(Spender::Background).await?;
+        }
+        let made_in = match &task.new.conversation {
+            Some(conversation) => self.store.conversation(conversation).await?,
+            None => None,
+        };
+        let end = self
+            .run_in_background(BackgroundRun {
+                key: format!("task-{}-{}", task.id, run.slot_ms),
+                path: PATH,
+                profile: made_in.as_ref().map(|conversation| conversation.profile.clone()),
+                model: made_in.and_then(|conversation| conversation.model),
+                text: task.new.prompt.clone(),
+                extra: RunInputs { trust: task.new.trust },
+            })
+            .await?;
+        let did = match end.outcome {
+            Outcome::Answered { .. } => Did::said(end.answer.unwrap_or_default(), end.trust),
+            Outcome::Cancelled => Did::failed("it was stopped"),
+            Outcome::Failed { message, .. } => Did::failed(message),
+        };
+        Ok(Did { conversation: Some(end.conversation), ..did })
+    }
+}

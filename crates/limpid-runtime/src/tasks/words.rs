@@ -1,0 +1,74 @@
+//! Times as people say them.
+
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+use limpid_core::task::Trigger;
+
+/// A moment as somebody says it who knows what day it is: `today 09:00`, `tomorrow 09:00`, `Mon 23 Nov 09:00`.
+pub fn time_words(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
+    let (at, now) = (at.to_zoned(zone.clone()), now.to_zoned(zone.clone()));
+    let day = |days: i64| now.date().checked_add(jiff::Span::new().days(days)).ok();
+    let date = Some(at.date());
+    let words = |form: &str| at.strftime(form).to_string();
+    if date == day(0) {
+        words("today %H:%M")
+    } else if date == day(1) {
+        words("tomorrow %H:%M")
+    } else if date == day(-1) {
+        words("yesterday %H:%M")
+    } else if is_near(&at, &now) {
+        words("%a %-d %b %H:%M")
+    } else {
+        words("%a %-d %b %Y %H:%M")
+    }
+}
+
+/// What makes a task run, in words.
+pub fn trigger_words(trigger: &Trigger, now: Timestamp, zone: &TimeZone) -> String {
+    match trigger {
+        Trigger::Once(at) => format!("once, {}", time_words(*at, now, zone)),
+        Trigger::Every { period, .. } => format!("every {}", span_words(period.as_secs())),
+        Trigger::Cron { pattern, .. } => format!("cron {pattern}"),
+        Trigger::Heartbeat => "at every heartbeat".to_owned(),
+    }
+}
+
+/// A number of seconds in the largest unit that it is a whole number of.
+fn span_words(seconds: i64) -> String {
+    let units = [(86_400, "day"), (3_600, "hour"), (60, "minute")];
+    let unit = units.into_iter().find(|(length, _)| seconds % length == 0);
+    let (length, name) = unit.unwrap_or((1, "second"));
+    match seconds / length {
+        1 => name.to_owned(),
+        count => format!("{count} {name}s"),
+    }
+}
+
+/// Whether the year goes without saying.
+fn is_near(at: &Zoned, now: &Zoned) -> bool {
+    at.timestamp().duration_since(now.timestamp()).as_hours().abs() < 24 * 300
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_said_as_people_say_them() {
+        let zone = TimeZone::get("Europe/Berlin").unwrap();
+        let now: Timestamp = "2026-11-21T22:30:00Z".parse().unwrap();
+        let told = [
+            "2026-11-21T22:45:00Z",
+            "2026-11-21T23:15:00Z",
+            "2026-11-20T12:00:00Z",
+            "2026-11-30T08:00:00Z",
+            "2027-11-21T08:00:00Z",
+        ]
+        .map(|at| time_words(at.parse().unwrap(), now, &zone));
+        let wanted = ["today 23:45", "tomorrow 00:15", "yesterday 13:00", "Mon 30 Nov 09:00", "Sun 21 Nov 2027 09:00"];
+        assert_eq!(told, wanted);
+        let every = [60, 90, 7_200, 86_400, 172_800]
+            .map(|seconds| trigger_words(&Trigger::every_seconds(seconds, now).unwrap(), now, &zone));
+        assert_eq!(every, ["every minute", "every 90 seconds", "every 2 hours", "every day", "every 2 days"]);
+    }
+}

@@ -1,0 +1,162 @@
+//! Tasks and their runs, as people and programs read them.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use limpid_core::ConversationId;
+use limpid_core::task::{TaskStatus, Trigger};
+use limpid_runtime::Agent;
+use limpid_runtime::tasks::{time_words, trigger_words};
+use limpid_store::{Task, TaskRun};
+use serde_json::{Value, json};
+
+use super::super::conversation::in_zone;
+use crate::failure::Failure;
+use crate::output;
+
+/// Times of a repeated task that are shown.
+const TIMES: usize = 3;
+
+pub(super) async fn one(agent: &Agent, id: &str, json: bool) -> Result<(), Failure> {
+    let (task, runs) = agent.task(id).await?;
+    if json {
+        let mut value = head(&task);
+        value["next"] = times(&task, agent.now()).into_iter().map(Timestamp::as_millisecond).collect();
+        value["runs"] = runs.rows.iter().map(run_head).collect();
+        return output::json("task", &value);
+    }
+    let (now, zone) = (agent.now(), zone_of(&task));
+    let new = &task.new;
+    let mut lines = vec![new.description.clone()];
+    if new.prompt != new.description {
+        lines.push(new.prompt.clone());
+    }
+    lines.push(String::new());
+    lines.push(format!("{:7} {}", new.kind, trigger_words(&new.trigger, now, &zone)));
+    lines.push(format!("status  {}", status(&task)));
+    for (at, name) in times(&task, now).into_iter().zip(["next", "then", "then"]) {
+        let date = at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M %Z");
+        lines.push(format!("{name:7} {} ({date})", time_words(at, now, &zone)));
+    }
+    lines.push(format!("zone    {}", new.zone));
+    lines.push(format!("to      {}", new.conversation.as_ref().map_or("heartbeat", ConversationId::as_str)));
+    lines.push(format!("missed  {}", new.missed));
+    lines.extend(runs.rows.iter().map(|run| run_line(run, &agent.zone())));
+    output::line(&lines.join("\n"))?;
+    crate::commands::tell_broken(&runs.broken);
+    Ok(())
+}
+
+pub(super) async fn log(agent: &Agent, id: &str, json: bool) -> Result<(), Failure> {
+    let (_, runs) = agent.task(id).await?;
+    if json {
+        output::json("runs", &runs.rows.iter().map(run_head).collect::<Vec<_>>())?;
+    } else if runs.rows.is_empty() {
+        output::tell("It has not run yet.");
+    } else {
+        let lines: Vec<String> = runs.rows.iter().map(|run| run_line(run, &agent.zone())).collect();
+        output::line(&lines.join("\n"))?;
+    }
+    crate::commands::tell_broken(&runs.broken);
+    Ok(())
+}
+
+pub(super) fn changed(agent: &Agent, task: &Task, json: bool) -> Result<(), Failure> {
+    if json {
+        return output::json("task", &head(task));
+    }
+    let next = match (task.standing.status, task.standing.next) {
+        (TaskStatus::Pending, Some(next)) => format!(", next {}", time_words(next, agent.now(), &zone_of(task))),
+        _ => String::new(),
+    };
+    output::tell(&format!("Task {} is {}{next}: {}", task.id, task.standing.status, task.new.description));
+    Ok(())
+}
+
+pub(super) fn ran(agent: &Agent, task: &Task, run: &TaskRun, json: bool) -> Result<(), Failure> {
+    if json {
+        return output::json("run", &run_head(run));
+    }
+    output::tell(&run_line(run, &agent.zone()));
+    changed(agent, task, false)
+}
+
+pub(super) fn table(agent: &Agent, tasks: &[Task]) -> String {
+    let now = agent.now();
+    let rows: Vec<Vec<String>> = tasks
+        .iter()
+        .map(|task| {
+            let zone = zone_of(task);
+            let next = match (task.standing.status, task.standing.next) {
+                (TaskStatus::Pending, Some(next)) => time_words(next, now, &zone),
+                (TaskStatus::Pending, None) => String::new(),
+                (status, _) => status.to_string(),
+            };
+            vec![
+                task.id.to_string(),
+                next,
+                trigger_words(&task.new.trigger, now, &zone),
+                task.new.kind.to_string(),
+                task.new.description.clone(),
+            ]
+        })
+        .collect();
+    output::table(&["task", "next", "when", "kind", "what"], &rows)
+}
+
+pub(super) fn heads(tasks: &[Task]) -> Vec<Value> {
+    tasks.iter().map(head).collect()
+}
+
+fn head(task: &Task) -> Value {
+    let new = &task.new;
+    let (trigger, detail) = match &new.trigger {
+        Trigger::Once(at) => ("time", json!({ "at_ms": at.as_millisecond() })),
+        Trigger::Every { first, period } => {
+            ("interval", json!({ "first_ms": first.as_millisecond(), "seconds": period.as_secs() }))
+        }
+        Trigger::Cron { pattern, .. } => ("cron", json!({ "pattern": pattern.to_string() })),
+        Trigger::Heartbeat => ("heartbeat", json!({})),
+    };
+    json!({
+        "id": task.id.0, "description": new.description, "text": new.prompt, "kind": new.kind.as_str(),
+        "trigger": trigger, "when": detail, "zone": new.zone, "status": task.standing.status.as_str(),
+        "next_ms": task.standing.next.map(Timestamp::as_millisecond), "failures": task.standing.failures,
+        "missed": new.missed.to_string(), "conversation": new.conversation.as_ref().map(ConversationId::as_str),
+        "trust": new.trust.as_str(), "made_ms": task.made_ms,
+    })
+}
+
+fn run_head(run: &TaskRun) -> Value {
+    json!({
+        "slot_ms": run.slot_ms, "began_ms": run.began_ms, "ended_ms": run.end.map(|(ended_ms, _)| ended_ms),
+        "outcome": run.end.map(|(_, outcome)| outcome.as_str()), "detail": run.detail,
+        "conversation": run.conversation.as_ref().map(ConversationId::as_str),
+    })
+}
+
+fn run_line(run: &TaskRun, zone: &TimeZone) -> String {
+    let outcome = run.end.map_or("running", |(_, outcome)| outcome.as_str());
+    let transcript = run.conversation.as_ref().map(|id| format!("limpid conversation show {id}")).unwrap_or_default();
+    format!("{}  {outcome:7} {} {transcript}", in_zone(run.slot_ms, zone), run.detail).trim_end().to_owned()
+}
+
+/// The next times: what is set, then what follows by itself.
+fn times(task: &Task, now: Timestamp) -> Vec<Timestamp> {
+    if task.standing.status != TaskStatus::Pending {
+        return Vec::new();
+    }
+    let Some(next) = task.standing.next else { return Vec::new() };
+    std::iter::successors(Some(next), |at| task.new.trigger.next_after((*at).max(now))).take(TIMES).collect()
+}
+
+fn status(task: &Task) -> String {
+    match task.standing.failures {
+        0 => task.standing.status.to_string(),
+        1 => format!("{}, failed once", task.standing.status),
+        failures => format!("{}, failed {failures} times in a row", task.standing.status),
+    }
+}
+
+fn zone_of(task: &Task) -> TimeZone {
+    TimeZone::get(&task.new.zone).unwrap_or(TimeZone::UTC)
+}
