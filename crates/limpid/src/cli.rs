@@ -33,7 +33,7 @@ pub use prompt::{PromptCommand, ShowArgs};
 pub use service::ServiceCommand;
 pub use skill::SkillCommand;
 pub use talk::{ChatArgs, CostArgs, CostBy, InitArgs, TalkArgs};
-pub use task::{AddArgs, EditArgs, KindWord, TaskCommand, WhenArgs};
+pub use task::{AddArgs, EditArgs, TaskCommand, TaskKindWord, WhenArgs};
 
 /// A personal agent whose every prompt is a file you can read, edit, test, diff and price
 ///

@@ -95,8 +95,8 @@ pub struct AddArgs {
     #[arg(long, value_name = "TEXT")]
     pub description: Option<String>,
     /// What becomes of the text
-    #[arg(long, value_enum, default_value_t = KindWord::Reminder)]
-    pub kind: KindWord,
+    #[arg(long, value_enum, default_value_t = TaskKindWord::Reminder)]
+    pub kind: TaskKindWord,
     /// When.
     #[command(flatten)]
     pub when: WhenArgs,
@@ -158,7 +158,7 @@ pub struct WhenArgs {
 
 /// What becomes of the text of a task.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum KindWord {
+pub enum TaskKindWord {
     /// It is sent as it stands
     Reminder,
     /// A model carries it out

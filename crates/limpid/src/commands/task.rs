@@ -7,7 +7,7 @@ use limpid_core::task::{MissedPolicy, RunOutcome, TaskKind, TaskStatus};
 use limpid_runtime::Agent;
 use limpid_runtime::tasks::{TaskChange, TaskRequest, When, parse_span};
 
-use crate::cli::{AddArgs, EditArgs, KindWord, TaskCommand, WhenArgs};
+use crate::cli::{AddArgs, EditArgs, TaskCommand, TaskKindWord, WhenArgs};
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
 
@@ -76,9 +76,9 @@ fn request(args: &AddArgs) -> Result<TaskRequest, Failure> {
         // What a heartbeat is to do is for its model.
         kind: match args.kind {
             _ if when == When::Heartbeat => TaskKind::Agent,
-            KindWord::Reminder => TaskKind::Reminder,
-            KindWord::Agent => TaskKind::Agent,
-            KindWord::Command => TaskKind::Command,
+            TaskKindWord::Reminder => TaskKind::Reminder,
+            TaskKindWord::Agent => TaskKind::Agent,
+            TaskKindWord::Command => TaskKind::Command,
         },
         when,
         zone: args.when.zone.clone(),

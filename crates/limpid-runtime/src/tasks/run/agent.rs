@@ -18,10 +18,8 @@ impl Inner {
     /// Has a model carry out a task, with the profile and the model of the conversation that made it. A run that was cut
     /// off is carried on.
     pub(super) async fn run_agent(self: &Arc<Self>, task: &Task, run: &TaskRun) -> Result<Did, AgentError> {
-        // One that had begun is carried on: what it asks is counted where a model is called.
-        if run.fresh {
-            self.may_spend(Spender::Background).await?;
-        }
+        // What may not be paid for today waits, and comes again for the same slot.
+        self.may_spend(Spender::Background).await?;
         let made_in = match &task.new.conversation {
             Some(conversation) => self.store.conversation(conversation).await?,
             None => None,
