@@ -87,12 +87,25 @@ impl Agent {
         self.inner.waker.is_served()
     }
 
-    /// Does what is due now, and returns when it is done and what it had to say is delivered.
+    /// Does what is due at this moment and returns when that is done and delivered. Says when something is due next, in
+    /// milliseconds since 1970: for whoever has a clock of their own call the agent.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn run_due(&self, log: impl Fn(&ServeEvent) + Send + Sync + 'static) -> Result<(), AgentError> {
+    pub async fn run_due(&self) -> Result<Option<i64>, AgentError> {
+        self.serve_once(|_| {}).await
+    }
+
+    /// The same, and tells what happens.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn serve_once(
+        &self,
+        log: impl Fn(&ServeEvent) + Send + Sync + 'static,
+    ) -> Result<Option<i64>, AgentError> {
         let inner = &self.inner;
+        inner.arm_heartbeat().await?;
         let mut scheduler = Scheduler::new(inner, jobs(), Arc::new(log));
         scheduler.release_the_dead().await?;
         let now_ms = inner.now_ms();
@@ -104,22 +117,7 @@ impl Agent {
             scheduler.idle(now_ms).await?;
         }
         scheduler.stop().await?;
-        self.deliver().await
-    }
-}
-
-impl Agent {
-    /// Does what is due at this moment and returns when that is done. Says when something is due next, in milliseconds
-    /// since 1970: for whoever has a clock of their own call the agent.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub async fn run_due(&self) -> Result<Option<i64>, AgentError> {
-        let inner = &self.inner;
-        inner.arm_heartbeat().await?;
-        let mut scheduler = Scheduler::new(inner, jobs(), Arc::new(|_| {}));
-        scheduler.step(inner.now_ms()).await?;
-        scheduler.idle(inner.now_ms()).await?;
+        self.deliver().await?;
         Ok(inner.store.next_timer_ms().await?)
     }
 }

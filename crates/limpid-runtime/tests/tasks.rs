@@ -45,7 +45,7 @@ fn reminder(text: &str, when: When) -> TaskRequest {
 
 /// Does what is due now.
 async fn due(agent: &Agent) {
-    agent.run_due(|_| {}).await.unwrap();
+    agent.run_due().await.unwrap();
 }
 
 /// The messages of a conversation, a line each.

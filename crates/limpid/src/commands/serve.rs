@@ -22,7 +22,8 @@ pub async fn run(context: &Context, once: bool) -> Result<(), Failure> {
     let say: Say = Arc::new(move |words| output::tell(&stamped(words, Timestamp::now(), &zone)));
     let zone = agent.zone();
     if once {
-        return Ok(agent.run_due(move |event| say(&words(event, &zone))).await?);
+        agent.serve_once(move |event| say(&words(event, &zone))).await?;
+        return Ok(());
     }
     let stop = stop()?;
     let beside = Beside::start(&agent, &say).await;
