@@ -30,7 +30,7 @@ calls = [{ name = "heartbeat_decision", arguments = { action = "quiet" } }]
 text = "HEARTBEAT_OK"
 "#;
 
-/// A standing addition of fewer than 200 tokens.
+/// A standing line of HEARTBEAT.md, of fewer than 200 tokens.
 const ADDITION: &str = "Look whether the backup of the house server ran last night, how full its disk is and whether \
     one of the three cameras has been offline for more than an hour; tell me only what is wrong, with the time at which \
     it began, and leave out what you have told me before.";
@@ -52,7 +52,7 @@ pub(crate) fn measure() -> Result<(Table, Value), String> {
         how: "24 hours from 07:00 on in the owner's zone with the usual settings (every 30 min, 8 to 22 h), on a clock \
               that is moved from one due time to the next, with the real scheduler and a store on disk. The model always \
               answers that there is nothing to report. `nothing`: no list, no addition, an empty inbox; `addition`: one \
-              standing addition; `mails`: ten unread mails wait. `calls` are the requests of the whole day, `input \
+              standing line of HEARTBEAT.md; `mails`: ten unread mails wait. `calls` are the requests of the whole day, `input \
               tokens` those of the first one (texts and tool schemas of the recorded request, o200k)."
             .to_owned(),
         target: "`nothing`: 0 calls; `addition`: ≤ 1,000 input tokens in the first call",
