@@ -154,7 +154,7 @@ fn add(sum: &mut Outcome, one: Outcome) {
 /// Plays one conversation, again and again with another program where it is restarted or killed.
 fn play(case: &Case) -> Result<Outcome, String> {
     let mut world = World::new(*case)?;
-    let mut checked = Checked::new(*case);
+    let mut checked = Checked::new(*case, world.home());
     let (mut turn, mut killed) = (0, None);
     while turn < case.turns && checked.outcome.too_small.is_none() {
         // What the program has begun and not ended dies with its runtime.

@@ -24,13 +24,15 @@ pub(super) struct Checked {
     case: Case,
     pub(super) outcome: Outcome,
     pub(super) kept: Kept,
+    /// Where the program's files are; a prompt may name it, and it is another in every play.
+    home: String,
     /// Stands for everything that was sent, in its order.
     sent: DefaultHasher,
 }
 
 impl Checked {
-    pub(super) fn new(case: Case) -> Self {
-        Self { case, outcome: Outcome::default(), kept: Kept::new(case), sent: DefaultHasher::new() }
+    pub(super) fn new(case: Case, home: String) -> Self {
+        Self { case, home, outcome: Outcome::default(), kept: Kept::new(case), sent: DefaultHasher::new() }
     }
 
     /// Checks everything after a turn.
@@ -90,10 +92,11 @@ impl Checked {
     fn note(&mut self, prompt: &Prompt) {
         prompt.path().hash(&mut self.sent);
         for message in prompt.messages() {
-            (message.role().as_str(), message.text(), message.call_id()).hash(&mut self.sent);
+            let text = message.text().replace(&self.home, "~");
+            (message.role().as_str(), text, message.call_id()).hash(&mut self.sent);
             message.calls().iter().for_each(|call| (&call.id, &call.name, &call.arguments).hash(&mut self.sent));
         }
-        prompt.tools().iter().for_each(|tool| tool.declaration().hash(&mut self.sent));
+        prompt.tools().iter().for_each(|tool| tool.declaration().replace(&self.home, "~").hash(&mut self.sent));
     }
 
     /// A request leaves room for its reply, and the reply may have just that (OLLM-087, OLLM-118).

@@ -98,6 +98,11 @@ impl World {
         .map_err(|error| error.to_string())
     }
 
+    /// Where the program's files are.
+    pub(super) fn home(&self) -> String {
+        self.home.path().display().to_string()
+    }
+
     /// Turns of the conversation.
     pub(super) fn turns(&self) -> u32 {
         self.case.turns
