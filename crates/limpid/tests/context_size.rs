@@ -85,3 +85,62 @@ async fn revisions_are_compared_by_what_was_sent() {
     assert!(diff.contains("honesty") && diff.contains("+Never make things up."), "{diff}");
     assert_eq!(world.run(&["prompt", "diff", &older, "ffffffffffffffff"]).await.code, 2);
 }
+
+/// A world whose model has a window of 4,096 tokens and answers every message at some length.
+async fn small() -> World {
+    let reply = "[[reply]]\ntext = \"".to_owned() + &"The pump runs and the gate is shut. ".repeat(25) + "\"\n";
+    let world = World::new(&reply.repeat(30)).await;
+    world.write("models.toml", "[[model]]\nnames = [\"openai/scripted\"]\nwindow = 4096\n");
+    world
+}
+
+fn message(n: usize) -> String {
+    format!("Message {n}: {}", "what of the pump and the gate? ".repeat(20))
+}
+
+// LES-080 OLLM-089
+#[tokio::test]
+async fn one_message_waits_for_the_compaction_that_its_answer_called_for() {
+    let world = small().await;
+    let mut compacted = None;
+    for n in 1..=12 {
+        let before = world.recorder.calls().len();
+        let conversation = if n == 1 { "new" } else { "last" };
+        world.done(&["chat", "--conversation", conversation, &message(n)]).await;
+        let calls = world.recorder.calls();
+        assert!(calls[before].user().starts_with(&message(n)), "the answer comes first, from the first request on");
+        if let Some(summary) = calls.get(before + 1) {
+            compacted = Some(summary.text());
+            break;
+        }
+    }
+    assert!(compacted.unwrap().contains("Summarise this part"));
+    let context = &world.json(&["conversation", "context", "--json"]).await["context"];
+    let attempt = &context["attempts"][0];
+    assert_eq!((attempt["kind"].as_str(), &attempt["failure"]), (Some("compaction"), &Value::Null));
+    assert_eq!(context["digests"].as_array().unwrap().len(), 1, "{context}");
+}
+
+// LES-080 LES-013 OLLM-102
+#[tokio::test]
+async fn off_a_full_window_is_an_error_that_names_the_sizes_and_no_summary_is_asked_for() {
+    let world = small().await;
+    world.write("limpid.toml", "[window]\ncompaction = \"off\"\n");
+    world.done(&["chat", &message(1)]).await;
+    let mut refused = None;
+    for n in 2..=12 {
+        let run = world.run(&["chat", "--conversation", "last", &message(n)]).await;
+        if run.code != 0 {
+            refused = Some(run.err);
+            break;
+        }
+    }
+    let refused = refused.unwrap();
+    for part in ["system ", "recent ", "reserve ", "can use 3482", "compaction is off"] {
+        assert!(refused.contains(part), "{part}: {refused}");
+    }
+    assert!(world.recorder.calls().iter().all(|call| !call.text().contains("Summarise")));
+    // What the person asks for is done all the same.
+    world.done(&["conversation", "compact"]).await;
+    world.done(&["chat", "--conversation", "last", "And now?"]).await;
+}
