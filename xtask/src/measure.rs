@@ -11,6 +11,7 @@ mod idle_day;
 pub(crate) mod kills;
 mod local;
 mod long;
+mod memory;
 mod prefix;
 mod program;
 mod recall;
@@ -43,6 +44,12 @@ pub(crate) enum Measure {
     Render,
     /// Limpid's own time in a turn (MEA-08)
     Turn,
+    /// A memory query among 10,000 to 1,000,000 memories (MEA-09)
+    Memory {
+        /// A folder of conversations, whose sentences memories are made of
+        #[arg(long)]
+        data: PathBuf,
+    },
     /// Recall of memory and history search (MEA-10)
     Recall {
         /// A folder of conversations: files with `turns` and `questions`
@@ -76,6 +83,11 @@ pub(crate) fn run(root: &Path, measure: Measure, json: bool) -> Result<(), Strin
         Measure::Size => ("size", size::measure(root)?),
         Measure::Render => ("render", render::measure(root)?),
         Measure::Turn => ("turn", turn::measure(root)?),
+        Measure::Memory { data } => {
+            let (table, value) = memory::measure(&data)?;
+            answer = Some(value);
+            ("memory", table)
+        }
         Measure::Recall { data } => {
             let (table, value) = recall::measure(&data)?;
             answer = Some(value);

@@ -4,6 +4,7 @@
 //! ([`query_words`]); the order is made here ([`rank`], [`rank_passages`]), so that every store gives the same, and
 //! memories and history are ranked alike.
 
+mod date;
 mod passage;
 mod words;
 
@@ -18,6 +19,9 @@ pub const REINFORCE_POINTS: i32 = 3;
 /// Points that a demotion takes.
 pub const DEMOTE_POINTS: i32 = 1;
 
+/// The power on a word's rarity.
+const RARITY: i32 = 2;
+
 /// What is known of all memories together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Corpus {
@@ -27,6 +31,15 @@ pub struct Corpus {
     pub words: u64,
     /// For each word of the query, in its order: how many memories hold it.
     pub holding: Vec<(String, u64)>,
+}
+
+impl Corpus {
+    /// What a word is worth that so many passages hold: what few of them hold says much more.
+    pub fn worth(&self, holding: u64) -> f64 {
+        let documents = self.documents.max(1) as f64;
+        let holding = (holding as f64).min(documents);
+        (1.0 + (documents - holding + 0.5) / (holding + 0.5)).ln().powi(RARITY)
+    }
 }
 
 /// A memory and how well it answers.
@@ -49,6 +62,7 @@ pub fn index_words(memory: &Memory) -> Vec<String> {
 pub fn rank(corpus: &Corpus, memories: Vec<Memory>, now_ms: i64) -> Vec<Ranked> {
     let passage = |memory: Memory| Passage {
         words: index_words(&memory),
+        said_ms: Some(memory.created_ms),
         score: memory.score,
         touched_ms: memory.updated_ms,
         order: memory.id.0,

@@ -17,6 +17,7 @@ use crate::Store;
 pub mod conversations;
 pub mod deliveries;
 pub mod drafts;
+pub mod file_versions;
 pub mod goals;
 pub mod heartbeats;
 pub mod inbox;
@@ -96,6 +97,9 @@ macro_rules! contract_suite {
                 a_turn_begins_with_its_first_writes_or_not_at_all
                 a_message_that_steers_is_taken_during_the_turn
             }
+            file_versions {
+                a_change_of_a_file_is_kept_with_both_texts
+            }
             goals {
                 every_goal_event_comes_back
                 a_goal_log_that_has_grown_is_not_written_over
@@ -126,6 +130,7 @@ macro_rules! contract_suite {
                 facts_of_one_moment_all_stay
                 feedback_moves_hits_and_score
                 every_change_can_be_undone
+                counts_of_words_follow_every_change
                 memories_are_listed_in_the_order_they_were_made
                 words_find_memories
                 any_query_gives_a_result_or_nothing
@@ -148,6 +153,7 @@ macro_rules! contract_suite {
                 a_stale_lease_changes_no_view
                 the_newest_five_automatic_snapshots_stay
                 messages_are_found_by_their_words
+                what_stands_around_a_match_is_found_up_to_a_long_pause
                 no_view_touches_a_message
             }
             tasks {

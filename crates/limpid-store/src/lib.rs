@@ -25,6 +25,7 @@ pub mod conversation;
 pub mod delivery;
 pub mod draft;
 pub mod error;
+pub mod file_version;
 pub mod goal;
 pub mod heartbeat;
 pub mod inbox;
@@ -44,6 +45,7 @@ pub use conversation::*;
 pub use delivery::*;
 pub use draft::*;
 pub use error::StoreError;
+pub use file_version::*;
 pub use goal::*;
 pub use heartbeat::*;
 pub use inbox::*;
@@ -85,6 +87,7 @@ pub trait Store:
     + MailAccounts
     + Timers
     + Tasks
+    + FileVersions
 {
 }
 
@@ -105,5 +108,6 @@ impl<T> Store for T where
         + MailAccounts
         + Timers
         + Tasks
+        + FileVersions
 {
 }

@@ -1,9 +1,10 @@
 //! What a model sees of a conversation: views, attempts to change them, and snapshots (OLLM-097, OLLM-103, PICO-049).
 
 use async_trait::async_trait;
+use limpid_core::recall::{Corpus, Place};
 use limpid_core::{CallId, ConversationId, MessageId, TurnId, WindowView};
 
-use crate::{Lease, Listed, StoreError, StoredMessage};
+use crate::{Broken, Lease, Listed, StoreError, StoredMessage};
 
 /// Views of conversations. Nothing here changes or deletes a message.
 #[async_trait]
@@ -35,17 +36,29 @@ pub trait Windows: Send + Sync {
     /// The person's message that a turn began with.
     async fn request_of(&self, id: &ConversationId, turn: &TurnId) -> Result<Option<StoredMessage>, StoreError>;
 
-    /// The messages of a conversation that hold any of these words, those that hold the rarest first; what compaction
-    /// took out of the window is found like the rest (LES-070).
+    /// The messages of a conversation that hold any of these words, at most `limit`, and those around them; what
+    /// compaction took out of the window is found like the rest (LES-070). No order is promised:
+    /// [`limpid_core::recall::rank_passages`] makes it.
     async fn search_messages(
         &self,
         id: &ConversationId,
         words: &[String],
         limit: u32,
-    ) -> Result<Listed<StoredMessage>, StoreError>;
+    ) -> Result<FoundMessages, StoreError>;
 
     /// Names of calls that a conversation has had; a later call must have another (ARC-012).
     async fn call_ids(&self, id: &ConversationId) -> Result<Vec<CallId>, StoreError>;
+}
+
+/// Messages that may answer a query, with what the ranker needs to know about their conversation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FoundMessages {
+    /// Each with its place: after a long pause a new session begins.
+    pub messages: Vec<(StoredMessage, Place)>,
+    /// The whole conversation.
+    pub corpus: Corpus,
+    /// Messages that cannot be read.
+    pub broken: Vec<Broken>,
 }
 
 /// Automatic snapshots that a conversation keeps (OLLM-103).

@@ -22,6 +22,8 @@ struct Conversation {
 struct Turn {
     id: String,
     session: i64,
+    /// When its session began, in milliseconds since 1970, as the people's clocks showed it.
+    said_ms: Option<i64>,
     speaker: String,
     /// What was said, with the caption of a picture.
     text: String,
@@ -123,6 +125,8 @@ struct Ranked {
     passages: Vec<Passage<String>>,
     holding: HashMap<String, u64>,
     words: u64,
+    /// The last session.
+    now_ms: i64,
 }
 
 impl Ranked {
@@ -131,6 +135,8 @@ impl Ranked {
             words: text_words(&turn.text),
             place: Some(Place { session: turn.session, position: at as i64 }),
             speaker: text_words(&turn.speaker),
+            said_ms: turn.said_ms,
+            touched_ms: turn.said_ms.unwrap_or_default(),
             order: at as i64,
             ..Passage::new(turn.id.clone())
         };
@@ -142,7 +148,12 @@ impl Ranked {
             words.dedup();
             words.into_iter().for_each(|word| *holding.entry(word).or_default() += 1);
         }
-        Self { words: passages.iter().map(|passage| passage.words.len() as u64).sum(), holding, passages }
+        Self {
+            words: passages.iter().map(|passage| passage.words.len() as u64).sum(),
+            now_ms: turns.iter().filter_map(|turn| turn.said_ms).max().unwrap_or_default(),
+            holding,
+            passages,
+        }
     }
 
     fn first(&self, question: &str) -> Vec<String> {
@@ -151,7 +162,7 @@ impl Ranked {
             (word, count)
         });
         let corpus = Corpus { documents: self.passages.len() as u64, words: self.words, holding: holding.collect() };
-        let ranked = rank_passages(&corpus, self.passages.clone(), 0);
+        let ranked = rank_passages(&corpus, self.passages.clone(), self.now_ms);
         ranked.into_iter().take(FIRST).map(|ranked| ranked.item).collect()
     }
 }
@@ -172,7 +183,8 @@ impl Turn {
         let said = word(value, "text")?;
         let image = value["image"].as_str().map(|image| format!(" {image}")).unwrap_or_default();
         let session = value["session"].as_i64().ok_or("a turn without `session`")?;
-        Ok(Self { id: word(value, "id")?, session, speaker: word(value, "speaker")?, text: said + &image })
+        let said_ms = value["time"].as_str().and_then(time_ms);
+        Ok(Self { id: word(value, "id")?, session, said_ms, speaker: word(value, "speaker")?, text: said + &image })
     }
 }
 
@@ -182,6 +194,13 @@ impl Question {
         let evidence = ids.filter_map(|id| Some(id.as_str()?.to_owned())).collect();
         Ok(Self { text: word(value, "question")?, evidence })
     }
+}
+
+/// Reads `1:56 pm on 8 May, 2023`.
+fn time_ms(text: &str) -> Option<i64> {
+    let parsed = jiff::fmt::strtime::parse("%I:%M %p on %d %B, %Y", text).ok()?;
+    let at = parsed.to_datetime().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
+    Some(at.timestamp().as_millisecond())
 }
 
 fn word(value: &Value, name: &str) -> Result<String, String> {

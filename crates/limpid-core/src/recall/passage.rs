@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::Corpus;
+use super::date::date_words;
 
 const MS_PER_DAY: f64 = 86_400_000.0;
 
@@ -10,19 +11,20 @@ const MS_PER_DAY: f64 = 86_400_000.0;
 const SATURATION: f64 = 1.2;
 const LENGTH: f64 = 0.5;
 
-/// The power on a word's rarity: what few passages hold says much more.
-const RARITY: i32 = 2;
-
 /// What the words around a passage add to it, in its session: beside it whole, one further half.
 const AROUND: f64 = 0.6;
 const NEIGHBOURS: [f64; 2] = [1.0, 0.5];
 
-/// What the words of the whole session add, and how soon more of one word counts for little more.
-const SESSION: f64 = 0.15;
+/// What the words of the whole session add, and how soon more of one word counts for little more in a session of
+/// average length: in a longer one later, in proportion.
+const SESSION: f64 = 0.6;
 const SESSION_SATURATION: f64 = 3.0;
 
 /// What it adds that the query names who speaks, as a share.
 const SPEAKER: f64 = 0.3;
+
+/// What it adds that the query names the month, the year or the day, as a share for each.
+const DATED: f64 = 0.3;
 
 /// A text that may answer a query.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +37,8 @@ pub struct Passage<T> {
     pub place: Option<Place>,
     /// Words of the name of whoever said it.
     pub speaker: Vec<String>,
+    /// When it was said, in milliseconds since 1970; none when a query's dates do not mean it.
+    pub said_ms: Option<i64>,
     /// What feedback made of it.
     pub score: i32,
     /// When it was made, changed or reinforced, in milliseconds since 1970.
@@ -64,7 +68,16 @@ pub struct RankedPassage<T> {
 impl<T> Passage<T> {
     /// A passage without words.
     pub fn new(item: T) -> Self {
-        Self { item, words: Vec::new(), place: None, speaker: Vec::new(), score: 0, touched_ms: 0, order: 0 }
+        Self {
+            item,
+            words: Vec::new(),
+            place: None,
+            speaker: Vec::new(),
+            said_ms: None,
+            score: 0,
+            touched_ms: 0,
+            order: 0,
+        }
     }
 }
 
@@ -74,32 +87,26 @@ impl<T> Passage<T> {
 /// `relevance × exp(0.2 · clamp(score, −5, 5)) × (0.9 + 0.1 / (1 + 0.01 · days))`, days since it was touched. The
 /// relevance adds what the passage itself holds of the query's words, what stands around it, and what its session
 /// holds: what a person asks for is often said in the answer to the line that has the words. Each is BM25 with a power
-/// on the rarity of words.
+/// on the rarity of words. It grows by a share for each thing that the query names: who speaks, the month, the year,
+/// the day.
+///
+/// Passages that neither hold a word nor stand beside one that does may be left out without changing the others' order.
 pub fn rank_passages<T>(corpus: &Corpus, passages: Vec<Passage<T>>, now_ms: i64) -> Vec<RankedPassage<T>> {
     let query = Query::new(corpus);
     let counts: Vec<Vec<f64>> = passages.iter().map(|passage| query.counts(&passage.words)).collect();
-    let places: HashMap<Place, usize> =
-        passages.iter().enumerate().filter_map(|(at, passage)| Some((passage.place?, at))).collect();
-    let mut sessions: HashMap<i64, Vec<f64>> = HashMap::new();
-    for (passage, counts) in passages.iter().zip(&counts) {
-        if let Some(place) = passage.place {
-            add(sessions.entry(place.session).or_insert_with(|| vec![0.0; query.words.len()]), counts, 1.0);
-        }
-    }
+    let surroundings = surroundings(&passages, &counts, query.worth.len());
+    let sessions = Sessions::new(&passages, &counts, &surroundings);
     let mut ranked: Vec<(f64, i64, T)> = Vec::new();
-    for (passage, own) in passages.into_iter().zip(&counts) {
+    for ((passage, own), around) in passages.into_iter().zip(&counts).zip(&surroundings) {
         let mut relevance = query.value(own, query.length(passage.words.len()));
         if let Some(place) = passage.place {
-            let around = around(place, &places, &counts, query.words.len());
-            relevance += AROUND * query.value(&around, SATURATION);
-            relevance +=
-                SESSION * sessions.get(&place.session).map_or(0.0, |counts| query.value(counts, SESSION_SATURATION));
-        }
-        if query.names(&passage.speaker) {
-            relevance *= 1.0 + SPEAKER;
+            relevance += AROUND * query.value(around, SATURATION);
+            relevance += SESSION * sessions.value(&query, place.session);
         }
         if relevance > 0.0 {
-            let value = relevance * feedback(passage.score) * recency(passage.touched_ms, now_ms);
+            let named = SPEAKER * f64::from(u8::from(query.names(&passage.speaker)))
+                + DATED * passage.said_ms.map_or(0.0, |said_ms| query.dates(said_ms));
+            let value = relevance * (1.0 + named) * feedback(passage.score) * recency(passage.touched_ms, now_ms);
             ranked.push((value, passage.order, passage.item));
         }
     }
@@ -117,13 +124,9 @@ struct Query<'a> {
 impl<'a> Query<'a> {
     fn new(corpus: &'a Corpus) -> Self {
         let documents = corpus.documents.max(1) as f64;
-        let worth = |(_, holding): &(String, u64)| {
-            let holding = (*holding as f64).min(documents);
-            (1.0 + (documents - holding + 0.5) / (holding + 0.5)).ln().powi(RARITY)
-        };
         Self {
             words: corpus.holding.iter().enumerate().map(|(at, (word, _))| (word.as_str(), at)).collect(),
-            worth: corpus.holding.iter().map(worth).collect(),
+            worth: corpus.holding.iter().map(|(_, holding)| corpus.worth(*holding)).collect(),
             average: (corpus.words as f64 / documents).max(1.0),
         }
     }
@@ -150,20 +153,58 @@ impl<'a> Query<'a> {
     fn names(&self, speaker: &[String]) -> bool {
         speaker.iter().any(|word| self.words.contains_key(word.as_str()))
     }
+
+    /// How many parts of a date the query names.
+    fn dates(&self, said_ms: i64) -> f64 {
+        date_words(said_ms).iter().filter(|word| self.words.contains_key(word.as_str())).count() as f64
+    }
 }
 
-/// What the neighbours of a place hold of the query's words.
-fn around(place: Place, places: &HashMap<Place, usize>, counts: &[Vec<f64>], words: usize) -> Vec<f64> {
-    let mut sum = vec![0.0; words];
-    for (distance, share) in (1..).zip(NEIGHBOURS) {
-        for position in [place.position.checked_sub(distance), place.position.checked_add(distance)] {
-            let beside = position.and_then(|position| places.get(&Place { position, ..place }));
-            if let Some(at) = beside {
-                add(&mut sum, &counts[*at], share);
+/// What sessions hold of the query's words, in the passages that have to do with the query.
+struct Sessions {
+    counts: HashMap<i64, (Vec<f64>, usize)>,
+    average: f64,
+}
+
+impl Sessions {
+    fn new<T>(passages: &[Passage<T>], counts: &[Vec<f64>], surroundings: &[Vec<f64>]) -> Self {
+        let mut sessions: HashMap<i64, (Vec<f64>, usize)> = HashMap::new();
+        for ((passage, own), around) in passages.iter().zip(counts).zip(surroundings) {
+            let concerned = own.iter().chain(around).any(|count| *count > 0.0);
+            if let Some(place) = passage.place.filter(|_| concerned) {
+                let (sum, words) = sessions.entry(place.session).or_insert_with(|| (vec![0.0; own.len()], 0));
+                add(sum, own, 1.0);
+                *words += passage.words.len();
             }
         }
+        let words: usize = sessions.values().map(|(_, words)| words).sum();
+        Self { average: (words as f64 / sessions.len().max(1) as f64).max(1.0), counts: sessions }
     }
-    sum
+
+    fn value(&self, query: &Query<'_>, session: i64) -> f64 {
+        let Some((counts, words)) = self.counts.get(&session) else { return 0.0 };
+        query.value(counts, SESSION_SATURATION * *words as f64 / self.average)
+    }
+}
+
+/// What the neighbours of each passage hold of the query's words.
+fn surroundings<T>(passages: &[Passage<T>], counts: &[Vec<f64>], words: usize) -> Vec<Vec<f64>> {
+    let places: HashMap<Place, usize> =
+        passages.iter().enumerate().filter_map(|(at, passage)| Some((passage.place?, at))).collect();
+    let around = |passage: &Passage<T>| {
+        let mut sum = vec![0.0; words];
+        let Some(place) = passage.place else { return sum };
+        for (distance, share) in (1..).zip(NEIGHBOURS) {
+            for position in [place.position.checked_sub(distance), place.position.checked_add(distance)] {
+                let beside = position.and_then(|position| places.get(&Place { position, ..place }));
+                if let Some(at) = beside {
+                    add(&mut sum, &counts[*at], share);
+                }
+            }
+        }
+        sum
+    };
+    passages.iter().map(around).collect()
 }
 
 fn add(sum: &mut [f64], counts: &[f64], share: f64) {
@@ -233,6 +274,31 @@ mod tests {
         // Sessions end: the last line of one is no neighbour of the first of the next.
         assert_eq!(order("drips", talk.clone()), [100, 101]);
         assert_eq!(order("nothing of that", talk), [0; 0]);
+    }
+
+    // KOSHI-026 MEA-10
+    #[test]
+    fn what_was_said_in_the_month_that_is_asked_about_stands_first() {
+        let at = |position, day: i64| Passage {
+            said_ms: Some(day * 86_400_000),
+            ..said(position, "Ana", "We went to the sea with friends")
+        };
+        let undated = said(200, "Ana", "We went to the sea with friends");
+        // 20 June and 12 March 2023.
+        let talk = vec![undated, at(1, 19_528), at(100, 19_428)];
+        assert_eq!(order("the sea in March 2023", talk.clone()), [100, 1, 200]);
+        assert_eq!(order("the sea in June", talk.clone())[0], 1);
+        assert_eq!(order("in June 2023", talk), [0; 0], "a date alone finds nothing");
+    }
+
+    // KOSHI-026 MEA-10
+    #[test]
+    fn a_short_sitting_about_something_stands_before_a_long_one_that_mentions_it() {
+        let line =
+            |n: i64| said(n, "Ana", if n % 8 == 3 { "Kyoto came up once more" } else { "Lots of other news here" });
+        let long = (1..40).map(line);
+        let short = [said(100, "Ana", "Kyoto came up once more"), said(101, "Bo", "Lots of other news here")];
+        assert_eq!(order("Kyoto", long.chain(short).collect())[0], 100);
     }
 
     // KOSHI-026 MEA-10

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use limpid_core::recall::query_words;
+use limpid_core::recall::{Passage, plain_words, query_words, rank_passages, text_words};
 use limpid_core::{MessageId, ToolClass, Trust};
-use limpid_store::{Store, StoredMessage};
+use limpid_store::{FoundMessages, Store, StoredMessage};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -13,7 +13,10 @@ use serde_json::{Map, Value};
 use super::{Tool, ToolContext, ToolParts, ToolText, read_arguments, schema_of};
 
 /// Messages that a search returns.
-const FOUND: u32 = 8;
+const FOUND: usize = 8;
+
+/// Messages that hold a word and are ranked, with those around them.
+const CANDIDATES: u32 = 400;
 
 /// Characters of a message that a search shows.
 const SHOWN: usize = 300;
@@ -78,11 +81,12 @@ impl Tool for SearchHistory {
         if words.is_empty() {
             return Err("the query has no word to search for".to_owned());
         }
-        let found = self.store.search_messages(&context.conversation, &words, FOUND).await;
-        let mut rows = found.map_err(|error| error.to_string())?.rows;
-        rows.retain(|row| row.turn != context.turn);
+        let found = self.store.search_messages(&context.conversation, &words, CANDIDATES).await;
+        let mut found = found.map_err(|error| error.to_string())?;
+        found.messages.retain(|(row, _)| row.turn != context.turn);
+        let mut rows = best(found, context.now_ms());
         if rows.is_empty() {
-            return Ok(ToolText::own(format!("no earlier message holds any of: {}", words.join(", "))));
+            return Ok(ToolText::own(format!("no earlier message holds any of: {}", plain_words(&query).join(", "))));
         }
         rows.sort_by_key(|row| row.id);
         Ok(listed(&rows, SHOWN))
@@ -127,17 +131,64 @@ impl Tool for ReadHistory {
     }
 }
 
+/// The messages that answer best, ranked as memories are.
+fn best(found: FoundMessages, now_ms: i64) -> Vec<StoredMessage> {
+    let passage = |(row, place): (StoredMessage, _)| Passage {
+        words: text_words(said(&row)),
+        place: Some(place),
+        said_ms: Some(row.at_ms),
+        touched_ms: row.at_ms,
+        order: row.id.0,
+        ..Passage::new(row)
+    };
+    let passages = found.messages.into_iter().map(passage).collect();
+    let ranked = rank_passages(&found.corpus, passages, now_ms);
+    ranked.into_iter().take(FOUND).map(|ranked| ranked.item).collect()
+}
+
+/// What a message says, without what the prompt put behind it.
+fn said(row: &StoredMessage) -> &str {
+    row.typed.as_deref().unwrap_or(&row.message.text)
+}
+
 /// Messages with their numbers, each with at most so many characters.
 fn listed(rows: &[StoredMessage], limit: usize) -> ToolText {
     let line = |row: &StoredMessage| {
-        let text = row.typed.as_deref().unwrap_or(&row.message.text);
         let calls: Vec<&str> = row.message.calls.iter().map(|call| call.name.as_str()).collect();
         let called = if calls.is_empty() { String::new() } else { format!(" (called {})", calls.join(", ")) };
-        let shown = limpid_turn::result::keep_both_ends(text, limit);
+        let shown = limpid_turn::result::keep_both_ends(said(row), limit);
         format!("[message {}] {}{called}: {shown}", row.id, row.message.role)
     };
     ToolText {
         text: rows.iter().map(line).collect::<Vec<_>>().join("\n"),
         trust: rows.iter().fold(Trust::Owner, |trust, row| trust.join(row.message.trust)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use limpid_core::recall::{Corpus, Place};
+    use limpid_core::{Message, Role, TurnId};
+
+    use super::*;
+
+    // MEA-10 LES-070
+    #[test]
+    fn the_answer_to_a_line_that_holds_the_words_is_found_before_what_has_one_of_them() {
+        let said = |(at, text): (usize, &str)| {
+            let (id, position) = (MessageId(at as i64), at as i64);
+            let message = Message::new(Role::User, text);
+            let row = StoredMessage { id, turn: TurnId::new("t"), message, typed: None, request: None, at_ms: 0 };
+            // Far apart, but for the first two.
+            (row, Place { session: if at < 2 { 0 } else { position }, position })
+        };
+        let first = ["Where were you in the summer holidays?", "In Kyoto."];
+        let others = ["The summer was hot, and everybody who could went to the sea for a while."; 20];
+        let holding = |word: &str, count| (query_words(word).remove(0), count);
+        let corpus = Corpus { documents: 22, words: 200, holding: vec![holding("summer", 21), holding("holidays", 1)] };
+        let messages = first.into_iter().chain(others).enumerate().map(said).collect();
+        let found = best(FoundMessages { messages, corpus, broken: Vec::new() }, 0);
+        assert_eq!(found.len(), FOUND);
+        assert_eq!([found[0].id, found[1].id], [MessageId(0), MessageId(1)]);
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use limpid_core::recall::{query_words, rank};
+use limpid_core::recall::{plain_words, query_words, rank};
 use limpid_core::{Memory, MemoryId, ToolClass, Trust};
 use limpid_store::{Author, Store, StoreError};
 use schemars::JsonSchema;
@@ -81,8 +81,7 @@ impl Tool for MemoryQuery {
         // A full answer says nothing of what else there is, so only a short one has to say what it covers.
         let missing = if found.memories.len() < limit { self.missing(&found).await? } else { None };
         if found.memories.is_empty() {
-            let Recalled { words, of, .. } = found;
-            let none = format!("none of {of} memories holds any of: {}", words.join(", "));
+            let none = format!("none of {} memories holds any of: {}", found.of, plain_words(&query).join(", "));
             return Ok(ToolText::own(missing.map_or(none.clone(), |missing| format!("{none}\n{missing}"))));
         }
         let trust = found.memories.iter().fold(Trust::Owner, |trust, memory| trust.join(memory.trust));

@@ -115,6 +115,35 @@ pub async fn every_change_can_be_undone(bench: &Bench) {
     assert!(matches!(missing, Err(StoreError::NotFound { .. })), "{missing:?}");
 }
 
+/// What the ranker knows of all memories is right after every change, for each owner alone.
+// KOSHI-024 LES-058
+pub async fn counts_of_words_follow_every_change(bench: &Bench) {
+    let (store, other) = (bench.store.as_ref(), bench.other.as_ref());
+    let counts = async |store: &dyn crate::Store| {
+        let corpus = store.candidates(&query_words("tea berlin kyoto"), 9).await.unwrap().corpus;
+        let holding: Vec<u64> = corpus.holding.iter().map(|(_, count)| *count).collect();
+        (corpus.documents, corpus.words, holding)
+    };
+    store.store_memory(memory(Some("a"), "tea tea in Berlin", 1)).await.unwrap();
+    store.store_memory(memory(Some("bb"), "Tea", 1)).await.unwrap();
+    other.store_memory(memory(Some("a"), "tea in Kyoto", 1)).await.unwrap();
+    assert_eq!(counts(store).await, (2, 6, vec![2, 1, 0]));
+    assert_eq!(counts(other).await, (1, 3, vec![1, 0, 1]));
+
+    store.store_memory(memory(Some("a"), "moved to Kyoto", 2)).await.unwrap();
+    assert_eq!(counts(store).await, (2, 5, vec![1, 0, 1]));
+    store.reinforce_memory(&"a".into(), 3).await.unwrap();
+    let gone = store.forget_memory(&"bb".into(), 4).await.unwrap();
+    assert_eq!(counts(store).await, (1, 3, vec![0, 0, 1]));
+    let forgotten = store.memory_events(Some(gone.id)).await.unwrap().rows.pop().unwrap();
+    store.undo_memory(forgotten.id, 5).await.unwrap();
+    assert_eq!(counts(store).await, (2, 5, vec![1, 0, 1]));
+    store.rebuild_memory_index().await.unwrap();
+    assert_eq!(counts(store).await, (2, 5, vec![1, 0, 1]));
+    assert_eq!(counts(other).await, (1, 3, vec![1, 0, 1]));
+    assert_eq!(found(store, "tea").await, ["bb"]);
+}
+
 /// By time of creation, then key; or those of one category.
 // KAI-036
 pub async fn memories_are_listed_in_the_order_they_were_made(bench: &Bench) {

@@ -4,7 +4,7 @@ use limpid_core::{Digest, DigestLevel, MessageId, Pin, Role, Shortened, Trust, T
 
 use super::Bench;
 use super::sample::{ODD, begun, conversation, conversation_id, lease, message};
-use crate::{NewSnapshot, NewWindowEvent, StoreError, TurnWrite};
+use crate::{NewSnapshot, NewWindowEvent, StoreError, StoredMessage, TurnWrite};
 
 fn view(compactions: u32) -> WindowView {
     WindowView {
@@ -113,10 +113,34 @@ pub async fn messages_are_found_by_their_words(bench: &Bench) {
         (vec!["absent"], ""),
     ] {
         let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
-        let found = bench.store.search_messages(&id, &words, 5).await.unwrap().rows;
-        assert!(found.first().map_or(expected.is_empty(), |row| row.message.text.starts_with(expected)), "{words:?}");
-        assert_eq!(bench.other.search_messages(&id, &words, 5).await.unwrap().rows, []);
+        let found = bench.store.search_messages(&id, &words, 5).await.unwrap();
+        let holds = |row: &StoredMessage| row.message.text.starts_with(expected);
+        assert_eq!(found.messages.is_empty(), expected.is_empty(), "{words:?}");
+        assert!(expected.is_empty() || found.messages.iter().any(|(row, _)| holds(row)), "{words:?}");
+        assert_eq!(found.corpus.documents, 3);
+        assert_eq!(bench.other.search_messages(&id, &words, 5).await.unwrap().messages, []);
     }
+}
+
+/// What stands around a match is found with it, up to a long pause.
+// LES-070 MEA-10
+pub async fn what_stands_around_a_match_is_found_up_to_a_long_pause(bench: &Bench) {
+    let (lease, turn) = begun(bench.store.as_ref(), "c", "t").await;
+    let hour = 60 * 60 * 1000;
+    for (text, at_ms) in
+        [("one", 0), ("two", 1), ("where were you", 2), ("in Kyoto", 3), ("good", 4), ("later", 9 * hour)]
+    {
+        let batch = vec![TurnWrite::Messages(vec![message(Role::User, text)])];
+        bench.store.commit(&lease, &turn, batch, at_ms).await.unwrap();
+    }
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let found = bench.store.search_messages(&conversation_id("c"), &words(&["good", "absent"]), 5).await.unwrap();
+    let texts: Vec<_> = found.messages.iter().map(|(row, _)| row.message.text.as_str()).collect();
+    assert_eq!(texts, ["where were you", "in Kyoto", "good"]);
+    assert_eq!(found.corpus.holding, [("good".to_owned(), 1), ("absent".to_owned(), 0)]);
+    assert!(found.messages.iter().all(|(_, place)| place.session == found.messages[0].1.session));
+    let later = bench.store.search_messages(&conversation_id("c"), &words(&["later"]), 5).await.unwrap().messages;
+    assert_ne!(later[0].1.session, found.messages[0].1.session);
 }
 
 /// A view hides messages from the model alone: they are all still there.

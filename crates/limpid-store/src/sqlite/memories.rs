@@ -294,7 +294,7 @@ fn free_key(tx: &Tx<'_>, id: MemoryId) -> Outcome<String> {
 
 /// Writes a memory's row, whether it exists or not, and its words. What was archived is among the others again.
 fn put(tx: &Tx<'_>, memory: &Memory) -> Outcome<()> {
-    let words = index_words(memory);
+    let (before, words) = (memory_index::words(tx, memory.id)?, index_words(memory));
     tx.sql
         .prepare_cached(
             "INSERT INTO memory (id, owner, key, content, category, hits, score, pinned, trust, words, created_ms,
@@ -309,17 +309,12 @@ fn put(tx: &Tx<'_>, memory: &Memory) -> Outcome<()> {
             ":pinned": memory.pinned, ":trust": memory.trust.as_str(), ":words": stored(words.len()),
             ":created": memory.created_ms, ":updated": memory.updated_ms,
         })?;
-    tx.sql
-        .prepare_cached("INSERT OR REPLACE INTO memory_fts (rowid, words) VALUES (?, ?)")?
-        .execute((memory.id.0, words.join(" ")))?;
-    Ok(())
+    memory_index::replace(tx, memory.id, before, &words)
 }
 
 /// Takes a memory and its words away.
 pub(super) fn remove(tx: &Tx<'_>, id: MemoryId) -> Outcome<()> {
+    let before = memory_index::words(tx, id)?;
     let removed = tx.sql.prepare_cached("DELETE FROM memory WHERE owner = ? AND id = ?")?.execute((tx.owner, id.0))?;
-    if removed == 1 {
-        tx.sql.prepare_cached("DELETE FROM memory_fts WHERE rowid = ?")?.execute([id.0])?;
-    }
-    Ok(())
+    if removed == 1 { memory_index::remove(tx, id, before) } else { Ok(()) }
 }

@@ -1,7 +1,8 @@
 //! How much of the memories search covers, and how the index is made anew when it is damaged (LES-058).
 
-use limpid_core::recall::index_words;
-use rusqlite::ErrorCode;
+use limpid_core::MemoryId;
+use limpid_core::recall::{index_words, text_words};
+use rusqlite::{ErrorCode, OptionalExtension, Row, named_params};
 
 use super::Tx;
 use super::failure::{Failure, Outcome};
@@ -20,21 +21,65 @@ pub(super) fn state(tx: &Tx<'_>) -> Outcome<IndexState> {
     })
 }
 
+/// The words that a memory is found by as it is stored; none when there is no such memory.
+pub(super) fn words(tx: &Tx<'_>, id: MemoryId) -> Outcome<Option<Vec<String>>> {
+    let words = |row: &Row<'_>| -> rusqlite::Result<Vec<String>> {
+        let mut words = text_words(&row.get::<_, String>(0)?);
+        words.extend(text_words(&row.get::<_, String>(1)?));
+        Ok(words)
+    };
+    let mut statement = tx.sql.prepare_cached("SELECT key, content FROM memory WHERE owner = ? AND id = ?")?;
+    Ok(statement.query_row((tx.owner, id.0), words).optional()?)
+}
+
+/// Indexes a memory by these words in the place of those that it was found by before.
+pub(super) fn replace(tx: &Tx<'_>, id: MemoryId, before: Option<Vec<String>>, after: &[String]) -> Outcome<()> {
+    if before.as_deref() == Some(after) {
+        return Ok(());
+    }
+    tx.sql
+        .prepare_cached("INSERT OR REPLACE INTO memory_fts (rowid, words) VALUES (?, ?)")?
+        .execute((id.0, after.join(" ")))?;
+    count(tx, before.unwrap_or_default(), -1)?;
+    count(tx, after.to_vec(), 1)
+}
+
+/// Takes a memory that is gone out of the index.
+pub(super) fn remove(tx: &Tx<'_>, id: MemoryId, before: Option<Vec<String>>) -> Outcome<()> {
+    tx.sql.prepare_cached("DELETE FROM memory_fts WHERE rowid = ?")?.execute([id.0])?;
+    count(tx, before.unwrap_or_default(), -1)
+}
+
 /// Empties the index and writes every memory's words again, whoever owns it.
 pub(super) fn rebuild(tx: &Tx<'_>) -> Outcome<u64> {
     tx.sql.execute("INSERT INTO memory_fts (memory_fts) VALUES ('delete-all')", [])?;
+    tx.sql.execute("DELETE FROM memory_word", [])?;
     let mut every = tx.sql.prepare("SELECT * FROM memory ORDER BY id")?;
-    let mut insert = tx.sql.prepare("INSERT INTO memory_fts (rowid, words) VALUES (?, ?)")?;
     let mut rows = every.query([])?;
     let mut count = 0;
     while let Some(row) = rows.next()? {
         // A row that cannot be read is not found either; lists tell of it.
         if let Ok(memory) = memory(row) {
-            insert.execute((memory.id.0, index_words(&memory).join(" ")))?;
+            let owner: String = row.get("owner")?;
+            replace(&Tx { owner: &owner, ..*tx }, memory.id, None, &index_words(&memory))?;
             count += 1;
         }
     }
     Ok(count)
+}
+
+/// Counts one memory more or less for each of its words.
+fn count(tx: &Tx<'_>, mut words: Vec<String>, change: i64) -> Outcome<()> {
+    words.sort_unstable();
+    words.dedup();
+    let mut statement = tx.sql.prepare_cached(
+        "INSERT INTO memory_word (owner, word, memories) VALUES (:owner, :word, max(:change, 0))
+         ON CONFLICT (owner, word) DO UPDATE SET memories = max(memories + :change, 0)",
+    )?;
+    for word in words {
+        statement.execute(named_params! { ":owner": tx.owner, ":word": word, ":change": change })?;
+    }
+    Ok(())
 }
 
 /// Tells a damaged index from a damaged database: the memories themselves can be read.

@@ -47,47 +47,6 @@ pub(super) fn read(tx: &Tx<'_>, id: &ConversationId, after: Option<MessageId>) -
     Ok(listed)
 }
 
-/// The messages that hold any of these words, the best match first.
-pub(super) fn search(tx: &Tx<'_>, id: &ConversationId, words: &[String], limit: u32) -> Outcome<Listed<StoredMessage>> {
-    let words: Vec<&String> = words.iter().filter(|word| word.contains(char::is_alphanumeric)).collect();
-    let quoted = |word: &&String| format!("\"{}\"", word.replace('\0', " ").replace('"', "\"\""));
-    let query = words.iter().map(quoted).collect::<Vec<_>>().join(" OR ");
-    if query.is_empty() {
-        return Ok(Listed { rows: Vec::new(), broken: Vec::new() });
-    }
-    let mut statement = tx.sql.prepare_cached(
-        "SELECT message.* FROM message_fts JOIN message ON message.id = message_fts.rowid
-         WHERE message_fts MATCH :query AND message.owner = :owner AND message.conversation = :conversation
-         ORDER BY message_fts.rank LIMIT :limit",
-    )?;
-    let params = named_params! {
-        ":query": query, ":owner": tx.owner, ":conversation": id.as_str(), ":limit": limit,
-    };
-    let found = row::list(&mut statement, params, "message", "id", message)?;
-    if !found.rows.is_empty() || words.iter().all(|word| word.is_ascii()) {
-        return Ok(found);
-    }
-    // The index cuts scripts without spaces at punctuation only: their words are looked for in the text itself.
-    let mut statement = tx.sql.prepare_cached(
-        "SELECT * FROM message WHERE owner = :owner AND conversation = :conversation AND instr(text, :word) > 0
-         ORDER BY id DESC LIMIT :limit",
-    )?;
-    let mut all: Listed<StoredMessage> = Listed { rows: Vec::new(), broken: Vec::new() };
-    for word in words.iter().filter(|word| !word.is_ascii()) {
-        let params = named_params! {
-            ":owner": tx.owner, ":conversation": id.as_str(), ":word": word, ":limit": limit,
-        };
-        let found = row::list(&mut statement, params, "message", "id", message)?;
-        for found in found.rows {
-            if all.rows.iter().all(|known| known.id != found.id) {
-                all.rows.push(found);
-            }
-        }
-    }
-    all.rows.truncate(limit as usize);
-    Ok(all)
-}
-
 /// The person's first message.
 pub(super) fn first(tx: &Tx<'_>, id: &ConversationId) -> Outcome<Option<StoredMessage>> {
     let mut statement = tx.sql.prepare_cached(
@@ -175,7 +134,8 @@ fn leave_out_unpaired(listed: &mut Listed<StoredMessage>) {
     }
 }
 
-fn message(row: &Row<'_>) -> Read<StoredMessage> {
+/// Reads a message's row.
+pub(super) fn message(row: &Row<'_>) -> Read<StoredMessage> {
     Ok(StoredMessage {
         id: MessageId(get(row, "id")?),
         turn: TurnId::new(get::<String>(row, "turn")?),

@@ -31,6 +31,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0014_heartbeat.sql"),
     include_str!("../../migrations/0015_mail_mark.sql"),
     include_str!("../../migrations/0016_tasks.sql"),
+    include_str!("../../migrations/0017_memory_words.sql"),
+    include_str!("../../migrations/0018_file_versions.sql"),
 ];
 
 /// A file and how long to wait for it.

@@ -1,7 +1,7 @@
 //! Memories that hold words of a query.
 
 use limpid_core::recall::Corpus;
-use rusqlite::named_params;
+use rusqlite::{OptionalExtension, named_params};
 
 use super::Tx;
 use super::failure::Outcome;
@@ -14,6 +14,10 @@ const LARGE: u64 = 1000;
 
 /// Of so many memories at most one may hold a word that selects, in a large store (KOSHI-024: 2 %).
 const RARE: u64 = 50;
+
+/// Memories that one word selects at most, the newest: all that hold a rare one among a million, and enough of those
+/// that hold a common one where no other word is left to tell them apart.
+const MOST: u32 = 20_000;
 
 /// Memories that hold a word of the query, with the counts that the ranker needs.
 ///
@@ -28,41 +32,72 @@ pub(super) fn candidates(tx: &Tx<'_>, words: &[String], limit: u32) -> Outcome<C
     let rare = |count: u64| corpus.documents <= LARGE || count * RARE <= corpus.documents;
     let held = || corpus.holding.iter().filter(|(_, count)| *count > 0);
     let any_rare = held().any(|(_, count)| rare(*count));
-    let selecting: Vec<String> =
-        held().filter(|(_, count)| !any_rare || rare(*count)).map(|(word, _)| quoted(word)).collect();
-    if selecting.is_empty() {
-        return Ok(Candidates { memories: Vec::new(), corpus, broken: Vec::new() });
+    let selecting = held().filter(|(_, count)| !any_rare || rare(*count));
+    let selecting = selecting.map(|(word, count)| (word.clone(), corpus.worth(*count))).collect();
+    let mut found = Candidates { memories: Vec::new(), corpus, broken: Vec::new() };
+    let mut statement = tx.sql.prepare_cached("SELECT * FROM memory WHERE owner = ? AND id = ?")?;
+    for id in promising(tx, selecting, limit as usize)? {
+        let listed = row::list(&mut statement, (tx.owner, id), "memory", "id", memory)?;
+        found.memories.extend(listed.rows);
+        found.broken.extend(listed.broken);
     }
-    let mut statement = tx.sql.prepare_cached(
-        "SELECT memory.* FROM memory_fts JOIN memory ON memory.id = memory_fts.rowid
-         WHERE memory_fts MATCH :query AND memory.owner = :owner ORDER BY memory_fts.rank LIMIT :limit",
-    )?;
-    let params = named_params! { ":query": selecting.join(" OR "), ":owner": tx.owner, ":limit": limit };
-    let listed = row::list(&mut statement, params, "memory", "id", memory)?;
-    Ok(Candidates { memories: listed.rows, corpus, broken: listed.broken })
+    Ok(found)
+}
+
+/// The memories whose words are worth most together, the newest of equals first.
+fn promising(tx: &Tx<'_>, words: Vec<(String, f64)>, limit: usize) -> Outcome<Vec<i64>> {
+    // One index holds the words of all owners; a join for each match costs more than the search itself.
+    let alone: bool = tx
+        .sql
+        .prepare_cached("SELECT NOT EXISTS (SELECT 1 FROM memory_total WHERE owner <> ? AND memories > 0)")?
+        .query_row([tx.owner], |row| row.get(0))?;
+    let mut statement = tx.sql.prepare_cached(if alone {
+        "SELECT rowid FROM memory_fts WHERE memory_fts MATCH :word AND :owner IS NOT NULL
+         ORDER BY rowid DESC LIMIT :most"
+    } else {
+        "SELECT memory.id FROM memory_fts JOIN memory ON memory.id = memory_fts.rowid
+         WHERE memory_fts MATCH :word AND memory.owner = :owner ORDER BY memory_fts.rowid DESC LIMIT :most"
+    })?;
+    let mut held: Vec<(i64, f64)> = Vec::new();
+    for (word, worth) in words {
+        let params = named_params! { ":word": quoted(&word), ":owner": tx.owner, ":most": MOST };
+        let mut rows = statement.query(params)?;
+        while let Some(row) = rows.next()? {
+            held.push((row.get(0)?, worth));
+        }
+    }
+    held.sort_unstable_by_key(|(id, _)| std::cmp::Reverse(*id));
+    held.dedup_by(|next, first| {
+        let same = next.0 == first.0;
+        first.1 += if same { next.1 } else { 0.0 };
+        same
+    });
+    held.sort_by(|a, b| b.1.total_cmp(&a.1));
+    held.truncate(limit);
+    Ok(held.into_iter().map(|(id, _)| id).collect())
 }
 
 fn corpus(tx: &Tx<'_>) -> Outcome<Corpus> {
-    let (documents, words): (i64, i64) = tx
+    let total: Option<(i64, i64)> = tx
         .sql
-        .prepare_cached("SELECT count(*), coalesce(sum(words), 0) FROM memory WHERE owner = ?")?
-        .query_row([tx.owner], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        .prepare_cached("SELECT memories, words FROM memory_total WHERE owner = ?")?
+        .query_row([tx.owner], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let (documents, words) = total.unwrap_or_default();
     Ok(Corpus { documents: documents.unsigned_abs(), words: words.unsigned_abs(), holding: Vec::new() })
 }
 
 /// How many memories hold a word.
 fn holding(tx: &Tx<'_>, word: &str) -> Outcome<u64> {
-    let count: i64 = tx
+    let count: Option<i64> = tx
         .sql
-        .prepare_cached(
-            "SELECT count(*) FROM memory_fts JOIN memory ON memory.id = memory_fts.rowid
-             WHERE memory_fts MATCH ? AND memory.owner = ?",
-        )?
-        .query_row((quoted(word), tx.owner), |row| row.get(0))?;
-    Ok(count.unsigned_abs())
+        .prepare_cached("SELECT memories FROM memory_word WHERE owner = ? AND word = ?")?
+        .query_row((tx.owner, word), |row| row.get(0))
+        .optional()?;
+    Ok(count.unwrap_or_default().unsigned_abs())
 }
 
 /// A word as a string of the full-text query language, which ends at a NUL.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     format!("\"{}\"", word.replace('\0', " ").replace('"', "\"\""))
 }

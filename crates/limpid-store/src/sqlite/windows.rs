@@ -7,10 +7,10 @@ use rusqlite::{Row, named_params};
 use super::failure::Outcome;
 use super::row::{self, Read, Unreadable, count, get, stored};
 use super::view::{from_json, to_json};
-use super::{SqliteStore, Tx, conversations, leases, messages};
+use super::{SqliteStore, Tx, conversations, history, leases, messages};
 use crate::{
-    AUTOMATIC_SNAPSHOTS, Lease, Listed, NewSnapshot, NewWindowEvent, Snapshot, StoreError, StoredMessage, WindowEvent,
-    Windows,
+    AUTOMATIC_SNAPSHOTS, FoundMessages, Lease, Listed, NewSnapshot, NewWindowEvent, Snapshot, StoreError,
+    StoredMessage, WindowEvent, Windows,
 };
 
 #[async_trait]
@@ -74,9 +74,9 @@ impl Windows for SqliteStore {
         id: &ConversationId,
         words: &[String],
         limit: u32,
-    ) -> Result<Listed<StoredMessage>, StoreError> {
+    ) -> Result<FoundMessages, StoreError> {
         let (id, words) = (id.clone(), words.to_vec());
-        self.read(move |tx| messages::search(tx, &id, &words, limit)).await
+        self.read(move |tx| history::search(tx, &id, &words, limit)).await
     }
 
     async fn call_ids(&self, id: &ConversationId) -> Result<Vec<CallId>, StoreError> {
