@@ -109,6 +109,13 @@ pub fn note_path(date: &str) -> String {
     format!("memory/{month}/{digits}.md")
 }
 
+/// The day of a note that stands at such a path, as `2026-02-17`; none for any other path.
+pub fn note_date(path: &str) -> Option<String> {
+    let digits = path.rsplit('/').next()?.strip_suffix(".md")?;
+    let date = Date::strptime("%Y%m%d", digits).ok()?.to_string();
+    (note_path(&date) == path).then_some(date)
+}
+
 /// A text in pieces at whose borders it may be cut, in order; joined by newlines they are the text again. A piece is a
 /// line with the blank lines and headings before it, so that no cut leaves a heading with nothing under it.
 pub fn pieces(text: &str) -> Vec<&str> {

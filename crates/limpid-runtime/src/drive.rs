@@ -329,13 +329,16 @@ pub(crate) fn began(inner: &Inner, inputs: &Inputs, prompt: &Prompt, model: Stri
     // What waits behind `find_tools` may be called once it was found.
     let finds = prompt.offered().iter().any(|tool| tool.name() == FIND_TOOLS);
     let waits = inputs.tools.iter().filter(|tool| finds && tool.reach == ToolReach::Deferred);
-    let names = prompt.offered().iter().map(OfferedTool::name).chain(waits.map(|tool| tool.name.as_str()));
+    let names: Vec<&str> =
+        prompt.offered().iter().map(OfferedTool::name).chain(waits.map(|tool| tool.name.as_str())).collect();
+    let own_chars = |name: &&str| Some(((*name).to_owned(), inner.tools.tool(name)?.result_chars()?));
     Began {
         model,
         profile: prompt.profile().to_owned(),
         path: prompt.path().to_owned(),
         inputs: Inputs { history: Vec::new(), ..inputs.clone() },
-        tools: names.map(tool).collect(),
+        own_result_chars: names.iter().filter_map(own_chars).collect(),
+        tools: names.into_iter().map(tool).collect(),
         calls_with_tools: limits.calls_with_tools,
         result_chars: limits.result_chars,
     }

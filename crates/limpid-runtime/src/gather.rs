@@ -15,7 +15,7 @@ use jiff::tz::TimeZone;
 use limpid_core::{Tier, Trust};
 use limpid_model::ModelCard;
 use limpid_prompt::Profile;
-use limpid_prompt::inputs::{ChangedInput, Inputs, MemoryInput, TimeInfo};
+use limpid_prompt::inputs::{ChangedInput, Inputs, MemoryInput, SessionInput, TimeInfo};
 use limpid_store::{Conversation, ConversationKind};
 
 pub(crate) use skills::dropped_skills;
@@ -93,6 +93,8 @@ impl Inner {
         let mode_set = self.is_mode_set(occasion.conversation, occasion.mode);
         let judge = self.judge(&profile, &path, occasion.mode, mode_set);
 
+        let mut kept = Session::read(occasion.conversation.and_then(|conversation| conversation.session.as_deref()));
+        let group = kept.as_ref().is_some_and(|kept| kept.group);
         let skills = self.selected_skills(occasion.conversation.map(|own| &own.id), occasion.text).await?;
         let mut inputs = Inputs {
             agent_name: self.config.agent.name.clone(),
@@ -107,6 +109,7 @@ impl Inner {
             tools: self.tools.inputs(&judge),
             skills: skills.input,
             workspace: workspace::read(&self.home.workspace(), &time, &mut notices)?,
+            session: SessionInput { group, ..SessionInput::default() },
             time: Some(time),
             platform: platform(),
             user_message: occasion.text.to_owned(),
@@ -129,7 +132,6 @@ impl Inner {
             Some(conversation) => self.past(conversation, &mut notices).await?,
             None => Past::default(),
         };
-        let mut kept = Session::read(occasion.conversation.and_then(|conversation| conversation.session.as_deref()));
         let mut learned = kept.clone().unwrap_or_default();
         let conversation = occasion.conversation.map(|conversation| &conversation.id);
         let began = self.gather_goal(conversation, &mut inputs, &mut learned, &mut notices).await?;
@@ -153,6 +155,7 @@ impl Inner {
             (kept.unwrap_or_default().without_beginning(), true)
         };
         session.goals_asked_for = learned.goals_asked_for;
+        session.group = group;
         let uses =
             if defers && (border || tools.is_none()) { self.store.tool_uses(COUNTED).await? } else { Vec::new() };
         let uses = uses.into_iter().collect();

@@ -1,6 +1,7 @@
 //! Events of a turn as JSON text, as the store's journal keeps them. The form stands here alone; the machine's own
 //! types have none (ARC-002).
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use limpid_core::{CallId, FailureClass, Message, Role, ToolCall, Trust};
@@ -35,6 +36,9 @@ pub(crate) struct Began {
     pub(crate) tools: Vec<(String, u64)>,
     pub(crate) calls_with_tools: u32,
     pub(crate) result_chars: usize,
+    /// Of the tools whose results have a length of their own.
+    #[serde(default)]
+    pub(crate) own_result_chars: BTreeMap<String, usize>,
 }
 
 impl Began {
@@ -42,6 +46,7 @@ impl Began {
         let tool = |(name, seconds): &(String, u64)| OfferedTool {
             name: name.clone(),
             timeout: Duration::from_secs(*seconds),
+            result_chars: self.own_result_chars.get(name).copied(),
         };
         self.tools.iter().map(tool).collect()
     }
@@ -210,6 +215,7 @@ mod tests {
             tools: vec![("clock".into(), 30)],
             calls_with_tools: 15,
             result_chars: 20_000,
+            own_result_chars: [("clock".into(), 50)].into(),
         };
         let steer = Message { trust: Trust::Guest, boundary: Some("0a".into()), ..Message::new(Role::User, "and?") };
         let event = |event| Entry::Event(event, None);

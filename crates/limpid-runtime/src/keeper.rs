@@ -147,6 +147,11 @@ impl Keeper {
         Ok(standing.rows.into_iter().map(|promotion| promotion.addition).collect())
     }
 
+    /// A text without known secrets.
+    pub(crate) fn clean(&self, text: String) -> String {
+        self.redactor.clean(text)
+    }
+
     fn checked(&self, key: &str, content: String) -> Result<String, AgentError> {
         if key.is_empty() || content.trim().is_empty() {
             return Err(AgentError::Invalid("key and content must not be blank".to_owned()));
@@ -191,7 +196,7 @@ impl Keeper {
     }
 
     /// By hand it is said; in a turn it is said when the owner's own words say it, else the model inferred it.
-    async fn author(&self, content: &str, by: &By) -> Result<Author, AgentError> {
+    pub(crate) async fn author(&self, content: &str, by: &By) -> Result<Author, AgentError> {
         let Some(conversation) = &by.conversation else { return Ok(Author::Said) };
         if by.trust.is_foreign() {
             return Ok(Author::Inferred);

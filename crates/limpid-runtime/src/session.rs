@@ -5,7 +5,7 @@
 //! up at the border. A memory that is no longer pinned is a border: the owner wants it gone. A goal that changes is told
 //! in the tail likewise.
 
-use limpid_prompt::inputs::{GoalInput, MemoryEntry, StoredInput};
+use limpid_prompt::inputs::{GoalInput, MemoryEntry, StoredInput, TrustName};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -39,6 +39,9 @@ pub(crate) struct Session {
     /// Whether the person has spoken of goals, so that their tools are offered from there on (OLLM-076).
     #[serde(default)]
     pub(crate) goals_asked_for: bool,
+    /// Whether others read the conversation too (LES-057).
+    #[serde(default)]
+    pub(crate) group: bool,
 }
 
 /// Pinned memories by the place where a turn's prompt shows them.
@@ -84,7 +87,7 @@ impl Session {
 
     /// What a profile keeps that renders its beginning each turn.
     pub(crate) fn without_beginning(self) -> Self {
-        Self { cuts: self.cuts, goals_asked_for: self.goals_asked_for, ..Self::default() }
+        Self { cuts: self.cuts, group: self.group, goals_asked_for: self.goals_asked_for, ..Self::default() }
     }
 
     /// The same with a border at the next turn.
@@ -122,7 +125,13 @@ pub(crate) fn place(kept: Option<Session>, key: String, current: Vec<MemoryEntry
 
 /// What the tail of a message tells of a goal: without its files, reasons and times.
 fn as_told(goal: &GoalInput) -> GoalInput {
-    let mut told = GoalInput { artifacts: Vec::new(), created_at: String::new(), completed_at: None, ..goal.clone() };
+    let mut told = GoalInput {
+        artifacts: Vec::new(),
+        created_at: String::new(),
+        completed_at: None,
+        trust: TrustName::Owner,
+        ..goal.clone()
+    };
     told.checkpoints.iter_mut().for_each(|step| step.completed_at = None);
     told.decisions.iter_mut().for_each(|decision| decision.rationale.clear());
     told

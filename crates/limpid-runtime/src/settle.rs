@@ -22,6 +22,8 @@ pub(crate) enum Setting {
     Undo,
     /// The turn that was taken out last is put back.
     Redo,
+    /// Others read the conversation too, or no longer do.
+    Group(bool),
 }
 
 /// What became of something that was to be set.
@@ -67,6 +69,7 @@ impl Inner {
             Setting::Window(size) => self.resize(id, size).await,
             Setting::Undo => self.undo_turn(id).await,
             Setting::Redo => self.redo_turn(id).await,
+            Setting::Group(group) => self.set_group(id, group).await,
         }
     }
 }

@@ -11,6 +11,7 @@ mod compact;
 mod context;
 mod cost;
 mod goal;
+mod group;
 mod heartbeat;
 mod help;
 mod memory;
@@ -51,6 +52,7 @@ static TABLE: &[&dyn SlashCommand] = &[
     &compact::Compact,
     &clean::Clean,
     &memory::Memory,
+    &group::Group,
     &skills::Skills,
     &tasks::Tasks,
     &heartbeat::Heartbeat,

@@ -51,9 +51,10 @@ pub(crate) use web::engine;
 use crate::bus::Bus;
 use crate::config::Config;
 use crate::home::Home;
-use crate::keeper::Keeper;
+use crate::keeper::{By, Keeper};
 use crate::mail::MailDesk;
 use crate::policy::{CallDescription, CallFacts, Judge, Moment, Watch};
+use crate::prompt_files::PromptFiles;
 use crate::scheduler::Waker;
 use crate::skills::Skills;
 use crate::world::{Environment, Ids, hex};
@@ -96,6 +97,7 @@ fn own(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
 #[derive(Clone)]
 pub struct ToolBox {
     tools: Vec<Arc<dyn Tool>>,
+    files: Arc<PromptFiles>,
 }
 
 impl ToolBox {
@@ -107,7 +109,12 @@ impl ToolBox {
                 tools.push(tool);
             }
         }
-        Self { tools }
+        Self { tools, files: Arc::new(PromptFiles::new(parts.home, parts.keeper.clone())) }
+    }
+
+    /// The files that prompts quote, as tools change them.
+    pub(crate) fn files(&self) -> &PromptFiles {
+        &self.files
     }
 
     /// A tool by name.
@@ -244,15 +251,21 @@ impl TurnTools {
         {
             return Err(refusal.to_owned());
         }
-        let now_ms = context.now_ms();
+        let by = By::turn(&context);
+        let before = self.tools.files().before(&facts).await;
         let watch = Watch::begin(Arc::clone(&self.store), &facts, context.trust).await;
         // A task of its own keeps a panic from reaching the turn.
         let task = tokio::spawn(async move { tool.run(&context, arguments).await });
         let _stop = StopWithUs(task.abort_handle());
         let done = task.await.unwrap_or_else(|_| Err(format!("`{}` broke off; its outcome is unknown", call.name)));
         // Also after a failure: it may have written before.
-        let read = watch.end(now_ms).await;
-        done.map(|ToolText { text, trust }| ToolText { text, trust: trust.join(read) })
+        let kept = self.tools.files().after(before, &by).await;
+        let read = watch.end(by.now_ms).await;
+        let done = done.map(|ToolText { text, trust }| ToolText { text, trust: trust.join(read) })?;
+        kept.map_err(|error| {
+            format!("{}\nIt is done, but what the file said before was not kept: {error}", done.text)
+        })?;
+        Ok(done)
     }
 
     fn count(&self, name: &str) -> u32 {

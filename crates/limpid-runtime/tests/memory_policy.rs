@@ -6,7 +6,7 @@ mod kit;
 
 use kit::{Bench, all, last, say};
 use limpid_core::{Category, Trust};
-use limpid_runtime::{Agent, MemoryPolicy};
+use limpid_runtime::{Agent, ConversationChoice, MemoryPolicy, Settled};
 use limpid_store::{NewInbound, SqliteOptions, SqliteStore};
 use limpid_testkit::Recorded;
 
@@ -118,6 +118,29 @@ async fn say_as_guest(bench: &Bench, agent: &Agent) -> Recorded {
     bench.server.calls()[1].clone()
 }
 
+// LES-057 PICO-029
+#[tokio::test]
+async fn a_chat_that_others_read_has_nothing_of_the_long_term_memory() {
+    for (profile, policy) in
+        [("kai", None), ("limpid", None), ("limpid", Some(MemoryPolicy::Inject)), ("picoclaw", None)]
+    {
+        let (bench, agent) = filled(profile, policy).await;
+        say(&agent, "hi").await;
+        let alone = holds(&bench.server.calls()[0]);
+        assert_ne!(alone, [""; 0], "{profile}");
+        let conversation = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap().id;
+        assert_ne!(agent.set_group(&conversation, true).await.unwrap(), Settled::Same);
+        say(&agent, "who am I?").await;
+        let request = bench.server.calls()[1].clone();
+        // What the first turn showed at its tail stands in the history; nothing else does.
+        assert_eq!(holds(&request), [""; 0], "{profile}: {}", request.text());
+        assert!(!request.text().contains("About-the-owner"), "{profile}");
+        agent.set_group(&conversation, false).await.unwrap();
+        say(&agent, "and now?").await;
+        assert_eq!(holds(&bench.server.calls()[2]), alone, "{profile}");
+    }
+}
+
 // KAI-034 KAI-035 KAI-036 KAI-037
 #[tokio::test]
 async fn what_is_stored_keeps_to_the_budget_of_kais_local_path() {
@@ -189,6 +212,23 @@ async fn a_stale_a_broken_and_a_locked_index_each_give_their_own_answer() {
     assert_eq!(agent.recall("likes", 9).await.unwrap().len(), 2);
     let locked = limpid_store::StoreError::Locked { path: database }.to_string();
     assert!(locked.contains("another program has locked the database") && locked != broken, "{locked}");
+}
+
+// LES-058
+#[tokio::test]
+async fn a_locked_index_can_be_searched_and_says_that_it_cannot_be_written() {
+    let bench = Bench::new(OK).await;
+    let database = bench.home.path().join("data/limpid.db");
+    let patience = SqliteOptions { busy_timeout: std::time::Duration::ZERO, ..SqliteOptions::default() };
+    let mut options = bench.options();
+    options.store = Some(std::sync::Arc::new(SqliteStore::open(&database, patience).unwrap()));
+    let agent = Agent::open(options).unwrap();
+    agent.remember("rain", "likes it", Category::General, "test").await.unwrap();
+    let other = rusqlite::Connection::open(&database).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    assert_eq!(agent.recall("rain", 9).await.unwrap().len(), 1);
+    let refused = agent.remember("tea", "likes it", Category::General, "test").await.unwrap_err().to_string();
+    assert!(refused.contains("another program has locked the database"), "{refused}");
 }
 
 /// Changes the file behind the store's back, as a crash or another program might.

@@ -54,14 +54,16 @@ text = "Done."
 // KOSHI-022
 #[tokio::test]
 async fn a_fourth_query_for_one_message_is_refused() {
-    let query =
-        |n: u32| format!("[[reply]]\ncalls = [{{ name = \"memory_query\", arguments = {{ query = \"tea {n}\" }} }}]\n");
+    let query = |n: u32| {
+        format!("[[reply]]\ncalls = [{{ name = \"memory_query\", arguments = {{ query = \"berries {n}\" }} }}]\n")
+    };
     let four: String = (1..=4).map(query).collect();
     let bench =
         Bench::new(&format!("{four}[[reply]]\ntext = \"Nothing.\"\n{}[[reply]]\ntext = \"Still.\"\n", query(5))).await;
     let agent = bench.agent();
     say(&agent, "what do I drink?").await;
     let seen = results(&bench);
+    assert_eq!(seen[0].1, "none of 0 memories holds any of: berries");
     assert!(seen[..3].iter().all(|(_, result)| result.starts_with("none of 0 memories")), "{seen:?}");
     assert_eq!(
         seen[3].1,

@@ -40,15 +40,36 @@ pub fn tools(grants: &Arc<Grants>) -> Vec<Arc<dyn Tool>> {
     ]
 }
 
+/// The text of a file in a granted folder.
+///
+/// # Errors
+/// A sentence that says why it cannot be read.
+pub fn text(grants: &Grants, path: &str) -> Result<String, String> {
+    Opened::new(grants, grants.place(path)?)?.text()
+}
+
+/// Puts a text into a file that its owner alone may read, all of it or nothing; without a text the file goes away.
+///
+/// # Errors
+/// A sentence that says why the file is as it was.
+pub fn put(grants: &Grants, path: &str, text: Option<&str>) -> Result<(), String> {
+    let file = Changing::new(Opened::new(grants, grants.place_to_write(path)?)?, true)?;
+    match text {
+        Some(text) => file.replace_privately(text),
+        None => file.remove(),
+    }
+}
+
 /// Does something with files on a thread that may wait for a disk.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, String> + Send + 'static) -> Result<T, String> {
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(format!("it broke off: {error}")))
 }
 
 /// The argument `path` of a call, as policies look at it.
-fn path_argument(arguments: &Value, write: bool, absent: Option<&str>) -> Vec<PathArgument> {
+fn path_argument(grants: &Grants, arguments: &Value, write: bool, absent: Option<&str>) -> Vec<PathArgument> {
     let path = arguments.get("path").and_then(Value::as_str).or(absent);
-    path.map(|path| PathArgument { path: path.to_owned(), write }).into_iter().collect()
+    let long = |path: &str| grants.written_out(path).unwrap_or_else(|| path.to_owned());
+    path.map(|path| PathArgument { path: long(path), write }).into_iter().collect()
 }
 
 /// The name of a file as one line of text, whatever it is made of.

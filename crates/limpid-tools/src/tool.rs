@@ -69,6 +69,11 @@ pub trait Tool: Send + Sync {
         None
     }
 
+    /// Characters of a result that the model gets to read, when that is not the usual number.
+    fn result_chars(&self) -> Option<usize> {
+        None
+    }
+
     /// Calls that one message of the person allows, and what is said of one more.
     fn calls_a_message(&self) -> Option<(u32, &'static str)> {
         None

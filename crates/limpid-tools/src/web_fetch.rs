@@ -14,6 +14,9 @@ use crate::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 /// Characters that are returned at the least, usually and at most.
 const CHARS: (usize, usize, usize) = (100, 20_000, 50_000);
 
+/// Characters that what is said below a cut page takes at most.
+const NOTES: usize = 200;
+
 /// Gets a page of the web as text.
 #[derive(Clone)]
 pub struct WebFetch {
@@ -63,6 +66,10 @@ impl Tool for WebFetch {
 
     fn timeout(&self) -> Option<Duration> {
         Some(TIME + Duration::from_secs(1))
+    }
+
+    fn result_chars(&self) -> Option<usize> {
+        Some(CHARS.2 + NOTES)
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {

@@ -29,6 +29,8 @@ pub struct OfferedTool {
     pub name: String,
     /// How long one call may take.
     pub timeout: Duration,
+    /// Characters of its result that the model gets to read, when that is not the usual number (PICO-081).
+    pub result_chars: Option<usize>,
 }
 
 /// How far a turn may go.
@@ -263,7 +265,7 @@ impl Turn {
     }
 
     fn on_result(&mut self, id: &CallId, outcome: ToolOutcome) -> Vec<Effect> {
-        let cap = self.cap();
+        let cap = self.cap(self.tool_of(id));
         let State::Running { assistant, results, .. } = &mut self.state else { return Vec::new() };
         let open = assistant.calls.iter().zip(results).find(|(call, result)| call.id == *id && result.is_none());
         let Some((_, result)) = open else { return Vec::new() };
@@ -374,7 +376,7 @@ impl Turn {
             }
         };
         // Nothing ran, so nothing is kept to be read on in.
-        let cap = Cap { pointer: false, ..self.cap() };
+        let cap = Cap { pointer: false, ..self.cap(None) };
         Some(result_message(&call.id, ToolOutcome::Failed { error }, cap))
     }
 
@@ -396,9 +398,10 @@ impl Turn {
         named
     }
 
-    fn cap(&self) -> Cap {
+    fn cap(&self, tool: Option<&OfferedTool>) -> Cap {
         let pointer = self.start.tools.iter().any(|tool| tool.name == result::READ_ON);
-        Cap { chars: self.start.limits.result_chars, pointer }
+        let own = tool.and_then(|tool| tool.result_chars);
+        Cap { chars: own.unwrap_or(self.start.limits.result_chars), pointer }
     }
 
     fn planned(&self, call: &ToolCall) -> PlannedCall {
@@ -413,10 +416,14 @@ impl Turn {
     }
 
     fn timeout_of(&self, id: &CallId) -> Duration {
-        let State::Running { assistant, .. } = &self.state else { return Duration::ZERO };
-        let name = assistant.calls.iter().find(|call| call.id == *id).map(|call| call.name.as_str());
-        let tool = self.start.tools.iter().find(|tool| Some(tool.name.as_str()) == name);
-        tool.map_or(Duration::ZERO, |tool| tool.timeout)
+        self.tool_of(id).map_or(Duration::ZERO, |tool| tool.timeout)
+    }
+
+    /// The tool of a call that is under way.
+    fn tool_of(&self, id: &CallId) -> Option<&OfferedTool> {
+        let State::Running { assistant, .. } = &self.state else { return None };
+        let call = assistant.calls.iter().find(|call| call.id == *id)?;
+        self.start.tools.iter().find(|tool| tool.name == call.name)
     }
 }
 

@@ -10,7 +10,7 @@ const TOOLS: [&str; 2] = ["clock", "memory_store"];
 const LIMITS: Limits = Limits { calls_with_tools: 4, equal_batches: 3, result_chars: 60 };
 
 fn start() -> TurnStart {
-    let tool = |name: &str| OfferedTool { name: name.to_owned(), timeout: Duration::from_secs(30) };
+    let tool = |name: &str| OfferedTool { name: name.to_owned(), timeout: Duration::from_secs(30), result_chars: None };
     TurnStart { tools: TOOLS.map(tool).to_vec(), taken: [CallId::new("c0")].into(), limits: LIMITS, decision: None }
 }
 

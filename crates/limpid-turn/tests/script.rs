@@ -1,8 +1,8 @@
 //! Turns as scripts: each file of `turns/` is a turn, its snapshot beside it says what the machine asked for.
 //!
 //! A line is one event: `reply TEXT [| id:tool{arguments}]…`, `chunk TEXT`, `done ID TEXT`, `error ID TEXT`,
-//! `held ID WHY`, `yes ID`, `no ID`, `timer ID`, `steer TEXT`, `fail CLASS TEXT`, `cancel`. `tools NAME…`, `decides TOOL`, `taken ID…`, `limit N` and `cut N` set the
-//! turn up; lines that begin with `#` say what the file shows and which ids it proves.
+//! `held ID WHY`, `yes ID`, `no ID`, `timer ID`, `steer TEXT`, `fail CLASS TEXT`, `cancel`. `tools NAME…`, `decides TOOL`, `taken ID…`, `limit N`, `cut N` and
+//! `own TOOL N` set the turn up; lines that begin with `#` say what the file shows and which ids it proves.
 
 #![allow(clippy::unwrap_used)]
 
@@ -12,7 +12,7 @@ use std::time::Duration;
 use limpid_core::{CallId, FailureClass, Message, Role, ToolCall, Trust, message::unpaired};
 use limpid_turn::{Effect, Event, Finish, HeldCall, OfferedTool, Outcome, Reply, ToolOutcome, Turn, TurnStart, Why};
 
-// ARC-011 ARC-012 ARC-013 SEC-002 SEC-011 KAI-112 KAI-113 KAI-114 LES-034 LES-037 LES-140 LES-141 LES-144
+// ARC-011 ARC-012 ARC-013 SEC-002 SEC-011 KAI-112 KAI-113 KAI-114 LES-034 LES-037 LES-140 LES-141 LES-144 PICO-081
 #[test]
 fn scripted_turns() {
     insta::with_settings!({ snapshot_path => "turns", prepend_module_to_snapshot => false }, {
@@ -31,12 +31,21 @@ fn play(script: &str) -> String {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         match word {
             "tools" => {
-                let tool = |name: &str| OfferedTool { name: name.to_owned(), timeout: Duration::from_secs(30) };
+                let tool = |name: &str| OfferedTool {
+                    name: name.to_owned(),
+                    timeout: Duration::from_secs(30),
+                    result_chars: None,
+                };
                 start.tools = rest.split(' ').map(tool).collect();
             }
             "decides" => start.decision = Some(rest.to_owned()),
             "taken" => start.taken = rest.split(' ').map(CallId::new).collect(),
             "limit" => start.limits.calls_with_tools = rest.parse().unwrap(),
+            "own" => {
+                let (name, chars) = rest.split_once(' ').unwrap();
+                let tool = start.tools.iter_mut().find(|tool| tool.name == name).unwrap();
+                tool.result_chars = Some(chars.parse().unwrap());
+            }
             "cut" => start.limits.result_chars = rest.parse().unwrap(),
             _ => events.push((line, event(word, rest))),
         }

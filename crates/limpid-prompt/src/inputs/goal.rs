@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::TrustName;
+
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident, $case:literal { $($(#[$vdoc:meta])* $variant:ident),+ $(,)? }) => {
         $(#[$doc])*
@@ -101,6 +103,9 @@ pub struct GoalInput {
     pub artifacts: Vec<ArtifactInput>,
     /// What is left out of the lists for want of room (OLLM-075).
     pub more: MoreInput,
+    /// Who wrote the least trusted text that it was made from.
+    #[serde(skip_serializing_if = "TrustName::is_owner")]
+    pub trust: TrustName,
 }
 
 /// Entries of a goal that a prompt has no room for.

@@ -19,6 +19,13 @@ pub enum TrustName {
     Outside,
 }
 
+impl TrustName {
+    /// Whether it is the owner: what is not said otherwise.
+    pub(crate) fn is_owner(&self) -> bool {
+        *self == Self::Owner
+    }
+}
+
 impl From<TrustName> for Trust {
     fn from(name: TrustName) -> Self {
         match name {

@@ -50,6 +50,7 @@ impl Inner {
 
 fn goal_input(goal: &Goal) -> GoalInput {
     GoalInput {
+        trust: goal.trust().into(),
         id: goal.id().to_string(),
         description: goal.description().to_owned(),
         priority: match goal.priority() {

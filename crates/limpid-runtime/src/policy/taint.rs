@@ -10,7 +10,10 @@ pub(crate) fn window_trust(inputs: &Inputs, in_flight: &[Message]) -> Trust {
     let digests = inputs.digests.iter().map(|digest| digest.trust);
     let pin = inputs.pin.iter().map(|pin| pin.trust);
     let summary = inputs.summary.iter().map(|_| inputs.summary_trust);
-    let named = history.chain(digests).chain(pin).chain(summary).chain([inputs.user_trust]).map(Trust::from);
+    let beginning = inputs.changed.stored.iter().filter_map(|stored| stored.goal.as_ref());
+    let goals = inputs.goal.iter().chain(beginning).map(|goal| goal.trust);
+    let named =
+        history.chain(digests).chain(pin).chain(summary).chain(goals).chain([inputs.user_trust]).map(Trust::from);
     let running = in_flight.iter().map(|message| message.trust);
     named.chain(running).filter(|trust| trust.is_foreign()).fold(Trust::Owner, Trust::join)
 }
@@ -18,7 +21,7 @@ pub(crate) fn window_trust(inputs: &Inputs, in_flight: &[Message]) -> Trust {
 #[cfg(test)]
 mod tests {
     use limpid_core::Role;
-    use limpid_prompt::inputs::{Digest, HistoryMessage, Quoted, TrustName};
+    use limpid_prompt::inputs::{Digest, GoalInput, HistoryMessage, Quoted, TrustName};
 
     use super::*;
 
@@ -34,6 +37,7 @@ mod tests {
             },
             Inputs { digests: vec![Digest { trust: outside, ..Digest::default() }], ..Inputs::default() },
             Inputs { pin: Some(Quoted { trust: outside, ..Quoted::default() }), ..Inputs::default() },
+            Inputs { goal: Some(GoalInput { trust: outside, ..GoalInput::default() }), ..Inputs::default() },
             Inputs { summary: Some(String::new()), summary_trust: outside, ..Inputs::default() },
         ];
         for inputs in tainted {

@@ -10,6 +10,9 @@ use super::{Tool, ToolParts};
 use crate::config::FilesConfig;
 use crate::home::Home;
 
+/// How prompts call the folder of a skill, wherever it stands (KAI-024).
+const SKILLS: &str = "~/skills";
+
 /// The tools in the order in which they are declared.
 pub(super) fn tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     files::tools(&Arc::new(grants(parts.home, &parts.config.files)))
@@ -23,7 +26,9 @@ pub(crate) fn grants(home: &Home, config: &FilesConfig) -> Grants {
         Root { folder: folder.clone(), write, trust }
     };
     let skills = [own(home.skills()), own(home.builtin_skills())];
+    let all_skills = [home.workspace_skills(), home.skills(), home.builtin_skills()];
     let write = config.grants.iter().map(|folder| granted(folder, true));
     let read = config.read.iter().map(|folder| granted(folder, false));
-    skills.into_iter().chain(write).chain(read).fold(Grants::new(home.workspace()), Grants::with)
+    let grants = skills.into_iter().chain(write).chain(read).fold(Grants::new(home.workspace()), Grants::with);
+    grants.with_short(SKILLS, all_skills)
 }

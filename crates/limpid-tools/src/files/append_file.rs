@@ -54,7 +54,7 @@ impl Tool for AppendFile {
     }
 
     fn paths(&self, arguments: &Value) -> Vec<PathArgument> {
-        path_argument(arguments, true, None)
+        path_argument(&self.grants, arguments, true, None)
     }
 
     async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {

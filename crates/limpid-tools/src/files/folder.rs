@@ -4,12 +4,15 @@ use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt as _};
+use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt as _, Permissions};
 
 use super::grants::{Grants, Place};
 
 /// Bytes of a file that are read at most.
 const MAX_BYTES: u64 = 8 * 1024 * 1024;
+
+/// Bytes of a file up to which adding to it writes it anew.
+const WRITTEN_ANEW: u64 = 1024 * 1024;
 
 /// `O_NONBLOCK`: whoever opens a named pipe does not wait for its other end.
 #[cfg(target_os = "linux")]
@@ -142,8 +145,26 @@ impl<'a> Changing<'a> {
 
     /// Puts a text in the place of whatever the file holds: all of it or nothing. The file keeps its mode.
     pub(super) fn replace(&self, text: &str) -> Result<(), String> {
+        let mode = self.folder.metadata(&self.name).ok().map(|about| about.permissions());
+        self.replace_with_mode(text.as_bytes(), mode)
+    }
+
+    /// The same, and nobody but its owner may read the file from then on.
+    pub(super) fn replace_privately(&self, text: &str) -> Result<(), String> {
+        self.replace_with_mode(text.as_bytes(), private())
+    }
+
+    /// Takes the file away; that there is none is as good.
+    pub(super) fn remove(&self) -> Result<(), String> {
+        match self.folder.remove_file(&self.name) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(self.opened.trouble(&error)),
+            _ => Ok(()),
+        }
+    }
+
+    fn replace_with_mode(&self, bytes: &[u8], mode: Option<Permissions>) -> Result<(), String> {
         let (new, file) = self.beside()?;
-        let written = self.fill(file, text).and_then(|()| self.folder.rename(&new, &self.folder, &self.name));
+        let written = fill(file, bytes, mode).and_then(|()| self.folder.rename(&new, &self.folder, &self.name));
         written.map_err(|error| {
             // What cannot be removed now is no worse than what went wrong before.
             let _ = self.folder.remove_file(&new);
@@ -151,20 +172,35 @@ impl<'a> Changing<'a> {
         })
     }
 
-    /// Adds a text to the end of the file, or makes it; tells how many bytes it has then.
+    /// Adds a text to the end of the file, or makes it; tells how many bytes it has then. Up to a size the file is
+    /// written anew, so that no crash leaves half a text in it.
     pub(super) fn append(&self, text: &str) -> Result<u64, String> {
         let mut options = OpenOptions::new();
-        options.append(true).create(true).custom_flags(NO_WAIT);
-        let mut file = self.folder.open_with(&self.name, &options).map_err(|error| self.opened.trouble(&error))?;
+        options.read(true).append(true).custom_flags(NO_WAIT);
+        let mut file = match self.folder.open_with(&self.name, &options) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                self.replace_with_mode(text.as_bytes(), None)?;
+                return Ok(text.len() as u64);
+            }
+            Err(error) => return Err(self.opened.trouble(&error)),
+        };
         let before = file.metadata().map_err(|error| self.opened.trouble(&error))?;
         if !before.is_file() {
             return Err(format!("`{}` is no regular file", self.opened.place.asked));
         }
-        let added = file.write_all(text.as_bytes()).and_then(|()| file.sync_data());
-        if let Err(error) = added {
-            // A full disk must not leave half a text behind.
-            let _ = file.set_len(before.len());
-            return Err(self.opened.trouble(&error));
+        if before.len() <= WRITTEN_ANEW {
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes).map_err(|error| self.opened.trouble(&error))?;
+            bytes.extend_from_slice(text.as_bytes());
+            self.replace_with_mode(&bytes, Some(before.permissions()))?;
+        } else {
+            let added = file.write_all(text.as_bytes()).and_then(|()| file.sync_data());
+            if let Err(error) = added {
+                // A full disk must not leave half a text behind.
+                let _ = file.set_len(before.len());
+                return Err(self.opened.trouble(&error));
+            }
         }
         Ok(before.len() + text.len() as u64)
     }
@@ -185,12 +221,23 @@ impl<'a> Changing<'a> {
         }
         Err(format!("`{}`: its folder is full of unfinished copies", self.opened.place.asked))
     }
+}
 
-    fn fill(&self, mut file: File, text: &str) -> io::Result<()> {
-        if let Ok(about) = self.folder.metadata(&self.name) {
-            file.set_permissions(about.permissions())?;
-        }
-        file.write_all(text.as_bytes())?;
-        file.sync_data()
+fn fill(mut file: File, bytes: &[u8], mode: Option<Permissions>) -> io::Result<()> {
+    if let Some(mode) = mode {
+        file.set_permissions(mode)?;
     }
+    file.write_all(bytes)?;
+    file.sync_data()
+}
+
+/// Reading and writing for the owner, nothing for anybody else.
+fn private() -> Option<Permissions> {
+    #[cfg(unix)]
+    {
+        use cap_std::fs::PermissionsExt as _;
+        Some(Permissions::from_mode(0o600))
+    }
+    #[cfg(not(unix))]
+    None
 }

@@ -9,6 +9,8 @@ use limpid_core::Trust;
 pub struct Grants {
     workspace: Root,
     others: Vec<Root>,
+    /// Names that stand for the first of some folders that has what is asked for.
+    short: Vec<(String, Vec<PathBuf>)>,
 }
 
 /// One granted folder.
@@ -36,13 +38,24 @@ pub struct Place<'a> {
 impl Grants {
     /// The workspace and nothing else: the default (LES-137).
     pub fn new(workspace: impl Into<PathBuf>) -> Self {
-        Self { workspace: Root { folder: workspace.into(), write: true, trust: Trust::File }, others: Vec::new() }
+        Self {
+            workspace: Root { folder: workspace.into(), write: true, trust: Trust::File },
+            others: Vec::new(),
+            short: Vec::new(),
+        }
     }
 
     /// Grants a folder besides.
     #[must_use]
     pub fn with(mut self, root: Root) -> Self {
         self.others.push(root);
+        self
+    }
+
+    /// Lets `name` stand for folders that are granted: a path that begins with it is looked for in each, in order.
+    #[must_use]
+    pub fn with_short(mut self, name: impl Into<String>, folders: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.short.push((name.into(), folders.into_iter().collect()));
         self
     }
 
@@ -75,6 +88,9 @@ impl Grants {
         if path.trim().is_empty() {
             return Err("`path` must not be blank".to_owned());
         }
+        if let Some(long) = self.written_out(path) {
+            return self.place(&long);
+        }
         // A shell would read it as the home folder, and that is what whoever writes it means.
         if path.starts_with('~') {
             return Err(self.outside(path));
@@ -92,6 +108,15 @@ impl Grants {
         };
         let way = if way.as_os_str().is_empty() { PathBuf::from(".") } else { way };
         Ok(Place { root, path: way, asked: path.to_owned() })
+    }
+
+    /// A path that begins with a short name, as it is without; none when it begins with no such name.
+    pub(super) fn written_out(&self, path: &str) -> Option<String> {
+        let inside = |name: &str| path.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        let (rest, folders) = self.short.iter().find_map(|(name, folders)| Some((inside(name)?, folders)))?;
+        let mut long = folders.iter().map(|folder| folder.join(rest.trim_start_matches('/')));
+        let found = long.clone().find(|path| path.exists()).or_else(|| long.next());
+        found.map(|path| path.display().to_string())
     }
 
     /// The place of something that is to be changed.
@@ -164,6 +189,28 @@ mod tests {
             Err(error) => format!("{path}: {error}"),
         });
         insta::assert_snapshot!(told.join("\n"));
+    }
+
+    // KAI-024
+    #[test]
+    fn a_short_name_stands_for_the_first_folder_that_has_the_file() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = |name: &str| home.path().join(name);
+        for file in ["own/tea/a.md", "builtin/tea/b.md"] {
+            let path = folder(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "x").unwrap();
+        }
+        let root = |name: &str| Root { folder: folder(name), write: false, trust: Trust::File };
+        let grants = Grants::new(folder("workspace")).with(root("own")).with(root("builtin"));
+        let grants = grants.with_short("~/skills", [folder("own"), folder("builtin")]);
+        let root_of = |path: &str| grants.place(path).map(|place| place.root.folder.clone());
+        assert_eq!(root_of("~/skills/tea/a.md"), Ok(folder("own")));
+        assert_eq!(root_of("~/skills/tea/b.md"), Ok(folder("builtin")));
+        assert_eq!(root_of("~/skills/tea/none.md"), Ok(folder("own")));
+        for outside in ["~/skills-2/a", "~/.ssh/id_rsa", "~/skills/../../secret"] {
+            assert!(root_of(outside).unwrap_err().contains("outside of the granted folders"), "{outside}");
+        }
     }
 
     // PICO-031

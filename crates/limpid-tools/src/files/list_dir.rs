@@ -57,7 +57,7 @@ impl Tool for ListDir {
     }
 
     fn paths(&self, arguments: &Value) -> Vec<PathArgument> {
-        path_argument(arguments, false, Some(HERE))
+        path_argument(&self.grants, arguments, false, Some(HERE))
     }
 
     async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {

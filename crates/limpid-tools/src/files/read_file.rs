@@ -55,7 +55,7 @@ impl Tool for ReadFile {
     }
 
     fn paths(&self, arguments: &Value) -> Vec<PathArgument> {
-        path_argument(arguments, false, None)
+        path_argument(&self.grants, arguments, false, None)
     }
 
     async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {

@@ -92,10 +92,19 @@ pub enum MemoryCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Undo an event of the history
+    /// Show what the agent changed in MEMORY.md, the notes and the files that prompts quote
+    Files {
+        /// One file, as it is called from the workspace: `memory/MEMORY.md`
+        path: Option<String>,
+        /// Print JSON, with what each file said before and after
+        #[arg(long)]
+        json: bool,
+    },
+    /// Undo an event of the history, or a change of a file
     Undo {
-        /// Its number
-        event: i64,
+        /// Its number: `12`, or `f12` of a file
+        #[arg(value_name = "NUMBER")]
+        event: String,
     },
     /// List what memories added to the soul, and what the agent proposes
     Promotions {

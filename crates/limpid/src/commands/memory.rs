@@ -4,7 +4,7 @@ mod shown;
 
 use limpid_core::{Category, MemoryId};
 use limpid_runtime::Agent;
-use limpid_store::{Listed, MemoryEventId, MemoryRef, PromotionId};
+use limpid_store::{FileVersionId, Listed, MemoryEventId, MemoryRef, PromotionId};
 
 use crate::cli::MemoryCommand;
 use crate::failure::{ExitStatus, Failure};
@@ -20,7 +20,9 @@ const SOURCE: &str = "command line";
 pub async fn run(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
     use MemoryCommand::*;
     match command {
-        List { .. } | Show { .. } | Search { .. } | History { .. } | Promotions { .. } => look(agent, command).await,
+        List { .. } | Show { .. } | Search { .. } | History { .. } | Files { .. } | Promotions { .. } => {
+            look(agent, command).await
+        }
         Promote { .. } | Approve { .. } | Refuse { .. } | Unpromote { .. } => promote(agent, command).await,
         _ => change(agent, command).await,
     }
@@ -53,6 +55,11 @@ async fn look(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
             };
             let Listed { rows, broken } = agent.memory_history(id).await?;
             shown::events(agent, &rows, *json)?;
+            super::tell_broken(&broken);
+        }
+        MemoryCommand::Files { path, json } => {
+            let Listed { rows, broken } = agent.file_history(path.as_deref()).await?;
+            shown::files(agent, &rows, *json)?;
             super::tell_broken(&broken);
         }
         _ => {
@@ -107,14 +114,30 @@ async fn change(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
             agent.forget(&which).await?;
             output::tell("Forgotten.");
         }
-        MemoryCommand::Undo { event } => match agent.undo(MemoryEventId(*event)).await? {
-            Some(memory) => output::tell(&format!("Undone: {} is as it was.", memory.key)),
-            None => output::tell("Undone: the memory is gone, as it was before."),
-        },
+        MemoryCommand::Undo { event } => undo(agent, event).await?,
         _ => {
             let count = agent.reindex_memories().await?;
             output::tell(&format!("The index has {count} memories."));
         }
+    }
+    Ok(())
+}
+
+async fn undo(agent: &Agent, number: &str) -> Result<(), Failure> {
+    let (of_file, digits) = number.strip_prefix('f').map_or((false, number), |digits| (true, digits));
+    let Ok(id) = digits.parse() else {
+        return Err(Failure::new(ExitStatus::Usage, format!("there is no event {number}"))
+            .advise("`limpid memory history` shows numbers, `limpid memory files` those of files."));
+    };
+    if of_file {
+        let version = agent.undo_file(FileVersionId(id), SOURCE).await?;
+        let done = if version.after.is_some() { "is as it was" } else { "is gone, as it was before" };
+        output::tell(&format!("Undone: {} {done}.", version.path));
+        return Ok(());
+    }
+    match agent.undo(MemoryEventId(id)).await? {
+        Some(memory) => output::tell(&format!("Undone: {} is as it was.", memory.key)),
+        None => output::tell("Undone: the memory is gone, as it was before."),
     }
     Ok(())
 }
