@@ -11,6 +11,7 @@ mod words;
 use crate::memory::Memory;
 
 pub use passage::{Passage, Place, RankedPassage, rank_passages};
+use words::words_like;
 pub use words::{MAX_QUERY_WORDS, plain_words, query_words, stem, text_words};
 
 /// Points that a reinforcement gives.
@@ -61,7 +62,7 @@ pub fn index_words(memory: &Memory) -> Vec<String> {
 /// Puts the memories that answer a query in order, the best first; those that hold none of its words are left out.
 pub fn rank(corpus: &Corpus, memories: Vec<Memory>, now_ms: i64) -> Vec<Ranked> {
     let passage = |memory: Memory| Passage {
-        words: index_words(&memory),
+        words: [&memory.key, &memory.content].into_iter().flat_map(|text| words_like(text, &corpus.holding)).collect(),
         said_ms: Some(memory.created_ms),
         score: memory.score,
         touched_ms: memory.updated_ms,

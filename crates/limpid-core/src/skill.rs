@@ -11,7 +11,7 @@ pub const MAX_DESCRIPTION: usize = 1024;
 
 /// Words that call a command of the program's own when they follow a slash (SUR-015); no skill may have one as its name
 /// (KAI-100).
-pub const COMMANDS: [&str; 21] = [
+pub const COMMANDS: [&str; 22] = [
     "mode",
     "profile",
     "model",
@@ -33,6 +33,7 @@ pub const COMMANDS: [&str; 21] = [
     "quit",
     "exit",
     "skills",
+    "group",
 ];
 
 /// The name of a skill: letters, digits and single hyphens between them. Names that differ only in case are the same

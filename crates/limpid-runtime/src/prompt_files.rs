@@ -52,7 +52,7 @@ impl PromptFiles {
         let mut names = self.names();
         if !all {
             names.retain(|name| real(&self.workspace.join(name)).is_some_and(|real| written.contains(&real.as_str())));
-            names.extend(written.iter().filter_map(|written| self.name_of(Path::new(written))));
+            names.extend(written.iter().filter_map(|written| name_of(&facts.folder, written)));
         }
         let texts: BTreeMap<String, Option<String>> =
             names.into_iter().map(|name| (self.read(&name), name)).map(|(text, name)| (name, text)).collect();
@@ -145,13 +145,12 @@ impl PromptFiles {
         });
         top.into_iter().chain(notes).chain(memory.iter().cloned()).filter(|name| is_quoted(name)).collect()
     }
+}
 
-    /// The name of a file that prompts would quote.
-    fn name_of(&self, real_path: &Path) -> Option<String> {
-        let workspace = self.workspace.canonicalize().ok()?;
-        let name = real_path.strip_prefix(workspace).ok()?.to_str()?;
-        is_quoted(name).then(|| name.to_owned())
-    }
+/// The name of a file that prompts would quote; `workspace` is the folder with every link followed.
+fn name_of(workspace: &str, path: &str) -> Option<String> {
+    let name = Path::new(path).strip_prefix(workspace).ok()?.to_str()?;
+    is_quoted(name).then(|| name.to_owned())
 }
 
 /// Whether prompts quote a file of the workspace.

@@ -237,7 +237,7 @@ impl Turn {
         let calls = self.named(vec![call]);
         let done = ToolOutcome::Done { text: "decided".to_owned(), trust: Trust::Owner, boundary: None };
         let results: Vec<Message> =
-            calls.iter().map(|call| result_message(&call.id, done.clone(), self.cap())).collect();
+            calls.iter().map(|call| result_message(&call.id, done.clone(), self.cap(None))).collect();
         let assistant = Message { calls, ..Message::new(Role::Assistant, text) };
         let mut effects = vec![self.store(std::iter::once(assistant).chain(results).collect())];
         effects.extend(self.end(Outcome::Answered { finish }));

@@ -11,6 +11,14 @@ pub fn text_words(text: &str) -> Vec<String> {
     words_of(text, Use::Index).into_iter().map(stem).collect()
 }
 
+/// The words of a text as [`text_words`] gives them, except that a word which can be none of `sought` keeps its form:
+/// finding stems takes longer than all the rest.
+pub(super) fn words_like(text: &str, sought: &[(String, u64)]) -> Vec<String> {
+    // A stem begins as its word does.
+    let may_be = |word: &str| sought.iter().any(|(stem, _)| stem.bytes().next() == word.bytes().next());
+    words_of(text, Use::Index).into_iter().map(|word| if may_be(&word) { stem(word) } else { word }).collect()
+}
+
 /// The words of a text as they stand there, in its order.
 pub fn plain_words(text: &str) -> Vec<String> {
     words_of(text, Use::Query)
@@ -53,7 +61,7 @@ fn words_of(text: &str, purpose: Use) -> Vec<String> {
     let mut words = Vec::new();
     let mut run: Vec<char> = Vec::new();
     let mut kind = None;
-    for c in folded(text).chain([' ']) {
+    for c in folded(text).chars().chain([' ']) {
         let next = if is_cjk(c) { Some(Script::Pairs) } else { c.is_alphanumeric().then_some(Script::Words) };
         if next != kind {
             match kind {
@@ -99,8 +107,11 @@ fn push_pairs(run: &[char], purpose: Use, words: &mut Vec<String>) {
 
 /// Lower case, compatibility forms made plain, accents off. Only the accents of Latin, Greek and Cyrillic go: in
 /// other scripts a mark makes another letter.
-fn folded(text: &str) -> impl Iterator<Item = char> + '_ {
-    text.nfkd().filter(|c| !matches!(c, '\u{300}'..='\u{36f}')).nfc().flat_map(char::to_lowercase)
+fn folded(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    text.nfkd().filter(|c| !matches!(c, '\u{300}'..='\u{36f}')).nfc().flat_map(char::to_lowercase).collect()
 }
 
 fn is_web_address(piece: &str) -> bool {

@@ -18,8 +18,8 @@ const RESULTS: usize = 10;
 /// Memories that one query returns at most.
 const MOST_RESULTS: usize = 50;
 
-/// Memories that are ranked; more than a person's store has for any sensible query.
-const CANDIDATES: u32 = 500;
+/// Memories that are ranked: of those that hold a word, the ones whose words are worth most.
+const CANDIDATES: u32 = 100;
 
 /// Queries that one message of the person allows (KOSHI-022).
 const QUERIES: u32 = 3;

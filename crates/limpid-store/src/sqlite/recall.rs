@@ -1,5 +1,7 @@
 //! Memories that hold words of a query.
 
+use std::cmp::Reverse;
+
 use limpid_core::recall::Corpus;
 use rusqlite::{OptionalExtension, named_params};
 
@@ -15,9 +17,11 @@ const LARGE: u64 = 1000;
 /// Of so many memories at most one may hold a word that selects, in a large store (KOSHI-024: 2 %).
 const RARE: u64 = 50;
 
-/// Memories that one word selects at most, the newest: all that hold a rare one among a million, and enough of those
-/// that hold a common one where no other word is left to tell them apart.
-const MOST: u32 = 20_000;
+/// Memories that one rare word selects at most, the newest: all that hold it among a million.
+const MOST_RARE: u32 = 20_000;
+
+/// Memories that one common word selects at most, the newest, where no rarer word is left to tell them apart.
+const MOST_COMMON: u32 = 5_000;
 
 /// Memories that hold a word of the query, with the counts that the ranker needs.
 ///
@@ -34,9 +38,10 @@ pub(super) fn candidates(tx: &Tx<'_>, words: &[String], limit: u32) -> Outcome<C
     let any_rare = held().any(|(_, count)| rare(*count));
     let selecting = held().filter(|(_, count)| !any_rare || rare(*count));
     let selecting = selecting.map(|(word, count)| (word.clone(), corpus.worth(*count))).collect();
+    let most = if any_rare { MOST_RARE } else { MOST_COMMON };
     let mut found = Candidates { memories: Vec::new(), corpus, broken: Vec::new() };
     let mut statement = tx.sql.prepare_cached("SELECT * FROM memory WHERE owner = ? AND id = ?")?;
-    for id in promising(tx, selecting, limit as usize)? {
+    for id in promising(tx, selecting, most, limit as usize)? {
         let listed = row::list(&mut statement, (tx.owner, id), "memory", "id", memory)?;
         found.memories.extend(listed.rows);
         found.broken.extend(listed.broken);
@@ -44,8 +49,8 @@ pub(super) fn candidates(tx: &Tx<'_>, words: &[String], limit: u32) -> Outcome<C
     Ok(found)
 }
 
-/// The memories whose words are worth most together, the newest of equals first.
-fn promising(tx: &Tx<'_>, words: Vec<(String, f64)>, limit: usize) -> Outcome<Vec<i64>> {
+/// The memories whose words are worth most together, of equals the newest; of each word the `most` newest are looked at.
+fn promising(tx: &Tx<'_>, words: Vec<(String, f64)>, most: u32, limit: usize) -> Outcome<Vec<i64>> {
     // One index holds the words of all owners; a join for each match costs more than the search itself.
     let alone: bool = tx
         .sql
@@ -60,20 +65,23 @@ fn promising(tx: &Tx<'_>, words: Vec<(String, f64)>, limit: usize) -> Outcome<Ve
     })?;
     let mut held: Vec<(i64, f64)> = Vec::new();
     for (word, worth) in words {
-        let params = named_params! { ":word": quoted(&word), ":owner": tx.owner, ":most": MOST };
+        let params = named_params! { ":word": quoted(&word), ":owner": tx.owner, ":most": most };
         let mut rows = statement.query(params)?;
         while let Some(row) = rows.next()? {
             held.push((row.get(0)?, worth));
         }
     }
-    held.sort_unstable_by_key(|(id, _)| std::cmp::Reverse(*id));
+    // A few runs that are in order already, which a stable sort only merges.
+    held.sort_by_key(|(id, _)| Reverse(*id));
     held.dedup_by(|next, first| {
         let same = next.0 == first.0;
         first.1 += if same { next.1 } else { 0.0 };
         same
     });
-    held.sort_by(|a, b| b.1.total_cmp(&a.1));
-    held.truncate(limit);
+    if held.len() > limit {
+        held.select_nth_unstable_by(limit, |a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+        held.truncate(limit);
+    }
     Ok(held.into_iter().map(|(id, _)| id).collect())
 }
 

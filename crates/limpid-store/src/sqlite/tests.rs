@@ -335,3 +335,29 @@ async fn a_torn_last_record_of_a_goal_log_is_told_and_the_log_goes_on() {
     store.append_goal_log(&id, GoalAppend { after: 2, records: vec![record("g2")] }).await.unwrap();
     assert_eq!(store.goal_log(&id).await.unwrap().records, [record("g1"), record("g2")]);
 }
+
+// KOSHI-024
+#[tokio::test]
+async fn words_that_were_stored_before_they_were_counted_are_counted() {
+    let (_folder, path) = folder();
+    let store = open(&path).unwrap();
+    for (key, content) in [("a", "tea tea in Berlin"), ("b", "tea")] {
+        store.store_memory(memory(Some(key), content, 1)).await.unwrap();
+    }
+    let sql = raw(&path);
+    let counts = || -> Vec<String> {
+        let every = "SELECT owner || word || memories FROM memory_word
+                     UNION ALL SELECT owner || memories || ' ' || words FROM memory_total ORDER BY 1";
+        let mut statement = sql.prepare(every).unwrap();
+        statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+    };
+    let counted = counts();
+    assert!(counted.contains(&"ownertea2".to_owned()), "{counted:?}");
+    sql.execute_batch(
+        "DROP TABLE memory_word; DROP TABLE memory_total; DROP TRIGGER memory_adds; DROP TRIGGER memory_changes;
+         DROP TRIGGER memory_goes; CREATE INDEX memory_by_words ON memory (owner, words);",
+    )
+    .unwrap();
+    sql.execute_batch(include_str!("../../migrations/0012_memory_words.sql")).unwrap();
+    assert_eq!(counts(), counted);
+}
