@@ -105,11 +105,10 @@ impl PromptFiles {
     }
 
     async fn record(&self, name: &str, before: Option<String>, now: Option<String>, by: &By) -> Result<(), AgentError> {
-        let after = now.as_ref().map(|now| self.keeper.clean(with_heading(name, before.is_none(), now)));
         // What cannot be read as text is left as it is.
-        if after.is_some() {
-            self.write(name, after.as_deref())?;
-        }
+        let change = |text: &str| self.keeper.clean(with_heading(name, before.is_none(), text));
+        let revise = |_| files::revise(&self.grants, name, change).map_err(AgentError::Invalid);
+        let after = now.map(revise).transpose()?;
         let news = added(before.as_deref().unwrap_or_default(), after.as_deref().unwrap_or_default());
         let new = NewFileVersion {
             path: name.to_owned(),

@@ -48,6 +48,18 @@ pub fn text(grants: &Grants, path: &str) -> Result<String, String> {
     Opened::new(grants, grants.place(path)?)?.text()
 }
 
+/// Makes of a file's text what `change` makes of it, while no other tool changes the file, and lets its owner alone read
+/// it from then on. Returns what it says then.
+///
+/// # Errors
+/// A sentence that says why the file is as it was.
+pub fn revise(grants: &Grants, path: &str, change: impl FnOnce(&str) -> String) -> Result<String, String> {
+    let file = Changing::new(Opened::new(grants, grants.place_to_write(path)?)?, false)?;
+    let text = change(&file.text()?);
+    file.replace_privately(&text)?;
+    Ok(text)
+}
+
 /// Puts a text into a file that its owner alone may read, all of it or nothing; without a text the file goes away.
 ///
 /// # Errors

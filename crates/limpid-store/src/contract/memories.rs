@@ -119,7 +119,7 @@ pub async fn every_change_can_be_undone(bench: &Bench) {
 // KOSHI-024 LES-058
 pub async fn counts_of_words_follow_every_change(bench: &Bench) {
     let (store, other) = (bench.store.as_ref(), bench.other.as_ref());
-    let counts = async |store: &dyn crate::Store| {
+    let counts = async |store: &dyn Store| {
         let corpus = store.candidates(&query_words("tea berlin kyoto"), 9).await.unwrap().corpus;
         let holding: Vec<u64> = corpus.holding.iter().map(|(_, count)| *count).collect();
         (corpus.documents, corpus.words, holding)

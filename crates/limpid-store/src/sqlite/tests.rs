@@ -358,6 +358,6 @@ async fn words_that_were_stored_before_they_were_counted_are_counted() {
          DROP TRIGGER memory_goes; CREATE INDEX memory_by_words ON memory (owner, words);",
     )
     .unwrap();
-    sql.execute_batch(include_str!("../../migrations/0012_memory_words.sql")).unwrap();
+    sql.execute_batch(include_str!("../../migrations/0017_memory_words.sql")).unwrap();
     assert_eq!(counts(), counted);
 }
