@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::failure::classify;
@@ -55,6 +56,7 @@ impl Database {
             let connection = Connection::open(&self.path)?;
             connection.busy_timeout(self.busy_timeout)?;
             connection.pragma_update(None, "query_only", true)?;
+            keep_statements(&connection)?;
             Ok(connection)
         };
         open().map_err(|error| classify(&error, &self.path))
@@ -71,9 +73,11 @@ impl Database {
         connection.pragma_update(None, "journal_mode", "wal")?;
         connection.pragma_update(None, "synchronous", "full")?;
         connection.pragma_update(None, "foreign_keys", true)?;
+        // What a savepoint remembers stays out of the file system.
+        connection.pragma_update(None, "temp_store", "memory")?;
         connection.pragma_update(None, "journal_size_limit", 16 * 1024 * 1024)?;
         self.migrate(&mut connection)?;
-        connection.set_prepared_statement_cache_capacity(128);
+        keep_statements(&connection)?;
         Ok(connection)
     }
 
@@ -107,6 +111,14 @@ impl Database {
             Err(_) => Err(StoreError::Corrupt { path: path(), detail: format!("schema version {found}") }.into()),
         }
     }
+}
+
+/// Lets every statement be compiled once a connection: room for all of them, and plans that do not hang on the values
+/// bound to them (else a statement on a table with a partial index is compiled anew each time that it runs).
+fn keep_statements(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_prepared_statement_cache_capacity(256);
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(())
 }
 
 /// Makes the file with mode 0600 in a folder of mode 0700 (SEC-033); what is there already keeps its mode. SQLite

@@ -113,7 +113,7 @@ pub(super) fn write_batch(connection: &Connection, batch: Vec<Work>, database: &
 
 fn commit_all(
     connection: &Connection,
-    batch: &mut impl Iterator<Item = Work>,
+    batch: &mut impl ExactSizeIterator<Item = Work>,
     done: &mut Vec<Done>,
     database: &Database,
 ) -> Result<(), StoreError> {
@@ -122,6 +122,19 @@ fn commit_all(
         Err(error) => Err(classify(&error, &database.path)),
     };
     execute("BEGIN IMMEDIATE")?;
+    if batch.len() == 1 {
+        // Alone it needs no savepoint: what fails leaves nothing of the transaction.
+        let failed = batch.next().and_then(|work| {
+            let one = work(Ok(connection));
+            let failed = one.failed.clone();
+            done.push(one);
+            failed
+        });
+        return match failed {
+            Some(error) => Err(error),
+            None => execute("COMMIT"),
+        };
+    }
     for work in batch {
         execute("SAVEPOINT one")?;
         let one = work(Ok(connection));
