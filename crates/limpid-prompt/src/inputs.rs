@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use agent::{ModelInfo, PlatformInfo, TimeInfo, ToolInput, ToolProtocolName, ToolReach, UiMode};
+pub use agent::{ArgumentSchema, ModelInfo, PlatformInfo, TimeInfo, ToolInput, ToolProtocolName, ToolReach, UiMode};
 pub use changed::{ChangedInput, StoredInput};
 pub use goal::{
     ArtifactAction, ArtifactInput, ArtifactType, CheckpointInput, CheckpointStatus, DecisionInput, GoalInput,

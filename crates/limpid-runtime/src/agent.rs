@@ -21,6 +21,7 @@ use tokio::sync::{RwLock, broadcast};
 
 use crate::bus::{Bus, BusEvent};
 use crate::config::Config;
+use crate::counting::Observed;
 use crate::error::AgentError;
 use crate::home::Home;
 use crate::inbox::kept_token;
@@ -119,6 +120,7 @@ pub(crate) struct Inner {
     pub(crate) prompts: Prompts,
     pub(crate) redactor: Redactor,
     pub(crate) keeper: Keeper,
+    pub(crate) observed: Observed,
     pub(crate) waker: Arc<Waker>,
     pub(crate) notifiers: Notifiers,
     /// Who holds this process's leases.
@@ -192,6 +194,7 @@ impl Agent {
             prompts: Prompts::new(options.home.clone()),
             redactor,
             keeper,
+            observed: Observed::default(),
             waker,
             notifiers,
             holder: process::holder(&hex(&*options.ids)),

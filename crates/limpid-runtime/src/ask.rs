@@ -11,7 +11,9 @@ use futures_util::StreamExt;
 use limpid_core::{FailureClass, RequestId, Trust};
 use limpid_model::chain::{Chain, ChainEvent, MakeAsk};
 use limpid_model::{ModelCard, ModelError, ModelEvent, Prepared, ReplyForm, ToolUse};
+use limpid_prompt::Prompt;
 use limpid_store::TurnWrite;
+use limpid_turn::window::Ledger;
 use limpid_turn::{Effect, Event};
 use tokio_util::sync::CancellationToken;
 
@@ -44,33 +46,49 @@ struct Sent {
     id: RequestId,
     card: ModelCard,
     trust: Trust,
+    /// Its tokens by the plain estimate.
+    estimate: Option<u64>,
+}
+
+/// A prompt that is rendered and fits, of a turn whose first request is not sent yet.
+pub(crate) struct First {
+    /// The model that it is for.
+    pub(crate) model: String,
+    pub(crate) prompt: Arc<Prompt>,
+    pub(crate) ledger: Ledger,
 }
 
 impl Driver<'_> {
     /// Asks the models in their order until one answers, and gives the machine what came of it.
     pub(crate) async fn ask(&mut self, round: u32, demand: Demand) -> Result<Vec<Effect>, AgentError> {
         loop {
-            self.look_at_goal().await?;
+            let first = self.first.take();
+            if first.is_none() {
+                self.look_at_goal().await?;
+            }
             let inner = Arc::clone(&self.worker.inner);
             match inner.may_ask(spender_of(&self.path), Some(&self.path), Some(&self.id)).await {
                 Ok(()) => {}
                 Err(AgentError::Model(error)) => return self.failed(None, Answer::default(), error).await,
                 Err(error) => return Err(error),
             }
-            let size = match self.make_room().await {
-                Ok(ledger) => ledger.total(),
-                Err(AgentError::Model(error)) => return self.failed(None, Answer::default(), error).await,
-                Err(error) => return Err(error),
+            let size = match &first {
+                Some(first) => first.ledger.total(),
+                None => match self.make_room().await {
+                    Ok(ledger) => ledger.total(),
+                    Err(AgentError::Model(error)) => return self.failed(None, Answer::default(), error).await,
+                    Err(error) => return Err(error),
+                },
             };
-            if let Some(effects) = self.ask_chain(round, demand, size).await? {
+            let recipe = Recipe { first: first.map(Arc::new), ..self.recipe(demand).await? };
+            if let Some(effects) = self.ask_chain(round, recipe, size).await? {
                 return Ok(effects);
             }
         }
     }
 
     /// Asks the models in their order; none when the request was too large for its provider and a smaller one is next.
-    async fn ask_chain(&mut self, round: u32, demand: Demand, size: usize) -> Result<Option<Vec<Effect>>, AgentError> {
-        let recipe = self.recipe(demand).await?;
+    async fn ask_chain(&mut self, round: u32, recipe: Recipe, size: usize) -> Result<Option<Vec<Effect>>, AgentError> {
         let chain = Chain::new(self.models.clone(), self.worker.inner.retry, Arc::clone(&self.worker.inner.pause));
         let make: Arc<MakeAsk> = Arc::new(move |card: &ModelCard| recipe.ask(card));
         let cancel = CancellationToken::new();
@@ -155,6 +173,7 @@ impl Driver<'_> {
             sampling: inner.sampling(),
             tools,
             reply,
+            first: None,
             conversation: Some(self.worker.conversation.to_string()),
         })
     }
@@ -172,7 +191,7 @@ impl Driver<'_> {
             Demand::Message | Demand::End => (ToolUse::Must(name.to_owned()), ReplyForm::Text),
             Demand::Decision => {
                 let tool = self.inputs.tools.iter().find(|tool| tool.name == name);
-                let schema = tool.map(|tool| tool.schema.clone()).unwrap_or_default();
+                let schema = tool.map(|tool| (*tool.schema).clone()).unwrap_or_default();
                 (ToolUse::Never, ReplyForm::Json { name: name.to_owned(), schema: schema.into() })
             }
         }
@@ -188,8 +207,9 @@ impl Driver<'_> {
         let trust = trust_of(&prepared.call.prompt);
         self.read = self.read.join(trust);
         let request = new_request(&self.worker.inner, &id, &card, prepared, round);
+        let estimate = request.estimate;
         self.commit(vec![TurnWrite::Request(Box::new(request))]).await?;
-        Ok(Sent { id, card, trust })
+        Ok(Sent { id, card, trust, estimate })
     }
 
     fn hear(&self, event: ModelEvent, answer: &mut Answer) {
@@ -247,8 +267,9 @@ impl Driver<'_> {
 
     /// The end of a request for the ledger; it is the one whose reply the next messages are.
     fn end_of_request(&mut self, sent: Option<Sent>, answer: Answer, error: Option<&ModelError>) -> Vec<TurnWrite> {
-        let Some(Sent { id, card, trust }) = sent else { return Vec::new() };
+        let Some(Sent { id, card, trust, estimate }) = sent else { return Vec::new() };
         let end = answer.into_end(&card, trust, error, self.worker.inner.now_ms());
+        self.worker.inner.observed.add(&card.id, estimate, end.usage);
         if let Some(usage) = end.usage {
             self.worker.listeners.send(&AgentEvent::Usage { usage, cost: end.cost });
         }

@@ -12,7 +12,7 @@ use limpid_store::{
 use limpid_turn::{Turn, TurnStart};
 
 use crate::agent::Inner;
-use crate::ask::{Recipe, as_sent};
+use crate::ask::{First, Recipe, as_sent};
 use crate::bus::Change;
 use crate::convert;
 use crate::drive::{Driver, Overflow, began, end_of};
@@ -26,6 +26,7 @@ use crate::notices::{cut_notice, unknown_notice};
 use crate::session::Session;
 use crate::sizing::{effective, frame_of};
 use crate::tools::{FindTools, TurnTools};
+use crate::window::fit::Room;
 use crate::window::past::Past;
 use crate::worker::{Worker, failed, message_of};
 use crate::world::hex;
@@ -40,6 +41,8 @@ struct Ready {
     models: Models,
     /// What counts the prompts of the turn, by model.
     counters: HashMap<String, Estimate>,
+    /// The first request.
+    first: First,
     /// The message as it is sent.
     sent: Message,
     /// What is different from the turn before; it is told once the turn is kept.
@@ -103,7 +106,8 @@ impl Worker {
         }
         let start = start_of(&ready.began, &ready.gathered.past);
         let (machine, effects) = Turn::start(start);
-        let Ready { gathered, models, counters, .. } = ready;
+        let Ready { gathered, models, counters, first, .. } = ready;
+        self.room = Some(Room::new(&first.ledger, &gathered.profile, &gathered.past));
         let found = gathered.session.tools.found.clone();
         let finder = FindTools::of_turn(&inner.store, &gathered.profile, &gathered.path, &gathered.inputs, found);
         let tools =
@@ -124,6 +128,7 @@ impl Worker {
             tools,
             counters,
             steering: VecDeque::new(),
+            first: Some(first),
             request: None,
             read: Trust::Owner,
         };
@@ -163,7 +168,7 @@ impl Worker {
         }
         gathered.past.unanswered = earlier(inner, waiting).iter().map(|row| convert::in_flight(&row.message)).collect();
         let counter = inner.counter(&card).await?;
-        inner.make_room(lease, &mut gathered, &*models[0], counter).await?;
+        let ledger = inner.make_room(lease, &mut gathered, &*models[0], counter).await?;
         let tier = effective(&gathered.profile, &gathered.path, &gathered.inputs);
         gathered.notices.extend(notice);
         gathered.notices.extend(inner.stand_in(&gathered.profile, mode, tier).await?);
@@ -181,7 +186,9 @@ impl Worker {
             gathered.notices.extend(unknown_notice(&card));
         }
         let began = began(inner, &gathered.inputs, &prompt, card.name());
-        Ok(Ready { sent: as_sent(&prompt, &typed), began, models, counters: recipe.counters, changes, gathered })
+        let sent = as_sent(&prompt, &typed);
+        let first = First { model: card.name(), prompt: Arc::new(prompt), ledger };
+        Ok(Ready { sent, first, began, models, counters: recipe.counters, changes, gathered })
     }
 
     /// Keeps the messages and tells why nobody answers them.

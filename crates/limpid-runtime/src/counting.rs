@@ -1,6 +1,9 @@
 //! Token counts of whole prompts: the plain estimate for the ledger, the calibrated one for limits (PRO-024).
 
-use limpid_core::{FailureClass, UsableWindow};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use limpid_core::{FailureClass, UsableWindow, Usage};
 use limpid_model::{ModelCard, ModelError};
 use limpid_prompt::Prompt;
 use limpid_prompt::count::{Estimate, Observation, TokenCounter};
@@ -13,16 +16,41 @@ use crate::error::AgentError;
 /// Requests whose counts calibrate the estimate of a model.
 const OBSERVED: u32 = 20;
 
+/// What providers counted for the newest requests, by model, the newest first: read once, then kept up.
+#[derive(Debug, Default)]
+pub(crate) struct Observed(Mutex<HashMap<String, VecDeque<Observation>>>);
+
+impl Observed {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, VecDeque<Observation>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A request ended. What was not read yet is read whole when it is needed.
+    pub(crate) fn add(&self, model: &str, estimate: Option<u64>, usage: Option<Usage>) {
+        let (Some(estimated), Some(usage)) = (estimate, usage) else { return };
+        if let Some(seen) = self.lock().get_mut(model) {
+            seen.push_front(Observation { estimated, reported: usage.input });
+            seen.truncate(OBSERVED as usize);
+        }
+    }
+}
+
 impl Inner {
     /// The estimate for a model, calibrated by what its provider counted for the newest requests.
     pub(crate) async fn counter(&self, card: &ModelCard) -> Result<Estimate, AgentError> {
+        if let Some(seen) = self.observed.lock().get(&card.id) {
+            return Ok(Estimate::calibrated(seen.iter().copied()));
+        }
         let filter = RequestFilter { model: Some(card.id.clone()), limit: OBSERVED, ..RequestFilter::default() };
         let requests = self.store.requests(filter).await?;
         let observation = |request: &limpid_store::RequestSummary| {
             let reported = request.end.as_ref()?.usage?.input;
             Some(Observation { estimated: request.estimate?, reported })
         };
-        Ok(Estimate::calibrated(requests.rows.iter().filter_map(observation)))
+        let seen: VecDeque<Observation> = requests.rows.iter().filter_map(observation).collect();
+        let counter = Estimate::calibrated(seen.iter().copied());
+        self.observed.lock().insert(card.id.clone(), seen);
+        Ok(counter)
     }
 }
 

@@ -18,6 +18,7 @@ use tokio::task::JoinSet;
 
 use crate::agent::Inner;
 use crate::ask::Demand;
+use crate::ask::First;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
 use crate::goals::final_text;
@@ -62,6 +63,8 @@ pub(crate) struct Driver<'a> {
     pub(crate) counters: HashMap<String, Estimate>,
     /// Steering messages that the machine has and no border has placed.
     pub(crate) steering: VecDeque<InboundId>,
+    /// The first request, until it is made.
+    pub(crate) first: Option<First>,
     /// The request whose reply is being worked off.
     pub(crate) request: Option<RequestId>,
     /// Who wrote the least trusted text of the prompts that were sent.

@@ -1,5 +1,7 @@
 //! The prompt of the next turn, without sending it (PRO-050).
 
+use std::sync::Arc;
+
 use limpid_core::{ToolProtocol, Trust};
 use limpid_model::{ExactCounter, ModelCard};
 use limpid_prompt::Prompt;
@@ -71,7 +73,7 @@ impl Agent {
         let prompt = recipe.render(&card)?;
         let prompt = match model {
             Some(model) => {
-                let template = model.template(&recipe.call(prompt.clone(), &card))?;
+                let template = model.template(&recipe.call(Arc::new(prompt.clone()), &card))?;
                 prompt.with_template(template)
             }
             None => prompt,

@@ -27,11 +27,11 @@ mod web;
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use limpid_core::ToolCall;
 use limpid_core::policy::Verdict;
-use limpid_prompt::inputs::ToolInput;
+use limpid_prompt::inputs::{ArgumentSchema, ToolInput};
 use limpid_store::Store;
 use limpid_tools::{GetLocalTime, check_arguments};
 use limpid_turn::{PlannedCall, ToolOutcome, Why};
@@ -98,6 +98,8 @@ fn own(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
 pub struct ToolBox {
     tools: Vec<Arc<dyn Tool>>,
     files: Arc<PromptFiles>,
+    /// The schema of each, once it was asked for: a tool's schema never changes.
+    schemas: Arc<OnceLock<Vec<ArgumentSchema>>>,
 }
 
 impl ToolBox {
@@ -109,7 +111,8 @@ impl ToolBox {
                 tools.push(tool);
             }
         }
-        Self { tools, files: Arc::new(PromptFiles::new(parts.home, parts.keeper.clone())) }
+        let files = Arc::new(PromptFiles::new(parts.home, parts.keeper.clone()));
+        Self { tools, files, schemas: Arc::default() }
     }
 
     /// The files that prompts quote, as tools change them.
@@ -134,13 +137,15 @@ impl ToolBox {
 
     /// The tools as prompts are made from them: those that the policy offers.
     pub(crate) fn inputs(&self, judge: &Judge) -> Vec<ToolInput> {
-        let input = |tool: &Arc<dyn Tool>| ToolInput {
+        let schemas = self.schemas.get_or_init(|| self.tools.iter().map(|tool| tool.schema().into()).collect());
+        let input = |(tool, schema): (&Arc<dyn Tool>, &ArgumentSchema)| ToolInput {
             name: tool.name().to_owned(),
             group: tool.group().to_owned(),
-            schema: tool.schema(),
+            schema: schema.clone(),
             ..ToolInput::default()
         };
-        self.tools.iter().filter(|tool| tool.is_available() && judge.offers(&***tool)).map(input).collect()
+        let offered = self.tools.iter().zip(schemas).filter(|(tool, _)| tool.is_available() && judge.offers(&***tool));
+        offered.map(input).collect()
     }
 }
 
@@ -358,7 +363,7 @@ mod tests {
         assert_eq!(schemas(), schemas());
         for tool in schemas().into_iter().chain([FindTools::input()]) {
             insta::with_settings!({snapshot_suffix => tool.name.clone()}, {
-                insta::assert_snapshot!("schema", Value::Object(tool.schema).to_string());
+                insta::assert_snapshot!("schema", Value::Object((*tool.schema).clone()).to_string());
             });
         }
     }

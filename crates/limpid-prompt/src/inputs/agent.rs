@@ -1,8 +1,12 @@
 //! The model, its tools, the machine and the time.
 
 use limpid_core::ToolProtocol;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 /// Whether replies may hold user-interface trees (KAI-026, KAI-027).
@@ -92,9 +96,53 @@ pub struct ToolInput {
     /// What it does.
     pub description: String,
     /// The JSON schema of its arguments; its keys keep their order.
-    pub schema: Map<String, Value>,
+    pub schema: ArgumentSchema,
     /// How the model gets at it.
     pub reach: ToolReach,
+}
+
+/// The JSON schema of a tool's arguments. Clones share it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ArgumentSchema(Arc<Map<String, Value>>);
+
+impl From<Map<String, Value>> for ArgumentSchema {
+    fn from(schema: Map<String, Value>) -> Self {
+        Self(Arc::new(schema))
+    }
+}
+
+impl Deref for ArgumentSchema {
+    type Target = Map<String, Value>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl Serialize for ArgumentSchema {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for ArgumentSchema {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Map::deserialize(deserializer).map(Self::from)
+    }
+}
+
+impl JsonSchema for ArgumentSchema {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Map::<String, Value>::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Map::<String, Value>::json_schema(generator)
+    }
 }
 
 impl ToolInput {

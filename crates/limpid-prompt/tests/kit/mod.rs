@@ -116,7 +116,7 @@ pub fn tools(names: &[&str]) -> Vec<ToolInput> {
 
 fn tool(name: &str) -> ToolInput {
     let group = name.split('_').next().unwrap_or(name);
-    ToolInput { name: name.to_owned(), group: group.to_owned(), schema: schema(name), ..ToolInput::default() }
+    ToolInput { name: name.to_owned(), group: group.to_owned(), schema: schema(name).into(), ..ToolInput::default() }
 }
 
 fn schema(name: &str) -> Map<String, Value> {

@@ -52,6 +52,7 @@ impl Inner {
         let prepared = model.prepare(&call)?;
         let id = RequestId::new(format!("r{}", hex(&*self.ids)));
         let request = NewRequest { conversation, ..new_request(self, &id, card, prepared.clone(), 1) };
+        let estimate = request.estimate;
         self.store.record_request(request).await?;
         let started = AgentEvent::Started {
             turn: None,
@@ -89,6 +90,7 @@ impl Inner {
         }
         let (finish, text) = (answer.reply.finish, answer.reply.text.clone());
         let end = answer.into_end(card, trust, failure.as_ref(), self.now_ms());
+        self.observed.add(&card.id, estimate, end.usage);
         if let Some(usage) = end.usage {
             let _ = events.send(AgentEvent::Usage { usage, cost: end.cost });
         }

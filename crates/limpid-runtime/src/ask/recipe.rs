@@ -11,6 +11,7 @@ use limpid_prompt::inputs::Inputs;
 use limpid_prompt::{Profile, Prompt, RenderRequest};
 use limpid_turn::window::settings::reserve;
 
+use super::First;
 use crate::agent::Inner;
 use crate::convert;
 use crate::counting::{check_window, tokens};
@@ -28,6 +29,8 @@ pub(crate) struct Recipe {
     pub(crate) sampling: Sampling,
     pub(crate) tools: ToolUse,
     pub(crate) reply: ReplyForm,
+    /// The prompt for one of the models, when it is there already.
+    pub(crate) first: Option<Arc<First>>,
     pub(crate) conversation: Option<String>,
 }
 
@@ -42,6 +45,7 @@ impl Recipe {
             sampling: inner.sampling(),
             tools: ToolUse::Auto,
             reply: ReplyForm::Text,
+            first: None,
             conversation: None,
         })
     }
@@ -66,7 +70,10 @@ impl Recipe {
 
     /// The call for a model, when its prompt fits that model's window.
     pub(super) fn ask(&self, card: &ModelCard) -> Result<Ask, ModelError> {
-        let prompt = self.render(card)?;
+        let prompt = match &self.first {
+            Some(first) if first.model == card.name() => Arc::clone(&first.prompt),
+            _ => Arc::new(self.render(card)?),
+        };
         let counter = self.counter(card);
         check_window(&prompt, card, &counter)?;
         let needed = u32::try_from(tokens(&prompt, &counter)).unwrap_or(u32::MAX);
@@ -74,11 +81,11 @@ impl Recipe {
     }
 
     /// The call that a prompt of this recipe makes. Its reply may have what the window keeps free for it (OLLM-087).
-    pub(crate) fn call(&self, prompt: Prompt, card: &ModelCard) -> ModelCall {
+    pub(crate) fn call(&self, prompt: Arc<Prompt>, card: &ModelCard) -> ModelCall {
         let kept = card.usable_window.and_then(|usable| u32::try_from(reserve(usable)).ok());
         let max_output = kept.into_iter().chain(self.sampling.max_output).min();
         ModelCall {
-            prompt: Arc::new(prompt),
+            prompt,
             sampling: Sampling { max_output, ..self.sampling },
             reply: self.reply.clone(),
             tools: self.tools.clone(),

@@ -14,7 +14,7 @@ fn tool(name: &str, group: &str) -> ToolInput {
         "required": ["path"],
     });
     let serde_json::Value::Object(schema) = schema else { panic!() };
-    ToolInput { name: name.to_owned(), group: group.to_owned(), schema, ..ToolInput::default() }
+    ToolInput { name: name.to_owned(), group: group.to_owned(), schema: schema.into(), ..ToolInput::default() }
 }
 
 /// Nine servers with ten tools each, and the finder.

@@ -100,7 +100,7 @@ impl FindTools {
         ToolInput {
             name: FIND_TOOLS.to_owned(),
             group: GROUP.to_owned(),
-            schema: schema_of::<Arguments>(),
+            schema: schema_of::<Arguments>().into(),
             ..ToolInput::default()
         }
     }

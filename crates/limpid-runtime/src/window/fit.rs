@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use limpid_core::{Entry, FailureClass, Message, MessageId, UsableWindow, WindowView};
 use limpid_model::{Model, ModelError};
+use limpid_prompt::Profile;
 use limpid_prompt::count::Estimate;
 use limpid_prompt::inputs::Inputs;
 use limpid_store::{Lease, NewWindowEvent};
@@ -12,7 +13,7 @@ use limpid_turn::window::shown::shorten;
 use limpid_turn::window::{Action, Deed, Fill, Fit, Ledger, Note, Task, fit, note_of};
 
 use super::past::{Past, running};
-use super::sizes::Sizes;
+use super::sizes::{Sizes, settings};
 use super::summary::Asking;
 use crate::agent::Inner;
 use crate::bus::Change;
@@ -187,7 +188,7 @@ impl Driver<'_> {
         let now = Running { messages: self.machine.in_flight(), ids: &self.in_flight };
         let fitting = Fitting { lease: self.lease, sizes: &sizes, model: &*model, now, is_known };
         let ledger = inner.fit(fitting, &mut self.past, &mut self.inputs).await?;
-        self.worker.room = Some(Room::new(&ledger, &sizes, &self.past));
+        self.worker.room = Some(Room::new(&ledger, &self.profile, &self.past));
         Ok(ledger)
     }
 
@@ -209,10 +210,11 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    fn new(ledger: &Ledger, sizes: &Sizes, past: &Past) -> Self {
+    pub(crate) fn new(ledger: &Ledger, profile: &Profile, past: &Past) -> Self {
+        let settings = settings(profile);
         let most = (ledger.conversation() + ledger.reserve()) * 100;
-        let is_full = most >= ledger.available() * sizes.settings.warn as usize;
-        let is_long = sizes.settings.messages.is_some_and(|most| past.entries.len() + 2 > most);
+        let is_full = most >= ledger.available() * settings.warn as usize;
+        let is_long = settings.messages.is_some_and(|most| past.entries.len() + 2 > most);
         Self { is_tight: is_full || is_long, turns: past.turns() }
     }
 }
