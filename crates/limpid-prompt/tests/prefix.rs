@@ -72,7 +72,7 @@ fn the_second_turn_begins_with_every_byte_of_the_first() {
 // PRO-042
 #[test]
 fn tools_keep_their_order_and_their_bytes_and_new_ones_are_appended() {
-    let schema = |text: &str| serde_json::from_str(text).unwrap();
+    let schema = |text: &str| -> serde_json::Map<_, _> { serde_json::from_str(text).unwrap() };
     let tool =
         |name: &str, text: &str| ToolInput { name: name.into(), schema: schema(text).into(), ..ToolInput::default() };
     let zebra = r#"{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"integer"}},"required":["z"]}"#;
