@@ -113,7 +113,7 @@ async fn a_tool_is_called_through_a_schema() {
     let clock = ToolInput {
         name: "get_local_time".into(),
         description: "The time now.".into(),
-        schema: schema.as_object().unwrap().clone(),
+        schema: schema.as_object().unwrap().clone().into(),
         ..ToolInput::default()
     };
     let inputs = Inputs { user_message: "What time is it in Rome?".into(), tools: vec![clock], ..Inputs::default() };

@@ -87,7 +87,7 @@ fn tool(name: &str, argument: &str) -> ToolInput {
         name: name.to_owned(),
         group: "test".to_owned(),
         description: format!("About {argument}."),
-        schema,
+        schema: schema.into(),
         ..ToolInput::default()
     }
 }
