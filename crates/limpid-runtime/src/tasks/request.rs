@@ -73,7 +73,7 @@ impl TaskRequest {
             _ => said(&self.description, "the description", DESCRIPTION)?,
         };
         let zone = self.zone.as_deref().unwrap_or_else(|| zone_name(&asking.zone));
-        let trigger = self.when.trigger(zone, asking).map_err(refused)?;
+        let trigger = self.when.trigger(zone, asking).map_err(|error| refused(&error))?;
         Ok(NewTask {
             key: self.key,
             description,
@@ -116,15 +116,15 @@ impl TaskChange {
             }
         }
         if let Some(zone) = &self.zone {
-            TimeZone::get(zone).map_err(|_| refused(TriggerError::Zone(zone.clone())))?;
+            TimeZone::get(zone).map_err(|_| refused(&TriggerError::Zone(zone.clone())))?;
             zone.clone_into(&mut new.zone);
             // A pattern keeps its hours on the clock of its new zone.
             if let Trigger::Cron { pattern, .. } = &new.trigger {
-                new.trigger = Trigger::cron(&pattern.to_string(), zone).map_err(refused)?;
+                new.trigger = Trigger::cron(&pattern.to_string(), zone).map_err(|error| refused(&error))?;
             }
         }
         if let Some(when) = &self.when {
-            new.trigger = when.trigger(&new.zone, asking).map_err(refused)?;
+            new.trigger = when.trigger(&new.zone, asking).map_err(|error| refused(&error))?;
         }
         new.missed = self.missed.unwrap_or(new.missed);
         new.trust = new.trust.join(asking.trust);
@@ -162,6 +162,6 @@ fn short(text: &str) -> String {
     }
 }
 
-fn refused(error: TriggerError) -> AgentError {
+fn refused(error: &TriggerError) -> AgentError {
     AgentError::Invalid(error.to_string())
 }

@@ -14,7 +14,6 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{Tool, ToolContext, ToolParts, ToolText, read_arguments, schema_of};
-use crate::error::AgentError;
 use crate::tasks::{Asking, TaskBook, TaskRequest, When, zone_of};
 
 /// The group of these tools.
@@ -104,7 +103,7 @@ impl Tool for Schedule {
             conversation: Some(context.conversation.clone()),
         };
         let asking = asking(context);
-        let task = self.book.add(request, &asking).await.map_err(told)?;
+        let task = self.book.add(request, &asking).await.map_err(|error| error.to_string())?;
         Ok(ToolText { text: made(&self.book, &task, &asking).to_string(), trust: context.trust })
     }
 }
@@ -153,7 +152,7 @@ impl Tool for List {
             })?),
         };
         let asking = asking(context);
-        let tasks = self.book.list(status, &asking).await.map_err(told)?.rows;
+        let tasks = self.book.list(status, &asking).await.map_err(|error| error.to_string())?.rows;
         Ok(listed(&tasks, &asking))
     }
 }
@@ -194,7 +193,7 @@ impl Tool for Cancel {
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
         let CancelArguments { task_id } = read_arguments(arguments)?;
-        let task = self.book.cancel(&task_id, &asking(context)).await.map_err(told)?;
+        let task = self.book.cancel(&task_id, &asking(context)).await.map_err(|error| error.to_string())?;
         let text = json!({ "task_id": task.id.to_string(), "status": task.standing.status.as_str() });
         Ok(ToolText { text: text.to_string(), trust: context.trust })
     }
@@ -272,10 +271,6 @@ fn shown(task: &Task) -> Value {
         shown[name] = value;
     }
     shown
-}
-
-fn told(error: AgentError) -> String {
-    error.to_string()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{GROUP, asking, key, listed, made, one_of, told};
+use super::{GROUP, asking, key, listed, made, one_of};
 use crate::tasks::{Asking, TaskBook, TaskChange, TaskRequest, When};
 use crate::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
@@ -71,7 +71,7 @@ impl Cron {
             conversation: Some(context.conversation.clone()),
         };
         let asking = asking(context);
-        let task = self.book.add(request, &asking).await.map_err(told)?;
+        let task = self.book.add(request, &asking).await.map_err(|error| error.to_string())?;
         Ok(made(&self.book, &task, &asking))
     }
 
@@ -80,7 +80,7 @@ impl Cron {
             0 => None,
             _ => Some(one_of(times(&arguments), TIMES)?),
         };
-        let kind = self.book.find(id, asking).await.map_err(told)?.new.kind;
+        let kind = self.book.find(id, asking).await.map_err(|error| error.to_string())?.new.kind;
         let (message, command) = (given(arguments.message), given(arguments.command));
         // A command is changed by naming one, and never by a message, which nobody asks the owner about.
         let (description, prompt) = match (kind, command) {
@@ -94,7 +94,7 @@ impl Cron {
         if change == TaskChange::default() {
             return Err("nothing is to be different: give a message, a command or a time".to_owned());
         }
-        let task = self.book.edit(id, change, asking).await.map_err(told)?;
+        let task = self.book.edit(id, change, asking).await.map_err(|error| error.to_string())?;
         Ok(made(&self.book, &task, asking))
     }
 }
@@ -141,20 +141,20 @@ impl Tool for Cron {
         let id = || given(arguments.job_id.clone()).ok_or("job_id is missing; `list` shows the jobs".to_owned());
         let book = &self.book;
         let told_of = match arguments.action {
-            Action::List => return Ok(listed(&book.list(None, &asking).await.map_err(told)?.rows, &asking)),
+            Action::List => return Ok(listed(&book.list(None, &asking).await.map_err(|error| error.to_string())?.rows, &asking)),
             Action::Get => {
-                let task = book.find(&id()?, &asking).await.map_err(told)?;
+                let task = book.find(&id()?, &asking).await.map_err(|error| error.to_string())?;
                 return Ok(listed(std::slice::from_ref(&task), &asking));
             }
             Action::Add => self.add(arguments, key, context).await?,
             Action::Update => self.update(&id()?, arguments, &asking).await?,
             Action::Remove => {
-                let task = book.cancel(&id()?, &asking).await.map_err(told)?;
+                let task = book.cancel(&id()?, &asking).await.map_err(|error| error.to_string())?;
                 json!({ "task_id": task.id.to_string(), "status": task.standing.status.as_str() })
             }
             Action::Enable | Action::Disable => {
                 let on = arguments.action == Action::Enable;
-                let task = book.switch(&id()?, on, &asking).await.map_err(told)?;
+                let task = book.switch(&id()?, on, &asking).await.map_err(|error| error.to_string())?;
                 json!({ "task_id": task.id.to_string(), "status": task.standing.status.as_str() })
             }
         };
