@@ -47,12 +47,14 @@ impl Kept {
     /// Checks the store after a turn. `last` is what was sent last in it.
     pub(super) async fn turn(&mut self, agent: &Agent, turn: u32, last: Option<&Prompt>) -> Result<Found, String> {
         let mut found = Found::default();
-        let Some(conversation) = agent.find_conversation(&ConversationChoice::Last).await.map_err(fault)? else {
+        let Some(conversation) =
+            agent.find_conversation(&ConversationChoice::Last).await.map_err(|error| fault(&error))?
+        else {
             return Ok(found);
         };
         let store = agent.store();
-        let view = store.window(&conversation.id).await.map_err(fault)?;
-        let events = store.window_events(&conversation.id, 20).await.map_err(fault)?.rows;
+        let view = store.window(&conversation.id).await.map_err(|error| fault(&error))?;
+        let events = store.window_events(&conversation.id, 20).await.map_err(|error| fault(&error))?.rows;
         let fresh: Vec<&WindowEvent> = events.iter().filter(|event| event.id > self.seen).collect();
         self.digests(&view, &mut found.wrong);
         self.compactions(agent, &fresh, &mut found).await?;
@@ -62,7 +64,7 @@ impl Kept {
             self.recount(agent, &mut found.wrong).await?;
         }
         if turn.is_multiple_of(EVERY) || turn + 1 == self.case.turns {
-            let all = store.messages(&conversation.id, None).await.map_err(fault)?.rows;
+            let all = store.messages(&conversation.id, None).await.map_err(|error| fault(&error))?.rows;
             let asked = all.iter().filter(|row| row.message.role == Role::User).count();
             if asked != turn as usize + 1 || all.len() < self.messages {
                 found.wrong.push(format!("{asked} messages of the person's are stored"));
@@ -126,7 +128,7 @@ impl Kept {
         }
         if let Some(last) = fresh.first().filter(|event| event.new.kind == "compaction" && event.new.failure.is_none())
         {
-            let report = agent.context(&ConversationChoice::Last).await.map_err(fault)?;
+            let report = agent.context(&ConversationChoice::Last).await.map_err(|error| fault(&error))?;
             let available = report.ledger.available();
             if last.new.after * 100 > available as u64 * AFTERWARDS {
                 found.wrong.push(format!("{} of {available} tokens after a compaction", last.new.after));
@@ -137,9 +139,9 @@ impl Kept {
 
     /// The ledger is the count of the next request (OLLM-086, OLLM-121).
     async fn recount(&self, agent: &Agent, wrong: &mut Vec<String>) -> Result<(), String> {
-        let ledger = agent.context(&ConversationChoice::Last).await.map_err(fault)?.ledger;
+        let ledger = agent.context(&ConversationChoice::Last).await.map_err(|error| fault(&error))?.ledger;
         let request = PreviewRequest { conversation: ConversationChoice::Last, ..PreviewRequest::default() };
-        let counted = total(&agent.prompt_preview(request).await.map_err(fault)?);
+        let counted = total(&agent.prompt_preview(request).await.map_err(|error| fault(&error))?);
         if ledger.total() != counted {
             wrong.push(format!("the ledger has {} tokens, the request {counted}: {ledger:?}", ledger.total()));
         }
@@ -156,7 +158,7 @@ impl Kept {
         wrong: &mut Vec<String>,
     ) -> Result<(), String> {
         let Some(prompt) = last else { return Ok(()) };
-        let all = agent.store().messages(id, self.view.through).await.map_err(fault)?.rows;
+        let all = agent.store().messages(id, self.view.through).await.map_err(|error| fault(&error))?.rows;
         let Some(answer) = all.last().map(|row| row.id) else { return Ok(()) };
         // The view of that request: what changed after the answer was not there yet.
         let changed = fresh.iter().filter(|event| event.new.newest.is_some_and(|newest| newest < answer));
@@ -187,11 +189,11 @@ impl Kept {
 
 /// The goal is that of its log, and nothing that a stranger or the person wrote has changed it (OLLM-120).
 async fn goal(agent: &Agent, turn: u32, wrong: &mut Vec<String>) -> Result<(), String> {
-    let goals = agent.goals(&ConversationChoice::Last).await.map_err(fault)?;
+    let goals = agent.goals(&ConversationChoice::Last).await.map_err(|error| fault(&error))?;
     if turn < GOAL_TURN {
         return Ok(());
     }
-    let history = agent.goal_history(&ConversationChoice::Last).await.map_err(fault)?;
+    let history = agent.goal_history(&ConversationChoice::Last).await.map_err(|error| fault(&error))?;
     if Goals::fold(&history.records).0 != goals || !history.troubles.is_empty() {
         wrong.push("the goal is not that of its log".to_owned());
     }
@@ -214,9 +216,9 @@ async fn goal(agent: &Agent, turn: u32, wrong: &mut Vec<String>) -> Result<(), S
 /// Everything that the next request of the conversation is made from.
 async fn state(agent: &Agent) -> Result<String, String> {
     let choice = ConversationChoice::Last;
-    let report = agent.context(&choice).await.map_err(fault)?;
-    let goals = agent.goals(&choice).await.map_err(fault)?;
-    let tiers = agent.tiers(&choice).await.map_err(fault)?;
+    let report = agent.context(&choice).await.map_err(|error| fault(&error))?;
+    let goals = agent.goals(&choice).await.map_err(|error| fault(&error))?;
+    let tiers = agent.tiers(&choice).await.map_err(|error| fault(&error))?;
     let mode = &report.conversation.mode;
     Ok(format!("{:?} {} {:?} {mode:?} {tiers} {goals:?}", report.ledger, report.shown, report.view))
 }
@@ -225,6 +227,6 @@ fn start(text: &str) -> String {
     text.chars().take(60).collect()
 }
 
-fn fault(error: impl ToString) -> String {
+fn fault(error: &impl ToString) -> String {
     error.to_string()
 }

@@ -141,7 +141,9 @@ impl Tool for Cron {
         let id = || given(arguments.job_id.clone()).ok_or("job_id is missing; `list` shows the jobs".to_owned());
         let book = &self.book;
         let told_of = match arguments.action {
-            Action::List => return Ok(listed(&book.list(None, &asking).await.map_err(|error| error.to_string())?.rows, &asking)),
+            Action::List => {
+                return Ok(listed(&book.list(None, &asking).await.map_err(|error| error.to_string())?.rows, &asking));
+            }
             Action::Get => {
                 let task = book.find(&id()?, &asking).await.map_err(|error| error.to_string())?;
                 return Ok(listed(std::slice::from_ref(&task), &asking));
