@@ -153,7 +153,7 @@ mod tests {
             .collect();
         assert_eq!(
             once,
-            ["quota", "key", "unknown-model", "malformed", "too-large", "moderated", "overflow", "cancelled"]
+            ["quota", "key", "unknown-model", "malformed", "too-large", "moderated", "overflow", "cancelled", "limit"]
         );
         assert!(!FailureClass::Cancelled.allows_fallback());
     }

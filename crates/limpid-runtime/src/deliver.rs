@@ -31,7 +31,7 @@ impl Agent {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn deliver(&self) -> Result<(), AgentError> {
+    pub async fn deliver_waiting(&self) -> Result<(), AgentError> {
         for conversation in self.inner.deliver_pending().await? {
             self.settled(&conversation).await;
         }

@@ -117,7 +117,7 @@ impl Agent {
             scheduler.idle(now_ms).await?;
         }
         scheduler.stop().await?;
-        self.deliver().await?;
+        self.deliver_waiting().await?;
         Ok(inner.store.next_timer_ms().await?)
     }
 }

@@ -131,7 +131,7 @@ async fn any_tool_is_found_and_called_and_stays_behind_the_others() {
 #[tokio::test]
 async fn what_was_called_often_travels_in_the_next_conversation() {
     let call = |n: u32| format!("{{ id = \"c{n}\", name = \"alpha5_work5\", arguments = {{ path = \"x\" }} }}");
-    let many = (0..40).map(call).collect::<Vec<_>>().join(", ");
+    let many = (0..60).map(call).collect::<Vec<_>>().join(", ");
     let script = format!(
         "[[reply]]\ncalls = [{{ id = \"f\", name = \"find_tools\", arguments = {{ query = \"alpha5_work5\" }} }}]\n\
          [[reply]]\ncalls = [{many}]\n[[reply]]\ntext = \"Done.\"\n[[reply]]\ntext = \"Hello.\"\n"
@@ -139,7 +139,7 @@ async fn what_was_called_often_travels_in_the_next_conversation() {
     let mut bench = Bench::new(&script).await;
     let (agent, runs) = agent(&mut bench, 9);
     all(agent.chat(last("go")).await.unwrap()).await;
-    assert_eq!(runs.load(Ordering::SeqCst), 40);
+    assert_eq!(runs.load(Ordering::SeqCst), 60);
     let new = ChatRequest { conversation: ConversationChoice::New, ..last("hi") };
     all(agent.chat(new).await.unwrap()).await;
     let calls = bench.server.calls();

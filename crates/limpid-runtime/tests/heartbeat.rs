@@ -63,7 +63,7 @@ async fn newest(agent: &Agent) -> HeartbeatRun {
 
 /// What the owner was told, oldest first.
 async fn told(agent: &Agent) -> Vec<String> {
-    agent.deliver().await.unwrap();
+    agent.deliver_waiting().await.unwrap();
     let deliveries = agent.store().deliveries(1000).await.unwrap().rows;
     deliveries.into_iter().rev().map(|delivery| delivery.new.text).collect()
 }
@@ -219,7 +219,7 @@ async fn a_person_runs_it_at_any_hour_but_not_twice_at_once_and_not_when_it_is_o
     assert_eq!((busy, bench.server.calls().len()), (1, 1), "{one:?} {two:?}");
 
     let off = HeartbeatChange { enabled: Some(false), ..HeartbeatChange::default() };
-    agent.set_heartbeat(off).await.unwrap();
+    agent.change_heartbeat(off).await.unwrap();
     assert_eq!(agent.run_heartbeat().await.unwrap(), Beat::Waits(Why::Off));
     drop(agent);
     // Off stays off over a restart.
@@ -231,7 +231,7 @@ async fn a_person_runs_it_at_any_hour_but_not_twice_at_once_and_not_when_it_is_o
     assert_eq!(bench.server.calls().len(), 1);
     // Its interval counts from the switch-on.
     let on = HeartbeatChange { enabled: Some(true), ..HeartbeatChange::default() };
-    agent.set_heartbeat(on).await.unwrap();
+    agent.change_heartbeat(on).await.unwrap();
     let status = agent.heartbeat_status().await.unwrap();
     assert_eq!(status.next_ms, Some(bench.clock.now().as_millisecond() + 30 * 60_000));
 }
@@ -312,6 +312,17 @@ async fn picoclaw_makes_its_list_and_asks_nobody() {
     assert_eq!(newest(&agent).await.outcome.as_str(), "quiet");
 }
 
+// What a profile's prompt leaves out is never taken in, so it must not count as news either.
+#[tokio::test]
+async fn what_the_prompt_does_not_show_is_no_news() {
+    let config = "[agent]\nprofile = \"picoclaw\"\n[inbox]\nsms = true\n";
+    let bench = bench("[[reply]]\ntext = \"HEARTBEAT_OK\"\n", config).await;
+    let agent = bench.agent();
+    agent.store().insert_items(vec![sms("s", "Hello", &bench.clock)]).await.unwrap();
+    pass(&bench, &agent, 12.hours()).await;
+    assert_eq!((bench.server.calls().len(), waiting(&agent).await), (0, 1));
+}
+
 // LES-033 PICO-077
 #[tokio::test]
 async fn the_fiftieth_run_reads_as_much_as_the_first() {
@@ -389,12 +400,12 @@ async fn a_model_of_its_own_that_is_gone_is_stood_in_for() {
     let agent = bench.agent();
     agent.run_heartbeat().await.unwrap();
     let model = Some(Some("openai/cheap".to_owned()));
-    agent.set_heartbeat(HeartbeatChange { model, ..HeartbeatChange::default() }).await.unwrap();
+    agent.change_heartbeat(HeartbeatChange { model, ..HeartbeatChange::default() }).await.unwrap();
     agent.run_heartbeat().await.unwrap();
     let models = bench.server.calls().iter().map(|call| call.json()["model"].clone()).collect::<Vec<_>>();
     assert_eq!(models, ["scripted", "cheap"]);
     let unknown = Some(Some("nobody/nothing".to_owned()));
-    let refused = agent.set_heartbeat(HeartbeatChange { model: unknown, ..HeartbeatChange::default() }).await;
+    let refused = agent.change_heartbeat(HeartbeatChange { model: unknown, ..HeartbeatChange::default() }).await;
     assert!(refused.is_err());
 }
 

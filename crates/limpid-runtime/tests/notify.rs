@@ -57,7 +57,7 @@ async fn report(agent: &Agent, key: &str, text: &str) {
         now_ms: 1,
     };
     agent.store().enqueue(new).await.unwrap();
-    agent.deliver().await.unwrap();
+    agent.deliver_waiting().await.unwrap();
 }
 
 // KAI-069 KAI-070

@@ -291,7 +291,7 @@ async fn a_reminder_is_sent_once_wherever_its_process_died() {
         if step != "claimed" {
             let run = store.begin_task_run(task.id, slot_ms, slot_ms).await.unwrap();
             if step == "ended" {
-                agent.deliver().await.unwrap();
+                agent.deliver_waiting().await.unwrap();
                 let standing = Standing { status: TaskStatus::Completed, next: None, failures: 0 };
                 let delivery = Some(message(&agent, slot_ms).await);
                 let (outcome, detail, now_ms) = (RunOutcome::Done, String::new(), slot_ms);

@@ -118,6 +118,7 @@ pub(super) fn goal_field<'a>(goal: &'a GoalInput, name: &str) -> View<'a> {
             ("decisions", View::int(goal.more.decisions)),
             ("artifacts", View::int(goal.more.artifacts)),
         ])),
+        "trust" => View::text(trust_name(goal.trust)),
         _ => View::Absent,
     }
 }

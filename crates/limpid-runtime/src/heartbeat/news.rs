@@ -10,8 +10,9 @@ use limpid_prompt::inputs::{Inputs, TaskEntry, Trigger};
 
 use super::PATH;
 use crate::agent::Inner;
+use crate::ask::Recipe;
 use crate::error::AgentError;
-use crate::gather::Occasion;
+use crate::gather::{Gathered, Occasion};
 use crate::session::key_of;
 use crate::sizing::frame_of;
 
@@ -34,8 +35,16 @@ impl Inner {
             trust: Trust::Owner,
             now: self.clock.now(),
         };
-        let inputs = self.gather(occasion).await?.inputs;
-        Ok(News { items: has_items(&inputs), standing: standing(&inputs), check: self.heartbeat_check().await? })
+        let gathered = self.gather(occasion).await?;
+        let items = has_items(&gathered.inputs) && self.shows_items(&gathered, &card).await?;
+        Ok(News { items, standing: standing(&gathered.inputs), check: self.heartbeat_check().await? })
+    }
+
+    /// Whether the prompt of a run shows what waits: what it does not show is never taken in, so it would be news at each
+    /// run (a profile may leave mail out).
+    async fn shows_items(&self, gathered: &Gathered, card: &ModelCard) -> Result<bool, AgentError> {
+        let prompt = Recipe::new(self, gathered, card).await?.render(card)?;
+        Ok(!self.rendered_items(&prompt).await?.is_empty())
     }
 
     /// What the owner's own check says (LES-040).

@@ -74,7 +74,7 @@ impl Agent {
     ///
     /// # Errors
     /// When a value is not allowed, there is no such model, or the store cannot be written.
-    pub async fn set_heartbeat(&self, change: HeartbeatChange) -> Result<Settings, AgentError> {
+    pub async fn change_heartbeat(&self, change: HeartbeatChange) -> Result<Settings, AgentError> {
         let inner = &self.inner;
         let before = of_row(&inner.store.heartbeat().await?);
         let after = changed(before.clone(), change).checked().map_err(AgentError::Invalid)?;

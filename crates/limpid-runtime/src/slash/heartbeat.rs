@@ -40,7 +40,7 @@ impl SlashCommand for Heartbeat {
             }
             "on" | "off" => {
                 let enabled = Some(arguments == "on");
-                agent.set_heartbeat(HeartbeatChange { enabled, ..HeartbeatChange::default() }).await?;
+                agent.change_heartbeat(HeartbeatChange { enabled, ..HeartbeatChange::default() }).await?;
             }
             other => return Err(AgentError::Invalid(format!("`{other}` is none of run, on and off"))),
         }

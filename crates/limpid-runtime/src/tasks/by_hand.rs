@@ -142,7 +142,7 @@ impl Agent {
             }
             let (task, runs) = self.task(&name).await?;
             if let Some(run) = runs.rows.into_iter().find(|run| run.slot_ms == slot_ms && run.end.is_some()) {
-                self.deliver().await?;
+                self.deliver_waiting().await?;
                 return Ok((task, run));
             }
             if task.standing.next.map(Timestamp::as_millisecond) != Some(slot_ms) {

@@ -61,10 +61,10 @@ pub async fn every_goal_event_comes_back(bench: &Bench) {
     let records = all_kinds();
     let a = conversation_id("a");
     store.append_goal_log(&a, GoalAppend { after: 0, records: records.clone() }).await.unwrap();
-    store.append_goal_log(&a, GoalAppend { after: 13, records: vec![created("g2", 14)] }).await.unwrap();
+    store.append_goal_log(&a, GoalAppend { after: 14, records: vec![created("g2", 15)] }).await.unwrap();
     let log = store.goal_log(&a).await.unwrap();
-    assert_eq!((log.last, log.broken.len(), log.records.len()), (14, 0, 14));
-    assert_eq!(log.records[..13], records);
+    assert_eq!((log.last, log.broken.len(), log.records.len()), (15, 0, 15));
+    assert_eq!(log.records[..14], records);
     assert_eq!(store.goal_log(&conversation_id("b")).await.unwrap(), GoalLog::default());
     assert_eq!(bench.other.goal_log(&a).await.unwrap(), GoalLog::default());
     let lost = store.append_goal_log(&conversation_id("c"), GoalAppend { after: 0, records }).await;

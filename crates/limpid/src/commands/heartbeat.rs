@@ -20,7 +20,7 @@ pub async fn run(agent: &Agent, command: &HeartbeatCommand) -> Result<(), Failur
         HeartbeatCommand::Run { json } => beat(agent, *json).await,
         HeartbeatCommand::Log { number, json } => log(agent, *number, *json).await,
         HeartbeatCommand::Set(set) => {
-            agent.set_heartbeat(change(set)?).await?;
+            agent.change_heartbeat(change(set)?).await?;
             show(agent, set.json).await
         }
     }
@@ -61,7 +61,7 @@ async fn beat(agent: &Agent, json: bool) -> Result<(), Failure> {
         }
         Beat::Ran(run) => run,
     };
-    agent.deliver().await?;
+    agent.deliver_waiting().await?;
     if json {
         output::json("run", &run_json(&run))?;
     } else {

@@ -86,7 +86,7 @@ async fn report(agent: Agent, first: u64) -> Result<(), String> {
         };
         agent.store().enqueue(new).await.map_err(|error| error.to_string())?;
         tell(kind, &key);
-        agent.deliver().await.map_err(|error| error.to_string())?;
+        agent.deliver_waiting().await.map_err(|error| error.to_string())?;
     }
     Ok(())
 }
