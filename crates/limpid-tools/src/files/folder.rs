@@ -14,6 +14,9 @@ const MAX_BYTES: u64 = 8 * 1024 * 1024;
 /// Bytes of a file up to which adding to it writes it anew.
 const WRITTEN_ANEW: u64 = 1024 * 1024;
 
+/// Links that are followed at most, as the system does.
+const MAX_LINKS: u32 = 40;
+
 /// `O_NONBLOCK`: whoever opens a named pipe does not wait for its other end.
 #[cfg(target_os = "linux")]
 const NO_WAIT: i32 = 0o4000;
@@ -73,6 +76,24 @@ impl<'a> Opened<'a> {
         Ok(entries)
     }
 
+    /// The place with links within the granted folder followed, so that the file is changed and the link stays. Links
+    /// are read one by one: where a file is being replaced, asking the system for the path of an open one gives the
+    /// name of what is gone.
+    fn behind_links(&self) -> Result<PathBuf, String> {
+        let mut path = self.place.path.clone();
+        for _ in 0..MAX_LINKS {
+            match self.folder.symlink_metadata(&path) {
+                Ok(about) if about.is_symlink() => {
+                    let target = self.folder.read_link(&path).map_err(|error| self.trouble(&error))?;
+                    path = path.parent().unwrap_or(Path::new("")).join(target);
+                }
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(self.trouble(&error)),
+                _ => return Ok(path),
+            }
+        }
+        Err(format!("`{}` leads through more than {MAX_LINKS} links", self.place.asked))
+    }
+
     fn read(&self, file: File) -> Result<String, String> {
         let asked = &self.place.asked;
         let about = file.metadata().map_err(|error| self.trouble(&error))?;
@@ -114,13 +135,7 @@ impl<'a> Changing<'a> {
     /// Opens and locks the folder that the file is in. `make` makes the folders on the way.
     pub(super) fn new(opened: Opened<'a>, make: bool) -> Result<Self, String> {
         let asked = &opened.place.asked;
-        // A link within the granted folder is followed, so that the file is changed and the link stays.
-        let real = opened.folder.canonicalize(&opened.place.path);
-        let path = match real {
-            Ok(real) if real != opened.place.path => real,
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(opened.trouble(&error)),
-            _ => opened.place.path.clone(),
-        };
+        let path = opened.behind_links()?;
         let name = path.file_name().map(PathBuf::from).ok_or_else(|| format!("`{asked}` is a folder"))?;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if make {
