@@ -78,6 +78,10 @@ struct Ended {
     result: Result<Option<i64>, AgentError>,
 }
 
+/// Something that has ended and is not settled yet.
+#[must_use = "what has ended is settled by `Scheduler::end`"]
+pub(crate) struct HasEnded(Result<Ended, tokio::task::JoinError>);
+
 impl Scheduler {
     pub(crate) fn new(inner: &Arc<Inner>, jobs: Vec<Arc<dyn Job>>, log: Log) -> Self {
         Self {
@@ -94,7 +98,7 @@ impl Scheduler {
     /// none when nothing waits.
     pub(crate) async fn step(&mut self, now_ms: i64) -> Result<Option<i64>, AgentError> {
         while let Some(ended) = self.running.try_join_next() {
-            self.end(ended, now_ms).await?;
+            self.end(HasEnded(ended), now_ms).await?;
         }
         // First of all, lest a clock that has jumped lets it claim what it is still doing.
         self.hold(now_ms).await?;
@@ -115,10 +119,11 @@ impl Scheduler {
         }
     }
 
-    /// Waits until something that was begun has ended; for ever when nothing runs.
-    pub(crate) async fn something_ends(&mut self, now_ms: impl Fn() -> i64) -> Result<(), AgentError> {
+    /// Waits until something that was begun has ended; for ever when nothing runs. Whoever stops waiting loses nothing:
+    /// what has ended is settled by [`Self::end`], which must be waited for.
+    pub(crate) async fn something_ends(&mut self) -> HasEnded {
         match self.running.join_next().await {
-            Some(ended) => self.end(ended, now_ms()).await,
+            Some(ended) => HasEnded(ended),
             None => std::future::pending().await,
         }
     }
@@ -131,7 +136,7 @@ impl Scheduler {
     /// Waits until everything that was begun has ended.
     pub(crate) async fn idle(&mut self, now_ms: i64) -> Result<(), AgentError> {
         while let Some(ended) = self.running.join_next().await {
-            self.end(ended, now_ms).await?;
+            self.end(HasEnded(ended), now_ms).await?;
         }
         Ok(())
     }
@@ -189,9 +194,10 @@ impl Scheduler {
         self.held.insert(key, Held { lease: kept, until_ms, run });
     }
 
-    async fn end(&mut self, ended: Result<Ended, tokio::task::JoinError>, now_ms: i64) -> Result<(), AgentError> {
+    /// Settles what has ended: it comes again at its next time, or later when it failed.
+    pub(crate) async fn end(&mut self, ended: HasEnded, now_ms: i64) -> Result<(), AgentError> {
         // Nothing in the task itself panics, and whoever aborts it does not wait for it.
-        let Ok(Ended { lease, result }) = ended else { return Ok(()) };
+        let HasEnded(Ok(Ended { lease, result })) = ended else { return Ok(()) };
         let key = (lease.kind.clone(), lease.name.clone());
         self.held.remove(&key);
         let (kind, name) = key.clone();

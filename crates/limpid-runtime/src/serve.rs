@@ -146,7 +146,7 @@ async fn run(
             () = inner.waker.woken() => {}
             () = others_woke() => {}
             () = inner.pause.pause(until(next_ms, inner.now_ms())) => {}
-            ended = scheduler.something_ends(|| inner.now_ms()) => ended?,
+            ended = scheduler.something_ends() => scheduler.end(ended, inner.now_ms()).await?,
         }
     }
 }

@@ -131,8 +131,9 @@ async fn every_slot_keeps_its_minute_beside_something_slow() {
         let now = minute * MINUTE + 700;
         scheduler.step(now).await.unwrap();
         if minute > 0 {
-            let ends = scheduler.something_ends(|| now);
-            tokio::time::timeout(Duration::from_secs(20), ends).await.unwrap().unwrap();
+            let ends = scheduler.something_ends();
+            let ended = tokio::time::timeout(Duration::from_secs(20), ends).await.unwrap();
+            scheduler.end(ended, now).await.unwrap();
         }
     }
     let wanted: Vec<i64> = (1..=1_000).map(|minute| minute * MINUTE).collect();
