@@ -23,6 +23,7 @@ use crate::gather::{Gathered, Occasion, dropped_skills};
 use crate::journal::{Began, Entry};
 use crate::models::Models;
 use crate::notices::{cut_notice, unknown_notice};
+use crate::opening::{News, Opening};
 use crate::session::Session;
 use crate::sizing::{effective, frame_of};
 use crate::tools::{FindTools, TurnTools};
@@ -88,22 +89,7 @@ impl Worker {
         let mut writes =
             vec![TurnWrite::Event(Entry::Began(Box::new(ready.began.clone())).to_row()), TurnWrite::Messages(messages)];
         writes.extend(kept(&conversation, &ready, &typed));
-        inner.store.begin_turn(lease, new, writes).await?;
-        for change in &ready.changes {
-            inner.bus.send(Some(&conversation.id), change.clone());
-        }
-        let active = ready.gathered.inputs.skills.active.iter().map(|skill| skill.name.clone());
-        inner.announce_skills(&conversation.id, active.collect()).await?;
-
-        self.listeners.send(&AgentEvent::Started {
-            turn: Some(id.clone()),
-            model: ready.began.model.clone(),
-            profile: ready.began.profile.clone(),
-            path: ready.began.path.clone(),
-        });
-        for notice in hint.iter().chain(&ready.gathered.notices) {
-            self.listeners.send(&AgentEvent::Notice(notice.clone()));
-        }
+        let opening = Opening { new, writes, news: news(&id, &ready, hint) };
         let start = start_of(&ready.began, &ready.gathered.past);
         let (machine, effects) = Turn::start(start);
         let Ready { gathered, models, counters, first, .. } = ready;
@@ -128,6 +114,7 @@ impl Worker {
             tools,
             counters,
             steering: VecDeque::new(),
+            opening: Some(opening),
             first: Some(first),
             request: None,
             read: Trust::Owner,
@@ -214,6 +201,22 @@ impl Inner {
     pub(crate) async fn existing(&self, id: &ConversationId) -> Result<Conversation, AgentError> {
         let missing = || AgentError::Invalid(format!("the conversation {id} is gone"));
         self.store.conversation(id).await?.ok_or_else(missing)
+    }
+}
+
+/// What is told once a turn has begun.
+fn news(id: &TurnId, ready: &Ready, hint: Option<String>) -> News {
+    let started = AgentEvent::Started {
+        turn: Some(id.clone()),
+        model: ready.began.model.clone(),
+        profile: ready.began.profile.clone(),
+        path: ready.began.path.clone(),
+    };
+    let notices = hint.into_iter().chain(ready.gathered.notices.iter().cloned()).map(AgentEvent::Notice);
+    News {
+        events: std::iter::once(started).chain(notices).collect(),
+        changes: ready.changes.clone(),
+        skills: ready.gathered.inputs.skills.active.iter().map(|skill| skill.name.clone()).collect(),
     }
 }
 

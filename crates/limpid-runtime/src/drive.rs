@@ -23,6 +23,7 @@ use crate::error::AgentError;
 use crate::event::AgentEvent;
 use crate::goals::final_text;
 use crate::journal::{Began, Entry};
+use crate::opening::Opening;
 use crate::policy::{Moment, window_trust};
 use crate::tools::{Decision, FIND_TOOLS, ToolContext, TurnTools};
 use crate::window::past::Past;
@@ -63,6 +64,8 @@ pub(crate) struct Driver<'a> {
     pub(crate) counters: HashMap<String, Estimate>,
     /// Steering messages that the machine has and no border has placed.
     pub(crate) steering: VecDeque<InboundId>,
+    /// The beginning, until it is stored with the first request.
+    pub(crate) opening: Option<Opening>,
     /// The first request, until it is made.
     pub(crate) first: Option<First>,
     /// The request whose reply is being worked off.
@@ -133,11 +136,6 @@ impl Driver<'_> {
         }
         self.worker.listeners.activate(&placed);
         Ok(effects)
-    }
-
-    pub(crate) async fn commit(&self, writes: Vec<TurnWrite>) -> Result<Vec<Written>, AgentError> {
-        let Inner { store, .. } = &*self.worker.inner;
-        Ok(store.commit(self.lease, &self.id, writes, self.worker.inner.now_ms()).await?)
     }
 
     /// Takes in another message while the turn runs.

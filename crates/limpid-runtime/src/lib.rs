@@ -62,6 +62,7 @@ pub mod models;
 pub mod modes;
 mod notices;
 pub mod notify;
+mod opening;
 mod platform;
 mod policy;
 mod presence;

@@ -83,6 +83,7 @@ impl Worker {
             steering: waiting_to_steer(&entries, &machine, asked, &own),
             machine,
             tools,
+            opening: None,
             first: None,
             request: None,
             read: Trust::Owner,

@@ -67,7 +67,7 @@ pub struct SqliteStore {
 pub struct SqliteOptions {
     /// Whose records are seen and written.
     pub owner: String,
-    /// Threads that read, at least one.
+    /// Threads that read at most, at least one; each is started when all others are busy.
     pub readers: usize,
     /// How long to wait for another program that has locked the file.
     pub busy_timeout: Duration,
@@ -92,7 +92,7 @@ impl SqliteStore {
         let connection = database.create()?;
         Ok(Self {
             writer: Arc::new(Writer::start(connection, database.clone())?),
-            readers: Arc::new(Readers::start(options.readers.max(1), &database)?),
+            readers: Arc::new(Readers::new(options.readers, &database)),
             owner: options.owner.into(),
         })
     }

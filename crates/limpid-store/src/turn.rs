@@ -11,13 +11,15 @@ use crate::{
 /// Turns and their journals. What a turn writes goes through [`Turns::commit`], which asks for the lease.
 #[async_trait]
 pub trait Turns: Send + Sync {
-    /// Begins a turn, takes the accepted messages that it answers and makes its first writes, in one transaction.
+    /// Begins a turn, takes the accepted messages that it answers and makes its first writes, in one transaction; the
+    /// answer has one entry for each of the writes.
     ///
     /// # Errors
     /// [`StoreError::StaleFence`] when the lease is somebody else's; [`StoreError::Exists`] when the id is taken;
     /// [`StoreError::Invalid`] when an accepted message is another turn's or another conversation's; for the writes
     /// those of [`Turns::commit`].
-    async fn begin_turn(&self, lease: &Lease, new: NewTurn, writes: Vec<TurnWrite>) -> Result<Turn, StoreError>;
+    async fn begin_turn(&self, lease: &Lease, new: NewTurn, writes: Vec<TurnWrite>)
+    -> Result<Vec<Written>, StoreError>;
 
     /// Writes all of `writes` or none, durably; the answer has one entry for each.
     ///

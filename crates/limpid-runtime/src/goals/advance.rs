@@ -33,7 +33,7 @@ impl Markers {
 impl Driver<'_> {
     /// Writes all or nothing, with what the final text of the turn says about the goal.
     pub(crate) async fn commit_and_advance(
-        &self,
+        &mut self,
         writes: Vec<TurnWrite>,
         reply: Option<&str>,
     ) -> Result<Vec<Written>, AgentError> {

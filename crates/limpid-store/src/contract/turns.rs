@@ -109,7 +109,9 @@ pub async fn a_turn_begins_with_its_first_writes_or_not_at_all(bench: &Bench) {
     assert_ne!(title().await, "hi");
 
     let writes = vec![titled(), TurnWrite::Messages(vec![message(Role::User, "hi")]), TurnWrite::Event(event("began"))];
-    let turn = store.begin_turn(&lease, new(), writes).await.unwrap();
+    let written = store.begin_turn(&lease, new(), writes).await.unwrap();
+    assert!(matches!(written[..], [Written::Done, Written::Messages(_), Written::Event(1)]), "{written:?}");
+    let turn = store.turn(&TurnId::new("t2")).await.unwrap().unwrap();
     assert_eq!((turn.began_ms, turn.end), (7, None));
     assert_eq!(title().await, "hi");
     assert_eq!(store.turn_events(&turn.id).await.unwrap().rows.len(), 1);

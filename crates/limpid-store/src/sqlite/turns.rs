@@ -13,12 +13,16 @@ use crate::{
 
 #[async_trait]
 impl Turns for SqliteStore {
-    async fn begin_turn(&self, lease: &Lease, new: NewTurn, writes: Vec<TurnWrite>) -> Result<Turn, StoreError> {
+    async fn begin_turn(
+        &self,
+        lease: &Lease,
+        new: NewTurn,
+        writes: Vec<TurnWrite>,
+    ) -> Result<Vec<Written>, StoreError> {
         let lease = lease.clone();
         self.write(move |tx| {
             begin(tx, &lease, &new)?;
-            apply_all(tx, &lease.conversation, &new.id, writes, new.now_ms)?;
-            find(tx, &new.id)?.ok_or_else(|| StoreError::NotFound { what: "turn", id: new.id.to_string() }.into())
+            apply_all(tx, &lease.conversation, &new.id, writes, new.now_ms)
         })
         .await
     }
