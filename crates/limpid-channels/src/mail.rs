@@ -2,7 +2,8 @@
 //! IMAP nor SMTP.
 //!
 //! # Layout
-//! - [`account`]: an account as plain values; [`secret`]: its password or token; [`servers`]: where large providers are.
+//! - [`account`]: an account as plain values; [`login`]: how it logs in, with which [`secret`]; [`roots`]: whose
+//!   certificates its servers have; [`servers`]: where large providers are.
 //! - [`mailbox`]: what can be done with an account; [`error`]: why it could not be.
 //! - [`message`]: bytes of a message as text that can be read.
 //! - [`letter`]: a message to be sent; `encode`: its text in the ASCII of mail.
@@ -13,16 +14,20 @@ mod encode;
 pub mod error;
 mod imap;
 pub mod letter;
+pub mod login;
 pub mod mailbox;
 pub mod message;
+pub mod roots;
 pub mod secret;
 pub mod servers;
 mod smtp;
 mod tls;
 
-pub use account::{Account, Login, Security, Server};
+pub use account::{Account, Security, Server};
 pub use error::MailError;
 pub use letter::{Answered, Letter, address};
+pub use login::{Login, TokenSource};
 pub use mailbox::{MailId, MailQuery, MailServers, Mailbox, News, Poll, Sent};
 pub use message::{Attachment, Mail, MailHead};
+pub use roots::Roots;
 pub use secret::Secret;

@@ -3,14 +3,18 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 #![cfg(unix)]
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use limpid_channels::mail::{
     Account, Answered, Letter, Login, MailError, MailId, MailQuery, MailServers, Mailbox, News, Poll, Secret, Security,
-    Server,
+    Server, TokenSource,
 };
 use limpid_core::mail::Mark;
-use limpid_testkit::mail::{Dovecot, Manner, PASSWORD, SmtpSink};
+use limpid_testkit::mail::{Dovecot, Like, Manner, PASSWORD, SmtpSink};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
 
 const BOX: MailServers = MailServers;
 
@@ -26,6 +30,7 @@ fn account(imap: u16, smtp: u16) -> Account {
         folder: "INBOX".into(),
         sent: None,
         copies: true,
+        roots: None,
     }
 }
 
@@ -165,6 +170,11 @@ async fn waiting_ends_when_mail_comes_and_when_time_is_up() {
     let me = account(dovecot.port, 1);
     let mark = BOX.poll(&me, None, 0).await.unwrap().mark;
     assert_eq!(BOX.wait(&me, mark, Duration::from_millis(50)).await.unwrap(), News::None);
+    // What came and is gone before anybody looked is no news.
+    dovecot.deliver("gone", &mail("gone"));
+    assert_eq!(BOX.wait(&me, mark, Duration::from_millis(50)).await.unwrap(), News::Some);
+    dovecot.expunge("gone");
+    assert_eq!(BOX.wait(&me, mark, Duration::from_millis(50)).await.unwrap(), News::None);
     let waiting = tokio::spawn({
         let me = me.clone();
         async move { BOX.wait(&me, mark, Duration::from_secs(60)).await }
@@ -173,6 +183,91 @@ async fn waiting_ends_when_mail_comes_and_when_time_is_up() {
     assert_eq!(waiting.await.unwrap().unwrap(), News::Some);
     // What came before anybody waited is found at once.
     assert_eq!(BOX.wait(&me, mark, Duration::from_secs(60)).await.unwrap(), News::Some);
+}
+
+// KAI-090
+#[tokio::test]
+async fn a_server_that_cannot_be_waited_on_says_so_and_is_polled() {
+    let Some(dovecot) = Dovecot::start_like(&Like { lacks_idle: true, ..Like::default() }) else { return };
+    let me = account(dovecot.port, 1);
+    let mark = BOX.poll(&me, None, 0).await.unwrap().mark;
+    dovecot.deliver("a", &mail("a"));
+    assert_eq!(BOX.wait(&me, mark, Duration::from_secs(60)).await.unwrap(), News::Unsupported);
+    assert_eq!(subjects(&BOX.poll(&me, Some(mark), 0).await.unwrap()), ["a"]);
+}
+
+// KAI-090
+#[tokio::test]
+async fn a_wait_whose_connection_is_cut_fails_and_the_next_one_finds_what_came() {
+    let Some(dovecot) = Dovecot::start() else { return };
+    let me = account(dovecot.port, 1);
+    let mark = BOX.poll(&me, None, 0).await.unwrap().mark;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let through = account(listener.local_addr().unwrap().port(), 1);
+    // A connection that passes everything on until the server has said that it waits, and then is no more.
+    let cut = async {
+        let (mut client, _) = listener.accept().await.unwrap();
+        let mut server = TcpStream::connect(("127.0.0.1", dovecot.port)).await.unwrap();
+        let (mut from_client, mut to_client) = client.split();
+        let (mut from_server, mut to_server) = server.split();
+        let forward = async {
+            let _ = tokio::io::copy(&mut from_client, &mut to_server).await;
+            std::future::pending::<()>().await
+        };
+        let back = async {
+            let mut piece = [0; 4096];
+            loop {
+                let read = from_server.read(&mut piece).await.unwrap();
+                to_client.write_all(&piece[..read]).await.unwrap();
+                if piece[..read].windows(8).any(|words| words == b"+ idling") {
+                    break;
+                }
+            }
+        };
+        tokio::select! {
+            () = forward => {}
+            () = back => {}
+        }
+    };
+    let limit = Duration::from_secs(60);
+    let (waited, ()) = tokio::join!(BOX.wait(&through, mark, limit), cut);
+    assert!(matches!(&waited, Err(MailError::Server { .. })), "{waited:?}");
+    dovecot.deliver("a", &mail("a"));
+    assert_eq!(BOX.wait(&me, mark, Duration::from_secs(60)).await.unwrap(), News::Some);
+}
+
+/// Tokens that are given out one after another.
+#[derive(Debug, Default)]
+struct Given(Mutex<Vec<&'static str>>);
+
+#[async_trait]
+impl TokenSource for Given {
+    async fn token(&self, refused: Option<&Secret>) -> Result<Secret, String> {
+        let mut left = self.0.lock().unwrap();
+        let last = refused.is_some();
+        let token = if last { left.pop() } else { left.first().copied() };
+        token.map(Secret::new).ok_or_else(|| "none is left".to_owned())
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_is_refused_is_renewed_once() {
+    let (Some(dovecot), Some(sink)) = (Dovecot::start(), SmtpSink::start(Manner::Take)) else { return };
+    let given = |tokens: &[&'static str]| Account {
+        login: Login::Tokens(Arc::new(Given(Mutex::new(tokens.to_vec())))),
+        ..account(dovecot.port, sink.port)
+    };
+    BOX.poll(&given(&["stale", PASSWORD]), None, 0).await.unwrap();
+    let me = Account { copies: false, ..given(&["stale", PASSWORD]) };
+    BOX.send(&me, &letter()).await.unwrap();
+    assert_eq!((sink.letters().len(), sink.connections()), (1, 2));
+    let error = BOX.send(&Account { copies: false, ..given(&["stale", "stale"]) }, &letter()).await.unwrap_err();
+    assert!(matches!(&error, MailError::Login { why, .. } if why == "the token is not taken"), "{error}");
+    assert_eq!((sink.letters().len(), sink.connections()), (1, 4));
+    let error = BOX.poll(&given(&["stale", "stale"]), None, 0).await.unwrap_err();
+    assert!(matches!(&error, MailError::Login { .. }), "{error}");
+    let error = BOX.poll(&given(&[]), None, 0).await.unwrap_err();
+    assert!(matches!(&error, MailError::Login { why, .. } if why == "none is left"), "{error}");
 }
 
 // KAI-131

@@ -5,6 +5,8 @@
 //! folder was polled. [`plan`] compares it with the folder as it stands and says what to search for; [`Query::settle`]
 //! takes what was found, chooses what is fetched and gives the mark from which the next poll goes on.
 
+use std::time::Duration;
+
 /// Messages that one poll takes at most.
 pub const AT_ONCE: usize = 50;
 
@@ -14,6 +16,12 @@ pub const LISTED: usize = 20;
 /// How long a server is waited on before the wait is renewed, in milliseconds: a minute less than the 29 minutes after
 /// which servers may hang up.
 pub const IDLE_MS: u64 = 28 * 60 * 1000;
+
+/// How long nobody waits on a server after waiting broke off for the first time, in milliseconds; it doubles each time.
+const REJOIN_MS: u64 = 5_000;
+
+/// The longest such pause, in milliseconds.
+const LONGEST_REJOIN_MS: u64 = 10 * 60 * 1000;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
@@ -68,6 +76,18 @@ pub struct Step {
     pub uids: Vec<u32>,
     /// The mark once they are stored.
     pub mark: Mark,
+}
+
+/// How long to pause before a server is waited on again, after waiting broke off this many times in a row.
+///
+/// ```
+/// use limpid_core::mail::rejoin_wait;
+/// let pauses = [1, 2, 3, 8, 100].map(|failures| rejoin_wait(failures).as_secs());
+/// assert_eq!(pauses, [5, 10, 20, 600, 600]);
+/// ```
+pub fn rejoin_wait(failures: u32) -> Duration {
+    let doubled = REJOIN_MS.saturating_mul(2_u64.saturating_pow(failures.saturating_sub(1)));
+    Duration::from_millis(doubled.min(LONGEST_REJOIN_MS))
 }
 
 /// Says what a poll does; `last_poll_ms` is when the last one was.

@@ -165,6 +165,7 @@ impl Agent {
             environment: options.environment.clone(),
             redactor,
             ids: Arc::clone(&options.ids),
+            clock: Arc::clone(&options.clock),
             enabled: options.config.mail.enabled,
         }));
         let redactor = mail.redactor.clone();

@@ -1,10 +1,14 @@
 //! Checks of everything that an answer needs, one line each (SUR-004). They need no open agent, since it may be the
 //! opening that fails.
 
+mod inbox;
+
+use std::sync::Arc;
+
 use limpid_prompt::fs::read_profiles;
 use limpid_prompt::problem::Severity;
 use limpid_prompt::{Layer, Profiles};
-use limpid_store::{SqliteOptions, SqliteStore};
+use limpid_store::{SqliteOptions, SqliteStore, Store};
 
 use crate::agent::AgentOptions;
 use crate::config::SandboxChoice;
@@ -27,26 +31,44 @@ pub struct Check {
 
 impl Check {
     fn of(what: &'static str, finding: Result<String, (String, &str)>) -> Self {
+        Self::with_advice(what, finding.map_err(|(says, advice)| (says, advice.to_owned())))
+    }
+
+    fn with_advice(what: &'static str, finding: Result<String, (String, String)>) -> Self {
         match finding {
             Ok(says) => Self { what, ok: true, says, advice: None },
-            Err((says, "")) => Self { what, ok: false, says, advice: None },
-            Err((says, advice)) => Self { what, ok: false, says, advice: Some(advice.to_owned()) },
+            Err((says, advice)) => {
+                Self { what, ok: false, says, advice: Some(advice).filter(|advice| !advice.is_empty()) }
+            }
         }
     }
 }
 
-/// Checks home, prompt files, profiles, database, model, programs, clock and zone.
+/// Checks home, prompt files, profiles, database, model, programs, mail accounts, the inbox, clock and zone.
 pub async fn check(options: &AgentOptions) -> Vec<Check> {
-    vec![
+    let store = store(options);
+    let mut checks = vec![
         Check::of("home", home(options)),
         Check::of("prompt files", prompt_files(options)),
         Check::of("profiles", profiles(options)),
-        Check::of("database", database(options).await),
+        Check::of("database", database(&store).await),
         Check::of("model", model(options).await),
         Check::of("web search", web_search(options)),
         programs(options),
-        Check::of("clock and zone", Ok(clock(options))),
-    ]
+    ];
+    checks.extend(inbox::mail(options, store.ok()).await);
+    checks.extend([inbox::door(options), Check::of("clock and zone", Ok(clock(options)))]);
+    checks
+}
+
+fn store(options: &AgentOptions) -> Result<Arc<dyn Store>, String> {
+    match &options.store {
+        Some(store) => Ok(Arc::clone(store)),
+        None => {
+            let opened = SqliteStore::open(options.home.database(), SqliteOptions::default());
+            Ok(Arc::new(opened.map_err(|error| error.to_string())?))
+        }
+    }
 }
 
 fn home(options: &AgentOptions) -> Result<String, (String, &'static str)> {
@@ -86,14 +108,8 @@ fn profiles(options: &AgentOptions) -> Result<String, (String, &'static str)> {
     }
 }
 
-async fn database(options: &AgentOptions) -> Result<String, (String, &'static str)> {
-    let store = match &options.store {
-        Some(store) => std::sync::Arc::clone(store),
-        None => {
-            let opened = SqliteStore::open(options.home.database(), SqliteOptions::default());
-            std::sync::Arc::new(opened.map_err(|error| (error.to_string(), ""))?)
-        }
-    };
+async fn database(store: &Result<Arc<dyn Store>, String>) -> Result<String, (String, &'static str)> {
+    let store = store.as_ref().map_err(|error| (error.clone(), ""))?;
     let listed = store.conversations(u32::MAX).await.map_err(|error| (error.to_string(), ""))?;
     let unfinished = store.unfinished_turns().await.map_err(|error| (error.to_string(), ""))?;
     let broken = listed.broken.len() + unfinished.broken.len();

@@ -67,6 +67,7 @@ mod platform;
 mod policy;
 mod presence;
 pub mod preview;
+mod private_file;
 mod process;
 pub mod profile_files;
 mod prompt_files;

@@ -1,15 +1,19 @@
 //! Mail accounts: which there are, what comes from them, and what is sent from them.
 //!
 //! # Layout
-//! - `accounts`: the files that say how an account is reached, and its secret beside them.
-//! - `job`: looking into accounts by itself.
+//! - `accounts`: the files that say how an account is reached.
+//! - `secrets`: where passwords and tokens are; `oauth`: tokens that are fetched.
+//! - `job`: looking into accounts by itself; `watch`: waiting where the server says when mail comes.
 //! - `poll`: a look into an account, and what is kept of it.
 //! - `people`: what a person does with accounts.
 
 mod accounts;
 mod job;
+mod oauth;
 mod people;
 mod poll;
+mod secrets;
+mod watch;
 
 use std::collections::HashSet;
 use std::ops::Deref;
@@ -20,12 +24,13 @@ use limpid_store::Store;
 
 use crate::home::Home;
 use crate::redact::Redactor;
-use crate::world::{Environment, Ids};
+use crate::world::{Clock, Environment, Ids};
 
 pub use limpid_channels::mail::{Secret, Server};
 
 pub use accounts::{AccountSettings, LoginKind, ServerSettings};
 pub(crate) use job::MailJob;
+pub use oauth::OAuthSettings;
 pub use people::MailStatus;
 
 /// What a desk is made from.
@@ -36,6 +41,7 @@ pub(crate) struct MailParts {
     pub(crate) environment: Environment,
     pub(crate) redactor: Redactor,
     pub(crate) ids: Arc<dyn Ids>,
+    pub(crate) clock: Arc<dyn Clock>,
     /// Whether the owner wants mail at all.
     pub(crate) enabled: bool,
 }
@@ -44,6 +50,7 @@ pub(crate) struct MailParts {
 /// added is there at once.
 pub(crate) struct MailDesk {
     parts: MailParts,
+    tokens: oauth::Tokens,
     /// Accounts whose servers are being waited on.
     watched: Mutex<HashSet<String>>,
 }
@@ -59,9 +66,9 @@ impl Deref for MailDesk {
 impl MailDesk {
     /// A desk whose redactor knows the accounts' secrets too.
     pub(crate) fn new(parts: MailParts) -> Self {
-        let mut desk = Self { parts, watched: Mutex::default() };
-        for (name, value) in desk.secrets() {
-            desk.parts.redactor = desk.parts.redactor.clone().with(&name, &value);
+        let desk = Self { parts, tokens: oauth::Tokens::default(), watched: Mutex::default() };
+        for (name, secret) in desk.known_secrets() {
+            desk.redactor.learn(&name, secret.reveal());
         }
         desk
     }
@@ -75,6 +82,7 @@ impl MailDesk {
             environment: Environment::default(),
             redactor: Redactor::default(),
             ids: Arc::new(crate::world::RandomIds),
+            clock: Arc::new(crate::world::SystemClock),
             enabled: true,
         });
         let settings = AccountSettings { address: "me@example.com".to_owned(), ..AccountSettings::default() };
@@ -84,30 +92,30 @@ impl MailDesk {
 
     /// Whether an account can be read.
     pub(crate) fn is_set_up(&self) -> bool {
-        self.enabled && self.settings().iter().any(|settings| self.has_secret(settings))
+        self.enabled && self.settings().iter().any(|settings| self.lacks_secret(settings).is_none())
     }
 
     /// The account of this address, or the first; ready to be used.
     ///
     /// # Errors
     /// When there is none, it lacks its password, or its file is wrong.
-    pub(crate) fn account(&self, address: Option<&str>) -> Result<Account, String> {
+    pub(crate) async fn account(&self, address: Option<&str>) -> Result<Account, String> {
         let name = self.address(address)?;
         let settings = self.read_settings(&name).map_err(|error| error.to_string())?;
-        self.ready(&settings)
+        self.ready(&settings).await
     }
 
     /// The account of this address, or the only one: a number of a mail means something in one account alone.
     ///
     /// # Errors
     /// When there is none, several could be meant, or the account cannot be used.
-    pub(crate) fn only_account(&self, address: Option<&str>) -> Result<Account, String> {
+    pub(crate) async fn only_account(&self, address: Option<&str>) -> Result<Account, String> {
         let all = self.settings();
         if address.is_none() && all.len() > 1 {
             let all: Vec<&str> = all.iter().map(|settings| settings.address.as_str()).collect();
             return Err(format!("say which `account`: {}", all.join(", ")));
         }
-        self.account(address)
+        self.account(address).await
     }
 
     /// The address of the account that is meant: the one that is named, or the first.

@@ -1,6 +1,8 @@
 //! Known secrets are taken out of every text before it is stored or rendered, so that what is stored is what was sent
 //! (PRO-052, SEC-032).
 
+use std::sync::{Arc, PoisonError, RwLock};
+
 use limpid_model::ModelEvent;
 
 use crate::world::Environment;
@@ -11,9 +13,12 @@ const MIN_SECRET: usize = 8;
 /// Endings of the names of variables that hold secrets.
 const ENDINGS: [&str; 4] = ["_KEY", "_TOKEN", "_SECRET", "_PASSWORD"];
 
-/// The secrets that the program knows.
+/// The secrets that the program knows. Clones share them, so one that is learned on the way is known everywhere.
 #[derive(Clone, Default)]
-pub(crate) struct Redactor(Vec<(String, String)>);
+pub(crate) struct Redactor(Arc<RwLock<Arc<Known>>>);
+
+/// Secrets with what is shown in their place, the longest first.
+type Known = Vec<(String, String)>;
 
 impl Redactor {
     /// Takes the values of variables that hold keys: by their name, or because the configuration says so.
@@ -25,21 +30,33 @@ impl Redactor {
             .map(|(name, value)| (value.to_owned(), format!("[secret {name}]")))
             .collect();
         longest_first(&mut secrets);
-        Self(secrets)
+        Self(Arc::new(RwLock::new(Arc::new(secrets))))
     }
 
     /// One secret more, which no variable holds.
-    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
-        if value.len() >= MIN_SECRET {
-            self.0.push((value.to_owned(), format!("[secret {name}]")));
-            longest_first(&mut self.0);
-        }
+    pub(crate) fn with(self, name: &str, value: &str) -> Self {
+        self.learn(name, value);
         self
+    }
+
+    /// One secret more, for this and every clone.
+    pub(crate) fn learn(&self, name: &str, value: &str) {
+        if value.len() < MIN_SECRET || self.known().iter().any(|(known, _)| known == value) {
+            return;
+        }
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let known = Arc::make_mut(&mut known);
+        known.push((value.to_owned(), format!("[secret {name}]")));
+        longest_first(known);
+    }
+
+    fn known(&self) -> Arc<Known> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The text with the name of each secret in its place.
     pub(crate) fn clean(&self, text: String) -> String {
-        self.0.iter().fold(
+        self.known().iter().fold(
             text,
             |text, (value, name)| {
                 if text.contains(value) { text.replace(value, name) } else { text }
@@ -97,12 +114,13 @@ impl Held {
         self.0.push_str(more);
         let mut out = String::with_capacity(self.0.len());
         let mut rest = self.0.as_str();
+        let known = redactor.known();
         while let Some(first) = rest.chars().next() {
             // The longest secret stands first, so one that may still become a longer one is waited for.
-            if redactor.0.iter().any(|(value, _)| value.len() > rest.len() && value.starts_with(rest)) {
+            if known.iter().any(|(value, _)| value.len() > rest.len() && value.starts_with(rest)) {
                 break;
             }
-            let secret = redactor.0.iter().find(|(value, _)| rest.starts_with(value.as_str()));
+            let secret = known.iter().find(|(value, _)| rest.starts_with(value.as_str()));
             let taken = secret.map_or(first.len_utf8(), |(value, _)| value.len());
             match secret {
                 Some((_, name)) => out.push_str(name),
@@ -152,6 +170,19 @@ mod tests {
                 assert_eq!(text, clean, "{pieces:?}");
             }
         }
+    }
+
+    // SEC-032
+    #[test]
+    fn what_is_learned_later_is_known_to_whoever_was_there_before() {
+        let redactor = two();
+        let mut reply = Cleaned::new(&redactor);
+        redactor.clone().learn("me@example.com", "ya29.access-token");
+        assert_eq!(redactor.clean("ya29.access-token".to_owned()), "[secret me@example.com]");
+        let mut events = reply.take(ModelEvent::Text("it is ya29.acc".into()));
+        events.extend(reply.take(ModelEvent::Text("ess-token".into())));
+        let expected = [ModelEvent::Text("it is ".into()), ModelEvent::Text("[secret me@example.com]".into())];
+        assert_eq!(events, expected);
     }
 
     // SEC-032

@@ -6,6 +6,9 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a part of tests, which may stop at the first surprise")]
 
+mod certificate;
+
+use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::net::{TcpListener, TcpStream};
@@ -15,6 +18,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
+
+pub use certificate::{Authority, Certificate};
 
 /// The password of every user.
 pub const PASSWORD: &str = "secret-word";
@@ -29,14 +34,30 @@ const NOBODY: u32 = 65534;
 pub struct Dovecot {
     process: Child,
     folder: TempDir,
-    /// Its port on loopback, without TLS.
+    /// Its port on loopback, without TLS; with STARTTLS when it has a certificate.
     pub port: u16,
+    /// Its port on loopback that has TLS from the first byte, when it has a certificate.
+    pub tls_port: u16,
     owner: (u32, u32),
+}
+
+/// What a Dovecot is like.
+#[derive(Clone, Debug, Default)]
+pub struct Like {
+    /// Its certificate; with one it lets nobody in without TLS.
+    pub certificate: Option<Certificate>,
+    /// Whether it cannot be waited on (IDLE).
+    pub lacks_idle: bool,
 }
 
 impl Dovecot {
     /// Starts one; none when it is not installed.
     pub fn start() -> Option<Self> {
+        Self::start_like(&Like::default())
+    }
+
+    /// Starts one that is like this; none when it is not installed.
+    pub fn start_like(like: &Like) -> Option<Self> {
         let Some(program) = part("LIMPID_TEST_DOVECOT") else {
             eprintln!("SKIPPED a test with a real mail server: LIMPID_TEST_DOVECOT is not set");
             return None;
@@ -45,9 +66,10 @@ impl Dovecot {
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let me = fs::metadata("/proc/self").unwrap();
         let owner = if me.uid() == 0 { (NOBODY, NOBODY) } else { (me.uid(), me.gid()) };
-        let port = free_port();
-        fs::write(folder.path().join("dovecot.conf"), configuration(folder.path(), port, owner, me.uid() == 0))
-            .unwrap();
+        let (port, tls_port) = (free_port(), free_port());
+        let ports = (port, like.certificate.as_ref().map_or(0, |_| tls_port));
+        let text = configuration(folder.path(), ports, owner, me.uid() == 0) + &like.lines();
+        fs::write(folder.path().join("dovecot.conf"), text).unwrap();
         let dovecot = Self {
             process: Command::new(program)
                 .arg("-F")
@@ -60,6 +82,7 @@ impl Dovecot {
                 .unwrap(),
             folder,
             port,
+            tls_port,
             owner,
         };
         for part in ["", "cur", "new", "tmp"] {
@@ -134,6 +157,22 @@ impl Dovecot {
     }
 }
 
+impl Like {
+    /// Lines of a configuration.
+    fn lines(&self) -> String {
+        let mut lines = match &self.certificate {
+            None => "ssl = no\ndisable_plaintext_auth = no\n".to_owned(),
+            Some(Certificate { file, key }) => {
+                format!("ssl = required\nssl_cert = <{}\nssl_key = <{}\n", file.display(), key.display())
+            }
+        };
+        if self.lacks_idle {
+            lines.push_str("imap_capability = IMAP4rev1 LITERAL+ UIDPLUS SPECIAL-USE\n");
+        }
+        lines
+    }
+}
+
 impl Drop for Dovecot {
     fn drop(&mut self) {
         // Its master takes its children with it when it is asked to end.
@@ -158,13 +197,23 @@ pub enum Manner {
 pub struct SmtpSink {
     process: Child,
     folder: TempDir,
-    /// Its port on loopback, without TLS.
+    /// Its port on loopback.
     pub port: u16,
 }
 
 impl SmtpSink {
-    /// Starts one; none when aiosmtpd is not installed.
+    /// Starts one without TLS; none when aiosmtpd is not installed.
     pub fn start(manner: Manner) -> Option<Self> {
+        Self::run(manner, Vec::new())
+    }
+
+    /// Starts one that takes letters and lets nobody in without TLS: from the first byte, or after STARTTLS.
+    pub fn start_secure(Certificate { file, key }: &Certificate, starttls: bool) -> Option<Self> {
+        let words = [if starttls { "starttls" } else { "tls" }.into(), file.into(), key.into()];
+        Self::run(Manner::Take, words.to_vec())
+    }
+
+    fn run(manner: Manner, secure: Vec<OsString>) -> Option<Self> {
         let Some(python) = part("LIMPID_TEST_SMTP_PYTHON") else {
             eprintln!("SKIPPED a test that sends mail: LIMPID_TEST_SMTP_PYTHON is not set");
             return None;
@@ -179,6 +228,7 @@ impl SmtpSink {
             .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/smtp-sink.py"))
             .arg(folder.path())
             .arg(manner)
+            .args(secure)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -213,7 +263,7 @@ impl Drop for SmtpSink {
     }
 }
 
-fn part(name: &str) -> Option<std::ffi::OsString> {
+fn part(name: &str) -> Option<OsString> {
     #[allow(clippy::disallowed_methods, reason = "the parts of tests are named by the environment")]
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
@@ -238,7 +288,7 @@ fn greeted(port: u16, greeting: &str) {
     }
 }
 
-fn configuration(folder: &Path, port: u16, (uid, gid): (u32, u32), root: bool) -> String {
+fn configuration(folder: &Path, (port, tls): (u16, u16), (uid, gid): (u32, u32), root: bool) -> String {
     let folder = folder.display();
     let (inside, login) = if root { ("root".to_owned(), "nobody".to_owned()) } else { (user(uid), user(uid)) };
     format!(
@@ -247,8 +297,6 @@ fn configuration(folder: &Path, port: u16, (uid, gid): (u32, u32), root: bool) -
          log_path = {folder}/log\n\
          protocols = imap\n\
          listen = 127.0.0.1\n\
-         ssl = no\n\
-         disable_plaintext_auth = no\n\
          default_internal_user = {inside}\n\
          default_login_user = {login}\n\
          mail_location = maildir:{folder}/mail\n\
@@ -258,7 +306,7 @@ fn configuration(folder: &Path, port: u16, (uid, gid): (u32, u32), root: bool) -
          userdb {{\n  driver = static\n  args = uid={uid} gid={gid} home={folder}/mail\n}}\n\
          namespace inbox {{\n  inbox = yes\n  mailbox \"Sent Mail\" {{\n    auto = create\n    special_use = \\Sent\n  }}\n}}\n\
          service imap-login {{\n  chroot =\n  inet_listener imap {{\n    port = {port}\n  }}\n  \
-         inet_listener imaps {{\n    port = 0\n  }}\n}}\n\
+         inet_listener imaps {{\n    port = {tls}\n    ssl = yes\n  }}\n}}\n\
          service anvil {{\n  chroot =\n}}\n\
          service stats {{\n  chroot =\n}}\n"
     )

@@ -1,5 +1,6 @@
 //! A server on loopback that records every request and answers by a script.
 
+use std::collections::VecDeque;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -41,6 +42,8 @@ pub struct Recorded {
 struct Shared {
     player: Mutex<Player>,
     models: Vec<String>,
+    /// Replies at addresses that are no model's.
+    others: Mutex<VecDeque<Reply>>,
     requests: Mutex<Vec<Recorded>>,
     count: watch::Sender<usize>,
     started: Instant,
@@ -66,6 +69,7 @@ impl Recorder {
         let shared = Arc::new(Shared {
             player: Mutex::new(script.player()),
             models,
+            others: Mutex::default(),
             requests: Mutex::default(),
             count: watch::Sender::new(0),
             started: Instant::now(),
@@ -97,6 +101,12 @@ impl Recorder {
     /// When a request had arrived, on this process's clock.
     pub fn instant(&self, request: &Recorded) -> Instant {
         self.shared.started + request.at
+    }
+
+    /// Answers the next request at an address that is no model's with this status and body.
+    pub fn will_answer(&self, status: u16, body: &str) {
+        let (raw, content_type) = (Some(body.to_owned()), Some("application/json".to_owned()));
+        lock(&self.shared.others).push_back(Reply { status: Some(status), raw, content_type, ..Reply::default() });
     }
 
     /// Waits until there were `count` requests.
@@ -185,7 +195,7 @@ async fn attend(stream: TcpStream, shared: Arc<Shared>) {
         let wire = Wire::of(&request.path);
         let reply = match wire {
             Some(_) => lock(&shared.player).next(&String::from_utf8_lossy(&request.body)),
-            None => listing(&request.path, &shared.models),
+            None => listing(&request.path, &shared.models).or_else(|| lock(&shared.others).pop_front()),
         };
         let model = model_of(&request);
         shared.record(request);

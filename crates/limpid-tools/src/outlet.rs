@@ -1,12 +1,13 @@
 //! Handing something over to a program or an address that the owner has set: a text message to a gateway, a
 //! notification to a screen.
 
+use std::net::IpAddr;
 use std::process::Stdio;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use reqwest::Client;
 use reqwest::redirect::Policy;
+use reqwest::{Client, Response};
 use serde_json::Value;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
@@ -18,6 +19,9 @@ pub const TIME: Duration = Duration::from_secs(30);
 
 /// Characters of what a program or a server says that an error repeats.
 const SAID: usize = 300;
+
+/// Bytes of an answer that are read at most.
+const ANSWER: usize = 64 * 1024;
 
 /// A program of the owner's, or an address that they set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +60,61 @@ impl Outlet {
         let late = |_| format!("{} gave no answer within {} s; the outcome is unknown", self.name(), TIME.as_secs());
         tokio::time::timeout(TIME, handed).await.map_err(late)?
     }
+}
+
+/// What a server answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The status, such as 201.
+    pub status: u16,
+    /// The body, its first 64 KiB; bytes that are no text are replaced.
+    pub body: String,
+}
+
+impl Answer {
+    /// What to say when this is not the answer that was hoped for.
+    pub fn refusal(&self, url: &str) -> String {
+        told(&format!("{} answered with status {}", host_of(url).unwrap_or_default(), self.status), &self.body)
+    }
+}
+
+/// Sends bytes to an address by POST and gives the answer, whatever its status. Nobody between hears what is said: the
+/// address has TLS or is on this machine.
+///
+/// # Errors
+/// A sentence: the address cannot be used, or there is no answer.
+pub async fn post_bytes(url: &str, headers: &[(&str, &str)], body: Vec<u8>) -> Result<Answer, String> {
+    let address = parse(url)?;
+    let host = address.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    let is_here = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
+    if address.scheme() != "https" && !is_here {
+        return Err(format!(
+            "`{url}` is not used, as others would hear what is sent there; it must begin with https://"
+        ));
+    }
+    let mut request = client()?.post(address).body(body);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let sent = async {
+        let response = request.send().await.map_err(|error| causes(&error.without_url()))?;
+        let status = response.status().as_u16();
+        Ok(Answer { status, body: beginning(response).await })
+    };
+    let late = |_| format!("{} gave no answer within {} s", host_of(url).unwrap_or_default(), TIME.as_secs());
+    tokio::time::timeout(TIME, sent).await.map_err(late)?
+}
+
+/// The beginning of a body. One that breaks off is as long as it is.
+async fn beginning(mut response: Response) -> String {
+    let mut bytes = Vec::new();
+    while let Ok(Some(chunk)) = response.chunk().await {
+        bytes.extend_from_slice(&chunk[..chunk.len().min(ANSWER - bytes.len())]);
+        if bytes.len() == ANSWER {
+            break;
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 async fn run(words: &[String], object: &Value) -> Result<(), String> {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use super::{MailError, Secret};
+use super::{Login, MailError, Roots};
 
 /// A mail account.
 #[derive(Clone, Debug)]
@@ -26,15 +26,8 @@ pub struct Account {
     pub sent: Option<String>,
     /// Whether letters are copied at all; some servers do it by themselves.
     pub copies: bool,
-}
-
-/// How to log in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Login {
-    /// With a password, best one that is for this program alone.
-    Password(Secret),
-    /// With an OAuth 2 access token (XOAUTH2).
-    Token(Secret),
+    /// Who has to have signed the certificates of its servers. Absent: somebody whom the system trusts.
+    pub roots: Option<Roots>,
 }
 
 /// A server.

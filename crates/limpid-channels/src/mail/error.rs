@@ -3,12 +3,20 @@
 /// An error of mail: what was wrong, where, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MailError {
-    /// The server cannot be reached, or its certificate is not trusted.
+    /// The server cannot be reached.
     #[error("{server} cannot be reached: {why}")]
     Unreachable {
         /// The server.
         server: String,
         /// Why.
+        why: String,
+    },
+    /// Whoever answers cannot prove to be the server. Nothing was said to them.
+    #[error("the certificate of {server} is not trusted: {why}")]
+    Certificate {
+        /// The server.
+        server: String,
+        /// What is wrong with it, and what to do.
         why: String,
     },
     /// The server does not let the account in.

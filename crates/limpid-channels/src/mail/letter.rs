@@ -158,6 +158,7 @@ mod tests {
             folder: "INBOX".into(),
             sent: None,
             copies: true,
+            roots: None,
         }
     }
 

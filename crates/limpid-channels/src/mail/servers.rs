@@ -36,6 +36,16 @@ const KNOWN: [Known; 9] = [
     known(&["mailbox.org"], "imap.mailbox.org", ("smtp.mailbox.org", TLS, Security::Tls), false),
 ];
 
+/// Where access tokens are fetched with a refresh token.
+const TOKENS: [(&[&str], &str); 3] = [
+    (&["gmail.com", "googlemail.com"], "https://oauth2.googleapis.com/token"),
+    (
+        &["outlook.com", "hotmail.com", "live.com", "msn.com"],
+        "https://login.microsoftonline.com/consumers/oauth2/v2.0/token",
+    ),
+    (&["yahoo.com", "ymail.com"], "https://api.login.yahoo.com/oauth2/get_token"),
+];
+
 /// Where the mail of a domain is read and sent, and whether the provider keeps copies of what is sent.
 ///
 /// ```
@@ -57,6 +67,18 @@ pub fn servers_of(domain: &str) -> (Server, Server, bool) {
             (imap(format!("imap.{domain}")), smtp, false)
         }
     }
+}
+
+/// Where access tokens of a domain are fetched, when that is known.
+///
+/// ```
+/// use limpid_channels::mail::servers::token_url_of;
+/// assert_eq!(token_url_of("gmail.com"), Some("https://oauth2.googleapis.com/token"));
+/// assert_eq!(token_url_of("example.com"), None);
+/// ```
+pub fn token_url_of(domain: &str) -> Option<&'static str> {
+    let domain = domain.to_lowercase();
+    TOKENS.into_iter().find(|(domains, _)| domains.contains(&domain.as_str())).map(|(_, url)| url)
 }
 
 const fn known(

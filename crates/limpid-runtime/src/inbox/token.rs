@@ -1,14 +1,14 @@
 //! The token of whoever hands something in: from the environment or from a file that only the owner may read (SEC-032).
 
 use std::fs;
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
 
 use crate::agent::Agent;
 use crate::error::AgentError;
 use crate::home::Home;
+use crate::private_file;
 use crate::world::hex;
 
 /// The variable that holds the token, when the owner does not keep it in the file of the home.
@@ -47,7 +47,7 @@ impl Agent {
         let path = self.token_file();
         let (token, place) = match self.inner.environment.get(TOKEN_VARIABLE) {
             Some(token) => (token.to_owned(), TOKEN_VARIABLE.to_owned()),
-            None => match private_text(&path)? {
+            None => match private_file::read(&path)? {
                 Some(token) => (token, path.display().to_string()),
                 None => return Ok(None),
             },
@@ -77,7 +77,7 @@ impl Agent {
             ));
         }
         let token: String = (0..4).map(|_| hex(&*self.inner.ids)).collect();
-        write_private(&path, &token).map_err(AgentError::file(&path))?;
+        private_file::write(&path, &token)?;
         Ok(token)
     }
 
@@ -90,43 +90,4 @@ impl Agent {
 pub(crate) fn kept_token(home: &Home) -> Option<String> {
     let text = fs::read_to_string(home.ingest_token()).ok()?;
     Some(text.trim().to_owned())
-}
-
-/// A file that only the owner may read; none when it does not exist.
-fn private_text(path: &Path) -> Result<Option<String>, AgentError> {
-    let text = match fs::read_to_string(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        text => text.map_err(AgentError::file(path))?,
-    };
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = fs::metadata(path).map_err(AgentError::file(path))?.permissions().mode();
-        if mode & 0o077 != 0 {
-            let (path, mode) = (path.display(), mode & 0o777);
-            return Err(AgentError::Invalid(format!(
-                "{path} may be read by others (mode {mode:o}); run: chmod 600 {path}"
-            )));
-        }
-    }
-    Ok(Some(text))
-}
-
-/// Writes a file beside the old one and puts it in its place, so that there is always a whole one.
-fn write_private(path: &Path, text: &str) -> io::Result<()> {
-    let next = path.with_extension("token.new");
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
-    }
-    let mut file = options.open(&next)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    fs::rename(next, path)
 }

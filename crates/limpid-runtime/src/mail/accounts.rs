@@ -1,17 +1,20 @@
 //! The files of mail accounts: `mail/ADDRESS.toml` in the home says how an account is reached, `mail/ADDRESS.secret`,
-//! which only the owner may read, holds its password or token (SEC-032).
+//! which only the owner may read, holds its password or token unless that is kept elsewhere (SEC-032).
 
 use std::fs;
-use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use limpid_channels::mail::servers::servers_of;
-use limpid_channels::mail::{Account, Login, Secret, Security, Server, address};
+use limpid_channels::mail::{Account, Login, Roots, Secret, Security, Server, address};
 use serde::{Deserialize, Serialize};
 
-use super::MailDesk;
+use super::oauth::settings_of;
+use super::{MailDesk, OAuthSettings};
 use crate::error::AgentError;
 use crate::home::read_text;
+use crate::private_file;
 
 /// Letters of an address that a file can be called by.
 const PLAIN: &str = "@.-_+";
@@ -30,21 +33,31 @@ pub struct AccountSettings {
     pub user: Option<String>,
     /// How to log in.
     pub login: LoginKind,
-    /// The environment variable that holds the password or token. Absent: the file beside this one.
+    /// The environment variable that holds the password, token or refresh token.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret_env: Option<String>,
+    /// A program and its arguments that print it on their first line. Neither: the file beside this one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub secret_command: Vec<String>,
     /// The folder that is read. Absent: INBOX.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
     /// The folder that gets copies of letters. Absent: the one that the server names. Empty: no copies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sent: Option<String>,
+    /// A PEM file with the authorities that have signed the servers' certificates; no others are trusted then. Absent:
+    /// those that the system trusts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ca: Option<PathBuf>,
     /// Where mail is read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub imap: Option<ServerSettings>,
     /// Where mail is sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub smtp: Option<ServerSettings>,
+    /// How tokens are fetched, when `login` is `oauth`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oauth: Option<OAuthSettings>,
 }
 
 /// How an account logs in.
@@ -54,8 +67,10 @@ pub enum LoginKind {
     /// With a password.
     #[default]
     Password,
-    /// With an OAuth 2 access token (XOAUTH2).
+    /// With an OAuth 2 access token (XOAUTH2) that the owner puts in.
     Token,
+    /// With OAuth 2 access tokens that are fetched with a refresh token.
+    OAuth,
 }
 
 /// A server.
@@ -141,20 +156,13 @@ impl MailDesk {
     /// Writes how an account is reached, and its secret when there is one.
     pub(crate) fn write(&self, settings: &AccountSettings, secret: Option<&Secret>) -> Result<(), AgentError> {
         // What cannot be read back is not written.
-        self.form(settings, Secret::new("")).map_err(AgentError::Invalid)?;
-        let folder = self.home.mail();
-        let mut builder = fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&folder).map_err(AgentError::file(&folder))?;
+        self.form(settings).map_err(AgentError::Invalid)?;
         if let Some(secret) = secret {
-            let path = self.file(&settings.address, "secret")?;
-            write_private(&path, secret.reveal()).map_err(AgentError::file(&path))?;
+            private_file::write(&self.file(&settings.address, "secret")?, secret.reveal())?;
         }
         let path = self.file(&settings.address, "toml")?;
         let text = toml::to_string(settings).map_err(|error| AgentError::Invalid(error.to_string()))?;
-        write_private(&path, &text).map_err(AgentError::file(&path))
+        private_file::write(&path, &text)
     }
 
     /// Takes an account's files out.
@@ -171,40 +179,29 @@ impl MailDesk {
         Ok(found)
     }
 
-    /// Whether an account has a password or token.
-    pub(crate) fn has_secret(&self, settings: &AccountSettings) -> bool {
-        self.secret(settings).is_ok()
-    }
-
     /// The account with its secret.
-    pub(super) fn ready(&self, settings: &AccountSettings) -> Result<Account, String> {
-        self.form(settings, self.secret(settings)?)
-    }
-
-    /// The secrets of all accounts with the names that are shown in their place.
-    pub(super) fn secrets(&self) -> Vec<(String, String)> {
-        let settings = self.settings();
-        let secret = |settings: &AccountSettings| Some((settings.address.clone(), self.secret(settings).ok()?));
-        settings.iter().filter_map(secret).map(|(name, secret)| (name, secret.reveal().to_owned())).collect()
-    }
-
-    fn secret(&self, settings: &AccountSettings) -> Result<Secret, String> {
-        if let Some(variable) = &settings.secret_env {
-            let value = self.environment.get(variable);
-            return value.map(Secret::new).ok_or_else(|| format!("the variable {variable} is not set"));
-        }
-        let path = self.file(&settings.address, "secret").map_err(|error| error.to_string())?;
-        is_private(&path)?;
-        let text = read_text(&path).map_err(|error| error.to_string())?;
-        let missing = || {
-            let address = &settings.address;
-            format!("{address} waits for its password: the owner enters it with `limpid inbox mail add {address}`")
+    ///
+    /// # Errors
+    /// A sentence: what is wrong with its settings, or why its secret cannot be had.
+    pub(super) async fn ready(&self, settings: &AccountSettings) -> Result<Account, String> {
+        let secret = self.secret(settings).await?;
+        let login = match settings.login {
+            LoginKind::Password => Login::Password(secret),
+            LoginKind::Token => Login::Token(secret),
+            LoginKind::OAuth => Login::Tokens(Arc::new(self.refresher(settings, secret).await?)),
         };
-        text.map(Secret::new).filter(|secret| !secret.reveal().is_empty()).ok_or_else(missing)
+        Ok(Account { login, ..self.form(settings)? })
     }
 
-    pub(super) fn form(&self, settings: &AccountSettings, secret: Secret) -> Result<Account, String> {
+    /// The account without its secret.
+    ///
+    /// # Errors
+    /// A sentence: what is wrong with its settings.
+    pub(super) fn form(&self, settings: &AccountSettings) -> Result<Account, String> {
         let bare = address(&settings.address).map_err(|error| error.to_string())?;
+        if settings.login == LoginKind::OAuth {
+            settings_of(settings)?;
+        }
         let domain = bare.rsplit('@').next().unwrap_or_default();
         let (imap, smtp, keeps) = servers_of(domain);
         let server = |given: &Option<ServerSettings>, usual: Server| match given {
@@ -214,20 +211,25 @@ impl MailDesk {
         Ok(Account {
             name: settings.name.clone(),
             user: settings.user.clone().unwrap_or_else(|| bare.clone()),
-            login: match settings.login {
-                LoginKind::Password => Login::Password(secret),
-                LoginKind::Token => Login::Token(secret),
-            },
+            login: Login::Password(Secret::new("")),
             imap: server(&settings.imap, imap)?,
             smtp: server(&settings.smtp, smtp)?,
             folder: settings.folder.clone().unwrap_or_else(|| "INBOX".to_owned()),
             copies: settings.sent.as_deref() != Some("") && !(keeps && settings.sent.is_none()),
             sent: settings.sent.clone().filter(|sent| !sent.is_empty()),
+            roots: settings.ca.as_ref().map(|file| self.roots(file)).transpose()?,
             address: bare,
         })
     }
 
-    fn file(&self, address: &str, ending: &str) -> Result<PathBuf, AgentError> {
+    /// The authorities of a file; a name without a folder is one of the home.
+    fn roots(&self, file: &Path) -> Result<Roots, String> {
+        let path = self.home.path().join(file);
+        let pem = fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Roots::parse(&pem).map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    pub(super) fn file(&self, address: &str, ending: &str) -> Result<PathBuf, AgentError> {
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || PLAIN.contains(letter);
         if !address.contains('@') || address.starts_with('.') || !address.chars().all(is_plain) {
             let why = format!("`{address}` cannot be the address of an account; write it like ada@example.com");
@@ -235,37 +237,6 @@ impl MailDesk {
         }
         Ok(self.home.mail().join(format!("{address}.{ending}")))
     }
-}
-
-/// Writes a file that nobody but the owner may read, whole or not at all.
-fn write_private(path: &std::path::Path, text: &str) -> io::Result<()> {
-    let new = path.with_extension("new");
-    let _ = fs::remove_file(&new);
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(&new)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    fs::rename(new, path)
-}
-
-/// Refuses a secret that others may read.
-#[cfg(unix)]
-fn is_private(path: &std::path::Path) -> Result<(), String> {
-    use std::os::unix::fs::PermissionsExt;
-    match fs::metadata(path) {
-        Ok(data) if data.permissions().mode() & 0o077 != 0 => {
-            Err(format!("others may read {0}; run `chmod 600 {0}`", path.display()))
-        }
-        _ => Ok(()),
-    }
-}
-
-#[cfg(not(unix))]
-fn is_private(_: &std::path::Path) -> Result<(), String> {
-    Ok(())
 }
 
 fn unknown(address: &str) -> AgentError {

@@ -1,13 +1,10 @@
 //! Looking into accounts by itself: every quarter of an hour, and at once where the server says when mail comes.
 
-use std::sync::{Arc, PoisonError, Weak};
-use std::time::Duration;
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use limpid_channels::mail::News;
-use limpid_core::mail::IDLE_MS;
 
-use super::MailDesk;
+use super::watch::watch;
 use crate::agent::Inner;
 use crate::error::AgentError;
 use crate::scheduler::Job;
@@ -74,44 +71,13 @@ impl Inner {
     }
 }
 
-/// Begins to wait for mail of an account, unless somebody here does.
-fn watch(inner: &Arc<Inner>, address: &str) {
-    let desk = Arc::clone(&inner.mail);
-    if !desk.watched.lock().unwrap_or_else(PoisonError::into_inner).insert(address.to_owned()) {
-        return;
-    }
-    let (inner, address) = (Arc::downgrade(inner), address.to_owned());
-    tokio::spawn(async move {
-        wait(&inner, &desk, &address).await;
-        desk.watched.lock().unwrap_or_else(PoisonError::into_inner).remove(&address);
-    });
-}
-
-/// Waits for mail as long as that works, and looks each time that some came. When it does not work any more, the next
-/// look by the clock begins it again.
-async fn wait(inner: &Weak<Inner>, desk: &MailDesk, address: &str) {
-    loop {
-        let Ok(account) = desk.account(Some(address)) else { return };
-        let Ok(rows) = desk.store.mail_accounts().await else { return };
-        let Some(mark) = rows.rows.into_iter().find(|row| row.address == address).and_then(|row| row.mark) else {
-            return;
-        };
-        match desk.mailbox.wait(&account, mark, Duration::from_millis(IDLE_MS)).await {
-            Ok(News::None) => {}
-            Ok(News::Some) => {
-                let Some(now_ms) = inner.upgrade().map(|inner| inner.now_ms()) else { return };
-                if !matches!(desk.poll(address, now_ms).await, Ok(Ok(_))) {
-                    return;
-                }
-            }
-            Ok(News::Unsupported) | Err(_) => return,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use limpid_channels::mail::{Account, Letter, Mail, MailError, MailHead, MailId, MailQuery, Mailbox, Poll, Sent};
+    use std::time::Duration;
+
+    use limpid_channels::mail::{
+        Account, Letter, Mail, MailError, MailHead, MailId, MailQuery, Mailbox, News, Poll, Sent,
+    };
     use limpid_core::mail::Mark;
 
     use super::*;

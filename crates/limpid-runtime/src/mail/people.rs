@@ -34,7 +34,10 @@ impl Agent {
         let rows = self.inner.store.mail_accounts().await?.rows;
         let status = |address: String| {
             let ready = desk.read_settings(&address).map_err(|error| error.to_string());
-            let ready = ready.and_then(|settings| desk.ready(&settings));
+            let ready = ready.and_then(|settings| match desk.lacks_secret(&settings) {
+                Some(why) => Err(why),
+                None => desk.form(&settings),
+            });
             let servers = ready.as_ref().map(|account| (account.imap.to_string(), account.smtp.to_string()));
             let (imap, smtp) = servers.unwrap_or_default();
             let row = rows.iter().find(|row| row.address == address).cloned();
@@ -59,7 +62,7 @@ impl Agent {
     /// # Errors
     /// When the settings are wrong.
     pub fn mail_servers(&self, settings: &AccountSettings) -> Result<(Server, Server), AgentError> {
-        let account = self.inner.mail.form(settings, Secret::new("")).map_err(AgentError::Invalid)?;
+        let account = self.inner.mail.form(settings).map_err(AgentError::Invalid)?;
         Ok((account.imap, account.smtp))
     }
 
@@ -106,7 +109,7 @@ impl Agent {
     /// What is wrong with the account.
     pub async fn test_mail_account(&self, address: &str) -> Result<(), AgentError> {
         let desk = &self.inner.mail;
-        let account = desk.account(Some(address)).map_err(AgentError::Invalid)?;
+        let account = desk.account(Some(address)).await.map_err(AgentError::Invalid)?;
         let tested = desk.mailbox.test(&account).await;
         tested.map_err(|error| AgentError::Invalid(desk.redactor.clean(error.to_string())))
     }

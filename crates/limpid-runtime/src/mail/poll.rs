@@ -15,7 +15,7 @@ impl MailDesk {
     /// When the store fails.
     pub(crate) async fn poll(&self, address: &str, now_ms: i64) -> Result<Result<usize, String>, AgentError> {
         let row = self.store.add_mail_account(address).await?;
-        let polled = match self.account(Some(address)) {
+        let polled = match self.account(Some(address)).await {
             Ok(account) => {
                 let last = row.attempted_ms.unwrap_or(now_ms);
                 self.mailbox.poll(&account, row.mark, last).await.map_err(|error| error.to_string())

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use limpid_channels::mail::{
-    Account, Letter, Mail, MailError, MailHead, MailId, MailQuery, Mailbox, News, Poll, Sent, message,
+    Account, Letter, Login, Mail, MailError, MailHead, MailId, MailQuery, Mailbox, News, Poll, Secret, Sent, message,
 };
 use limpid_core::mail::{Folder, Mark, Plan, plan};
 
@@ -17,6 +17,10 @@ pub struct FakeMailbox {
     pub letters: Mutex<Vec<Letter>>,
     /// Why every call fails, when it does.
     pub broken: Mutex<Option<String>>,
+    /// Access tokens that somebody logged in with.
+    pub tokens: Mutex<Vec<String>>,
+    /// The access token that is not taken any more.
+    pub refused: Mutex<Option<Secret>>,
 }
 
 impl FakeMailbox {
@@ -26,6 +30,8 @@ impl FakeMailbox {
             messages: Mutex::default(),
             letters: Mutex::default(),
             broken: Mutex::default(),
+            tokens: Mutex::default(),
+            refused: Mutex::default(),
         }
     }
 
@@ -94,6 +100,13 @@ impl Mailbox for FakeMailbox {
     }
 
     async fn test(&self, account: &Account) -> Result<(), MailError> {
-        self.fails(account)
+        self.fails(account)?;
+        let Login::Tokens(source) = &account.login else { return Ok(()) };
+        let refused = self.refused.lock().unwrap().clone();
+        let (server, user) = (account.imap.to_string(), account.user.clone());
+        let no_token = |why| MailError::Login { server, user, why };
+        let token = source.token(refused.as_ref()).await.map_err(no_token)?;
+        self.tokens.lock().unwrap().push(token.reveal().to_owned());
+        Ok(())
     }
 }

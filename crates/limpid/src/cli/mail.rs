@@ -1,5 +1,7 @@
 //! `inbox mail`.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
 /// What to do with mail accounts.
@@ -59,11 +61,33 @@ pub struct MailAddArgs {
     #[arg(long, value_name = "WORD")]
     pub security: Option<String>,
 
+    /// Trust the servers' certificates when an authority of this PEM file has signed them, and no others
+    #[arg(long, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
+
     /// Log in with an OAuth 2 access token in place of a password
     #[arg(long)]
     pub token: bool,
 
-    /// Take the password from this environment variable each time, and keep none
+    /// Log in with OAuth 2 access tokens that are fetched with a refresh token; CLIENT is what the provider knows the
+    /// program by
+    #[arg(long, value_name = "CLIENT", conflicts_with = "token")]
+    pub oauth: Option<String>,
+
+    /// Where OAuth 2 tokens are fetched [default: what is known of the provider]
+    #[arg(long, value_name = "URL", requires = "oauth")]
+    pub token_url: Option<String>,
+
+    /// The environment variable that holds the secret of the OAuth 2 client
+    #[arg(long, value_name = "VARIABLE", requires = "oauth")]
+    pub client_secret_env: Option<String>,
+
+    /// Take the password, token or refresh token from this environment variable each time, and keep none
     #[arg(long, value_name = "VARIABLE")]
     pub password_env: Option<String>,
+
+    /// Run this program for it each time, as for the system's keyring, and keep none; the first line that it prints counts.
+    /// The rest of the line is its arguments
+    #[arg(long, value_name = "PROGRAM", num_args = 1.., allow_hyphen_values = true, conflicts_with = "password_env")]
+    pub password_command: Vec<String>,
 }

@@ -1,9 +1,10 @@
 //! `inbox mail`.
 
 use std::io::{IsTerminal as _, Read as _};
+use std::path::PathBuf;
 
 use limpid_runtime::Agent;
-use limpid_runtime::mail::{AccountSettings, LoginKind, MailStatus, Secret, ServerSettings};
+use limpid_runtime::mail::{AccountSettings, LoginKind, MailStatus, OAuthSettings, Secret, ServerSettings};
 use serde_json::{Value, json};
 
 use super::conversation::in_zone;
@@ -39,8 +40,15 @@ async fn add(agent: &Agent, args: &MailAddArgs) -> Result<(), Failure> {
         address: args.address.clone(),
         name: args.name.clone().or(before.name),
         user: args.user.clone().or(before.user),
-        login: if args.token { LoginKind::Token } else { LoginKind::Password },
+        login: match (&args.oauth, args.token) {
+            (Some(_), _) => LoginKind::OAuth,
+            (None, true) => LoginKind::Token,
+            (None, false) => LoginKind::Password,
+        },
         secret_env: args.password_env.clone(),
+        secret_command: args.password_command.clone(),
+        ca: ca(args)?.or(before.ca),
+        oauth: args.oauth.as_ref().map(|client| oauth(client, args)),
         imap: server(args.imap.as_deref(), args)?.or(before.imap),
         smtp: server(args.smtp.as_deref(), args)?.or(before.smtp),
         folder: before.folder,
@@ -49,7 +57,8 @@ async fn add(agent: &Agent, args: &MailAddArgs) -> Result<(), Failure> {
     // The person sees who will get the password before they enter it.
     let (imap, smtp) = agent.mail_servers(&given)?;
     output::tell(&format!("Reads at {imap}, sends at {smtp}."));
-    let secret = if args.password_env.is_some() { None } else { Some(ask(args)?) };
+    let kept_elsewhere = args.password_env.is_some() || !args.password_command.is_empty();
+    let secret = if kept_elsewhere { None } else { Some(ask(args)?) };
     let status = agent.set_up_mail(given, secret).await?;
     match status.problem {
         Some(problem) => Err(Failure::new(ExitStatus::Failed, problem)),
@@ -68,9 +77,29 @@ fn server(text: Option<&str>, args: &MailAddArgs) -> Result<Option<ServerSetting
     Ok(Some(ServerSettings { security: args.security.clone(), ..server }))
 }
 
+/// The file of authorities, wherever the program is started from later.
+fn ca(args: &MailAddArgs) -> Result<Option<PathBuf>, Failure> {
+    let Some(file) = &args.ca else { return Ok(None) };
+    let wrong = |error| Failure::new(ExitStatus::Usage, format!("{}: {error}", file.display()));
+    file.canonicalize().map(Some).map_err(wrong)
+}
+
+fn oauth(client: &str, args: &MailAddArgs) -> OAuthSettings {
+    OAuthSettings {
+        client_id: client.to_owned(),
+        token_url: args.token_url.clone(),
+        client_secret_env: args.client_secret_env.clone(),
+        ..OAuthSettings::default()
+    }
+}
+
 /// The password: typed unseen at a terminal, else the first line of standard input.
 fn ask(args: &MailAddArgs) -> Result<Secret, Failure> {
-    let what = if args.token { "token" } else { "password" };
+    let what = match (&args.oauth, args.token) {
+        (Some(_), _) => "refresh token",
+        (None, true) => "token",
+        (None, false) => "password",
+    };
     let text = if std::io::stdin().is_terminal() {
         rpassword::prompt_password(format!("The {what} of {}: ", args.address))?
     } else {

@@ -3,8 +3,9 @@
 use async_imap::{Authenticator, Client, Session};
 
 use super::Imap;
+use crate::mail::login::{self, Credential};
 use crate::mail::tls::{self, Link};
-use crate::mail::{Account, Login, MailError, Security, Server};
+use crate::mail::{Account, MailError, Security, Server};
 
 impl<'a> Imap<'a> {
     /// Connects and logs in.
@@ -18,10 +19,26 @@ impl<'a> Imap<'a> {
 }
 
 async fn log_in(account: &Account, server: &Server) -> Result<Session<Box<dyn Link>>, MailError> {
-    let client = connect(server).await?;
-    let session = match &account.login {
-        Login::Password(password) => client.login(&account.user, password.reveal()).await,
-        Login::Token(token) => client.authenticate("XOAUTH2", Bearer::new(&account.user, token.reveal())).await,
+    let credential = login::credential(account, server).await?;
+    let refused = match enter(account, server, &credential).await {
+        Err(refused @ MailError::Login { .. }) => refused,
+        other => return other,
+    };
+    match login::another(account, server, &credential).await? {
+        Some(another) => enter(account, server, &another).await,
+        None => Err(refused),
+    }
+}
+
+async fn enter(
+    account: &Account,
+    server: &Server,
+    credential: &Credential,
+) -> Result<Session<Box<dyn Link>>, MailError> {
+    let client = connect(account, server).await?;
+    let session = match credential {
+        Credential::Password(password) => client.login(&account.user, password.reveal()).await,
+        Credential::Token(token) => client.authenticate("XOAUTH2", Bearer::new(&account.user, token.reveal())).await,
     };
     session.map_err(|(error, _)| MailError::Login {
         server: server.to_string(),
@@ -30,7 +47,7 @@ async fn log_in(account: &Account, server: &Server) -> Result<Session<Box<dyn Li
     })
 }
 
-async fn connect(server: &Server) -> Result<Client<Box<dyn Link>>, MailError> {
+async fn connect(account: &Account, server: &Server) -> Result<Client<Box<dyn Link>>, MailError> {
     let plain = tls::connect(server).await?;
     let unreachable = |why: String| tls::unreachable(server, why);
     if server.security == Security::StartTls {
@@ -38,10 +55,10 @@ async fn connect(server: &Server) -> Result<Client<Box<dyn Link>>, MailError> {
         greeted(client.read_response().await).map_err(unreachable)?;
         let started = client.run_command_and_check_ok("STARTTLS", None).await;
         started.map_err(|error| unreachable(format!("no TLS: {error}")))?;
-        return Ok(Client::new(tls::secure(server, client.into_inner()).await?));
+        return Ok(Client::new(tls::secure(server, account.roots.as_ref(), client.into_inner()).await?));
     }
     let link = match server.security {
-        Security::Tls => tls::secure(server, plain).await?,
+        Security::Tls => tls::secure(server, account.roots.as_ref(), plain).await?,
         Security::StartTls | Security::None => Box::new(plain),
     };
     let mut client = Client::new(link);

@@ -56,7 +56,16 @@ impl Imap<'_> {
             return Ok(Some(News::Unsupported));
         }
         let folder = self.folder().await?;
-        let behind = folder.validity != mark.validity || folder.highest > mark.uid;
-        Ok(behind.then_some(News::Some))
+        if folder.validity != mark.validity {
+            return Ok(Some(News::Some));
+        }
+        // Only what is there counts: what came and was taken away again would be news for ever.
+        let is_behind = folder.highest > mark.uid
+            && self
+                .search(&format!("UID {}:*", mark.uid.saturating_add(1)))
+                .await?
+                .into_iter()
+                .any(|uid| uid > mark.uid);
+        Ok(is_behind.then_some(News::Some))
     }
 }

@@ -77,7 +77,7 @@ impl Tool for ComposeEmail {
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
         let Arguments { to, subject, text, cc, account } = read_arguments(arguments)?;
-        let account = self.desk.account(account.as_deref())?;
+        let account = self.desk.account(account.as_deref()).await?;
         let letter = Letter {
             to,
             cc,

@@ -34,7 +34,7 @@ impl Tool for ReadEmail {
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
         let Arguments { id, account, mark_read } = read_arguments(arguments)?;
-        let account = self.desk.only_account(account.as_deref())?;
+        let account = self.desk.only_account(account.as_deref()).await?;
         let id = match named(&self.desk, &account, &id).await? {
             Named::OnServer(id) => id,
             Named::Kept(id) => return self.kept(id, context).await,

@@ -75,7 +75,7 @@ impl Tool for ReplyEmail {
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
         let Arguments { id, to, text, account } = read_arguments(arguments)?;
-        let account = self.desk.only_account(account.as_deref())?;
+        let account = self.desk.only_account(account.as_deref()).await?;
         let Named::OnServer(id) = named(&self.desk, &account, &id).await? else {
             return Err("that mail stands in no account, so it cannot be answered; use compose_email".to_owned());
         };

@@ -46,7 +46,7 @@ impl Tool for SearchEmail {
         };
         let mut lines = Vec::new();
         for address in addresses {
-            let account = self.desk.account(Some(&address));
+            let account = self.desk.account(Some(&address)).await;
             let found = match &account {
                 Ok(account) => self.desk.mailbox.search(account, &query).await.map_err(|error| error.to_string()),
                 Err(why) => Err(why.clone()),

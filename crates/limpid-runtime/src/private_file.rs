@@ -1,0 +1,87 @@
+//! Files of the home that hold secrets: nobody but the owner may read them (SEC-032).
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use crate::error::AgentError;
+use crate::home::read_text;
+
+/// The text of such a file; none when it does not exist.
+///
+/// # Errors
+/// When it cannot be read, or others may read it.
+pub(crate) fn read(path: &Path) -> Result<Option<String>, AgentError> {
+    let text = read_text(path)?;
+    #[cfg(unix)]
+    if text.is_some() {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = fs::metadata(path).map_err(AgentError::file(path))?.permissions().mode();
+        if mode & 0o077 != 0 {
+            let (path, mode) = (path.display(), mode & 0o777);
+            let why = format!("{path} may be read by others (mode {mode:o}); run: chmod 600 {path}");
+            return Err(AgentError::Invalid(why));
+        }
+    }
+    Ok(text)
+}
+
+/// Writes such a file beside the old one and puts it in its place, so that there is always a whole one. A folder that is
+/// missing is made for the owner alone.
+///
+/// # Errors
+/// When it cannot be written.
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), AgentError> {
+    put(path, text).map_err(AgentError::file(path))
+}
+
+fn put(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(folder)?;
+    }
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".new");
+    let new = path.with_file_name(name);
+    // What a crash left there may have a mode that others can read.
+    match fs::remove_file(&new) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&new)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    fs::rename(new, path)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    // SEC-032
+    #[test]
+    fn nobody_else_may_read_it_and_one_that_others_may_read_is_not_used() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("mail/a.secret");
+        assert_eq!(read(&path).unwrap(), None);
+        fs::create_dir(home.path().join("mail")).unwrap();
+        // A crash of an earlier program, or somebody's trap.
+        fs::write(home.path().join("mail/a.secret.new"), "old").unwrap();
+        write(&path, "word").unwrap();
+        write(&path, "other").unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&path), read(&path).unwrap().as_deref()), (0o600, Some("other")));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        let error = read(&path).unwrap_err().to_string();
+        assert!(error.ends_with(&format!("chmod 600 {}", path.display())), "{error}");
+    }
+}
