@@ -28,7 +28,7 @@ use crate::inbox::kept_token;
 use crate::keeper::Keeper;
 use crate::mail::{MailDesk, MailParts};
 use crate::models::{Found, Shelf};
-use crate::notify::{Notifier, Notifiers};
+use crate::notify::{Notifier, Notifiers, WebPush};
 use crate::prompts::Prompts;
 use crate::redact::Redactor;
 use crate::scheduler::Waker;
@@ -188,7 +188,10 @@ impl Agent {
         };
         let tools = ToolBox::new(&parts, options.tools);
         let notify = &options.config.notify;
-        let notifiers = Notifiers::new(notify, &options.environment, (&bus, &redactor), options.notifiers);
+        let contact = notify.web_push_contact.clone();
+        let web_push = WebPush::new(options.home.push(), contact, Arc::clone(&options.clock));
+        let heard = (&bus, &redactor);
+        let notifiers = Notifiers::new(notify, &options.environment, heard, web_push, options.notifiers);
         let mut rules = options.config.policy.rules();
         rules.hosts.extend(tools.fixed_destinations());
         let inner = Inner {

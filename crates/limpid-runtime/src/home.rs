@@ -93,6 +93,11 @@ impl Home {
         self.0.join("data").join("ingest.token")
     }
 
+    /// The key for notices to browsers, and the browsers that subscribed.
+    pub fn push(&self) -> PathBuf {
+        self.0.join("data").join("push")
+    }
+
     /// A file for each client that is open.
     pub fn clients(&self) -> PathBuf {
         self.0.join("data").join("clients")

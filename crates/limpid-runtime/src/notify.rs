@@ -3,6 +3,7 @@
 mod command;
 mod desktop;
 mod ntfy;
+mod web_push;
 
 use std::sync::Arc;
 
@@ -10,16 +11,25 @@ use async_trait::async_trait;
 use limpid_core::{ConversationId, notice};
 use tokio_util::task::TaskTracker;
 
+use crate::agent::Agent;
 use crate::bus::{Bus, Change};
 use crate::config::NotifyConfig;
 use crate::redact::Redactor;
 use crate::world::Environment;
+
+pub use web_push::Browser;
+pub(crate) use web_push::WebPush;
 
 /// A way to tell the owner something.
 #[async_trait]
 pub trait Notifier: Send + Sync {
     /// What it is called when it fails.
     fn name(&self) -> &'static str;
+
+    /// Whether there is anybody to tell it to.
+    fn is_set_up(&self) -> bool {
+        true
+    }
 
     /// Tells it once.
     ///
@@ -50,11 +60,12 @@ pub(crate) struct Notifiers {
 }
 
 impl Notifiers {
-    /// Those of the configuration, then `more`.
+    /// Those of the configuration, browsers, then `more`.
     pub(crate) fn new(
         config: &NotifyConfig,
         environment: &Environment,
         (bus, redactor): (&Bus, &Redactor),
+        web_push: WebPush,
         more: Vec<Arc<dyn Notifier>>,
     ) -> Self {
         let mut all: Vec<Arc<dyn Notifier>> = Vec::new();
@@ -68,6 +79,7 @@ impl Notifiers {
         if config.desktop {
             all.push(Arc::new(desktop::Desktop));
         }
+        all.push(Arc::new(web_push));
         all.extend(more);
         let under_way = TaskTracker::new();
         // Closed, it can be waited for; it takes tasks all the same.
@@ -95,5 +107,29 @@ impl Notifiers {
     /// Waits until everything has been told, or has failed to be.
     pub(crate) async fn told(&self) {
         self.under_way.wait().await;
+    }
+}
+
+impl Agent {
+    /// The ways of telling the owner something that are set up.
+    pub fn ways_to_tell(&self) -> Vec<&'static str> {
+        let all = self.inner.notifiers.all.iter();
+        all.filter(|notifier| notifier.is_set_up()).map(|notifier| notifier.name()).collect()
+    }
+
+    /// Tells a few words everywhere and says for each way how it went.
+    pub async fn tell_for_test(&self) -> Vec<(&'static str, Result<(), String>)> {
+        let notifiers = &self.inner.notifiers;
+        let notice = Notice {
+            id: "test".to_owned(),
+            title: "Limpid".to_owned(),
+            body: "This is what a notice looks like.".to_owned(),
+        };
+        let mut told = Vec::new();
+        for notifier in notifiers.all.iter().filter(|notifier| notifier.is_set_up()) {
+            let result = notifier.notify(&notice).await;
+            told.push((notifier.name(), result.map_err(|why| notifiers.redactor.clean(why))));
+        }
+        told
     }
 }

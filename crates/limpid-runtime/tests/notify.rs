@@ -9,8 +9,10 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use kit::Bench;
 use limpid_core::{ConversationId, Trust};
-use limpid_runtime::{Agent, AgentOptions, Change, Environment, Notice, Notifier};
+use limpid_runtime::{Agent, AgentOptions, Change, Clock as _, Environment, Notice, Notifier};
 use limpid_store::{ConversationKind, DeliveryOrigin, NewConversation, NewDelivery};
+use limpid_testkit::Browser;
+use limpid_testkit::browser::signed_claims;
 
 const HELLO: &str = "[[reply]]\ntext = \"Hello.\"\n";
 
@@ -148,4 +150,62 @@ async fn what_cannot_be_told_says_why() {
     assert_eq!(failures.len(), 2, "{failures:?}");
     assert_eq!(failures[0], "command: `sh` failed (exit status: 3): no bell");
     assert!(failures[1].starts_with("ntfy: ") && !failures[1].contains("unknown"), "{failures:?}");
+}
+
+// KAI-068 KAI-070
+#[tokio::test]
+async fn a_browser_alone_can_read_what_it_is_told() {
+    let mut bench = Bench::new(HELLO).await;
+    bench.config.notify.web_push_contact = Some("mailto:me@example.com".to_owned());
+    let agent = bench.agent();
+    let browser = Browser::new();
+    let added = agent.add_push_browser(&browser.subscription(&format!("{}/push/1", bench.server.url()))).unwrap();
+    assert_eq!(agent.push_browsers().unwrap(), [added]);
+    for _ in 0..2 {
+        bench.server.will_answer(201, "");
+    }
+    report(&agent, "k1", "The disk is full.").await;
+    report(&agent, "k2", "The disk is fuller.").await;
+    let sent = bench.server.requests();
+    assert_eq!((sent.len(), sent[0].method.as_str(), sent[0].path.as_str()), (2, "POST", "/push/1"));
+    let shown = |name: &str| sent[0].header(name).unwrap_or_default().to_owned();
+    let headers = ["content-encoding", "ttl", "urgency"].map(shown);
+    assert_eq!(headers, ["aes128gcm", "86400", "normal"]);
+    assert_eq!(sent[0].header("topic"), sent[1].header("topic"), "the later one takes the place of the first");
+    let (claims, key) = signed_claims(sent[0].header("authorization").unwrap());
+    let (audience, exp) = (bench.server.url(), bench.clock.now().as_second() + 12 * 60 * 60);
+    assert_eq!(claims, serde_json::json!({"aud": audience, "exp": exp, "sub": "mailto:me@example.com"}));
+    assert_eq!(key, bench.agent().push_key().unwrap(), "one key for all and over restarts");
+    let told: serde_json::Value = serde_json::from_str(&browser.read(&sent[0].body)).unwrap();
+    assert_eq!(told, serde_json::json!({"id": "c1", "title": "Disk “A”", "body": "The disk is full."}));
+}
+
+// KAI-070
+#[tokio::test]
+async fn a_browser_that_unsubscribed_is_forgotten_and_one_that_cannot_be_reached_is_not() {
+    let bench = Bench::new(HELLO).await;
+    let agent = bench.agent();
+    let endpoint = |n: u32| format!("{}/push/{n}", bench.server.url());
+    let added = |n: u32| agent.add_push_browser(&Browser::new().subscription(&endpoint(n))).unwrap();
+    let mut browsers = [added(1), added(2)];
+    assert_eq!(added(1).id, browsers[0].id, "the same browser once");
+    browsers.sort_by(|a, b| a.id.cmp(&b.id));
+    let [first, second] = browsers;
+    bench.server.will_answer(410, "");
+    bench.server.will_answer(503, "later");
+    let mut bus = agent.subscribe();
+    report(&agent, "k1", "The disk is full.").await;
+    let Change::NotificationFailed { by, reason } = std::iter::from_fn(|| bus.try_recv().ok())
+        .map(|event| event.change)
+        .find(|change| matches!(change, Change::NotificationFailed { .. }))
+        .unwrap()
+    else {
+        panic!()
+    };
+    let host = bench.server.url().replace("http://", "");
+    let gone = format!("the browser {} has unsubscribed and is told nothing any more", first.id);
+    let unwilling = format!("{host} answered with status 503: later");
+    assert_eq!((by.as_str(), reason), ("web push", format!("{gone}; {unwilling}")));
+    assert_eq!(agent.push_browsers().unwrap(), [second]);
+    assert_eq!(agent.unread().await.unwrap().rows.len(), 1, "the report is in its conversation all the same");
 }

@@ -1,5 +1,6 @@
 //! Parts for tests that cross crates.
 //!
+//! - [`browser`]: a browser that reads pushes.
 //! - [`mail`]: a Dovecot and an SMTP server of the test's own, on loopback.
 //! - [`recorder`]: a server on loopback that records every request byte for byte and answers by a script, as politely
 //!   or as badly as the script says.
@@ -8,12 +9,14 @@
 //!
 //! The same server runs from the command line: `cargo run -p limpid-testkit -- record --port 0 --script FILE`.
 
+pub mod browser;
 mod http;
 pub mod mail;
 pub mod recorder;
 pub mod talker;
 pub mod wire;
 
+pub use browser::Browser;
 pub use limpid_model::script::{Reply, Script};
 pub use mail::{Dovecot, SmtpSink};
 pub use recorder::{Recorded, Recorder};

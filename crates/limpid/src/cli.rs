@@ -9,6 +9,7 @@ mod inbox;
 mod mail;
 mod memory;
 mod model;
+mod notify;
 mod profile;
 mod prompt;
 mod service;
@@ -28,6 +29,7 @@ pub use inbox::{InboxCommand, KindWord, SourceWord};
 pub use mail::{MailAddArgs, MailCommand};
 pub use memory::MemoryCommand;
 pub use model::ModelCommand;
+pub use notify::NotifyCommand;
 pub use profile::{ModeCommand, ProfileCommand};
 pub use prompt::{PromptCommand, ShowArgs};
 pub use service::ServiceCommand;
@@ -105,6 +107,9 @@ pub enum Command {
     /// List, show and put aside what came in; hand something in; make the token for it
     #[command(subcommand)]
     Inbox(InboxCommand),
+    /// List and try the ways in which you are told something; add and take out browsers
+    #[command(subcommand)]
+    Notify(NotifyCommand),
     /// Show, set and run the look at what came in, unasked
     #[command(subcommand)]
     Heartbeat(HeartbeatCommand),

@@ -16,6 +16,7 @@ pub mod mail;
 pub mod memory;
 pub mod mode;
 pub mod model;
+pub mod notify;
 pub mod profile;
 pub mod prompt;
 pub mod serve;
@@ -56,6 +57,7 @@ pub async fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Memory(command)) => memory::run(&context.agent()?, command).await,
         Some(Command::Goal(command)) => goal::run(&context.agent()?, command).await,
         Some(Command::Skill(command)) => skill::run(&context, command).await,
+        Some(Command::Notify(command)) => notify::run(&context.agent()?, command).await,
         Some(Command::Inbox(command)) => inbox::run(&context.agent()?, command).await,
         Some(Command::Draft(command)) => draft::run(&context, command).await,
         Some(Command::Conversation(command)) => conversation::run(&context.agent()?, command).await,

@@ -14,4 +14,7 @@ pub struct NotifyConfig {
     pub command: Vec<String>,
     /// Whether the desktop of this machine shows it.
     pub desktop: bool,
+    /// Whom the service behind a browser may write to when something is wrong with the notices: `mailto:ada@example.com`.
+    /// Some services take none without.
+    pub web_push_contact: Option<String>,
 }
