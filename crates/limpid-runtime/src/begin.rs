@@ -93,7 +93,7 @@ impl Worker {
         let start = start_of(&ready.began, &ready.gathered.past);
         let (machine, effects) = Turn::start(start);
         let Ready { gathered, models, counters, first, .. } = ready;
-        self.room = Some(Room::new(&first.ledger, &gathered.profile, &gathered.past));
+        self.room = Some(Room::new(&first.ledger, &gathered.profile, &gathered.past, 0));
         let found = gathered.session.tools.found.clone();
         let finder = FindTools::of_turn(&inner.store, &gathered.profile, &gathered.path, &gathered.inputs, found);
         let tools =

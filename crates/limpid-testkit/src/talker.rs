@@ -7,6 +7,7 @@ use limpid_core::{CallId, ToolCall, Usage};
 use limpid_model::script::Script;
 use limpid_model::{FinishReason, Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared, ScriptedModel};
 use limpid_prompt::count::Estimate;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 /// What a model says to one request.
@@ -18,6 +19,8 @@ pub enum Said {
     Calls(Vec<(String, String)>),
     /// An error.
     Error(ModelError),
+    /// A text, once it is let go on.
+    Held(Arc<Notify>, String),
     /// Nothing, ever.
     Silence,
 }
@@ -85,6 +88,14 @@ impl Model for Talker {
                 calls.into_iter().enumerate().map(call).chain([end]).collect()
             }
             Said::Error(error) => vec![Err(error)],
+            Said::Held(go_on, text) => {
+                let text = async move {
+                    go_on.notified().await;
+                    Ok(ModelEvent::Text(text))
+                };
+                let end = stream::iter([Ok(ModelEvent::End(FinishReason::Stop))]);
+                return stream::once(text).chain(end).boxed();
+            }
             Said::Silence => return stream::pending().boxed(),
         };
         stream::iter(usage.into_iter().map(Ok).chain(events)).boxed()

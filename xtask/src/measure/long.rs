@@ -23,17 +23,23 @@ use super::Table;
 /// Windows of the full measure, in tokens.
 const WINDOWS: [u32; 7] = [2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072];
 
+/// Turns of a conversation in the full measure; fewer, or fewer windows or profiles, write no page.
+const TURNS: u32 = 1000;
+
 /// The shipped profiles.
 const PROFILES: [&str; 5] = ["limpid", "ollm", "picoclaw", "kai", "koshi"];
 
 /// What is measured.
-#[derive(Clone, Copy, Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Long {
     /// Only this window, in tokens; without it, 2K to 128K
     #[arg(long, value_name = "N")]
     window: Option<u32>,
+    /// Only this profile; without it, all that are shipped
+    #[arg(long, value_name = "NAME", value_parser = PROFILES)]
+    profile: Option<String>,
     /// Turns of each conversation
-    #[arg(long, default_value_t = 1000, value_name = "N")]
+    #[arg(long, default_value_t = TURNS, value_name = "N")]
     turns: u32,
     /// What the conversations are drawn from
     #[arg(long, default_value_t = 1, value_name = "N")]
@@ -65,18 +71,16 @@ struct Outcome {
     too_small: Option<String>,
 }
 
-/// Takes the measure: its table, and its numbers for programs.
-pub(crate) fn measure(long: &Long) -> Result<(Table, Value), String> {
+/// Takes the measure: its table, its numbers for programs, and whether it is large enough for a page.
+pub(crate) fn measure(long: &Long) -> Result<(Table, Value, bool), String> {
     let windows: Vec<u32> = long.window.map_or_else(|| WINDOWS.to_vec(), |window| vec![window]);
+    let wanted = |profile: &&&str| long.profile.as_ref().is_none_or(|wanted| wanted == **profile);
+    let profiles: Vec<&'static str> = PROFILES.iter().filter(wanted).copied().collect();
     let mut rows = Vec::new();
     let mut whole = Outcome::default();
     let mut too_small = Vec::new();
-    for (window, profile, sum) in play_all(&windows, long)? {
-        let numbers = [sum.violations.len() as u64, sum.compactions, sum.rollovers, sum.largest as u64];
-        let cells = std::iter::once(u64::from(sum.turns)).chain(numbers).map(|cell| cell.to_string());
-        let row = [window.to_string(), profile.to_owned()].into_iter().chain(cells);
-        let note = if sum.too_small.is_some() { "its own text leaves no room" } else { "" };
-        rows.push(row.chain([note.to_owned()]).collect());
+    for (window, profile, sum) in play_all(&windows, &profiles, long)? {
+        rows.push(row(window, profile, &sum));
         if let Some(why) = &sum.too_small {
             too_small.push(json!({"window": window, "profile": profile, "why": why}));
         }
@@ -86,14 +90,28 @@ pub(crate) fn measure(long: &Long) -> Result<(Table, Value), String> {
     let answer = json!({
         "violations": whole.violations.len(), "compactions": whole.compactions, "rollovers": whole.rollovers,
         "turns": whole.turns, "largest_share_percent": whole.largest, "too_small": too_small, "first": first,
+        "rows": rows,
     });
-    Ok((table(long, rows), answer))
+    let is_full = long.window.is_none() && long.profile.is_none() && long.turns >= TURNS;
+    Ok((table(long, rows), answer, is_full))
+}
+
+/// One window and profile, with all summarisers.
+fn row(window: u32, profile: &str, sum: &Outcome) -> Vec<String> {
+    let numbers = [sum.violations.len() as u64, sum.compactions, sum.rollovers, sum.largest as u64];
+    let cells = std::iter::once(u64::from(sum.turns)).chain(numbers).map(|cell| cell.to_string());
+    let note = if sum.too_small.is_some() { "its own text leaves no room" } else { "" };
+    [window.to_string(), profile.to_owned()].into_iter().chain(cells).chain([note.to_owned()]).collect()
 }
 
 /// Plays the conversations of every window and profile, two at a time.
-fn play_all(windows: &[u32], long: &Long) -> Result<Vec<(u32, &'static str, Outcome)>, String> {
+fn play_all(
+    windows: &[u32],
+    profiles: &[&'static str],
+    long: &Long,
+) -> Result<Vec<(u32, &'static str, Outcome)>, String> {
     let pairs: Vec<(u32, &'static str)> =
-        windows.iter().flat_map(|window| PROFILES.map(|profile| (*window, profile))).collect();
+        windows.iter().flat_map(|window| profiles.iter().map(|profile| (*window, *profile))).collect();
     let next = AtomicUsize::new(0);
     let work = || {
         let mut played = Vec::new();

@@ -241,8 +241,7 @@ fn tighter(made: &Made, task: &Task, percent: usize, count: limpid_turn::window:
 /// Whether a compaction is due by size or by number of messages (OLLM-088, PICO-041).
 fn is_due(scene: &Scene) -> bool {
     let shown = scene.past.entries.iter().filter(|entry| scene.past.view.shows(entry.id)).count();
-    let too_many = scene.sizes.settings.messages.is_some_and(|most| shown > most);
-    too_many || scene.ledger.fill(&scene.sizes.settings) >= Fill::Compact
+    scene.sizes.settings.is_due(&scene.ledger, shown)
 }
 
 /// Whether the last thing that was said is a whole answer.

@@ -188,7 +188,7 @@ impl Driver<'_> {
         let now = Running { messages: self.machine.in_flight(), ids: &self.in_flight };
         let fitting = Fitting { lease: self.lease, sizes: &sizes, model: &*model, now, is_known };
         let ledger = inner.fit(fitting, &mut self.past, &mut self.inputs).await?;
-        self.worker.room = Some(Room::new(&ledger, &self.profile, &self.past));
+        self.worker.room = Some(Room::new(&ledger, &self.profile, &self.past, now.messages.len()));
         Ok(ledger)
     }
 
@@ -210,12 +210,16 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    pub(crate) fn new(ledger: &Ledger, profile: &Profile, past: &Past) -> Self {
+    /// `running` is how many messages the running turn has added to the one that it answers.
+    pub(crate) fn new(ledger: &Ledger, profile: &Profile, past: &Past, running: usize) -> Self {
         let settings = settings(profile);
-        let most = (ledger.conversation() + ledger.reserve()) * 100;
-        let is_full = most >= ledger.available() * settings.warn as usize;
-        let is_long = settings.messages.is_some_and(|most| past.entries.len() + 2 > most);
-        Self { is_tight: is_full || is_long, turns: past.turns() }
+        let most = ledger.conversation() + ledger.reserve();
+        let is_full = most * 100 >= ledger.available() * settings.warn as usize;
+        let is_wide = settings.is_wide(ledger.total() + ledger.reserve(), ledger.usable);
+        // With the message that is answered, and the answer.
+        let messages = past.entries.len() + past.unanswered.len() + running + 2;
+        let is_long = settings.messages.is_some_and(|most| messages > most);
+        Self { is_tight: is_full || is_wide || is_long, turns: past.turns() }
     }
 }
 

@@ -8,8 +8,10 @@ mod kit;
 mod by_hand;
 mod digests;
 mod lessons;
+mod pinned;
 mod rules;
 mod scripted;
+mod summary;
 
 use std::sync::Arc;
 

@@ -13,12 +13,6 @@ use super::{Count, ageing, check, mechanical, quote, room, shown, turns};
 /// Calls of a model that one compaction makes at most (OLLM-095).
 const CALLS: u32 = 3;
 
-/// Messages that one summary is made of before the stretch is halved (PICO-042).
-const WHOLE: usize = 10;
-
-/// Tokens of a picoclaw summary at most (PICO-051).
-const SUMMARY: usize = 1024;
-
 /// A compaction under way.
 #[derive(Clone, Debug)]
 pub struct Compaction {
@@ -52,8 +46,8 @@ impl Compaction {
             return None;
         }
         let leaving: Vec<Entry> = leaving.iter().map(|entry| quote::as_typed(entry, &task.typed)).collect();
-        let halves = task.settings.kind == Kind::Summary && leaving.len() > WHOLE;
-        let parts = match turns::middle(&leaving).filter(|_| halves) {
+        let is_long = task.settings.halves.is_some_and(|most| leaving.len() > most);
+        let parts = match turns::middle(&leaving).filter(|_| is_long) {
             _ if leaving.is_empty() => Vec::new(),
             Some(middle) => vec![leaving[..middle].to_vec(), leaving[middle..].to_vec()],
             None => vec![leaving],
@@ -223,10 +217,9 @@ impl Compaction {
 
     /// Tokens that the next text may have.
     fn cap(&self, count: Count<'_>) -> usize {
-        let most = match (self.task.settings.kind, self.merging) {
-            (Kind::Summary, _) => SUMMARY,
-            (Kind::Digests, Some(_)) => ageing::cap(DigestLevel::Merged),
-            (Kind::Digests, None) => ageing::cap(DigestLevel::Full),
+        let most = match self.merging {
+            Some(_) => ageing::cap(DigestLevel::Merged),
+            None => self.task.settings.summary,
         };
         most.min(self.task.budget.digests).min(self.source(count) * 9 / 10)
     }

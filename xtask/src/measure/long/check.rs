@@ -61,7 +61,7 @@ impl Checked {
             self.wrong(turn, &format!("{} ms were waited for summaries", ended.waited));
         }
         let last = chats.last().map(|call| &*call.prompt);
-        let found = self.kept.turn(agent, turn, last).await?;
+        let found = self.kept.turn(agent, turn, last, &world.said).await?;
         // A program that was killed in a compaction does it again before the next turn.
         let compactions = found.compactions.max(1) + usize::from(ended.is_killed);
         if summaries.len() > CALLS * compactions + found.rollovers {

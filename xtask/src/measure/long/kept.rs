@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use limpid_core::goal::{GoalStatus, Goals};
-use limpid_core::{ConversationId, Role, WindowView};
+use limpid_core::{ConversationId, Digest, Role, WindowView};
 use limpid_prompt::count::{Estimate, TokenCounter};
 use limpid_prompt::{Prompt, PromptMessage};
 use limpid_runtime::{Agent, ConversationChoice, PreviewRequest};
@@ -12,7 +12,7 @@ use limpid_store::{StoredMessage, WindowEvent};
 use super::Case;
 use super::check::total;
 use super::model::{GOAL, LOCKED};
-use super::world::{GOAL_TURN, files_after};
+use super::world::{GOAL_TURN, files_after, mark};
 
 /// Percent of what is available that a conversation has at most after a compaction (OLLM-122).
 const AFTERWARDS: u64 = 60;
@@ -26,7 +26,8 @@ pub(super) struct Kept {
     view: WindowView,
     /// The newest change of the window that was seen.
     seen: i64,
-    messages: usize,
+    /// What stood in the whole store when it was compared last.
+    messages: Vec<u64>,
     /// Everything that the next request is made from, in words.
     state: Option<String>,
 }
@@ -41,11 +42,17 @@ pub(super) struct Found {
 
 impl Kept {
     pub(super) fn new(case: Case) -> Self {
-        Self { case, view: WindowView::default(), seen: 0, messages: 0, state: None }
+        Self { case, view: WindowView::default(), seen: 0, messages: Vec::new(), state: None }
     }
 
-    /// Checks the store after a turn. `last` is what was sent last in it.
-    pub(super) async fn turn(&mut self, agent: &Agent, turn: u32, last: Option<&Prompt>) -> Result<Found, String> {
+    /// Checks the store after a turn. `last` is what was sent last in it, `said` what the person has said so far.
+    pub(super) async fn turn(
+        &mut self,
+        agent: &Agent,
+        turn: u32,
+        last: Option<&Prompt>,
+        said: &[u64],
+    ) -> Result<Found, String> {
         let mut found = Found::default();
         let Some(conversation) =
             agent.find_conversation(&ConversationChoice::Last).await.map_err(|error| fault(&error))?
@@ -65,15 +72,30 @@ impl Kept {
         }
         if turn.is_multiple_of(EVERY) || turn + 1 == self.case.turns {
             let all = store.messages(&conversation.id, None).await.map_err(|error| fault(&error))?.rows;
-            let asked = all.iter().filter(|row| row.message.role == Role::User).count();
-            if asked != turn as usize + 1 || all.len() < self.messages {
-                found.wrong.push(format!("{asked} messages of the person's are stored"));
-            }
-            self.messages = all.len();
+            self.whole(&all, said, &mut found.wrong);
         }
         self.seen = events.first().map_or(self.seen, |event| event.id.max(self.seen));
         self.view = view;
         Ok(found)
+    }
+
+    /// Every message is there once, in its order, each with one answer, and none was changed since (OLLM-119).
+    fn whole(&mut self, all: &[StoredMessage], said: &[u64], wrong: &mut Vec<String>) {
+        let is_of = |role: Role| move |row: &&StoredMessage| row.message.role == role;
+        let typed = |row: &StoredMessage| mark(row.typed.as_deref().unwrap_or(&row.message.text));
+        let stored: Vec<u64> = all.iter().filter(is_of(Role::User)).map(typed).collect();
+        if stored != said {
+            wrong.push(format!("the person said {} messages, {} others are stored", said.len(), stored.len()));
+        }
+        let answers = all.iter().filter(is_of(Role::Assistant)).filter(|row| row.message.calls.is_empty()).count();
+        if answers != said.len() {
+            wrong.push(format!("{answers} answers to {} messages are stored", said.len()));
+        }
+        let now: Vec<u64> = all.iter().map(|row| mark(&format!("{} {:?}", row.id, row.message))).collect();
+        if !now.starts_with(&self.messages) {
+            wrong.push("what was stored has changed".to_owned());
+        }
+        self.messages = now;
     }
 
     /// Takes note of everything that the next request is made from.
@@ -92,15 +114,17 @@ impl Kept {
     /// Digests have names of their own, ranges that never meet, counts that are true, and never grow (OLLM-098,
     /// OLLM-121).
     fn digests(&self, view: &WindowView, wrong: &mut Vec<String>) {
-        let ids: HashSet<String> = view.digests.iter().map(limpid_core::Digest::id).collect();
+        let ids: HashSet<String> = view.digests.iter().map(Digest::id).collect();
         if ids.len() != view.digests.len() {
             wrong.push("two digests have one id".to_owned());
         }
-        if view.digests.windows(2).any(|pair| pair[0].last >= pair[1].first) {
-            wrong.push("ranges of digests meet".to_owned());
+        // The store holds one conversation, whose messages are numbered without a gap.
+        let follows = |pair: &[Digest]| pair[0].last.0 + 1 == pair[1].first.0;
+        if !view.digests.windows(2).all(follows) || view.digests.first().is_some_and(|first| first.first.0 != 1) {
+            wrong.push(format!("ranges of digests meet or leave a gap: {ids:?}"));
         }
-        if view.digests.last().map(|digest| digest.last) > view.through {
-            wrong.push("a digest stands for what is shown".to_owned());
+        if view.digests.last().map(|digest| digest.last) != view.through {
+            wrong.push(format!("digests end with {:?}, and {:?} is hidden", view.digests.last(), view.through));
         }
         let before: BTreeMap<String, u32> =
             self.view.digests.iter().map(|digest| (digest.id(), digest.tokens)).collect();
@@ -164,6 +188,7 @@ impl Kept {
         let changed = fresh.iter().filter(|event| event.new.newest.is_some_and(|newest| newest < answer));
         let view = changed.filter_map(|event| event.new.view.as_ref()).next().unwrap_or(&self.view);
         let rows: Vec<&StoredMessage> = all.iter().filter(|row| row.id < answer && view.shows(row.id)).collect();
+        digests_are_sent(view, prompt, wrong);
         let is_note =
             |message: &PromptMessage| message.parts().iter().any(|part| matches!(part.section(), "pin" | "digests"));
         let sent: Vec<&PromptMessage> =
@@ -184,6 +209,22 @@ impl Kept {
             }
         }
         Ok(())
+    }
+}
+
+/// Every digest that is shown was sent, once (OLLM-098). Quotes and what boundaries do to signs are left aside.
+fn digests_are_sent(view: &WindowView, prompt: &Prompt, wrong: &mut Vec<String>) {
+    let bare = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+    let parts = prompt.messages().iter().flat_map(PromptMessage::parts);
+    let notes = parts.filter(|part| matches!(part.section(), "digests" | "suffix"));
+    let notes = notes.map(|part| bare(part.text())).collect::<Vec<_>>().join(" ");
+    let all: Vec<String> = view.digests.iter().map(|digest| bare(&digest.text)).collect();
+    for text in &all {
+        let expected: usize = all.iter().map(|other| other.matches(text.as_str()).count()).sum();
+        let sent = notes.matches(text.as_str()).count();
+        if sent != expected {
+            wrong.push(format!("a digest was sent {sent} times and not {expected}: {:?} in {notes:?}", start(text)));
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The agent of a simulated conversation, its clock, and what the person says.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -46,6 +47,8 @@ pub(super) struct World {
     pub(super) model: Arc<Talker>,
     /// Milliseconds that were waited for models since the newest message.
     waited: Arc<AtomicU64>,
+    /// Stands for each message of the person's, in its order.
+    pub(super) said: Vec<u64>,
     draw: u64,
     was_killed: bool,
 }
@@ -76,6 +79,7 @@ impl World {
             trap,
             model: Arc::new(model),
             waited: Arc::default(),
+            said: Vec::new(),
             draw: case.seed.wrapping_mul(2).wrapping_add(1),
             was_killed: false,
         })
@@ -120,6 +124,7 @@ impl World {
         // A compaction that the last program left undone comes before the first answer of this one.
         self.trap.set(turn >= self.case.turns / 3 && !is_first && !self.was_killed);
         let text = self.text(turn);
+        self.said.push(mark(&text));
         let switches = turn > 0 && turn.is_multiple_of((self.case.turns / 20).max(1));
         let modes = ["assistant", "planning", "developer", "debugger", "user"];
         let has_modes = matches!(self.case.profile, "limpid" | "ollm");
@@ -182,6 +187,13 @@ impl World {
         self.draw ^= self.draw << 17;
         (self.draw >> 11) as usize % below.max(1)
     }
+}
+
+/// Stands for a text.
+pub(super) fn mark(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Files that the goal has after a turn.
