@@ -49,10 +49,16 @@ impl Inner {
     async fn fit(&self, fitting: Fitting<'_>, past: &mut Past, inputs: &mut Inputs) -> Result<Ledger, AgentError> {
         let Fitting { sizes, now, is_known, .. } = fitting;
         show(sizes, now, past, inputs);
-        let ledger = sizes.ledger(inputs)?;
-        if ledger.fill(&sizes.settings) < Fill::Emergency {
-            return Ok(ledger);
+        let whole = sizes.ledger(inputs)?;
+        if whole.fill(&sizes.settings) < Fill::Emergency {
+            return Ok(whole);
         }
+        // Another view begins another stretch. The message that told of a changed goal may be gone, so the beginning is
+        // made anew and shows it; it is counted as such.
+        let mut sizes = sizes.clone();
+        sizes.inputs.changed.stored = None;
+        let sizes = &sizes;
+        let fitting = Fitting { sizes, ..fitting };
         let ahead: Vec<Entry> =
             now.messages.iter().zip(now.ids).map(|(message, id)| Entry { id: *id, message: message.clone() }).collect();
         let task = sizes.task(past, &ahead)?;
@@ -63,11 +69,10 @@ impl Inner {
                 let after = sizes.recount(&view, &task.entries, ahead.len());
                 let change = Shrunk { before, after, actions, view };
                 self.shrink(fitting.lease, &task, past, change).await?;
-                // The message that told of a changed goal may be gone; the beginning is made anew and shows it.
                 inputs.changed.stored = None;
             }
-            Fit::With(..) if before.fits() => {}
-            Fit::With(..) => return Err(refused(sizes, inputs, &before, "compaction is off").into()),
+            Fit::With(..) | Fit::Refused(_) if whole.fits() => {}
+            Fit::With(..) => return Err(refused(sizes, inputs, &whole, "compaction is off").into()),
             Fit::Refused(_) if !is_known => {}
             Fit::Refused(ledger) => {
                 return Err(refused(sizes, inputs, &ledger, "nothing more can be shortened").into());
