@@ -59,7 +59,7 @@ fn desk(options: &AgentOptions, store: Arc<dyn Store>) -> MailDesk {
 }
 
 async fn account(desk: &MailDesk, address: &str, row: Option<&MailAccount>, zone: &TimeZone) -> Check {
-    let known = row.map(|row| so_far(row, zone)).unwrap_or_else(|| "never read yet".to_owned());
+    let known = row.map_or_else(|| "never read yet".to_owned(), |row| so_far(row, zone));
     let account = match desk.account(Some(address)).await {
         Ok(account) => account,
         // What is wrong with its file or its secret says what to do.
