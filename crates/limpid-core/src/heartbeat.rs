@@ -13,4 +13,4 @@ pub mod settings;
 pub use answer::{Answer, Decision, Quiet};
 pub use gate::{Gate, Moment, Pause, State, Why, gate};
 pub use news::News;
-pub use settings::Settings;
+pub use settings::{QuietHours, Settings};

@@ -33,7 +33,7 @@ pub use json::{InputsError, schema};
 pub use memory::{CategoryName, MemoryEntry, MemoryInput};
 pub use outside::{OutsideText, TrustName};
 pub use skills::{ActiveSkill, SkillEntry, SkillSource, SkillsInput, UnusedSkill};
-pub use tasks::{HeartbeatInput, PreviousReport, SchedulingInput, TaskEntry, Trigger};
+pub use tasks::{HeartbeatInput, PreviousReport, QuietInput, SchedulingInput, TaskEntry, Trigger, UnreadEntry};
 pub use workspace::{DailyNote, SessionInput, WorkspaceFile, WorkspaceInput};
 
 /// The only version of the JSON form so far.

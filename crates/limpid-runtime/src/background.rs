@@ -17,6 +17,7 @@ use crate::error::AgentError;
 use crate::journal::Entry;
 use crate::policy::window_trust;
 use crate::spending::Spender;
+use crate::tools::said_in_run;
 use crate::worker::{Command, Sender};
 
 /// Requests of one run that are counted.
@@ -46,6 +47,19 @@ pub(crate) struct RunInputs {
     pub(crate) trust: Trust,
 }
 
+/// How the hidden conversations of runs are called.
+const PREFIX: &str = "run-";
+
+/// The hidden conversation of a run.
+fn conversation_of(key: &str) -> ConversationId {
+    ConversationId::new(format!("{PREFIX}{key}"))
+}
+
+/// Whether a conversation is the hidden one of a run.
+pub(crate) fn is_run(conversation: &ConversationId) -> bool {
+    conversation.as_str().starts_with(PREFIX)
+}
+
 /// What came of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct RunEnd {
@@ -58,6 +72,8 @@ pub(crate) struct RunEnd {
     pub(crate) outcome: Outcome,
     /// What it said at the end, when that is what ended it.
     pub(crate) answer: Option<String>,
+    /// What it told the owner besides, in their chat.
+    pub(crate) messages: Vec<String>,
     /// The decision that ended it: the name of the tool, and the arguments.
     pub(crate) decision: Option<(String, String)>,
     /// Who wrote the least trusted text that it has read.
@@ -70,12 +86,19 @@ pub(crate) struct RunEnd {
     pub(crate) usage: Usage,
 }
 
+impl RunEnd {
+    /// What the owner is told at its end: what it told them by itself, else its answer (LES-097).
+    pub(crate) fn told(&self) -> Option<String> {
+        if self.messages.is_empty() { self.answer.clone() } else { Some(self.messages.join("\n\n")) }
+    }
+}
+
 impl Inner {
     /// Runs a turn that nobody waits for and returns when it is over. The same key is the same run: one that a crash
     /// interrupted is carried on, one that is over is only read. One that was never begun does not begin while a spending
     /// limit stands against it (SEC-043).
     pub(crate) async fn run_in_background(self: &Arc<Self>, run: BackgroundRun) -> Result<RunEnd, AgentError> {
-        let known = ConversationId::new(format!("run-{}", run.key));
+        let known = conversation_of(&run.key);
         if self.store.conversation(&known).await?.is_none() {
             self.may_spend(Spender::Background).await?;
         }
@@ -119,7 +142,7 @@ impl Inner {
 
     /// The conversation of a run, made when this is its first try.
     async fn run_conversation(&self, run: &BackgroundRun) -> Result<Conversation, AgentError> {
-        let id = ConversationId::new(format!("run-{}", run.key));
+        let id = conversation_of(&run.key);
         if let Some(found) = self.store.conversation(&id).await? {
             return Ok(found);
         }
@@ -158,6 +181,7 @@ impl Inner {
         Ok(RunEnd {
             outcome: outcome_of(end),
             answer: answer_of(end, &messages),
+            messages: said_in_run(messages.iter().map(|row| &row.message)),
             decision: decision_of(end, &messages),
             trust: trust_read(began.as_deref(), &messages, &requests),
             inputs: began,

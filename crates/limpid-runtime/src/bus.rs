@@ -8,6 +8,8 @@ use limpid_core::ConversationId;
 use serde::Serialize;
 use tokio::sync::broadcast;
 
+use crate::background::is_run;
+
 /// Events that a slow listener may be behind.
 const KEPT: usize = 1024;
 
@@ -85,7 +87,7 @@ pub enum Change {
     },
     /// A message that nobody waited for has reached the conversation.
     Delivered {
-        /// What it comes from: `heartbeat`, `task`, `reminder` or `notice`.
+        /// What it comes from: `heartbeat`, `task`, `reminder`, `notice` or `message`.
         origin: String,
         /// What it is about.
         title: String,
@@ -153,8 +155,11 @@ impl Default for Bus {
 }
 
 impl Bus {
-    /// Tells everybody who listens; nobody has to.
+    /// Tells everybody who listens; nobody has to. What changes in a run that nobody waits for is nobody's news (LES-044).
     pub(crate) fn send(&self, conversation: Option<&ConversationId>, change: Change) {
+        if conversation.is_some_and(is_run) {
+            return;
+        }
         let _ = self.sender.send(BusEvent { conversation: conversation.cloned(), change });
     }
 

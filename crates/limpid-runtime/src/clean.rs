@@ -1,12 +1,16 @@
 //! `/clean`: a new stretch of a conversation that holds the owner's and their files' text only; in place of the rest
 //! stand pointers (SEC-002). Nothing is deleted: what is pointed at can still be read on request.
 
-use limpid_core::{Message, MessageId, Role, WindowView};
-use limpid_store::{Conversation, NewSetting, StoredMessage};
+use limpid_core::goal::Goal;
+use limpid_core::{ConversationId, Message, MessageId, Role, WindowView};
+use limpid_store::{Conversation, NewSetting, SettingEvent, StoredMessage};
 
 use crate::agent::{Agent, Inner};
 use crate::chat::ConversationChoice;
 use crate::error::AgentError;
+
+/// How the mark begins behind which a prompt quotes a stranger.
+const BOUNDARY: &str = "[untrusted ";
 
 /// The name of the setting that holds how far a conversation was cleaned.
 const CLEAN: &str = "clean";
@@ -38,8 +42,8 @@ impl Inner {
         view: WindowView,
         rows: Vec<StoredMessage>,
     ) -> Result<(WindowView, Vec<StoredMessage>), AgentError> {
-        let newest = self.store.setting_events(Some(&conversation.id), CLEAN, 1).await?.rows;
-        let until = newest.first().and_then(|event| event.value.as_deref()?.parse().ok()).map(MessageId);
+        let newest = self.last_clean(&conversation.id).await?;
+        let until = newest.and_then(|event| event.value?.parse().ok()).map(MessageId);
         Ok(match until {
             Some(until) => {
                 let shown = view.digests.len();
@@ -49,6 +53,22 @@ impl Inner {
             }
             None => (view, rows),
         })
+    }
+
+    /// Whether a goal was made from what strangers wrote, and from nothing of theirs since its conversation was cleaned:
+    /// then no prompt shows it.
+    pub(crate) async fn is_put_aside(&self, conversation: &ConversationId, goal: &Goal) -> Result<bool, AgentError> {
+        if !goal.trust().is_foreign() {
+            return Ok(false);
+        }
+        let Some(clean) = self.last_clean(conversation).await? else { return Ok(false) };
+        let log = self.store.goal_log(conversation).await?.records;
+        let mut foreign = log.iter().filter(|record| record.event.goal() == goal.id() && record.trust.is_foreign());
+        Ok(foreign.all(|record| record.at_ms <= clean.at_ms))
+    }
+
+    async fn last_clean(&self, conversation: &ConversationId) -> Result<Option<SettingEvent>, AgentError> {
+        Ok(self.store.setting_events(Some(conversation), CLEAN, 1).await?.rows.pop())
     }
 }
 
@@ -105,10 +125,19 @@ fn pointed(rows: Vec<StoredMessage>, until: MessageId, tainted: bool) -> Vec<Sto
             continue;
         }
         shown.extend(stretch.take().map(pointer));
-        shown.push(row);
+        shown.push(if row.id <= until { as_typed(row) } else { row });
     }
     shown.extend(stretch.map(pointer));
     shown
+}
+
+/// A person's message without what its prompt quoted of strangers behind it: a goal, a skill.
+fn as_typed(mut row: StoredMessage) -> StoredMessage {
+    let quotes = row.message.role == Role::User && row.message.text.contains(BOUNDARY);
+    if let Some(typed) = row.typed.as_ref().filter(|typed| quotes && !typed.is_empty()) {
+        row.message.text.clone_from(typed);
+    }
+    row
 }
 
 fn pointer((first, last): (StoredMessage, MessageId)) -> StoredMessage {
@@ -181,5 +210,21 @@ mod tests {
         assert_eq!(shown(0).len(), 11, "what came before is all that is cleaned");
         assert_eq!(shown(3).len(), 11);
         assert!(!shown(11).join(" ").contains("evil"));
+    }
+
+    // SEC-002
+    #[test]
+    fn what_a_prompt_quoted_behind_the_owners_words_goes_too() {
+        let text = "go on\n\n[context]\nGoal: [untrusted 00ff]\nevil\n[/untrusted 00ff]";
+        let asked = Message::new(Role::User, text);
+        let row = |typed: Option<&str>| StoredMessage {
+            message: asked.clone(),
+            typed: typed.map(str::to_owned),
+            ..rows().remove(0)
+        };
+        let shown = |typed, until| pointed(vec![row(typed)], MessageId(until), true).remove(0).message.text;
+        assert_eq!(shown(Some("go on"), 1), "go on");
+        assert_eq!(shown(Some("go on"), 0), text, "what comes after stays as it was sent");
+        assert_eq!(shown(None, 1), text, "the owner typed that");
     }
 }

@@ -46,6 +46,32 @@ impl Agent {
         Ok(self.inner.store.unread_deliveries().await?)
     }
 
+    /// What is unread of the conversation that takes reports, oldest first, as it stands there; it is read from here on
+    /// (KAI-067).
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn read_reports(&self) -> Result<Vec<Delivery>, AgentError> {
+        let mut unread = self.unread().await?.rows;
+        unread.retain(|delivery| delivery.new.conversation.as_str() == HEARTBEAT);
+        for delivery in &mut unread {
+            for text in [&mut delivery.new.title, &mut delivery.new.text] {
+                *text = self.inner.as_told(std::mem::take(text));
+            }
+        }
+        self.dismiss_reports().await?;
+        Ok(unread)
+    }
+
+    /// Takes what is unread of the conversation that takes reports for read, without showing it; it stays there. Says how
+    /// many reports that were (KAI-067).
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn dismiss_reports(&self) -> Result<u64, AgentError> {
+        self.seen(&ConversationId::new(HEARTBEAT)).await
+    }
+
     /// The owner has seen what a conversation holds. Says how many deliveries were unread.
     ///
     /// # Errors
@@ -56,6 +82,11 @@ impl Agent {
 }
 
 impl Inner {
+    /// A text as it is delivered: without known secrets and the word for "nothing to report".
+    pub(crate) fn as_told(&self, text: String) -> String {
+        without_quiet(&self.redactor.clean(text))
+    }
+
     /// The conversation that takes reports, made when it is missing.
     pub(crate) async fn heartbeat_conversation(&self) -> Result<ConversationId, AgentError> {
         let id = ConversationId::new(HEARTBEAT);
@@ -128,22 +159,33 @@ impl Worker {
     }
 
     async fn deliver_one(&self, lease: &Lease, delivery: Delivery) -> Result<(), AgentError> {
-        let Inner { store, redactor, bus, .. } = &*self.inner;
-        let text = without_quiet(&redactor.clean(delivery.new.text));
+        let Inner { store, bus, .. } = &*self.inner;
+        let text = self.inner.as_told(delivery.new.text);
         let body = text.clone();
-        let messages =
-            if text.trim().is_empty() { Vec::new() } else { said(delivery.new.origin, text, delivery.new.trust) };
+        let repeats = delivery.new.origin == DeliveryOrigin::Message && self.was_answered(&text).await?;
+        let messages = if text.trim().is_empty() || repeats {
+            Vec::new()
+        } else {
+            said(delivery.new.origin, text, delivery.new.trust)
+        };
         let is_shown = !messages.is_empty();
         let now_ms = self.inner.now_ms();
         if store.deliver(lease, delivery.id, messages, now_ms).await? && is_shown {
-            let title = without_quiet(&redactor.clean(delivery.new.title));
-            let notice = Notice { id: self.conversation.to_string(), title: title.clone(), body };
+            let title = self.inner.as_told(delivery.new.title);
+            let notice = Notice { id: self.conversation.to_string(), title: title.clone(), body, link: None };
             if !self.inner.is_client_open() {
                 self.inner.notifiers.notify(Some(&self.conversation), notice);
             }
             bus.send(Some(&self.conversation), Change::Delivered { origin: delivery.new.origin.to_string(), title });
         }
         Ok(())
+    }
+
+    /// Whether the newest answer of this conversation says the same, so that the owner has read it (PICO-087).
+    async fn was_answered(&self, text: &str) -> Result<bool, AgentError> {
+        let rows = self.inner.store.messages(&self.conversation, None).await?.rows;
+        let answer = rows.last().filter(|row| row.message.role == Role::Assistant);
+        Ok(answer.is_some_and(|row| self.inner.as_told(row.message.text.clone()).trim() == text.trim()))
     }
 }
 

@@ -7,6 +7,7 @@ mod inbox;
 mod memory;
 mod skills;
 mod tasks;
+mod workspace;
 
 use std::sync::Arc;
 
@@ -32,7 +33,6 @@ use crate::reach::{self, Choice};
 use crate::session::{self, Session};
 use crate::tools::FindTools;
 use crate::window::past::Past;
-use crate::workspace;
 use crate::world::hex;
 
 pub(crate) use goal::GROUP as GOAL_TOOLS;
@@ -108,7 +108,7 @@ impl Inner {
             model: convert::model(occasion.card),
             tools: self.tools.inputs(&judge),
             skills: skills.input,
-            workspace: workspace::read(&self.home.workspace(), &time, &mut notices)?,
+            workspace: crate::workspace::read(&self.home.workspace(), &time, &mut notices)?,
             session: SessionInput { group, ..SessionInput::default() },
             time: Some(time),
             platform: platform(),
@@ -121,12 +121,14 @@ impl Inner {
             inputs.origins.insert(field.to_owned(), format!("home:{file}"));
         }
         inputs.origins.insert("additional_instructions".to_owned(), "home:limpid.toml".to_owned());
+        self.leave_out_foreign(&mut inputs.workspace, &mut notices).await?;
         self.gather_memory(&mut inputs, &profile, &mut notices).await?;
         self.gather_tasks(&mut inputs).await?;
         self.gather_heartbeat(&mut inputs, &path).await?;
         heartbeat::keep_decision(&mut inputs, &profile, &path);
         self.clean(&mut inputs);
         self.gather_inbox(&mut inputs).await?;
+        self.gather_quiet_hours(&mut inputs, &path, occasion.now).await?;
 
         let mut past = match occasion.conversation {
             Some(conversation) => self.past(conversation, &mut notices).await?,

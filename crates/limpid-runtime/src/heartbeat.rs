@@ -6,11 +6,12 @@
 //! - [`beat`]: one run, from the question whether it is due to its end.
 //! - [`end`]: what the end of a run means, and what is written.
 //! - [`news`]: what there is to look at, and which of it a run has shown.
-//! - [`settings`], [`status`]: what the owner sets and sees.
+//! - [`settings`], [`opening`], [`status`]: what the owner sets and sees.
 
 mod beat;
 mod end;
 mod news;
+mod opening;
 mod settings;
 mod status;
 
@@ -25,6 +26,8 @@ use crate::scheduler::Job;
 use beat::{AGAIN_MS, Asked};
 
 pub use beat::Beat;
+pub(crate) use news::has_items;
+pub use opening::HeartbeatOpening;
 pub use settings::HeartbeatChange;
 pub use status::HeartbeatStatus;
 

@@ -99,7 +99,7 @@ pub use chat::{ChatRequest, ConversationChoice, TurnHandle};
 pub use config::{Config, ConfigError, MemoryPolicy};
 pub use error::AgentError;
 pub use event::{AgentEvent, Answer};
-pub use heartbeat::{Beat, HeartbeatChange, HeartbeatStatus};
+pub use heartbeat::{Beat, HeartbeatChange, HeartbeatOpening, HeartbeatStatus};
 pub use home::Home;
 pub use ledger::Answering;
 #[cfg(target_os = "linux")]

@@ -20,6 +20,9 @@ use crate::world::Environment;
 pub use web_push::Browser;
 pub(crate) use web_push::WebPush;
 
+/// What stands for the conversation in the address of its page.
+const PLACE: &str = "{conversation}";
+
 /// A way to tell the owner something.
 #[async_trait]
 pub trait Notifier: Send + Sync {
@@ -47,12 +50,16 @@ pub struct Notice {
     pub title: String,
     /// What it says. A [`Notifier`] gets it on one short line without markup (KAI-069).
     pub body: String,
+    /// Where it can be read and answered: the page of its conversation, when the owner has set where pages are.
+    pub link: Option<String>,
 }
 
 /// Every way that the owner has set up.
 #[derive(Clone)]
 pub(crate) struct Notifiers {
     all: Arc<[Arc<dyn Notifier>]>,
+    /// See [`NotifyConfig::link`].
+    link: Option<String>,
     bus: Bus,
     redactor: Redactor,
     /// What is being told.
@@ -84,14 +91,15 @@ impl Notifiers {
         let under_way = TaskTracker::new();
         // Closed, it can be waited for; it takes tasks all the same.
         under_way.close();
-        Self { all: all.into(), bus: bus.clone(), redactor: redactor.clone(), under_way }
+        Self { all: all.into(), link: config.link.clone(), bus: bus.clone(), redactor: redactor.clone(), under_way }
     }
 
     /// Tells everywhere, and does not keep the caller: a text without anything to read is told nowhere, and what fails
     /// is told on the bus.
     pub(crate) fn notify(&self, conversation: Option<&ConversationId>, notice: Notice) {
         let Some(body) = notice::body(&self.redactor.clean(notice.body)) else { return };
-        let notice = Arc::new(Notice { body, title: self.redactor.clean(notice.title), ..notice });
+        let link = conversation.and_then(|id| Some(self.link.as_ref()?.replace(PLACE, id.as_str())));
+        let notice = Arc::new(Notice { body, title: self.redactor.clean(notice.title), link, ..notice });
         for notifier in self.all.iter() {
             let (this, notifier, notice) = (self.clone(), Arc::clone(notifier), Arc::clone(&notice));
             let conversation = conversation.cloned();
@@ -124,6 +132,7 @@ impl Agent {
             id: "test".to_owned(),
             title: "Limpid".to_owned(),
             body: "This is what a notice looks like.".to_owned(),
+            link: None,
         };
         let mut told = Vec::new();
         for notifier in notifiers.all.iter().filter(|notifier| notifier.is_set_up()) {

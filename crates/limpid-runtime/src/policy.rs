@@ -19,7 +19,7 @@ use crate::agent::Inner;
 use crate::tools::Tool;
 
 pub(crate) use facts::CallFacts;
-pub(crate) use labels::Watch;
+pub(crate) use labels::{ForeignFiles, Watch};
 pub(crate) use places::Places;
 pub(crate) use taint::window_trust;
 
@@ -67,7 +67,7 @@ pub(crate) struct CallDescription {
 impl Judge {
     /// One for whom no mode has a say.
     pub(crate) fn open(home: &crate::home::Home) -> Self {
-        Self { mode: None, local_only: false, rules: Arc::default(), places: Places::new(home, Vec::new()) }
+        Self { mode: None, local_only: false, rules: Arc::default(), places: Places::new(home, Vec::new(), &[]) }
     }
 }
 
@@ -143,14 +143,18 @@ impl Inner {
             mode: rules,
             local_only: is(FEW_TOOLS.0) && path == FEW_TOOLS.1,
             rules: Arc::clone(&self.rules),
-            places: Places::new(&self.home, prompt_files(profile)),
+            places: self.places(prompt_files(profile)),
         }
     }
 
     /// What judges calls outside of any turn: the owner's rules alone.
     pub(crate) fn judge_without_mode(&self) -> Judge {
         let quoted = QUOTED.map(PathBuf::from).into();
-        Judge { mode: None, local_only: false, rules: Arc::clone(&self.rules), places: Places::new(&self.home, quoted) }
+        Judge { mode: None, local_only: false, rules: Arc::clone(&self.rules), places: self.places(quoted) }
+    }
+
+    fn places(&self, prompt_files: Vec<PathBuf>) -> Places {
+        Places::new(&self.home, prompt_files, &self.config.files.grants)
     }
 
     /// Whether the person has set the mode that is on.

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use limpid_core::{Role, Trust, TurnId};
+use limpid_core::{Role, TurnId};
 use limpid_store::{InboundId, Lease, StoredMessage};
 use limpid_turn::{Event, Turn};
 
@@ -86,7 +86,7 @@ impl Worker {
             opening: None,
             first: None,
             request: None,
-            read: Trust::Owner,
+            read: inner.read_in(id).await?,
         };
         for event in unknown {
             driver.apply(event, None, Vec::new()).await?;

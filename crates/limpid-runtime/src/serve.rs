@@ -71,6 +71,7 @@ impl Agent {
         let mut scheduler = Scheduler::new(inner, jobs(), Arc::clone(&log));
         scheduler.release_the_dead().await?;
         self.resume().await?;
+        inner.look_at_zone().await?;
         inner.arm_heartbeat().await?;
         inner.plan_all_mail().await?;
         log(&ServeEvent::Ready);
@@ -105,6 +106,7 @@ impl Agent {
         log: impl Fn(&ServeEvent) + Send + Sync + 'static,
     ) -> Result<Option<i64>, AgentError> {
         let inner = &self.inner;
+        inner.look_at_zone().await?;
         inner.arm_heartbeat().await?;
         let mut scheduler = Scheduler::new(inner, jobs(), Arc::new(log));
         scheduler.release_the_dead().await?;

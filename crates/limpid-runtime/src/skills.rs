@@ -12,6 +12,7 @@ mod folder;
 mod found;
 mod handle;
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use limpid_prompt::inputs::SkillSource;
@@ -27,6 +28,7 @@ pub use handle::{CheckedSkill, Chosen, SkillReview};
 use crate::config::PromptEntry;
 use crate::error::AgentError;
 use crate::home::Home;
+use crate::policy::ForeignFiles;
 use folder::Folder;
 use found::Found;
 
@@ -131,11 +133,12 @@ impl Skills {
     pub(crate) async fn list(&self, now_ms: i64) -> Result<Vec<ListedSkill>, AgentError> {
         self.write_builtin()?;
         let states = self.store.skill_states().await?.rows;
+        let foreign = ForeignFiles::read(&*self.store).await?;
         let mut list = Vec::new();
         let mut registry = self.registry();
         registry.clear_config();
         for found in found::all(&self.home, &self.entries, now_ms)? {
-            match judge(found, &states) {
+            match judge(found, &states, &foreign) {
                 Ok(prompt) => {
                     if let Err(taken) = registry.register(prompt.clone()) {
                         list.push(ListedSkill::new(prompt, SkillStatus::Shadowed, Some(taken.to_string())));
@@ -201,10 +204,14 @@ impl Skills {
     }
 }
 
+/// A skill that a turn wrote which had read text of strangers is theirs until the owner writes it (SEC-002).
+const FOREIGN: &str =
+    "it was written while text of strangers was read; look at it, and save it with a change of your own";
+
 const DISABLED: &str = "it is disabled; `limpid skill enable NAME` allows it";
 
 /// What becomes of a skill that was found, before it is known whether another one has its name.
-fn judge(found: Found, states: &[SkillEvent]) -> Result<RegisteredPrompt, Box<ListedSkill>> {
+fn judge(found: Found, states: &[SkillEvent], foreign: &ForeignFiles) -> Result<RegisteredPrompt, Box<ListedSkill>> {
     let Found { name, shelf, location, folder, read } = found;
     let mut prompt = match read {
         Ok(prompt) => prompt,
@@ -213,10 +220,13 @@ fn judge(found: Found, states: &[SkillEvent]) -> Result<RegisteredPrompt, Box<Li
             return Err(Box::new(ListedSkill { name, shelf, location, status, reason, prompt: None }));
         }
     };
-    let Some(state) = state_of(states, &prompt.id(), shelf).filter(|_| folder.is_some()) else { return Ok(prompt) };
-    prompt.installed = state.installed;
     let unused =
         |prompt, status, reason: &str| Err(Box::new(ListedSkill::new(prompt, status, Some(reason.to_owned()))));
+    if folder.is_some() && foreign.hold(Path::new(&location)) {
+        return unused(prompt, SkillStatus::Changed, FOREIGN);
+    }
+    let Some(state) = state_of(states, &prompt.id(), shelf).filter(|_| folder.is_some()) else { return Ok(prompt) };
+    prompt.installed = state.installed;
     if !state.enabled {
         return unused(prompt, SkillStatus::Disabled, DISABLED);
     }

@@ -5,11 +5,13 @@
 //! - `by_hand`: what people do with tasks.
 //! - `run`: what is done when a task is due.
 //! - `words`: times as people say them.
+//! - `zone`: what becomes of tasks when the owner travels.
 
 mod by_hand;
 mod request;
 mod run;
 mod words;
+mod zone;
 
 use std::sync::Arc;
 
@@ -23,6 +25,7 @@ pub use by_hand::parse_span;
 pub use request::{TaskChange, TaskRequest, When};
 pub(crate) use run::TaskJob;
 pub use words::{time_words, trigger_words};
+pub use zone::{ZoneMove, ZoneMoves};
 
 use crate::agent::Inner;
 use crate::error::AgentError;

@@ -19,6 +19,7 @@ mod memory_learn;
 mod memory_query;
 mod memory_store;
 mod memory_update;
+mod message;
 pub(crate) mod promote_learning;
 mod read_result;
 mod skills;
@@ -44,6 +45,7 @@ pub use limpid_tools::{PathArgument, Tool, ToolContext, ToolText, read_arguments
 pub use memory_query::MemoryQuery;
 pub(crate) use memory_query::recall;
 pub use memory_store::MemoryStoreTool;
+pub(crate) use message::said_in_run;
 pub use read_result::ReadResult;
 pub(crate) use tasks::GROUP as SCHEDULING_TOOLS;
 pub(crate) use web::engine;
@@ -90,6 +92,7 @@ fn own(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     tools.extend(heartbeat::tools());
     tools.extend(inbox::tools(parts));
     tools.extend(mail::tools(parts));
+    tools.extend(message::tools(parts));
     tools
 }
 
@@ -258,7 +261,7 @@ impl TurnTools {
         }
         let by = By::turn(&context);
         let before = self.tools.files().before(&facts).await;
-        let watch = Watch::begin(Arc::clone(&self.store), &facts, context.trust).await;
+        let watch = Watch::begin(Arc::clone(&self.store), &facts, context.trust, approved).await;
         // A task of its own keeps a panic from reaching the turn.
         let task = tokio::spawn(async move { tool.run(&context, arguments).await });
         let _stop = StopWithUs(task.abort_handle());

@@ -204,6 +204,8 @@ impl Worker {
                 return Ok(());
             }
             self.turn(lease, waiting).await?;
+            // What the turn said to other chats.
+            self.inner.deliver_pending().await?;
             self.look_after_window(lease).await;
         }
     }

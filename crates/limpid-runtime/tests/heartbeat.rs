@@ -8,11 +8,17 @@ use std::time::Duration;
 
 use jiff::{Span, Timestamp, ToSpan};
 use kit::{Bench, FixedClock, all, last};
-use limpid_core::ConversationId;
 use limpid_core::heartbeat::Why;
 use limpid_core::inbox::Source;
+use limpid_core::task::TaskKind;
+use limpid_core::{ConversationId, Message, Role, TurnId};
+use limpid_prompt::{Estimate, TokenCounter as _};
+use limpid_runtime::tasks::{TaskRequest, When};
 use limpid_runtime::{Agent, Beat, Clock, Config, HeartbeatChange};
-use limpid_store::{ConversationKind, DeliveryOrigin, HeartbeatRun, NewItem};
+use limpid_store::{
+    Acquired, ConversationKind, DeliveryOrigin, HeartbeatOutcome, HeartbeatRun, NewItem, NewMessage, NewTurn,
+    RequestFilter, TurnOutcome, TurnWrite,
+};
 
 const QUIET: &str = r#"
 [[reply]]
@@ -336,6 +342,204 @@ async fn the_fiftieth_run_reads_as_much_as_the_first() {
     assert_eq!((sizes.len(), sizes[0]), (50, sizes[49]));
 }
 
+// KAI-066 KAI-071
+#[tokio::test]
+async fn any_other_answer_is_a_report_and_a_blank_one_a_failure() {
+    let says = |text: &str| format!("[[reply]]\ntext = {text:?}\n");
+    let refused = "[[reply]]\nstatus = 401\nbody = '{\"error\":{\"message\":\"bad key\"}}'\n";
+    let script = [&says("heartbeat_ok, but the disk is full."), &says(" \n"), refused, &says("HEARTBEAT_OK").repeat(3)];
+    let bench = bench(&script.map(str::to_owned).concat(), "[agent]\nprofile = \"kai\"\n").await;
+    let agent = bench.agent();
+    let mut failed = Vec::new();
+    for _ in 0..6 {
+        let Beat::Ran(run) = agent.run_heartbeat().await.unwrap() else { panic!() };
+        failed.push(run.outcome == HeartbeatOutcome::Failed);
+        bench.clock.forward(1.minute());
+    }
+    assert_eq!(failed, [false, true, true, false, false, false]);
+    assert_eq!(told(&agent).await, [", but the disk is full."]);
+    let log = agent.heartbeat_log(5).await.unwrap().rows;
+    let told: Vec<(&str, &str)> = log.iter().map(|run| (run.outcome.as_str(), run.detail.as_str())).collect();
+    assert_eq!(told[..3], [("quiet", ""); 3], "the newest first");
+    assert!(told[3].1.starts_with("key: ") && told[4].1.starts_with("garbage: "), "{told:?}");
+    let ended: Vec<i64> = log.iter().map(|run| run.ended_ms).collect();
+    assert!(ended.windows(2).all(|pair| pair[0] - pair[1] == 60_000), "{ended:?}");
+    // What is unread stays so over a restart, until it is read or dismissed.
+    drop(agent);
+    let agent = bench.agent();
+    assert_eq!(agent.unread().await.unwrap().rows.len(), 1);
+    let read = agent.read_reports().await.unwrap();
+    assert_eq!((read.len(), agent.dismiss_reports().await.unwrap()), (1, 0));
+    assert!(agent.unread().await.unwrap().rows.is_empty());
+}
+
+// LES-044
+#[tokio::test]
+async fn a_hundred_quiet_runs_leave_a_long_chat_and_its_events_as_they_were() {
+    let bench = bench(&format!("[[reply]]\ntext = \"Hello.\"\n{QUIET}"), "").await;
+    bench.write("workspace/HEARTBEAT.md", LIST);
+    let agent = bench.agent();
+    let mut handle = agent.chat(last("hi")).await.unwrap();
+    let chat = handle.conversation().clone();
+    while handle.next().await.is_some_and(|event| !event.is_last()) {}
+    agent.settled(&chat).await;
+    let store = agent.store();
+    let Acquired::Lease(lease) = store.acquire(&chat, "test", agent.now_ms(), 60_000).await.unwrap() else { panic!() };
+    let turn = NewTurn {
+        id: TurnId::new("long"),
+        path: "chat-remote".to_owned(),
+        inbound: Vec::new(),
+        now_ms: agent.now_ms(),
+    };
+    let said = |n: usize| {
+        let role = if n % 2 == 0 { Role::User } else { Role::Assistant };
+        NewMessage::new(Message::new(role, format!("Message {n}.")))
+    };
+    let writes = vec![
+        TurnWrite::Messages((0..7_998).map(said).collect()),
+        TurnWrite::End(TurnOutcome::Answered, "stop".to_owned()),
+    ];
+    store.begin_turn(&lease, turn, writes).await.unwrap();
+    store.release(&chat, lease.fence).await.unwrap();
+    let rows = async || {
+        let messages = agent.store().messages(&chat, None).await.unwrap().rows;
+        (agent.store().conversations(50).await.unwrap().rows, messages)
+    };
+    let before = rows().await;
+    assert_eq!(before.1.len(), 8_000);
+    let mut events = agent.subscribe();
+    for _ in 0..100 {
+        let Beat::Ran(run) = agent.run_heartbeat().await.unwrap() else { panic!() };
+        assert_eq!((run.outcome.as_str(), run.requests), ("quiet", 1));
+    }
+    agent.deliver_waiting().await.unwrap();
+    assert_eq!(rows().await, before);
+    assert!(events.try_recv().is_err(), "nobody is told of anything");
+    let largest = bench.server.calls()[1..].iter().map(|call| call.text().len()).max().unwrap();
+    assert!(largest < 6_000, "{largest} bytes: nothing of the chat is in a run");
+}
+
+// LES-032
+#[tokio::test]
+async fn what_a_run_sends_when_nothing_is_new_is_below_1000_tokens() {
+    let bench = bench(QUIET, "[inbox]\nsms = true\nnotifications = true\n").await;
+    let agent = bench.agent();
+    let Beat::Ran(run) = agent.run_heartbeat().await.unwrap() else { panic!() };
+    let filter = RequestFilter { conversation: run.conversation, ..RequestFilter::default() };
+    let requests = agent.store().requests(filter).await.unwrap().rows;
+    let sent = bench.server.calls()[0].json();
+    // Text and schemas as they went out, which is more than what they say.
+    let parts = [&sent["messages"], &sent["tools"]].map(|part| Estimate::default().count(&part.to_string()));
+    assert!(parts.iter().sum::<usize>() < 1_000, "{parts:?} {:?}", requests[0].estimate);
+}
+
+// LES-040
+#[tokio::test]
+async fn an_address_says_whether_a_model_is_asked() {
+    let answers = [("204", 0), ("304", 0), ("200", 1)];
+    for (status, calls) in answers {
+        let bench = bench(QUIET, "").await;
+        bench.write("workspace/HEARTBEAT.md", LIST);
+        let check = kit::answering(status).await;
+        let mut options = bench.options();
+        options.config.heartbeat.check_url = Some(check);
+        let agent = Agent::open(options).unwrap();
+        pass(&bench, &agent, 31.minutes()).await;
+        assert_eq!(bench.server.calls().len(), calls, "{status}");
+        assert_eq!(outcomes(&agent).await, [if calls == 0 { "unchanged" } else { "quiet" }]);
+    }
+    let bench = bench(QUIET, "").await;
+    for wrong in ["http://127.0.0.1:1/news".to_owned(), kit::answering("500").await] {
+        let mut options = bench.options();
+        options.config.heartbeat.check_url = Some(wrong);
+        let refused = Agent::open(options).unwrap().run_heartbeat().await.unwrap_err().to_string();
+        assert!(refused.starts_with("check_url of [heartbeat]: "), "{refused}");
+    }
+    assert!(bench.server.calls().is_empty());
+}
+
+// LES-042
+#[tokio::test]
+async fn the_first_run_of_the_morning_sums_up_what_the_quiet_hours_held() {
+    let script = format!("{QUIET}{}", REPORT.repeat(4));
+    let bench = bench(&script, "[inbox]\nsms = true\n").await;
+    let agent = bench.agent();
+    agent.store().insert_items(vec![sms("a", "Noon", &bench.clock)]).await.unwrap();
+    // From one in the afternoon to the next morning at five past eight.
+    let asked = |at: usize| bench.server.calls()[at].text();
+    pass(&bench, &agent, 11.hours()).await;
+    assert_eq!(bench.server.calls().len(), 1);
+    assert!(!asked(0).contains("First run since"));
+    agent.store().insert_items(vec![sms("b", "Midnight", &bench.clock)]).await.unwrap();
+    agent.add_task(reminder("The oven is on")).await.unwrap();
+    pass(&bench, &agent, 6.hours()).await;
+    assert_eq!(bench.server.calls().len(), 1, "the hours are quiet");
+    pass(&bench, &agent, 2.hours()).await;
+    let morning = asked(1);
+    assert!(morning.contains("## First run since 22:00"), "{morning}");
+    assert!(morning.contains("- reminder, Oven: The oven is on") && morning.contains("Midnight"), "{morning}");
+    assert_eq!(newest_told(&agent).await, "The disk is full.");
+    // Later runs are like any, and the next morning is told although it says the same.
+    agent.store().insert_items(vec![sms("c", "Morning", &bench.clock)]).await.unwrap();
+    pass(&bench, &agent, 2.hours()).await;
+    assert!(!asked(2).contains("First run since"));
+    agent.store().insert_items(vec![sms("d", "Night", &bench.clock)]).await.unwrap();
+    bench.clock.forward(13.hours());
+    pass(&bench, &agent, 9.hours()).await;
+    assert!(asked(3).contains("## First run since 22:00"), "{}", asked(3));
+    let told = outcomes(&agent).await.into_iter().filter(|outcome| outcome != "unchanged").collect::<Vec<_>>();
+    assert_eq!(told, ["quiet", "told", "repeated", "told"]);
+}
+
+async fn newest_told(agent: &Agent) -> String {
+    told(agent).await.pop().unwrap()
+}
+
+fn reminder(prompt: &str) -> TaskRequest {
+    TaskRequest {
+        key: None,
+        description: "Oven".to_owned(),
+        prompt: prompt.to_owned(),
+        kind: TaskKind::Reminder,
+        when: When::In(60),
+        zone: None,
+        missed: None,
+        conversation: None,
+    }
+}
+
+// KAI-074
+#[tokio::test]
+async fn the_opening_is_the_profiles_until_the_owner_writes_another() {
+    for (profile, default) in [
+        ("limpid", Some("You run alone, between talks with your owner, to look at what stands below.")),
+        (
+            "kai",
+            Some(
+                "Look through your memories and tasks.\nIf nothing needs attention, answer HEARTBEAT_OK.\nIf something does, deal with it and report what you did.",
+            ),
+        ),
+        ("picoclaw", None),
+    ] {
+        let bench = bench(QUIET, &format!("[agent]\nprofile = \"{profile}\"\n")).await;
+        let agent = bench.agent();
+        let opening = agent.heartbeat_opening().await.unwrap();
+        assert_eq!((opening.custom.as_deref(), opening.text()), (None, default), "{profile}");
+        let Some(default) = default else { continue };
+        let set = async |text: &str| {
+            let prompt = Some(text.to_owned());
+            agent.change_heartbeat(HeartbeatChange { prompt, ..HeartbeatChange::default() }).await.unwrap();
+            let changes = agent.store().setting_events(None, "heartbeat", 10).await.unwrap().rows.len();
+            (agent.heartbeat_opening().await.unwrap().custom, changes)
+        };
+        assert_eq!(set(&format!(" {default}\n")).await, (None, 0), "the default is no change");
+        assert_eq!(set("Look at the disk.").await, (Some("Look at the disk.".to_owned()), 1));
+        assert_eq!(set("Look at the disk.").await.1, 1, "nor are the same words");
+        assert_eq!(agent.heartbeat_opening().await.unwrap().text(), Some("Look at the disk."));
+        assert_eq!(set("").await, (None, 2));
+    }
+}
+
 // LES-040
 #[tokio::test]
 async fn the_owners_check_has_the_last_word_and_its_model_is_asked() {
@@ -407,6 +611,40 @@ async fn a_model_of_its_own_that_is_gone_is_stood_in_for() {
     let unknown = Some(Some("nobody/nothing".to_owned()));
     let refused = agent.change_heartbeat(HeartbeatChange { model: unknown, ..HeartbeatChange::default() }).await;
     assert!(refused.is_err());
+}
+
+// KAI-058 KAI-072
+#[tokio::test]
+async fn with_scheduling_switched_off_it_runs_neither_by_itself_nor_by_hand() {
+    let bench = bench(QUIET, "[scheduling]\nenabled = false\n").await;
+    bench.write("workspace/HEARTBEAT.md", LIST);
+    let agent = bench.agent();
+    pass(&bench, &agent, 24.hours()).await;
+    assert_eq!(agent.run_heartbeat().await.unwrap(), Beat::Waits(Why::NoScheduling));
+    assert_eq!((bench.server.calls().len(), outcomes(&agent).await.len()), (0, 0));
+    let status = agent.heartbeat_status().await.unwrap();
+    assert_eq!((status.settings.enabled, status.next_ms), (true, None));
+    assert!(status.waits.unwrap().contains("[scheduling] in limpid.toml"));
+    drop(agent);
+    let mut options = bench.options();
+    options.config.scheduling.enabled = true;
+    let agent = Agent::open(options).unwrap();
+    pass(&bench, &agent, 31.minutes()).await;
+    assert_eq!(bench.server.calls().len(), 1);
+}
+
+// KAI-058 KAI-072
+#[tokio::test]
+async fn it_waits_while_a_model_is_tested() {
+    let bench = bench("[[reply]]\nhang = \"start\"\n", "").await;
+    bench.write("workspace/HEARTBEAT.md", LIST);
+    let agent = bench.agent();
+    let answering = agent.test_model(None).await.unwrap();
+    while bench.server.calls().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(agent.run_heartbeat().await.unwrap(), Beat::Waits(Why::Busy));
+    drop(answering);
 }
 
 // KAI-058 KAI-072

@@ -103,6 +103,39 @@ async fn a_promotion_stands_in_the_next_prompt_until_it_is_undone() {
     assert!(!bench.server.calls()[3].system().contains("You test before"));
 }
 
+// KAI-129
+#[tokio::test]
+async fn without_a_soul_of_the_owners_a_promotion_is_added_to_the_default_and_an_undo_leaves_it_as_it_was() {
+    let promote = r#"{ name = "promote_learning", arguments = { memory_key = "deploy", soul_addition = "You test before you deploy." } }"#;
+    for profile in ["kai", "limpid"] {
+        let mut bench = Bench::new(&(calling(&[promote]) + "[[reply]]\ntext = \"ok\"\n")).await;
+        bench.config.agent.profile = profile.to_owned();
+        assert!(!bench.home.path().join("soul.md").exists());
+        let agent = bench.agent();
+        proven(&agent, "deploy", "Test first").await;
+        let soul = async || {
+            let request = limpid_runtime::PreviewRequest {
+                conversation: limpid_runtime::ConversationChoice::New,
+                ..limpid_runtime::PreviewRequest::default()
+            };
+            let shown = agent.prompt_preview(request).await.unwrap();
+            let parts = shown.messages().iter().flat_map(|message| message.parts());
+            let own = parts.filter(|part| matches!(part.section(), "soul" | "soul-additions"));
+            own.map(|part| part.text().trim().to_owned()).filter(|text| !text.is_empty()).collect::<Vec<_>>()
+        };
+        let before = soul().await;
+        assert!(!before.concat().is_empty(), "{profile} has a soul of its own");
+        say(&agent, "promote it").await;
+        let mut added = before.clone();
+        added.push("You test before you deploy.".to_owned());
+        assert_eq!(soul().await, added, "{profile}");
+        let standing = agent.store().promotions(Some(PromotionState::Standing)).await.unwrap().rows;
+        agent.unpromote(standing[0].id).await.unwrap();
+        assert_eq!(soul().await, before, "{profile}");
+        assert!(!bench.home.path().join("soul.md").exists());
+    }
+}
+
 // KAI-049 KAI-050
 #[tokio::test]
 async fn four_hits_or_an_unknown_key_promote_nothing() {

@@ -75,8 +75,12 @@ async fn a_report_is_told_once_in_short_and_a_broken_screen_fails_nothing() {
     report(&agent, "k2", "HEARTBEAT_OK").await;
     report(&agent, "k3", "```kai-ui\n{}\n```").await;
     let shown = good.shown.lock().unwrap().clone();
-    let expected =
-        Notice { id: "c1".to_owned(), title: "Disk “A”".to_owned(), body: "Full The disk is full.".to_owned() };
+    let expected = Notice {
+        id: "c1".to_owned(),
+        title: "Disk “A”".to_owned(),
+        body: "Full The disk is full.".to_owned(),
+        link: None,
+    };
     assert_eq!(shown, [expected]);
     assert_eq!(bad.shown.lock().unwrap().len(), 1);
     assert_eq!(agent.unread().await.unwrap().rows.len(), 2, "what failed to be told was delivered all the same");
@@ -110,7 +114,7 @@ async fn while_a_client_is_open_nothing_is_notified() {
     assert_eq!(told, if place.is_empty() { vec![] } else { vec!["The disk is fuller."] });
 }
 
-// KAI-070
+// KAI-068 KAI-070
 #[tokio::test]
 async fn a_topic_and_a_program_get_the_notice_as_an_object() {
     let mut bench = Bench::new(HELLO).await;
@@ -118,6 +122,7 @@ async fn a_topic_and_a_program_get_the_notice_as_an_object() {
     bench.config.notify.ntfy = Some(format!("{}/ada", bench.server.url()));
     bench.config.notify.ntfy_token_env = Some("MY_TOPIC".to_owned());
     bench.config.notify.command = vec!["tee".to_owned(), told.display().to_string()];
+    bench.config.notify.link = Some("https://agent.home/{conversation}".to_owned());
     let environment = Environment::new([("MY_TOPIC".to_owned(), "tk_secret".to_owned())]);
     let agent = Agent::open(AgentOptions { environment, ..bench.options() }).unwrap();
     report(&agent, "k1", "The disk is full; the key is tk_secret.").await;
@@ -125,10 +130,13 @@ async fn a_topic_and_a_program_get_the_notice_as_an_object() {
     let request = bench.server.requests().remove(0);
     assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/"));
     assert_eq!(request.header("authorization"), Some("Bearer tk_secret"));
-    let object = serde_json::json!({"topic": "ada", "title": "Disk “A”", "message": body, "sequence_id": "c1"});
+    let object = serde_json::json!({"topic": "ada", "title": "Disk “A”", "message": body, "sequence_id": "c1", "click": "https://agent.home/c1"});
     assert_eq!(request.json(), object);
     let told: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(told).unwrap()).unwrap();
-    assert_eq!(told, serde_json::json!({"id": "c1", "title": "Disk “A”", "body": body}));
+    assert_eq!(
+        told,
+        serde_json::json!({"id": "c1", "title": "Disk “A”", "body": body, "link": "https://agent.home/c1"})
+    );
 }
 
 // KAI-070

@@ -376,6 +376,31 @@ async fn a_task_whose_output_can_go_nowhere_is_refused() {
     assert!(agent.tasks(None).await.unwrap().rows.is_empty());
 }
 
+/// Nothing deletes a conversation but a hand in the file.
+// LES-098
+#[tokio::test]
+async fn a_task_whose_chat_is_gone_has_failed_and_its_owner_is_told() {
+    let bench = Bench::new("[[reply]]\ntext = \"Hello.\"\n").await;
+    let agent = bench.agent();
+    say(&agent, "hi").await;
+    let chat = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap().id;
+    agent.settled(&chat).await;
+    let request = TaskRequest { conversation: Some(chat.clone()), ..reminder("Drink", When::In(60)) };
+    agent.add_task(request).await.unwrap();
+    let file = rusqlite::Connection::open(bench.home.path().join("data/limpid.db")).unwrap();
+    file.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
+    file.execute("DELETE FROM conversation WHERE id = ?", [chat.as_str()]).unwrap();
+    bench.clock.forward(2.minutes());
+    due(&agent).await;
+    let (_, log) = agent.task("1").await.unwrap();
+    let (outcome, detail) = (log.rows[0].end.map(|(_, outcome)| outcome), log.rows[0].detail.clone());
+    assert_eq!((outcome, detail), (Some(RunOutcome::Failed), format!("there is no conversation {chat}")));
+    let told = agent.store().deliveries(10).await.unwrap().rows;
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0].new.text, format!("“Drink” could not be delivered: there is no conversation {chat}."));
+    assert!(told[0].turn.is_some());
+}
+
 // LES-100
 #[tokio::test]
 async fn a_task_that_is_asked_for_twice_is_one() {
@@ -464,4 +489,56 @@ async fn a_heartbeat_task_is_never_due_and_stands_in_every_heartbeat() {
         let shown = format!("{:?}", agent.prompt_preview(request).await.unwrap());
         assert!(shown.contains("Look for bills"), "{profile}: {shown}");
     }
+}
+
+/// Patterns keep their clock when the owner travels: they are asked once, shown what a move changes, and take it back.
+#[tokio::test]
+async fn a_task_keeps_its_zone_when_the_owner_travels_until_they_move_it() {
+    let mut bench = Bench::new(SILENT).await;
+    let agent = bench.agent();
+    agent.add_task(reminder("Stand up", When::Cron("0 9 * * *".to_owned()))).await.unwrap();
+    agent.add_task(reminder("Call Ada", When::At("2026-03-30T09:00".to_owned()))).await.unwrap();
+    let elsewhere =
+        TaskRequest { zone: Some("UTC".to_owned()), ..reminder("Logs", When::Cron("0 9 * * *".to_owned())) };
+    agent.add_task(elsewhere).await.unwrap();
+    agent.run_due().await.unwrap();
+    assert!(agent.zone_moves().await.unwrap().moves.is_empty());
+    drop(agent);
+
+    bench.config.owner.zone = Some(jiff::tz::TimeZone::get("Asia/Tokyo").unwrap());
+    let agent = bench.agent();
+    for _ in 0..2 {
+        agent.run_due().await.unwrap();
+    }
+    let told = agent.store().deliveries(10).await.unwrap().rows;
+    assert_eq!(told.len(), 1, "asked once: {told:?}");
+    assert!(told[0].new.text.starts_with("Your zone is Asia/Tokyo; before, it was Europe/Berlin. These go on by the"));
+    assert!(told[0].new.text.contains(": “Stand up”. "), "{}", told[0].new.text);
+    assert_eq!(status(&agent, "1").await, "pending 2026-03-29T07:00:00Z", "nothing moves by itself");
+    let shown = agent.zone_moves().await.unwrap();
+    let times: Vec<_> = shown.moves.iter().map(|one| (one.task.id.0, one.next.unwrap().to_string())).collect();
+    assert_eq!((shown.zone.as_str(), times), ("Asia/Tokyo", vec![(1, "2026-03-29T00:00:00Z".to_owned())]));
+
+    assert_eq!(agent.move_zones().await.unwrap(), shown);
+    let all = ["1", "2", "3"];
+    let mut moved = Vec::new();
+    for id in all {
+        moved.push(status(&agent, id).await);
+    }
+    assert_eq!(
+        moved,
+        ["pending 2026-03-29T00:00:00Z", "pending 2026-03-30T07:00:00Z", "pending 2026-03-29T09:00:00Z"],
+        "a moment stays a moment, and what never was the owner's zone stays"
+    );
+    let back = agent.undo_zone_move().await.unwrap();
+    assert_eq!(back.iter().map(|task| task.id.0).collect::<Vec<_>>(), [1]);
+    assert_eq!(status(&agent, "1").await, "pending 2026-03-29T07:00:00Z");
+    assert!(agent.undo_zone_move().await.is_err(), "once");
+    drop(agent);
+
+    // Home again: nothing keeps another clock, so nobody is asked.
+    bench.config.owner.zone = Some(jiff::tz::TimeZone::get("Europe/Berlin").unwrap());
+    let agent = bench.agent();
+    agent.run_due().await.unwrap();
+    assert_eq!(agent.store().deliveries(10).await.unwrap().rows.len(), 1);
 }

@@ -51,6 +51,7 @@ macro_rules! contract_suite {
             conversations {
                 a_conversation_is_found_again
                 the_last_one_is_the_one_written_to_last
+                the_trust_of_a_conversation_is_that_of_its_least_trusted_message
                 settings_change_alone
                 messages_come_back_as_they_were_written
                 calls_are_written_with_their_results

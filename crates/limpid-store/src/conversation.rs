@@ -42,6 +42,9 @@ pub trait Conversations: Send + Sync {
         after: Option<MessageId>,
     ) -> Result<Listed<StoredMessage>, StoreError>;
 
+    /// The label of the least trusted message of a conversation up to one, that one included (SEC-002).
+    async fn trust_until(&self, id: &ConversationId, last: MessageId) -> Result<Trust, StoreError>;
+
     /// How often each tool was called in the newest messages of all conversations, by name.
     async fn tool_uses(&self, newest: u32) -> Result<Vec<(String, u64)>, StoreError>;
 

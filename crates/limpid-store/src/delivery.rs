@@ -59,11 +59,13 @@ pub enum DeliveryOrigin {
     Reminder,
     /// The program itself.
     Notice,
+    /// The model, apart from its answer.
+    Message,
 }
 
 impl DeliveryOrigin {
     /// Every origin.
-    pub const ALL: [Self; 4] = [Self::Heartbeat, Self::Task, Self::Reminder, Self::Notice];
+    pub const ALL: [Self; 5] = [Self::Heartbeat, Self::Task, Self::Reminder, Self::Notice, Self::Message];
 
     /// The origin's name, as it is stored and shown.
     pub const fn as_str(self) -> &'static str {
@@ -72,6 +74,7 @@ impl DeliveryOrigin {
             Self::Task => "task",
             Self::Reminder => "reminder",
             Self::Notice => "notice",
+            Self::Message => "message",
         }
     }
 
@@ -87,6 +90,7 @@ impl DeliveryOrigin {
             Self::Task => "[task]",
             Self::Reminder => "[reminder]",
             Self::Notice => "[notice]",
+            Self::Message => "[message]",
         }
     }
 

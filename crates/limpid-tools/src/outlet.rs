@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use reqwest::redirect::Policy;
-use reqwest::{Client, Response};
+use reqwest::{Client, Response, StatusCode};
 use serde_json::Value;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
@@ -153,6 +153,24 @@ async fn post(url: &str, token: Option<&str>, object: &Value) -> Result<(), Stri
     }
     let host = host_of(url).unwrap_or_default();
     Err(told(&format!("{host} answered with status {status}"), &response.text().await.unwrap_or_default()))
+}
+
+/// Asks an address of the owner's a question that it answers by its status: 200 is yes, 204 and 304 are no.
+///
+/// # Errors
+/// A sentence: why there was no answer, or none of these.
+pub async fn says_yes(url: &str) -> Result<bool, String> {
+    let host = || host_of(url).unwrap_or_default();
+    let asked = async {
+        let response = client()?.get(parse(url)?).send().await;
+        response.map(|response| response.status()).map_err(|error| causes(&error.without_url()))
+    };
+    let late = |_| format!("{} gave no answer within {} s", host(), TIME.as_secs());
+    match tokio::time::timeout(TIME, asked).await.map_err(late)?? {
+        StatusCode::OK => Ok(true),
+        StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED => Ok(false),
+        other => Err(format!("{} answered with status {other}; 200 says yes, 204 and 304 say no", host())),
+    }
 }
 
 /// One client for every address: these are the owner's, so any address may be one, and none leads elsewhere.

@@ -35,7 +35,7 @@ pub use prompt::{PromptCommand, ShowArgs};
 pub use service::ServiceCommand;
 pub use skill::SkillCommand;
 pub use talk::{ChatArgs, CostArgs, CostBy, InitArgs, TalkArgs};
-pub use task::{AddArgs, EditArgs, TaskCommand, TaskKindWord, WhenArgs};
+pub use task::{AddArgs, EditArgs, TaskCommand, TaskKindWord, WhenArgs, ZoneArgs};
 
 /// A personal agent whose every prompt is a file you can read, edit, test, diff and price
 ///

@@ -74,6 +74,54 @@ async fn a_report_is_told_in_one_line_and_listed_with_its_badge_until_it_is_read
     assert!(!run.err.contains("Unread"), "{}", run.err);
 }
 
+// KAI-067
+#[tokio::test]
+async fn what_is_unread_is_read_or_dismissed_without_opening_its_conversation() {
+    let world = World::new("[[reply]]\ntext = \"Hello.\"\n").await;
+    let nothing = world.run(&["heartbeat", "read"]).await;
+    assert_eq!((nothing.code, nothing.out.as_str(), nothing.err.as_str()), (0, "", "Nothing is unread.\n"));
+    deliver(&world, "a", "The disk is full. HEARTBEAT_OK").await;
+    deliver(&world, "b", "The disk is fuller.").await;
+    let read = world.done(&["heartbeat", "read"]).await;
+    assert_eq!(
+        read,
+        "1970-01-01 00:00  heartbeat\nThe disk is full.\n\n1970-01-01 00:00  heartbeat\nThe disk is fuller.\n"
+    );
+    assert!(!world.run(&["chat", "hi"]).await.err.contains("Unread"));
+
+    deliver(&world, "c", "The disk is empty.").await;
+    assert!(world.run(&["chat", "hi"]).await.err.contains("Unread: heartbeat “Disk”;"));
+    let dismissed = world.done(&["heartbeat", "dismiss"]).await;
+    assert_eq!(dismissed, "One report is taken for read; `limpid conversation show heartbeat` has it.\n");
+    assert!(!world.run(&["chat", "hi"]).await.err.contains("Unread"));
+    assert!(world.done(&["conversation", "show", "heartbeat"]).await.contains("The disk is empty."));
+    deliver(&world, "d", "The disk is new.").await;
+    let read = world.run(&["chat", "/heartbeat read"]).await;
+    assert_eq!((read.code, read.out.as_str()), (0, "The disk is new.\n"), "{}", read.err);
+}
+
+// KAI-071
+#[tokio::test]
+async fn the_log_shows_the_five_newest_runs_with_their_time_and_what_went_wrong() {
+    let script =
+        "[[reply]]\nstatus = 401\nbody = '{\"error\":{\"message\":\"bad key\"}}'\n[[reply]]\ntext = \"HEARTBEAT_OK\"\n";
+    let world = World::new(script).await;
+    world.write("limpid.toml", "model = \"openai/scripted\"\n[agent]\nprofile = \"kai\"\n");
+    assert_ne!(world.run(&["heartbeat", "run"]).await.code, 0);
+    for _ in 0..4 {
+        assert_eq!(world.run(&["heartbeat", "run"]).await.code, 0);
+    }
+    let rows = |log: &str| -> Vec<String> {
+        log.lines().skip(1).map(|line| line.split_whitespace().next().unwrap_or_default().to_owned()).collect()
+    };
+    let log = world.done(&["heartbeat", "log"]).await;
+    assert_eq!(rows(&log), ["OK", "OK", "OK", "OK", "FAIL"], "{log}");
+    assert!(log.lines().last().unwrap().contains("bad key"), "{log}");
+    world.run(&["heartbeat", "run"]).await;
+    let log = world.done(&["heartbeat", "log"]).await;
+    assert_eq!(rows(&log), ["OK"; 5], "{log}");
+}
+
 // KAI-066 LES-099
 #[tokio::test]
 async fn whoever_answers_a_report_is_shown_it_first() {

@@ -98,6 +98,8 @@ pub struct Moment {
     pub runs_today: u32,
     /// How many of these a day may have.
     pub runs_a_day: u32,
+    /// Whether everything that is done by itself is switched off (KAI-058).
+    pub scheduling_off: bool,
     /// Whether another call of a model is in progress.
     pub busy: bool,
 }
@@ -116,6 +118,8 @@ pub enum Gate {
 pub enum Why {
     /// It is switched off.
     Off,
+    /// Everything that is done by itself is switched off.
+    NoScheduling,
     /// Its hours never come.
     NoHours,
     /// It pauses until the owner does something.
@@ -140,6 +144,7 @@ impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Off => "it is switched off",
+            Self::NoScheduling => "everything that is done by itself is switched off: [scheduling] in limpid.toml",
             Self::NoHours => "its hours start and end at the same time, so they never come",
             Self::Paused(Pause::Provider) => {
                 "the provider refused three times in a row; it goes on when you have done something"
@@ -161,6 +166,9 @@ pub fn gate(settings: &Settings, state: &State, moment: &Moment) -> Gate {
     let Moment { now_ms, .. } = *moment;
     if !settings.enabled {
         return Gate::Wait(Why::Off, None);
+    }
+    if moment.scheduling_off {
+        return Gate::Wait(Why::NoScheduling, None);
     }
     if settings.never_runs() {
         return Gate::Wait(Why::NoHours, None);
@@ -244,6 +252,8 @@ mod tests {
         assert_eq!(gate(&never, &state(), &minute(30)), Gate::Wait(Why::NoHours, None));
         let off = Settings { enabled: false, ..Settings::default() };
         assert_eq!(gate(&off, &state(), &minute(10_000)), Gate::Wait(Why::Off, None));
+        let unscheduled = Moment { scheduling_off: true, ..minute(10_000) };
+        assert_eq!(usual(&state(), &unscheduled), Gate::Wait(Why::NoScheduling, None));
         assert_eq!(usual(&state(), &Moment { busy: true, ..minute(30) }), wait(Why::Busy, 31));
         assert_eq!(usual(&state(), &Moment { runs_today: 48, ..minute(30) }), wait(Why::DayIsFull, 90));
         // What never saw a switch-on begins its interval here, so a start causes no run.

@@ -1,5 +1,8 @@
 //! What the owner sets.
 
+use jiff::civil::Date;
+use jiff::{ToSpan, Zoned};
+
 /// Intervals that settings offer, in minutes (KAI-055).
 pub const PRESETS: [u32; 8] = [5, 10, 15, 30, 45, 60, 120, 240];
 
@@ -77,15 +80,66 @@ impl Settings {
         }
     }
 
+    /// The hours before these in which it did not run; none at an hour of theirs, or when there are none.
+    pub fn quiet_before(&self, now: &Zoned) -> Option<QuietHours> {
+        let hour = |now: &Zoned| now.hour().unsigned_abs();
+        if !self.allows(hour(now)) || (0..24).all(|hour| self.allows(hour)) {
+            return None;
+        }
+        let today = now.date();
+        let start = if hour(now) >= self.start_hour { today } else { today.yesterday().ok()? };
+        let ended = at(start, self.start_hour, now)?;
+        // They began on the day on which these ended, or on the day before.
+        let began = at(start, self.end_hour, now).filter(|began| *began < ended);
+        let began = began.or_else(|| at(start.yesterday().ok()?, self.end_hour, now))?;
+        Some(QuietHours { began, ended })
+    }
+
     /// Whether its hours never come.
     pub fn never_runs(&self) -> bool {
         self.start_hour == self.end_hour
     }
 }
 
+/// A stretch of the owner's hours in which it does not run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuietHours {
+    /// When it began.
+    pub began: Zoned,
+    /// When it ended.
+    pub ended: Zoned,
+}
+
+/// An hour of a day, 24 being the first of the next one.
+fn at(date: Date, hour: u8, zone: &Zoned) -> Option<Zoned> {
+    let midnight = date.checked_add(i64::from(hour / 24).days()).ok()?.at((hour % 24).cast_signed(), 0, 0, 0);
+    midnight.to_zoned(zone.time_zone().clone()).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_quiet_hours_are_those_between_two_stretches() {
+        let quiet = |start_hour, end_hour, now: &str| {
+            let settings = Settings { start_hour, end_hour, ..Settings::default() };
+            let now: Zoned = format!("{now}[Europe/Berlin]").parse().unwrap();
+            let quiet = settings.quiet_before(&now)?;
+            Some([quiet.began, quiet.ended].map(|at| at.strftime("%d %H:%M").to_string()))
+        };
+        let hours = |began: &str, ended: &str| Some([began.to_owned(), ended.to_owned()]);
+        assert_eq!(quiet(8, 22, "2026-03-28T08:00"), hours("27 22:00", "28 08:00"));
+        assert_eq!(quiet(8, 22, "2026-03-28T21:59"), hours("27 22:00", "28 08:00"));
+        assert_eq!(quiet(8, 22, "2026-03-28T22:00"), None);
+        assert_eq!(quiet(22, 6, "2026-03-28T23:00"), hours("28 06:00", "28 22:00"));
+        assert_eq!(quiet(22, 6, "2026-03-29T05:00"), hours("28 06:00", "28 22:00"));
+        assert_eq!(quiet(8, 24, "2026-03-28T09:00"), hours("28 00:00", "28 08:00"));
+        // The clocks go forward in this night.
+        assert_eq!(quiet(2, 22, "2026-03-29T09:00"), hours("28 22:00", "29 03:00"));
+        assert_eq!(quiet(0, 24, "2026-03-28T09:00"), None);
+        assert_eq!(quiet(9, 9, "2026-03-28T09:00"), None);
+    }
 
     fn hours(start_hour: u8, end_hour: u8) -> Vec<u8> {
         let settings = Settings { start_hour, end_hour, ..Settings::default() };

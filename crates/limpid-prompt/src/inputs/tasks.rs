@@ -46,6 +46,8 @@ pub struct TaskEntry {
     pub zone: Option<String>,
     /// When it runs next, in UTC: `2026-04-11T07:00:00Z`.
     pub scheduled_at: Option<String>,
+    /// Who wrote the least trusted text that led to it.
+    pub trust: TrustName,
 }
 
 /// What a heartbeat run reads besides tasks and news.
@@ -58,6 +60,32 @@ pub struct HeartbeatInput {
     pub checklist: String,
     /// Reports of earlier heartbeats, oldest first.
     pub previous: Vec<PreviousReport>,
+    /// The quiet hours that this run is the first one after, when they held something.
+    pub quiet: Option<QuietInput>,
+}
+
+/// Hours in which no heartbeat ran.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct QuietInput {
+    /// When they began, on the owner's clock: `22:00`.
+    pub since: String,
+    /// What reached the owner's chats since then and they have not seen, oldest first.
+    pub unread: Vec<UnreadEntry>,
+}
+
+/// Something that reached a chat while nobody looked.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct UnreadEntry {
+    /// What it comes from: `task`, `reminder`, `notice`, `heartbeat`.
+    pub origin: String,
+    /// What it is about.
+    pub title: String,
+    /// What it says.
+    pub text: String,
+    /// Who wrote the least trusted text that it was made from.
+    pub trust: TrustName,
 }
 
 /// One report of an earlier heartbeat.

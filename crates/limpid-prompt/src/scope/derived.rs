@@ -22,7 +22,7 @@ impl<'a> Scope<'a> {
         match first.as_str() {
             "memory" => memory(&inputs.memory, field),
             "scheduling" => scheduling(&inputs.scheduling, field),
-            "heartbeat" => heartbeat(&inputs.heartbeat, field),
+            "heartbeat" => heartbeat(&inputs.heartbeat, field).at(rest.get(1..).unwrap_or_default(), self),
             "email" => email(&inputs.email, field),
             "sms" => sms(&inputs.sms, field),
             "notifications" => notifications(&inputs.notifications, field),
@@ -134,6 +134,10 @@ fn heartbeat<'a>(heartbeat: &'a HeartbeatInput, field: &str) -> View<'a> {
         "prompt" => View::option(heartbeat.prompt.as_deref()),
         "checklist" => View::text(&heartbeat.checklist),
         "previous" => View::records(heartbeat.previous.iter().map(Record::Report)),
+        "quiet" => heartbeat.quiet.as_ref().map_or(View::Absent, |quiet| {
+            let unread = View::records(quiet.unread.iter().map(Record::Unread));
+            View::Record(Record::Made(vec![("since", View::text(&quiet.since)), ("unread", unread)]))
+        }),
         _ => View::Absent,
     }
 }

@@ -34,8 +34,8 @@ pub(super) fn memory_field<'a>(memory: &'a MemoryEntry, name: &str) -> View<'a> 
 pub(super) fn task_field<'a>(task: &'a TaskEntry, name: &str) -> View<'a> {
     match name {
         "id" => View::text(&task.id),
-        "description" => View::text(&task.description),
-        "prompt" => View::text(&task.prompt),
+        "description" => View::labelled(&task.description, task.trust),
+        "prompt" => View::labelled(&task.prompt, task.trust),
         "trigger" => View::text(trigger(task.trigger)),
         "cron" => View::option(task.cron.as_deref()),
         "zone" => View::option(task.zone.as_deref()),

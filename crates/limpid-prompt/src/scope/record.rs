@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::inputs::{
     ActiveSkill, ArtifactInput, CallInput, CheckpointInput, DailyNote, DecisionInput, Digest, EmailAccount, GoalInput,
     HistoryMessage, MemoryEntry, NewEmail, NewNotification, NewSms, PreviousReport, Quoted, SkillEntry, TaskEntry,
-    ToolInput, TrustName, WorkspaceFile,
+    ToolInput, TrustName, UnreadEntry, WorkspaceFile,
 };
 
 use super::fields::{
@@ -25,6 +25,8 @@ pub enum Record<'a> {
     Task(&'a TaskEntry),
     /// A report of an earlier heartbeat.
     Report(&'a PreviousReport),
+    /// Something that reached a chat while nobody looked.
+    Unread(&'a UnreadEntry),
     /// A mail account.
     Account(&'a EmailAccount),
     /// A mail.
@@ -91,6 +93,8 @@ impl<'a> Record<'a> {
         match self {
             Self::Memory(memory) => memory.trust,
             Self::Report(report) => report.trust,
+            Self::Task(task) => task.trust,
+            Self::Unread(unread) => unread.trust,
             Self::Email(_) | Self::Sms(_) | Self::Notification(_) => TrustName::Outside,
             Self::ActiveSkill(skill) => skill.trust,
             Self::Digest(digest) => digest.trust,
@@ -137,6 +141,12 @@ impl<'a> Record<'a> {
             Self::Memory(memory) => memory_field(memory, name),
             Self::Task(task) => task_field(task, name),
             Self::Report(report) => quoted(&report.text, report.trust, name),
+            Self::Unread(unread) => match name {
+                "origin" => View::text(&unread.origin),
+                "title" => View::labelled(&unread.title, unread.trust),
+                "text" => View::labelled(&unread.text, unread.trust),
+                _ => View::Absent,
+            },
             Self::Account(account) => account_field(account, name),
             Self::Email(email) => email_field(email, name),
             Self::Sms(sms) => match name {

@@ -15,11 +15,14 @@ pub struct HeartbeatConfig {
     pub runs_a_day: u32,
     /// A program with its arguments that says whether a model is asked: with exit code 0 it is, else not (LES-040).
     pub check: Vec<String>,
+    /// An address that says the same: with status 200 a model is asked, with 204 or 304 it is not. With a program besides,
+    /// both must say yes.
+    pub check_url: Option<String>,
 }
 
 impl Default for HeartbeatConfig {
     fn default() -> Self {
-        Self { model: None, quiet: None, runs_a_day: 48, check: Vec::new() }
+        Self { model: None, quiet: None, runs_a_day: 48, check: Vec::new(), check_url: None }
     }
 }
 

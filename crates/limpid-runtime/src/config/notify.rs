@@ -10,7 +10,10 @@ pub struct NotifyConfig {
     pub ntfy: Option<String>,
     /// The environment variable that holds the token of that server. Absent: none is sent.
     pub ntfy_token_env: Option<String>,
-    /// A program and its arguments; it reads a JSON object with `id`, `title` and `body`. Empty: none.
+    /// The address of a page that shows a conversation, with `{conversation}` in the place of its id: what a notification
+    /// opens. Absent: it opens nothing.
+    pub link: Option<String>,
+    /// A program and its arguments; it reads a JSON object with `id`, `title`, `body` and `link`. Empty: none.
     pub command: Vec<String>,
     /// Whether the desktop of this machine shows it.
     pub desktop: bool,

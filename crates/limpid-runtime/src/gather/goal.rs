@@ -30,8 +30,17 @@ impl Inner {
         if let Some(conversation) = conversation {
             let kept = self.goal_book().goals(conversation).await?;
             is_used = !kept.goals.history().is_empty();
-            inputs.goal = kept.goals.shown().map(goal_input);
-            began = kept.goals.shown().and_then(|goal| goal.turn().cloned());
+            match kept.goals.shown() {
+                Some(goal) if self.is_put_aside(conversation, goal).await? => {
+                    notices.push(
+                        "the goal was made from what strangers wrote and is put aside; `/goal` shows it".to_owned(),
+                    );
+                }
+                shown => {
+                    inputs.goal = shown.map(goal_input);
+                    began = shown.and_then(|goal| goal.turn().cloned());
+                }
+            }
             notices.extend(kept.troubles);
         }
         session.goals_asked_for |= cue::asks_for_goals(&inputs.user_message);
@@ -44,7 +53,9 @@ impl Inner {
 
     /// The goal that a conversation's prompts show.
     pub(crate) async fn shown_goal(&self, conversation: &ConversationId) -> Result<Option<GoalInput>, AgentError> {
-        Ok(self.goal_book().goals(conversation).await?.goals.shown().map(goal_input))
+        let kept = self.goal_book().goals(conversation).await?;
+        let Some(goal) = kept.goals.shown() else { return Ok(None) };
+        Ok(if self.is_put_aside(conversation, goal).await? { None } else { Some(goal_input(goal)) })
     }
 }
 

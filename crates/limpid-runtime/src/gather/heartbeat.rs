@@ -1,13 +1,18 @@
 //! What a heartbeat reads besides tasks and news.
 
+use jiff::Timestamp;
 use limpid_core::heartbeat::news::has_tasks;
 use limpid_prompt::Profile;
-use limpid_prompt::inputs::{HeartbeatInput, Inputs, PreviousReport};
+use limpid_prompt::inputs::{HeartbeatInput, Inputs, PreviousReport, QuietInput, UnreadEntry};
+use limpid_store::Delivery;
 
 use crate::agent::Inner;
 use crate::error::AgentError;
-use crate::heartbeat::{PATH, PREVIOUS};
+use crate::heartbeat::{PATH, PREVIOUS, has_items};
 use crate::tools::HEARTBEAT_DECISION;
+
+/// Unread messages of the quiet hours that a run is shown, the newest ones.
+const UNREAD: usize = 10;
 
 /// The owner's list, at the top of the workspace.
 const CHECKLIST: &str = "HEARTBEAT.md";
@@ -30,8 +35,47 @@ impl Inner {
             prompt: (!prompt.is_empty()).then_some(prompt),
             checklist: list.unwrap_or_default(),
             previous: previous.collect(),
+            quiet: None,
         };
         Ok(())
+    }
+
+    /// Fills in the quiet hours that a heartbeat is the first one after, when something came in.
+    pub(super) async fn gather_quiet_hours(
+        &self,
+        inputs: &mut Inputs,
+        path: &str,
+        now: Timestamp,
+    ) -> Result<(), AgentError> {
+        if path != PATH {
+            return Ok(());
+        }
+        let now = now.to_zoned(self.zone());
+        let Some(quiet) = self.heartbeat_settings().await?.quiet_before(&now) else { return Ok(()) };
+        let state = self.store.heartbeat().await?.state;
+        let looked_ms = state.succeeded_ms.or(state.switched_on_ms);
+        if looked_ms.is_none_or(|looked_ms| looked_ms >= quiet.ended.timestamp().as_millisecond()) {
+            return Ok(());
+        }
+        let began_ms = quiet.began.timestamp().as_millisecond();
+        let mut unread = self.store.unread_deliveries().await?.rows;
+        unread.retain(|delivery| delivery.settled_ms.is_some_and(|settled_ms| settled_ms >= began_ms));
+        if unread.is_empty() && !has_items(inputs) {
+            return Ok(());
+        }
+        let since = quiet.began.strftime("%H:%M").to_string();
+        let unread = unread.into_iter().rev().take(UNREAD).rev().map(|delivery| self.unread_entry(delivery));
+        inputs.heartbeat.quiet = Some(QuietInput { since, unread: unread.collect() });
+        Ok(())
+    }
+
+    fn unread_entry(&self, delivery: Delivery) -> UnreadEntry {
+        UnreadEntry {
+            origin: delivery.new.origin.to_string(),
+            title: self.as_told(delivery.new.title),
+            text: self.as_told(delivery.new.text),
+            trust: delivery.new.trust.into(),
+        }
     }
 }
 

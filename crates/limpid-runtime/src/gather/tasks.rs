@@ -38,5 +38,6 @@ fn entry(task: &Task) -> TaskEntry {
         cron,
         zone: Some(task.new.zone.clone()),
         scheduled_at: task.standing.next.map(utc),
+        trust: task.new.trust.into(),
     }
 }

@@ -6,7 +6,7 @@ use jiff::{ToSpan, Unit, ZonedRound};
 use limpid_core::Trust;
 use limpid_core::heartbeat::{Gate, Moment, Pause, Settings, State, Why, gate};
 use limpid_prompt::workspace::HEARTBEAT_FILE;
-use limpid_store::{HeartbeatEnd, HeartbeatOutcome, HeartbeatRow, HeartbeatRun, RunningHeartbeat};
+use limpid_store::{HeartbeatEnd, HeartbeatOutcome, HeartbeatRow, HeartbeatRun, RequestFilter, RunningHeartbeat};
 
 use super::settings::of_row;
 use super::{PATH, TIMER};
@@ -19,6 +19,9 @@ use crate::world::hex;
 
 /// A turn that began longer ago than this was cut off and keeps nothing from running.
 const CUT_OFF_MS: i64 = 15 * 60_000;
+
+/// Requests, the newest ones, among which a call outside of any turn is looked for.
+const LOOKED_AT: u32 = 50;
 
 /// When it is looked again after something stood in the way that the gate does not know.
 pub(super) const AGAIN_MS: i64 = 60_000;
@@ -48,8 +51,8 @@ pub enum Beat {
 }
 
 impl Agent {
-    /// Runs the heartbeat, whatever the hour, the interval and the news; not when it is switched off, and not while
-    /// another call of a model is in progress (KAI-072).
+    /// Runs the heartbeat, whatever the hour, the interval and the news; not when it or scheduling is switched off,
+    /// and not while another call of a model is in progress (KAI-072).
     ///
     /// # Errors
     /// When the store fails.
@@ -107,7 +110,7 @@ impl Inner {
             self.store.resume_heartbeat().await?;
         }
         match (gate, asked) {
-            (Gate::Wait(why @ (Why::Off | Why::Busy), until), _) => return Ok(Err((why, until))),
+            (Gate::Wait(why @ (Why::Off | Why::NoScheduling | Why::Busy), until), _) => return Ok(Err((why, until))),
             (Gate::Wait(why, until), Asked::Slot(_)) => {
                 if why == Why::Paused(Pause::Silence) {
                     let since =
@@ -241,6 +244,7 @@ impl Inner {
             acted_ms,
             runs_today: self.store.heartbeat_calls(day_ms).await?,
             runs_a_day: self.config.heartbeat.runs_a_day,
+            scheduling_off: !self.config.scheduling.enabled,
             busy: self.is_busy(row).await?,
         };
         Ok((gate(&of_row(row), &state, &moment), state))
@@ -251,7 +255,13 @@ impl Inner {
         let own = row.running.as_ref().map(|running| format!("run-{}", running.key));
         let since_ms = self.now_ms() - CUT_OFF_MS;
         let turns = self.store.unfinished_turns().await?.rows;
-        Ok(turns.iter().any(|turn| turn.began_ms > since_ms && Some(turn.conversation.as_str()) != own.as_deref()))
+        if turns.iter().any(|turn| turn.began_ms > since_ms && Some(turn.conversation.as_str()) != own.as_deref()) {
+            return Ok(true);
+        }
+        // Summaries, tests and replays are calls outside of any turn.
+        let newest = RequestFilter { since_ms: Some(since_ms), limit: LOOKED_AT, ..RequestFilter::default() };
+        let requests = self.store.requests(newest).await?.rows;
+        Ok(requests.iter().any(|request| request.turn.is_none() && request.end.is_none()))
     }
 
     /// The model of its own, when there is one that can be had (KAI-061).

@@ -8,6 +8,7 @@ use limpid_core::heartbeat::{Answer, Decision, Pause, State, Why};
 use limpid_core::quiet::without_quiet;
 use limpid_prompt::RenderRequest;
 use limpid_prompt::count::Estimate;
+use limpid_prompt::inputs::Inputs;
 use limpid_store::{
     DeliveryOrigin, HeartbeatEnd, HeartbeatOutcome, HeartbeatRun, ItemId, NewDelivery, RunningHeartbeat,
 };
@@ -62,7 +63,7 @@ impl Inner {
             Meaning::Failed(class, message) => (HeartbeatOutcome::Failed, format!("{class}: {message}"), None, None),
             Meaning::Report { key, text } => {
                 let repeated = match &key {
-                    Some(key) if inputs.is_none_or(|inputs| additions(inputs).next().is_none()) => {
+                    Some(key) if inputs.is_none_or(|inputs| !must_report(inputs)) => {
                         self.store.heartbeat_told(key, now_ms - AGAIN_MS).await?
                     }
                     _ => false,
@@ -129,7 +130,7 @@ impl Inner {
                 let name = self.heartbeat_profile()?;
                 let profile = self.prompts.load_one(&name)?.profile(&name)?;
                 let rule = self.config.heartbeat.rule(profile.name(), profile.base());
-                match Answer::read(end.answer.as_deref().unwrap_or_default(), rule) {
+                match Answer::read(end.told().as_deref().unwrap_or_default(), rule) {
                     Some(Answer::Quiet) => Meaning::Quiet,
                     Some(Answer::Remainder(rest)) => Meaning::Remainder(rest),
                     Some(Answer::Report(text)) => Meaning::Report { key: None, text: without_quiet(&text) },
@@ -166,6 +167,11 @@ impl Inner {
             now_ms: self.now_ms(),
         })
     }
+}
+
+/// Whether a run is to report whatever was told before: standing additions, and what the quiet hours held.
+fn must_report(inputs: &Inputs) -> bool {
+    additions(inputs).next().is_some() || inputs.heartbeat.quiet.is_some()
 }
 
 fn state_after(state: State, outcome: HeartbeatOutcome, end: &Outcome, now_ms: i64) -> State {

@@ -47,8 +47,19 @@ impl Inner {
         Ok(!self.rendered_items(&prompt).await?.is_empty())
     }
 
-    /// What the owner's own check says (LES-040).
+    /// What the owner's own checks say (LES-040).
     async fn heartbeat_check(&self) -> Result<Option<bool>, AgentError> {
+        let said = self.ask_program().await?;
+        match &self.config.heartbeat.check_url {
+            Some(url) if said != Some(false) => {
+                let failed = |why| AgentError::Invalid(format!("check_url of [heartbeat]: {why}"));
+                limpid_tools::outlet::says_yes(url).await.map(Some).map_err(failed)
+            }
+            _ => Ok(said),
+        }
+    }
+
+    async fn ask_program(&self) -> Result<Option<bool>, AgentError> {
         let Some((program, arguments)) = self.config.heartbeat.check.split_first() else { return Ok(None) };
         let mut command = tokio::process::Command::new(program);
         command.args(arguments).current_dir(self.home.path()).kill_on_drop(true);
@@ -62,7 +73,8 @@ impl Inner {
     }
 }
 
-fn has_items(inputs: &Inputs) -> bool {
+/// Whether anything came in that no run has taken in.
+pub(crate) fn has_items(inputs: &Inputs) -> bool {
     let email = inputs.email.enabled && !inputs.email.new.is_empty();
     let sms = inputs.sms.enabled && !inputs.sms.new.is_empty();
     email || sms || (inputs.notifications.enabled && !inputs.notifications.new.is_empty())

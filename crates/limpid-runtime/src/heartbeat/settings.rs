@@ -20,7 +20,7 @@ pub struct HeartbeatChange {
     pub end_hour: Option<u8>,
     /// A model of its own, or (`Some(None)`) none.
     pub model: Option<Option<String>>,
-    /// The owner's own opening; empty: the profile's.
+    /// The owner's own opening; empty, or the very words of the profile: the profile's.
     pub prompt: Option<String>,
 }
 
@@ -77,7 +77,11 @@ impl Agent {
     pub async fn change_heartbeat(&self, change: HeartbeatChange) -> Result<Settings, AgentError> {
         let inner = &self.inner;
         let before = of_row(&inner.store.heartbeat().await?);
-        let after = changed(before.clone(), change).checked().map_err(AgentError::Invalid)?;
+        let mut after = changed(before.clone(), change).checked().map_err(AgentError::Invalid)?;
+        // The profile's own words are no change: they follow the profile.
+        if after.prompt != before.prompt && inner.default_opening()?.as_deref() == Some(after.prompt.trim()) {
+            after.prompt.clear();
+        }
         if let Some(model) = after.model.as_deref().filter(|_| after.model != before.model) {
             inner.shelf.choose(Some(model)).await?;
         }

@@ -23,6 +23,8 @@ impl Notifier for Program {
     }
 
     async fn notify(&self, notice: &Notice) -> Result<(), String> {
-        self.0.hand_over(&json!({ "id": notice.id, "title": notice.title, "body": notice.body })).await
+        self.0
+            .hand_over(&json!({ "id": notice.id, "title": notice.title, "body": notice.body, "link": notice.link }))
+            .await
     }
 }

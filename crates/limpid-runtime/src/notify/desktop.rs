@@ -48,8 +48,12 @@ mod tests {
     // KAI-068
     #[test]
     fn a_notice_is_an_argument_and_takes_the_place_of_the_last_one() {
-        let notice =
-            |title: &str| Notice { id: "c1".to_owned(), title: title.to_owned(), body: "-a <b> & c".to_owned() };
+        let notice = |title: &str| Notice {
+            id: "c1".to_owned(),
+            title: title.to_owned(),
+            body: "-a <b> & c".to_owned(),
+            link: None,
+        };
         let first = words(&notice("--hint=x"), false);
         assert_eq!(first[0], "notify-send");
         assert_eq!(first[3..], ["--", "--hint=x", "-a &lt;b&gt; &amp; c"]);

@@ -29,9 +29,12 @@ impl Notifier for Ntfy {
     }
 
     async fn notify(&self, notice: &Notice) -> Result<(), String> {
-        let object = json!({
+        let mut object = json!({
             "topic": self.topic, "title": notice.title, "message": notice.body, "sequence_id": notice.id,
         });
+        if let Some(link) = &notice.link {
+            object["click"] = link.as_str().into();
+        }
         self.server.hand_over(&object).await
     }
 }

@@ -1,5 +1,7 @@
 //! What is to be known of a call before it may run.
 
+use std::path::PathBuf;
+
 use limpid_core::ToolClass;
 use limpid_core::policy::{Argument, PathFacts, host_of};
 use serde_json::Value;
@@ -19,6 +21,8 @@ pub(crate) struct CallFacts {
     pub(crate) destination: Option<String>,
     /// The folder that relative paths begin at.
     pub(crate) folder: String,
+    /// The folders that programs may write.
+    pub(crate) folders: Vec<PathBuf>,
     /// What an approval is bound to: arguments, where paths lead, the workspace, the program (SEC-011).
     pub(crate) hash: String,
 }
@@ -41,6 +45,7 @@ impl CallFacts {
             class: tool.class_of(arguments),
             destination: tool.destination(arguments).as_deref().map(host_of),
             folder: places.folder().display().to_string(),
+            folders: places.writable().to_vec(),
             hash: hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect(),
             arguments: plain,
             paths,

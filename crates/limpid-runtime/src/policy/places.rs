@@ -20,11 +20,16 @@ pub(crate) struct Places {
     workspace: PathBuf,
     /// Files of the workspace that prompts quote.
     prompt_files: Vec<PathBuf>,
+    /// The folders that programs may write, the workspace first.
+    writable: Vec<PathBuf>,
 }
 
 impl Places {
-    pub(crate) fn new(home: &Home, prompt_files: Vec<PathBuf>) -> Self {
-        Self { home: real(home.path()), workspace: real(&home.workspace()), prompt_files }
+    /// `granted` are the folders besides the workspace that may be changed.
+    pub(crate) fn new(home: &Home, prompt_files: Vec<PathBuf>, granted: &[PathBuf]) -> Self {
+        let workspace = real(&home.workspace());
+        let writable = std::iter::once(workspace.clone()).chain(granted.iter().map(|folder| real(folder))).collect();
+        Self { home: real(home.path()), workspace, prompt_files, writable }
     }
 
     /// The workspace with every link followed, and which folder that is: another one at the same place is another.
@@ -35,6 +40,11 @@ impl Places {
     /// The workspace's folder.
     pub(crate) fn folder(&self) -> &Path {
         &self.workspace
+    }
+
+    /// The folders that programs may write.
+    pub(crate) fn writable(&self) -> &[PathBuf] {
+        &self.writable
     }
 
     /// Where a path leads.
@@ -111,7 +121,7 @@ mod tests {
     fn bench() -> (tempfile::TempDir, Places) {
         let home = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(home.path().join("workspace/docs")).unwrap();
-        let places = Places::new(&Home::new(home.path()), vec!["AGENTS.md".into()]);
+        let places = Places::new(&Home::new(home.path()), vec!["AGENTS.md".into()], &[]);
         (home, places)
     }
 

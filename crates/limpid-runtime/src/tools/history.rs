@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_core::recall::{Passage, plain_words, query_words, rank_passages, text_words};
-use limpid_core::{MessageId, ToolClass, Trust};
+use limpid_core::{MessageId, Role, ToolClass, Trust};
 use limpid_store::{FoundMessages, Store, StoredMessage};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -89,7 +89,7 @@ impl Tool for SearchHistory {
             return Ok(ToolText::own(format!("no earlier message holds any of: {}", plain_words(&query).join(", "))));
         }
         rows.sort_by_key(|row| row.id);
-        Ok(listed(&rows, SHOWN))
+        listed(&*self.store, context, &rows, SHOWN).await
     }
 }
 
@@ -127,7 +127,7 @@ impl Tool for ReadHistory {
             ));
         }
         rows.truncate(READ);
-        Ok(listed(&rows, usize::MAX))
+        listed(&*self.store, context, &rows, usize::MAX).await
     }
 }
 
@@ -152,23 +152,31 @@ fn said(row: &StoredMessage) -> &str {
 }
 
 /// Messages with their numbers, each with at most so many characters.
-fn listed(rows: &[StoredMessage], limit: usize) -> ToolText {
+async fn listed(
+    store: &dyn Store,
+    context: &ToolContext,
+    rows: &[StoredMessage],
+    limit: usize,
+) -> Result<ToolText, String> {
     let line = |row: &StoredMessage| {
         let calls: Vec<&str> = row.message.calls.iter().map(|call| call.name.as_str()).collect();
         let called = if calls.is_empty() { String::new() } else { format!(" (called {})", calls.join(", ")) };
         let shown = limpid_turn::result::keep_both_ends(said(row), limit);
         format!("[message {}] {}{called}: {shown}", row.id, row.message.role)
     };
-    ToolText {
-        text: rows.iter().map(line).collect::<Vec<_>>().join("\n"),
-        trust: rows.iter().fold(Trust::Owner, |trust, row| trust.join(row.message.trust)),
+    let mut trust = rows.iter().fold(Trust::Owner, |trust, row| trust.join(row.message.trust));
+    // What the model said or called after it had read a stranger's text may repeat it, also where that text is put aside.
+    if let Some(said) = rows.iter().rfind(|row| row.message.role != Role::User) {
+        let before = store.trust_until(&context.conversation, said.id).await.map_err(|error| error.to_string())?;
+        trust = if before.is_foreign() { trust.join(before) } else { trust };
     }
+    Ok(ToolText { text: rows.iter().map(line).collect::<Vec<_>>().join("\n"), trust })
 }
 
 #[cfg(test)]
 mod tests {
     use limpid_core::recall::{Corpus, Place};
-    use limpid_core::{Message, Role, TurnId};
+    use limpid_core::{Message, TurnId};
 
     use super::*;
 

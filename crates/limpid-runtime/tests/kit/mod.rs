@@ -16,6 +16,7 @@ use limpid_runtime::{
 };
 use limpid_testkit::{Recorder, Script};
 use tempfile::TempDir;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 /// A clock that stands still until it is moved.
 #[derive(Debug)]
@@ -93,6 +94,21 @@ impl Bench {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
+}
+
+/// The address of a server on this machine that answers every request with this status and nothing else.
+pub async fn answering(status: &'static str) -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut client, _)) = listener.accept().await {
+            let mut request = [0; 4096];
+            let _ = client.read(&mut request).await;
+            let answer = format!("HTTP/1.1 {status} As asked\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+            let _ = client.write_all(answer.as_bytes()).await;
+        }
+    });
+    url
 }
 
 /// Says something in the last conversation and returns every event.

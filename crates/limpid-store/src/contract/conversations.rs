@@ -26,6 +26,29 @@ pub async fn a_conversation_is_found_again(bench: &Bench) {
     assert!(matches!(again, Err(StoreError::Exists { .. })), "{again:?}");
 }
 
+/// The label of the least trusted message up to one, of this conversation alone.
+// SEC-002
+pub async fn the_trust_of_a_conversation_is_that_of_its_least_trusted_message(bench: &Bench) {
+    let store = bench.store.as_ref();
+    for (id, turn) in [("a", "t1"), ("b", "t2")] {
+        store.create_conversation(conversation(id, 1)).await.unwrap();
+        let lease = lease(store, id, 0).await;
+        let turn = begin(store, &lease, turn, &[]).await;
+        let labelled = |trust| NewMessage::new(Message { trust, ..Message::new(Role::User, "hi") });
+        let said = [Trust::Owner, Trust::Guest, Trust::Outside, Trust::Owner].map(labelled);
+        let said = if id == "a" { said.into() } else { vec![message(Role::User, "hi")] };
+        store.commit(&lease, &turn, vec![TurnWrite::Messages(said)], 2).await.unwrap();
+    }
+    let rows = store.messages(&conversation_id("a"), None).await.unwrap().rows;
+    let mut labels = Vec::new();
+    for row in rows {
+        labels.push(store.trust_until(&conversation_id("a"), row.id).await.unwrap());
+    }
+    assert_eq!(labels, [Trust::Owner, Trust::Guest, Trust::Outside, Trust::Outside]);
+    let other = store.messages(&conversation_id("b"), None).await.unwrap().rows[0].id;
+    assert_eq!(store.trust_until(&conversation_id("b"), other).await.unwrap(), Trust::Owner);
+}
+
 /// `last` follows the writing, not the making; kinds do not mix.
 pub async fn the_last_one_is_the_one_written_to_last(bench: &Bench) {
     let store = &bench.store;

@@ -1,7 +1,7 @@
 //! Conversations and their settings.
 
 use async_trait::async_trait;
-use limpid_core::{ConversationId, MessageId};
+use limpid_core::{ConversationId, MessageId, Trust};
 use rusqlite::{Row, named_params};
 
 use super::failure::{Outcome, is_taken};
@@ -56,6 +56,11 @@ impl Conversations for SqliteStore {
     ) -> Result<Conversation, StoreError> {
         let id = id.clone();
         self.write(move |tx| change(tx, &id, &changes, now_ms)).await
+    }
+
+    async fn trust_until(&self, id: &ConversationId, last: MessageId) -> Result<Trust, StoreError> {
+        let id = id.clone();
+        self.read(move |tx| messages::trust_until(tx, &id, last)).await
     }
 
     async fn tool_uses(&self, newest: u32) -> Result<Vec<(String, u64)>, StoreError> {

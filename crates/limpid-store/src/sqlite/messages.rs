@@ -1,6 +1,6 @@
 //! Messages: append-only, calls and results in pairs (ARC-012).
 
-use limpid_core::{CallId, ConversationId, Message, MessageId, RequestId, TurnId, message::unpaired};
+use limpid_core::{CallId, ConversationId, Message, MessageId, RequestId, Trust, TurnId, message::unpaired};
 use rusqlite::{Row, named_params};
 
 use super::failure::{Outcome, is_taken};
@@ -65,6 +65,18 @@ pub(super) fn request_of(tx: &Tx<'_>, id: &ConversationId, turn: &TurnId) -> Out
     )?;
     let params = named_params! { ":owner": tx.owner, ":conversation": id.as_str(), ":turn": turn.as_str() };
     row::one(&mut statement, params, "message", turn.as_str(), message)
+}
+
+/// The label of the least trusted message up to one; a label that cannot be read is a stranger's.
+pub(super) fn trust_until(tx: &Tx<'_>, id: &ConversationId, last: MessageId) -> Outcome<Trust> {
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT DISTINCT trust FROM message WHERE owner = :owner AND conversation = :conversation AND id <= :last",
+    )?;
+    let params = named_params! { ":owner": tx.owner, ":conversation": id.as_str(), ":last": last.0 };
+    let labels = statement.query_map(params, |row| row.get::<_, String>(0))?;
+    labels
+        .map(|label| Ok(label?.parse().unwrap_or(Trust::Outside)))
+        .try_fold(Trust::Owner, |all, label: Outcome<Trust>| Ok(all.join(label?)))
 }
 
 /// How often each tool was called in the newest messages; calls that cannot be read count for nothing.

@@ -26,6 +26,27 @@ pub enum HeartbeatCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Read the reports that are unread
+    Read {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take the reports that are unread for read, without showing them
+    Dismiss {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show the opening of its prompt: yours, or that of the profile
+    Prompt {
+        /// Take yours back, so that the profile's holds again
+        #[arg(long)]
+        reset: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Change settings; what is not named stays
     Set(HeartbeatSet),
 }

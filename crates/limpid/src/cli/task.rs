@@ -76,6 +76,8 @@ pub enum TaskCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Show the patterns that keep the clock of a zone that was yours, and what a move to yours would change
+    Zone(ZoneArgs),
     /// List the newest runs of one, newest first
     Log {
         /// Its number
@@ -84,6 +86,20 @@ pub enum TaskCommand {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// What to do with the tasks of a zone that was the owner's.
+#[derive(Debug, Args)]
+pub struct ZoneArgs {
+    /// Move them to the clock of your zone
+    #[arg(long = "move", conflicts_with = "undo")]
+    pub move_tasks: bool,
+    /// Take the last move back
+    #[arg(long)]
+    pub undo: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// A task to be made.

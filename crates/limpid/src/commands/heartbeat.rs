@@ -19,6 +19,9 @@ pub async fn run(agent: &Agent, command: &HeartbeatCommand) -> Result<(), Failur
         HeartbeatCommand::Status { json } => show(agent, *json).await,
         HeartbeatCommand::Run { json } => beat(agent, *json).await,
         HeartbeatCommand::Log { number, json } => log(agent, *number, *json).await,
+        HeartbeatCommand::Read { json } => read(agent, *json).await,
+        HeartbeatCommand::Dismiss { json } => dismiss(agent, *json).await,
+        HeartbeatCommand::Prompt { reset, json } => opening(agent, *reset, *json).await,
         HeartbeatCommand::Set(set) => {
             agent.change_heartbeat(change(set)?).await?;
             show(agent, set.json).await
@@ -72,6 +75,66 @@ async fn beat(agent: &Agent, json: bool) -> Result<(), Failure> {
         HeartbeatOutcome::Failed => Err(Failure::new(ExitStatus::Failed, run.detail)),
         _ => Ok(()),
     }
+}
+
+async fn read(agent: &Agent, json: bool) -> Result<(), Failure> {
+    let reports = agent.read_reports().await?;
+    if json {
+        let rows = reports.iter().map(|delivery| {
+            let new = &delivery.new;
+            json!({
+                "origin": new.origin.as_str(), "title": new.title, "text": new.text, "trust": new.trust.as_str(),
+                "delivered_ms": delivery.settled_ms,
+            })
+        });
+        return output::json("reports", &rows.collect::<Vec<_>>());
+    }
+    if reports.is_empty() {
+        output::tell("Nothing is unread.");
+        return Ok(());
+    }
+    let zone = agent.zone();
+    let shown = reports.iter().map(|delivery| {
+        let at = delivery.settled_ms.map(|ms| in_zone(ms, &zone)).unwrap_or_default();
+        format!("{at}  {}\n{}", delivery.new.origin, delivery.new.text)
+    });
+    output::line(&shown.collect::<Vec<_>>().join("\n\n"))
+}
+
+async fn dismiss(agent: &Agent, json: bool) -> Result<(), Failure> {
+    let count = agent.dismiss_reports().await?;
+    if json {
+        return output::json("dismissed", &count);
+    }
+    output::line(&match count {
+        0 => "Nothing is unread.".to_owned(),
+        1 => "One report is taken for read; `limpid conversation show heartbeat` has it.".to_owned(),
+        _ => format!("{count} reports are taken for read; `limpid conversation show heartbeat` has them."),
+    })
+}
+
+async fn opening(agent: &Agent, reset: bool, json: bool) -> Result<(), Failure> {
+    let mut opening = agent.heartbeat_opening().await?;
+    if reset {
+        if opening.custom.is_none() {
+            let missing = Failure::new(ExitStatus::Usage, "there is no opening of yours to take back");
+            return Err(missing.advise("Set one: limpid heartbeat set --prompt TEXT"));
+        }
+        agent.change_heartbeat(HeartbeatChange { prompt: Some(String::new()), ..HeartbeatChange::default() }).await?;
+        opening = agent.heartbeat_opening().await?;
+    }
+    if json {
+        return output::json("opening", &json!({ "custom": opening.custom, "default": opening.default }));
+    }
+    if let Some(text) = opening.text() {
+        output::line(text)?;
+    }
+    output::tell(match (&opening.custom, &opening.default) {
+        (_, None) => "This profile has no place for an opening: HEARTBEAT.md says what a heartbeat does.",
+        (Some(_), _) => "This is yours; `limpid heartbeat prompt --reset` takes it back.",
+        (None, _) => "This is the profile's; `limpid heartbeat set --prompt TEXT` puts yours in its place.",
+    });
+    Ok(())
 }
 
 async fn log(agent: &Agent, number: u32, json: bool) -> Result<(), Failure> {

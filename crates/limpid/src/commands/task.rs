@@ -1,6 +1,7 @@
 //! `task`.
 
 mod shown;
+mod zone;
 
 use limpid_core::ConversationId;
 use limpid_core::task::{MissedPolicy, RunOutcome, TaskKind, TaskStatus};
@@ -32,6 +33,7 @@ pub async fn run(agent: &Agent, command: &TaskCommand) -> Result<(), Failure> {
             let task = agent.edit_task(&args.id, change(args)?).await?;
             shown::changed(agent, &task, args.json)
         }
+        TaskCommand::Zone(args) => zone::run(agent, args).await,
         TaskCommand::Cancel { id, json } => shown::changed(agent, &agent.cancel_task(id).await?, *json),
         TaskCommand::Disable { id, json } => shown::changed(agent, &agent.switch_task(id, false).await?, *json),
         TaskCommand::Enable { id, json } => shown::changed(agent, &agent.switch_task(id, true).await?, *json),

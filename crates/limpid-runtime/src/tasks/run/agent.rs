@@ -34,8 +34,9 @@ impl Inner {
                 extra: RunInputs { trust: task.new.trust },
             })
             .await?;
+        let told = end.told().unwrap_or_default();
         let did = match end.outcome {
-            Outcome::Answered { .. } => Did::said(end.answer.unwrap_or_default(), end.trust),
+            Outcome::Answered { .. } => Did::said(told, end.trust),
             Outcome::Cancelled => Did::failed("it was stopped"),
             Outcome::Failed { message, .. } => Did::failed(message),
         };
