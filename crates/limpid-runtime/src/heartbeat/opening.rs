@@ -55,7 +55,7 @@ fn rendered(profile: &Profile, prompt: &str) -> Result<String, limpid_prompt::Re
     let inputs = Inputs { heartbeat, ..Inputs::default() };
     let request = RenderRequest { path: PATH, inputs: &inputs, counter: &Estimate::default(), count_tokens: false };
     let prompt = profile.render(request)?;
-    Ok(prompt.messages().iter().map(|message| message.text()).collect::<Vec<_>>().join("\n"))
+    Ok(prompt.messages().iter().map(limpid_prompt::PromptMessage::text).collect::<Vec<_>>().join("\n"))
 }
 
 /// What stands in the one text in the place where the mark stands in the other.
