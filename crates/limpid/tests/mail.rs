@@ -9,6 +9,7 @@ use std::time::Duration;
 use kit::World;
 use limpid_runtime::Home;
 use limpid_store::{Heartbeats as _, SqliteOptions, SqliteStore, Timers as _};
+use limpid_testkit::Recorded;
 use limpid_testkit::mail::{Authority, Dovecot, Like, Manner, PASSWORD, SmtpSink};
 
 const SCRIPT: &str = r#"
@@ -199,7 +200,7 @@ async fn an_account_with_tokens_and_tls_is_set_up_and_its_secrets_stay_in_their_
     assert_eq!(tested.code, 0, "{}", tested.err);
     let asked = world.recorder.requests();
     let form = "grant_type=refresh_token&refresh_token=my-refresh-token&client_id=my-client";
-    assert_eq!(asked.iter().map(|request| request.text()).collect::<Vec<_>>(), [form, form], "one that was refused");
+    assert_eq!(asked.iter().map(Recorded::text).collect::<Vec<_>>(), [form, form], "one that was refused");
     world.recorder.will_answer(200, &good);
     world.done(&["inbox", "mail", "check", "me@example.com"]).await;
     world.recorder.will_answer(400, r#"{"error": "invalid_grant"}"#);

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 #[derive(Debug, Subcommand)]
 pub enum MailCommand {
     /// Add an account, or change one: you are asked for its password
-    Add(MailAddArgs),
+    Add(Box<MailAddArgs>),
     /// List the accounts, how far each was read and what went wrong last
     List {
         /// Print JSON
