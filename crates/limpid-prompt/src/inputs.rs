@@ -34,7 +34,7 @@ pub use memory::{CategoryName, MemoryEntry, MemoryInput};
 pub use outside::{OutsideText, TrustName};
 pub use skills::{ActiveSkill, SkillEntry, SkillSource, SkillsInput, UnusedSkill};
 pub use tasks::{HeartbeatInput, PreviousReport, QuietInput, SchedulingInput, TaskEntry, Trigger, UnreadEntry};
-pub use workspace::{DailyNote, SessionInput, WorkspaceFile, WorkspaceInput};
+pub use workspace::{DailyNote, SessionInput, UnreadFile, WorkspaceFile, WorkspaceInput};
 
 /// The only version of the JSON form so far.
 pub const INPUTS_VERSION: u32 = 1;

@@ -1,5 +1,6 @@
 //! Findings about a profile that loads: what works, but hardly as it was meant (PRO-045, PRO-053).
 
+mod modes;
 mod paths;
 mod texts;
 mod tools;
@@ -15,7 +16,7 @@ use crate::template::names::Names;
 
 impl Profile {
     /// What is found in the profile's own files: parts over their budget, templates that shrink as the tier grows,
-    /// paragraphs that stand twice, tools that do not exist or are not offered, invisible characters, placeholders
+    /// paragraphs that stand twice, modes that lack tiers, tools that do not exist or are not offered, invisible characters, placeholders
     /// that nobody filled, and `turn` text before text that could be kept.
     pub fn lint(&self, counter: &dyn TokenCounter) -> Vec<Problem> {
         let lint = Lint { profile: self, names: Names::new(), counter };
@@ -24,6 +25,7 @@ impl Profile {
         lint.placeholders(&mut problems);
         lint.shrinking(&mut problems);
         lint.paragraphs(&mut problems);
+        lint.missing_tiers(&mut problems);
         lint.tools(&mut problems);
         lint.prefixes(&mut problems);
         lint.budgets(&mut problems);

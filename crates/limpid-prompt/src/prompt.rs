@@ -3,8 +3,11 @@
 use limpid_core::{Role, ToolSpec, Trust};
 use serde::Serialize;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use crate::inputs::{CallInput, RoleName, TrustName};
+use crate::profile::Unit;
+use crate::render::Size;
 
 /// A rendered prompt: everything that a model will read, and where each byte of it comes from.
 ///
@@ -18,11 +21,29 @@ pub struct Prompt {
     pub(crate) revision: String,
     pub(crate) messages: Vec<PromptMessage>,
     pub(crate) report: Vec<SectionReport>,
+    pub(crate) budgets: Vec<BudgetUse>,
     pub(crate) offered: Vec<OfferedTool>,
     pub(crate) declared: bool,
     pub(crate) counter: String,
     pub(crate) totals: Option<Totals>,
     pub(crate) template: Vec<String>,
+}
+
+/// How far a budget is used, after everything that it cuts was cut.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BudgetUse {
+    /// Whose it is: `message 0 (system) of path chat-remote`, `path chat-local`.
+    pub what: String,
+    /// How much is used.
+    pub used: usize,
+    /// How much is allowed.
+    pub limit: usize,
+    /// What is counted; tokens by the counter that the prompt was rendered with.
+    pub unit: Unit,
+    /// What each section takes, the largest first.
+    pub parts: Vec<Size>,
+    /// Sections that it does not count.
+    pub except: Vec<String>,
 }
 
 /// Tokens of a whole prompt, by its counter.
@@ -69,6 +90,17 @@ impl Prompt {
     /// One row for every section of the path.
     pub fn report(&self) -> &[SectionReport] {
         &self.report
+    }
+
+    /// How far each budget of a message and of the path is used, when tokens were counted.
+    pub fn budgets(&self) -> &[BudgetUse] {
+        &self.budgets
+    }
+
+    /// The hash of the system text: 32 hexadecimal digits (OLLM-013).
+    pub fn system_hash(&self) -> String {
+        let system = self.messages.iter().filter(|message| message.role() == Role::System);
+        hash_of(system.map(|message| message.text.as_bytes()))
     }
 
     /// The tools that are declared to the provider, in their fixed order; none when calls are made by other means.
@@ -313,4 +345,14 @@ impl OfferedTool {
             schema: self.schema.clone(),
         }
     }
+}
+
+/// The hash of texts, each kept apart from the next: 32 hexadecimal digits.
+pub fn hash_of<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> String {
+    let mut hash = Sha256::new();
+    for text in texts {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    }
+    hash.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -68,6 +68,7 @@ impl Prompt {
             revision: record.revision,
             messages: record.messages.into_iter().map(message).collect(),
             report: Vec::new(),
+            budgets: Vec::new(),
             offered: record.tools.into_iter().map(tool).collect(),
             declared: record.declared,
             counter: String::new(),

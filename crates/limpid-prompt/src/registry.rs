@@ -8,6 +8,8 @@ mod select;
 
 pub use select::{Occasion, select};
 
+use std::collections::BTreeSet;
+
 use limpid_core::{Skill, SkillName, Trust};
 
 use crate::inputs::SkillSource;
@@ -176,6 +178,11 @@ impl PromptRegistry {
     /// Takes out exactly what a server offered (OLLM-057).
     pub fn clear_mcp(&mut self, server: &str) {
         self.prompts.retain(|prompt| prompt.server_name() != Some(server));
+    }
+
+    /// The servers that offer a prompt, by name.
+    pub fn servers(&self) -> BTreeSet<String> {
+        self.prompts.iter().filter_map(|prompt| prompt.server_name()).map(str::to_owned).collect()
     }
 
     /// Takes out what the owner keeps, before it is read anew.

@@ -5,6 +5,7 @@
 //! each section. Rendering reads its arguments and nothing else (PRO-001).
 
 mod body;
+mod budget_use;
 mod draft;
 mod error;
 mod goal;
@@ -96,15 +97,16 @@ impl Renderer<'_> {
         let declared = if inputs.model.tool_protocol == ToolProtocolName::Native { offered.as_slice() } else { &[] };
         let past = self.past(&scope);
         let ahead = history::in_flight(inputs);
-        limits::Limits {
+        let limits = limits::Limits {
             path: self.path,
             tier: self.tier,
             window: usable_window(&inputs.model),
             counter: self.request.counter,
             around: [&past, &ahead],
             tools: declared,
-        }
-        .apply(&mut planned)?;
+        };
+        limits.apply(&mut planned)?;
+        let budgets = if self.request.count_tokens { limits.uses(&planned) } else { Vec::new() };
 
         let laid: Vec<Layer<'_>> = planned.iter().map(Planned::lay).collect();
         let mut report = rows::of_sections(&planned, &laid);
@@ -133,6 +135,7 @@ impl Renderer<'_> {
             revision: revision(&messages),
             messages,
             report,
+            budgets,
             declared: inputs.model.tool_protocol == ToolProtocolName::Native,
             offered,
             counter: self.request.counter.name().to_owned(),

@@ -1,11 +1,11 @@
 //! A prompt as people and programs read it: JSON, text, and a table of its sections (PRO-050, PRO-072, KOSHI-062).
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use limpid_core::Role;
 use serde::{Serialize, Serializer};
 
-use crate::prompt::{Outcome, Part, Prompt, PromptMessage, SectionReport};
+use crate::prompt::{BudgetUse, Outcome, Part, Prompt, PromptMessage, SectionReport};
 use crate::render::{IN_FLIGHT, PAST};
 
 /// Bytes below which a typical turn's system text is to stay (KOSHI-060).
@@ -103,7 +103,28 @@ impl Prompt {
             row.share = Some(row.share_of(&total));
         }
         rows.push(total);
-        format!("{}\nTokens by {}.\n{}", table(&rows), self.counter(), self.advice(target).unwrap_or_default())
+        let mut out = format!("{}\nTokens by {}.\n", table(&rows), self.counter());
+        let (hash, revision) = (self.system_hash(), self.revision());
+        push(&mut out, format_args!("Hash of the system text: {hash}; revision of its fixed parts: {revision}.\n"));
+        for budget in self.budgets() {
+            push(&mut out, format_args!("{budget}.\n"));
+        }
+        out.push_str(&self.size_advice().unwrap_or_default());
+        out.push_str(&self.advice(target).unwrap_or_default());
+        out
+    }
+
+    /// What to do when a budget cut something (OLLM-112).
+    pub fn size_advice(&self) -> Option<String> {
+        let cut: Vec<&str> =
+            self.cuts().map(|row| row.section.as_str()).filter(|section| *section != "tools").collect();
+        (!cut.is_empty()).then(|| {
+            format!(
+                "Budgets cut {}: shorten it, move what is not always needed into a skill, or use a lower tier's \
+                 template (/context size).\n",
+                cut.join(", ")
+            )
+        })
     }
 
     /// Which section to shorten when the system text is over `target` bytes.
@@ -162,6 +183,21 @@ impl Prompt {
     /// Bytes of the declared tools with their schemas.
     pub fn tool_bytes(&self) -> usize {
         self.tools().iter().map(|tool| tool.declaration().len()).sum()
+    }
+}
+
+impl fmt::Display for BudgetUse {
+    /// `message 0 (system) of path chat-remote: 987 of 1000 tokens (mode 520, soul 467), without goal`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} of {} {}", self.what, self.used, self.limit, self.unit.as_str())?;
+        let parts: Vec<String> = self.parts.iter().map(|part| format!("{} {}", part.section, part.size)).collect();
+        if !parts.is_empty() {
+            write!(f, " ({})", parts.join(", "))?;
+        }
+        if !self.except.is_empty() {
+            write!(f, ", without {}", self.except.join(", "))?;
+        }
+        Ok(())
     }
 }
 
@@ -236,6 +272,6 @@ fn table(rows: &[Row]) -> String {
 }
 
 /// Writing to a text cannot fail.
-fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
+fn push(out: &mut String, text: fmt::Arguments<'_>) {
     let _ = out.write_fmt(text);
 }

@@ -45,6 +45,7 @@ pub struct Agent {
 }
 
 /// What an agent is made of.
+#[derive(Clone)]
 pub struct AgentOptions {
     /// The folder that holds everything.
     pub home: Home,

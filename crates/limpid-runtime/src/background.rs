@@ -151,7 +151,7 @@ impl Inner {
             kind: ConversationKind::Run,
             title: run.key.clone(),
             profile: run.profile.clone().unwrap_or_else(|| self.config.agent.profile.clone()),
-            mode: None,
+            mode: self.mode_of_runs(run.path).map(str::to_owned),
             model: run.model.clone(),
             now_ms: self.now_ms(),
         };

@@ -106,6 +106,33 @@ pub enum Change {
         /// Why.
         reason: String,
     },
+    /// A task ran.
+    TaskRan {
+        /// Its number.
+        task: i64,
+        /// What came of it: `done`, `failed`, `missed` or `cut-off`.
+        outcome: String,
+        /// What its log says besides.
+        detail: String,
+    },
+    /// The heartbeat came to a decision.
+    HeartbeatDecided {
+        /// The run.
+        run: String,
+        /// Which: `told`, `quiet`, `unchanged`, `repeated`, `remainder`, `cancelled` or `failed`.
+        outcome: String,
+        /// Why, where there is something to say.
+        detail: String,
+    },
+    /// A draft was kept, or took another step.
+    DraftUpdated {
+        /// Its number.
+        draft: i64,
+        /// The tool that it would call.
+        tool: String,
+        /// What it is now: `open`, `approved`, `sending`, `sent`, `failed`, `refused` or `expired`.
+        state: String,
+    },
     /// Something came in.
     ItemArrived {
         /// Its source: `mail`, `sms` or `notification`.

@@ -2,6 +2,8 @@
 //! opening that fails.
 
 mod inbox;
+mod modes;
+mod prompts;
 
 use std::sync::Arc;
 
@@ -10,7 +12,7 @@ use limpid_prompt::problem::Severity;
 use limpid_prompt::{Layer, Profiles};
 use limpid_store::{SqliteOptions, SqliteStore, Store};
 
-use crate::agent::AgentOptions;
+use crate::agent::{Agent, AgentOptions};
 use crate::config::SandboxChoice;
 use crate::home::read_text;
 use crate::models::Shelf;
@@ -29,8 +31,11 @@ pub struct Check {
     pub advice: Option<String>,
 }
 
+/// What is there, or what is wrong and what to do about it; no advice when the words say it.
+type Finding = Result<String, (String, &'static str)>;
+
 impl Check {
-    fn of(what: &'static str, finding: Result<String, (String, &str)>) -> Self {
+    fn of(what: &'static str, finding: Finding) -> Self {
         Self::with_advice(what, finding.map_err(|(says, advice)| (says, advice.to_owned())))
     }
 
@@ -44,18 +49,24 @@ impl Check {
     }
 }
 
-/// Checks home, prompt files, profiles, database, model, programs, mail accounts, the inbox, clock and zone.
+/// Checks home, prompt files, profiles, prompts, database, model, sizes, modes, programs, mail accounts, the inbox, clock
+/// and zone.
 pub async fn check(options: &AgentOptions) -> Vec<Check> {
     let store = store(options);
     let mut checks = vec![
         Check::of("home", home(options)),
         Check::of("prompt files", prompt_files(options)),
         Check::of("profiles", profiles(options)),
+        Check::of("prompts", prompts::loading(options)),
         Check::of("database", database(&store).await),
         Check::of("model", model(options).await),
-        Check::of("web search", web_search(options)),
-        programs(options),
     ];
+    // What cannot be opened is told above.
+    if let Ok(agent) = Agent::open(options.clone()) {
+        checks.push(Check::of("prompt size", prompts::size(&agent).await));
+        checks.push(Check::of("modes", modes::switching(options, &agent).await));
+    }
+    checks.extend([Check::of("web search", web_search(options)), programs(options)]);
     checks.extend(inbox::mail(options, store.ok()).await);
     checks.extend([inbox::door(options), Check::of("clock and zone", Ok(clock(options)))]);
     checks
@@ -71,7 +82,7 @@ fn store(options: &AgentOptions) -> Result<Arc<dyn Store>, String> {
     }
 }
 
-fn home(options: &AgentOptions) -> Result<String, (String, &'static str)> {
+fn home(options: &AgentOptions) -> Finding {
     let home = options.home.path();
     match std::fs::metadata(home) {
         Err(error) => Err((format!("{}: {error}", home.display()), "Make it with `limpid init`.")),
@@ -83,7 +94,7 @@ fn home(options: &AgentOptions) -> Result<String, (String, &'static str)> {
     }
 }
 
-fn prompt_files(options: &AgentOptions) -> Result<String, (String, &'static str)> {
+fn prompt_files(options: &AgentOptions) -> Finding {
     let mut own = Vec::new();
     for (name, path) in [("soul.md", options.home.soul()), ("safety.md", options.home.safety())] {
         let text = read_text(&path).map_err(|error| (error.to_string(), ""))?;
@@ -92,7 +103,7 @@ fn prompt_files(options: &AgentOptions) -> Result<String, (String, &'static str)
     Ok(own.join(", "))
 }
 
-fn profiles(options: &AgentOptions) -> Result<String, (String, &'static str)> {
+fn profiles(options: &AgentOptions) -> Finding {
     let files = read_profiles(&options.home.profiles(), Layer::Home).map_err(|error| (error.to_string(), ""))?;
     let profiles = Profiles::with_home(files);
     let wrong = profiles.problems().iter().filter(|problem| problem.severity == Severity::Error).count();
@@ -108,7 +119,7 @@ fn profiles(options: &AgentOptions) -> Result<String, (String, &'static str)> {
     }
 }
 
-async fn database(store: &Result<Arc<dyn Store>, String>) -> Result<String, (String, &'static str)> {
+async fn database(store: &Result<Arc<dyn Store>, String>) -> Finding {
     let store = store.as_ref().map_err(|error| (error.clone(), ""))?;
     let listed = store.conversations(u32::MAX).await.map_err(|error| (error.to_string(), ""))?;
     let unfinished = store.unfinished_turns().await.map_err(|error| (error.to_string(), ""))?;
@@ -123,7 +134,7 @@ async fn database(store: &Result<Arc<dyn Store>, String>) -> Result<String, (Str
     Ok(format!("{} conversations{unfinished}", listed.rows.len()))
 }
 
-async fn model(options: &AgentOptions) -> Result<String, (String, &'static str)> {
+async fn model(options: &AgentOptions) -> Finding {
     let (config, environment) = (options.config.clone(), options.environment.clone());
     let shelf = Shelf::new(options.home.clone(), config, environment, options.model.clone());
     let found = if options.config.model.is_none() { shelf.find().await } else { None };
@@ -132,7 +143,7 @@ async fn model(options: &AgentOptions) -> Result<String, (String, &'static str)>
     Ok(format!("{}{because}", model.info().name()))
 }
 
-fn web_search(options: &AgentOptions) -> Result<String, (String, &'static str)> {
+fn web_search(options: &AgentOptions) -> Finding {
     Ok(match engine(&options.config.search, &options.environment)? {
         Some(engine) => format!("{} at {}", engine.name(), engine.host()),
         None => "off; `engine` under `[search]` in limpid.toml sets searxng, brave or duckduckgo".to_owned(),

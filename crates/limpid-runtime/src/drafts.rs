@@ -8,13 +8,14 @@ use std::time::Duration;
 use limpid_core::policy::Grant;
 use limpid_core::{ConversationId, DraftState, Role, Tier, ToolCall, Trust, TurnId};
 use limpid_prompt::inputs::HistoryMessage;
-use limpid_store::{ConversationKind, Draft, DraftEdit, DraftEvent, DraftId, Listed, NewDraft, NewSetting};
+use limpid_store::{ConversationKind, Draft, DraftEdit, DraftEvent, DraftId, Listed, NewDraft, NewSetting, StoreError};
 use limpid_turn::{HeldCall, PlannedCall, ToolOutcome};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use expiry::Expiry;
 
 use crate::agent::{Agent, Inner};
+use crate::bus::Change;
 use crate::drive::UNKNOWN;
 use crate::error::AgentError;
 use crate::policy::{CallDescription, Moment};
@@ -77,7 +78,7 @@ impl Agent {
         let gone = || AgentError::Invalid(format!("there is no tool `{}` any more", call.name));
         let CallDescription { destination, folder, .. } = tools.describe(&call).ok_or_else(gone)?;
         let edit = DraftEdit { arguments: call.arguments, hash, folder, destination };
-        Ok(inner.store.change_draft(id, edit, inner.now_ms()).await?)
+        Ok(inner.announce_draft(inner.store.change_draft(id, edit, inner.now_ms()).await?))
     }
 
     /// Approves a draft and carries out exactly what it holds, once. The draft says what came of it.
@@ -113,7 +114,8 @@ impl Agent {
         };
         let approved = Some(draft.new.hash.clone());
         let planned = PlannedCall { call, timeout: inner.tool_time(&draft.new.tool), approved };
-        inner.store.keep_approval(id, &draft.new.hash, &inner.holder, inner.now_ms()).await?;
+        let context = inner.draft_context(&draft).await?;
+        inner.announce_draft(inner.store.keep_approval(id, &draft.new.hash, &inner.holder, inner.now_ms()).await?);
 
         let tools = inner.tools_outside_turns();
         // Whatever the modes say by now, the owner has said yes to this very call; nothing else is let through.
@@ -126,14 +128,14 @@ impl Agent {
                 return inner.draft_failed(id, why).await;
             }
         };
-        inner.store.move_draft(id, DraftState::Sending, &inner.holder, inner.now_ms()).await?;
-        let running = tools.run(inner.draft_context(&draft), *permit);
+        inner.move_draft(id, DraftState::Sending, &inner.holder).await?;
+        let running = tools.run(context, *permit);
         let (state, detail) = match tokio::time::timeout(planned.timeout, running).await {
             Ok(ToolOutcome::Done { text, .. }) => (DraftState::Sent, text),
             Ok(ToolOutcome::Failed { error }) => (DraftState::Failed, error),
             Err(_) => (DraftState::Failed, "no result in time; its outcome is unknown".to_owned()),
         };
-        Ok(inner.store.move_draft(id, state, &inner.redactor.clean(detail), inner.now_ms()).await?)
+        Ok(inner.move_draft(id, state, &inner.redactor.clean(detail)).await?)
     }
 
     /// Says no to a draft.
@@ -142,7 +144,7 @@ impl Agent {
     /// When there is none, or it does not wait any more.
     pub async fn refuse_draft(&self, id: DraftId) -> Result<Draft, AgentError> {
         self.inner.settle_drafts().await?;
-        Ok(self.inner.store.move_draft(id, DraftState::Refused, "", self.now_ms()).await?)
+        Ok(self.inner.move_draft(id, DraftState::Refused, "").await?)
     }
 }
 
@@ -179,7 +181,7 @@ impl Inner {
                 _ => continue,
             };
             // Another process may have been faster.
-            if self.store.move_draft(draft.id, next, why, now_ms).await.is_ok() {
+            if self.move_draft(draft.id, next, why).await.is_ok() {
                 let text = format!("Draft {} is {next}: {why} ({}).", draft.id.0, in_short(&draft.new));
                 self.tell_of_draft(&draft, next, text).await?;
             }
@@ -201,7 +203,19 @@ impl Inner {
     }
 
     async fn draft_failed(&self, id: DraftId, why: &str) -> Result<Draft, AgentError> {
-        Ok(self.store.move_draft(id, DraftState::Failed, why, self.now_ms()).await?)
+        Ok(self.move_draft(id, DraftState::Failed, why).await?)
+    }
+
+    async fn move_draft(&self, id: DraftId, state: DraftState, detail: &str) -> Result<Draft, StoreError> {
+        Ok(self.announce_draft(self.store.move_draft(id, state, detail, self.now_ms()).await?))
+    }
+
+    /// Tells everybody who watches what a draft has become (OLLM-108).
+    pub(crate) fn announce_draft(&self, draft: Draft) -> Draft {
+        let change =
+            Change::DraftUpdated { draft: draft.id.0, tool: draft.new.tool.clone(), state: draft.state.to_string() };
+        self.bus.send(Some(&draft.new.conversation), change);
+        draft
     }
 
     /// The executor of calls that no turn makes: the one that turns use, under the owner's rules.
@@ -210,17 +224,17 @@ impl Inner {
         TurnTools::new(self.tools_and_store(), judge, Arc::clone(&self.ids), None, std::iter::empty())
     }
 
-    fn draft_context(&self, draft: &Draft) -> ToolContext {
-        ToolContext {
+    async fn draft_context(&self, draft: &Draft) -> Result<ToolContext, AgentError> {
+        Ok(ToolContext {
             now: self.clock.now(),
             zone: self.zone(),
             conversation: draft.new.conversation.clone(),
             turn: draft.new.turn.clone(),
             trust: draft.new.trust,
             tier: Tier::ALL[2],
-            read_only: false,
+            read_only: self.is_read_only(&draft.new.conversation).await?,
             approved: false,
-        }
+        })
     }
 
     /// How long a call of a tool may take.

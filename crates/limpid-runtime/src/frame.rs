@@ -81,6 +81,16 @@ impl Frame {
         self.tier.and_then(Tier::new)
     }
 
+    /// The mode of the system prompt that was made last.
+    pub(crate) fn mode(&self) -> Option<&str> {
+        self.system.as_ref().map(|system| system.mode.as_str())
+    }
+
+    /// The hash of the system prompt that was made last.
+    pub(crate) fn system_hash(&self) -> Option<&str> {
+        self.system.as_ref().map(|system| system.hash.as_str())
+    }
+
     /// The window that the person chose.
     pub(crate) fn chosen(&self) -> Option<WindowSize> {
         self.chosen.map(WindowSize)
@@ -190,9 +200,7 @@ impl System {
     fn of(made: &Made<'_>) -> Self {
         let messages = made.prompt.messages().iter().filter(|message| message.role() == Role::System);
         let mut sections: Vec<(String, String)> = Vec::new();
-        let mut texts = Vec::new();
         for message in messages {
-            texts.push(message.text().as_bytes());
             let parts = message.parts().chunk_by(|a, b| a.section() == b.section());
             for parts in parts {
                 let hash = key_of(parts.iter().map(|part| part.text().as_bytes()));
@@ -200,7 +208,7 @@ impl System {
             }
         }
         Self {
-            hash: key_of(texts),
+            hash: made.prompt.system_hash(),
             profile: made.prompt.profile().to_owned(),
             mode: made.mode.to_owned(),
             tier: made.tier.number(),

@@ -26,6 +26,7 @@ use crate::convert;
 use crate::error::AgentError;
 use crate::frame::Frame;
 use crate::home::read_text;
+use crate::modes::{is_set, kind_of};
 use crate::platform::platform;
 use crate::policy::Judge;
 use crate::prompts::Loaded;
@@ -90,7 +91,7 @@ impl Inner {
         let path = occasion.path.unwrap_or(if occasion.card.local { "chat-local" } else { "chat-remote" }).to_owned();
         let zone = self.zone();
         let time = time_info(occasion.now, &zone);
-        let mode_set = self.is_mode_set(occasion.conversation, occasion.mode);
+        let mode_set = is_set(occasion.conversation, occasion.mode);
         let judge = self.judge(&profile, &path, occasion.mode, mode_set);
 
         let mut kept = Session::read(occasion.conversation.and_then(|conversation| conversation.session.as_deref()));
@@ -102,7 +103,7 @@ impl Inner {
             safety: read_text(&self.home.safety())?,
             additional_instructions: self.config.prompt.additional_instructions.clone(),
             use_sanity_checks: self.config.prompt.sanity_checks,
-            interactive: occasion.conversation.is_none_or(|own| own.kind != ConversationKind::Run),
+            interactive: occasion.conversation.map_or_else(|| kind_of(&path), |own| own.kind) != ConversationKind::Run,
             mode: occasion.mode.to_owned(),
             tier: occasion.frame.tier().map(Tier::number),
             model: convert::model(occasion.card),

@@ -112,6 +112,7 @@ impl Driver<'_> {
         let new = new_draft(place, &held, described, (led_by, trust), inner.now_ms());
         let outcome = match inner.store.keep_draft(new, self.draft_room()).await? {
             Some(draft) => {
+                let draft = inner.announce_draft(draft);
                 self.tell_of_draft(&draft).await?;
                 inner.watch_drafts().await?;
                 let (id, why) = (draft.id.0, &held.why.reason);

@@ -108,7 +108,7 @@ impl Inner {
 }
 
 /// A request of the ledger as a prompt.
-fn recorded(request: &Request, declared: bool) -> Prompt {
+pub(crate) fn recorded(request: &Request, declared: bool) -> Prompt {
     Prompt::from_record(PromptRecord {
         profile: request.summary.profile.clone(),
         path: request.summary.path.clone(),

@@ -109,7 +109,7 @@ pub use models::{Found, memory_available};
 pub use modes::{FocusChange, ModeState, ModeSwitch};
 pub use notify::{Notice, Notifier};
 pub use presence::OpenClient;
-pub use preview::PreviewRequest;
+pub use preview::{Payload, Preview, PreviewRequest, Since};
 pub use serve::ServeEvent;
 pub use settle::Settled;
 pub use sizing::Tiers;

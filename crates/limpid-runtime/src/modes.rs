@@ -11,6 +11,7 @@ use crate::chat::ConversationChoice;
 use crate::error::AgentError;
 use crate::session::Session;
 use crate::settle::{Setting, Settled};
+use crate::spending::{Spender, spender_of};
 
 /// The mode of runs that nobody talks to (OLLM-034).
 const USUAL: &str = "assistant";
@@ -135,11 +136,29 @@ impl Agent {
 impl Inner {
     /// The mode of a conversation.
     pub(crate) fn mode_of<'a>(&'a self, conversation: &'a Conversation) -> &'a str {
-        let usual = match conversation.kind {
+        conversation.mode.as_deref().unwrap_or_else(|| self.usual_mode(conversation.kind))
+    }
+
+    /// The mode of conversations in which nobody has set one.
+    fn usual_mode(&self, kind: ConversationKind) -> &str {
+        match kind {
             ConversationKind::Chat => &self.config.agent.mode,
             ConversationKind::Heartbeat | ConversationKind::Task | ConversationKind::Run => USUAL,
-        };
-        conversation.mode.as_deref().unwrap_or(usual)
+        }
+    }
+
+    /// The mode that the owner wants runs of a path to have, if any (OLLM-034).
+    pub(crate) fn mode_of_runs(&self, path: &str) -> Option<&str> {
+        let wanted =
+            if path == crate::heartbeat::PATH { &self.config.heartbeat.mode } else { &self.config.scheduling.mode };
+        wanted.as_deref()
+    }
+
+    /// The mode of the next conversation or run on a path.
+    pub(crate) fn mode_of_next(&self, path: &str) -> &str {
+        let kind = kind_of(path);
+        let wanted = if kind == ConversationKind::Run { self.mode_of_runs(path) } else { None };
+        wanted.unwrap_or_else(|| self.usual_mode(kind))
     }
 
     /// The modes that there are under a profile.
@@ -239,6 +258,17 @@ impl Inner {
         self.store.set_in_conversation(&conversation.id, Vec::new(), vec![event], now_ms).await?;
         Ok(Some(suggested(&suggestion)))
     }
+}
+
+/// The kind of a conversation that a path is rendered for when there is none yet.
+pub(crate) fn kind_of(path: &str) -> ConversationKind {
+    if spender_of(path) == Spender::Background { ConversationKind::Run } else { ConversationKind::Chat }
+}
+
+/// Whether somebody has set the mode that is on, here or in limpid.toml, so that its policy holds in every profile
+/// (OLLM-036).
+pub(crate) fn is_set(conversation: Option<&Conversation>, mode: &str) -> bool {
+    mode != USUAL || conversation.is_some_and(|conversation| conversation.mode.is_some())
 }
 
 /// Something that the person set.

@@ -10,12 +10,14 @@ mod taint;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use limpid_core::Trust;
 use limpid_core::policy::{Call, Grant, ModeRules, OwnerRules, Setting, ToolFacts, Verdict, Writes, allowed, judge};
+use limpid_core::{ConversationId, Trust};
 use limpid_prompt::Profile;
 use serde_json::Value;
 
 use crate::agent::Inner;
+use crate::error::AgentError;
+use crate::modes::is_set;
 use crate::tools::Tool;
 
 pub(crate) use facts::CallFacts;
@@ -28,6 +30,9 @@ const WITHOUT_MODES: [&str; 3] = ["kai", "koshi", "picoclaw"];
 
 /// The profile and path whose tools are few enough for a small model (KAI-033).
 const FEW_TOOLS: (&str, &str) = ("kai", "chat-local");
+
+/// The path of calls that no turn makes; every path has the same rules but that of few tools.
+const CHAT: &str = "chat-remote";
 
 /// Files of a workspace that prompts of shipped profiles quote.
 const QUOTED: [&str; 6] = ["AGENT.md", "AGENTS.md", "SOUL.md", "USER.md", "IDENTITY.md", "HEARTBEAT.md"];
@@ -157,9 +162,13 @@ impl Inner {
         Places::new(&self.home, prompt_files, &self.config.files.grants)
     }
 
-    /// Whether the person has set the mode that is on.
-    pub(crate) fn is_mode_set(&self, conversation: Option<&limpid_store::Conversation>, mode: &str) -> bool {
-        conversation.is_some_and(|conversation| conversation.mode.is_some()) || mode != self.config.agent.mode
+    /// Whether the mode of a conversation lets nothing in the workspace change (OLLM-038).
+    pub(crate) async fn is_read_only(&self, id: &ConversationId) -> Result<bool, AgentError> {
+        let conversation = self.existing(id).await?;
+        let profile = self.prompts.load_one(&conversation.profile)?.profile(&conversation.profile)?;
+        let mode = self.mode_of(&conversation);
+        let set = is_set(Some(&conversation), mode);
+        Ok(self.judge(&profile, CHAT, mode, set).is_read_only())
     }
 }
 

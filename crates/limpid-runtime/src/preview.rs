@@ -1,17 +1,22 @@
-//! The prompt of the next turn, without sending it (PRO-050).
+//! The prompt of the next turn, without sending it: its text, the bytes that would leave, and what is different from
+//! the last turn (PRO-050, OLLM-114).
 
+use std::fmt;
 use std::sync::Arc;
 
-use limpid_core::{ToolProtocol, Trust};
-use limpid_model::{ExactCounter, ModelCard};
+use limpid_core::{RequestId, ToolProtocol, Trust};
+use limpid_model::{ExactCounter, ModelCard, Prepared};
 use limpid_prompt::Prompt;
 use limpid_prompt::count::TokenCounter;
+use limpid_prompt::diff::{Change, PromptDiff, SectionChange};
+use limpid_store::{Conversation, RequestFilter};
 
-use crate::agent::Agent;
+use crate::agent::{Agent, Inner};
 use crate::ask::Recipe;
 use crate::chat::ConversationChoice;
 use crate::error::AgentError;
 use crate::gather::Occasion;
+use crate::ledger::recorded;
 use crate::sizing::frame_of;
 
 /// Which prompt to look at.
@@ -31,6 +36,59 @@ pub struct PreviewRequest {
     pub path: Option<String>,
 }
 
+/// A prompt that is only looked at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Preview {
+    /// The prompt.
+    pub prompt: Prompt,
+    /// What would leave; none when there is no model that it could go to.
+    pub payload: Option<Payload>,
+    /// What is different from the last request of the conversation on the same path; none when there was none.
+    pub since: Option<Since>,
+}
+
+/// The very bytes of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Payload {
+    /// Where it goes: a URL without secrets, or `local:<file name>`.
+    pub target: String,
+    /// Its body: JSON text, or for a model on this machine the text that it reads.
+    pub body: String,
+}
+
+/// What is different from an earlier request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Since {
+    /// The earlier one.
+    pub request: RequestId,
+    /// Sections that differ, and how much both share from the start.
+    pub diff: PromptDiff,
+}
+
+impl fmt::Display for Since {
+    /// `Since request r1: context changed (80 to 90 bytes); 2 messages and 510 bytes are shared from the start.`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Since request {}: ", self.request)?;
+        for (at, SectionChange { section, change, before, after }) in self.diff.sections.iter().enumerate() {
+            let comma = if at > 0 { ", " } else { "" };
+            match change {
+                Change::Changed => write!(f, "{comma}{section} changed ({before} to {after} bytes)")?,
+                Change::Appeared => write!(f, "{comma}{section} came ({after} bytes)")?,
+                Change::Went => write!(f, "{comma}{section} went ({before} bytes)")?,
+            }
+        }
+        if self.diff.sections.is_empty() {
+            f.write_str("no section changed")?;
+        }
+        let prefix = &self.diff.prefix;
+        write!(f, "; {} messages and {} bytes are shared from the start", prefix.messages, prefix.bytes)?;
+        match &prefix.broken_by {
+            Some(section) => write!(f, ", up to {section}."),
+            None => f.write_str("."),
+        }
+    }
+}
+
 impl Agent {
     /// The prompt of the next turn. Nothing is written and nothing is sent.
     ///
@@ -38,6 +96,14 @@ impl Agent {
     /// When conversation, profile, path, mode or model do not exist, a file cannot be read, or what may not be cut does
     /// not fit.
     pub async fn prompt_preview(&self, request: PreviewRequest) -> Result<Prompt, AgentError> {
+        Ok(self.preview(request).await?.prompt)
+    }
+
+    /// The same, with the bytes that would leave and what is different from the last turn.
+    ///
+    /// # Errors
+    /// As [`Agent::prompt_preview`].
+    pub async fn preview(&self, request: PreviewRequest) -> Result<Preview, AgentError> {
         let inner = &self.inner;
         let conversation = inner.find_conversation(&request.conversation).await?;
         let own = conversation.as_ref();
@@ -54,7 +120,8 @@ impl Agent {
         let text = inner.redactor.clean(request.text);
         let mut frame = frame_of(own);
         let card = frame.fit(&card, inner.now_ms()).card;
-        let mode = mode.unwrap_or_else(|| own.map_or(inner.config.agent.mode.as_str(), |own| inner.mode_of(own)));
+        let path = request.path.as_deref().unwrap_or_default();
+        let mode = mode.unwrap_or_else(|| own.map_or_else(|| inner.mode_of_next(path), |own| inner.mode_of(own)));
         let occasion = Occasion {
             conversation: own,
             profile: profile.unwrap_or(&inner.config.agent.profile),
@@ -71,18 +138,42 @@ impl Agent {
         gathered.past.show(&mut gathered.inputs, &|text| counter.count(text));
         let recipe = Recipe::new(inner, &gathered, &card).await?;
         let prompt = recipe.render(&card)?;
-        let prompt = match model {
+        let since = match own {
+            Some(own) => inner.since_last(own, &prompt).await?,
+            None => None,
+        };
+        let (prompt, payload) = match model {
             Some(model) => {
-                let template = model.template(&recipe.call(Arc::new(prompt.clone()), &card))?;
-                prompt.with_template(template)
+                let recipe = Recipe { conversation: own.map(|own| own.id.to_string()), ..recipe };
+                let call = recipe.call(Arc::new(prompt.clone()), &card);
+                let template = model.template(&call)?;
+                let Prepared { target, body, .. } = inner.shelf.sized(&model, &card)?.prepare(&call)?;
+                (prompt.with_template(template), Some(Payload { target, body }))
             }
-            None => prompt,
+            None => (prompt, None),
         };
         // What is looked at may take the half second that an exact count costs.
-        Ok(match ExactCounter::of_model(&card.id) {
+        let prompt = match ExactCounter::of_model(&card.id) {
             Some(counter) => prompt.counted_by(&counter),
             None => prompt,
-        })
+        };
+        Ok(Preview { prompt, payload, since })
+    }
+}
+
+impl Inner {
+    /// What is different in a prompt from the last request of its conversation on the same path.
+    async fn since_last(&self, conversation: &Conversation, prompt: &Prompt) -> Result<Option<Since>, AgentError> {
+        let filter = RequestFilter {
+            conversation: Some(conversation.id.clone()),
+            path: Some(prompt.path().to_owned()),
+            limit: 1,
+            ..RequestFilter::default()
+        };
+        let Some(last) = self.store.requests(filter).await?.rows.pop() else { return Ok(None) };
+        let Some(last) = self.store.request(&last.id).await? else { return Ok(None) };
+        let diff = recorded(&last, true).diff(prompt);
+        Ok(Some(Since { request: last.summary.id, diff }))
     }
 }
 

@@ -12,6 +12,7 @@ use crate::convert;
 use crate::drive::{Driver, Overflow, end_of, unknown_outcomes};
 use crate::error::AgentError;
 use crate::journal::Entry;
+use crate::modes::is_set;
 use crate::session::Session;
 use crate::sizing::frame_of;
 use crate::tools::{FindTools, TurnTools};
@@ -63,7 +64,7 @@ impl Worker {
         let profile = loaded.profile(&began.profile)?;
         let conversation = inner.existing(&self.conversation).await?;
         let mode = &began.inputs.mode;
-        let judge = inner.judge(&profile, &began.path, mode, inner.is_mode_set(Some(&conversation), mode));
+        let judge = inner.judge(&profile, &began.path, mode, is_set(Some(&conversation), mode));
         let found = Session::read(conversation.session.as_deref()).unwrap_or_default().tools.found;
         let finder = FindTools::of_turn(&inner.store, &profile, &began.path, &began.inputs, found);
         let tools = Arc::new(TurnTools::new(inner.tools_and_store(), judge, Arc::clone(&inner.ids), finder, made));

@@ -6,8 +6,8 @@
 //! in the tail likewise.
 
 use limpid_prompt::inputs::{GoalInput, MemoryEntry, StoredInput, TrustName};
+pub(crate) use limpid_prompt::prompt::hash_of as key_of;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::frame::Frame;
 use crate::reach::KeptTools;
@@ -135,16 +135,6 @@ fn as_told(goal: &GoalInput) -> GoalInput {
     told.checkpoints.iter_mut().for_each(|step| step.completed_at = None);
     told.decisions.iter_mut().for_each(|decision| decision.rationale.clear());
     told
-}
-
-/// The hash of texts, each kept apart from the next.
-pub(crate) fn key_of<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> String {
-    let mut hash = Sha256::new();
-    for text in texts {
-        hash.update((text.len() as u64).to_le_bytes());
-        hash.update(text);
-    }
-    hash.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! The workspace files that prompts quote, read anew each turn (PICO-020 to 022, PICO-026).
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use limpid_prompt::inputs::{DailyNote, TimeInfo, WorkspaceFile, WorkspaceInput};
+use limpid_prompt::inputs::{DailyNote, TimeInfo, UnreadFile, WorkspaceFile, WorkspaceInput};
 use limpid_prompt::workspace::{note_path, recent_days};
 
 use crate::error::AgentError;
@@ -12,7 +12,7 @@ use crate::home::read_text;
 /// Reads the files at the top of the workspace, MEMORY.md and the notes of the last days. What was left out is said in
 /// `notices`.
 pub(crate) fn read(folder: &Path, time: &TimeInfo, notices: &mut Vec<String>) -> Result<WorkspaceInput, AgentError> {
-    let mut reader = Reader { root: folder.canonicalize().ok(), seen: BTreeSet::new(), notices };
+    let mut reader = Reader { root: folder.canonicalize().ok(), seen: BTreeMap::new(), unread: Vec::new() };
     let mut files = Vec::new();
     for name in names(folder)? {
         if let Some(content) = reader.read(&folder.join(&name), &name)? {
@@ -27,7 +27,9 @@ pub(crate) fn read(folder: &Path, time: &TimeInfo, notices: &mut Vec<String>) ->
             daily_notes.push(DailyNote { date, content });
         }
     }
-    Ok(WorkspaceInput { path: folder.display().to_string(), files, long_term, daily_notes })
+    let unread = reader.unread;
+    notices.extend(unread.iter().map(|file| format!("{} was not read: {}", file.name, file.reason)));
+    Ok(WorkspaceInput { path: folder.display().to_string(), files, long_term, daily_notes, unread })
 }
 
 /// The Markdown files at the top, by name.
@@ -44,28 +46,33 @@ fn names(folder: &Path) -> Result<Vec<String>, AgentError> {
     Ok(names)
 }
 
-struct Reader<'a> {
+struct Reader {
     root: Option<PathBuf>,
-    seen: BTreeSet<PathBuf>,
-    notices: &'a mut Vec<String>,
+    /// The names under which files were read.
+    seen: BTreeMap<PathBuf, String>,
+    unread: Vec<UnreadFile>,
 }
 
-impl Reader<'_> {
+impl Reader {
     /// A file's text; none when it does not exist, leads out of the workspace, or was read under another name.
     fn read(&mut self, path: &Path, name: &str) -> Result<Option<String>, AgentError> {
         let (Some(root), Ok(real)) = (&self.root, path.canonicalize()) else { return Ok(None) };
         if !real.starts_with(root) {
-            self.notices.push(format!("{name} leads out of the workspace and was not read"));
-            return Ok(None);
+            return Ok(self.leave_out(name, "it leads out of the workspace".to_owned()));
         }
         if !real.is_file() {
             return Ok(None);
         }
-        if !self.seen.insert(real.clone()) {
-            self.notices.push(format!("{name} is a file that was read under another name"));
-            return Ok(None);
+        if let Some(first) = self.seen.get(&real) {
+            return Ok(self.leave_out(name, format!("it is the same file as {first}")));
         }
+        self.seen.insert(real.clone(), name.to_owned());
         read_text(&real)
+    }
+
+    fn leave_out(&mut self, name: &str, reason: String) -> Option<String> {
+        self.unread.push(UnreadFile { name: name.to_owned(), reason });
+        None
     }
 }
 

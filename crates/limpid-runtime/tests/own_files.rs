@@ -7,8 +7,9 @@ mod kit;
 use std::fs;
 
 use kit::{Bench, say};
+use limpid_prompt::Outcome;
 use limpid_runtime::profile_files::{OwnState, copy_out, shipped_text, status};
-use limpid_runtime::{AgentEvent, Home};
+use limpid_runtime::{AgentEvent, Home, PreviewRequest};
 
 const OK: &str = "[[reply]]\ntext = \"ok\"\n";
 const MODE: &str = "ollm/modes/assistant/tier3.md";
@@ -66,12 +67,17 @@ async fn a_file_under_two_names_stands_in_the_prompt_once_and_the_second_is_told
     bench.config.agent.profile = "picoclaw".to_owned();
     bench.write("workspace/AGENTS.md", "Water the plants on Monday.\n");
     std::os::unix::fs::symlink("AGENTS.md", bench.home.path().join("workspace/SOUL.md")).unwrap();
-    let events = say(&bench.agent(), "hi").await;
+    let agent = bench.agent();
+    let shown =
+        agent.prompt_preview(PreviewRequest { text: "hi".to_owned(), ..PreviewRequest::default() }).await.unwrap();
+    let row = shown.report().iter().find(|row| row.section == "workspace:SOUL.md").unwrap();
+    assert_eq!((row.outcome, row.reason.as_deref()), (Outcome::Skipped, Some("it is the same file as AGENTS.md")));
+    let events = say(&agent, "hi").await;
     let system = bench.server.calls()[0].system();
     assert_eq!(system.matches("Water the plants on Monday.").count(), 1, "{system}");
     let told: Vec<&String> = events
         .iter()
         .filter_map(|event| if let AgentEvent::Notice(text) = event { Some(text) } else { None })
         .collect();
-    assert!(told.iter().any(|notice| *notice == "SOUL.md is a file that was read under another name"), "{told:?}");
+    assert!(told.iter().any(|notice| *notice == "SOUL.md was not read: it is the same file as AGENTS.md"), "{told:?}");
 }

@@ -119,12 +119,14 @@ fn what_lands_is_looked_up_among_known_weaknesses_or_it_is_said_that_it_was_not(
     for asked in ["cargo deny --log-level error check bans licenses sources", "unseen=$(scripts/advisories)"] {
         assert!(check.contains(asked), "./check does not ask `{asked}`");
     }
-    assert!(check.contains(r#"LIMPID_SKIPPED="${LIMPID_SKIPPED:-}$unseen""#), "what was skipped is not told at the end");
+    assert!(
+        check.contains(r#"LIMPID_SKIPPED="${LIMPID_SKIPPED:-}$unseen""#),
+        "what was skipped is not told at the end"
+    );
     // A `cargo` that cannot fetch, one that finds nothing, and one that finds something.
     let crates = read(&root().join("Cargo.lock")).matches("[[package]]").count();
-    let unseen = format!(
-        "{crates} crates were not looked up, since the database of known weaknesses cannot be reached. "
-    );
+    let unseen =
+        format!("{crates} crates were not looked up, since the database of known weaknesses cannot be reached. ");
     for (stub, status, said) in [
         ("[ $4 != fetch ]", 0, unseen.as_str()),
         ("true", 0, ""),

@@ -146,6 +146,22 @@ async fn the_system_text_is_byte_for_byte_what_prompt_show_says_whatever_the_pro
     }
 }
 
+// OLLM-114 PRO-050
+#[tokio::test]
+async fn the_payload_of_the_next_turn_is_shown_as_it_is_sent() {
+    let world = World::new(REPLIES).await;
+    world.done(&["chat", "I am Ada."]).await;
+    let look = ["prompt", "show", "-c", "last", "--say", "Who am I?", "--payload"];
+    let shown = world.done(&look).await;
+    let explained = world.done(&["prompt", "show", "-c", "last", "--explain"]).await;
+    assert!(explained.lines().last().unwrap().starts_with("Since request r"), "{explained}");
+    world.done(&["chat", "-c", "last", "Who am I?"]).await;
+    // The message carries the time by the minute, and a minute may pass between the two.
+    let whatever_minute = |text: &str| text.replace(|letter: char| letter.is_ascii_digit(), "0");
+    assert_eq!(whatever_minute(&shown), whatever_minute(&world.recorder.calls()[1].text()));
+    assert!(world.run(&["prompt", "show", "--payload", "--message", "0"]).await.code == 2);
+}
+
 // KOSHI-005 PRO-052 PRO-051
 #[tokio::test]
 async fn every_request_can_be_listed_shown_compared_and_sent_again() {

@@ -319,6 +319,35 @@ async fn in_debugger_mode_programs_cannot_change_the_workspace() {
     assert!(!world.home.path().join("workspace/new.md").exists());
 }
 
+// OLLM-038
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn in_debugger_mode_an_approval_does_not_open_the_workspace() {
+    if no_sandbox() {
+        return;
+    }
+    let config = "[agent]\nmode = \"debugger\"\n[policy]\nask = [{ tool = \"exec\" }]\n";
+    let (world, seen) = ran(config, &["touch new.md"]).await;
+    assert!(seen[0].contains("kept as draft 1"), "{seen:?}");
+    world.run(&["draft", "approve", "1"]).await;
+    assert!(world.done(&["draft", "show", "1"]).await.contains("ermission denied"));
+    assert!(!world.home.path().join("workspace/new.md").exists());
+}
+
+// OLLM-038
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn in_debugger_mode_without_a_sandbox_each_command_waits_for_a_yes() {
+    let config = "[agent]\nmode = \"debugger\"\n[exec]\nsandbox = \"off\"\n[policy]\nallow = [{ tool = \"exec\" }]\n";
+    let (world, seen) = ran(config, &["cat tea.md", "cat tea.md"]).await;
+    for (at, text) in seen.iter().enumerate() {
+        assert!(text.contains(&format!("kept as draft {}", at + 1)), "{seen:?}");
+        assert!(text.contains("nothing here keeps from changing files"), "{seen:?}");
+    }
+    world.done(&["draft", "approve", "1"]).await;
+    assert!(world.done(&["draft", "show", "1"]).await.contains("oolong"));
+}
+
 // SEC-021 OLLM-036
 #[cfg(target_os = "linux")]
 #[tokio::test]

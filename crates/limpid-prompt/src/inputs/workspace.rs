@@ -15,6 +15,18 @@ pub struct WorkspaceInput {
     pub long_term: Option<String>,
     /// Notes of the last days.
     pub daily_notes: Vec<DailyNote>,
+    /// Files that are there and were not read, with the reason (LES-005).
+    pub unread: Vec<UnreadFile>,
+}
+
+/// A file of the workspace that was not read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct UnreadFile {
+    /// Its name.
+    pub name: String,
+    /// Why.
+    pub reason: String,
 }
 
 /// One file at the top of the workspace.

@@ -37,7 +37,9 @@ impl<'p> Lint<'p> {
                 if let Some((tier, what)) = found {
                     let place = if with_mode { format!(" in mode {mode}") } else { String::new() };
                     let message = format!("path {} at tier {}{place}: {what}", path.name, tier.number());
-                    self.at_path(path, message, "shorten the texts of that tier, or raise the budget", problems);
+                    let fix = "shorten the texts of that tier, move parts into skills, take a lower tier's text, or \
+                               raise the budget";
+                    self.at_path(path, message, fix, problems);
                 }
             }
         }
@@ -46,12 +48,13 @@ impl<'p> Lint<'p> {
     /// What does not fit, if anything.
     fn over(&self, path: &Path, mode: &str, tier: Tier) -> Option<String> {
         let inputs = Inputs { mode: mode.to_owned(), tier: Some(tier.number()), ..Inputs::default() };
-        let request = RenderRequest { path: &path.name, inputs: &inputs, counter: self.counter, count_tokens: false };
+        let request = RenderRequest { path: &path.name, inputs: &inputs, counter: self.counter, count_tokens: true };
         match self.profile.render(request) {
             Ok(prompt) => {
                 let cut = |outcome| matches!(outcome, Outcome::Dropped | Outcome::Trimmed);
                 let row = prompt.report().iter().find(|row| cut(row.outcome))?;
-                Some(format!("section `{}` does not fit its budget", row.section))
+                let budgets: Vec<String> = prompt.budgets().iter().map(ToString::to_string).collect();
+                Some(format!("section `{}` does not fit its budget; {}", row.section, budgets.join("; ")))
             }
             Err(RenderError::Overfull(overfull)) => Some(overfull.to_string()),
             Err(_) => None,

@@ -42,6 +42,12 @@ pub struct Size {
     pub size: usize,
 }
 
+impl Size {
+    pub(crate) fn new(section: &str, size: usize) -> Self {
+        Self { section: section.to_owned(), size }
+    }
+}
+
 impl fmt::Display for Overfull {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let unit = self.unit.as_str();
@@ -49,6 +55,9 @@ impl fmt::Display for Overfull {
         for (n, size) in self.sizes.iter().enumerate() {
             write!(f, "{}{} {}", if n > 0 { ", " } else { "" }, size.section, size.size)?;
         }
-        f.write_str("; shorten one of them or give a section a `drop` number")
+        f.write_str(
+            "; shorten one of them, move parts of it into a skill, take a lower tier's text, or give a section a \
+                     `drop` number",
+        )
     }
 }

@@ -177,7 +177,7 @@ impl Limits<'_> {
         self.size(Layer::message(message.spec, &message.drafts, units).text(), unit)
     }
 
-    fn sent_size(&self, message: &PromptMessage, unit: Unit) -> usize {
+    pub(super) fn sent_size(&self, message: &PromptMessage, unit: Unit) -> usize {
         if unit == Unit::Tokens {
             return history::tokens(message, self.counter);
         }
@@ -185,7 +185,7 @@ impl Limits<'_> {
         self.size(&message.text, unit) + calls.sum::<usize>()
     }
 
-    fn size(&self, text: &str, unit: Unit) -> usize {
+    pub(super) fn size(&self, text: &str, unit: Unit) -> usize {
         match unit {
             Unit::Tokens => self.counter.count(text),
             Unit::Chars => text.chars().count(),

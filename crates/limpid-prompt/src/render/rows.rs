@@ -41,7 +41,10 @@ pub(super) fn of_unused_files(planned: &[Planned<'_>], scope: &Scope<'_>) -> Vec
         return Vec::new();
     }
     let uses = file_uses(&scope.inputs().workspace.files, scope.profile().file_order());
-    uses.into_iter().filter_map(|(name, file)| of_file(name, file)).collect()
+    let unread = scope.inputs().workspace.unread.iter();
+    let unread =
+        unread.map(|file| row(&format!("workspace:{}", file.name), Outcome::Skipped, Some(file.reason.clone())));
+    uses.into_iter().filter_map(|(name, file)| of_file(name, file)).chain(unread).collect()
 }
 
 /// A row for the tools, when there was no room for all of them (OLLM-039).

@@ -1,6 +1,6 @@
 //! Names over the workspace and the skills in it.
 
-use crate::inputs::{ActiveSkill, DailyNote, SkillEntry, SkillSource, SkillsInput, UnusedSkill, WorkspaceInput};
+use crate::inputs::{ActiveSkill, DailyNote, SkillEntry, SkillSource, SkillsInput, WorkspaceInput};
 use crate::workspace::{FileUse, file_uses, long_term, pieces};
 
 use super::{Record, View};
@@ -16,6 +16,7 @@ pub(super) fn workspace<'a>(workspace: &'a WorkspaceInput, order: &[String], fie
             View::records(pieces(long_term(workspace.long_term.as_deref())).into_iter().map(Record::Line))
         }
         "daily_notes" => View::records(workspace.daily_notes.iter().map(Record::Note)),
+        "unread" => View::records(workspace.unread.iter().map(|file| why(&file.name, &file.reason))),
         "notes" => View::records(newest_first(&workspace.daily_notes).into_iter().map(Record::Note)),
         _ => View::Absent,
     }
@@ -28,7 +29,7 @@ pub(super) fn skills<'a>(skills: &'a SkillsInput, field: &str) -> View<'a> {
         "active" => active(skills, |_| true),
         "standing" => active(skills, |skill| skill.standing),
         "called" => active(skills, |skill| !skill.standing),
-        "unused" => View::records(skills.unused.iter().map(unused)),
+        "unused" => View::records(skills.unused.iter().map(|skill| why(&skill.name, &skill.reason))),
         _ => View::Absent,
     }
 }
@@ -37,8 +38,8 @@ fn active(skills: &SkillsInput, wanted: impl Fn(&ActiveSkill) -> bool) -> View<'
     View::records(skills.active.iter().filter(|skill| wanted(skill)).map(Record::ActiveSkill))
 }
 
-fn unused(skill: &UnusedSkill) -> Record<'_> {
-    Record::Made(vec![("name", View::text(&skill.name)), ("reason", View::text(&skill.reason))])
+fn why<'a>(name: &'a str, reason: &'a str) -> Record<'a> {
+    Record::Made(vec![("name", View::text(name)), ("reason", View::text(reason))])
 }
 
 fn quoted<'a>((name, file): (&'a str, FileUse<'a>)) -> Option<Record<'a>> {

@@ -9,6 +9,8 @@ use serde::Deserialize;
 pub struct HeartbeatConfig {
     /// A model of its own: `provider/model`. Absent, or when it cannot be had: the one that is set for all (KAI-061).
     pub model: Option<String>,
+    /// Its mode. Absent: assistant (OLLM-034).
+    pub mode: Option<String>,
     /// When a text means silence. Absent: as the profile has it (KAI-064).
     pub quiet: Option<QuietRule>,
     /// Runs a day that may ask a model.
@@ -22,7 +24,7 @@ pub struct HeartbeatConfig {
 
 impl Default for HeartbeatConfig {
     fn default() -> Self {
-        Self { model: None, quiet: None, runs_a_day: 48, check: Vec::new(), check_url: None }
+        Self { model: None, mode: None, quiet: None, runs_a_day: 48, check: Vec::new(), check_url: None }
     }
 }
 

@@ -1,17 +1,19 @@
-//! `[scheduling]`: whether anything is done later or again by itself.
+//! `[scheduling]`: whether anything is done later or again by itself, and in which mode.
 
 use serde::Deserialize;
 
-/// Whether anything is done later or again by itself.
+/// What is done later or again by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SchedulingConfig {
     /// Whether tasks can be made and run. Heartbeats have a switch of their own besides.
     pub enabled: bool,
+    /// The mode of tasks that run by themselves. Absent: assistant (OLLM-034).
+    pub mode: Option<String>,
 }
 
 impl Default for SchedulingConfig {
     fn default() -> Self {
-        Self { enabled: true }
+        Self { enabled: true, mode: None }
     }
 }

@@ -12,6 +12,7 @@ use super::settings::of_row;
 use super::{PATH, TIMER};
 use crate::agent::{Agent, Inner};
 use crate::background::{BackgroundRun, RunInputs};
+use crate::bus::Change;
 use crate::error::AgentError;
 use crate::process;
 use crate::spending::Spender;
@@ -223,6 +224,14 @@ impl Inner {
         }
         let run = end.run.clone();
         self.store.end_heartbeat(end).await?;
+        self.bus.send(
+            None,
+            Change::HeartbeatDecided {
+                run: run.key.clone(),
+                outcome: run.outcome.to_string(),
+                detail: run.detail.clone(),
+            },
+        );
         self.deliver_pending().await?;
         Ok(Beat::Ran(Box::new(run)))
     }

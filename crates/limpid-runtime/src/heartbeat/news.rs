@@ -28,7 +28,7 @@ impl Inner {
             conversation: None,
             profile,
             path: Some(PATH),
-            mode: &self.config.agent.mode,
+            mode: self.mode_of_next(PATH),
             card: &card,
             frame: &frame,
             text: "",

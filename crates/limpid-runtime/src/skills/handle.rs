@@ -4,7 +4,7 @@ use std::path::Path;
 
 use limpid_prompt::count::Estimate;
 use limpid_prompt::inputs::SkillsInput;
-use limpid_prompt::registry::{Occasion, PromptSource, RegisteredPrompt, select};
+use limpid_prompt::registry::{Occasion, PromptRegistry, PromptSource, RegisteredPrompt, select};
 use limpid_prompt::skill::parse;
 use limpid_prompt::{Inputs, RenderRequest};
 use limpid_store::{SkillEvent, SkillEventId};
@@ -13,6 +13,7 @@ use super::change::{By, Removed};
 use super::folder::{Folder, ReviewFile};
 use super::{ListedSkill, SkillStatus};
 use crate::agent::{Agent, Inner};
+use crate::bus::{Change, Difference};
 use crate::chat::ConversationChoice;
 use crate::error::AgentError;
 
@@ -196,12 +197,26 @@ impl Agent {
                 "prompts of the owner's are files; write one into the home folder".to_owned(),
             ));
         }
-        self.inner.skills.registry().register(prompt).map_err(|taken| AgentError::Invalid(taken.to_string()))
+        self.with_registry(|registry| registry.register(prompt)).map_err(|taken| AgentError::Invalid(taken.to_string()))
     }
 
     /// Forgets what a server offered. A turn that is running keeps what it began with (OLLM-057).
     pub fn clear_mcp_prompts(&self, server: &str) {
-        self.inner.skills.registry().clear_mcp(server);
+        self.with_registry(|registry| registry.clear_mcp(server));
+    }
+
+    /// Changes the registry, and tells which servers came and went by that (OLLM-107).
+    fn with_registry<T>(&self, change: impl FnOnce(&mut PromptRegistry) -> T) -> T {
+        let mut registry = self.inner.skills.registry();
+        let names = |registry: &PromptRegistry| registry.servers().into_iter().collect::<Vec<_>>();
+        let before = names(&registry);
+        let changed = change(&mut registry);
+        let difference = Difference::between(&before, &names(&registry));
+        drop(registry);
+        if let Some(difference) = difference {
+            self.inner.bus.send(None, Change::ActiveMcpUpdated(difference));
+        }
+        changed
     }
 
     fn by<'a>(&self, source: &'a str) -> By<'a> {
@@ -217,8 +232,8 @@ impl Inner {
         active: Vec<String>,
     ) -> Result<(), AgentError> {
         let before = self.store.note_active_skills(conversation, active.clone()).await?;
-        if let Some(difference) = crate::bus::Difference::between(&before, &active) {
-            self.bus.send(Some(conversation), crate::bus::Change::ActiveSkillsUpdated(difference));
+        if let Some(difference) = Difference::between(&before, &active) {
+            self.bus.send(Some(conversation), Change::ActiveSkillsUpdated(difference));
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use limpid_prompt::show::SYSTEM_TARGET;
 use super::{Scene, SlashCommand, SlashReply};
 use crate::chat::ConversationChoice;
 use crate::error::AgentError;
-use crate::preview::PreviewRequest;
+use crate::preview::{Preview, PreviewRequest};
 
 /// Shows what the next message would send (OLLM-114).
 pub(super) struct Prompt;
@@ -18,26 +18,35 @@ impl SlashCommand for Prompt {
     }
 
     fn arguments(&self) -> &'static str {
-        "[text]"
+        "[text | payload]"
     }
 
     fn help(&self) -> &'static str {
-        "Show the sections of the next prompt with their sizes, or its text"
+        "Show the sections of the next prompt with their sizes, its text, or the bytes that would leave"
     }
 
     async fn words(&self, _scene: &Scene<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
-        Ok(if before.is_empty() { vec!["text".to_owned()] } else { Vec::new() })
+        let words: &[&str] = if before.is_empty() { &["text", "payload"] } else { &[] };
+        Ok(words.iter().map(|word| (*word).to_owned()).collect())
     }
 
     async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
         let known = scene.conversation.as_ref().map(|conversation| conversation.id.clone());
         let conversation = known.map_or(ConversationChoice::New, ConversationChoice::Id);
         let request = PreviewRequest { conversation, ..PreviewRequest::default() };
-        let prompt = scene.agent.prompt_preview(request).await?;
-        let text = match arguments {
-            "" => prompt.explain(SYSTEM_TARGET),
-            "text" => prompt.to_text(),
-            other => return Err(AgentError::Invalid(format!("/prompt does not know `{other}`; write /prompt text"))),
+        let Preview { prompt, payload, since } = scene.agent.preview(request).await?;
+        let text = match (arguments, payload) {
+            ("", _) => {
+                let since = since.map(|since| since.to_string()).unwrap_or_default();
+                format!("{}{since}", prompt.explain(SYSTEM_TARGET))
+            }
+            ("text", _) => prompt.to_text(),
+            ("payload", Some(payload)) => format!("{}\n{}", payload.target, payload.body),
+            ("payload", None) => return Err(AgentError::Invalid("there is no model that it could go to".to_owned())),
+            (other, _) => {
+                let wrong = format!("/prompt does not know `{other}`; write /prompt, /prompt text or /prompt payload");
+                return Err(AgentError::Invalid(wrong));
+            }
         };
         Ok(scene.says(text.trim_end()))
     }

@@ -14,6 +14,7 @@ use limpid_store::{DeliveryOrigin, NewDelivery, StoreError, TASK_TIMER, Task, Ta
 
 use super::zone_of;
 use crate::agent::Inner;
+use crate::bus::Change;
 use crate::error::AgentError;
 use crate::scheduler::Job;
 use crate::tasks::time_words;
@@ -98,17 +99,28 @@ impl Inner {
     /// reports go (LES-098).
     async fn end_run(self: &Arc<Self>, task: &Task, end: TaskRunEnd) -> Result<(), AgentError> {
         match self.store.end_task_run(end.clone()).await {
+            Ok(ended) => self.announce_run(task, &end, ended),
             Err(StoreError::NotFound { what: "conversation", id }) => {
                 let why = format!("there is no conversation {id}");
                 let failed = TaskRunEnd { outcome: RunOutcome::Failed, detail: why.clone(), delivery: None, ..end };
                 let key = format!("undelivered/task/{}/{}", task.id, failed.run.slot_ms);
-                self.store.end_task_run(failed).await?;
+                let ended = self.store.end_task_run(failed.clone()).await?;
+                self.announce_run(task, &failed, ended);
                 let text = format!("“{}” could not be delivered: {why}.", task.new.description);
                 self.notice(None, &key, "Not delivered", text).await?;
-                Ok(())
             }
-            ended => ended.map(drop).map_err(AgentError::from),
+            Err(error) => return Err(error.into()),
         }
+        Ok(())
+    }
+
+    /// Tells everybody who watches that a task ran, when it is `news` (OLLM-108).
+    fn announce_run(&self, task: &Task, end: &TaskRunEnd, news: bool) {
+        if !news {
+            return;
+        }
+        let change = Change::TaskRan { task: task.id.0, outcome: end.outcome.to_string(), detail: end.detail.clone() };
+        self.bus.send(task.new.conversation.as_ref(), change);
     }
 
     /// Where the output of a task goes: the conversation that made it, else the one of the heartbeat.

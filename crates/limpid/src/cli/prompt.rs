@@ -118,6 +118,10 @@ pub struct ShowArgs {
     #[arg(long, group = "form")]
     pub json: bool,
 
+    /// The very bytes that would leave for the model
+    #[arg(long, group = "form", conflicts_with_all = ["inputs", "message"])]
+    pub payload: bool,
+
     /// The messages' texts (this is the default)
     #[arg(long, group = "form")]
     pub text: bool,

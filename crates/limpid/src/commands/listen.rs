@@ -49,7 +49,8 @@ impl Beside {
     }
 }
 
-/// Tells of what came in and of notifications that failed (KAI-070).
+/// Tells of what came in, of notifications that failed (KAI-070), and of what came of tasks, heartbeats and drafts
+/// (OLLM-110).
 async fn tell(mut events: Receiver<BusEvent>, say: Say, stop: CancellationToken) {
     loop {
         let event = tokio::select! {
@@ -59,8 +60,19 @@ async fn tell(mut events: Receiver<BusEvent>, say: Say, stop: CancellationToken)
         match event.map(|event| event.change) {
             Ok(Change::ItemArrived { source, id }) => say(&format!("{source} came in, item {id}")),
             Ok(Change::NotificationFailed { by, reason }) => say(&format!("not told by {by}: {reason}")),
+            Ok(Change::TaskRan { task, outcome, detail }) => {
+                say(&with_detail(format!("task {task}: {outcome}"), &detail))
+            }
+            Ok(Change::HeartbeatDecided { outcome, detail, .. }) => {
+                say(&with_detail(format!("heartbeat: {outcome}"), &detail));
+            }
+            Ok(Change::DraftUpdated { draft, tool, state }) => say(&format!("draft {draft} ({tool}) is {state}")),
             Ok(_) | Err(RecvError::Lagged(_)) => {}
             Err(RecvError::Closed) => return,
         }
     }
+}
+
+fn with_detail(what: String, detail: &str) -> String {
+    if detail.is_empty() { what } else { format!("{what} ({detail})") }
 }

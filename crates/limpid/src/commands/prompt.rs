@@ -51,7 +51,7 @@ async fn show(context: &Context, args: &ShowArgs) -> Result<(), Failure> {
     let profile = context.profile(args.profile.as_deref())?;
     match args.what.as_deref() {
         Some(id) if profile.path(id).is_err() => ledger::show(context, id, args).await,
-        _ => print(&next::prompt(context, args).await?, args),
+        _ => next::show(context, args).await,
     }
 }
 

@@ -46,6 +46,11 @@ pub(super) async fn log(
 /// Shows one request with all of its parts.
 pub(super) async fn show(context: &Context, id: &str, args: &ShowArgs) -> Result<(), Failure> {
     let request = find(&context.agent()?, id).await?;
+    if args.payload {
+        return Err(Failure::new(ExitStatus::Usage, "the ledger keeps what was read, not the bytes around it").advise(
+            format!("What was read: limpid prompt show {id}. The next turn's bytes: limpid prompt show --payload"),
+        ));
+    }
     if let Some(number) = args.message {
         let count = request.messages.len();
         let message = request.messages.get(number).ok_or_else(|| {

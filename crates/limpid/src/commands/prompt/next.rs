@@ -1,15 +1,16 @@
-//! The prompt of the next turn, without sending it (PRO-050).
+//! The prompt of the next turn, without sending it (PRO-050, OLLM-114).
 
-use limpid_prompt::Prompt;
 use limpid_runtime::{ConversationChoice, PreviewRequest};
 
+use super::print;
 use crate::cli::ShowArgs;
 use crate::commands::chat::choice;
 use crate::commands::context::Context;
-use crate::failure::Failure;
+use crate::failure::{ExitStatus, Failure};
+use crate::output;
 
-/// What the next turn would send.
-pub(super) async fn prompt(context: &Context, args: &ShowArgs) -> Result<Prompt, Failure> {
+/// Shows what the next turn would send.
+pub(super) async fn show(context: &Context, args: &ShowArgs) -> Result<(), Failure> {
     let agent = context.agent()?;
     let request = PreviewRequest {
         conversation: choice(args.conversation.as_deref(), &ConversationChoice::New),
@@ -19,5 +20,19 @@ pub(super) async fn prompt(context: &Context, args: &ShowArgs) -> Result<Prompt,
         model: args.model.clone(),
         path: args.what.clone(),
     };
-    Ok(agent.prompt_preview(request).await?)
+    let next = agent.preview(request).await?;
+    if args.payload {
+        let none = || {
+            Failure::new(ExitStatus::Usage, "there is no model that it could go to")
+                .advise("Name one: --model PROVIDER/MODEL")
+        };
+        let payload = next.payload.ok_or_else(none)?;
+        output::tell(&format!("to {}", payload.target));
+        return output::data(&payload.body);
+    }
+    print(&next.prompt, args)?;
+    match next.since.filter(|_| args.explain) {
+        Some(since) => output::line(&since.to_string()),
+        None => Ok(()),
+    }
 }

@@ -1,0 +1,89 @@
+//! The doctor on what goes wrong with prompts and modes: each finding names the place, what is used instead, and what to
+//! do.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+mod kit;
+
+use kit::{Bench, say};
+use limpid_runtime::doctor::check;
+use limpid_runtime::{Agent, ConversationChoice};
+
+async fn bench() -> Bench {
+    let mut bench = Bench::new("[[reply]]\ntext = \"ok\"\n").await;
+    bench.config.agent.profile = "ollm".to_owned();
+    bench
+}
+
+/// What the checks of prompts and modes say, with the home's name taken out.
+async fn said(bench: &Bench) -> String {
+    let home = bench.home.path().display().to_string();
+    let mut said = String::new();
+    for found in check(&bench.options()).await {
+        if ["prompts", "prompt size", "modes"].contains(&found.what) {
+            let mark = if found.ok { "OK" } else { "!!" };
+            let advice = found.advice.map(|advice| format!("\n   → {advice}")).unwrap_or_default();
+            said.push_str(&format!("{mark} {}: {}{advice}\n", found.what, found.says.replace(&home, "HOME")));
+        }
+    }
+    said
+}
+
+// OLLM-111 OLLM-112 OLLM-113
+#[tokio::test]
+async fn a_sound_home_switches_through_every_mode_and_leaves_nothing_behind() {
+    let bench = bench().await;
+    insta::assert_snapshot!(said(&bench).await);
+    let data: Vec<_> = std::fs::read_dir(bench.home.path().join("data")).unwrap().map(|file| file.unwrap()).collect();
+    assert!(data.iter().all(|file| !file.file_name().to_string_lossy().starts_with("trial")), "{data:?}");
+    assert!(bench.agent().find_conversation(&ConversationChoice::Last).await.unwrap().is_none());
+}
+
+// OLLM-111
+#[tokio::test]
+async fn a_text_that_does_not_load_is_named_with_its_place_and_what_stands_in() {
+    let bench = bench().await;
+    bench.write("profiles/ollm/modes/assistant/tier3.md", "\n");
+    bench.write("profiles/ollm/sections/core-mandates.md", "---\ntitle: M\nwhy: W\nwhen: gaol\n---\nObey.\n");
+    insta::assert_snapshot!(said(&bench).await);
+}
+
+// OLLM-111
+#[tokio::test]
+async fn a_template_that_is_missing_is_named_with_the_place_where_it_is_expected() {
+    let bench = bench().await;
+    bench.write("profiles/ollm/modes/scout/tier5.md", "You scout.\n");
+    insta::assert_snapshot!(said(&bench).await);
+}
+
+// OLLM-112
+#[tokio::test]
+async fn a_prompt_that_is_too_large_says_what_each_part_takes_and_what_was_cut() {
+    let mut bench = bench().await;
+    bench.config.prompt.additional_instructions = vec!["Write it down. ".repeat(40); 10].join("\n\n");
+    insta::assert_snapshot!(said(&bench).await);
+}
+
+// OLLM-113 OLLM-112
+#[tokio::test]
+async fn the_step_at_which_a_switch_fails_is_named() {
+    let bench = bench().await;
+    bench.write("profiles/ollm/modes/scout/tier3.md", &"Look around. ".repeat(600));
+    insta::assert_snapshot!(said(&bench).await);
+}
+
+// OLLM-113
+#[tokio::test]
+async fn a_mode_that_is_gone_is_not_set() {
+    let bench = bench().await;
+    bench.write("profiles/ollm/modes/scout/tier3.md", "You scout.\n");
+    let agent: Agent = bench.agent();
+    say(&agent, "hi").await;
+    let id = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap().id;
+    agent.set_mode(&id, "scout").await.unwrap();
+    drop(agent);
+    std::fs::remove_dir_all(bench.home.path().join("profiles/ollm/modes/scout")).unwrap();
+    let said = said(&bench).await;
+    let line = said.lines().find(|line| line.contains("modes:")).unwrap();
+    assert!(line.starts_with("!! modes: fails at “mode set”: the mode is scout, and there are: assistant,"), "{said}");
+}
