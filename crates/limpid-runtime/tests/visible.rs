@@ -39,7 +39,8 @@ async fn the_payload_that_is_shown_is_the_payload_that_is_sent() {
         assert_eq!(payload.body, sent.text(), "{profile}");
         assert!(payload.target.ends_with("/v1/chat/completions"), "{}", payload.target);
         let texts: Vec<String> = sent.texts().into_iter().map(|sent| sent.text).collect();
-        assert_eq!(shown.prompt.messages().iter().map(|message| message.text()).collect::<Vec<_>>(), texts);
+        let read = shown.prompt.messages().iter().map(limpid_prompt::PromptMessage::text);
+        assert_eq!(read.collect::<Vec<_>>(), texts);
         // The hash is the one that events and the store go by.
         while let Ok(event) = bus.try_recv() {
             if let Change::SystemPromptUpdated { hash, .. } = event.change {

@@ -61,7 +61,7 @@ async fn tell(mut events: Receiver<BusEvent>, say: Say, stop: CancellationToken)
             Ok(Change::ItemArrived { source, id }) => say(&format!("{source} came in, item {id}")),
             Ok(Change::NotificationFailed { by, reason }) => say(&format!("not told by {by}: {reason}")),
             Ok(Change::TaskRan { task, outcome, detail }) => {
-                say(&with_detail(format!("task {task}: {outcome}"), &detail))
+                say(&with_detail(format!("task {task}: {outcome}"), &detail));
             }
             Ok(Change::HeartbeatDecided { outcome, detail, .. }) => {
                 say(&with_detail(format!("heartbeat: {outcome}"), &detail));
