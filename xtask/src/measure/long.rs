@@ -235,6 +235,9 @@ mod tests {
             let case = Case { window, summariser, profile: PROFILES[n % 5], turns, seed: n as u64 };
             add(&mut sum, if window == 8192 { play_twice(&case).unwrap() } else { play(&case).unwrap() });
         }
+        // In its fifth turn a request is shortened while the goal has just been told in a message.
+        let case = Case { window: 2048, summariser: Summariser::Slow, profile: "limpid", turns: 100, seed: 1 };
+        add(&mut sum, play(&case).unwrap());
         assert_eq!(sum.violations, [""; 0]);
         assert_eq!(sum.too_small, None);
         assert!(sum.compactions >= 12, "{sum:?}");

@@ -269,28 +269,3 @@ async fn a_result_that_the_window_shortens_says_how_to_read_on_and_is_read() {
     let result = result.unwrap();
     assert!(result.contains("[characters ") && result.contains("line 1500 of"), "{result}");
 }
-
-// OLLM-102 OLLM-118
-#[tokio::test]
-async fn a_goal_that_has_just_changed_is_counted_where_the_window_is_shortened() {
-    for window in [2048, 4096] {
-        let bench = bench().await;
-        let answer = |call: &ModelCall| {
-            let newest = call.prompt.messages().last().unwrap().text().to_owned();
-            let step = newest.rsplit_once('#').map_or("", |(_, step)| step.trim());
-            match call.prompt.path() {
-                path if SUMMARIES.contains(&path) => Said::Text("They talked about this and that.".to_owned()),
-                _ if step == "1" => Said::Text("Yes.\n[GOAL] Build a lighthouse of four thousand blocks".to_owned()),
-                _ => Said::Text(format!("Noted.\n[NEXT] Lay course {step} of the tower and let it dry for a day")),
-            }
-        };
-        let model = Arc::new(Talker::new(card(window), answer));
-        let agent = agent(&bench, &model, BARE);
-        let most = window as usize / 4;
-        for n in 1..=80 {
-            let text = "one more word of it ".chars().cycle().take(n * 7919 % (most * 4)).collect::<String>();
-            let events = say(&agent, &format!("{text} #{n}")).await;
-            assert!(matches!(outcome(&events), Outcome::Answered { .. }), "{window} {n}: {:?}", outcome(&events));
-        }
-    }
-}

@@ -1,6 +1,6 @@
 //! The model of a simulated conversation: it answers at any length, calls a tool, works at a goal, and summarises badly.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use limpid_core::{FailureClass, Role, ToolProtocol, UsableWindow, WindowSize};
 use limpid_model::{ModelCall, ModelCard, ModelError};
@@ -47,12 +47,17 @@ impl Summariser {
     }
 }
 
-/// The moment in which a program is killed: the next time that it waits for a summary. And when nothing will come.
+/// The moment in which a program is killed: the next time that it waits for a summary. And when nothing will come, and
+/// how long that was waited for.
 #[derive(Debug, Default)]
 pub(super) struct Trap {
     is_set: AtomicBool,
     sprung: Notify,
     silent: Notify,
+    /// Milliseconds since a message was asked about last.
+    waited: AtomicU64,
+    /// Those that passed before the requests about the newest message.
+    held_up: AtomicU64,
 }
 
 impl Trap {
@@ -68,6 +73,21 @@ impl Trap {
     /// Waits until the model says nothing.
     pub(super) async fn silent(&self) {
         self.silent.notified().await;
+    }
+
+    /// Notes that so many milliseconds passed in vain.
+    pub(super) fn wait(&self, milliseconds: u64) {
+        self.waited.fetch_add(milliseconds, Ordering::SeqCst);
+    }
+
+    /// Milliseconds that the newest message was held up. They are told by the requests that came after them, so that it
+    /// does not matter who runs first on a busy machine once an answer is there.
+    pub(super) fn held_up(&self) -> u64 {
+        self.held_up.swap(0, Ordering::SeqCst)
+    }
+
+    fn is_asked(&self) {
+        self.held_up.fetch_add(self.waited.swap(0, Ordering::SeqCst), Ordering::SeqCst);
     }
 
     fn springs(&self) -> bool {
@@ -113,6 +133,7 @@ pub(super) fn answer(summariser: Summariser, trap: &Trap, call: &ModelCall) -> S
         }
         return said;
     }
+    trap.is_asked();
     let messages = call.prompt.messages();
     let newest = messages.iter().rev().find(|message| message.role() == Role::User);
     let text = newest.map_or("", |message| message.text());

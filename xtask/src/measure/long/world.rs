@@ -45,8 +45,6 @@ pub(super) struct World {
     ids: Arc<Numbers>,
     trap: Arc<Trap>,
     pub(super) model: Arc<Talker>,
-    /// Milliseconds that were waited for models since the newest message.
-    waited: Arc<AtomicU64>,
     /// Stands for each message of the person's, in its order.
     pub(super) said: Vec<u64>,
     draw: u64,
@@ -78,7 +76,6 @@ impl World {
             ids: Arc::new(Numbers(AtomicU64::new(case.seed << 32))),
             trap,
             model: Arc::new(model),
-            waited: Arc::default(),
             said: Vec::new(),
             draw: case.seed.wrapping_mul(2).wrapping_add(1),
             was_killed: false,
@@ -94,7 +91,7 @@ impl World {
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
             ids: Arc::clone(&self.ids) as Arc<dyn Ids>,
             model: Some(Arc::clone(&self.model) as Arc<dyn Model>),
-            pause: Arc::new(Patience { trap: Arc::clone(&self.trap), waited: Arc::clone(&self.waited) }),
+            pause: Arc::new(Patience(Arc::clone(&self.trap))),
             tools: vec![Arc::new(Dump)],
             retry: RetryPlan { tries: 1, ..RetryPlan::default() },
             ..AgentOptions::new(Home::new(self.home.path()))
@@ -120,7 +117,6 @@ impl World {
     /// Says something and waits until nothing is left to do, or until the program is to be killed.
     pub(super) async fn turn(&mut self, agent: &Agent, turn: u32, is_first: bool) -> Result<Turn, String> {
         self.clock.0.fetch_add(61_000, Ordering::SeqCst);
-        let before = self.waited.swap(0, Ordering::SeqCst);
         // A compaction that the last program left undone comes before the first answer of this one.
         self.trap.set(turn >= self.case.turns / 3 && !is_first && !self.was_killed);
         let text = self.text(turn);
@@ -134,7 +130,7 @@ impl World {
         let said = tokio::time::timeout(STUCK, self.end_of(agent, request)).await.map_err(stuck)?;
         let (last, conversation) = said?;
         // The message has waited for what its forerunner left to do, and for its own note.
-        let waited = before + self.waited.swap(0, Ordering::SeqCst);
+        let waited = self.trap.held_up();
         let is_killed = tokio::select! {
             biased;
             () = self.trap.sprung() => true,
@@ -220,17 +216,14 @@ impl Ids for Numbers {
 }
 
 /// Lets time pass when the model is silent, and counts it: whatever a busy machine does, the same things happen.
-struct Patience {
-    trap: Arc<Trap>,
-    waited: Arc<AtomicU64>,
-}
+struct Patience(Arc<Trap>);
 
 impl Pause for Patience {
     fn pause(&self, time: Duration) -> BoxFuture<'static, ()> {
-        let (trap, waited) = (Arc::clone(&self.trap), Arc::clone(&self.waited));
+        let trap = Arc::clone(&self.0);
         async move {
             trap.silent().await;
-            waited.fetch_add(time.as_millis() as u64, Ordering::SeqCst);
+            trap.wait(time.as_millis() as u64);
         }
         .boxed()
     }
