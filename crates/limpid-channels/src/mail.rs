@@ -27,7 +27,7 @@ pub use account::{Account, Security, Server};
 pub use error::MailError;
 pub use letter::{Answered, Letter, address};
 pub use login::{Login, TokenSource};
-pub use mailbox::{MailId, MailQuery, MailServers, Mailbox, News, Poll, Sent};
+pub use mailbox::{MailId, MailQuery, MailServers, Mailbox, News, Offered, Poll};
 pub use message::{Attachment, Mail, MailHead};
 pub use roots::Roots;
 pub use secret::Secret;

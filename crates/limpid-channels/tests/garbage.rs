@@ -101,7 +101,9 @@ proptest! {
             let _ = MailServers.wait(&one, mark, Duration::from_millis(20)).await;
             let _ = MailServers.read(&two, MailId { validity: 7, uid: 1 }, false).await;
             let _ = MailServers.search(&two, &query).await;
-            let _ = MailServers.send(&one, &letter).await;
+            if let Ok(offered) = MailServers.offer(&one, &letter).await {
+                let _ = offered.hand_over().await;
+            }
         });
     }
 }

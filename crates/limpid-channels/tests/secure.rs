@@ -59,8 +59,9 @@ async fn mail_is_read_and_sent_with_tls_and_starttls_by_the_owners_authority() {
         let me = account(security, (port, sink.port), Some(&authority.file()));
         BOX.test(&me).await.unwrap();
         assert_eq!(BOX.poll(&me, None, 0).await.unwrap().unread, 1, "{security:?}");
-        let done = BOX.send(&me, &letter()).await.unwrap();
-        assert_eq!(done.copy, Ok("Sent Mail".to_owned()), "{security:?}");
+        BOX.offer(&me, &letter()).await.unwrap().hand_over().await.unwrap();
+        let copied = BOX.keep_copy(&me, &letter()).await.unwrap();
+        assert_eq!(copied.as_deref(), Some("Sent Mail"), "{security:?}");
         assert_eq!((sink.letters().len(), dovecot.kept("Sent Mail").len()), (1, sent), "{security:?}");
     }
 }
@@ -80,7 +81,7 @@ async fn whoever_cannot_prove_to_be_the_server_hears_nothing() {
         let ways = [(Security::Tls, dovecot.tls_port, &tls), (Security::StartTls, dovecot.port, &starttls)];
         for (security, port, sink) in ways {
             let me = account(security, (port, sink.port), trusted.map(|file| file.as_path()));
-            let (read, sent) = (BOX.poll(&me, None, 0).await, BOX.send(&me, &letter()).await);
+            let (read, sent) = (BOX.poll(&me, None, 0).await, BOX.offer(&me, &letter()).await.map(drop));
             for error in [read.unwrap_err(), sent.unwrap_err()] {
                 let MailError::Certificate { why: said, .. } = &error else { panic!("{case}: {security:?}: {error}") };
                 assert!(said.starts_with(why), "{case}: {error}");
@@ -94,7 +95,7 @@ async fn whoever_cannot_prove_to_be_the_server_hears_nothing() {
 async fn a_server_without_starttls_is_told_no_password() {
     let (Some(dovecot), Some(sink)) = (Dovecot::start(), SmtpSink::start(Manner::Take)) else { return };
     let me = account(Security::StartTls, (dovecot.port, sink.port), None);
-    let (read, sent) = (BOX.poll(&me, None, 0).await, BOX.send(&me, &letter()).await);
+    let (read, sent) = (BOX.poll(&me, None, 0).await, BOX.offer(&me, &letter()).await.map(drop));
     for error in [read.unwrap_err(), sent.unwrap_err()] {
         assert!(matches!(&error, MailError::Unreachable { .. }), "{error}");
     }

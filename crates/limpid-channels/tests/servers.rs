@@ -259,9 +259,10 @@ async fn a_token_that_is_refused_is_renewed_once() {
     };
     BOX.poll(&given(&["stale", PASSWORD]), None, 0).await.unwrap();
     let me = Account { copies: false, ..given(&["stale", PASSWORD]) };
-    BOX.send(&me, &letter()).await.unwrap();
+    BOX.offer(&me, &letter()).await.unwrap().hand_over().await.unwrap();
     assert_eq!((sink.letters().len(), sink.connections()), (1, 2));
-    let error = BOX.send(&Account { copies: false, ..given(&["stale", "stale"]) }, &letter()).await.unwrap_err();
+    let refused = BOX.offer(&Account { copies: false, ..given(&["stale", "stale"]) }, &letter()).await;
+    let error = refused.map(drop).unwrap_err();
     assert!(matches!(&error, MailError::Login { why, .. } if why == "the token is not taken"), "{error}");
     assert_eq!((sink.letters().len(), sink.connections()), (1, 4));
     let error = BOX.poll(&given(&["stale", "stale"]), None, 0).await.unwrap_err();
@@ -270,15 +271,18 @@ async fn a_token_that_is_refused_is_renewed_once() {
     assert!(matches!(&error, MailError::Login { why, .. } if why == "none is left"), "{error}");
 }
 
-// KAI-131
+// KAI-131 SEC-041
 #[tokio::test]
 async fn a_letter_is_sent_once_with_its_thread_and_copied() {
     let (Some(dovecot), Some(sink)) = (Dovecot::start(), SmtpSink::start(Manner::Take)) else { return };
     let me = account(dovecot.port, sink.port);
-    let sent = BOX.send(&me, &letter()).await.unwrap();
-    assert_eq!(sent.copy, Ok("Sent Mail".to_owned()), "the folder that the server names");
+    // Whoever stops before the letter itself has sent nothing.
+    drop(BOX.offer(&me, &letter()).await.unwrap());
+    BOX.offer(&me, &letter()).await.unwrap().hand_over().await.unwrap();
+    let copied = BOX.keep_copy(&me, &letter()).await.unwrap();
+    assert_eq!(copied.as_deref(), Some("Sent Mail"), "the folder that the server names");
     let letters = sink.letters();
-    assert_eq!((letters.len(), sink.connections()), (1, 1));
+    assert_eq!((letters.len(), sink.connections()), (1, 2));
     let (envelope, text) = &letters[0];
     assert_eq!(envelope, &["me@example.com", "ada@example.com", "bob@example.org"]);
     for line in [
@@ -299,10 +303,12 @@ async fn a_letter_is_sent_once_with_its_thread_and_copied() {
 async fn a_letter_of_unknown_fate_is_told_from_one_that_was_refused() {
     let Some(dovecot) = Dovecot::start() else { return };
     let Some(refusing) = SmtpSink::start(Manner::Refuse) else { return };
-    let refused = BOX.send(&account(dovecot.port, refusing.port), &letter()).await.unwrap_err();
+    let offered = BOX.offer(&account(dovecot.port, refusing.port), &letter()).await.unwrap();
+    let refused = offered.hand_over().await.unwrap_err();
     assert!(matches!(&refused, MailError::Server { why, .. } if why.contains("554")), "{refused}");
     let Some(breaking) = SmtpSink::start(Manner::Break) else { return };
-    let unknown = BOX.send(&account(dovecot.port, breaking.port), &letter()).await.unwrap_err();
+    let offered = BOX.offer(&account(dovecot.port, breaking.port), &letter()).await.unwrap();
+    let unknown = offered.hand_over().await.unwrap_err();
     assert!(matches!(&unknown, MailError::Unknown { .. }), "{unknown}");
     assert_eq!((breaking.letters().len(), breaking.connections()), (1, 1), "nothing is tried twice");
     assert_eq!(dovecot.kept("Sent Mail").len(), 0);

@@ -28,7 +28,7 @@ use crate::inbox::kept_token;
 use crate::keeper::Keeper;
 use crate::mail::{MailDesk, MailParts};
 use crate::models::{Found, Shelf};
-use crate::notify::{Notifier, Notifiers, WebPush};
+use crate::notify::{Notifier, Notifiers, NotifyParts, WebPush};
 use crate::prompts::Prompts;
 use crate::redact::Redactor;
 use crate::scheduler::Waker;
@@ -191,8 +191,15 @@ impl Agent {
         let notify = &options.config.notify;
         let contact = notify.web_push_contact.clone();
         let web_push = WebPush::new(options.home.push(), contact, Arc::clone(&options.clock));
-        let heard = (&bus, &redactor);
-        let notifiers = Notifiers::new(notify, &options.environment, heard, web_push, options.notifiers);
+        let holder = process::holder(&hex(&*options.ids));
+        let notify_parts = NotifyParts {
+            bus: bus.clone(),
+            redactor: redactor.clone(),
+            store: Arc::clone(&store),
+            clock: Arc::clone(&options.clock),
+            holder: holder.clone(),
+        };
+        let notifiers = Notifiers::new(notify, &options.environment, notify_parts, web_push, options.notifiers);
         let mut rules = options.config.policy.rules();
         rules.hosts.extend(tools.fixed_destinations());
         let inner = Inner {
@@ -202,7 +209,7 @@ impl Agent {
             observed: Observed::default(),
             waker,
             notifiers,
-            holder: process::holder(&hex(&*options.ids)),
+            holder,
             shelf: Shelf::new(options.home.clone(), options.config.clone(), options.environment.clone(), options.model),
             environment: options.environment,
             rules: Arc::new(rules),

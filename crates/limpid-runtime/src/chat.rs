@@ -19,9 +19,6 @@ use crate::settle::{Setting, Settle};
 use crate::worker::{Command, Sender};
 use crate::world::hex;
 
-/// Conversations that are looked through for messages that nobody answered.
-const LOOKED_AT: u32 = 50;
-
 /// A message to the agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChatRequest {
@@ -108,8 +105,8 @@ impl Agent {
         self.inner.find_conversation(choice).await
     }
 
-    /// Carries on what a crash interrupted: unfinished turns, deliveries, and messages that nobody answered in the
-    /// conversations that were written to last. What another process works on is left to it.
+    /// Carries on what a crash interrupted: unfinished turns, deliveries, and messages that nobody answered. What another
+    /// process works on is left to it.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -117,11 +114,7 @@ impl Agent {
         let store = &self.inner.store;
         let turns = store.unfinished_turns().await?.rows;
         let mut open: BTreeSet<ConversationId> = turns.into_iter().map(|turn| turn.conversation).collect();
-        for conversation in store.conversations(LOOKED_AT).await?.rows {
-            if !store.waiting(&conversation.id).await?.rows.is_empty() {
-                open.insert(conversation.id);
-            }
-        }
+        open.extend(store.conversations_that_wait().await?);
         open.extend(store.pending_deliveries(None).await?.rows.into_iter().map(|delivery| delivery.new.conversation));
         for conversation in open {
             self.inner.command(&conversation, Command::Wake);

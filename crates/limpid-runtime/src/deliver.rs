@@ -159,7 +159,7 @@ impl Worker {
     }
 
     async fn deliver_one(&self, lease: &Lease, delivery: Delivery) -> Result<(), AgentError> {
-        let Inner { store, bus, .. } = &*self.inner;
+        let Inner { store, bus, notifiers, .. } = &*self.inner;
         let text = self.inner.as_told(delivery.new.text);
         let body = text.clone();
         let repeats = delivery.new.origin == DeliveryOrigin::Message && self.was_answered(&text).await?;
@@ -169,12 +169,15 @@ impl Worker {
             said(delivery.new.origin, text, delivery.new.trust)
         };
         let is_shown = !messages.is_empty();
+        let title = self.inner.as_told(delivery.new.title);
+        let notice = Notice { id: self.conversation.to_string(), title: title.clone(), body, link: None };
+        let told = is_shown && !self.inner.is_client_open();
+        let notice = notifiers.shortened(&self.conversation, notice).filter(|_| told);
+        let pushers = notice.as_ref().map(|_| notifiers.pushers()).unwrap_or_default();
         let now_ms = self.inner.now_ms();
-        if store.deliver(lease, delivery.id, messages, now_ms).await? && is_shown {
-            let title = self.inner.as_told(delivery.new.title);
-            let notice = Notice { id: self.conversation.to_string(), title: title.clone(), body, link: None };
-            if !self.inner.is_client_open() {
-                self.inner.notifiers.notify(Some(&self.conversation), notice);
+        if store.deliver(lease, delivery.id, messages, pushers, now_ms).await? && is_shown {
+            if let Some(notice) = notice {
+                notifiers.notify(&self.conversation, delivery.id, notice);
             }
             bus.send(Some(&self.conversation), Change::Delivered { origin: delivery.new.origin.to_string(), title });
         }

@@ -1,6 +1,8 @@
 //! Drafts: calls that waited for the owner when nobody was there to be asked (SEC-010, SEC-011).
 
 mod expiry;
+mod passage;
+mod settled;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,18 +11,17 @@ use limpid_core::policy::Grant;
 use limpid_core::{ConversationId, DraftState, Role, Tier, ToolCall, Trust, TurnId};
 use limpid_prompt::inputs::HistoryMessage;
 use limpid_store::{ConversationKind, Draft, DraftEdit, DraftEvent, DraftId, Listed, NewDraft, NewSetting, StoreError};
-use limpid_turn::{HeldCall, PlannedCall, ToolOutcome};
+use limpid_turn::{HeldCall, PlannedCall};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use expiry::Expiry;
+use passage::DraftPassage;
 
 use crate::agent::{Agent, Inner};
 use crate::bus::Change;
-use crate::drive::UNKNOWN;
 use crate::error::AgentError;
 use crate::policy::{CallDescription, Moment};
-use crate::process;
-use crate::tools::{Decision, ToolContext, TurnTools};
+use crate::tools::{Decision, Passage, ToolContext, TurnTools};
 
 /// The name of the setting that holds what the owner allowed for a conversation.
 const GRANT: &str = "grant";
@@ -35,8 +36,8 @@ const EXCERPT: usize = 300;
 const UNDER_WAY: [DraftState; 3] = [DraftState::Open, DraftState::Approved, DraftState::Sending];
 
 impl Agent {
-    /// The drafts: those that wait or are under way, or (`all`) every one. What waited too long is expired first, and
-    /// one that a crash cut off counts as failed (SEC-041).
+    /// The drafts: those that wait or are under way, or (`all`) every one. What waited too long is expired first; one that
+    /// a crash cut off waits again when nothing of it had left, else it counts as failed (SEC-041).
     ///
     /// # Errors
     /// When the store cannot be read or written.
@@ -128,14 +129,15 @@ impl Agent {
                 return inner.draft_failed(id, why).await;
             }
         };
-        inner.move_draft(id, DraftState::Sending, &inner.holder).await?;
-        let running = tools.run(context, *permit);
-        let (state, detail) = match tokio::time::timeout(planned.timeout, running).await {
-            Ok(ToolOutcome::Done { text, .. }) => (DraftState::Sent, text),
-            Ok(ToolOutcome::Failed { error }) => (DraftState::Failed, error),
-            Err(_) => (DraftState::Failed, "no result in time; its outcome is unknown".to_owned()),
-        };
-        Ok(inner.move_draft(id, state, &inner.redactor.clean(detail)).await?)
+        let marks = inner.tools.tool(&draft.new.tool).is_some_and(|tool| tool.marks_passage());
+        let passage = DraftPassage::new(inner, id);
+        if !marks {
+            passage.leaves().await.map_err(AgentError::Invalid)?;
+        }
+        let passage: Arc<dyn Passage> = Arc::new(passage);
+        let running = tools.run(ToolContext { passage: marks.then_some(passage), ..context }, *permit);
+        let ended = tokio::time::timeout(planned.timeout, running).await;
+        inner.end_draft(id, ended.ok()).await
     }
 
     /// Says no to a draft.
@@ -167,43 +169,10 @@ impl Inner {
         Ok(())
     }
 
-    /// Ends the drafts that waited too long, and those that a dead process was carrying out; the chat that they came
-    /// from is told.
-    pub(crate) async fn settle_drafts(self: &Arc<Self>) -> Result<(), AgentError> {
-        let now_ms = self.now_ms();
-        for draft in self.store.drafts(&UNDER_WAY).await?.rows {
-            let (next, why) = match draft.state {
-                DraftState::Open if draft.new.expires_ms <= now_ms => (DraftState::Expired, "nobody answered in time"),
-                DraftState::Approved if process::is_dead(&draft.detail) => {
-                    (DraftState::Failed, "the program stopped before this ran")
-                }
-                DraftState::Sending if process::is_dead(&draft.detail) => (DraftState::Failed, UNKNOWN),
-                _ => continue,
-            };
-            // Another process may have been faster.
-            if self.move_draft(draft.id, next, why).await.is_ok() {
-                let text = format!("Draft {} is {next}: {why} ({}).", draft.id.0, in_short(&draft.new));
-                self.tell_of_draft(&draft, next, text).await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Tells the chat that a draft came from, or where reports go when it came from a run in the background.
-    pub(crate) async fn tell_of_draft(
-        self: &Arc<Self>,
-        draft: &Draft,
-        state: DraftState,
-        text: String,
-    ) -> Result<(), AgentError> {
-        let conversation = self.existing(&draft.new.conversation).await?;
-        let chat = is_chat(conversation.kind).then_some(&conversation.id);
-        self.notice(chat, &format!("draft:{}:{state}", draft.id.0), &in_short(&draft.new), text).await?;
-        Ok(())
-    }
-
-    async fn draft_failed(&self, id: DraftId, why: &str) -> Result<Draft, AgentError> {
-        Ok(self.move_draft(id, DraftState::Failed, why).await?)
+    /// The executor of calls that no turn makes: the one that turns use, under the owner's rules.
+    pub(crate) fn tools_outside_turns(&self) -> TurnTools {
+        let judge = self.judge_without_mode();
+        TurnTools::new(self.tools_and_store(), judge, Arc::clone(&self.ids), None, std::iter::empty())
     }
 
     async fn move_draft(&self, id: DraftId, state: DraftState, detail: &str) -> Result<Draft, StoreError> {
@@ -218,12 +187,6 @@ impl Inner {
         draft
     }
 
-    /// The executor of calls that no turn makes: the one that turns use, under the owner's rules.
-    pub(crate) fn tools_outside_turns(&self) -> TurnTools {
-        let judge = self.judge_without_mode();
-        TurnTools::new(self.tools_and_store(), judge, Arc::clone(&self.ids), None, std::iter::empty())
-    }
-
     async fn draft_context(&self, draft: &Draft) -> Result<ToolContext, AgentError> {
         Ok(ToolContext {
             now: self.clock.now(),
@@ -234,6 +197,7 @@ impl Inner {
             tier: Tier::ALL[2],
             read_only: self.is_read_only(&draft.new.conversation).await?,
             approved: false,
+            passage: None,
         })
     }
 

@@ -280,6 +280,7 @@ impl Driver<'_> {
             tier: self.tier(),
             read_only: self.tools.is_read_only(),
             approved: false,
+            passage: None,
         }
     }
 

@@ -68,6 +68,18 @@ impl Inner {
         Ok(())
     }
 
+    /// Has the heartbeat wait for its next time by the clock as it is now.
+    pub(crate) async fn bring_back_heartbeat(&self) -> Result<(), AgentError> {
+        let timers = self.store.timers().await?.rows;
+        let Some(due_ms) = timers.into_iter().find(|timer| timer.kind == TIMER).map(|timer| timer.due_ms) else {
+            return Ok(());
+        };
+        match self.next_beat().await? {
+            Some(next_ms) if next_ms < due_ms => Ok(self.store.set_timer(TIMER, TIMER, next_ms).await?),
+            _ => Ok(()),
+        }
+    }
+
     /// Sets the timer to when something can be due next, or takes it out.
     async fn set_heartbeat_timer(&self) -> Result<(), AgentError> {
         match self.next_beat().await? {

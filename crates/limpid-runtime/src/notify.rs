@@ -9,13 +9,16 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_core::{ConversationId, notice};
+use limpid_store::{DeliveryId, PushOutcome, Pushers, Store};
 use tokio_util::task::TaskTracker;
 
-use crate::agent::Agent;
+use crate::agent::{Agent, Inner};
 use crate::bus::{Bus, Change};
 use crate::config::NotifyConfig;
+use crate::error::AgentError;
+use crate::process;
 use crate::redact::Redactor;
-use crate::world::Environment;
+use crate::world::{Clock, Environment};
 
 pub use web_push::Browser;
 pub(crate) use web_push::WebPush;
@@ -54,14 +57,24 @@ pub struct Notice {
     pub link: Option<String>,
 }
 
+/// What notifiers work with.
+#[derive(Clone)]
+pub(crate) struct NotifyParts {
+    pub(crate) bus: Bus,
+    pub(crate) redactor: Redactor,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<dyn Clock>,
+    /// The process that they are in.
+    pub(crate) holder: String,
+}
+
 /// Every way that the owner has set up.
 #[derive(Clone)]
 pub(crate) struct Notifiers {
     all: Arc<[Arc<dyn Notifier>]>,
     /// See [`NotifyConfig::link`].
     link: Option<String>,
-    bus: Bus,
-    redactor: Redactor,
+    parts: NotifyParts,
     /// What is being told.
     under_way: TaskTracker,
 }
@@ -71,7 +84,7 @@ impl Notifiers {
     pub(crate) fn new(
         config: &NotifyConfig,
         environment: &Environment,
-        (bus, redactor): (&Bus, &Redactor),
+        parts: NotifyParts,
         web_push: WebPush,
         more: Vec<Arc<dyn Notifier>>,
     ) -> Self {
@@ -91,22 +104,47 @@ impl Notifiers {
         let under_way = TaskTracker::new();
         // Closed, it can be waited for; it takes tasks all the same.
         under_way.close();
-        Self { all: all.into(), link: config.link.clone(), bus: bus.clone(), redactor: redactor.clone(), under_way }
+        Self { all: all.into(), link: config.link.clone(), parts, under_way }
     }
 
-    /// Tells everywhere, and does not keep the caller: a text without anything to read is told nowhere, and what fails
-    /// is told on the bus.
-    pub(crate) fn notify(&self, conversation: Option<&ConversationId>, notice: Notice) {
-        let Some(body) = notice::body(&self.redactor.clean(notice.body)) else { return };
-        let link = conversation.and_then(|id| Some(self.link.as_ref()?.replace(PLACE, id.as_str())));
-        let notice = Arc::new(Notice { body, title: self.redactor.clean(notice.title), link, ..notice });
-        for notifier in self.all.iter() {
-            let (this, notifier, notice) = (self.clone(), Arc::clone(notifier), Arc::clone(&notice));
-            let conversation = conversation.cloned();
+    /// The notice of a conversation as it is told: short, without secrets, and with the conversation's page. None when
+    /// nothing is left to read.
+    pub(crate) fn shortened(&self, conversation: &ConversationId, notice: Notice) -> Option<Notice> {
+        let redactor = &self.parts.redactor;
+        let body = notice::body(&redactor.clean(notice.body))?;
+        let link = self.link.as_ref().map(|link| link.replace(PLACE, conversation.as_str()));
+        Some(Notice { body, title: redactor.clean(notice.title), link, ..notice })
+    }
+
+    /// Who is to tell something, for the store.
+    pub(crate) fn pushers(&self) -> Pushers {
+        let names = self.set_up().map(|notifier| notifier.name().to_owned()).collect();
+        Pushers { names, holder: self.parts.holder.clone() }
+    }
+
+    fn set_up(&self) -> impl Iterator<Item = &Arc<dyn Notifier>> {
+        self.all.iter().filter(|notifier| notifier.is_set_up())
+    }
+
+    /// Tells a delivery everywhere, and does not keep the caller. What fails is told on the bus; what became of it is
+    /// written down (SEC-041).
+    pub(crate) fn notify(&self, conversation: &ConversationId, delivery: DeliveryId, notice: Notice) {
+        let notice = Arc::new(notice);
+        for notifier in self.set_up() {
+            let (parts, notifier, notice) = (self.parts.clone(), Arc::clone(notifier), Arc::clone(&notice));
+            let conversation = conversation.clone();
             self.under_way.spawn(async move {
-                if let Err(reason) = notifier.notify(&notice).await {
-                    let (by, reason) = (notifier.name().to_owned(), this.redactor.clean(reason));
-                    this.bus.send(conversation.as_ref(), Change::NotificationFailed { by, reason });
+                let told = notifier.notify(&notice).await.map_err(|reason| parts.redactor.clean(reason));
+                let (outcome, detail) = match &told {
+                    Ok(()) => (PushOutcome::Told, ""),
+                    Err(reason) => (PushOutcome::Failed, reason.as_str()),
+                };
+                let now_ms = parts.clock.now().as_millisecond();
+                // What cannot be written down is of unknown outcome when this process is gone.
+                let _ = parts.store.end_push(delivery, notifier.name(), outcome, detail, now_ms).await;
+                if let Err(reason) = told {
+                    let by = notifier.name().to_owned();
+                    parts.bus.send(Some(&conversation), Change::NotificationFailed { by, reason });
                 }
             });
         }
@@ -121,8 +159,7 @@ impl Notifiers {
 impl Agent {
     /// The ways of telling the owner something that are set up.
     pub fn ways_to_tell(&self) -> Vec<&'static str> {
-        let all = self.inner.notifiers.all.iter();
-        all.filter(|notifier| notifier.is_set_up()).map(|notifier| notifier.name()).collect()
+        self.inner.notifiers.set_up().map(|notifier| notifier.name()).collect()
     }
 
     /// Tells a few words everywhere and says for each way how it went.
@@ -135,10 +172,28 @@ impl Agent {
             link: None,
         };
         let mut told = Vec::new();
-        for notifier in notifiers.all.iter().filter(|notifier| notifier.is_set_up()) {
+        for notifier in notifiers.set_up() {
             let result = notifier.notify(&notice).await;
-            told.push((notifier.name(), result.map_err(|why| notifiers.redactor.clean(why))));
+            told.push((notifier.name(), result.map_err(|why| notifiers.parts.redactor.clean(why))));
         }
         told
+    }
+}
+
+impl Inner {
+    /// What a dead process was telling is of unknown outcome: it is not told again, and that is said on the bus (SEC-040).
+    pub(crate) async fn settle_pushes(&self) -> Result<(), AgentError> {
+        for push in self.store.open_pushes().await?.rows {
+            if !process::is_dead(&push.holder) {
+                continue;
+            }
+            let now_ms = self.now_ms();
+            let fresh = self.store.end_push(push.delivery, &push.by, PushOutcome::Unknown, "", now_ms).await?;
+            if fresh {
+                let reason = format!("outcome unknown: the program stopped while it told of “{}”", push.title);
+                self.bus.send(None, Change::NotificationFailed { by: push.by, reason });
+            }
+        }
+        Ok(())
     }
 }

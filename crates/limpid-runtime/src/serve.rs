@@ -60,7 +60,7 @@ impl Agent {
     /// then is begun again, for the same time, by whoever serves next.
     ///
     /// # Errors
-    /// When the store fails.
+    /// When the store fails at the start or at the end. While it serves, it tells that the store fails and goes on.
     pub async fn serve(
         &self,
         log: impl Fn(&ServeEvent) + Send + Sync + 'static,
@@ -71,16 +71,18 @@ impl Agent {
         let mut scheduler = Scheduler::new(inner, jobs(), Arc::clone(&log));
         scheduler.release_the_dead().await?;
         self.resume().await?;
+        inner.settle_drafts().await?;
+        inner.settle_pushes().await?;
         inner.look_at_zone().await?;
         inner.arm_heartbeat().await?;
+        inner.bring_back().await?;
         inner.plan_all_mail().await?;
         log(&ServeEvent::Ready);
-        let ended = run(inner, &mut scheduler, &log, stop).await;
+        run(inner, &mut scheduler, &log, stop).await;
         log(&ServeEvent::Stopping);
         // What does not end in time keeps its claim no longer and comes again.
         let _ = tokio::time::timeout(GRACE, scheduler.idle(inner.now_ms())).await;
-        scheduler.stop().await?;
-        ended
+        scheduler.stop().await
     }
 
     /// Whether a process serves this home, so that what is due is done.
@@ -106,8 +108,11 @@ impl Agent {
         log: impl Fn(&ServeEvent) + Send + Sync + 'static,
     ) -> Result<Option<i64>, AgentError> {
         let inner = &self.inner;
+        inner.settle_drafts().await?;
+        inner.settle_pushes().await?;
         inner.look_at_zone().await?;
         inner.arm_heartbeat().await?;
+        inner.bring_back().await?;
         let mut scheduler = Scheduler::new(inner, jobs(), Arc::new(log));
         scheduler.release_the_dead().await?;
         let now_ms = inner.now_ms();
@@ -124,13 +129,9 @@ impl Agent {
     }
 }
 
-/// Does what is due until `stop` ends.
-async fn run(
-    inner: &Arc<Inner>,
-    scheduler: &mut Scheduler,
-    log: &Log,
-    stop: impl Future<Output = ()>,
-) -> Result<(), AgentError> {
+/// Does what is due until `stop` ends. While the store fails nothing is done, that is told, and it is tried again: a full
+/// disk or a locked file ends no daemon (SEC-042).
+async fn run(inner: &Arc<Inner>, scheduler: &mut Scheduler, log: &Log, stop: impl Future<Output = ()>) {
     let others = inner.waker.listen();
     if let Err(error) = &others {
         let why = format!("changes that other programs make are seen within a minute, not at once: {error}");
@@ -141,16 +142,53 @@ async fn run(
         Err(_) => std::future::pending().await,
     };
     tokio::pin!(stop);
+    let mut failures = 0;
+    let mut latest_ms = inner.now_ms();
     loop {
-        let next_ms = scheduler.step(inner.now_ms()).await?;
+        let now_ms = inner.now_ms();
+        if now_ms < latest_ms.saturating_sub(SET_BACK_MS) {
+            log(&ServeEvent::Notice("the clock was set back; what waits for its time is counted anew".to_owned()));
+            if let Err(error) = inner.bring_back().await {
+                log(&ServeEvent::Notice(format!("what waits cannot be counted anew: {error}")));
+            }
+        }
+        latest_ms = now_ms;
+        let wait = match scheduler.step(inner.now_ms()).await {
+            Ok(next_ms) => {
+                if failures > 0 {
+                    log(&ServeEvent::Notice("the store works again".to_owned()));
+                }
+                failures = 0;
+                until(next_ms, inner.now_ms())
+            }
+            Err(error) => {
+                failures += 1;
+                let wait = after(failures);
+                log(&ServeEvent::Notice(format!("nothing can be done for {} s: {error}", wait.as_secs())));
+                wait
+            }
+        };
         tokio::select! {
-            () = &mut stop => return Ok(()),
+            () = &mut stop => return,
             () = inner.waker.woken() => {}
             () = others_woke() => {}
-            () = inner.pause.pause(until(next_ms, inner.now_ms())) => {}
-            ended = scheduler.something_ends() => scheduler.end(ended, inner.now_ms()).await?,
+            () = inner.pause.pause(wait) => {}
+            ended = scheduler.something_ends() => {
+                if let Err(error) = scheduler.end(ended, inner.now_ms()).await {
+                    // Its claim runs out, and it comes again; whatever it did is not done twice.
+                    log(&ServeEvent::Notice(format!("what has ended cannot be written down: {error}")));
+                }
+            }
         }
     }
+}
+
+/// How far the clock goes back when it was set back and not only corrected, in milliseconds.
+const SET_BACK_MS: i64 = 60_000;
+
+/// How long to wait when the store has failed so many times in a row: from a second to a minute.
+fn after(failures: u32) -> Duration {
+    Duration::from_secs(2_u64.saturating_pow(failures.saturating_sub(1))).min(LOOK_AGAIN)
 }
 
 /// How long to sleep: until the next due time, and never so long that a jumped clock goes unnoticed.
@@ -160,6 +198,13 @@ fn until(next_ms: Option<i64>, now_ms: i64) -> Duration {
 }
 
 impl Inner {
+    /// Counts what waits for its time by the clock as it is now: it may have been set back since.
+    async fn bring_back(&self) -> Result<(), AgentError> {
+        self.bring_back_tasks().await?;
+        self.bring_back_heartbeat().await?;
+        self.bring_back_mail().await
+    }
+
     /// Tells the scheduler, here or in the process that serves this home, that something may be due earlier.
     pub(crate) fn wake_scheduler(&self) {
         self.waker.wake();
@@ -169,6 +214,14 @@ impl Inner {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // SEC-042
+    #[test]
+    fn a_store_that_fails_is_tried_again_later_and_later() {
+        let waits: Vec<u64> = (1..=8).map(|failures| after(failures).as_secs()).collect();
+        assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60, 60]);
+        assert_eq!(after(u32::MAX).as_secs(), 60);
+    }
 
     // LES-102
     #[test]

@@ -4,12 +4,14 @@
 //! - `request`: what somebody asks for, and whether it can be.
 //! - `by_hand`: what people do with tasks.
 //! - `run`: what is done when a task is due.
+//! - `set_back`: what becomes of due times when the clock is set back.
 //! - `words`: times as people say them.
 //! - `zone`: what becomes of tasks when the owner travels.
 
 mod by_hand;
 mod request;
 mod run;
+mod set_back;
 mod words;
 mod zone;
 

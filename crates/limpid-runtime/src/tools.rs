@@ -41,7 +41,7 @@ use serde_json::Value;
 pub(crate) use exec::{Running, running};
 pub(crate) use find_tools::{FIND_TOOLS, FindTools};
 pub(crate) use heartbeat::HEARTBEAT_DECISION;
-pub use limpid_tools::{PathArgument, Tool, ToolContext, ToolText, read_arguments, schema_of};
+pub use limpid_tools::{Passage, PathArgument, Tool, ToolContext, ToolText, read_arguments, schema_of};
 pub use memory_query::MemoryQuery;
 pub(crate) use memory_query::recall;
 pub use memory_store::MemoryStoreTool;

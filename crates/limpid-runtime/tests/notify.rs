@@ -7,10 +7,10 @@ mod kit;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use kit::Bench;
-use limpid_core::{ConversationId, Trust};
+use kit::{Bench, dead_holder};
+use limpid_core::{ConversationId, Message, Role, Trust};
 use limpid_runtime::{Agent, AgentOptions, Change, Clock as _, Environment, Notice, Notifier};
-use limpid_store::{ConversationKind, DeliveryOrigin, NewConversation, NewDelivery};
+use limpid_store::{Acquired, ConversationKind, DeliveryOrigin, NewConversation, NewDelivery, NewMessage, Pushers};
 use limpid_testkit::Browser;
 use limpid_testkit::browser::signed_claims;
 
@@ -49,17 +49,21 @@ async fn report(agent: &Agent, key: &str, text: &str) {
         };
         agent.store().create_conversation(new).await.unwrap();
     }
-    let new = NewDelivery {
-        key: key.to_owned(),
-        conversation: chat,
+    let new = NewDelivery { key: key.to_owned(), ..new_delivery(text) };
+    agent.store().enqueue(new).await.unwrap();
+    agent.deliver_waiting().await.unwrap();
+}
+
+fn new_delivery(text: &str) -> NewDelivery {
+    NewDelivery {
+        key: String::new(),
+        conversation: ConversationId::new("c1"),
         origin: DeliveryOrigin::Heartbeat,
         title: "Disk “A”".to_owned(),
         text: text.to_owned(),
         trust: Trust::Owner,
         now_ms: 1,
-    };
-    agent.store().enqueue(new).await.unwrap();
-    agent.deliver_waiting().await.unwrap();
+    }
 }
 
 // KAI-069 KAI-070
@@ -74,6 +78,7 @@ async fn a_report_is_told_once_in_short_and_a_broken_screen_fails_nothing() {
     report(&agent, "k1", "again").await;
     report(&agent, "k2", "HEARTBEAT_OK").await;
     report(&agent, "k3", "```kai-ui\n{}\n```").await;
+    assert!(agent.store().open_pushes().await.unwrap().rows.is_empty(), "what became of each is written down");
     let shown = good.shown.lock().unwrap().clone();
     let expected = Notice {
         id: "c1".to_owned(),
@@ -106,12 +111,10 @@ async fn while_a_client_is_open_nothing_is_notified() {
     drop(elsewhere);
     // A client whose process died without a word.
     let clients = bench.home.path().join("data/clients");
-    let place = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let names = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
-    std::fs::write(clients.join("x"), format!("{}/{}/999999999/1", place.trim(), names.display())).unwrap();
+    std::fs::write(clients.join("x"), dead_holder()).unwrap();
     report(&agent, "k2", "The disk is fuller.").await;
     let told = screen.shown.lock().unwrap().iter().map(|notice| notice.body.clone()).collect::<Vec<_>>();
-    assert_eq!(told, if place.is_empty() { vec![] } else { vec!["The disk is fuller."] });
+    assert_eq!(told, if dead_holder().is_empty() { vec![] } else { vec!["The disk is fuller."] });
 }
 
 // KAI-068 KAI-070
@@ -216,4 +219,43 @@ async fn a_browser_that_unsubscribed_is_forgotten_and_one_that_cannot_be_reached
     assert_eq!((by.as_str(), reason), ("web push", format!("{gone}; {unwilling}")));
     assert_eq!(agent.push_browsers().unwrap(), [second]);
     assert_eq!(agent.unread().await.unwrap().rows.len(), 1, "the report is in its conversation all the same");
+}
+
+// SEC-040 SEC-041
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_a_dead_process_was_telling_is_of_unknown_outcome_and_not_told_again() {
+    let bench = Bench::new(HELLO).await;
+    let screen = Arc::new(Screen::default());
+    let notifiers: Vec<Arc<dyn Notifier>> = vec![Arc::clone(&screen) as _];
+    let agent = Agent::open(AgentOptions { notifiers, ..bench.options() }).unwrap();
+    report(&agent, "k1", "HEARTBEAT_OK").await;
+    let (store, chat) = (agent.store(), ConversationId::new("c1"));
+    for (key, holder) in [("k2", dead_holder()), ("k3", "elsewhere/pid:[1]/1/1".to_owned())] {
+        let new = NewDelivery { key: key.to_owned(), title: key.to_owned(), ..new_delivery("Full.") };
+        store.enqueue(new).await.unwrap();
+        let pending = store.pending_deliveries(None).await.unwrap().rows;
+        let Acquired::Lease(lease) = store.acquire(&chat, "test", agent.now_ms(), 1).await.unwrap() else {
+            panic!("busy")
+        };
+        let said = [(Role::User, "[heartbeat]"), (Role::Assistant, "Full.")];
+        let said = said.map(|(role, text)| NewMessage::new(Message::new(role, text)));
+        let pushers = Pushers { names: vec!["screen".to_owned()], holder };
+        assert!(store.deliver(&lease, pending[0].id, said.to_vec(), pushers, 2).await.unwrap());
+        store.release(&chat, lease.fence).await.unwrap();
+    }
+    let mut bus = agent.subscribe();
+    for _ in 0..2 {
+        agent.serve_once(|_| {}).await.unwrap();
+    }
+    let mut failures = Vec::new();
+    while let Ok(event) = bus.try_recv() {
+        if let Change::NotificationFailed { by, reason } = event.change {
+            failures.push(format!("{by}: {reason}"));
+        }
+    }
+    assert_eq!(failures, ["screen: outcome unknown: the program stopped while it told of “k2”"]);
+    assert!(screen.shown.lock().unwrap().is_empty());
+    let open = store.open_pushes().await.unwrap().rows;
+    assert_eq!(open.iter().map(|push| push.title.as_str()).collect::<Vec<_>>(), ["k3"], "its process may live");
 }

@@ -64,6 +64,7 @@ macro_rules! contract_suite {
             deliveries {
                 a_key_is_delivered_once_ever
                 what_was_delivered_is_unread_until_it_is_read
+                a_push_is_known_until_its_end
                 what_has_nothing_to_say_leaves_no_trace
                 a_dead_target_and_a_stale_lease_are_refused
             }

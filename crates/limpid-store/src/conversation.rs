@@ -55,6 +55,9 @@ pub trait Conversations: Send + Sync {
     /// Accepted messages that no turn has taken yet, oldest first.
     async fn waiting(&self, id: &ConversationId) -> Result<Listed<Inbound>, StoreError>;
 
+    /// The conversations that people read in which accepted messages wait for a turn.
+    async fn conversations_that_wait(&self) -> Result<Vec<ConversationId>, StoreError>;
+
     /// Takes the right to write to a conversation until `now_ms + ttl_ms` (ARC-010). A lease that has run out may be
     /// taken by anyone; a live one by nobody, its holder included.
     ///

@@ -21,7 +21,8 @@ pub trait Deliveries: Send + Sync {
     async fn pending_deliveries(&self, conversation: Option<&ConversationId>) -> Result<Listed<Delivery>, StoreError>;
 
     /// Puts a pending message into its conversation as a turn of its own, unread, in one transaction; without messages
-    /// it had nothing to say and is only settled. False: it was settled before.
+    /// it had nothing to say and is only settled. False: it was settled before. Who else is to tell it is written down
+    /// with it, so that nobody tells it twice and none is forgotten (SEC-041).
     ///
     /// # Errors
     /// [`StoreError::StaleFence`] when the lease is somebody else's; [`StoreError::Invalid`] when it belongs to another
@@ -31,8 +32,22 @@ pub trait Deliveries: Send + Sync {
         lease: &Lease,
         id: DeliveryId,
         messages: Vec<NewMessage>,
+        pushers: Pushers,
         now_ms: i64,
     ) -> Result<bool, StoreError>;
+
+    /// Writes down what became of a push; `detail` says why it failed. False: that was known before.
+    async fn end_push(
+        &self,
+        id: DeliveryId,
+        by: &str,
+        outcome: PushOutcome,
+        detail: &str,
+        now_ms: i64,
+    ) -> Result<bool, StoreError>;
+
+    /// Pushes of which nothing is known yet, oldest first.
+    async fn open_pushes(&self) -> Result<Listed<Push>, StoreError>;
 
     /// What was delivered and nobody has read, oldest first.
     async fn unread_deliveries(&self) -> Result<Listed<Delivery>, StoreError>;
@@ -42,6 +57,50 @@ pub trait Deliveries: Send + Sync {
 
     /// The newest deliveries, newest first.
     async fn deliveries(&self, limit: u32) -> Result<Listed<Delivery>, StoreError>;
+}
+
+/// Who tells a delivery elsewhere than in its conversation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pushers {
+    /// What they are called; nobody: it is told nowhere else.
+    pub names: Vec<String>,
+    /// The process that they are in.
+    pub holder: String,
+}
+
+/// A push of which nothing is known yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Push {
+    /// The delivery that it tells.
+    pub delivery: DeliveryId,
+    /// What that is about.
+    pub title: String,
+    /// Who tells it.
+    pub by: String,
+    /// The process that they are in.
+    pub holder: String,
+}
+
+/// What became of a push.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PushOutcome {
+    /// It was taken.
+    Told,
+    /// It was not.
+    Failed,
+    /// Nobody knows.
+    Unknown,
+}
+
+impl PushOutcome {
+    /// The outcome's name, as it is stored.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Told => "told",
+            Self::Failed => "failed",
+            Self::Unknown => "unknown",
+        }
+    }
 }
 
 /// The number of a delivery.

@@ -37,6 +37,12 @@ pub trait Drafts: Send + Sync {
     /// stands, so that of two who approve one draft only one carries it out.
     async fn move_draft(&self, id: DraftId, next: DraftState, detail: &str, now_ms: i64) -> Result<Draft, StoreError>;
 
+    /// Says more of a draft where it stands.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when there is none.
+    async fn annotate_draft(&self, id: DraftId, detail: &str, now_ms: i64) -> Result<Draft, StoreError>;
+
     /// What happened to a draft, oldest first.
     async fn draft_events(&self, id: DraftId) -> Result<Listed<DraftEvent>, StoreError>;
 

@@ -24,6 +24,7 @@ mod open;
 mod promotions;
 mod provenance;
 mod prune;
+mod pushes;
 mod readers;
 mod recall;
 mod requests;

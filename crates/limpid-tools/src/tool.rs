@@ -1,5 +1,7 @@
 //! The interface of a tool.
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -69,6 +71,11 @@ pub trait Tool: Send + Sync {
         None
     }
 
+    /// Whether it writes down itself when its effect leaves for outside ([`Passage`]); until then nothing has happened.
+    fn marks_passage(&self) -> bool {
+        false
+    }
+
     /// Characters of a result that the model gets to read, when that is not the usual number.
     fn result_chars(&self) -> Option<usize> {
         None
@@ -81,6 +88,19 @@ pub trait Tool: Send + Sync {
 
     /// Does it. The error is read by the model: what was wrong and what to do.
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String>;
+}
+
+/// Where a call writes down how far its effect has come, so that a crash leaves unknown no more than it must (SEC-041).
+#[async_trait]
+pub trait Passage: fmt::Debug + Send + Sync {
+    /// The effect leaves: from here on nobody knows whether it came about, until [`Passage::arrived`].
+    ///
+    /// # Errors
+    /// When that cannot be written down; then it must not leave.
+    async fn leaves(&self) -> Result<(), String>;
+
+    /// It came about; `what` says what that was.
+    async fn arrived(&self, what: &str);
 }
 
 /// A path that a call names.
@@ -132,12 +152,32 @@ pub struct ToolContext {
     pub read_only: bool,
     /// Whether the owner has said yes to this very call.
     pub approved: bool,
+    /// Where it writes down how far its effect has come; absent: whoever called it has done so before.
+    pub passage: Option<Arc<dyn Passage>>,
 }
 
 impl ToolContext {
     /// The time, in milliseconds since 1970.
     pub fn now_ms(&self) -> i64 {
         self.now.as_millisecond()
+    }
+
+    /// Writes down that the effect of the call leaves for outside.
+    ///
+    /// # Errors
+    /// When that cannot be written down; then it must not leave.
+    pub async fn leaves(&self) -> Result<(), String> {
+        match &self.passage {
+            Some(passage) => passage.leaves().await,
+            None => Ok(()),
+        }
+    }
+
+    /// Writes down that the effect came about.
+    pub async fn arrived(&self, what: &str) {
+        if let Some(passage) = &self.passage {
+            passage.arrived(what).await;
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use kit::World;
 use limpid_core::{ConversationId, Message, Role, Trust};
 use limpid_store::{
     Acquired, ConversationKind, Conversations as _, Deliveries as _, DeliveryOrigin, NewConversation, NewDelivery,
-    NewMessage, SqliteOptions, SqliteStore,
+    NewMessage, Pushers, SqliteOptions, SqliteStore,
 };
 
 /// A report in a home that nobody has opened since.
@@ -41,7 +41,7 @@ async fn deliver(world: &World, key: &str, text: &str) {
     let said = [(Role::User, DeliveryOrigin::Heartbeat.marker()), (Role::Assistant, text)];
     let said = said.map(|(role, text)| NewMessage::new(Message::new(role, text)));
     let messages = said.into_iter().map(|said| NewMessage { typed: typed(&said), ..said }).collect();
-    assert!(store.deliver(&lease, pending[0].id, messages, 2).await.unwrap());
+    assert!(store.deliver(&lease, pending[0].id, messages, Pushers::default(), 2).await.unwrap());
     store.release(&id, lease.fence).await.unwrap();
 }
 

@@ -26,14 +26,26 @@ pub trait Mailbox: Send + Sync {
     /// Finds messages of the folder, newest first.
     async fn search(&self, account: &Account, query: &MailQuery) -> Result<Vec<MailHead>, MailError>;
 
-    /// Sends a letter, once, and copies it to the folder of sent mail.
-    ///
-    /// # Errors
-    /// [`MailError::Unknown`] when nobody knows whether it was sent; every other error means that it was not.
-    async fn send(&self, account: &Account, letter: &Letter) -> Result<Sent, MailError>;
+    /// Logs in where the account's mail is sent, and names everybody who gets a letter. Nothing of it has left yet:
+    /// whoever drops what this gives back has sent nothing.
+    async fn offer(&self, account: &Account, letter: &Letter) -> Result<Box<dyn Offered>, MailError>;
+
+    /// Copies a letter that was sent to the folder of sent mail; says which one that is. None when the server does so by
+    /// itself.
+    async fn keep_copy(&self, account: &Account, letter: &Letter) -> Result<Option<String>, MailError>;
 
     /// Logs in where mail is read and where it is sent, and leaves again.
     async fn test(&self, account: &Account) -> Result<(), MailError>;
+}
+
+/// A letter that a server is ready to take.
+#[async_trait]
+pub trait Offered: Send {
+    /// Hands it over, once.
+    ///
+    /// # Errors
+    /// [`MailError::Unknown`] when nobody knows whether it was sent; every other error means that it was not.
+    async fn hand_over(self: Box<Self>) -> Result<(), MailError>;
 }
 
 /// What a poll brought.
@@ -88,13 +100,6 @@ pub struct MailQuery {
     pub limit: usize,
 }
 
-/// A letter that was sent.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sent {
-    /// The folder that has a copy of it, or why there is none.
-    pub copy: Result<String, String>,
-}
-
 /// The accounts' own servers, by IMAP and SMTP.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MailServers;
@@ -135,20 +140,23 @@ impl Mailbox for MailServers {
         .await
     }
 
-    async fn send(&self, account: &Account, letter: &Letter) -> Result<Sent, MailError> {
+    async fn offer(&self, account: &Account, letter: &Letter) -> Result<Box<dyn Offered>, MailError> {
         let (envelope, bytes) = letter.form(account)?;
-        smtp::send(account, &envelope, &bytes).await?;
+        Ok(Box::new(smtp::offer(account, &envelope, bytes).await?))
+    }
+
+    async fn keep_copy(&self, account: &Account, letter: &Letter) -> Result<Option<String>, MailError> {
         if !account.copies {
-            return Ok(Sent { copy: Err("the server keeps copies by itself".to_owned()) });
+            return Ok(None);
         }
-        let copy = in_time(account, async {
+        let (_, bytes) = letter.form(account)?;
+        in_time(account, async {
             let mut imap = Imap::open(account).await?;
             let folder = imap.keep_sent(&bytes).await?;
             imap.leave().await;
-            Ok(folder)
-        });
-        let copy = copy.await;
-        Ok(Sent { copy: copy.map_err(|error| error.to_string()) })
+            Ok(Some(folder))
+        })
+        .await
     }
 
     async fn test(&self, account: &Account) -> Result<(), MailError> {

@@ -1,36 +1,74 @@
 //! Sending by SMTP, one connection a letter, never a second try: a letter whose fate is unknown is not sent again
-//! (SEC-040).
+//! (SEC-040). All that comes before the letter itself is done first, so that little can be unknown (SEC-041).
 
-use std::fmt;
+use std::fmt::Display;
 
+use async_trait::async_trait;
 use lettre::address::Envelope;
 use lettre::transport::smtp::authentication::{Credentials, Mechanism};
 use lettre::transport::smtp::client::AsyncSmtpConnection;
-use lettre::transport::smtp::extension::ClientId;
+use lettre::transport::smtp::commands::{Data, Mail, Rcpt};
+use lettre::transport::smtp::extension::{ClientId, Extension, MailParameter};
 
 use super::login::{self, Credential};
+use super::mailbox::Offered;
 use super::tls::{self, causes};
 use super::{Account, MailError, Security, Server};
 
-/// Sends a letter.
-pub(super) async fn send(account: &Account, envelope: &Envelope, letter: &[u8]) -> Result<(), MailError> {
+/// A letter that the server waits for, on a connection of its own.
+pub(super) struct Offer {
+    connection: AsyncSmtpConnection,
+    letter: Vec<u8>,
+    server: Server,
+}
+
+/// Logs in and says who sends a letter and who gets it.
+pub(super) async fn offer(account: &Account, envelope: &Envelope, letter: Vec<u8>) -> Result<Offer, MailError> {
     let server = &account.smtp;
     let mut connection = open(account).await?;
-    let sending = tokio::time::timeout(tls::WHOLE, connection.send(envelope, letter)).await;
-    let unknown = |why: &dyn fmt::Display| MailError::Unknown { server: server.to_string(), why: why.to_string() };
-    match sending {
-        Ok(Ok(_)) => {
-            // The server has taken it, whatever becomes of the goodbye.
-            let _ = tokio::time::timeout(tls::CONNECT, connection.quit()).await;
-            Ok(())
+    let said = tokio::time::timeout(tls::WHOLE, announce(&mut connection, envelope)).await;
+    let silent = |_| tls::unreachable(server, "no answer in a minute");
+    said.map_err(silent)?.map_err(|why| MailError::Server { server: server.to_string(), why })?;
+    Ok(Offer { connection, letter, server: server.clone() })
+}
+
+#[async_trait]
+impl Offered for Offer {
+    async fn hand_over(mut self: Box<Self>) -> Result<(), MailError> {
+        let Self { connection, letter, server } = &mut *self;
+        let unknown = |why: &dyn Display| MailError::Unknown { server: server.to_string(), why: why.to_string() };
+        match tokio::time::timeout(tls::WHOLE, connection.message(letter)).await {
+            Ok(Ok(_)) => {
+                // The server has taken it, whatever becomes of the goodbye.
+                let _ = tokio::time::timeout(tls::CONNECT, connection.quit()).await;
+                Ok(())
+            }
+            // An answer that says no is known; silence is not.
+            Ok(Err(error)) if error.is_permanent() || error.is_transient() => {
+                Err(MailError::Server { server: server.to_string(), why: not_taken(&causes(&error)) })
+            }
+            Ok(Err(error)) => Err(unknown(&causes(&error))),
+            Err(_) => Err(unknown(&"no answer in a minute")),
         }
-        // An answer that says no is known, and so is a letter that this side would not send; silence is not.
-        Ok(Err(error)) if error.is_permanent() || error.is_transient() || error.is_client() => {
-            Err(refused(server, &error))
-        }
-        Ok(Err(error)) => Err(unknown(&causes(&error))),
-        Err(_) => Err(unknown(&"no answer in a minute")),
     }
+}
+
+/// Says everything that comes before a letter. Letters are ASCII; addresses need not be.
+async fn announce(connection: &mut AsyncSmtpConnection, envelope: &Envelope) -> Result<(), String> {
+    let mut options = Vec::new();
+    let mut all = envelope.from().into_iter().chain(envelope.to());
+    if all.any(|address| !address.to_string().is_ascii()) {
+        if !connection.server_info().supports_feature(Extension::SmtpUtfEight) {
+            return Err(not_taken(&"the server takes no addresses with other letters than those of ASCII"));
+        }
+        options.push(MailParameter::SmtpUtfEight);
+    }
+    let failed = |error| not_taken(&causes(&error));
+    connection.command(Mail::new(envelope.from().cloned(), options)).await.map_err(failed)?;
+    for to in envelope.to() {
+        connection.command(Rcpt::new(to.clone(), Vec::new())).await.map_err(failed)?;
+    }
+    connection.command(Data).await.map(drop).map_err(failed)
 }
 
 /// Logs in and leaves again.
@@ -92,6 +130,6 @@ async fn connect(
     Ok(connection)
 }
 
-fn refused(server: &Server, error: &lettre::transport::smtp::Error) -> MailError {
-    MailError::Server { server: server.to_string(), why: format!("the letter was not taken: {}", causes(error)) }
+fn not_taken(why: &dyn Display) -> String {
+    format!("the letter was not taken: {why}")
 }

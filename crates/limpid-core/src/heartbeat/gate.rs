@@ -177,12 +177,17 @@ pub fn gate(settings: &Settings, state: &State, moment: &Moment) -> Gate {
     if let Some(pause) = pause {
         return Gate::Wait(Why::Paused(pause), Some(now_ms + MINUTE_MS));
     }
-    if let Some(until) = backs_off_until(state).filter(|until| *until > now_ms) {
+    if let Some(until) = backs_off_until(state, now_ms).filter(|until| *until > now_ms) {
         return Gate::Wait(Why::BackOff, Some(until));
     }
     let interval = i64::from(settings.interval_minutes) * MINUTE_MS;
-    // A clock that was set back must not silence it until the old time comes again.
-    let since = state.succeeded_ms.or(state.switched_on_ms).unwrap_or(now_ms).min(now_ms);
+    // After a clock that was set back, what lies ahead is nothing to count from: it must not be silent until the old time
+    // comes again.
+    let since = match state.succeeded_ms.or(state.switched_on_ms) {
+        Some(since) if since > now_ms => now_ms - interval,
+        Some(since) => since,
+        None => now_ms,
+    };
     if since + interval > now_ms {
         return Gate::Wait(Why::Interval, Some(since + interval));
     }
@@ -204,9 +209,10 @@ fn silence(state: &State, moment: &Moment) -> Option<Pause> {
 }
 
 /// After k failures in a row the next try waits 60 s · 2^(k-1), an hour at most (KAI-059).
-fn backs_off_until(state: &State) -> Option<i64> {
+fn backs_off_until(state: &State, now_ms: i64) -> Option<i64> {
     let doubled = state.failures.checked_sub(1)?.min(6);
-    Some(state.attempted_ms? + (MINUTE_MS << doubled).min(HOUR_MS))
+    let attempted_ms = state.attempted_ms.filter(|attempted_ms| *attempted_ms <= now_ms)?;
+    Some(attempted_ms + (MINUTE_MS << doubled).min(HOUR_MS))
 }
 
 #[cfg(test)]
@@ -262,8 +268,17 @@ mod tests {
         let after = state().succeeded(ON + 600 * MINUTE_MS);
         assert_eq!(usual(&state(), &minute(600)), Gate::Run);
         assert_eq!(usual(&after, &minute(601)), wait(Why::Interval, 630));
-        // The clock was set back by a day.
-        assert_eq!(usual(&after, &minute(-840)), wait(Why::Interval, -810));
+    }
+
+    // SEC-042
+    #[test]
+    fn a_clock_that_was_set_back_silences_nothing() {
+        let after = state().succeeded(ON + 600 * MINUTE_MS);
+        assert_eq!(usual(&after, &minute(-840)), Gate::Run);
+        let once_more = after.clone().succeeded(minute(-840).now_ms);
+        assert_eq!(usual(&once_more, &minute(-839)), wait(Why::Interval, -810));
+        let failed = after.failed(FailureClass::Server, minute(601).now_ms);
+        assert_eq!(usual(&failed, &minute(-840)), Gate::Run);
     }
 
     // KAI-059 KAI-123

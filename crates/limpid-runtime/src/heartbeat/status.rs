@@ -8,6 +8,8 @@ use super::settings::of_row;
 use crate::agent::{Agent, Inner};
 use crate::error::AgentError;
 
+const HOUR_MS: i64 = 3_600_000;
+
 /// How the heartbeat stands, read from what the scheduler goes by (LES-045).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeartbeatStatus {
@@ -65,7 +67,8 @@ impl Inner {
     /// When something can be due next; none when something must be set first.
     pub(super) async fn next_beat(&self) -> Result<Option<i64>, AgentError> {
         let row = self.store.heartbeat().await?;
-        let waits = row.waits.as_ref().and_then(|(_, until)| *until);
+        // A time that was counted before the clock was set back is none to wait for.
+        let waits = row.waits.as_ref().and_then(|(_, until)| *until).filter(|until| *until < self.now_ms() + HOUR_MS);
         Ok(match self.heartbeat_gate(&row).await?.0 {
             Gate::Wait(_, until) => until,
             Gate::Run => Some(waits.unwrap_or_default().max(self.now_ms() + AGAIN_MS)),

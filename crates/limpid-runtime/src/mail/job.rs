@@ -44,8 +44,21 @@ impl Inner {
         let rows = self.store.mail_accounts().await?.rows;
         for address in self.mail.addresses() {
             let last = rows.iter().find(|row| row.address == address).and_then(|row| row.attempted_ms);
-            let due_ms = last.map_or_else(|| self.now_ms(), |last| last.saturating_add(every_ms));
+            // A clock that was set back must not keep mail away until the old time comes again.
+            let due_ms = last.map_or_else(|| self.now_ms(), |last| last.min(self.now_ms()).saturating_add(every_ms));
             self.store.set_timer(KIND, &address, due_ms).await?;
+        }
+        Ok(())
+    }
+
+    /// Has no account wait longer than the time between two looks: the clock may have been set back since.
+    pub(crate) async fn bring_back_mail(&self) -> Result<(), AgentError> {
+        let Some(latest_ms) = self.poll_ms().map(|every_ms| self.now_ms().saturating_add(every_ms)) else {
+            return Ok(());
+        };
+        let timers = self.store.timers().await?.rows;
+        for timer in timers.into_iter().filter(|timer| timer.kind == KIND && timer.due_ms > latest_ms) {
+            self.store.set_timer(KIND, &timer.name, latest_ms).await?;
         }
         Ok(())
     }
@@ -76,7 +89,7 @@ mod tests {
     use std::time::Duration;
 
     use limpid_channels::mail::{
-        Account, Letter, Mail, MailError, MailHead, MailId, MailQuery, Mailbox, News, Poll, Sent,
+        Account, Letter, Mail, MailError, MailHead, MailId, MailQuery, Mailbox, News, Offered, Poll,
     };
     use limpid_core::mail::Mark;
 
@@ -107,8 +120,12 @@ mod tests {
             Ok(Vec::new())
         }
 
-        async fn send(&self, _: &Account, _: &Letter) -> Result<Sent, MailError> {
+        async fn offer(&self, _: &Account, _: &Letter) -> Result<Box<dyn Offered>, MailError> {
             Err(MailError::Invalid("down".to_owned()))
+        }
+
+        async fn keep_copy(&self, _: &Account, _: &Letter) -> Result<Option<String>, MailError> {
+            Ok(None)
         }
 
         async fn test(&self, _: &Account) -> Result<(), MailError> {

@@ -76,7 +76,7 @@ mod tests {
     use futures_util::FutureExt as _;
     use futures_util::future::BoxFuture;
     use limpid_channels::mail::{
-        Account, Letter, Mail, MailError, MailHead, MailId, MailQuery, Mailbox, Poll, Secret, Sent,
+        Account, Letter, Mail, MailError, MailHead, MailId, MailQuery, Mailbox, Offered, Poll, Secret,
     };
     use limpid_core::mail::Mark;
     use limpid_model::chain::Pause;
@@ -124,8 +124,12 @@ mod tests {
             Ok(Vec::new())
         }
 
-        async fn send(&self, _: &Account, _: &Letter) -> Result<Sent, MailError> {
+        async fn offer(&self, _: &Account, _: &Letter) -> Result<Box<dyn Offered>, MailError> {
             Err(MailError::Invalid("nothing is sent here".to_owned()))
+        }
+
+        async fn keep_copy(&self, _: &Account, _: &Letter) -> Result<Option<String>, MailError> {
+            Ok(None)
         }
 
         async fn test(&self, _: &Account) -> Result<(), MailError> {

@@ -49,7 +49,9 @@ impl Job for TaskJob {
             return Err(AgentError::Invalid("[scheduling] enabled is false in limpid.toml, so it waits".to_owned()));
         }
         let run = inner.store.begin_task_run(id, slot_ms, inner.now_ms()).await?;
-        if run.end.is_none() {
+        if run.end.is_some() {
+            inner.pass_over(task).await?;
+        } else {
             inner.run_one(&task, run).await?;
             inner.deliver_pending().await?;
         }

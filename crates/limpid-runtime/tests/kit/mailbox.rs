@@ -1,11 +1,11 @@
 //! Mail accounts without servers.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use limpid_channels::mail::{
-    Account, Letter, Login, Mail, MailError, MailHead, MailId, MailQuery, Mailbox, News, Poll, Secret, Sent, message,
+    Account, Letter, Login, Mail, MailError, MailHead, MailId, MailQuery, Mailbox, News, Offered, Poll, Secret, message,
 };
 use limpid_core::mail::{Folder, Mark, Plan, plan};
 
@@ -14,7 +14,7 @@ pub struct FakeMailbox {
     pub validity: Mutex<u32>,
     /// Texts of messages by their UIDs.
     pub messages: Mutex<Vec<(u32, String)>>,
-    pub letters: Mutex<Vec<Letter>>,
+    pub letters: Arc<Mutex<Vec<Letter>>>,
     /// Why every call fails, when it does.
     pub broken: Mutex<Option<String>>,
     /// Access tokens that somebody logged in with.
@@ -28,7 +28,7 @@ impl FakeMailbox {
         Self {
             validity: Mutex::new(7),
             messages: Mutex::default(),
-            letters: Mutex::default(),
+            letters: Arc::default(),
             broken: Mutex::default(),
             tokens: Mutex::default(),
             refused: Mutex::default(),
@@ -55,6 +55,20 @@ impl FakeMailbox {
         let messages = self.messages.lock().unwrap();
         let (_, text) = messages.iter().find(|(found, _)| *found == uid)?;
         Some(message::read(MailId { validity, uid }, text.as_bytes(), Some(1_774_699_200_000)))
+    }
+}
+
+/// A letter that the folder's server would take.
+struct FakeOffer {
+    letters: Arc<Mutex<Vec<Letter>>>,
+    letter: Letter,
+}
+
+#[async_trait]
+impl Offered for FakeOffer {
+    async fn hand_over(self: Box<Self>) -> Result<(), MailError> {
+        self.letters.lock().unwrap().push(self.letter);
+        Ok(())
     }
 }
 
@@ -93,10 +107,14 @@ impl Mailbox for FakeMailbox {
         Ok(uids.into_iter().rev().filter_map(|uid| Some(self.mail(uid)?.head)).filter(fits).take(query.limit).collect())
     }
 
-    async fn send(&self, account: &Account, letter: &Letter) -> Result<Sent, MailError> {
+    async fn offer(&self, account: &Account, letter: &Letter) -> Result<Box<dyn Offered>, MailError> {
         self.fails(account)?;
-        self.letters.lock().unwrap().push(letter.clone());
-        Ok(Sent { copy: Ok("Sent".to_owned()) })
+        Ok(Box::new(FakeOffer { letters: Arc::clone(&self.letters), letter: letter.clone() }))
+    }
+
+    async fn keep_copy(&self, account: &Account, _: &Letter) -> Result<Option<String>, MailError> {
+        self.fails(account)?;
+        Ok(Some("Sent".to_owned()))
     }
 
     async fn test(&self, account: &Account) -> Result<(), MailError> {

@@ -171,6 +171,8 @@ pub async fn an_accepted_message_waits_until_a_turn_takes_it(bench: &Bench) {
     let waiting = store.waiting(&conversation_id("c")).await.unwrap().rows;
     assert_eq!(waiting[0], accepted.inbound);
     assert_eq!((waiting.len(), waiting[0].text.as_str()), (2, ODD));
+    assert_eq!(store.conversations_that_wait().await.unwrap(), [conversation_id("c")]);
+    assert_eq!(bench.other.conversations_that_wait().await.unwrap(), []);
     let lease = lease(store, "c", 0).await;
     let id = accepted.inbound.id;
     let turn = begin(store, &lease, "t", &[id]).await;

@@ -93,6 +93,20 @@ impl Conversations for SqliteStore {
         .await
     }
 
+    async fn conversations_that_wait(&self) -> Result<Vec<ConversationId>, StoreError> {
+        self.read(move |tx| {
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT DISTINCT inbound.conversation FROM inbound
+                 JOIN conversation ON conversation.owner = inbound.owner AND conversation.id = inbound.conversation
+                 WHERE inbound.owner = :owner AND inbound.turn IS NULL AND conversation.kind <> :run",
+            )?;
+            let params = named_params! { ":owner": tx.owner, ":run": ConversationKind::Run.as_str() };
+            let ids = statement.query_map(params, |row| row.get::<_, String>(0))?;
+            Ok(ids.map(|id| id.map(ConversationId::new)).collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
     async fn acquire(
         &self,
         id: &ConversationId,

@@ -7,9 +7,10 @@ use rusqlite::{Row, named_params};
 use super::conversations::missing;
 use super::failure::{Outcome, is_orphan};
 use super::row::{self, Read, get, parsed, word};
-use super::{SqliteStore, Tx, leases, messages};
+use super::{SqliteStore, Tx, leases, messages, pushes};
 use crate::{
-    Deliveries, Delivery, DeliveryId, DeliveryOrigin, Lease, Listed, NewDelivery, NewMessage, StoreError, TurnOutcome,
+    Deliveries, Delivery, DeliveryId, DeliveryOrigin, Lease, Listed, NewDelivery, NewMessage, Push, PushOutcome,
+    Pushers, StoreError, TurnOutcome,
 };
 
 /// The path of a turn that is a delivery.
@@ -40,10 +41,34 @@ impl Deliveries for SqliteStore {
         lease: &Lease,
         id: DeliveryId,
         messages: Vec<NewMessage>,
+        pushers: Pushers,
         now_ms: i64,
     ) -> Result<bool, StoreError> {
         let lease = lease.clone();
-        self.write(move |tx| deliver(tx, &lease, id, &messages, now_ms)).await
+        self.write(move |tx| {
+            let delivered = deliver(tx, &lease, id, &messages, now_ms)?;
+            if delivered {
+                pushes::begin(tx, id, &pushers, now_ms)?;
+            }
+            Ok(delivered)
+        })
+        .await
+    }
+
+    async fn end_push(
+        &self,
+        id: DeliveryId,
+        by: &str,
+        outcome: PushOutcome,
+        detail: &str,
+        now_ms: i64,
+    ) -> Result<bool, StoreError> {
+        let (by, detail) = (by.to_owned(), detail.to_owned());
+        self.write(move |tx| pushes::end(tx, id, &by, (outcome, &detail), now_ms)).await
+    }
+
+    async fn open_pushes(&self) -> Result<Listed<Push>, StoreError> {
+        self.read(pushes::open).await
     }
 
     async fn unread_deliveries(&self) -> Result<Listed<Delivery>, StoreError> {

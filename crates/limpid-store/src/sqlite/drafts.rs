@@ -59,6 +59,15 @@ impl Drafts for SqliteStore {
         self.write(move |tx| advance(tx, id, next, &detail, now_ms)).await
     }
 
+    async fn annotate_draft(&self, id: DraftId, detail: &str, now_ms: i64) -> Result<Draft, StoreError> {
+        let detail = detail.to_owned();
+        self.write(move |tx| {
+            step(tx, id, found(tx, id)?.state, &detail, now_ms)?;
+            found(tx, id)
+        })
+        .await
+    }
+
     async fn draft_events(&self, id: DraftId) -> Result<Listed<DraftEvent>, StoreError> {
         self.read(move |tx| {
             let mut statement = tx

@@ -34,6 +34,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0016_tasks.sql"),
     include_str!("../../migrations/0017_memory_words.sql"),
     include_str!("../../migrations/0018_file_versions.sql"),
+    include_str!("../../migrations/0019_pushes.sql"),
 ];
 
 /// A file and how long to wait for it.

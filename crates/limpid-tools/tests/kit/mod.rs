@@ -92,5 +92,6 @@ pub fn context(trust: Trust) -> ToolContext {
         tier: Tier::ALL[2],
         read_only: false,
         approved: false,
+        passage: None,
     }
 }

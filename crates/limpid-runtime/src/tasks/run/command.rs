@@ -50,6 +50,7 @@ impl Inner {
             tier: Tier::ALL[2],
             read_only: false,
             approved: false,
+            passage: None,
         };
         let did = match tokio::time::timeout(planned.timeout, tools.run(context, *permit)).await {
             Ok(ToolOutcome::Done { text, trust, .. }) => Did::said(self.redactor.clean(text), trust),

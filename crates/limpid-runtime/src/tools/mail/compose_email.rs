@@ -71,6 +71,10 @@ impl Tool for ComposeEmail {
         self.desk.address(arguments["account"].as_str()).into_iter().collect()
     }
 
+    fn marks_passage(&self) -> bool {
+        true
+    }
+
     fn timeout(&self) -> Option<Duration> {
         Some(TIME)
     }
@@ -87,7 +91,7 @@ impl Tool for ComposeEmail {
             at: context.now,
             answers: None,
         };
-        send(&self.desk, &account, &letter).await
+        send(&self.desk, context, &account, &letter).await
     }
 }
 
@@ -103,17 +107,26 @@ pub(super) fn answered(mail: &limpid_channels::mail::Mail) -> Answered {
 }
 
 /// Sends a letter and says what became of it.
-pub(super) async fn send(desk: &MailDesk, account: &Account, letter: &Letter) -> Result<ToolText, String> {
+pub(super) async fn send(
+    desk: &MailDesk,
+    context: &ToolContext,
+    account: &Account,
+    letter: &Letter,
+) -> Result<ToolText, String> {
+    let failed = |error: MailError| {
+        let what = if matches!(error, MailError::Unknown { .. }) { "outcome unknown" } else { "not sent" };
+        desk.redactor.clean(format!("{what}: {error}"))
+    };
+    let offered = desk.mailbox.offer(account, letter).await.map_err(failed)?;
+    context.leaves().await.map_err(|error| format!("not sent: {error}"))?;
+    offered.hand_over().await.map_err(failed)?;
     let to = letter.to.iter().chain(&letter.cc).map(String::as_str).collect::<Vec<_>>().join(", ");
-    match desk.mailbox.send(account, letter).await {
-        Ok(sent) => {
-            let copy = match sent.copy {
-                Ok(folder) => format!("a copy is in {folder}"),
-                Err(why) => format!("no copy was kept: {why}"),
-            };
-            Ok(ToolText::own(desk.redactor.clean(format!("sent from {} to {to}; {copy}", account.address))))
-        }
-        Err(error @ MailError::Unknown { .. }) => Err(desk.redactor.clean(format!("outcome unknown: {error}"))),
-        Err(error) => Err(desk.redactor.clean(format!("not sent: {error}"))),
-    }
+    let sent = format!("sent from {} to {to}", account.address);
+    context.arrived(&sent).await;
+    let copy = match desk.mailbox.keep_copy(account, letter).await {
+        Ok(Some(folder)) => format!("a copy is in {folder}"),
+        Ok(None) => "no copy was kept: the server keeps copies by itself".to_owned(),
+        Err(why) => format!("no copy was kept: {why}"),
+    };
+    Ok(ToolText::own(desk.redactor.clean(format!("{sent}; {copy}"))))
 }

@@ -69,6 +69,10 @@ impl Tool for ReplyEmail {
         self.desk.address(arguments["account"].as_str()).into_iter().collect()
     }
 
+    fn marks_passage(&self) -> bool {
+        true
+    }
+
     fn timeout(&self) -> Option<Duration> {
         Some(TIME)
     }
@@ -90,7 +94,7 @@ impl Tool for ReplyEmail {
             at: context.now,
             answers: Some(answered(&mail)),
         };
-        send(&self.desk, &account, &letter).await
+        send(&self.desk, context, &account, &letter).await
     }
 }
 
