@@ -52,6 +52,11 @@ enum Task {
 }
 
 fn main() -> ExitCode {
+    // The process that `measure kills` kills runs commands, in a sandbox or beside it, by this program.
+    #[cfg(target_os = "linux")]
+    if let Some(code) = limpid_runtime::sandbox::main(std::env::args_os()) {
+        return ExitCode::from(code);
+    }
     let outcome = match Cli::parse().task {
         Task::Spec { missing } => spec::run(&root(), missing),
         Task::Docs { check } => docs::run(&root(), check),

@@ -7,6 +7,8 @@ mod agents;
 mod bench;
 mod build;
 mod first;
+mod growth;
+mod idle;
 mod idle_day;
 pub(crate) mod kills;
 mod local;
@@ -16,6 +18,7 @@ mod prefix;
 mod program;
 mod recall;
 mod render;
+mod resident;
 mod size;
 mod start;
 mod table;
@@ -38,6 +41,10 @@ pub(crate) enum Measure {
     IdleDay,
     /// From process start to the request on the wire (MEA-04)
     Start,
+    /// Memory of `limpid serve` when nothing happens (MEA-05)
+    Idle(idle::Idle),
+    /// Memory after many turns beside that after a tenth of them (LES-149)
+    Growth(growth::Growth),
     /// Size of the release binary (MEA-06)
     Size,
     /// Rendering a prompt (MEA-07)
@@ -80,6 +87,15 @@ pub(crate) fn run(root: &Path, measure: Measure, json: bool) -> Result<(), Strin
             ("idle-day", table)
         }
         Measure::Start => ("start", start::measure(root)?),
+        Measure::Idle(idle) => ("idle", idle::measure(root, idle)?),
+        Measure::Growth(growth) => {
+            let (table, value, is_full) = growth::measure(growth)?;
+            if !is_full {
+                return table.print(json, Some(value));
+            }
+            answer = Some(value);
+            ("growth", table)
+        }
         Measure::Size => ("size", size::measure(root)?),
         Measure::Render => ("render", render::measure(root)?),
         Measure::Turn => ("turn", turn::measure(root)?),

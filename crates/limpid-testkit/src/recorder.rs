@@ -16,11 +16,16 @@ use crate::http::{Connection, Request};
 use crate::wire::{SentText, Wire};
 
 /// A running server; it stops when this is dropped.
-#[derive(Debug)]
 pub struct Recorder {
     address: SocketAddr,
     shared: Arc<Shared>,
     server: JoinHandle<()>,
+}
+
+/// Where replies come from.
+enum Answerer {
+    Script(Mutex<Player>),
+    Function(Box<dyn Fn(&Recorded) -> Reply + Send + Sync>),
 }
 
 /// One request as it came.
@@ -38,9 +43,8 @@ pub struct Recorded {
     pub at: Duration,
 }
 
-#[derive(Debug)]
 struct Shared {
-    player: Mutex<Player>,
+    answerer: Answerer,
     models: Vec<String>,
     /// Replies at addresses that are no model's.
     others: Mutex<VecDeque<Reply>>,
@@ -63,11 +67,24 @@ impl Recorder {
     /// # Errors
     /// When the port cannot be opened.
     pub async fn start_at(port: u16, script: Script) -> io::Result<Self> {
+        let models = if script.models.is_empty() { vec!["scripted".to_owned()] } else { script.models.clone() };
+        Self::listen(port, models, Answerer::Script(Mutex::new(script.player()))).await
+    }
+
+    /// Starts a server on a free port of the loopback that answers every request by a function. It records none of
+    /// them, so that it may run for as long as it likes.
+    ///
+    /// # Errors
+    /// When no port can be opened.
+    pub async fn answering(answer: impl Fn(&Recorded) -> Reply + Send + Sync + 'static) -> io::Result<Self> {
+        Self::listen(0, vec!["scripted".to_owned()], Answerer::Function(Box::new(answer))).await
+    }
+
+    async fn listen(port: u16, models: Vec<String>, answerer: Answerer) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let address = listener.local_addr()?;
-        let models = if script.models.is_empty() { vec!["scripted".to_owned()] } else { script.models.clone() };
         let shared = Arc::new(Shared {
-            player: Mutex::new(script.player()),
+            answerer,
             models,
             others: Mutex::default(),
             requests: Mutex::default(),
@@ -193,12 +210,8 @@ async fn attend(stream: TcpStream, shared: Arc<Shared>) {
     let mut connection = Connection::new(stream);
     while let Ok(Some(request)) = connection.request().await {
         let wire = Wire::of(&request.path);
-        let reply = match wire {
-            Some(_) => lock(&shared.player).next(&String::from_utf8_lossy(&request.body)),
-            None => listing(&request.path, &shared.models).or_else(|| lock(&shared.others).pop_front()),
-        };
         let model = model_of(&request);
-        shared.record(request);
+        let reply = shared.reply(request, wire);
         let reply = reply.unwrap_or_else(|| Reply {
             status: Some(404),
             body: r#"{"error":{"message":"the script has no reply for this"}}"#.to_owned(),
@@ -211,11 +224,25 @@ async fn attend(stream: TcpStream, shared: Arc<Shared>) {
 }
 
 impl Shared {
-    fn record(&self, request: Request) {
+    /// The reply to a request; none when there is none for it.
+    fn reply(&self, request: Request, wire: Option<Wire>) -> Option<Reply> {
         let Request { method, path, headers, body } = request;
-        let at = self.started.elapsed();
+        let request = Recorded { method, path, headers, body, at: self.started.elapsed() };
+        let listed = if wire.is_none() { listing(&request.path, &self.models) } else { None };
+        let listed = listed.or_else(|| if wire.is_none() { lock(&self.others).pop_front() } else { None });
+        match &self.answerer {
+            Answerer::Function(answer) => listed.or_else(|| Some(answer(&request))),
+            Answerer::Script(player) => {
+                let scripted = wire.and_then(|_| lock(player).next(&request.text()));
+                self.record(request);
+                listed.or(scripted)
+            }
+        }
+    }
+
+    fn record(&self, request: Recorded) {
         let mut requests = lock(&self.requests);
-        requests.push(Recorded { method, path, headers, body, at });
+        requests.push(request);
         self.count.send_replace(requests.len());
     }
 }

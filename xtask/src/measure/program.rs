@@ -1,5 +1,6 @@
 //! The release binary as a process, against a recording server.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -29,7 +30,12 @@ impl Program {
 
     /// Starts the program with an environment of its own.
     pub(crate) fn start(&self, words: &[&str]) -> Result<Child, String> {
-        Command::new(&self.binary)
+        self.command(words).spawn().map_err(|error| format!("{}: {error}", self.binary.display()))
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(&self.binary);
+        command
             .args(words)
             .env_clear()
             .env("HOME", self.home.path())
@@ -39,9 +45,28 @@ impl Program {
             .env("TZ", "Europe/Berlin")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|error| format!("{}: {error}", self.binary.display()))
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// The home folder of the program.
+    pub(crate) fn home(&self) -> PathBuf {
+        self.home.path().join("limpid")
+    }
+
+    /// Runs the program to its end with this on its standard input.
+    pub(crate) fn pipe(&self, words: &[&str], input: &str) -> Result<(), String> {
+        let mut child = self.command(words).stdin(Stdio::piped()).spawn().map_err(|error| error.to_string())?;
+        if let Some(mut stdin) = child.stdin.take() {
+            // A program that does not read its input tells so by its status.
+            let _ = stdin.write_all(input.as_bytes());
+        }
+        let done = child.wait_with_output().map_err(|error| error.to_string())?;
+        if done.status.success() {
+            Ok(())
+        } else {
+            Err(format!("limpid {words:?}: {}", String::from_utf8_lossy(&done.stderr)))
+        }
     }
 
     /// Runs the program to its end.

@@ -3,18 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use limpid_core::{ConversationId, DraftState, Role, ToolCall, Trust};
-use limpid_store::{NewInbound, Store, StoredMessage, TurnOutcome};
+use super::outside::Outside;
+use super::record::Record;
 
-use super::world::{CHATS, effects, open_store};
-
-/// What a call says of which nobody knows whether it was carried out.
+/// What a call, a draft or a task says of which nobody knows whether it was carried out.
 const UNKNOWN: &str = "outcome unknown";
+
+/// The kinds of things, as the process tells them.
+pub(super) const KINDS: [&str; 10] =
+    ["message", "draft", "reminder", "repeated", "task", "command", "mail", "item", "heartbeat", "push"];
 
 /// Counts by kind.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sums {
-    /// Things that the process said were accepted.
+    /// Things that were accepted.
     pub(super) accepted: BTreeMap<&'static str, u64>,
     /// Neither done nor reported as of unknown outcome.
     pub(super) lost: BTreeMap<&'static str, u64>,
@@ -27,6 +29,7 @@ pub(super) struct Sums {
 }
 
 /// What became of one thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Once,
     Lost,
@@ -34,126 +37,142 @@ enum Fate {
     Unknown,
 }
 
-const KINDS: [&str; 4] = ["message", "reminder", "heartbeat", "draft"];
-
 /// Compares what was told with what is there.
-pub(super) async fn compare(home: &Path, told: &[String]) -> Result<Sums, String> {
-    let store = open_store(home)?;
-    let done = Done::read(home, &*store).await?;
+pub(super) fn compare(home: &Path, outside: &Outside, told: &[String]) -> Result<Sums, String> {
+    let done = Done { record: Record::read(home)?, letters: outside.letters() };
     let mut sums = Sums::default();
     for map in [&mut sums.accepted, &mut sums.lost, &mut sums.doubled, &mut sums.unknown] {
         map.extend(KINDS.map(|kind| (kind, 0)));
     }
-    // A draft is told again when the process dies before it is approved.
-    let told: BTreeSet<&str> = told.iter().map(String::as_str).collect();
-    for line in told {
+    // A draft is told again when the process dies before it is approved; what is stored was accepted, told or not.
+    let told = told.iter().chain(&done.record.stored).map(String::as_str);
+    for line in told.collect::<BTreeSet<_>>() {
         let Some((word, key)) = line.split_once(' ') else { return Err(format!("an odd line: {line}")) };
         let Some(kind) = KINDS.into_iter().find(|kind| *kind == word) else {
             return Err(format!("an odd line: {line}"));
         };
         let fate = match kind {
-            "message" => done.message(&*store, key).await?,
+            "message" => done.message(key),
             "draft" => done.draft(key),
-            _ => done.delivery(key),
+            "reminder" => done.reminder(key),
+            "task" => done.task(key),
+            "command" => done.command(key),
+            _ => done.came_in(key),
         };
-        let count = |map: &mut BTreeMap<&'static str, u64>| *map.entry(kind).or_default() += 1;
-        count(&mut sums.accepted);
-        match fate {
-            Fate::Once => {}
-            Fate::Lost => {
-                sums.found.push(format!("lost: {line}"));
-                count(&mut sums.lost);
-            }
-            Fate::Doubled => {
-                sums.found.push(format!("doubled: {line}"));
-                count(&mut sums.doubled);
-            }
-            Fate::Unknown => count(&mut sums.unknown),
+        sums.count(kind, fate, || line.to_owned());
+    }
+    for (at, report) in done.record.reports.iter().enumerate() {
+        sums.count("heartbeat", done.delivered(report), || format!("heartbeat {at}: {report}"));
+    }
+    for (key, turns) in &done.record.repeated {
+        sums.count("repeated", fate(*turns, false), || format!("repeated {key}"));
+    }
+    let pushes = outside.pushes();
+    for (body, delivered) in &done.record.shown {
+        let pushed = pushes.get(body).copied().unwrap_or_default();
+        for nth in 0..*delivered {
+            // Those that say the same are told apart by their number alone.
+            let once = if nth + 1 == *delivered { pushed.saturating_sub(nth) } else { u64::from(nth < pushed) };
+            let unknown = done.record.unknown_pushes.get(body).copied().unwrap_or_default();
+            sums.count("push", fate(once, nth >= pushed && nth - pushed < unknown), || format!("push {body}"));
         }
     }
     Ok(sums)
 }
 
+impl Sums {
+    fn count(&mut self, kind: &'static str, fate: Fate, name: impl Fn() -> String) {
+        let one = |map: &mut BTreeMap<&'static str, u64>| *map.entry(kind).or_default() += 1;
+        one(&mut self.accepted);
+        match fate {
+            Fate::Once => {}
+            Fate::Unknown => one(&mut self.unknown),
+            Fate::Lost => {
+                one(&mut self.lost);
+                self.found.push(format!("lost: {}", name()));
+            }
+            Fate::Doubled => {
+                one(&mut self.doubled);
+                self.found.push(format!("doubled: {}", name()));
+            }
+        }
+    }
+}
+
 /// Everything that is stored and done.
 struct Done {
-    messages: Vec<StoredMessage>,
-    effects: BTreeMap<String, u64>,
-    drafts: Vec<(String, DraftState, String)>,
+    record: Record,
+    letters: BTreeMap<String, u64>,
 }
 
 impl Done {
-    async fn read(home: &Path, store: &dyn Store) -> Result<Self, String> {
-        let mut messages = Vec::new();
-        for chat in CHATS {
-            let listed = store.messages(&ConversationId::new(chat), None).await.map_err(|error| error.to_string())?;
-            if !listed.broken.is_empty() {
-                return Err(format!("broken records: {:?}", listed.broken));
-            }
-            messages.extend(listed.rows);
+    /// A message stands in its chat once and its turn has ended; its tool ran once, or the model was told that nobody
+    /// knows; its letter became one draft, unless there was no room for one.
+    fn message(&self, key: &str) -> Fate {
+        match self.record.asked.get(key).map_or(&[][..], Vec::as_slice) {
+            [] => return Fate::Lost,
+            [turn] if self.record.answered.contains(turn) => {}
+            [_] => return Fate::Lost,
+            _ => return Fate::Doubled,
         }
-        let mut counts = BTreeMap::new();
-        for key in effects(home)? {
-            *counts.entry(key).or_default() += 1;
+        if key.starts_with('d') {
+            let is_kept = self.record.result(&format!("call-compose_email-{key}")).contains("kept as draft");
+            let drafts = self.record.drafts.get(key).map_or(0, Vec::len) as u64;
+            return if is_kept || drafts > 0 { fate(drafts, false) } else { Fate::Once };
         }
-        let drafts = store.drafts(&DraftState::ALL).await.map_err(|error| error.to_string())?.rows;
-        let drafts = drafts
-            .into_iter()
-            .map(|draft| (draft.new.destination.clone().unwrap_or_default(), draft.state, draft.detail));
-        Ok(Self { messages, effects: counts, drafts: drafts.collect() })
+        self.noted(key)
     }
 
-    /// A message stands in its chat once and its turn has ended; delivered again, it is known; its tool ran once, or the
-    /// model was told that nobody knows.
-    async fn message(&self, store: &dyn Store, key: &str) -> Result<Fate, String> {
-        let again = NewInbound {
-            conversation: ConversationId::new(CHATS[0]),
-            key: Some(key.to_owned()),
-            text: String::new(),
-            trust: Trust::Owner,
-            now_ms: 0,
-        };
-        if store.accept(again).await.map_err(|error| error.to_string())?.fresh {
-            return Ok(Fate::Lost);
-        }
-        let asked: Vec<&StoredMessage> = self
-            .messages
-            .iter()
-            .filter(|row| row.message.role == Role::User && row.message.text.split_whitespace().nth(1) == Some(key))
-            .collect();
-        let [asked] = asked.as_slice() else {
-            return Ok(if asked.is_empty() { Fate::Lost } else { Fate::Doubled });
-        };
-        let turn = store.turn(&asked.turn).await.map_err(|error| error.to_string())?;
-        if turn.and_then(|turn| turn.end).is_none_or(|end| end.outcome != TurnOutcome::Answered) {
-            return Ok(Fate::Lost);
-        }
-        if !key.starts_with('m') {
-            return Ok(Fate::Once);
-        }
-        Ok(fate(self.effects.get(key).copied().unwrap_or_default(), self.is_unknown(key)))
+    fn noted(&self, key: &str) -> Fate {
+        let is_unknown = self.record.result(&format!("call-note-{key}")).contains(UNKNOWN);
+        fate(self.effects(key), is_unknown)
     }
 
-    /// Whether the model was told that nobody knows what came of the call for a key.
-    fn is_unknown(&self, key: &str) -> bool {
-        let calls = self.messages.iter().flat_map(|row| &row.message.calls);
-        let of_key = |call: &&ToolCall| call.arguments.contains(&format!("{key:?}"));
-        let ids: Vec<_> = calls.filter(of_key).map(|call| &call.id).collect();
-        let results =
-            self.messages.iter().filter(|row| row.message.call_id.as_ref().is_some_and(|id| ids.contains(&id)));
-        results.into_iter().any(|row| row.message.text.contains(UNKNOWN))
-    }
-
-    fn delivery(&self, key: &str) -> Fate {
-        let said = |row: &&StoredMessage| row.message.role == Role::Assistant && row.message.text == key;
-        fate(self.messages.iter().filter(said).count() as u64, false)
-    }
-
-    /// A draft was sent once, or has failed and says so.
+    /// A draft is one, and its letter arrived once or nobody knows.
     fn draft(&self, key: &str) -> Fate {
-        let mut own = self.drafts.iter().filter(|(to, ..)| to == key);
-        let (Some((_, state, _)), None) = (own.next(), own.next()) else { return Fate::Lost };
-        fate(self.effects.get(key).copied().unwrap_or_default(), *state == DraftState::Failed)
+        let [(state, detail)] = self.record.drafts.get(key).map_or(&[][..], Vec::as_slice) else { return Fate::Lost };
+        let letters = self.letters.get(&format!("{key}@example.com")).copied().unwrap_or_default();
+        fate(letters, state == "failed" && detail.contains(UNKNOWN))
     }
+
+    /// A reminder is delivered once.
+    fn reminder(&self, key: &str) -> Fate {
+        self.delivered(key)
+    }
+
+    /// A task that a model carried out is reported once, and its tool ran once or nobody knows.
+    fn task(&self, key: &str) -> Fate {
+        both(self.delivered(&format!("**{key}**\n\nIt is done.")), self.noted(key))
+    }
+
+    /// A command ran once, or its owner was told that nobody knows.
+    fn command(&self, key: &str) -> Fate {
+        let cut_off = format!("**{key}**\n\nThis was cut off while it ran, and its outcome is unknown.");
+        let told = self.record.delivered.iter().filter(|(text, _)| text.starts_with(&cut_off)).count() as u64;
+        if told > 1 { Fate::Doubled } else { fate(self.effects(key), told == 1) }
+    }
+
+    /// What came in is kept once and reported once.
+    fn came_in(&self, key: &str) -> Fate {
+        let kept = self.record.items.get(key).copied().unwrap_or_default();
+        let told = self.record.told.get(key).copied().unwrap_or_default();
+        both(fate(kept, false), fate(told, false))
+    }
+
+    fn delivered(&self, text: &str) -> Fate {
+        fate(self.record.delivered.get(text).copied().unwrap_or_default(), false)
+    }
+
+    fn effects(&self, key: &str) -> u64 {
+        self.record.effects.get(key).copied().unwrap_or_default()
+    }
+}
+
+/// What became of something that two fates are parts of.
+fn both(one: Fate, other: Fate) -> Fate {
+    let parts = [one, other];
+    let worst = [Fate::Lost, Fate::Doubled, Fate::Unknown];
+    worst.into_iter().find(|fate| parts.contains(fate)).unwrap_or(Fate::Once)
 }
 
 fn fate(times: u64, is_reported: bool) -> Fate {
@@ -162,5 +181,22 @@ fn fate(times: u64, is_reported: bool) -> Fate {
         (_, true) => Fate::Unknown,
         (1, false) => Fate::Once,
         (0, false) => Fate::Lost,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-040
+    #[test]
+    fn the_worse_part_is_the_fate_of_the_whole() {
+        assert_eq!(both(Fate::Once, Fate::Once), Fate::Once);
+        assert_eq!(both(Fate::Unknown, Fate::Lost), Fate::Lost);
+        assert_eq!(both(Fate::Once, Fate::Doubled), Fate::Doubled);
+        assert_eq!(
+            [fate(0, false), fate(0, true), fate(1, true), fate(2, true)],
+            [Fate::Lost, Fate::Unknown, Fate::Unknown, Fate::Doubled]
+        );
     }
 }
