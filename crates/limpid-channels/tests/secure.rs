@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 #![cfg(unix)]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use limpid_channels::mail::{Account, Letter, Login, MailError, MailServers, Mailbox, Roots, Secret, Security, Server};
 use limpid_testkit::mail::{Authority, Dovecot, Like, Manner, PASSWORD, SmtpSink};
@@ -80,7 +80,7 @@ async fn whoever_cannot_prove_to_be_the_server_hears_nothing() {
         let Some((dovecot, [tls, starttls])) = servers(&authority, name, days) else { return };
         let ways = [(Security::Tls, dovecot.tls_port, &tls), (Security::StartTls, dovecot.port, &starttls)];
         for (security, port, sink) in ways {
-            let me = account(security, (port, sink.port), trusted.map(|file| file.as_path()));
+            let me = account(security, (port, sink.port), trusted.map(PathBuf::as_path));
             let (read, sent) = (BOX.poll(&me, None, 0).await, BOX.offer(&me, &letter()).await.map(drop));
             for error in [read.unwrap_err(), sent.unwrap_err()] {
                 let MailError::Certificate { why: said, .. } = &error else { panic!("{case}: {security:?}: {error}") };

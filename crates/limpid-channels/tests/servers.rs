@@ -212,7 +212,7 @@ async fn a_wait_whose_connection_is_cut_fails_and_the_next_one_finds_what_came()
         let (mut from_server, mut to_server) = server.split();
         let forward = async {
             let _ = tokio::io::copy(&mut from_client, &mut to_server).await;
-            std::future::pending::<()>().await
+            std::future::pending::<()>().await;
         };
         let back = async {
             let mut piece = [0; 4096];

@@ -44,12 +44,12 @@ fn asked(text: &str) -> Vec<ScriptedCall> {
             return None;
         }
         match what {
-            "note" | "work" => Some(called("note", key, json!({ "key": key }))),
+            "note" | "work" => Some(called("note", key, &json!({ "key": key }))),
             "letter" => {
                 let letter = json!({
                     "to": [format!("{key}@example.com")], "subject": key, "text": "See you.", "account": ADDRESS,
                 });
-                Some(called("compose_email", key, letter))
+                Some(called("compose_email", key, &letter))
             }
             _ => None,
         }
@@ -77,7 +77,7 @@ fn heartbeat(request: &Recorded) -> Reply {
     if first.ends_with(['1', '3', '5', '7', '9']) {
         return said("Let me see.");
     }
-    Reply { calls: vec![called("heartbeat_decision", first, decision)], ..Reply::default() }
+    Reply { calls: vec![called("heartbeat_decision", first, &decision)], ..Reply::default() }
 }
 
 /// The key of a word that names something that came in.
@@ -91,7 +91,7 @@ fn is_key(word: &str) -> bool {
     word.get(1..).is_some_and(|number| !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
-fn called(name: &str, key: &str, arguments: Value) -> ScriptedCall {
+fn called(name: &str, key: &str, arguments: &Value) -> ScriptedCall {
     ScriptedCall {
         id: Some(format!("call-{name}-{key}")),
         name: name.to_owned(),
