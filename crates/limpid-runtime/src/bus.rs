@@ -182,9 +182,10 @@ impl Default for Bus {
 }
 
 impl Bus {
-    /// Tells everybody who listens; nobody has to. What changes in a run that nobody waits for is nobody's news (LES-044).
+    /// Tells everybody who listens; nobody has to. What changes in the hidden conversation of a run is nobody's news
+    /// (LES-044), but for a draft that waits for the owner.
     pub(crate) fn send(&self, conversation: Option<&ConversationId>, change: Change) {
-        if conversation.is_some_and(is_run) {
+        if conversation.is_some_and(is_run) && !matches!(change, Change::DraftUpdated { .. }) {
             return;
         }
         let _ = self.sender.send(BusEvent { conversation: conversation.cloned(), change });
