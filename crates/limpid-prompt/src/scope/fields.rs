@@ -36,6 +36,7 @@ pub(super) fn task_field<'a>(task: &'a TaskEntry, name: &str) -> View<'a> {
         "id" => View::text(&task.id),
         "description" => View::labelled(&task.description, task.trust),
         "prompt" => View::labelled(&task.prompt, task.trust),
+        "trust" => View::text(trust_name(task.trust)),
         "trigger" => View::text(trigger(task.trigger)),
         "cron" => View::option(task.cron.as_deref()),
         "zone" => View::option(task.zone.as_deref()),

@@ -144,8 +144,7 @@ impl<'a> Record<'a> {
             Self::Unread(unread) => match name {
                 "origin" => View::text(&unread.origin),
                 "title" => View::labelled(&unread.title, unread.trust),
-                "text" => View::labelled(&unread.text, unread.trust),
-                _ => View::Absent,
+                _ => quoted(&unread.text, unread.trust, name),
             },
             Self::Account(account) => account_field(account, name),
             Self::Email(email) => email_field(email, name),
