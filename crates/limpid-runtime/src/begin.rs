@@ -114,6 +114,7 @@ impl Worker {
             tools,
             counters,
             steering: VecDeque::new(),
+            answers: opening.new.inbound.clone(),
             opening: Some(opening),
             first: Some(first),
             request: None,

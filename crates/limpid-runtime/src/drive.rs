@@ -64,6 +64,8 @@ pub(crate) struct Driver<'a> {
     pub(crate) counters: HashMap<String, Estimate>,
     /// Steering messages that the machine has and no border has placed.
     pub(crate) steering: VecDeque<InboundId>,
+    /// The accepted messages that it began with.
+    pub(crate) answers: Vec<InboundId>,
     /// The beginning, until it is stored with the first request.
     pub(crate) opening: Option<Opening>,
     /// The first request, until it is made.
@@ -138,8 +140,12 @@ impl Driver<'_> {
         Ok(effects)
     }
 
-    /// Takes in another message while the turn runs.
+    /// Takes in another message while the turn runs. One that is handed in again is answered by it already.
     pub(crate) async fn steer(&mut self, inbound: Inbound) -> Result<Vec<Effect>, AgentError> {
+        if inbound.turn.is_some() || self.answers.contains(&inbound.id) || self.steering.contains(&inbound.id) {
+            self.worker.listeners.activate(&[inbound.id]);
+            return Ok(Vec::new());
+        }
         let message = message_of(&inbound, || hex(&*self.worker.inner.ids));
         self.steering.push_back(inbound.id);
         self.apply(Event::Steer(message), Some(inbound.id), Vec::new()).await

@@ -84,6 +84,7 @@ impl Worker {
             steering: waiting_to_steer(&entries, &machine, asked, &own),
             machine,
             tools,
+            answers: Vec::new(),
             opening: None,
             first: None,
             request: None,
