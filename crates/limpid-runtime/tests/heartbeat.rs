@@ -392,7 +392,7 @@ async fn a_hundred_quiet_runs_leave_a_long_chat_and_its_events_as_they_were() {
         now_ms: agent.now_ms(),
     };
     let said = |n: usize| {
-        let role = if n % 2 == 0 { Role::User } else { Role::Assistant };
+        let role = if n.is_multiple_of(2) { Role::User } else { Role::Assistant };
         NewMessage::new(Message::new(role, format!("Message {n}.")))
     };
     let writes = vec![
