@@ -11,6 +11,7 @@
 //! - [`window`]: sizes of a model's window and the prompt tier that follows.
 //! - [`digest`]: what a model sees of a conversation that no longer fits its window.
 //! - [`usage`]: tokens and money of a call.
+//! - [`causes()`]: an error in one line.
 //! - [`failure`]: classes of provider errors, and when to try again.
 //! - [`goal`]: what the person wants done over many turns, its log, and the markers that advance it.
 //! - [`heartbeat`]: when the agent looks at what came in unasked, and what its answer means.
@@ -30,6 +31,7 @@
 //! - [`task`]: what is to be done later, when it is due, and what becomes of it.
 //! - [`splinterlands`]: the cards of a battle that may be played, and their numbers.
 
+mod causes;
 pub mod digest;
 pub mod draft;
 pub mod failure;
@@ -56,6 +58,7 @@ pub mod trust;
 pub mod usage;
 pub mod window;
 
+pub use causes::causes;
 pub use digest::{Digest, DigestLevel, Entry, Pin, Shortened, WindowView};
 pub use draft::DraftState;
 pub use failure::{FailureClass, RetryPlan, background_wait};

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::stream::{self, BoxStream, StreamExt};
-use limpid_core::FailureClass;
+use limpid_core::{FailureClass, causes};
 use reqwest::header::HeaderMap;
 use tokio_util::sync::CancellationToken;
 
@@ -20,7 +20,7 @@ use crate::wire::{CallIds, WireCall};
 use http::{endpoint_url, headers, shown};
 use reply::{Asked, Reply};
 
-pub(crate) use http::{causes, client, use_tls};
+pub(crate) use http::{client, use_tls};
 
 /// How long a server may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,13 +6,14 @@ use std::process::Stdio;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use limpid_core::causes;
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, StatusCode};
 use serde_json::Value;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
-use crate::web::{causes, host_of, parse, use_tls};
+use crate::web::{host_of, parse, use_tls};
 
 /// How long it may take.
 pub const TIME: Duration = Duration::from_secs(30);

@@ -11,6 +11,7 @@ mod page;
 use std::sync::{Arc, Once, OnceLock};
 use std::time::Duration;
 
+use limpid_core::causes;
 use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, Url};
@@ -156,18 +157,4 @@ pub(crate) fn use_tls() {
         // Refused only when the program has chosen a provider of its own, which is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
     });
-}
-
-/// An error with its causes, which say what the error itself leaves out.
-pub(crate) fn causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(next) = cause {
-        let said = next.to_string();
-        if !text.contains(&said) {
-            text = format!("{text}: {said}");
-        }
-        cause = next.source();
-    }
-    text
 }

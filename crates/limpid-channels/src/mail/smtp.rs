@@ -9,10 +9,11 @@ use lettre::transport::smtp::authentication::{Credentials, Mechanism};
 use lettre::transport::smtp::client::AsyncSmtpConnection;
 use lettre::transport::smtp::commands::{Data, Mail, Rcpt};
 use lettre::transport::smtp::extension::{ClientId, Extension, MailParameter};
+use limpid_core::causes;
 
 use super::login::{self, Credential};
 use super::mailbox::Offered;
-use super::tls::{self, causes};
+use super::tls;
 use super::{Account, MailError, Security, Server};
 
 /// A letter that the server waits for, on a connection of its own.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use std::{fmt, io};
 
 use lettre::transport::smtp::client::{Certificate, CertificateStore, TlsParameters};
+use limpid_core::causes;
 use rustls::crypto::ring;
 use rustls::pki_types::ServerName;
 use rustls::{CertificateError, ClientConfig};
@@ -101,20 +102,6 @@ fn untrusted(error: &CertificateError) -> String {
         }
         other => other.to_string(),
     }
-}
-
-/// An error with its causes, which say what the error itself leaves out.
-pub(super) fn causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(next) = cause {
-        let said = next.to_string();
-        if !text.contains(&said) {
-            text = format!("{text}: {said}");
-        }
-        cause = next.source();
-    }
-    text
 }
 
 pub(super) fn unreachable(server: &Server, why: impl fmt::Display) -> MailError {

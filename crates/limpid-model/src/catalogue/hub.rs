@@ -1,13 +1,14 @@
 //! Fetches a file over HTTP, from where an earlier try ended.
 
 use futures_util::StreamExt;
+use limpid_core::causes;
 use reqwest::header::{CONTENT_RANGE, RANGE};
 use reqwest::{Client, Response, StatusCode};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::fetch::{FetchSettings, Part, Progress, PullError};
-use crate::remote::{causes, use_tls};
+use crate::remote::use_tls;
 
 /// Fills `part` with what stands at `address`.
 pub(super) async fn fetch(

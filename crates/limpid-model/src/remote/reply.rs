@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use limpid_core::causes;
 use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
 use tokio_util::sync::CancellationToken;
 
-use super::http::causes;
 use crate::errors::Service;
 use crate::json_tools::JsonReply;
 use crate::model::{ModelError, ModelEvent};

@@ -1,10 +1,9 @@
 //! What came from the web, as text that can be read.
 
 use encoding_rs::{Encoding, UTF_8};
+use limpid_core::causes;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Response, StatusCode, Url};
-
-use super::causes;
 
 /// Columns of text made from HTML. Lines are not broken for the sake of a screen.
 const WIDTH: usize = 500;

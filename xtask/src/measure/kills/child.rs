@@ -183,23 +183,24 @@ async fn carry_on(agent: &Agent) -> Result<(), String> {
     }
 }
 
-/// Things that are still to be done.
+/// Things that are still to be done. What leads to another thing is counted before it, as both change in one
+/// transaction: counted after it, it could have become it in between, and both be missed.
 async fn left(agent: &Agent) -> Result<usize, AgentError> {
     let store = agent.store();
-    let mut left = store.unfinished_turns().await?.rows.len();
-    left += store.pending_deliveries(None).await?.rows.len();
-    left += agent.drafts(false).await?.rows.len();
-    let tasks = store.tasks(Some(TaskStatus::Pending)).await?.rows;
-    left += tasks.iter().filter(|task| !task.new.trigger.repeats()).count();
+    let mut left = 0;
     for source in limpid_core::inbox::Source::ALL {
         left += store.pending(source).await?.rows.len();
     }
+    let tasks = store.tasks(Some(TaskStatus::Pending)).await?.rows;
+    left += tasks.iter().filter(|task| !task.new.trigger.repeats()).count();
     if left > 0 {
         return Ok(left);
     }
-    for chat in store.conversations(u32::MAX).await?.rows {
-        left += store.waiting(&chat.id).await?.rows.len();
-    }
+    left += store.conversations_that_wait().await?.len();
+    left += store.unfinished_turns().await?.rows.len();
+    left += agent.drafts(false).await?.rows.len();
+    left += store.pending_deliveries(None).await?.rows.len();
+    left += store.open_pushes().await?.rows.len();
     Ok(left)
 }
 

@@ -1,0 +1,265 @@
+//! What the owner hears of the heartbeat, and what it takes in.
+
+use super::*;
+
+// KAI-066 LES-034 LES-035 LES-036
+#[tokio::test]
+async fn a_model_is_asked_when_something_is_new_and_only_its_report_is_heard() {
+    let bench = bench(&format!("{QUIET}{REPORT}"), "").await;
+    bench.write("workspace/HEARTBEAT.md", LIST);
+    let agent = bench.agent();
+    pass(&bench, &agent, 29.minutes()).await;
+    assert_eq!(bench.server.calls().len(), 0, "a start causes no run");
+    pass(&bench, &agent, 3.hours()).await;
+    assert_eq!(bench.server.calls().len(), 1, "quiet once, and nothing new since");
+    let request = bench.server.calls()[0].text();
+    assert!(request.contains("Time: 2026-03-28 13:30 +01:00 (Europe/Berlin), Saturday"), "{request}");
+    assert!(request.contains("- Tell me when the disk is full"), "{request}");
+    assert!(told(&agent).await.is_empty());
+    assert_eq!(outcomes(&agent).await[..2], ["quiet", "unchanged"]);
+
+    bench.write("workspace/HEARTBEAT.md", &LIST.replace("disk", "old disk"));
+    pass(&bench, &agent, 10.minutes()).await;
+    assert_eq!(bench.server.calls().len(), 2);
+    assert_eq!(told(&agent).await, ["The disk is full."]);
+    let conversation = agent.store().conversation(&ConversationId::new("heartbeat")).await.unwrap().unwrap();
+    assert_eq!((conversation.kind, conversation.unread), (ConversationKind::Heartbeat, 1));
+    let run = newest(&agent).await;
+    assert_eq!((run.input_tokens, run.output_tokens, run.requests), (700, 30, 1));
+    // The transcript of the run can be read, and stands in no list.
+    let transcript = agent.store().messages(run.conversation.as_ref().unwrap(), None).await.unwrap().rows;
+    assert_eq!(transcript.len(), 3);
+    let listed = agent.store().conversations(50).await.unwrap().rows;
+    assert_eq!(listed.len(), 1);
+}
+
+// LES-034
+#[tokio::test]
+async fn a_model_that_tells_stories_is_asked_once_for_its_decision_and_then_has_failed() {
+    let story = "[[reply]]\ntext = \"All is calm today.\"\n";
+    let bench = bench(&format!("{story}[[reply]]\ntext = '{{\"action\":\"quiet\"}}'\n{story}{story}"), "").await;
+    bench.write("workspace/HEARTBEAT.md", LIST);
+    let agent = bench.agent();
+    assert!(matches!(agent.run_heartbeat().await.unwrap(), Beat::Ran(_)));
+    let calls = bench.server.calls();
+    assert_eq!(calls.len(), 2);
+    assert!(calls[1].text().contains("\"json_schema\"") && calls[1].text().contains("heartbeat_decision"));
+    assert!(matches!(agent.run_heartbeat().await.unwrap(), Beat::Ran(_)));
+    assert_eq!(bench.server.calls().len(), 4);
+    assert_eq!(outcomes(&agent).await, ["quiet", "failed"]);
+    assert!(newest(&agent).await.detail.starts_with("garbage: the model did not decide"));
+    assert!(told(&agent).await.is_empty());
+}
+
+// KAI-064 KAI-065 KAI-125 PICO-075
+#[tokio::test]
+async fn a_text_with_the_word_is_silence_in_kai_and_a_remainder_is_meant_the_second_time() {
+    let says = |count: usize| format!("[[reply]]\ntext = \"HEARTBEAT_OK {}\"\n", "x".repeat(count));
+    let script = [says(41), says(41), says(40)].concat();
+    let bench = bench(&script, "[agent]\nprofile = \"kai\"\n[inbox]\nsms = true\n").await;
+    let agent = bench.agent();
+    agent.store().insert_items(vec![sms("a", "Call me", &bench.clock)]).await.unwrap();
+    let Beat::Ran(first) = agent.run_heartbeat().await.unwrap() else { panic!() };
+    assert_eq!((first.outcome.as_str(), first.detail.len()), ("quiet with remainder", 41));
+    assert_eq!((told(&agent).await.len(), waiting(&agent).await), (0, 1));
+    let Beat::Ran(second) = agent.run_heartbeat().await.unwrap() else { panic!() };
+    assert_eq!((second.outcome.as_str(), waiting(&agent).await), ("told", 0));
+    assert_eq!(told(&agent).await, ["x".repeat(41)]);
+    agent.store().insert_items(vec![sms("b", "Call me", &bench.clock)]).await.unwrap();
+    let Beat::Ran(third) = agent.run_heartbeat().await.unwrap() else { panic!() };
+    assert_eq!((third.outcome.as_str(), waiting(&agent).await), ("quiet", 0));
+    assert_eq!(told(&agent).await.len(), 1);
+}
+
+// KAI-073 KAI-059
+#[tokio::test]
+async fn a_run_that_was_cut_off_is_carried_on_and_told_once() {
+    let bench = bench(REPORT, "").await;
+    bench.write("workspace/HEARTBEAT.md", LIST);
+    for steps in [3, 10, 30, 60, 120] {
+        let agent = bench.agent();
+        let run = agent.run_heartbeat();
+        tokio::pin!(run);
+        for _ in 0..steps {
+            let polled = tokio::time::timeout(Duration::from_micros(200), &mut run).await;
+            if polled.is_ok() {
+                break;
+            }
+        }
+    }
+    bench.clock.forward(16.minutes());
+    let agent = bench.agent();
+    let _ = agent.run_heartbeat().await.unwrap();
+    let texts = told(&agent).await;
+    let runs = agent.heartbeat_log(100).await.unwrap().rows;
+    let reports = runs.iter().filter(|run| run.outcome.as_str() == "told").count();
+    assert_eq!((texts.len(), reports), (1, 1), "{runs:?}");
+    assert!(agent.store().heartbeat().await.unwrap().running.is_none());
+}
+
+// LES-042
+#[tokio::test]
+async fn the_same_matter_is_told_once_in_a_day() {
+    let bench = bench(REPORT, "").await;
+    bench.write("workspace/HEARTBEAT.md", LIST);
+    let agent = bench.agent();
+    for _ in 0..3 {
+        agent.run_heartbeat().await.unwrap();
+        bench.clock.forward(1.hour());
+    }
+    assert_eq!(outcomes(&agent).await, ["told", "repeated", "repeated"]);
+    assert_eq!(told(&agent).await, ["The disk is full."]);
+    bench.clock.forward(24.hours());
+    agent.run_heartbeat().await.unwrap();
+    assert_eq!(told(&agent).await.len(), 2);
+}
+
+// KAI-066 KAI-071
+#[tokio::test]
+async fn any_other_answer_is_a_report_and_a_blank_one_a_failure() {
+    let says = |text: &str| format!("[[reply]]\ntext = {text:?}\n");
+    let refused = "[[reply]]\nstatus = 401\nbody = '{\"error\":{\"message\":\"bad key\"}}'\n";
+    let script = [&says("heartbeat_ok, but the disk is full."), &says(" \n"), refused, &says("HEARTBEAT_OK").repeat(3)];
+    let bench = bench(&script.map(str::to_owned).concat(), "[agent]\nprofile = \"kai\"\n").await;
+    let agent = bench.agent();
+    let mut failed = Vec::new();
+    for _ in 0..6 {
+        let Beat::Ran(run) = agent.run_heartbeat().await.unwrap() else { panic!() };
+        failed.push(run.outcome == HeartbeatOutcome::Failed);
+        bench.clock.forward(1.minute());
+    }
+    assert_eq!(failed, [false, true, true, false, false, false]);
+    assert_eq!(told(&agent).await, [", but the disk is full."]);
+    let log = agent.heartbeat_log(5).await.unwrap().rows;
+    let told: Vec<(&str, &str)> = log.iter().map(|run| (run.outcome.as_str(), run.detail.as_str())).collect();
+    assert_eq!(told[..3], [("quiet", ""); 3], "the newest first");
+    assert!(told[3].1.starts_with("key: ") && told[4].1.starts_with("garbage: "), "{told:?}");
+    let ended: Vec<i64> = log.iter().map(|run| run.ended_ms).collect();
+    assert!(ended.windows(2).all(|pair| pair[0] - pair[1] == 60_000), "{ended:?}");
+    // What is unread stays so over a restart, until it is read or dismissed.
+    drop(agent);
+    let agent = bench.agent();
+    assert_eq!(agent.unread().await.unwrap().rows.len(), 1);
+    let read = agent.read_reports().await.unwrap();
+    assert_eq!((read.len(), agent.dismiss_reports().await.unwrap()), (1, 0));
+    assert!(agent.unread().await.unwrap().rows.is_empty());
+}
+
+// LES-044
+#[tokio::test]
+async fn a_hundred_quiet_runs_leave_a_long_chat_and_its_events_as_they_were() {
+    let bench = bench(&format!("[[reply]]\ntext = \"Hello.\"\n{QUIET}"), "").await;
+    bench.write("workspace/HEARTBEAT.md", LIST);
+    let agent = bench.agent();
+    let mut handle = agent.chat(last("hi")).await.unwrap();
+    let chat = handle.conversation().clone();
+    while handle.next().await.is_some_and(|event| !event.is_last()) {}
+    agent.settled(&chat).await;
+    let store = agent.store();
+    let Acquired::Lease(lease) = store.acquire(&chat, "test", agent.now_ms(), 60_000).await.unwrap() else { panic!() };
+    let turn = NewTurn {
+        id: TurnId::new("long"),
+        path: "chat-remote".to_owned(),
+        inbound: Vec::new(),
+        now_ms: agent.now_ms(),
+    };
+    let said = |n: usize| {
+        let role = if n.is_multiple_of(2) { Role::User } else { Role::Assistant };
+        NewMessage::new(Message::new(role, format!("Message {n}.")))
+    };
+    let writes = vec![
+        TurnWrite::Messages((0..7_998).map(said).collect()),
+        TurnWrite::End(TurnOutcome::Answered, "stop".to_owned()),
+    ];
+    store.begin_turn(&lease, turn, writes).await.unwrap();
+    store.release(&chat, lease.fence).await.unwrap();
+    let rows = async || {
+        let messages = agent.store().messages(&chat, None).await.unwrap().rows;
+        (agent.store().conversations(50).await.unwrap().rows, messages)
+    };
+    let before = rows().await;
+    assert_eq!(before.1.len(), 8_000);
+    let mut events = agent.subscribe();
+    for _ in 0..100 {
+        let Beat::Ran(run) = agent.run_heartbeat().await.unwrap() else { panic!() };
+        assert_eq!((run.outcome.as_str(), run.requests), ("quiet", 1));
+    }
+    agent.deliver_waiting().await.unwrap();
+    assert_eq!(rows().await, before);
+    while let Ok(event) = events.try_recv() {
+        assert!(matches!(event.change, Change::HeartbeatDecided { .. }), "no chat is told of anything: {event:?}");
+        assert_eq!(event.conversation, None);
+    }
+    let largest = bench.server.calls()[1..].iter().map(|call| call.text().len()).max().unwrap();
+    assert!(largest < 6_000, "{largest} bytes: nothing of the chat is in a run");
+}
+
+// LES-042
+#[tokio::test]
+async fn the_first_run_of_the_morning_sums_up_what_the_quiet_hours_held() {
+    let script = format!("{QUIET}{}", REPORT.repeat(4));
+    let bench = bench(&script, "[inbox]\nsms = true\n").await;
+    let agent = bench.agent();
+    agent.store().insert_items(vec![sms("a", "Noon", &bench.clock)]).await.unwrap();
+    // From one in the afternoon to the next morning at five past eight.
+    let asked = |at: usize| bench.server.calls()[at].text();
+    pass(&bench, &agent, 11.hours()).await;
+    assert_eq!(bench.server.calls().len(), 1);
+    assert!(!asked(0).contains("First run since"));
+    agent.store().insert_items(vec![sms("b", "Midnight", &bench.clock)]).await.unwrap();
+    agent.add_task(reminder("The oven is on")).await.unwrap();
+    pass(&bench, &agent, 6.hours()).await;
+    assert_eq!(bench.server.calls().len(), 1, "the hours are quiet");
+    pass(&bench, &agent, 2.hours()).await;
+    let morning = asked(1);
+    assert!(morning.contains("## First run since 22:00"), "{morning}");
+    assert!(morning.contains("- reminder, Oven: The oven is on") && morning.contains("Midnight"), "{morning}");
+    assert_eq!(newest_told(&agent).await, "The disk is full.");
+    // Later runs are like any, and the next morning is told although it says the same.
+    agent.store().insert_items(vec![sms("c", "Morning", &bench.clock)]).await.unwrap();
+    pass(&bench, &agent, 2.hours()).await;
+    assert!(!asked(2).contains("First run since"));
+    agent.store().insert_items(vec![sms("d", "Night", &bench.clock)]).await.unwrap();
+    bench.clock.forward(13.hours());
+    pass(&bench, &agent, 9.hours()).await;
+    assert!(asked(3).contains("## First run since 22:00"), "{}", asked(3));
+    let told = outcomes(&agent).await.into_iter().filter(|outcome| outcome != "unchanged").collect::<Vec<_>>();
+    assert_eq!(told, ["quiet", "told", "repeated", "told"]);
+}
+
+async fn newest_told(agent: &Agent) -> String {
+    told(agent).await.pop().unwrap()
+}
+
+fn reminder(prompt: &str) -> TaskRequest {
+    TaskRequest {
+        key: None,
+        description: "Oven".to_owned(),
+        prompt: prompt.to_owned(),
+        kind: TaskKind::Reminder,
+        when: When::In(60),
+        zone: None,
+        missed: None,
+        conversation: None,
+    }
+}
+
+// KAI-126
+#[tokio::test]
+async fn only_what_was_shown_is_taken_in() {
+    let quiet = "[[reply]]\ntext = \"HEARTBEAT_OK\"\n";
+    let bench = bench(quiet, "[agent]\nprofile = \"kai\"\n[inbox]\nnotifications = true\n").await;
+    let agent = bench.agent();
+    let mut items = vec![sms("s", "Hello", &bench.clock)];
+    for n in 0..25_i64 {
+        let posted_ms = bench.clock.now().as_millisecond() + n * 1000;
+        let note = sms(&format!("n{n}"), "Card used", &bench.clock);
+        items.push(NewItem { source: Source::Notification, posted_ms, ..note });
+    }
+    agent.store().insert_items(items).await.unwrap();
+    agent.run_heartbeat().await.unwrap();
+    let left = agent.store().pending(Source::Notification).await.unwrap().rows;
+    let keys: Vec<_> = left.into_iter().filter_map(|item| item.new.key).collect();
+    assert_eq!(keys, ["n0", "n1", "n2", "n3", "n4"]);
+    assert_eq!(waiting(&agent).await, 1, "text messages are off");
+}
