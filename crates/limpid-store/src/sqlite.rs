@@ -52,7 +52,7 @@ use open::Database;
 use readers::Readers;
 use writer::Writer;
 
-/// Everything in one SQLite file: one thread writes, a few read.
+/// Everything in one SQLite file: one thread writes; a few rows are read by whoever asks for them, more by a few threads.
 ///
 /// Writes that wait at the same time share one transaction and one `fsync`; each still succeeds or fails alone. An
 /// operation whose future is dropped is carried out all the same. Clones share the file.
@@ -68,7 +68,7 @@ pub struct SqliteStore {
 pub struct SqliteOptions {
     /// Whose records are seen and written.
     pub owner: String,
-    /// Threads that read at most, at least one; each is started when all others are busy.
+    /// Threads that read what takes its time, at most, at least one; each is started when all others are busy.
     pub readers: usize,
     /// How long to wait for another program that has locked the file.
     pub busy_timeout: Duration,
@@ -113,7 +113,18 @@ impl SqliteStore {
         self.writer.run(move |sql| work(&Tx { sql, owner: &owner })).await
     }
 
+    /// Reads a few rows, by their keys or by an index that holds few: it is done on the caller's thread.
     async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Tx<'_>) -> Outcome<T> + Send + 'static,
+    {
+        let owner = Arc::clone(&self.owner);
+        self.readers.run_at_once(move |sql| work(&Tx { sql, owner: &owner })).await
+    }
+
+    /// Searches, or reads what grows with the months: it is done on a thread of the store's.
+    async fn search<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: FnOnce(&Tx<'_>) -> Outcome<T> + Send + 'static,

@@ -22,7 +22,7 @@ impl SqliteStore {
     /// When the copy cannot be written, or is damaged; what stood in its place before still does.
     pub async fn backup(&self, to: impl AsRef<Path>) -> Result<(), StoreError> {
         let to = to.as_ref().to_owned();
-        self.read(move |tx| {
+        self.search(move |tx| {
             let mut name = to.clone().into_os_string();
             name.push(".partial");
             let partial = Path::new(&name);

@@ -60,11 +60,11 @@ impl Conversations for SqliteStore {
 
     async fn trust_until(&self, id: &ConversationId, last: MessageId) -> Result<Trust, StoreError> {
         let id = id.clone();
-        self.read(move |tx| messages::trust_until(tx, &id, last)).await
+        self.search(move |tx| messages::trust_until(tx, &id, last)).await
     }
 
     async fn tool_uses(&self, newest: u32) -> Result<Vec<(String, u64)>, StoreError> {
-        self.read(move |tx| messages::tool_uses(tx, newest)).await
+        self.search(move |tx| messages::tool_uses(tx, newest)).await
     }
 
     async fn messages(

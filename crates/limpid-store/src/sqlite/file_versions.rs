@@ -23,7 +23,7 @@ impl FileVersions for SqliteStore {
 
     async fn file_versions(&self, path: Option<&str>) -> Result<Listed<FileVersion>, StoreError> {
         let path = path.map(str::to_owned);
-        self.read(move |tx| {
+        self.search(move |tx| {
             let condition = "version.owner = :owner AND (:path IS NULL OR path = :path)";
             let sql = format!("{SELECT} WHERE {condition} ORDER BY version.id");
             let params = named_params! { ":owner": tx.owner, ":path": path };

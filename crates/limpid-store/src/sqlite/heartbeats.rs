@@ -117,11 +117,11 @@ impl Heartbeats for SqliteStore {
     }
 
     async fn heartbeat_runs(&self, limit: u32) -> Result<Listed<HeartbeatRun>, StoreError> {
-        self.read(move |tx| runs(tx, "", limit)).await
+        self.search(move |tx| runs(tx, "", limit)).await
     }
 
     async fn heartbeat_reports(&self, limit: u32) -> Result<Listed<HeartbeatRun>, StoreError> {
-        self.read(move |tx| runs(tx, "AND outcome = 'told'", limit)).await
+        self.search(move |tx| runs(tx, "AND outcome = 'told'", limit)).await
     }
 
     async fn heartbeat_told(&self, report_key: &str, since_ms: i64) -> Result<bool, StoreError> {
@@ -146,7 +146,7 @@ impl Heartbeats for SqliteStore {
     }
 
     async fn owner_acted_ms(&self) -> Result<Option<i64>, StoreError> {
-        self.read(|tx| {
+        self.search(|tx| {
             let mut statement = tx.sql.prepare_cached(
                 "SELECT max(at) FROM (
                    SELECT max(inbound.accepted_ms) AS at FROM inbound JOIN conversation

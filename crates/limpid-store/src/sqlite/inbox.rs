@@ -27,7 +27,7 @@ impl Inbox for SqliteStore {
     }
 
     async fn items(&self, filter: ItemFilter) -> Result<Listed<InboxItem>, StoreError> {
-        self.read(move |tx| {
+        self.search(move |tx| {
             let mut statement = tx.sql.prepare_cached(
                 "SELECT * FROM inbox_item WHERE owner = :owner AND (:source IS NULL OR source = :source)
                    AND (:account IS NULL OR account = :account) AND (NOT :unseen OR shown_ms IS NULL)

@@ -36,11 +36,11 @@ impl Ledger for SqliteStore {
     }
 
     async fn requests(&self, filter: RequestFilter) -> Result<Listed<RequestSummary>, StoreError> {
-        self.read(move |tx| list(tx, &filter)).await
+        self.search(move |tx| list(tx, &filter)).await
     }
 
     async fn costs(&self, query: CostQuery) -> Result<Vec<CostRow>, StoreError> {
-        self.read(move |tx| costs(tx, &query)).await
+        self.search(move |tx| costs(tx, &query)).await
     }
 
     async fn spent(&self, since_ms: i64, turn: Option<&TurnId>) -> Result<Vec<SpentRow>, StoreError> {

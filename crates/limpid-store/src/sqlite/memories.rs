@@ -85,7 +85,7 @@ impl Memories for SqliteStore {
     }
 
     async fn memories(&self, category: Option<Category>) -> Result<Listed<Memory>, StoreError> {
-        self.read(move |tx| {
+        self.search(move |tx| {
             let mut statement = tx.sql.prepare_cached(
                 "SELECT * FROM memory
                  WHERE owner = :owner AND archived = 0 AND (:category IS NULL OR category = :category)
@@ -122,11 +122,11 @@ impl Memories for SqliteStore {
     }
 
     async fn archived_memories(&self) -> Result<Listed<Memory>, StoreError> {
-        self.read(archive::list).await
+        self.search(archive::list).await
     }
 
     async fn memory_index(&self) -> Result<IndexState, StoreError> {
-        self.read(memory_index::state).await
+        self.search(memory_index::state).await
     }
 
     async fn rebuild_memory_index(&self) -> Result<u64, StoreError> {
@@ -134,13 +134,15 @@ impl Memories for SqliteStore {
     }
 
     async fn memory_events(&self, id: Option<MemoryId>) -> Result<Listed<MemoryEvent>, StoreError> {
-        self.read(move |tx| memory_events::list(tx, id)).await
+        self.search(move |tx| memory_events::list(tx, id)).await
     }
 
     async fn candidates(&self, words: &[String], limit: u32) -> Result<Candidates, StoreError> {
         let words = words.to_vec();
-        self.read(move |tx| recall::candidates(tx, &words, limit).map_err(|failure| memory_index::trouble(tx, failure)))
-            .await
+        self.search(move |tx| {
+            recall::candidates(tx, &words, limit).map_err(|failure| memory_index::trouble(tx, failure))
+        })
+        .await
     }
 }
 

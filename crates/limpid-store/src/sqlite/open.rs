@@ -52,10 +52,10 @@ impl Database {
     }
 
     /// Opens the file, whose schema is up to date, for reading.
-    pub(super) fn reader(&self) -> Result<Connection, StoreError> {
+    pub(super) fn reader(&self, busy_timeout: Duration) -> Result<Connection, StoreError> {
         let open = || {
             let connection = Connection::open(&self.path)?;
-            connection.busy_timeout(self.busy_timeout)?;
+            connection.busy_timeout(busy_timeout)?;
             connection.pragma_update(None, "query_only", true)?;
             keep_statements(&connection)?;
             Ok(connection)

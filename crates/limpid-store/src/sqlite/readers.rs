@@ -1,5 +1,7 @@
-//! The threads that read. One is started, and opens the file, when all others are busy: whoever reads one thing after
-//! another has one connection, which keeps its compiled statements warm.
+//! Who reads: whoever asks for a few rows does it at once, in one connection that all share; what takes longer, or comes
+//! while that connection is in use, is for threads. A thread is started, and opens the file, when all others are busy.
+
+mod at_once;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,12 +13,14 @@ use tokio::sync::oneshot;
 use super::failure::{Failure, Outcome};
 use super::open::Database;
 use crate::StoreError;
+use at_once::AtOnce;
 
 type Work = Box<dyn FnOnce(Result<&Connection, StoreError>) + Send>;
 
-/// The threads that read.
+/// One connection that all share, and the threads that read.
 #[derive(Debug)]
 pub(super) struct Readers {
+    at_once: AtOnce,
     desk: Arc<Desk>,
     /// Threads at most.
     most: usize,
@@ -42,10 +46,23 @@ impl Readers {
     /// None runs until there is something to read.
     pub(super) fn new(most: usize, database: &Database) -> Self {
         let desk = Desk { database: database.clone(), state: Mutex::default(), changed: Condvar::new() };
-        Self { desk: Arc::new(desk), most: most.max(1), threads: Mutex::default() }
+        Self { at_once: AtOnce::default(), desk: Arc::new(desk), most: most.max(1), threads: Mutex::default() }
     }
 
-    /// Runs a read that sees one moment of the file.
+    /// Runs a read of a few rows, which takes microseconds, on the caller's own thread: to wake another one takes longer.
+    /// It sees one moment of the file, as everything that is read here does.
+    pub(super) async fn run_at_once<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Outcome<T> + Send + 'static,
+    {
+        match self.at_once.run(&self.desk.database, work) {
+            Ok(result) => result,
+            Err(work) => self.run(work).await,
+        }
+    }
+
+    /// Runs a read that may take its time, on a thread.
     pub(super) async fn run<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
@@ -118,7 +135,7 @@ impl Desk {
         let mut connection: Option<Connection> = None;
         while let Some(work) = self.next() {
             if connection.is_none() {
-                match self.database.reader() {
+                match self.database.reader(self.database.busy_timeout) {
                     Ok(opened) => connection = Some(opened),
                     Err(error) => {
                         work(Err(error));

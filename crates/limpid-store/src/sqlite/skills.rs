@@ -19,7 +19,7 @@ impl Skills for SqliteStore {
 
     async fn skill_events(&self, skill: Option<&str>) -> Result<Listed<SkillEvent>, StoreError> {
         let skill = skill.map(str::to_owned);
-        self.read(move |tx| {
+        self.search(move |tx| {
             let mut statement = tx.sql.prepare_cached(
                 "SELECT * FROM skill_event WHERE owner = :owner AND (:skill IS NULL OR skill = :skill) ORDER BY id",
             )?;

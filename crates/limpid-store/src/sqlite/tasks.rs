@@ -47,7 +47,7 @@ impl Tasks for SqliteStore {
     }
 
     async fn task_runs(&self, id: TaskId) -> Result<Listed<TaskRun>, StoreError> {
-        self.read(move |tx| {
+        self.search(move |tx| {
             let mut statement = tx
                 .sql
                 .prepare_cached("SELECT * FROM task_run WHERE owner = :owner AND task = :task ORDER BY slot_ms DESC")?;

@@ -76,12 +76,12 @@ impl Windows for SqliteStore {
         limit: u32,
     ) -> Result<FoundMessages, StoreError> {
         let (id, words) = (id.clone(), words.to_vec());
-        self.read(move |tx| history::search(tx, &id, &words, limit)).await
+        self.search(move |tx| history::search(tx, &id, &words, limit)).await
     }
 
     async fn call_ids(&self, id: &ConversationId) -> Result<Vec<CallId>, StoreError> {
         let id = id.clone();
-        self.read(move |tx| {
+        self.search(move |tx| {
             let mut statement =
                 tx.sql.prepare_cached("SELECT id FROM call WHERE owner = :owner AND conversation = :conversation")?;
             let params = named_params! { ":owner": tx.owner, ":conversation": id.as_str() };

@@ -135,9 +135,9 @@ impl Done {
         fate(letters, state == "failed" && detail.contains(UNKNOWN))
     }
 
-    /// A reminder is delivered once.
+    /// A reminder is delivered once, or its owner was told once that it is too late for it.
     fn reminder(&self, key: &str) -> Fate {
-        self.delivered(key)
+        fate(self.told(key) + self.told_beginning(&format!("**{key}**\n\nThis was due at ")), false)
     }
 
     /// A task that a model carried out is reported once, and its tool ran once or nobody knows.
@@ -147,8 +147,8 @@ impl Done {
 
     /// A command ran once, or its owner was told that nobody knows.
     fn command(&self, key: &str) -> Fate {
-        let cut_off = format!("**{key}**\n\nThis was cut off while it ran, and its outcome is unknown.");
-        let told = self.record.delivered.iter().filter(|(text, _)| text.starts_with(&cut_off)).count() as u64;
+        let told =
+            self.told_beginning(&format!("**{key}**\n\nThis was cut off while it ran, and its outcome is unknown."));
         if told > 1 { Fate::Doubled } else { fate(self.effects(key), told == 1) }
     }
 
@@ -160,7 +160,18 @@ impl Done {
     }
 
     fn delivered(&self, text: &str) -> Fate {
-        fate(self.record.delivered.get(text).copied().unwrap_or_default(), false)
+        fate(self.told(text), false)
+    }
+
+    /// How often a text was delivered.
+    fn told(&self, text: &str) -> u64 {
+        self.record.delivered.get(text).copied().unwrap_or_default()
+    }
+
+    /// How often a text was delivered that begins like this.
+    fn told_beginning(&self, beginning: &str) -> u64 {
+        let later = self.record.delivered.range(beginning.to_owned()..);
+        later.take_while(|(text, _)| text.starts_with(beginning)).map(|(_, times)| times).sum()
     }
 
     fn effects(&self, key: &str) -> u64 {

@@ -57,12 +57,15 @@ fn asked(text: &str) -> Vec<ScriptedCall> {
     words.windows(2).filter_map(call).collect()
 }
 
+/// The keys of what came in that a request shows, as it shows them.
+pub(super) fn shown(request: &Recorded) -> Vec<String> {
+    request.texts().iter().flat_map(|text| text.text.split_whitespace()).filter_map(fresh).collect()
+}
+
 /// A report of everything that came in. Where the first key is odd it is none at first, and is then asked for as an
 /// object.
 fn heartbeat(request: &Recorded) -> Reply {
-    let texts = request.texts();
-    let words = texts.iter().flat_map(|text| text.text.split_whitespace());
-    let keys: Vec<String> = words.filter_map(fresh).collect();
+    let keys = shown(request);
     let decision = match keys.first() {
         None => json!({ "action": "quiet" }),
         Some(first) => {

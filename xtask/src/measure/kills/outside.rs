@@ -1,7 +1,7 @@
 //! What stands around the killed agent and lives on: the provider, the push service, the mail servers, and somebody who
 //! writes mail and hands things in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
@@ -17,11 +17,14 @@ use limpid_testkit::mail::{Manner, PASSWORD};
 use limpid_testkit::{Dovecot, Recorder, SmtpSink};
 
 use super::child::repeat;
-use super::model::{FRESH, answer};
+use super::model::{FRESH, answer, shown};
 use super::world::{ADDRESS, begin_time, open_agent};
 
 /// How often something comes in.
 const OFTEN: Duration = Duration::from_millis(200);
+
+/// Things that came in and no heartbeat has looked at, at most: a source that holds a hundred lets the oldest go.
+const UNSEEN: usize = 40;
 
 /// How long an answer is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -32,6 +35,8 @@ pub(super) struct Outside {
     _provider: Recorder,
     mail: Option<(Dovecot, SmtpSink)>,
     pushes: Arc<Mutex<BTreeMap<String, u64>>>,
+    /// The keys of what came in that the model was asked about.
+    seen: Arc<Mutex<BTreeSet<String>>>,
     port: u16,
     token: String,
 }
@@ -46,7 +51,8 @@ impl Outside {
     /// Starts everything, and makes a home that knows it.
     pub(super) async fn start(home: &Path) -> Result<Self, String> {
         let pushes: Arc<Mutex<BTreeMap<String, u64>>> = Arc::default();
-        let counted = Arc::clone(&pushes);
+        let seen: Arc<Mutex<BTreeSet<String>>> = Arc::default();
+        let (counted, asked) = (Arc::clone(&pushes), Arc::clone(&seen));
         let provider = Recorder::answering(move |request| {
             let body = request.json();
             match body["message"].as_str() {
@@ -54,7 +60,10 @@ impl Outside {
                     *lock(&counted).entry(message.to_owned()).or_default() += 1;
                     Reply { status: Some(200), ..Reply::default() }
                 }
-                _ => answer(request),
+                _ => {
+                    lock(&asked).extend(shown(request));
+                    answer(request)
+                }
             }
         });
         let provider = provider.await.map_err(|error| format!("provider: {error}"))?;
@@ -94,7 +103,7 @@ impl Outside {
             // What is there before the first look does not count as new.
             agent.poll_mail(ADDRESS).await.map_err(failed)?;
         }
-        Ok(Self { _provider: provider, mail, pushes, port, token })
+        Ok(Self { _provider: provider, mail, pushes, seen, port, token })
     }
 
     /// Whether there are mail servers.
@@ -109,6 +118,12 @@ impl Outside {
         let thread = std::thread::spawn(move || {
             let mut accepted = Vec::new();
             for number in 1_u64.. {
+                while accepted.len() >= UNSEEN + lock(&outside.seen).len() {
+                    if stopped.load(Ordering::Relaxed) {
+                        return accepted;
+                    }
+                    std::thread::sleep(OFTEN / 10);
+                }
                 if let Some((dovecot, _)) = outside.mail.as_ref().filter(|_| number % 2 == 0) {
                     dovecot.deliver(&format!("e{number}"), &letter(&format!("e{number}")));
                     accepted.push(format!("mail e{number}"));
