@@ -1,6 +1,8 @@
 """llama.cpp's own server out of the Python package xllamacpp, for tests and measures.
 
-Usage: python llama-server.py MODEL.gguf [WINDOW] [THREADS]
+Usage: python llama-server.py MODEL.gguf [WINDOW] [THREADS] [embeddings [mean]]
+
+With `embeddings` it serves those of a model of embeddings; with `mean` as well, of any model.
 
 Prints its address when it listens on a free port of the loopback, and ends when standard input does.
 """
@@ -16,6 +18,10 @@ params.model.path = words[0]
 params.n_ctx = int(words[1]) if len(words) > 1 else 4096
 params.cpuparams.n_threads = params.cpuparams_batch.n_threads = int(words[2]) if len(words) > 2 else 1
 params.n_parallel = 1
+# A model of embeddings looks at a text at once, so a batch has to hold the longest one.
+params.embedding = "embeddings" in words[3:]
+if "mean" in words[3:]:
+    params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
 params.hostnames = ["127.0.0.1"]
 params.port = 0
 params.verbosity = 0

@@ -58,11 +58,7 @@ pub(crate) enum Measure {
         data: PathBuf,
     },
     /// Recall of memory and history search (MEA-10)
-    Recall {
-        /// A folder of conversations: files with `turns` and `questions`
-        #[arg(long)]
-        data: PathBuf,
-    },
+    Recall(recall::Recall),
     /// Ten thousand owners with something due in one minute (MEA-12)
     Agents,
     /// Long conversations with bad summarisers (MEA-13)
@@ -104,8 +100,8 @@ pub(crate) fn run(root: &Path, measure: Measure, json: bool) -> Result<(), Strin
             answer = Some(value);
             ("memory", table)
         }
-        Measure::Recall { data } => {
-            let (table, value) = recall::measure(&data)?;
+        Measure::Recall(recall) => {
+            let (table, value) = recall::measure(&recall)?;
             answer = Some(value);
             ("recall", table)
         }

@@ -5,11 +5,16 @@
 //! memories and history are ranked alike.
 
 mod date;
+mod meaning;
 mod passage;
 mod words;
 
+use std::collections::HashMap;
+
+use crate::id::MemoryId;
 use crate::memory::Memory;
 
+pub use meaning::{Embedding, Meaning, STRANGERS, meaning_text, seen_part, unlike};
 pub use passage::{Passage, Place, RankedPassage, rank_passages};
 use words::words_like;
 pub use words::{MAX_QUERY_WORDS, plain_words, query_words, stem, text_words};
@@ -59,10 +64,12 @@ pub fn index_words(memory: &Memory) -> Vec<String> {
     words
 }
 
-/// Puts the memories that answer a query in order, the best first; those that hold none of its words are left out.
-pub fn rank(corpus: &Corpus, memories: Vec<Memory>, now_ms: i64) -> Vec<Ranked> {
+/// Puts the memories that answer a query in order, the best first; those that neither hold its words nor are like its
+/// meaning are left out. `likeness` says how alike they are to the meaning ([`Passage::likeness`]), where that is known.
+pub fn rank(corpus: &Corpus, memories: Vec<Memory>, likeness: &HashMap<MemoryId, f64>, now_ms: i64) -> Vec<Ranked> {
     let passage = |memory: Memory| Passage {
         words: [&memory.key, &memory.content].into_iter().flat_map(|text| words_like(text, &corpus.holding)).collect(),
+        likeness: likeness.get(&memory.id).copied().unwrap_or_default(),
         said_ms: Some(memory.created_ms),
         score: memory.score,
         touched_ms: memory.updated_ms,
@@ -107,7 +114,7 @@ mod tests {
 
     fn order(memories: Vec<Memory>, query: &str, now_ms: i64) -> Vec<i64> {
         let corpus = corpus(&memories, query);
-        rank(&corpus, memories, now_ms).into_iter().map(|ranked| ranked.memory.id.0).collect()
+        rank(&corpus, memories, &HashMap::new(), now_ms).into_iter().map(|ranked| ranked.memory.id.0).collect()
     }
 
     // KOSHI-027

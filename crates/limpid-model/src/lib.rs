@@ -4,6 +4,7 @@
 //! - [`model`]: the one way to ask a model, whoever serves it.
 //! - [`provider`]: presets of providers, `provider/model` to a model, local servers on their usual ports.
 //! - [`remote`]: a model behind HTTP; [`protocol`] holds the protocols, each as two pure functions.
+//! - [`embed`]: models that say what texts mean.
 //! - [`catalogue`]: what is known of models by name, and the local models that can be fetched.
 //! - [`gguf`], [`template`]: what a model file says, and how messages become the text that a local model reads.
 //! - `local` (feature `local`): runs such a file in this process.
@@ -13,6 +14,7 @@
 
 pub mod catalogue;
 pub mod chain;
+pub mod embed;
 mod errors;
 pub mod gguf;
 mod held;
@@ -33,6 +35,7 @@ pub mod tokens;
 mod wire;
 
 pub use chain::{Ask, Chain, ChainEvent};
+pub use embed::{Embedder, ScriptedEmbedder, resolve_embedder};
 pub use held::Held;
 pub use key::ApiKey;
 pub use model::{
@@ -40,6 +43,6 @@ pub use model::{
 };
 pub use pause::{Pause, RealPause};
 pub use provider::{Settings, find_local_servers, resolve};
-pub use remote::{Endpoint, RemoteModel, Timeouts};
+pub use remote::{Endpoint, RemoteEmbedder, RemoteModel, Timeouts};
 pub use scripted::ScriptedModel;
 pub use tokens::ExactCounter;

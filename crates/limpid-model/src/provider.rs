@@ -128,8 +128,7 @@ pub fn presets() -> &'static BTreeMap<String, Preset> {
 /// # Errors
 /// When the provider is not known, needs a key that is not set, or its address cannot be used.
 pub fn resolve(name: &str, settings: &Settings) -> Result<Arc<dyn Model>, ResolveError> {
-    let parts = name.split_once('/').filter(|(provider, model)| !provider.is_empty() && !model.is_empty());
-    let Some((provider, model)) = parts else { return Err(ResolveError::NoProvider(name.to_owned())) };
+    let (provider, model) = split_name(name)?;
     if provider == "scripted" {
         return Ok(Arc::new(ScriptedModel::new(model, Script::load(Path::new(model))?)));
     }
@@ -137,6 +136,12 @@ pub fn resolve(name: &str, settings: &Settings) -> Result<Arc<dyn Model>, Resolv
     let known = settings.cards.iter().find(|card| card.provider == provider && card.id == model);
     let card = known.cloned().unwrap_or_else(|| unknown_card(provider, model));
     Ok(Arc::new(RemoteModel::new(card, endpoint)?))
+}
+
+/// The provider and the model of a name.
+pub(crate) fn split_name(name: &str) -> Result<(&str, &str), ResolveError> {
+    let parts = name.split_once('/').filter(|(provider, model)| !provider.is_empty() && !model.is_empty());
+    parts.ok_or_else(|| ResolveError::NoProvider(name.to_owned()))
 }
 
 /// Where a provider is by preset and settings.

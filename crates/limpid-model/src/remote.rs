@@ -1,5 +1,6 @@
 //! A model behind a provider's HTTP interface.
 
+mod embed;
 mod http;
 mod reply;
 
@@ -20,6 +21,7 @@ use crate::wire::{CallIds, WireCall};
 use http::{endpoint_url, headers, shown};
 use reply::{Asked, Reply};
 
+pub use embed::RemoteEmbedder;
 pub(crate) use http::{client, use_tls};
 
 /// How long a server may take.

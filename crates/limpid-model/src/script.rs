@@ -38,6 +38,8 @@ const FLOOD_PIECE: usize = 64 * 1024;
 pub struct Script {
     /// Names of the models that a server lists.
     pub models: Vec<String>,
+    /// Words that mean the same to its embeddings, in groups; every other word means something of its own.
+    pub alike: Vec<Vec<String>>,
     /// The replies.
     pub reply: Vec<Reply>,
 }
@@ -159,10 +161,12 @@ impl Script {
     /// Reads a script from its text.
     ///
     /// # Errors
-    /// When it is not valid TOML, has an unknown field, or has no reply.
+    /// When it is not valid TOML, has an unknown field, or has neither a reply nor words that are alike.
     pub fn parse(text: &str) -> Result<Self, ScriptError> {
         let script: Self = toml::from_str(text)?;
-        if script.reply.is_empty() { Err(ScriptError::Empty) } else { Ok(script) }
+        // A script of embeddings has nothing to say.
+        let is_empty = script.reply.is_empty() && script.alike.is_empty();
+        if is_empty { Err(ScriptError::Empty) } else { Ok(script) }
     }
 
     /// Reads a script from a file.

@@ -32,6 +32,7 @@ use crate::notify::{Notifier, Notifiers, NotifyParts, WebPush};
 use crate::prompts::Prompts;
 use crate::redact::Redactor;
 use crate::scheduler::Waker;
+use crate::semantics::Semantics;
 use crate::skills::Skills;
 use crate::tools::{Tool, ToolBox, ToolParts, recall};
 use crate::worker::Command;
@@ -109,7 +110,9 @@ pub(crate) struct Inner {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) shelf: Shelf,
+    pub(crate) shelf: Arc<Shelf>,
+    /// What queries mean, when that is switched on.
+    pub(crate) semantics: Option<Arc<Semantics>>,
     pub(crate) tools: ToolBox,
     pub(crate) skills: Arc<Skills>,
     pub(crate) mail: Arc<MailDesk>,
@@ -175,6 +178,9 @@ impl Agent {
         let own = options.config.prompts.clone();
         let skills = Arc::new(Skills::new(options.home.clone(), Arc::clone(&store), own));
         let waker = Arc::new(Waker::new(options.home.wake_socket()));
+        let (home, config, environment) = (&options.home, &options.config, &options.environment);
+        let shelf = Arc::new(Shelf::new(home.clone(), config.clone(), environment.clone(), options.model));
+        let semantics = Semantics::new(&config.memory.semantic, &store, &shelf, (&bus, &redactor)).map(Arc::new);
         let parts = ToolParts {
             store: &store,
             keeper: &keeper,
@@ -186,6 +192,7 @@ impl Agent {
             skills: &skills,
             mail: &mail,
             waker: &waker,
+            semantics: semantics.as_ref(),
         };
         let tools = ToolBox::new(&parts, options.tools);
         let notify = &options.config.notify;
@@ -210,7 +217,8 @@ impl Agent {
             waker,
             notifiers,
             holder,
-            shelf: Shelf::new(options.home.clone(), options.config.clone(), options.environment.clone(), options.model),
+            shelf,
+            semantics,
             environment: options.environment,
             rules: Arc::new(rules),
             home: options.home,
@@ -299,12 +307,12 @@ impl Agent {
         self.inner.shelf.find().await
     }
 
-    /// Memories that hold any of the words, best first: the order that the model gets.
+    /// Memories that hold any of the words or mean the like, best first: the order that the model gets.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub async fn recall(&self, text: &str, limit: usize) -> Result<Vec<Memory>, AgentError> {
-        let found = recall(&*self.inner.store, text, self.now_ms()).await?;
+        let found = recall(&*self.inner.store, self.inner.semantics.as_deref(), text, self.now_ms()).await?;
         Ok(found.memories.into_iter().take(limit).collect())
     }
 }

@@ -140,6 +140,13 @@ pub enum Change {
         /// Its number.
         id: i64,
     },
+    /// What texts mean cannot be asked, so words alone find what is remembered and was said, until it can be again.
+    SemanticSearchFailed {
+        /// The model of embeddings: `provider/model`.
+        model: String,
+        /// Why.
+        reason: String,
+    },
     /// The owner could not be told of something.
     NotificationFailed {
         /// What should have told them: `ntfy`, `command`, `desktop`.

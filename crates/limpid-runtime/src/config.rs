@@ -30,7 +30,7 @@ pub use heartbeat::{HeartbeatConfig, QuietRule};
 pub use inbox::{GatewayConfig, InboxConfig};
 pub use limits::{LimitsConfig, PathLimits};
 pub use mail::MailConfig;
-pub use memory::{MemoryConfig, MemoryPolicy};
+pub use memory::{MemoryConfig, MemoryPolicy, SemanticConfig};
 pub use modes::ModesConfig;
 pub use notify::NotifyConfig;
 pub use policy::{PolicyConfig, RuleConfig};

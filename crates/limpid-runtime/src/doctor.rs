@@ -16,6 +16,7 @@ use crate::agent::{Agent, AgentOptions};
 use crate::config::SandboxChoice;
 use crate::home::read_text;
 use crate::models::Shelf;
+use crate::semantics::probe;
 use crate::tools::{Running, engine, running};
 
 /// What one check found.
@@ -60,6 +61,7 @@ pub async fn check(options: &AgentOptions) -> Vec<Check> {
         Check::of("prompts", prompts::loading(options)),
         Check::of("database", database(&store).await),
         Check::of("model", model(options).await),
+        semantic_index(options).await,
     ];
     // What cannot be opened is told above.
     if let Ok(agent) = Agent::open(options.clone()) {
@@ -141,6 +143,24 @@ async fn model(options: &AgentOptions) -> Finding {
     let model = shelf.choose(None).await.map_err(|error| (error.to_string(), ""))?;
     let because = found.map(|found| format!(" ({})", found.because)).unwrap_or_default();
     Ok(format!("{}{because}", model.info().name()))
+}
+
+/// Whether what texts mean can be asked. When it cannot, words alone find what is remembered, so it is a fault only of the
+/// index.
+async fn semantic_index(options: &AgentOptions) -> Check {
+    const WHAT: &str = "semantic index";
+    let Some(name) = &options.config.memory.semantic.model else {
+        let says = "off; `model` under `[memory.semantic]` in limpid.toml switches it on".to_owned();
+        return Check { what: WHAT, ok: true, says, advice: None };
+    };
+    let (config, environment) = (options.config.clone(), options.environment.clone());
+    let shelf = Shelf::new(options.home.clone(), config, environment, None);
+    let probed = match shelf.open_embedder(name) {
+        Ok(embedder) => probe(&*embedder).await,
+        Err(error) => Err(error.to_string()),
+    };
+    let advice = "Until then words alone find what is remembered.";
+    Check::of(WHAT, probed.map(|numbers| format!("{name}, {numbers} numbers a text")).map_err(|why| (why, advice)))
 }
 
 fn web_search(options: &AgentOptions) -> Finding {

@@ -260,6 +260,10 @@ impl Driver<'_> {
         };
         let effects = self.apply(event, None, Vec::new()).await?;
         self.worker.listeners.send(&AgentEvent::ToolDone { id, result });
+        let semantics = self.worker.inner.semantics.as_ref();
+        if let Some(notice) = semantics.and_then(|semantics| semantics.take_notice()) {
+            self.worker.listeners.send(&AgentEvent::Notice(notice));
+        }
         Ok(effects)
     }
 

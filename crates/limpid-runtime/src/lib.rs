@@ -19,6 +19,7 @@
 //! - [`inbox`]: what came in by mail, as text messages and as notifications.
 //! - [`notify`]: telling the owner on other screens, while no client is open (`presence`).
 //! - [`tools`]: what the model may have done, and the one place where it is.
+//! - `semantics`: what queries mean, when the owner has switched a model of embeddings on.
 //! - `reach`: which tools travel with a prompt, and which wait to be found.
 //! - `window`: what a model sees of a long conversation, and how it is kept small enough.
 //! - `gather`, `session`, `frame`, `workspace`, `redact`, `counting`, `convert`: what a prompt is made from.
@@ -76,6 +77,7 @@ mod reach;
 mod redact;
 mod resume;
 mod scheduler;
+mod semantics;
 pub mod serve;
 mod session;
 mod settle;
@@ -110,6 +112,7 @@ pub use modes::{FocusChange, ModeState, ModeSwitch};
 pub use notify::{Notice, Notifier};
 pub use presence::OpenClient;
 pub use preview::{Payload, Preview, PreviewRequest, Since};
+pub use semantics::{Indexed, SemanticState};
 pub use serve::ServeEvent;
 pub use settle::Settled;
 pub use sizing::Tiers;

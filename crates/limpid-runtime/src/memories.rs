@@ -4,13 +4,14 @@ use std::sync::atomic::Ordering;
 
 use limpid_core::{Category, Memory, MemoryId};
 use limpid_store::{
-    FileVersion, FileVersionId, Listed, MemoryEvent, MemoryEventId, MemoryRef, NewPromotion, Promotion, PromotionId,
-    Provenance, StoreError, StoredMemory,
+    FileVersion, FileVersionId, IndexState, Listed, MemoryEvent, MemoryEventId, MemoryRef, NewPromotion, Promotion,
+    PromotionId, Provenance, StoreError, StoredMemory,
 };
 
 use crate::agent::{Agent, Inner};
 use crate::error::AgentError;
 use crate::keeper::{By, Note};
+use crate::semantics::{Indexed, SemanticState};
 
 impl Agent {
     /// Keeps what the owner says under a key; `source` is where they said it. Known secrets do not get in (SEC-032).
@@ -181,6 +182,38 @@ impl Agent {
         Ok(self.inner.store.rebuild_memory_index().await?)
     }
 
+    /// How much of the memories the index of words covers.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn word_index(&self) -> Result<IndexState, AgentError> {
+        Ok(self.inner.store.memory_index().await?)
+    }
+
+    /// How far the semantic index is; none when it is switched off (KOSHI-029).
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn semantic_state(&self) -> Result<Option<SemanticState>, AgentError> {
+        match &self.inner.semantics {
+            Some(semantics) => Ok(Some(semantics.state().await?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Fills the semantic index until it has every memory and message; `anew` empties it first. `tell` hears how far it is
+    /// after each batch; what was kept stays when the future is dropped. None when the index is switched off.
+    ///
+    /// # Errors
+    /// When the model cannot be asked, or the store cannot be written.
+    pub async fn index_meanings(&self, anew: bool, tell: impl FnMut(Indexed)) -> Result<Option<Indexed>, AgentError> {
+        let Some(semantics) = &self.inner.semantics else { return Ok(None) };
+        if anew {
+            semantics.empty().await?;
+        }
+        Ok(Some(semantics.fill(tell).await?))
+    }
+
     /// Moves memories that rarely helped to the archive, when all have grown too large and a day has passed since that
     /// was looked at (KOSHI-028); every answer is followed by it. Returns how many went.
     ///
@@ -199,6 +232,14 @@ impl Agent {
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 impl Inner {
+    /// Gives the semantic index what it lacks, while nobody waits for it.
+    pub(crate) fn fill_semantic_index(&self) {
+        if let Some(semantics) = self.semantics.clone() {
+            let now_ms = self.now_ms();
+            tokio::spawn(async move { semantics.fill_quietly(now_ms).await });
+        }
+    }
+
     /// Moves memories that rarely helped to the archive, when all have grown too large; looks once a day (KOSHI-028).
     pub(crate) async fn archive_if_due(&self) -> Result<u64, AgentError> {
         let now_ms = self.now_ms();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use limpid_core::FailureClass;
 use limpid_model::catalogue::{Downloads, Installed, ModelProfile, ModelProfiles};
 use limpid_model::provider::{Settings, find_servers_at, presets, resolve};
-use limpid_model::{ApiKey, Held, Model, ModelCard, ModelError, Timeouts};
+use limpid_model::{ApiKey, Embedder, Held, Model, ModelCard, ModelError, Timeouts, resolve_embedder};
 
 use crate::config::Config;
 use crate::error::AgentError;
@@ -87,6 +87,18 @@ impl Shelf {
         };
         open.insert(name.to_owned(), Arc::clone(&model));
         Ok(model)
+    }
+
+    /// A model that says what texts mean, by name (KOSHI-029).
+    pub(crate) fn open_embedder(&self, name: &str) -> Result<Arc<dyn Embedder>, AgentError> {
+        if name.starts_with("local/") {
+            let message = format!(
+                "{name} cannot say what texts mean in this process yet; let a server on this machine run it, for example \
+                 ollama/nomic-embed-text"
+            );
+            return Err(ModelError::new(FailureClass::UnknownModel, message).into());
+        }
+        resolve_embedder(name, &settings(&self.config, &self.environment)).map_err(|error| unknown(&error))
     }
 
     /// The same model held to another window: its provider is told that one, and every limit follows it (OLLM-018).

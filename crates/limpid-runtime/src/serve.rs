@@ -77,6 +77,7 @@ impl Agent {
         inner.arm_heartbeat().await?;
         inner.bring_back().await?;
         inner.plan_all_mail().await?;
+        inner.fill_semantic_index();
         log(&ServeEvent::Ready);
         run(inner, &mut scheduler, &log, stop).await;
         log(&ServeEvent::Stopping);

@@ -58,6 +58,7 @@ use crate::mail::MailDesk;
 use crate::policy::{CallDescription, CallFacts, Judge, Moment, Watch};
 use crate::prompt_files::PromptFiles;
 use crate::scheduler::Waker;
+use crate::semantics::Semantics;
 use crate::skills::Skills;
 use crate::world::{Environment, Ids, hex};
 
@@ -74,6 +75,7 @@ pub(crate) struct ToolParts<'a> {
     pub(crate) skills: &'a Arc<Skills>,
     pub(crate) mail: &'a Arc<MailDesk>,
     pub(crate) waker: &'a Arc<Waker>,
+    pub(crate) semantics: Option<&'a Arc<Semantics>>,
 }
 
 /// Limpid's own tools in the order in which they are declared; a new one goes to the end of its group (PRO-042).
@@ -361,6 +363,7 @@ mod tests {
             skills: &skills,
             mail: &mail,
             waker: &Arc::new(Waker::new(home.wake_socket())),
+            semantics: None,
         };
         let schemas = || ToolBox::new(&parts, []).inputs(&Judge::open(&home));
         assert_eq!(schemas(), schemas());

@@ -229,6 +229,7 @@ impl Worker {
             let _ = self.inner.prune_ledger().await;
         }
         let _ = self.inner.archive_if_due().await;
+        self.inner.fill_semantic_index();
     }
 
     /// The messages that wait, every listener of theirs known.

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kit::{FixedClock, all, last, text};
+use limpid_core::Category;
 use limpid_runtime::{Agent, AgentEvent, AgentOptions, ChatRequest, Clock, Config, Environment, Home, Outcome};
 use limpid_store::{RequestFilter, RequestSummary};
 use tempfile::TempDir;
@@ -28,6 +29,11 @@ struct Server {
 impl Server {
     /// Starts one; none when the parts are absent.
     fn start() -> Option<Self> {
+        Self::start_with(&[])
+    }
+
+    /// The same, with more words for `scripts/llama-server.py`.
+    fn start_with(words: &[&str]) -> Option<Self> {
         let part = |name: &str| {
             std::env::var_os(name).and_then(|value| value.into_string().ok()).filter(|value| !value.is_empty())
         };
@@ -38,6 +44,7 @@ impl Server {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/llama-server.py");
         let mut process = Command::new(python)
             .args([script, &model, "4096", "1"])
+            .args(words)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -130,4 +137,24 @@ async fn a_tool_is_called_through_a_schema() {
     assert_eq!(name, "get_local_time");
     assert!(serde_json::from_str::<serde_json::Value>(arguments).unwrap().is_object(), "{arguments}");
     assert!(events.iter().any(|event| matches!(event, AgentEvent::ToolDone { .. })), "{events:?}");
+}
+
+// KOSHI-029
+#[tokio::test]
+async fn a_real_server_says_what_texts_mean() {
+    let Some(server) = Server::start_with(&["embeddings", "mean"]) else { return };
+    let home = tempfile::tempdir().unwrap();
+    let url = ("OPENAI_BASE_URL".to_owned(), format!("{}/v1", server.address));
+    let agent = Agent::open(AgentOptions {
+        config: Config::parse("[memory.semantic]\nmodel = \"openai/anything\"\n", "limpid.toml").unwrap(),
+        environment: Environment::new([url]),
+        ..AgentOptions::new(Home::new(home.path()))
+    })
+    .unwrap();
+    for (key, content) in [("ana", "My sister moved to Kyoto."), ("tap", "The tap in the kitchen drips.")] {
+        agent.remember(key, content, Category::General, "test").await.unwrap();
+    }
+    let indexed = tokio::time::timeout(PATIENCE, agent.index_meanings(false, |_| {})).await.unwrap().unwrap().unwrap();
+    assert_eq!((indexed.kept, indexed.refused), (2, 0));
+    assert_eq!(agent.semantic_state().await.unwrap().unwrap().covers.memories_seen, 2);
 }

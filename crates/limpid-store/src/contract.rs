@@ -31,6 +31,7 @@ pub mod skills;
 pub mod tasks;
 pub mod timers;
 pub mod turns;
+pub mod vectors;
 pub mod windows;
 
 /// An empty store under test.
@@ -149,6 +150,12 @@ macro_rules! contract_suite {
             settings {
                 the_newest_setting_holds_and_none_is_lost
                 a_setting_and_its_change_are_one
+            }
+            vectors {
+                every_text_waits_for_its_embedding_once
+                a_meaning_finds_what_is_near_it
+                what_is_forgotten_leaves_no_embedding
+                a_refused_text_is_not_asked_about_again
             }
             windows {
                 the_newest_view_is_shown_and_every_attempt_is_listed

@@ -6,6 +6,7 @@
 //! # Layout
 //! - [`conversation`], [`turn`], [`ledger`], [`memory`], [`skill`], [`window`]: the parts of the interface with their
 //!   rows.
+//! - [`vector`]: what memories and messages mean to a model of embeddings.
 //! - [`delivery`]: messages that nobody waits for.
 //! - [`setting`]: what was set in a conversation or for all, as a log.
 //! - [`promotion`]: memories that were taken into the soul, or are to be.
@@ -39,6 +40,7 @@ pub mod sqlite;
 pub mod task;
 pub mod timer;
 pub mod turn;
+pub mod vector;
 pub mod window;
 
 pub use conversation::*;
@@ -59,6 +61,7 @@ pub use sqlite::{SqliteOptions, SqliteStore};
 pub use task::*;
 pub use timer::*;
 pub use turn::*;
+pub use vector::*;
 pub use window::*;
 
 /// Everything that an agent keeps, for one owner.
@@ -88,6 +91,7 @@ pub trait Store:
     + Timers
     + Tasks
     + FileVersions
+    + Vectors
 {
 }
 
@@ -109,5 +113,6 @@ impl<T> Store for T where
         + Timers
         + Tasks
         + FileVersions
+        + Vectors
 {
 }

@@ -1,7 +1,9 @@
 //! Memories, what happened to them, and candidates for recall.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
-use limpid_core::recall::Corpus;
+use limpid_core::recall::{Corpus, Meaning};
 use limpid_core::{Category, ConversationId, Memory, MemoryId, Trust};
 
 use crate::{Listed, StoreError};
@@ -81,9 +83,15 @@ pub trait Memories: Send + Sync {
     /// What happened to a memory, oldest first; to all of them without one.
     async fn memory_events(&self, id: Option<MemoryId>) -> Result<Listed<MemoryEvent>, StoreError>;
 
-    /// Memories that hold any of `words` (as [`limpid_core::recall::query_words`] gives them), at most `limit`, with
-    /// what the ranker needs to know about the whole store. No order is promised: [`limpid_core::recall::rank`] makes it.
-    async fn candidates(&self, words: &[String], limit: u32) -> Result<Candidates, StoreError>;
+    /// Memories that hold any of `words` (as [`limpid_core::recall::query_words`] gives them), at most `limit`, and with
+    /// a `meaning` those that are nearest to it, with what the ranker needs to know about the whole store. No order is
+    /// promised: [`limpid_core::recall::rank`] makes it.
+    async fn candidates(
+        &self,
+        words: &[String],
+        meaning: Option<&Meaning>,
+        limit: u32,
+    ) -> Result<Candidates, StoreError>;
 }
 
 /// A memory, by its number or its key.
@@ -284,10 +292,12 @@ pub struct IndexState {
 }
 
 /// What may be recalled, and what the ranker needs to know besides.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Candidates {
-    /// Memories that hold at least one of the words.
+    /// Memories that hold at least one of the words, or are near the meaning.
     pub memories: Vec<Memory>,
+    /// How alike they are to the meaning, where that is known: from 0 to 1.
+    pub likeness: HashMap<MemoryId, f64>,
     /// The whole store: how many memories, how long, and how many hold each word.
     pub corpus: Corpus,
     /// Candidates that could not be read.

@@ -36,6 +36,7 @@ mod tasks;
 mod tests;
 mod timers;
 mod turns;
+mod vectors;
 mod view;
 mod windows;
 mod writer;

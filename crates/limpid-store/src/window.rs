@@ -1,7 +1,9 @@
 //! What a model sees of a conversation: views, attempts to change them, and snapshots (OLLM-097, OLLM-103, PICO-049).
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
-use limpid_core::recall::{Corpus, Place};
+use limpid_core::recall::{Corpus, Meaning, Place};
 use limpid_core::{CallId, ConversationId, MessageId, TurnId, WindowView};
 
 use crate::{Broken, Lease, Listed, StoreError, StoredMessage};
@@ -36,13 +38,14 @@ pub trait Windows: Send + Sync {
     /// The person's message that a turn began with.
     async fn request_of(&self, id: &ConversationId, turn: &TurnId) -> Result<Option<StoredMessage>, StoreError>;
 
-    /// The messages of a conversation that hold any of these words, at most `limit`, and those around them; what
-    /// compaction took out of the window is found like the rest (LES-070). No order is promised:
-    /// [`limpid_core::recall::rank_passages`] makes it.
+    /// The messages of a conversation that hold any of these words, at most `limit`, with a `meaning` those that are
+    /// nearest to it, and those around them; what compaction took out of the window is found like the rest (LES-070). No
+    /// order is promised: [`limpid_core::recall::rank_passages`] makes it.
     async fn search_messages(
         &self,
         id: &ConversationId,
         words: &[String],
+        meaning: Option<&Meaning>,
         limit: u32,
     ) -> Result<FoundMessages, StoreError>;
 
@@ -55,6 +58,8 @@ pub trait Windows: Send + Sync {
 pub struct FoundMessages {
     /// Each with its place: after a long pause a new session begins.
     pub messages: Vec<(StoredMessage, Place)>,
+    /// How alike they are to the meaning, where that is known: from 0 to 1.
+    pub likeness: HashMap<MessageId, f64>,
     /// The whole conversation.
     pub corpus: Corpus,
     /// Messages that cannot be read.

@@ -6,6 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use limpid_model::ScriptedEmbedder;
 use limpid_model::script::{Hang, Player, Reply, Script};
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
@@ -24,8 +25,15 @@ pub struct Recorder {
 
 /// Where replies come from.
 enum Answerer {
-    Script(Mutex<Player>),
+    Script(Scripted),
     Function(Box<dyn Fn(&Recorded) -> Reply + Send + Sync>),
+}
+
+/// A script: what its model says, and what its embeddings are.
+struct Scripted {
+    player: Mutex<Player>,
+    embedder: ScriptedEmbedder,
+    script: Script,
 }
 
 /// One request as it came.
@@ -68,7 +76,7 @@ impl Recorder {
     /// When the port cannot be opened.
     pub async fn start_at(port: u16, script: Script) -> io::Result<Self> {
         let models = if script.models.is_empty() { vec!["scripted".to_owned()] } else { script.models.clone() };
-        Self::listen(port, models, Answerer::Script(Mutex::new(script.player()))).await
+        Self::listen(port, models, Answerer::Script(Scripted::new(script))).await
     }
 
     /// Starts a server on a free port of the loopback that answers every request by a function. It records none of
@@ -223,6 +231,34 @@ async fn attend(stream: TcpStream, shared: Arc<Shared>) {
     }
 }
 
+impl Scripted {
+    fn new(script: Script) -> Self {
+        let embedder = ScriptedEmbedder::new("scripted", script.clone());
+        Self { player: Mutex::new(script.clone().player()), embedder, script }
+    }
+
+    fn reply(&self, request: &Recorded, wire: Option<Wire>) -> Option<Reply> {
+        if is_embedding(&request.path) {
+            return Some(self.embeddings(request));
+        }
+        wire.and_then(|_| lock(&self.player).next(&request.text()))
+    }
+
+    /// The embeddings of the texts that are asked for, or the first error of the script that fits, however often.
+    fn embeddings(&self, request: &Recorded) -> Reply {
+        let body = request.text();
+        let fits = |reply: &&Reply| reply.is_error() && reply.when.as_deref().is_none_or(|when| body.contains(when));
+        if let Some(error) = self.script.reply.iter().find(fits) {
+            return error.clone();
+        }
+        let asked = request.json();
+        let texts = asked["input"].as_array().into_iter().flatten().map(|text| text.as_str().unwrap_or_default());
+        let rows = texts.enumerate().map(|(at, text)| json!({"index": at, "embedding": self.embedder.numbers(text)}));
+        let answer = json!({"object": "list", "data": rows.collect::<Vec<_>>()});
+        Reply { raw: Some(answer.to_string()), content_type: Some("application/json".to_owned()), ..Reply::default() }
+    }
+}
+
 impl Shared {
     /// The reply to a request; none when there is none for it.
     fn reply(&self, request: Request, wire: Option<Wire>) -> Option<Reply> {
@@ -232,10 +268,10 @@ impl Shared {
         let listed = listed.or_else(|| if wire.is_none() { lock(&self.others).pop_front() } else { None });
         match &self.answerer {
             Answerer::Function(answer) => listed.or_else(|| Some(answer(&request))),
-            Answerer::Script(player) => {
-                let scripted = wire.and_then(|_| lock(player).next(&request.text()));
+            Answerer::Script(scripted) => {
+                let reply = listed.or_else(|| scripted.reply(&request, wire));
                 self.record(request);
-                listed.or(scripted)
+                reply
             }
         }
     }
@@ -265,6 +301,10 @@ fn listing(path: &str, models: &[String]) -> Option<Reply> {
         _ => return None,
     };
     Some(Reply { raw: Some(body.to_string()), content_type: Some("application/json".to_owned()), ..Reply::default() })
+}
+
+fn is_embedding(path: &str) -> bool {
+    path.split('?').next().is_some_and(|path| path.ends_with("/embeddings"))
 }
 
 /// Writes one reply; true when the connection may be used again.

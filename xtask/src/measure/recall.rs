@@ -1,208 +1,162 @@
 //! MEA-10: how much of the evidence for a question stands among the first ten results.
 
-use std::collections::HashMap;
-use std::fs;
-use std::path::Path;
+mod data;
+mod meaning;
+mod ranks;
 
-use limpid_core::recall::{Corpus, Passage, Place, query_words, rank_passages, text_words};
-use rusqlite::Connection;
+use std::path::PathBuf;
+
+use clap::Args;
+use limpid_model::Embedder;
 use serde_json::{Value, json};
 
+use self::data::Conversation;
+use self::meaning::Meanings;
+use self::ranks::{Plain, Ranked};
 use super::Table;
+use super::program::block_on;
 
 /// Results that count.
 const FIRST: usize = 10;
 
-/// Turns of one conversation, and the questions about it.
-struct Conversation {
-    turns: Vec<Turn>,
-    questions: Vec<Question>,
-}
+/// The conversations on which the weights of meaning were chosen, half of the questions; the others only report.
+const CHOSEN_ON: [&str; 3] = ["26", "30", "41"];
 
-struct Turn {
-    id: String,
-    session: i64,
-    /// When its session began, in milliseconds since 1970, as the people's clocks showed it.
-    said_ms: Option<i64>,
-    speaker: String,
-    /// What was said, with the caption of a picture.
-    text: String,
-}
-
-struct Question {
-    text: String,
-    /// Ids of the turns that answer it.
-    evidence: Vec<String>,
+/// What recall is measured on.
+#[derive(Debug, Args)]
+pub(crate) struct Recall {
+    /// A folder of conversations: files with `turns` and `questions`
+    #[arg(long)]
+    data: PathBuf,
+    /// A server of embeddings in OpenAI's form, to measure what meaning adds: http://127.0.0.1:8080/v1
+    #[arg(long, value_name = "URL")]
+    embeddings: Option<String>,
+    /// The model that it serves
+    #[arg(long, value_name = "NAME", default_value = "all-MiniLM-L6-v2")]
+    model: String,
 }
 
 /// Sums over questions.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Sums {
     questions: usize,
     bm25: f64,
     limpid: f64,
+    meaning: f64,
+    fused: f64,
 }
 
-/// Ranks every question of the conversations in a folder; the second value is what `--json` prints.
-pub(crate) fn measure(data: &Path) -> Result<(Table, Value), String> {
-    let mut sums = Sums::default();
-    let mut files: Vec<_> = fs::read_dir(data)
-        .map_err(|error| format!("{}: {error}", data.display()))?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|ending| ending == "json"))
-        .collect();
-    files.sort();
-    for file in &files {
-        let read = fs::read_to_string(file).map_err(|error| error.to_string());
-        let conversation = read.and_then(|text| Conversation::parse(&text));
-        sums.take(&conversation.map_err(|error| format!("{}: {error}", file.display()))?)?;
+/// Ranks every question of the conversations in a folder, with an embedder by meaning too; the second value is what
+/// `--json` prints.
+pub(crate) fn measure(Recall { data, embeddings, model }: &Recall) -> Result<(Table, Value), String> {
+    let embedder = embeddings.as_ref().map(|url| meaning::embedder(url, model)).transpose()?;
+    let conversations = Conversation::read_all(data)?;
+    let meanings = embedder.as_deref().map(|embedder| block_on(meanings(embedder, &conversations))).transpose()?;
+    let (mut chosen_on, mut others) = (Sums::default(), Sums::default());
+    for (at, conversation) in conversations.iter().enumerate() {
+        let sums = if CHOSEN_ON.contains(&conversation.name.as_str()) { &mut chosen_on } else { &mut others };
+        sums.take(conversation, meanings.as_ref().and_then(|meanings| meanings.get(at)))?;
     }
-    if sums.questions == 0 {
+    let all = chosen_on.plus(others);
+    if all.questions == 0 {
         return Err(format!("{} holds no conversation with questions", data.display()));
     }
-    let share = |sum: f64| (sum / sums.questions as f64 * 1000.0).round() / 1000.0;
-    let (bm25, limpid) = (share(sums.bm25), share(sums.limpid));
-    let table = Table {
+    let model = embedder.is_some().then_some(model.as_str());
+    let groups = [("the weights of meaning were chosen on", chosen_on), ("only measured", others), ("all", all)];
+    let mut answer = all.as_json(model);
+    answer["only_measured"] = others.as_json(model);
+    let groups: Vec<_> = groups.into_iter().filter(|(_, sums)| sums.questions > 0).collect();
+    Ok((table(conversations.len(), &groups, model), answer))
+}
+
+fn table(conversations: usize, groups: &[(&str, Sums)], model: Option<&str>) -> Table {
+    let model = model.map_or_else(String::new, |model| {
+        format!(
+            " Meaning is the likeness of {model}'s embeddings, alone and added to the rank of words; they are of what \
+             was said without who said it, as those of the index are. Their weights were chosen on the conversations \
+             {}, and the others were looked at once they stood; the weights of words were chosen with all at hand.",
+            CHOSEN_ON.join(", ")
+        )
+    });
+    Table {
         title: "MEA-10 Recall of memory and history search",
         how: format!(
-            "The questions of {} long conversations, each as it stands as the query, every turn one passage, \"now\" \
-             the last session, no feedback; the share of a question's evidence turns among the first {FIRST} results, \
-             averaged over {} questions. BM25 is SQLite's full text search with its Porter tokenizer, words joined by \
-             OR.",
-            files.len(),
-            sums.questions
+            "The questions of {conversations} long conversations, each as it stands as the query, every turn one \
+             passage, \"now\" the last session, no feedback; the share of a question's evidence turns among the first \
+             {FIRST} results, averaged over the questions. BM25 is SQLite's full text search with its Porter \
+             tokenizer, words joined by OR.{model}"
         ),
         target: "≥ 0.74 without any model, on conversations not used for tuning",
-        head: vec!["questions", "BM25", "Limpid without a model"],
-        rows: vec![vec![sums.questions.to_string(), format!("{bm25:.3}"), format!("{limpid:.3}")]],
-    };
-    Ok((table, json!({ "questions": sums.questions, "bm25": bm25, "limpid": limpid, "fused": null })))
+        head: vec![
+            "conversations",
+            "questions",
+            "BM25",
+            "Limpid without a model",
+            "meaning alone",
+            "words and meaning",
+        ],
+        rows: groups.iter().map(|(name, sums)| sums.row(name, !model.is_empty())).collect(),
+    }
+}
+
+/// What the turns and questions of each conversation mean.
+async fn meanings(embedder: &dyn Embedder, conversations: &[Conversation]) -> Result<Vec<Meanings>, String> {
+    let mut meanings = Vec::new();
+    for conversation in conversations {
+        let turns: Vec<&str> = conversation.turns.iter().map(|turn| turn.text.as_str()).collect();
+        let questions: Vec<&str> = conversation.asked().map(|question| question.text.as_str()).collect();
+        meanings.push(Meanings::new(embedder, &turns, &questions).await?);
+    }
+    Ok(meanings)
 }
 
 impl Sums {
-    fn take(&mut self, conversation: &Conversation) -> Result<(), String> {
+    fn take(&mut self, conversation: &Conversation, meanings: Option<&Meanings>) -> Result<(), String> {
         let plain = Plain::new(&conversation.turns).map_err(|error| error.to_string())?;
         let ranked = Ranked::new(&conversation.turns);
-        for question in conversation.questions.iter().filter(|question| !question.evidence.is_empty()) {
+        for (at, question) in conversation.asked().enumerate() {
             self.questions += 1;
+            if let Some(likeness) = meanings.map(|meanings| meanings.likeness(at)) {
+                self.meaning += question.found(&ranked.alike(&likeness));
+                self.fused += question.found(&ranked.fused(&question.text, &likeness));
+            }
             self.bm25 += question.found(&plain.first(&question.text).map_err(|error| error.to_string())?);
-            self.limpid += question.found(&ranked.first(&question.text));
+            self.limpid += question.found(&ranked.fused(&question.text, &[]));
         }
         Ok(())
     }
-}
 
-impl Question {
-    fn found(&self, first: &[String]) -> f64 {
-        let found = self.evidence.iter().filter(|id| first.contains(id)).count();
-        found as f64 / self.evidence.len() as f64
-    }
-}
-
-/// SQLite's own rank.
-struct Plain(Connection);
-
-impl Plain {
-    fn new(turns: &[Turn]) -> rusqlite::Result<Self> {
-        let sql = Connection::open_in_memory()?;
-        sql.execute_batch("CREATE VIRTUAL TABLE turn USING fts5 (id UNINDEXED, text, tokenize = 'porter')")?;
-        for turn in turns {
-            sql.execute("INSERT INTO turn VALUES (?, ?)", (&turn.id, &turn.text))?;
-        }
-        Ok(Self(sql))
-    }
-
-    fn first(&self, question: &str) -> rusqlite::Result<Vec<String>> {
-        let words = question.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        let query = words.map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" OR ");
-        let mut statement = self.0.prepare_cached("SELECT id FROM turn WHERE turn MATCH ? ORDER BY rank LIMIT ?")?;
-        statement.query_map((query, FIRST as i64), |row| row.get(0))?.collect()
-    }
-}
-
-/// The rank of memory and history search.
-struct Ranked {
-    passages: Vec<Passage<String>>,
-    holding: HashMap<String, u64>,
-    words: u64,
-    /// The last session.
-    now_ms: i64,
-}
-
-impl Ranked {
-    fn new(turns: &[Turn]) -> Self {
-        let passage = |(at, turn): (usize, &Turn)| Passage {
-            words: text_words(&turn.text),
-            place: Some(Place { session: turn.session, position: at as i64 }),
-            speaker: text_words(&turn.speaker),
-            said_ms: turn.said_ms,
-            touched_ms: turn.said_ms.unwrap_or_default(),
-            order: at as i64,
-            ..Passage::new(turn.id.clone())
-        };
-        let passages: Vec<_> = turns.iter().enumerate().map(passage).collect();
-        let mut holding: HashMap<String, u64> = HashMap::new();
-        for passage in &passages {
-            let mut words = passage.words.clone();
-            words.sort();
-            words.dedup();
-            words.into_iter().for_each(|word| *holding.entry(word).or_default() += 1);
-        }
+    fn plus(self, other: Self) -> Self {
         Self {
-            words: passages.iter().map(|passage| passage.words.len() as u64).sum(),
-            now_ms: turns.iter().filter_map(|turn| turn.said_ms).max().unwrap_or_default(),
-            holding,
-            passages,
+            questions: self.questions + other.questions,
+            bm25: self.bm25 + other.bm25,
+            limpid: self.limpid + other.limpid,
+            meaning: self.meaning + other.meaning,
+            fused: self.fused + other.fused,
         }
     }
 
-    fn first(&self, question: &str) -> Vec<String> {
-        let holding = query_words(question).into_iter().map(|word| {
-            let count = self.holding.get(&word).copied().unwrap_or_default();
-            (word, count)
-        });
-        let corpus = Corpus { documents: self.passages.len() as u64, words: self.words, holding: holding.collect() };
-        let ranked = rank_passages(&corpus, self.passages.clone(), self.now_ms);
-        ranked.into_iter().take(FIRST).map(|ranked| ranked.item).collect()
+    /// A sum as the mean over questions, to three places.
+    fn share(&self, sum: f64) -> f64 {
+        (sum / self.questions.max(1) as f64 * 1000.0).round() / 1000.0
     }
-}
 
-impl Conversation {
-    fn parse(text: &str) -> Result<Self, String> {
-        let data: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        let list = |name: &str| data[name].as_array().ok_or_else(|| format!("`{name}` is no list"));
-        Ok(Self {
-            turns: list("turns")?.iter().map(Turn::parse).collect::<Result<_, _>>()?,
-            questions: list("questions")?.iter().map(Question::parse).collect::<Result<_, _>>()?,
+    fn row(&self, name: &str, has_meaning: bool) -> Vec<String> {
+        let shown = |sum: f64| format!("{:.3}", self.share(sum));
+        let seen = |sum: f64| if has_meaning { shown(sum) } else { "not measured".to_owned() };
+        let (words, meaning) = ([self.bm25, self.limpid].map(shown), [self.meaning, self.fused].map(seen));
+        [name.to_owned(), self.questions.to_string()].into_iter().chain(words).chain(meaning).collect()
+    }
+
+    fn as_json(&self, model: Option<&str>) -> Value {
+        let seen = |sum: f64| model.map(|_| self.share(sum));
+        json!({
+            "questions": self.questions,
+            "bm25": self.share(self.bm25),
+            "limpid": self.share(self.limpid),
+            "meaning": seen(self.meaning),
+            "fused": seen(self.fused),
+            "model": model,
         })
     }
-}
-
-impl Turn {
-    fn parse(value: &Value) -> Result<Self, String> {
-        let said = word(value, "text")?;
-        let image = value["image"].as_str().map(|image| format!(" {image}")).unwrap_or_default();
-        let session = value["session"].as_i64().ok_or("a turn without `session`")?;
-        let said_ms = value["time"].as_str().and_then(time_ms);
-        Ok(Self { id: word(value, "id")?, session, said_ms, speaker: word(value, "speaker")?, text: said + &image })
-    }
-}
-
-impl Question {
-    fn parse(value: &Value) -> Result<Self, String> {
-        let ids = value["evidence"].as_array().into_iter().flatten();
-        let evidence = ids.filter_map(|id| Some(id.as_str()?.to_owned())).collect();
-        Ok(Self { text: word(value, "question")?, evidence })
-    }
-}
-
-/// Reads `1:56 pm on 8 May, 2023`.
-fn time_ms(text: &str) -> Option<i64> {
-    let parsed = jiff::fmt::strtime::parse("%I:%M %p on %d %B, %Y", text).ok()?;
-    let at = parsed.to_datetime().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
-    Some(at.timestamp().as_millisecond())
-}
-
-fn word(value: &Value, name: &str) -> Result<String, String> {
-    value[name].as_str().map(str::to_owned).ok_or_else(|| format!("an entry without `{name}`: {value}"))
 }

@@ -9,6 +9,11 @@ use crate::protocol::Protocol;
 
 /// The whole URL of the calls.
 pub(super) fn endpoint_url(endpoint: &Endpoint, model: &str) -> Result<reqwest::Url, String> {
+    url_of(endpoint, &endpoint.protocol.path(model))
+}
+
+/// The URL of a path behind the base URL, which may have a query.
+pub(super) fn url_of(endpoint: &Endpoint, path: &str) -> Result<reqwest::Url, String> {
     let base = endpoint.base_url.trim();
     let parsed =
         reqwest::Url::parse(base).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
@@ -17,8 +22,7 @@ pub(super) fn endpoint_url(endpoint: &Endpoint, model: &str) -> Result<reqwest::
         let shown = if base.contains('@') { "it" } else { base };
         return Err(format!("the base URL is not valid ({shown}); write one such as http://127.0.0.1:8080/v1"));
     };
-    let path = endpoint.protocol.path(model);
-    let (path, query) = path.split_once('?').map_or((path.as_str(), None), |(path, query)| (path, Some(query)));
+    let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
     let path = format!("{}{path}", parsed.path().trim_end_matches('/'));
     parsed.set_path(&path);
     if let Some(query) = query {

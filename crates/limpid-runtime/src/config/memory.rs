@@ -12,11 +12,25 @@ pub struct MemoryConfig {
     pub policy: Option<MemoryPolicy>,
     /// Megabytes of memories from which those that rarely helped go to the archive (KOSHI-028).
     pub keep_megabytes: u64,
+    /// Whether memories and messages are found by what they mean, besides their words (KOSHI-029).
+    pub semantic: SemanticConfig,
+}
+
+/// `[memory.semantic]`: the model that says what texts mean. Without one, words alone find them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SemanticConfig {
+    /// The model of embeddings: `provider/model`. Absent: none.
+    pub model: Option<String>,
+    /// What stands before a query, for models that want it: `search_query: `.
+    pub query_prefix: String,
+    /// What stands before a text that is to be found: `search_document: `.
+    pub text_prefix: String,
 }
 
 impl Default for MemoryConfig {
     fn default() -> Self {
-        Self { enabled: true, policy: None, keep_megabytes: 100 }
+        Self { enabled: true, policy: None, keep_megabytes: 100, semantic: SemanticConfig::default() }
     }
 }
 

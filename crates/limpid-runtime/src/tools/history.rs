@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{Tool, ToolContext, ToolParts, ToolText, read_arguments, schema_of};
+use crate::semantics::Semantics;
 
 /// Messages that a search returns.
 const FOUND: usize = 8;
@@ -27,12 +28,14 @@ const READ: usize = 40;
 /// The tools of this file.
 pub(super) fn tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     let store = || Arc::clone(parts.store);
-    vec![Arc::new(SearchHistory { store: store() }), Arc::new(ReadHistory { store: store() })]
+    let semantics = parts.semantics.cloned();
+    vec![Arc::new(SearchHistory { store: store(), semantics }), Arc::new(ReadHistory { store: store() })]
 }
 
-/// Finds earlier messages of the conversation by words.
+/// Finds earlier messages of the conversation by words and by meaning.
 struct SearchHistory {
     store: Arc<dyn Store>,
+    semantics: Option<Arc<Semantics>>,
 }
 
 /// Reads earlier messages of the conversation.
@@ -81,7 +84,11 @@ impl Tool for SearchHistory {
         if words.is_empty() {
             return Err("the query has no word to search for".to_owned());
         }
-        let found = self.store.search_messages(&context.conversation, &words, CANDIDATES).await;
+        let meaning = match &self.semantics {
+            Some(semantics) => semantics.meaning(&query, context.now_ms()).await,
+            None => None,
+        };
+        let found = self.store.search_messages(&context.conversation, &words, meaning.as_ref(), CANDIDATES).await;
         let mut found = found.map_err(|error| error.to_string())?;
         found.messages.retain(|(row, _)| row.turn != context.turn);
         let mut rows = best(found, context.now_ms());
@@ -133,16 +140,18 @@ impl Tool for ReadHistory {
 
 /// The messages that answer best, ranked as memories are.
 fn best(found: FoundMessages, now_ms: i64) -> Vec<StoredMessage> {
+    let FoundMessages { messages, likeness, corpus, .. } = found;
     let passage = |(row, place): (StoredMessage, _)| Passage {
         words: text_words(said(&row)),
+        likeness: likeness.get(&row.id).copied().unwrap_or_default(),
         place: Some(place),
         said_ms: Some(row.at_ms),
         touched_ms: row.at_ms,
         order: row.id.0,
         ..Passage::new(row)
     };
-    let passages = found.messages.into_iter().map(passage).collect();
-    let ranked = rank_passages(&found.corpus, passages, now_ms);
+    let passages = messages.into_iter().map(passage).collect();
+    let ranked = rank_passages(&corpus, passages, now_ms);
     ranked.into_iter().take(FOUND).map(|ranked| ranked.item).collect()
 }
 
@@ -195,7 +204,7 @@ mod tests {
         let holding = |word: &str, count| (query_words(word).remove(0), count);
         let corpus = Corpus { documents: 22, words: 200, holding: vec![holding("summer", 21), holding("holidays", 1)] };
         let messages = first.into_iter().chain(others).enumerate().map(said).collect();
-        let found = best(FoundMessages { messages, corpus, broken: Vec::new() }, 0);
+        let found = best(FoundMessages { messages, corpus, ..FoundMessages::default() }, 0);
         assert_eq!(found.len(), FOUND);
         assert_eq!([found[0].id, found[1].id], [MessageId(0), MessageId(1)]);
     }

@@ -20,7 +20,7 @@ pub(super) fn tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     let keeper = || parts.keeper.clone();
     vec![
         Arc::new(MemoryStoreTool::new(keeper())),
-        Arc::new(MemoryQuery::new(Arc::clone(parts.store))),
+        Arc::new(MemoryQuery::new(Arc::clone(parts.store)).by_meaning(parts.semantics.cloned())),
         Arc::new(MemoryLearn::new(keeper())),
         Arc::new(MemoryUpdate::new(keeper())),
         Arc::new(MemoryFeedback::reinforce(keeper())),

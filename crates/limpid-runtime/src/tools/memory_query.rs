@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use crate::semantics::Semantics;
 
 /// Memories that one query returns when the model does not say how many.
 const RESULTS: usize = 10;
@@ -28,12 +29,18 @@ const QUERIES: u32 = 3;
 #[derive(Clone)]
 pub struct MemoryQuery {
     store: Arc<dyn Store>,
+    semantics: Option<Arc<Semantics>>,
 }
 
 impl MemoryQuery {
     /// The tool over a store.
     pub fn new(store: Arc<dyn Store>) -> Self {
-        Self { store }
+        Self { store, semantics: None }
+    }
+
+    /// The same, which also finds by meaning.
+    pub(crate) fn by_meaning(self, semantics: Option<Arc<Semantics>>) -> Self {
+        Self { semantics, ..self }
     }
 }
 
@@ -72,7 +79,8 @@ impl Tool for MemoryQuery {
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
         let Arguments { query, limit } = read_arguments(arguments)?;
-        let mut found = recall(&*self.store, &query, context.now_ms()).await.map_err(|error| error.to_string())?;
+        let found = recall(&*self.store, self.semantics.as_deref(), &query, context.now_ms()).await;
+        let mut found = found.map_err(|error| error.to_string())?;
         if found.words.is_empty() {
             return Err("the query has no word to search for".to_owned());
         }
@@ -127,17 +135,26 @@ pub(crate) struct Recalled {
     pub(crate) words: Vec<String>,
     /// How many memories there are.
     pub(crate) of: u64,
-    /// Those that hold any of the words, best first.
+    /// Those that hold any of the words or mean the like, best first.
     pub(crate) memories: Vec<Memory>,
     /// How many more do, but cannot be read.
     pub(crate) broken: usize,
 }
 
-/// Finds memories by the words of a text, for the model and for the owner alike.
-pub(crate) async fn recall(store: &dyn Store, text: &str, now_ms: i64) -> Result<Recalled, StoreError> {
+/// Finds memories by the words of a text and by its meaning, for the model and for the owner alike.
+pub(crate) async fn recall(
+    store: &dyn Store,
+    semantics: Option<&Semantics>,
+    text: &str,
+    now_ms: i64,
+) -> Result<Recalled, StoreError> {
     let words = query_words(text);
-    let found = store.candidates(&words, CANDIDATES).await?;
-    let ranked = rank(&found.corpus, found.memories, now_ms);
+    let meaning = match semantics {
+        Some(semantics) if !words.is_empty() => semantics.meaning(text, now_ms).await,
+        _ => None,
+    };
+    let found = store.candidates(&words, meaning.as_ref(), CANDIDATES).await?;
+    let ranked = rank(&found.corpus, found.memories, &found.likeness, now_ms);
     let memories = ranked.into_iter().map(|hit| hit.memory).collect();
     Ok(Recalled { words, of: found.corpus.documents, memories, broken: found.broken.len() })
 }

@@ -231,7 +231,7 @@ pub async fn nobody_sees_what_is_anothers(bench: &Bench) {
     assert_eq!(other.costs(crate::CostQuery::default()).await.unwrap(), []);
     assert_eq!(other.memories(None).await.unwrap().rows, []);
     assert_eq!(other.memory_events(None).await.unwrap().rows, []);
-    let found = other.candidates(&["mine".to_owned()], 9).await.unwrap();
+    let found = other.candidates(&["mine".to_owned()], None, 9).await.unwrap();
     assert_eq!((found.memories, found.corpus.documents), (Vec::new(), 0));
     let foreign = other.commit(&lease, &turn, Vec::new(), 2).await;
     assert!(matches!(foreign, Err(StoreError::StaleFence { .. })), "{foreign:?}");

@@ -120,7 +120,7 @@ pub async fn every_change_can_be_undone(bench: &Bench) {
 pub async fn counts_of_words_follow_every_change(bench: &Bench) {
     let (store, other) = (bench.store.as_ref(), bench.other.as_ref());
     let counts = async |store: &dyn Store| {
-        let corpus = store.candidates(&query_words("tea berlin kyoto"), 9).await.unwrap().corpus;
+        let corpus = store.candidates(&query_words("tea berlin kyoto"), None, 9).await.unwrap().corpus;
         let holding: Vec<u64> = corpus.holding.iter().map(|(_, count)| *count).collect();
         (corpus.documents, corpus.words, holding)
     };
@@ -177,7 +177,7 @@ pub async fn words_find_memories(bench: &Bench) {
     assert_eq!(found(store, "wi-fi").await, ["wi-fi"]);
     assert_eq!(found(store, "the of to").await, ["wi-fi", "city"]);
     assert_eq!(found(store, "Hamburg").await, [""; 0]);
-    let few = store.candidates(&query_words("berlin"), 1).await.unwrap();
+    let few = store.candidates(&query_words("berlin"), None, 1).await.unwrap();
     assert_eq!((few.memories.len(), few.corpus.documents), (1, 4));
     assert_eq!(few.corpus.holding, [("berlin".to_owned(), 2)]);
 }
@@ -190,8 +190,8 @@ pub async fn any_query_gives_a_result_or_nothing(bench: &Bench) {
     store.store_memory(memory(Some(ODD), "AND OR NOT NEAR berlin", 1)).await.unwrap();
     let every_kind: String = (0..0x3000).filter_map(char::from_u32).collect();
     for text in ["", "\0", "\"", "a\" OR \"b", "NEAR(a b)", "words:x", "^x*", "{}", ODD, every_kind.as_str()] {
-        store.candidates(&query_words(text), 5).await.unwrap();
-        store.candidates(&[text.to_owned(), "berlin".to_owned()], 5).await.unwrap();
+        store.candidates(&query_words(text), None, 5).await.unwrap();
+        store.candidates(&[text.to_owned(), "berlin".to_owned()], None, 5).await.unwrap();
     }
     assert_eq!(found(store, "NOT berlin").await, [ODD]);
 }
@@ -287,6 +287,9 @@ pub async fn the_index_covers_every_memory_and_can_be_made_anew(bench: &Bench) {
 }
 
 async fn found(store: &dyn Store, query: &str) -> Vec<String> {
-    let candidates = store.candidates(&query_words(query), 50).await.unwrap();
-    rank(&candidates.corpus, candidates.memories, 1).into_iter().map(|ranked| ranked.memory.key).collect()
+    let candidates = store.candidates(&query_words(query), None, 50).await.unwrap();
+    rank(&candidates.corpus, candidates.memories, &candidates.likeness, 1)
+        .into_iter()
+        .map(|ranked| ranked.memory.key)
+        .collect()
 }

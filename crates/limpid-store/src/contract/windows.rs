@@ -113,12 +113,12 @@ pub async fn messages_are_found_by_their_words(bench: &Bench) {
         (vec!["absent"], ""),
     ] {
         let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
-        let found = bench.store.search_messages(&id, &words, 5).await.unwrap();
+        let found = bench.store.search_messages(&id, &words, None, 5).await.unwrap();
         let holds = |row: &StoredMessage| row.message.text.starts_with(expected);
         assert_eq!(found.messages.is_empty(), expected.is_empty(), "{words:?}");
         assert!(expected.is_empty() || found.messages.iter().any(|(row, _)| holds(row)), "{words:?}");
         assert_eq!(found.corpus.documents, 3);
-        assert_eq!(bench.other.search_messages(&id, &words, 5).await.unwrap().messages, []);
+        assert_eq!(bench.other.search_messages(&id, &words, None, 5).await.unwrap().messages, []);
     }
 }
 
@@ -134,12 +134,12 @@ pub async fn what_stands_around_a_match_is_found_up_to_a_long_pause(bench: &Benc
         bench.store.commit(&lease, &turn, batch, at_ms).await.unwrap();
     }
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-    let found = bench.store.search_messages(&conversation_id("c"), &words(&["good", "absent"]), 5).await.unwrap();
+    let found = bench.store.search_messages(&conversation_id("c"), &words(&["good", "absent"]), None, 5).await.unwrap();
     let texts: Vec<_> = found.messages.iter().map(|(row, _)| row.message.text.as_str()).collect();
     assert_eq!(texts, ["where were you", "in Kyoto", "good"]);
     assert_eq!(found.corpus.holding, [("good".to_owned(), 1), ("absent".to_owned(), 0)]);
     assert!(found.messages.iter().all(|(_, place)| place.session == found.messages[0].1.session));
-    let later = bench.store.search_messages(&conversation_id("c"), &words(&["later"]), 5).await.unwrap().messages;
+    let later = bench.store.search_messages(&conversation_id("c"), &words(&["later"]), None, 5).await.unwrap().messages;
     assert_ne!(later[0].1.session, found.messages[0].1.session);
 }
 

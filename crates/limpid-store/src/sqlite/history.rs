@@ -1,14 +1,15 @@
-//! Messages of a conversation that hold words of a query, and what stands around them.
+//! Messages of a conversation that hold words of a query or are near its meaning, and what stands around them.
 
 use std::collections::BTreeMap;
 
 use limpid_core::ConversationId;
-use limpid_core::recall::{Corpus, Place};
+use limpid_core::recall::{Corpus, Meaning, Place};
 use rusqlite::named_params;
 
 use super::failure::Outcome;
 use super::recall::quoted;
 use super::row::list;
+use super::vectors::Likenesses;
 use super::{Tx, messages};
 use crate::FoundMessages;
 
@@ -21,8 +22,13 @@ const AROUND: usize = 2;
 /// Bytes of a word with the space behind it, near enough for an average.
 const BYTES_OF_WORD: u64 = 6;
 
-/// The messages that hold any of these words, and those around them.
-pub(super) fn search(tx: &Tx<'_>, id: &ConversationId, words: &[String], limit: u32) -> Outcome<FoundMessages> {
+/// The messages that hold any of these words or are near the meaning, and those around them.
+pub(super) fn search(
+    tx: &Tx<'_>,
+    id: &ConversationId,
+    (words, meaning): (&[String], Option<&Meaning>),
+    limit: u32,
+) -> Outcome<FoundMessages> {
     let words: Vec<&String> = words.iter().filter(|word| word.contains(char::is_alphanumeric)).collect();
     let (outline, mut corpus) = outline(tx, id)?;
     for word in &words {
@@ -31,7 +37,11 @@ pub(super) fn search(tx: &Tx<'_>, id: &ConversationId, words: &[String], limit: 
     }
     let mut found = FoundMessages { corpus, ..FoundMessages::default() };
     let mut wanted: BTreeMap<i64, Place> = BTreeMap::new();
-    for hit in hits(tx, id, &words, limit)? {
+    let likenesses = match meaning {
+        Some(meaning) => Likenesses::of_messages(tx, id, meaning)?,
+        None => Likenesses::default(),
+    };
+    for hit in hits(tx, id, &words, limit)?.into_iter().chain(likenesses.nearest()) {
         let Ok(at) = outline.binary_search_by_key(&hit, |(id, _)| *id) else { continue };
         let around = outline.get(at.saturating_sub(AROUND)..outline.len().min(at + AROUND + 1)).unwrap_or_default();
         wanted.extend(around.iter().copied().filter(|(_, place)| place.session == outline[at].1.session));
@@ -42,6 +52,7 @@ pub(super) fn search(tx: &Tx<'_>, id: &ConversationId, words: &[String], limit: 
         found.messages.extend(listed.rows.into_iter().map(|row| (row, place)));
         found.broken.extend(listed.broken);
     }
+    found.likeness = likenesses.of(found.messages.iter().map(|(row, _)| row.id), |id| id.0);
     Ok(found)
 }
 

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use limpid_core::memory::PROMOTION_HITS;
-use limpid_core::recall::{DEMOTE_POINTS, REINFORCE_POINTS, index_words};
+use limpid_core::recall::{DEMOTE_POINTS, Meaning, REINFORCE_POINTS, index_words};
 use limpid_core::{Category, Memory, MemoryId, Trust};
 use rusqlite::{OptionalExtension, Row, named_params};
 
@@ -137,10 +137,16 @@ impl Memories for SqliteStore {
         self.search(move |tx| memory_events::list(tx, id)).await
     }
 
-    async fn candidates(&self, words: &[String], limit: u32) -> Result<Candidates, StoreError> {
-        let words = words.to_vec();
+    async fn candidates(
+        &self,
+        words: &[String],
+        meaning: Option<&Meaning>,
+        limit: u32,
+    ) -> Result<Candidates, StoreError> {
+        let (words, meaning) = (words.to_vec(), meaning.cloned());
         self.search(move |tx| {
-            recall::candidates(tx, &words, limit).map_err(|failure| memory_index::trouble(tx, failure))
+            let found = recall::candidates(tx, &words, meaning.as_ref(), limit);
+            found.map_err(|failure| memory_index::trouble(tx, failure))
         })
         .await
     }

@@ -35,6 +35,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0017_memory_words.sql"),
     include_str!("../../migrations/0018_file_versions.sql"),
     include_str!("../../migrations/0019_pushes.sql"),
+    include_str!("../../migrations/0020_vectors.sql"),
 ];
 
 /// A file and how long to wait for it.

@@ -1,14 +1,15 @@
-//! Memories that hold words of a query.
+//! Memories that hold words of a query, or are near its meaning.
 
 use std::cmp::Reverse;
 
-use limpid_core::recall::Corpus;
+use limpid_core::recall::{Corpus, Meaning};
 use rusqlite::{OptionalExtension, named_params};
 
 use super::Tx;
 use super::failure::Outcome;
 use super::memories::memory;
 use super::row;
+use super::vectors::Likenesses;
 use crate::Candidates;
 
 /// Memories from which common words stop to select: below, looking at all of them costs nothing.
@@ -20,13 +21,13 @@ const RARE: u64 = 50;
 /// Memories that one rare word selects at most, the newest: all that hold it among a million.
 const MOST_RARE: u32 = 20_000;
 
-/// Memories that one common word selects at most, the newest, where no rarer word is left to tell them apart.
-const MOST_COMMON: u32 = 5_000;
+/// Memories that common words select at most together, the newest of each, where no rarer word is left to tell them apart.
+const MOST_COMMON: u32 = 4_000;
 
-/// Memories that hold a word of the query, with the counts that the ranker needs.
+/// Memories that hold a word of the query or are near its meaning, with what the ranker needs.
 ///
 /// Where rarer words are present, a large store looks only for these; the ranker still counts the common ones.
-pub(super) fn candidates(tx: &Tx<'_>, words: &[String], limit: u32) -> Outcome<Candidates> {
+pub(super) fn candidates(tx: &Tx<'_>, words: &[String], meaning: Option<&Meaning>, limit: u32) -> Outcome<Candidates> {
     let words: Vec<&String> = words.iter().filter(|word| word.contains(char::is_alphanumeric)).collect();
     let mut corpus = corpus(tx)?;
     for word in &words {
@@ -37,20 +38,46 @@ pub(super) fn candidates(tx: &Tx<'_>, words: &[String], limit: u32) -> Outcome<C
     let held = || corpus.holding.iter().filter(|(_, count)| *count > 0);
     let any_rare = held().any(|(_, count)| rare(*count));
     let selecting = held().filter(|(_, count)| !any_rare || rare(*count));
-    let selecting = selecting.map(|(word, count)| (word.clone(), corpus.worth(*count))).collect();
-    let most = if any_rare { MOST_RARE } else { MOST_COMMON };
-    let mut found = Candidates { memories: Vec::new(), corpus, broken: Vec::new() };
+    let selecting = selecting.map(|(word, count)| Selecting { word, worth: corpus.worth(*count), most: MOST_RARE });
+    let mut selecting: Vec<_> = selecting.collect();
+    if !any_rare {
+        share_out(&mut selecting);
+    }
+    let mut ids = promising(tx, &selecting, limit as usize)?;
+    let likenesses = match meaning {
+        Some(meaning) => Likenesses::of_memories(tx, meaning)?,
+        None => Likenesses::default(),
+    };
+    ids.extend(likenesses.nearest());
+    ids.sort_unstable();
+    ids.dedup();
+    let mut found = Candidates { corpus, ..Candidates::default() };
     let mut statement = tx.sql.prepare_cached("SELECT * FROM memory WHERE owner = ? AND id = ?")?;
-    for id in promising(tx, selecting, most, limit as usize)? {
+    for id in ids {
         let listed = row::list(&mut statement, (tx.owner, id), "memory", "id", memory)?;
         found.memories.extend(listed.rows);
         found.broken.extend(listed.broken);
     }
+    found.likeness = likenesses.of(found.memories.iter().map(|memory| memory.id), |id| id.0);
     Ok(found)
 }
 
-/// The memories whose words are worth most together, of equals the newest; of each word the `most` newest are looked at.
-fn promising(tx: &Tx<'_>, words: Vec<(String, f64)>, most: u32, limit: usize) -> Outcome<Vec<i64>> {
+/// A word that selects memories.
+struct Selecting<'a> {
+    word: &'a str,
+    worth: f64,
+    /// So many of the newest memories that hold it are looked at.
+    most: u32,
+}
+
+/// Shares out how many memories common words may select: what costs is each match, not each memory.
+fn share_out(words: &mut [Selecting<'_>]) {
+    let each = MOST_COMMON / u32::try_from(words.len()).unwrap_or(MOST_COMMON).max(1);
+    words.iter_mut().for_each(|word| word.most = each.max(1));
+}
+
+/// The memories whose words are worth most together, of equals the newest.
+fn promising(tx: &Tx<'_>, words: &[Selecting<'_>], limit: usize) -> Outcome<Vec<i64>> {
     // One index holds the words of all owners; a join for each match costs more than the search itself.
     let alone: bool = tx
         .sql
@@ -64,11 +91,11 @@ fn promising(tx: &Tx<'_>, words: Vec<(String, f64)>, most: u32, limit: usize) ->
          WHERE memory_fts MATCH :word AND memory.owner = :owner ORDER BY memory_fts.rowid DESC LIMIT :most"
     })?;
     let mut held: Vec<(i64, f64)> = Vec::new();
-    for (word, worth) in words {
-        let params = named_params! { ":word": quoted(&word), ":owner": tx.owner, ":most": most };
+    for Selecting { word, worth, most } in words {
+        let params = named_params! { ":word": quoted(word), ":owner": tx.owner, ":most": most };
         let mut rows = statement.query(params)?;
         while let Some(row) = rows.next()? {
-            held.push((row.get(0)?, worth));
+            held.push((row.get(0)?, *worth));
         }
     }
     // A few runs that are in order already, which a stable sort only merges.

@@ -211,7 +211,7 @@ async fn a_damaged_file_is_an_error_or_a_result_and_never_a_panic() {
             store.messages(&id, None).await.err(),
             store.turn_events(&turn).await.err(),
             store.request(&RequestId::new("r")).await.err(),
-            store.candidates(&["berlin".to_owned()], 9).await.err(),
+            store.candidates(&["berlin".to_owned()], None, 9).await.err(),
             store.memories(None).await.err(),
             store.accept(inbound("c", None, "hi")).await.err(),
             store.acquire(&id, "me", i64::MAX, 1).await.err(),

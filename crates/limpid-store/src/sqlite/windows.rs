@@ -1,6 +1,7 @@
 //! Views, attempts and snapshots.
 
 use async_trait::async_trait;
+use limpid_core::recall::Meaning;
 use limpid_core::{CallId, ConversationId, MessageId, TurnId, WindowView};
 use rusqlite::{Row, named_params};
 
@@ -73,10 +74,11 @@ impl Windows for SqliteStore {
         &self,
         id: &ConversationId,
         words: &[String],
+        meaning: Option<&Meaning>,
         limit: u32,
     ) -> Result<FoundMessages, StoreError> {
-        let (id, words) = (id.clone(), words.to_vec());
-        self.search(move |tx| history::search(tx, &id, &words, limit)).await
+        let (id, words, meaning) = (id.clone(), words.to_vec(), meaning.cloned());
+        self.search(move |tx| history::search(tx, &id, (&words, meaning.as_ref()), limit)).await
     }
 
     async fn call_ids(&self, id: &ConversationId) -> Result<Vec<CallId>, StoreError> {

@@ -134,6 +134,18 @@ pub enum MemoryCommand {
         /// Its number
         promotion: i64,
     },
+    /// Show how much search covers, and give the semantic index what it lacks
+    Index {
+        /// Only show it
+        #[arg(long)]
+        status: bool,
+        /// Empty the semantic index first, so that every text is looked at again
+        #[arg(long, conflicts_with = "status")]
+        anew: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Make the search index of memories anew
     Reindex,
 }

@@ -67,6 +67,9 @@ async fn tell(mut events: Receiver<BusEvent>, say: Say, stop: CancellationToken)
                 say(&with_detail(format!("heartbeat: {outcome}"), &detail));
             }
             Ok(Change::DraftUpdated { draft, tool, state }) => say(&format!("draft {draft} ({tool}) is {state}")),
+            Ok(Change::SemanticSearchFailed { model, reason }) => {
+                say(&format!("found by words alone, since {model} cannot be asked: {reason}"));
+            }
             Ok(_) | Err(RecvError::Lagged(_)) => {}
             Err(RecvError::Closed) => return,
         }

@@ -1,5 +1,6 @@
 //! `memory`.
 
+mod index;
 mod shown;
 
 use limpid_core::{Category, MemoryId};
@@ -23,6 +24,7 @@ pub async fn run(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> 
         List { .. } | Show { .. } | Search { .. } | History { .. } | Files { .. } | Promotions { .. } => {
             look(agent, command).await
         }
+        Index { status, anew, json } => index::run(agent, (!status).then_some(*anew), *json).await,
         Promote { .. } | Approve { .. } | Refuse { .. } | Unpromote { .. } => promote(agent, command).await,
         _ => change(agent, command).await,
     }
@@ -42,6 +44,7 @@ async fn look(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
         MemoryCommand::Search { words, limit, json } => {
             let found = agent.recall(&words.join(" "), *limit).await?;
             shown::memories(agent, &found, *json).await?;
+            index::tell_failure(agent).await?;
         }
         MemoryCommand::Show { key, json } => {
             let which = find(agent, key).await?;
