@@ -119,6 +119,7 @@ impl CallFacts {
         Call {
             tool,
             class: self.class,
+            asks_always: self.asks_always,
             arguments: &self.arguments,
             paths: &self.paths,
             destination: self.destination.as_deref(),
@@ -129,13 +130,7 @@ impl CallFacts {
 
 /// A tool as the policy knows it.
 pub(crate) fn facts_of(tool: &dyn Tool) -> ToolFacts<'_> {
-    ToolFacts {
-        name: tool.name(),
-        group: tool.group(),
-        class: tool.class(),
-        unconfined: tool.unconfined(),
-        asks_always: tool.asks_always(),
-    }
+    ToolFacts { name: tool.name(), group: tool.group(), class: tool.class(), unconfined: tool.unconfined() }
 }
 
 impl Inner {

@@ -214,7 +214,7 @@ impl TurnTools {
             Err(error) => return Decision::Refused(error.to_string()),
         };
         // The owner is not asked about what cannot run.
-        if let Err(error) = check_arguments(&tool.schema(), &arguments) {
+        if let Err(error) = check_arguments(&tool.schema(), &arguments).and_then(|()| tool.check(&arguments)) {
             return Decision::Refused(error);
         }
         let facts = self.judge.look(&*tool, &arguments);

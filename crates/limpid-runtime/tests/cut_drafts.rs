@@ -62,7 +62,7 @@ impl Tool for Parcel {
         false
     }
 
-    fn asks_always(&self) -> bool {
+    fn asks_always(&self, _: &Value) -> bool {
         true
     }
 

@@ -101,6 +101,16 @@ async fn an_approval_holds_for_the_program_and_the_folder_that_it_was_kept_with(
     }
 }
 
+/// The workspace is made with whatever is first done in it; that is no other folder than the one that was approved.
+// SEC-011
+#[tokio::test]
+async fn a_draft_of_a_home_without_a_workspace_can_be_carried_out() {
+    let (bench, tools, agent) = drafted().await;
+    bench.write("workspace/first.md", "made meanwhile");
+    let draft = agent.approve_draft(DraftId(1)).await.unwrap();
+    assert_eq!((draft.state, tools.mail.runs()), (DraftState::Sent, 1), "{}", draft.detail);
+}
+
 // SEC-010
 #[tokio::test]
 async fn a_draft_waits_seven_days_and_a_no_is_final() {

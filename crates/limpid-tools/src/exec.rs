@@ -107,6 +107,10 @@ impl Tool for Exec {
         false
     }
 
+    fn check(&self, arguments: &Value) -> Result<(), String> {
+        self.parsed(arguments).map(drop)
+    }
+
     fn paths(&self, arguments: &Value) -> Vec<PathArgument> {
         let folder = arguments.get("working_dir").and_then(Value::as_str).unwrap_or(".");
         vec![PathArgument { path: folder.to_owned(), write: true }]
@@ -114,17 +118,25 @@ impl Tool for Exec {
 
     /// The program that would run, for whoever is asked.
     fn destination(&self, arguments: &Value) -> Option<String> {
-        let Arguments { command, working_dir } = read_arguments(arguments.clone()).ok()?;
-        let command = Command::parse(&command, working_dir.as_deref(), &self.programs).ok()?;
-        Some(command.program.display().to_string())
+        Some(self.parsed(arguments).ok()?.program.display().to_string())
     }
 
-    /// The program and the folder with every link followed, and which file that program is (SEC-011).
+    /// The program and the folder with every link followed, and which file and which folder these are (SEC-011).
     fn bound_to(&self, arguments: &Value) -> Vec<String> {
-        let parsed = read_arguments(arguments.clone())
-            .map(|Arguments { command, working_dir }| Command::parse(&command, working_dir.as_deref(), &self.programs));
-        let Ok(Ok(command)) = parsed else { return Vec::new() };
-        vec![command.program.display().to_string(), identity(&command.program), command.folder.display().to_string()]
+        let Ok(Command { program, folder, .. }) = self.parsed(arguments) else { return Vec::new() };
+        let paths = [&program, &folder].map(|path| path.display().to_string());
+        paths.into_iter().chain([version(&program), place(&folder)]).collect()
+    }
+
+    /// The command as its words and the folder as the one that it is: `{ command = ["git", "log"] }` in a rule is this
+    /// very command, and nothing that only looks like it (LES-136).
+    fn judged(&self, arguments: &Value) -> Value {
+        let Ok(command) = self.parsed(arguments) else { return arguments.clone() };
+        let mut judged = Map::from_iter([("command".to_owned(), command.judged_words(&self.programs.path).into())]);
+        if let Some(folder) = command.judged_folder(&self.programs.grants.workspace().folder) {
+            judged.insert("working_dir".to_owned(), folder.into());
+        }
+        Value::Object(judged)
     }
 
     fn unconfined(&self) -> bool {
@@ -136,7 +148,6 @@ impl Tool for Exec {
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
-        let Arguments { command, working_dir } = read_arguments(arguments)?;
         let programs = &self.programs;
         if context.read_only && !programs.confined && !context.approved {
             return Err(
@@ -145,16 +156,29 @@ impl Tool for Exec {
                     .to_owned(),
             );
         }
-        let command = Command::parse(&command, working_dir.as_deref(), programs)?;
+        let command = self.parsed(&arguments)?;
         let text = run::run(programs, &command, context.read_only).await?;
         Ok(ToolText { text, trust: context.trust.join(programs.trust()) })
     }
 }
 
-/// Tells a program from another one that was put in its place.
-fn identity(program: &Path) -> String {
+impl Exec {
+    /// The command that arguments stand for; an error for the model when it could not run.
+    fn parsed(&self, arguments: &Value) -> Result<Command, String> {
+        let Arguments { command, working_dir } = read_arguments(arguments.clone())?;
+        Command::parse(&command, working_dir.as_deref(), &self.programs)
+    }
+}
+
+/// Tells a program from another one that was put in its place, or written over it.
+fn version(program: &Path) -> String {
     let Ok(about) = program.metadata() else { return String::new() };
-    format!("{}:{}:{}:{}.{}", about.dev(), about.ino(), about.len(), about.mtime(), about.mtime_nsec())
+    format!("{} {}:{}.{}", place(program), about.len(), about.mtime(), about.mtime_nsec())
+}
+
+/// Tells a file or folder from another one that was put in its place.
+fn place(path: &Path) -> String {
+    path.metadata().map(|about| format!("{}:{}", about.dev(), about.ino())).unwrap_or_default()
 }
 
 impl Programs {

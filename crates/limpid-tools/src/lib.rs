@@ -13,7 +13,7 @@
 //! - `exec`: programs in a sandbox (Linux).
 //! - [`get_local_time`]: the owner's clock; [`get_location_from_ip`]: the rough place.
 //! - [`outlet`]: handing something over to a program or an address of the owner's.
-//! - `hardware`: parts that are wired to the machine, with the feature of that name.
+//! - [`hardware`]: parts that are wired to the machine; the buses of Linux with the feature of that name.
 //! - [`web`]: getting things from the web, and nothing else (SEC-022); [`web_fetch`], [`web_search`] with the engines
 //!   of [`search`], [`open_url`].
 
@@ -23,7 +23,6 @@ pub mod exec;
 pub mod files;
 pub mod get_local_time;
 pub mod get_location_from_ip;
-#[cfg(any(feature = "hardware", test))]
 pub mod hardware;
 pub mod open_url;
 pub mod outlet;

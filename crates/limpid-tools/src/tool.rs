@@ -55,9 +55,23 @@ pub trait Tool: Send + Sync {
         true
     }
 
-    /// Whether each call waits for the owner in every turn, unless a rule of theirs names the tool and the destination
+    /// Says what keeps a call from ever running, beyond what the schema says: the owner is not asked about such a one.
+    ///
+    /// # Errors
+    /// That sentence, for the model.
+    fn check(&self, _arguments: &Value) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// The arguments as the owner's rules are compared with them: parsed, where the tool reads more from a text than a
+    /// text (LES-136).
+    fn judged(&self, arguments: &Value) -> Value {
+        arguments.clone()
+    }
+
+    /// Whether this call waits for the owner in every turn, unless a rule of theirs names the tool and the destination
     /// (KAI-096).
-    fn asks_always(&self) -> bool {
+    fn asks_always(&self, _arguments: &Value) -> bool {
         false
     }
 

@@ -94,6 +94,40 @@ fn a_granted_shell_gets_the_whole_text() {
 }
 
 /// Another program under the same name, by a link or by its bytes, and another folder are other calls.
+/// What rules are compared with: the words, by the program's own name, and the folder when it is not the workspace.
+// LES-136
+#[test]
+fn rules_are_compared_with_words_and_the_programs_own_name() {
+    let (folder, programs) = bench();
+    let outside = folder.path().join("bin/tool").display().to_string();
+    symlink(&outside, folder.path().join("workspace/innocent")).unwrap();
+    fs::copy(&outside, folder.path().join("workspace/tool")).unwrap();
+    let exec = Exec::new(programs.into());
+    let calls = [
+        ("tool -r -f", None),
+        ("tool -rf", None),
+        ("'tool'  '-r' \"-f\"", Some(".")),
+        (outside.as_str(), Some("sub/..")),
+        ("./innocent -r", None),
+        ("../innocent -r", Some("sub")),
+        ("./tool -r", None),
+        ("./run", None),
+        ("tool", Some("./sub/")),
+        ("tool && tool", None),
+        ("env tool", None),
+        ("tool", Some("/etc")),
+    ];
+    let name = folder.path().canonicalize().unwrap().display().to_string();
+    let told = calls.map(|(command, at)| {
+        let mut arguments = serde_json::json!({ "command": command });
+        if let Some(at) = at {
+            arguments["working_dir"] = at.into();
+        }
+        format!("{arguments}\n    {}", exec.judged(&arguments)).replace(&name, "[FOLDER]")
+    });
+    insta::assert_snapshot!(told.join("\n"));
+}
+
 // SEC-011 LES-136
 #[test]
 fn an_approval_is_bound_to_the_program_and_the_folder_that_the_words_lead_to() {
@@ -101,9 +135,15 @@ fn an_approval_is_bound_to_the_program_and_the_folder_that_the_words_lead_to() {
     let exec = Exec::new(programs.into());
     let bound = |command: &str, at: &str| exec.bound_to(&serde_json::json!({ "command": command, "working_dir": at }));
     let first = bound("tool -x", ".");
-    assert!(first[0].ends_with("/bin/tool") && first[2].ends_with("/workspace"), "{first:?}");
+    assert!(first[0].ends_with("/bin/tool") && first[1].ends_with("/workspace"), "{first:?}");
     assert_eq!(bound("tool -x", "."), first);
-    assert_ne!(bound("tool -x", "sub"), first);
+    let sub = bound("tool -x", "sub");
+    assert_ne!(sub, first);
+    fs::write(folder.path().join("workspace/sub/new"), "").unwrap();
+    assert_eq!(bound("tool -x", "sub"), sub, "it is the same folder, whatever is in it");
+    fs::rename(folder.path().join("workspace/sub"), folder.path().join("workspace/old")).unwrap();
+    fs::create_dir(folder.path().join("workspace/sub")).unwrap();
+    assert_ne!(bound("tool -x", "sub"), sub, "another folder in its place");
     let tool = folder.path().join("bin/tool");
     fs::write(&tool, "#!/bin/evil").unwrap();
     let rewritten = bound("tool -x", ".");

@@ -161,15 +161,21 @@ async fn kai_calls_the_same_tool_by_its_own_name() {
     assert!(seen[1].1.contains("there is no tool `exec`"), "{seen:?}");
 }
 
-/// Has the model run commands, one after another, and returns what it read of each.
+/// A model that runs commands, one after another.
 #[cfg(target_os = "linux")]
-async fn ran(config: &str, commands: &[&str]) -> (World, Vec<String>) {
+fn script(commands: &[&str]) -> String {
     let reply = |command: &&str| {
         let arguments = serde_json::json!({ "command": command }).to_string();
         format!("[[reply]]\ncalls = [{{ name = \"exec\", arguments = {} }}]\n\n", Value::String(arguments))
     };
     let script: String = commands.iter().map(reply).collect();
-    let mut world = World::new(&format!("{script}[[reply]]\ntext = \"ok\"\n")).await;
+    format!("{script}[[reply]]\ntext = \"ok\"\n")
+}
+
+/// Has the model run commands, one after another, and returns what it read of each.
+#[cfg(target_os = "linux")]
+async fn ran(config: &str, commands: &[&str]) -> (World, Vec<String>) {
+    let mut world = World::new(&script(commands)).await;
     world.set("HOUSE_TOKEN", "not to be told");
     world.set("LANG", "C.UTF-8");
     world.write("limpid.toml", config);
@@ -304,6 +310,116 @@ async fn memory_processes_files_and_output_have_limits() {
     assert!(seen[2].contains("bytes left out") || seen[2].contains("characters left out"), "{:.200}", seen[2]);
     assert!(seen[3].ends_with("Ended; it wrote more than 64 MiB."), "{:.200}", seen[3]);
     drop(world);
+}
+
+/// The owner's rules name words, and a program is the file that a word leads to: what only looks like an allowed command
+/// waits or is refused, and what only looks unlike a forbidden one is forbidden.
+// LES-136
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_rule_covers_the_very_command_and_no_trick() {
+    if no_sandbox() {
+        return;
+    }
+    let rules = r#"
+[policy]
+ask = [{ tool = "exec" }]
+allow = [
+  { tool = "exec", arguments = { command = ["wc", "-c", "tea.md"] } },
+  { tool = "exec", arguments = { command = ["ls", "-a", "-l"] } },
+]
+deny = [{ tool = "exec", arguments = { command = ["cp", "**"] } }]
+"#;
+    let commands = [
+        // The very command, also by another way of writing it or by the program's whole path.
+        "wc -c tea.md",
+        "'wc' \"-c\"  tea.md",
+        "/usr/bin/wc -c tea.md",
+        // Flags split, joined, added, in another order; another word for the same file.
+        "ls -al",
+        "ls -l -a",
+        "ls -a -l -d",
+        "wc -c ./tea.md",
+        // Wrappers and shells, by their names and by links.
+        "env wc -c tea.md",
+        "nice -n 1 wc -c tea.md",
+        "timeout 9 wc -c tea.md",
+        "sh -c 'wc -c tea.md'",
+        "xargs wc -c tea.md",
+        // Chains and expansions.
+        "wc -c tea.md; touch new",
+        "wc -c tea.md && touch new",
+        "wc -c tea.md | tee new",
+        "wc -c tea.md > new",
+        "wc -c $(touch new)",
+        "wc -c tea.md\ntouch new",
+        "wc -c ~/tea.md",
+        "~/wc -c tea.md",
+        // Other programs: of the same name, and of other names that tell what is around.
+        "./wc -c tea.md",
+        "jq env",
+        "jq -n env",
+        // What is forbidden, however it is called.
+        "cp tea.md new",
+        "/bin/cp tea.md new",
+        "./harmless tea.md new",
+        "cp -f -- tea.md new",
+    ];
+    let world = World::new(&script(&commands)).await;
+    world.write("limpid.toml", &format!("[limits]\ncalls_with_tools = 50\n{rules}"));
+    world.write("workspace/tea.md", "oolong\n");
+    let own = world.home.path().join("workspace/wc");
+    fs::write(&own, "#!/bin/sh\ntouch new\n").unwrap();
+    fs::set_permissions(&own, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    std::os::unix::fs::symlink("/bin/cp", world.home.path().join("workspace/harmless")).unwrap();
+    world.done(&["chat", "run it"]).await;
+    let seen = results(&world);
+    let came: Vec<&str> = seen
+        .iter()
+        .map(|(_, text)| match text {
+            text if text.contains("Exit code: ") => "runs",
+            text if text.contains("kept as draft") => "waits",
+            text if text.contains("the owner's rules forbid") => "forbidden",
+            _ => "refused",
+        })
+        .collect();
+    let told: Vec<String> =
+        commands.iter().zip(&came).map(|(command, came)| format!("{came:<9} {command:?}")).collect();
+    insta::assert_snapshot!(told.join("\n"));
+    assert!(!world.home.path().join("workspace/new").exists());
+}
+
+/// A yes to a draft is one to its folder too: another one in its place, or a link, is not what was approved.
+// LES-136 SEC-011
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_folder_that_was_swapped_after_the_approval_was_asked_for_runs_nothing() {
+    if no_sandbox() {
+        return;
+    }
+    let arguments = serde_json::json!({ "command": "touch new", "working_dir": "sub" }).to_string();
+    let call = format!("[[reply]]\ncalls = [{{ name = \"exec\", arguments = {} }}]\n\n", Value::String(arguments));
+    for swap in ["nothing", "folder", "link"] {
+        let world = World::new(&format!("{call}[[reply]]\ntext = \"ok\"\n")).await;
+        world.write("limpid.toml", "[policy]\nask = [{ tool = \"exec\" }]\n");
+        let folder = |name: &str| world.home.path().join("workspace").join(name);
+        fs::create_dir_all(folder("sub")).unwrap();
+        fs::create_dir_all(folder("other")).unwrap();
+        world.done(&["chat", "run it"]).await;
+        if swap != "nothing" {
+            fs::rename(folder("sub"), folder("old")).unwrap();
+        }
+        match swap {
+            "folder" => fs::rename(folder("other"), folder("sub")).unwrap(),
+            "link" => std::os::unix::fs::symlink("other", folder("sub")).unwrap(),
+            _ => {}
+        }
+        let run = world.run(&["draft", "approve", "1"]).await;
+        let made = ["sub", "old", "other"].iter().any(|name| folder(name).join("new").exists());
+        assert_eq!(made, swap == "nothing", "{swap}: {}{}", run.out, run.err);
+        let shown = world.done(&["draft", "show", "1"]).await;
+        assert_eq!(shown.contains("are not what they were when it was kept"), swap != "nothing", "{swap}: {shown}");
+    }
 }
 
 // OLLM-038

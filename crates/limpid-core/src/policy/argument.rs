@@ -1,7 +1,8 @@
 //! Arguments of a call as plain values, and patterns that the owner writes for them.
 //!
-//! A pattern is compared with parsed arguments, value by value, never with a part of a text, and it is strict: what it
-//! does not name must not be there (LES-136).
+//! A pattern is compared with parsed arguments, value by value, never with a part of a text. One that lets something pass
+//! is strict: what it does not name must not be there. One that holds something back is not: nothing that is added gets
+//! around it (LES-136).
 
 /// One argument, or all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,23 +38,48 @@ impl ArgumentPattern {
     /// assert!(!rule.matches(&Argument::List(vec![text("cargo"), text("testament")])));
     /// ```
     pub fn matches(&self, argument: &Argument) -> bool {
+        self.fits(argument, Unnamed::MustNotBe)
+    }
+
+    /// Whether an argument looks like this as far as the pattern says: fields that it does not name may be there too.
+    ///
+    /// ```
+    /// use limpid_core::policy::{Argument, ArgumentPattern};
+    /// let field = |name: &str| (name.to_owned(), Argument::Text("x".to_owned()));
+    /// let rule = ArgumentPattern::Fields(vec![("path".to_owned(), ArgumentPattern::Text("*".to_owned()))]);
+    /// let more = Argument::Fields(vec![field("path"), field("limit")]);
+    /// assert!(rule.concerns(&more) && !rule.matches(&more));
+    /// ```
+    pub fn concerns(&self, argument: &Argument) -> bool {
+        self.fits(argument, Unnamed::MayBe)
+    }
+
+    fn fits(&self, argument: &Argument, unnamed: Unnamed) -> bool {
+        let all = |wanted: &[Self], items: &[Argument]| {
+            wanted.iter().zip(items).all(|(wanted, item)| wanted.fits(item, unnamed))
+        };
         match (self, argument) {
             (Self::Text(any), Argument::Text(_)) if any == "*" => true,
             (Self::Text(wanted), Argument::Text(text)) => wanted == text,
             (Self::List(wanted), Argument::List(items)) => match wanted.split_last() {
-                Some((Self::Text(rest), first)) if rest == "**" => {
-                    first.len() <= items.len() && first.iter().zip(items).all(|(wanted, item)| wanted.matches(item))
-                }
-                _ => wanted.len() == items.len() && wanted.iter().zip(items).all(|(wanted, item)| wanted.matches(item)),
+                Some((Self::Text(rest), first)) if rest == "**" => first.len() <= items.len() && all(first, items),
+                _ => wanted.len() == items.len() && all(wanted, items),
             },
             (Self::Fields(wanted), Argument::Fields(fields)) => {
                 let find = |name: &str| fields.iter().find(|(field, _)| field == name).map(|(_, value)| value);
-                wanted.len() == fields.len()
-                    && wanted.iter().all(|(name, pattern)| find(name).is_some_and(|value| pattern.matches(value)))
+                (unnamed == Unnamed::MayBe || wanted.len() == fields.len())
+                    && wanted.iter().all(|(name, pattern)| find(name).is_some_and(|value| pattern.fits(value, unnamed)))
             }
             _ => false,
         }
     }
+}
+
+/// What of fields that a pattern does not name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unnamed {
+    MustNotBe,
+    MayBe,
 }
 
 #[cfg(test)]
@@ -90,7 +116,10 @@ mod tests {
         }
         let Argument::Fields(mut fields) = command(&["git", "log", "-1"]) else { return };
         fields.push(("folder".to_owned(), Argument::Text("/etc".to_owned())));
-        assert!(!allowed.matches(&Argument::Fields(fields)), "an argument that the rule does not name");
+        let more = Argument::Fields(fields);
+        assert!(!allowed.matches(&more), "an argument that the rule does not name");
+        assert!(allowed.concerns(&more), "and what is held back is held back whatever is added");
+        assert!(!allowed.concerns(&command(&["git", "log"])));
     }
 
     #[test]

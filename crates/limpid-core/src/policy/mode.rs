@@ -15,8 +15,6 @@ pub struct ToolFacts<'a> {
     pub class: ToolClass,
     /// Whether it starts programs that no sandbox holds.
     pub unconfined: bool,
-    /// Whether each call waits for the owner, whatever the turn has read (KAI-096).
-    pub asks_always: bool,
 }
 
 /// How a rule names tools.
@@ -171,7 +169,7 @@ mod tests {
     use super::*;
 
     fn tool<'a>(name: &'a str, group: &'a str, class: ToolClass) -> ToolFacts<'a> {
-        ToolFacts { name, group, class, unconfined: false, asks_always: false }
+        ToolFacts { name, group, class, unconfined: false }
     }
 
     // OLLM-035

@@ -29,12 +29,19 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Whether the rule is about this call.
-    pub fn matches(&self, tool: &ToolFacts<'_>, arguments: &Argument, destination: Option<&str>) -> bool {
+    /// Whether the rule lets this call pass: an argument that it does not name must not be there.
+    pub fn permits(&self, tool: &ToolFacts<'_>, arguments: &Argument, destination: Option<&str>) -> bool {
+        self.is_about(tool, destination) && self.arguments.as_ref().is_none_or(|pattern| pattern.matches(arguments))
+    }
+
+    /// Whether the rule holds this call back: no argument that is added gets around it.
+    pub fn holds_back(&self, tool: &ToolFacts<'_>, arguments: &Argument, destination: Option<&str>) -> bool {
+        self.is_about(tool, destination) && self.arguments.as_ref().is_none_or(|pattern| pattern.concerns(arguments))
+    }
+
+    fn is_about(&self, tool: &ToolFacts<'_>, destination: Option<&str>) -> bool {
         let fits = |wanted: &String| destination.is_some_and(|destination| host_matches(wanted, destination));
-        self.tool.matches(tool)
-            && self.arguments.as_ref().is_none_or(|pattern| pattern.matches(arguments))
-            && self.destination.as_ref().is_none_or(fits)
+        self.tool.matches(tool) && self.destination.as_ref().is_none_or(fits)
     }
 }
 

@@ -34,7 +34,9 @@ pub struct Call<'a> {
     pub tool: ToolFacts<'a>,
     /// The kind of effect of this very call.
     pub class: ToolClass,
-    /// Its arguments.
+    /// Whether it waits for the owner, whatever the turn has read (KAI-096, PICO-097).
+    pub asks_always: bool,
+    /// Its arguments, parsed.
     pub arguments: &'a Argument,
     /// The files and folders that it would touch, looked up.
     pub paths: &'a [PathFacts],
@@ -106,7 +108,7 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
         return refused(format!("`{name}` is not available in this mode"));
     }
     let is_in =
-        |rules: &[super::Rule]| rules.iter().any(|rule| rule.matches(&call.tool, call.arguments, call.destination));
+        |rules: &[super::Rule]| rules.iter().any(|rule| rule.holds_back(&call.tool, call.arguments, call.destination));
     if is_in(&setting.rules.deny) {
         return refused(format!("the owner's rules forbid this call of `{name}`"));
     }
@@ -119,8 +121,8 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     let Some(reason) = why_ask(setting, call, is_in(&setting.rules.ask)) else { return Verdict::Allowed };
     let granted = setting.grants.iter().any(|grant| grant.tool == name && grant.pattern == call.pattern());
     // What asks always is allowed by a rule that says where it may go, not by one that allows everything (KAI-096).
-    let names_it = |rule: &super::Rule| !call.tool.asks_always || rule.destination.is_some();
-    let fits = |rule: &super::Rule| rule.matches(&call.tool, call.arguments, call.destination);
+    let names_it = |rule: &super::Rule| !call.asks_always || rule.destination.is_some();
+    let fits = |rule: &super::Rule| rule.permits(&call.tool, call.arguments, call.destination);
     let ruled = setting.rules.allow.iter().any(|rule| names_it(rule) && fits(rule));
     if granted || ruled { Verdict::Allowed } else { Verdict::NeedsApproval { reason } }
 }
@@ -182,7 +184,7 @@ fn why_ask(setting: &Setting<'_>, call: &Call<'_>, asked_always: bool) -> Option
     if asked_always {
         return Some("your rules ask for it".to_owned());
     }
-    if call.tool.asks_always {
+    if call.asks_always {
         return Some(format!("this would {}", consequence(effect)));
     }
     let mode_asks = setting.mode.is_some_and(|mode| mode.ask.contains(&effect));

@@ -6,6 +6,9 @@ use serde::de::{Deserializer, Error as _};
 
 /// The owner's written rules.
 ///
+/// The command of `exec` is compared as its words, the first of which is the program's name; its folder is named only
+/// when it is not the workspace. With a shell granted the words are `sh`, `-c` and the whole text (LES-136).
+///
 /// ```
 /// let text = r#"
 /// [policy]
@@ -37,7 +40,8 @@ pub struct RuleConfig {
     /// The tools: `name`, `prefix*`, `*`, `class:execute`, `group:web`.
     #[serde(deserialize_with = "tools")]
     pub tool: ToolPattern,
-    /// What the arguments look like, every one of them; `*` is any text, a last `**` any rest of a list.
+    /// What the arguments look like; `*` is any text, a last `**` any rest of a list. For `allow` these are all that may
+    /// be there; for `ask` and `deny` others may be there too.
     #[serde(default, deserialize_with = "arguments")]
     pub arguments: Option<ArgumentPattern>,
     /// Where the call goes: a host, an address, or `*.host`.

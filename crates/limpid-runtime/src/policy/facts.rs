@@ -15,6 +15,9 @@ use crate::tools::Tool;
 pub(crate) struct CallFacts {
     /// The kind of effect of this very call.
     pub(crate) class: ToolClass,
+    /// Whether it waits for the owner, whatever the turn has read.
+    pub(crate) asks_always: bool,
+    /// The arguments as rules are compared with them.
     pub(crate) arguments: Argument,
     pub(crate) paths: Vec<PathFacts>,
     /// Where it would send or fetch something: a host, an address, a chat.
@@ -30,24 +33,25 @@ pub(crate) struct CallFacts {
 impl CallFacts {
     pub(super) fn look(tool: &dyn Tool, arguments: &Value, places: &Places) -> Self {
         let paths: Vec<PathFacts> = tool.paths(arguments).into_iter().map(|path| places.look(path)).collect();
-        let plain = plain(arguments);
+        places.make();
         let mut hash = Sha256::new();
         let mut bind = |text: &str| {
             hash.update((text.len() as u64).to_le_bytes());
             hash.update(text);
         };
         bind(tool.name());
-        bind(&canonical(&plain));
+        bind(&canonical(&plain(arguments)));
         bind(&places.workspace());
         paths.iter().for_each(|path| bind(&path.real));
         tool.bound_to(arguments).iter().for_each(|text| bind(text));
         Self {
             class: tool.class_of(arguments),
+            asks_always: tool.asks_always(arguments),
             destination: tool.destination(arguments).as_deref().map(host_of),
             folder: places.folder().display().to_string(),
             folders: places.writable().to_vec(),
             hash: hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect(),
-            arguments: plain,
+            arguments: plain(&tool.judged(arguments)),
             paths,
         }
     }

@@ -32,6 +32,12 @@ impl Places {
         Self { home: real(home.path()), workspace, prompt_files, writable }
     }
 
+    /// Makes the workspace when there is none yet: what is bound to a folder is bound to one that is there, and is the
+    /// same when it is looked at again. Where it cannot be made nothing can be done in it either.
+    pub(crate) fn make(&self) {
+        let _ = std::fs::create_dir_all(&self.workspace);
+    }
+
     /// The workspace with every link followed, and which folder that is: another one at the same place is another.
     pub(crate) fn workspace(&self) -> String {
         format!("{}{}", self.workspace.display(), identity(&self.workspace))

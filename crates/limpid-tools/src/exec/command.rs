@@ -50,6 +50,24 @@ impl Command {
         }
         Ok(Self { program, folder, words })
     }
+
+    /// The words as rules are compared with them. The first is the name that the program has in the system's folders,
+    /// whatever path or link it was called by; a program that has none there is its whole path.
+    pub(super) fn judged_words(&self, path: &[PathBuf]) -> Vec<String> {
+        let called = self.words.first().map(Path::new);
+        let names = called.into_iter().chain([self.program.as_path()]).filter_map(Path::file_name);
+        let mut names = names.map(|name| name.to_string_lossy().into_owned());
+        let is_its = |name: &String| find(name, Path::new("/"), path).is_ok_and(|found| found == self.program);
+        let name = names.find(is_its).unwrap_or_else(|| self.program.display().to_string());
+        std::iter::once(name).chain(self.words.iter().skip(1).cloned()).collect()
+    }
+
+    /// The folder as rules are compared with it: none when it is the workspace, its path from there when it lies in it.
+    pub(super) fn judged_folder(&self, workspace: &Path) -> Option<String> {
+        let workspace = workspace.canonicalize().unwrap_or_default();
+        let folder = self.folder.strip_prefix(workspace).unwrap_or(&self.folder).display().to_string();
+        Some(folder).filter(|folder| !folder.is_empty())
+    }
 }
 
 /// The folder, which must lie in a granted one when every link is followed.

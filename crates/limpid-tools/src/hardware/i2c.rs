@@ -72,6 +72,16 @@ impl Tool for I2c {
         }
     }
 
+    fn check(&self, arguments: &Value) -> Result<(), String> {
+        let arguments: Arguments = read_arguments(arguments.clone())?;
+        if matches!(arguments.action, Action::Write) { confirmed(arguments.confirm, "write") } else { Ok(()) }
+    }
+
+    /// Whatever is sent waits for the owner, who alone knows what the part does with it (PICO-097).
+    fn asks_always(&self, arguments: &Value) -> bool {
+        self.class_of(arguments) == ToolClass::Execute
+    }
+
     fn schema(&self) -> Map<String, Value> {
         schema_of::<Arguments>()
     }

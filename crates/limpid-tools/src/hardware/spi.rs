@@ -69,6 +69,16 @@ impl Tool for Spi {
         }
     }
 
+    fn check(&self, arguments: &Value) -> Result<(), String> {
+        let arguments: Arguments = read_arguments(arguments.clone())?;
+        if matches!(arguments.action, Action::Transfer) { confirmed(arguments.confirm, "transfer") } else { Ok(()) }
+    }
+
+    /// Whatever is sent waits for the owner, who alone knows what the part does with it (PICO-097).
+    fn asks_always(&self, arguments: &Value) -> bool {
+        self.class_of(arguments) == ToolClass::Execute
+    }
+
     fn schema(&self) -> Map<String, Value> {
         schema_of::<Arguments>()
     }

@@ -159,6 +159,7 @@ async fn spi_checks_every_value_before_the_wires() {
     insta::assert_snapshot!(told(&tool, &fake, &calls).await);
 }
 
+// PICO-097
 #[tokio::test]
 async fn nothing_is_sent_that_was_not_confirmed_and_sending_is_more_than_reading() {
     let (wire, fake) = i2c(Fake::default());
@@ -169,7 +170,12 @@ async fn nothing_is_sent_that_was_not_confirmed_and_sending_is_more_than_reading
         let transfer = json!({ "action": "transfer", "device": "0.1", "data": [1], "confirm": confirm });
         assert!(bus.run(&context(), transfer.clone()).await.unwrap_err().ends_with("nothing was sent"));
         assert_eq!((wire.class_of(&write), bus.class_of(&transfer)), (ToolClass::Execute, ToolClass::Execute));
+        assert!(wire.check(&write).is_err() && bus.check(&transfer).is_err());
+        assert!(wire.asks_always(&write) && bus.asks_always(&transfer));
     }
+    let reads = ["detect", "scan", "read"].map(|action| wire.asks_always(&json!({ "action": action })));
+    assert_eq!(reads, [false; 3]);
+    assert!(["list", "read"].iter().all(|action| !bus.asks_always(&json!({ "action": action }))));
     assert!(fake.asked.lock().unwrap().is_empty() && spi_fake.asked.lock().unwrap().is_empty());
     assert_eq!(wire.class_of(&json!({ "action": "read" })), ToolClass::Read);
     assert_eq!(wire.class_of(&json!({ "action": 7 })), ToolClass::Execute);

@@ -10,8 +10,8 @@ fn setting(rules: &OwnerRules, trust: Trust) -> Setting<'_> {
 }
 
 fn call<'a>(name: &'a str, class: ToolClass, arguments: &'a Argument) -> Call<'a> {
-    let tool = ToolFacts { name, group: "test", class, unconfined: false, asks_always: false };
-    Call { tool, class, arguments, paths: &[], destination: None, hash: "h1" }
+    let tool = ToolFacts { name, group: "test", class, unconfined: false };
+    Call { tool, class, asks_always: false, arguments, paths: &[], destination: None, hash: "h1" }
 }
 
 /// A path that is written; files of prompts are named in capitals here.
@@ -201,8 +201,7 @@ fn the_local_path_runs_its_allowlist_only() {
 fn a_letter_waits_for_the_owner_unless_a_rule_names_where_it_goes() {
     let arguments = text("");
     let base = call("compose_email", ToolClass::Send, &arguments);
-    let tool = ToolFacts { asks_always: true, ..base.tool };
-    let letter = Call { tool, destination: Some("me@example.com to ada@example.com"), ..base };
+    let letter = Call { asks_always: true, destination: Some("me@example.com to ada@example.com"), ..base };
     let rule = |tool: &str, destination: Option<&str>| OwnerRules {
         allow: vec![Rule {
             tool: ToolPattern::parse(tool).unwrap(),
@@ -229,4 +228,34 @@ fn a_letter_waits_for_the_owner_unless_a_rule_names_where_it_goes() {
     let free = Setting { mode: Some(&developer), ..setting(&NONE, Trust::Owner) };
     assert!(is_asked(&judge(&free, &letter)), "also in a mode that does not ask");
     assert_eq!(judge(&free, &base), Verdict::Allowed);
+}
+
+/// What the owner holds back stays so, whatever a call brings besides; what they let pass passes as it is written.
+// LES-136
+#[test]
+fn an_argument_that_is_added_gets_around_no_rule() {
+    let field = |name: &str, text: &str| (name.to_owned(), Argument::Text(text.to_owned()));
+    let words = |words: &[&str]| {
+        let words = words.iter().map(|word| Argument::Text((*word).to_owned())).collect();
+        ("command".to_owned(), Argument::List(words))
+    };
+    let plain = Argument::Fields(vec![words(&["rm", "-r", "-f", "notes"])]);
+    let added = Argument::Fields(vec![words(&["rm", "-r", "-f", "notes"]), field("working_dir", "notes")]);
+    let rule = || {
+        let word = |word: &str| ArgumentPattern::Text(word.to_owned());
+        let pattern = ArgumentPattern::List(vec![word("rm"), word("**")]);
+        let arguments = Some(ArgumentPattern::Fields(vec![("command".to_owned(), pattern)]));
+        vec![Rule { tool: ToolPattern::parse("exec").unwrap(), arguments, destination: None }]
+    };
+    let deny = OwnerRules { deny: rule(), ..OwnerRules::default() };
+    let ask = OwnerRules { ask: rule(), ..OwnerRules::default() };
+    let allow = OwnerRules { allow: rule(), ..OwnerRules::default() };
+    for arguments in [&plain, &added] {
+        let run = call("exec", ToolClass::Execute, arguments);
+        assert!(matches!(judge(&setting(&deny, Trust::Owner), &run), Verdict::Refused { .. }), "{arguments:?}");
+        assert!(is_asked(&judge(&setting(&ask, Trust::Owner), &run)), "{arguments:?}");
+    }
+    let judged = |arguments| judge(&setting(&allow, Trust::Outside), &call("exec", ToolClass::Execute, arguments));
+    assert_eq!(judged(&plain), Verdict::Allowed);
+    assert!(is_asked(&judged(&added)), "a folder that the rule does not name");
 }

@@ -64,7 +64,7 @@ impl Tool for SendSms {
         false
     }
 
-    fn asks_always(&self) -> bool {
+    fn asks_always(&self, _: &Value) -> bool {
         true
     }
 
@@ -104,7 +104,7 @@ impl Tool for ReplySms {
         false
     }
 
-    fn asks_always(&self) -> bool {
+    fn asks_always(&self, _: &Value) -> bool {
         true
     }
 

@@ -57,7 +57,7 @@ impl Tool for ComposeEmail {
         self.desk.is_set_up()
     }
 
-    fn asks_always(&self) -> bool {
+    fn asks_always(&self, _: &Value) -> bool {
         true
     }
 

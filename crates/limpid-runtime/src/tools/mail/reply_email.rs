@@ -56,7 +56,7 @@ impl Tool for ReplyEmail {
         self.desk.is_set_up()
     }
 
-    fn asks_always(&self) -> bool {
+    fn asks_always(&self, _: &Value) -> bool {
         true
     }
 
