@@ -29,8 +29,10 @@ pub struct ReviewFile {
     pub path: String,
     /// Its size.
     pub bytes: usize,
-    /// Its text; absent when it is no text.
-    pub text: Option<String>,
+    /// All that it holds. Of a file that is no text, bytes that are no letters of one are written out: `\x00`.
+    pub text: String,
+    /// Whether it is a text, so that nothing is written out.
+    pub is_text: bool,
 }
 
 impl Folder {
@@ -88,10 +90,14 @@ impl Folder {
 
     /// Every file as a reviewer sees it, SKILL.md first.
     pub(super) fn review(&self) -> Vec<ReviewFile> {
-        let one = |(path, bytes): (&String, &Vec<u8>)| ReviewFile {
-            path: path.clone(),
-            bytes: bytes.len(),
-            text: std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0')).map(str::to_owned),
+        let one = |(path, bytes): (&String, &Vec<u8>)| {
+            let text = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
+            ReviewFile {
+                path: path.clone(),
+                bytes: bytes.len(),
+                text: text.map_or_else(|| written_out(bytes), str::to_owned),
+                is_text: text.is_some(),
+            }
         };
         let mut files: Vec<ReviewFile> = self.files.iter().map(one).collect();
         files.sort_by_key(|file| file.path != SKILL_FILE);
@@ -129,6 +135,15 @@ pub(super) fn others_in(path: &Path) -> Result<Vec<String>, AgentError> {
     files.retain(|file| file != SKILL_FILE);
     files.sort();
     Ok(files)
+}
+
+/// Bytes with those that are no plain letters, tabs or line ends written out, so that nothing of them goes unseen.
+fn written_out(bytes: &[u8]) -> String {
+    let one = |byte: &u8| match byte {
+        b'\n' | b'\t' | b' '..=b'~' => char::from(*byte).to_string(),
+        other => format!("\\x{other:02x}"),
+    };
+    bytes.iter().map(one).collect()
 }
 
 /// Every file below a folder that is not hidden: its path inside, where it is, and its size.
@@ -223,6 +238,26 @@ mod tests {
         ] {
             assert_ne!(one, other);
         }
+    }
+
+    // SEC-024
+    #[test]
+    fn a_reviewer_sees_every_byte_of_what_is_no_text_too() {
+        let files = [
+            ("a.sh", &b"#!/bin/sh\necho hi # \0\nrm -r ~\n"[..]),
+            ("b", b"\xff\x1b[2J"),
+            ("SKILL.md", b"# T\xc3\xa9\n"),
+        ];
+        let files = files.map(|(path, bytes)| (path.to_owned(), bytes.to_vec()));
+        let review = Folder { files: files.into() }.review();
+        let seen: Vec<(&str, bool, &str)> =
+            review.iter().map(|file| (file.path.as_str(), file.is_text, file.text.as_str())).collect();
+        let expected = [
+            ("SKILL.md", true, "# Té\n"),
+            ("a.sh", false, "#!/bin/sh\necho hi # \\x00\nrm -r ~\n"),
+            ("b", false, "\\xff\\x1b[2J"),
+        ];
+        assert_eq!(seen, expected);
     }
 
     // SEC-024

@@ -131,11 +131,12 @@ fn list(skills: &[ListedSkill], json: bool) -> Result<(), Failure> {
 struct FileRow<'a> {
     path: &'a str,
     bytes: usize,
-    text: Option<&'a str>,
+    text: &'a str,
+    is_text: bool,
 }
 
 fn file_row(file: &ReviewFile) -> FileRow<'_> {
-    FileRow { path: &file.path, bytes: file.bytes, text: file.text.as_deref() }
+    FileRow { path: &file.path, bytes: file.bytes, text: &file.text, is_text: file.is_text }
 }
 
 #[derive(Serialize)]
@@ -159,11 +160,9 @@ fn show(review: &SkillReview, json: bool) -> Result<(), Failure> {
         page.push_str(&format!("hash {hash}\n"));
     }
     for file in &review.files {
-        page.push_str(&format!("\n=== {} ({} bytes)\n", visible(&file.path), file.bytes));
-        match &file.text {
-            Some(text) => page.push_str(&shown(text)),
-            None => page.push_str("not a text\n"),
-        }
+        let about = if file.is_text { "" } else { ", not a text: what cannot be shown is written out" };
+        page.push_str(&format!("\n=== {} ({} bytes{about})\n", visible(&file.path), file.bytes));
+        page.push_str(&shown(&file.text));
     }
     output::data(&page)
 }
