@@ -87,6 +87,8 @@ pub struct Inputs {
     pub skills: SkillsInput,
     /// The goal that the prompt shows.
     pub goal: Option<GoalInput>,
+    /// Whether the model keeps goals by markers: it would have the tools for them, and has no tools (OLLM-077).
+    pub goal_markers: bool,
     /// What the agent is in the middle of; gone when it is done.
     pub active_context: Option<String>,
     /// The workspace folder and the files that prompts quote from it.
@@ -153,6 +155,7 @@ impl Default for Inputs {
             notifications: NotificationsInput::default(),
             skills: SkillsInput::default(),
             goal: None,
+            goal_markers: false,
             active_context: None,
             workspace: WorkspaceInput::default(),
             session: SessionInput::default(),

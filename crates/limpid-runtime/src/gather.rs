@@ -204,6 +204,7 @@ fn border_key(loaded: &Loaded, inputs: &Inputs, profile: &Profile, path: &str, v
         profile.name(),
         path,
         inputs.mode,
+        inputs.goal_markers,
         inputs.model,
         inputs.agent_name,
         inputs.soul,

@@ -349,3 +349,55 @@ async fn no_compaction_touches_the_goal_and_every_request_shows_it() {
         assert!(aware > 0 || !matches!(profile, "limpid" | "ollm"), "{profile}: the summariser is told the goal");
     }
 }
+
+/// What a model without tools reads of its goal, it can write: the instructions are there in every profile, and a reply
+/// that keeps to them changes the goal.
+// OLLM-077
+#[tokio::test]
+async fn a_model_without_tools_reports_by_the_markers_that_it_was_told_of() {
+    let script = "[[reply]]\ntext = \"ok\"\n[[reply]]\ntext = \"\"\"\nDone so far.\n\n[CHECKPOINT] Pack - COMPLETED\n[DECISION] In June\n[NEXT] Drive\n\"\"\"\n";
+    for profile in ["limpid", "ollm", "kai", "koshi", "picoclaw"] {
+        for (tools, window) in [("none", 4096), ("none", 8192), ("none", 65_536), ("native", 65_536)] {
+            let mut bench = Bench::new(script).await;
+            let model = format!("names = [\"openai/scripted\"]\nwindow = {window}\ntools = \"{tools}\"\n");
+            bench.write("models.toml", &format!("[[model]]\n{model}"));
+            bench.config.agent.profile = profile.to_owned();
+            let agent = bench.agent();
+            say(&agent, "hi").await;
+            agent.create_goal(&LAST, "Move the library", Priority::High).await.unwrap();
+            say(&agent, "go on").await;
+            let sent = &bench.server.calls()[1];
+            let told =
+                ["[CHECKPOINT]", "[DECISION]", "[ARTIFACT]", "[NEXT]"].map(|marker| sent.text().contains(marker));
+            assert_eq!(told, [tools == "none"; 4], "{profile} {window} {tools}: {}", sent.text());
+            assert_eq!(sent.json()["tools"].is_null(), tools == "none", "{profile} {window}");
+            let wanted = r#"Move the library active ["Pack=completed", "Drive=in-progress"] ["In June"] []"#;
+            assert_eq!(shown(&agent).await, wanted, "{profile} {window}");
+        }
+    }
+}
+
+/// Where another model has the tool that creates a goal, one without tools is told how to name one.
+// OLLM-077 OLLM-076
+#[tokio::test]
+async fn a_model_without_tools_is_told_how_to_name_a_goal_when_it_is_asked_for_one() {
+    let script = "[[reply]]\ntext = \"ok\"\n[[reply]]\ntext = \"\"\"\nI begin.\n\n[GOAL] Move the library\n[CHECKPOINT] Pack\n\"\"\"\n[[reply]]\ntext = \"ok\"\n";
+    for profile in ["limpid", "ollm", "kai", "koshi", "picoclaw"] {
+        for mode in ["assistant", "developer"] {
+            let mut bench = Bench::new(script).await;
+            bench.write("models.toml", "[[model]]\nnames = [\"openai/scripted\"]\nwindow = 8192\ntools = \"none\"\n");
+            bench.config.agent.profile = profile.to_owned();
+            bench.config.agent.mode = mode.to_owned();
+            let agent = bench.agent();
+            for text in ["hi", "Make a goal of moving my library", "go on"] {
+                say(&agent, text).await;
+            }
+            let calls = bench.server.calls();
+            let told = calls.iter().map(|call| call.system().contains("[GOAL]")).collect::<Vec<_>>();
+            assert_eq!(told[..2], [mode == "developer", true], "{profile} {mode}: {}", calls[1].text());
+            assert_eq!(shown(&agent).await, r#"Move the library active ["Pack=pending"] [] []"#, "{profile} {mode}");
+            let last = calls[2].text();
+            assert!(last.contains("[CHECKPOINT] <step> - COMPLETED"), "{profile} {mode}: {last}");
+        }
+    }
+}

@@ -61,6 +61,7 @@ impl<'a> Scope<'a> {
             "groups" => View::records(self.groups().into_iter().map(Record::Group)),
             "goal" => goal(self.goal),
             "stored_goal" => goal(self.stored_goal),
+            "goal_markers" => View::Bool(inputs.goal_markers),
             "active_context" => View::option(inputs.active_context.as_deref()),
             "summary" => {
                 inputs.summary.as_deref().map_or(View::Absent, |text| View::labelled(text, inputs.summary_trust))

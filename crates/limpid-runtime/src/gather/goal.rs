@@ -17,7 +17,8 @@ use crate::session::Session;
 pub(crate) const GROUP: &str = "goals";
 
 impl Inner {
-    /// Fills in the goal of a conversation, and takes its tools away where nobody has asked for goals (OLLM-076).
+    /// Fills in the goal of a conversation, and takes its tools away where nobody has asked for goals (OLLM-076). A model
+    /// without tools is told of the markers where another one has the tools (OLLM-077).
     /// `session` learns that somebody has. Returns the turn that the goal began in, where one did.
     pub(super) async fn gather_goal(
         &self,
@@ -47,6 +48,8 @@ impl Inner {
         let is_quiet = matches!(inputs.mode.as_str(), "assistant" | "user");
         if is_quiet && !is_used && !session.goals_asked_for {
             inputs.tools.retain(|tool| tool.group != GROUP);
+        } else {
+            inputs.goal_markers = !inputs.model.tools;
         }
         Ok(began)
     }
