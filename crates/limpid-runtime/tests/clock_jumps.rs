@@ -4,12 +4,15 @@
 
 mod kit;
 
+use std::time::Duration;
+
 use jiff::{Span, ToSpan as _};
 use kit::Bench;
 use limpid_core::ConversationId;
 use limpid_core::task::TaskKind;
-use limpid_runtime::Agent;
 use limpid_runtime::tasks::{TaskRequest, When};
+use limpid_runtime::{Agent, ServeEvent};
+use tokio::sync::{mpsc, oneshot};
 
 const SILENT: &str = "[[reply]]\ntext = \"HEARTBEAT_OK\"\n";
 
@@ -72,4 +75,47 @@ async fn a_heartbeat_by_a_wrong_clock_silences_none_by_the_right_one() {
         runs.push(agent.store().heartbeat_runs(9).await.unwrap().rows.len());
     }
     assert_eq!(runs, [0, 1, 1, 2, 3]);
+}
+
+/// Waits until the log of a daemon says so.
+async fn says(log: &mut mpsc::UnboundedReceiver<ServeEvent>, wanted: impl Fn(&ServeEvent) -> bool) {
+    let found = async { while !wanted(&log.recv().await.unwrap()) {} };
+    tokio::time::timeout(Duration::from_secs(20), found).await.unwrap();
+}
+
+/// A daemon that is not started anew notices it by itself, says so, and goes on.
+// SEC-042
+#[tokio::test]
+async fn a_daemon_outlives_a_clock_that_jumps_either_way() {
+    let bench = Bench::new(SILENT).await;
+    let agent = bench.agent();
+    agent.add_task(hourly("Drink water")).await.unwrap();
+    let (sender, mut log) = mpsc::unbounded_channel();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let daemon = agent.clone();
+    let serving = tokio::spawn(async move {
+        let log = move |event: &ServeEvent| drop(sender.send(event.clone()));
+        daemon.serve(log, async { stopped.await.unwrap() }).await
+    });
+    let done = |event: &ServeEvent| matches!(event, ServeEvent::Done { kind, .. } if kind == "task");
+    let set_back = |event: &ServeEvent| matches!(event, ServeEvent::Notice(text) if text.contains("was set back"));
+    says(&mut log, |event| matches!(event, ServeEvent::Ready)).await;
+    // Whoever adds a task wakes it, as the end of its sleep would.
+    let wake =
+        async || agent.add_task(TaskRequest { when: When::Every(90_000_000), ..hourly("Much later") }).await.unwrap();
+    for jump in [2.hours(), 8_000.hours()] {
+        bench.clock.forward(jump);
+        wake().await;
+        says(&mut log, done).await;
+    }
+    bench.clock.forward((-8_000).hours());
+    wake().await;
+    says(&mut log, set_back).await;
+    bench.clock.forward(61.minutes());
+    wake().await;
+    says(&mut log, done).await;
+    stop.send(()).unwrap();
+    serving.await.unwrap().unwrap();
+    agent.deliver_waiting().await.unwrap();
+    assert_eq!(times(&agent, "Drink water").await, 3);
 }

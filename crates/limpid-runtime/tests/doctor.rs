@@ -1,13 +1,18 @@
-//! The doctor on what goes wrong with prompts and modes: each finding names the place, what is used instead, and what to
-//! do.
+//! The doctor on what goes wrong with prompts and modes, and with what comes in: each finding names the place, what is
+//! used instead, and what to do.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 mod kit;
 
+use std::sync::Arc;
+
+use kit::mailbox::FakeMailbox;
 use kit::{Bench, say};
+use limpid_channels::mail::{MailError, Mailbox, Secret};
 use limpid_runtime::doctor::check;
-use limpid_runtime::{Agent, ConversationChoice};
+use limpid_runtime::mail::AccountSettings;
+use limpid_runtime::{Agent, AgentOptions, Config, ConversationChoice, Environment};
 
 async fn bench() -> Bench {
     let mut bench = Bench::new("[[reply]]\ntext = \"ok\"\n").await;
@@ -95,4 +100,70 @@ async fn a_mode_that_is_gone_is_not_set() {
     let said = said(&bench).await;
     let line = said.lines().find(|line| line.contains("modes:")).unwrap();
     assert!(line.starts_with("!! modes: fails at “mode set”: the mode is scout, and there are: assistant,"), "{said}");
+}
+
+/// What the checks of one kind say.
+async fn lines(options: &AgentOptions, home: &str, what: &str) -> String {
+    let found = check(options).await;
+    let line = |mark: &str, says: &str, advice: Option<&str>| {
+        let advice = advice.map(|advice| format!("\n   → {advice}")).unwrap_or_default();
+        format!("{mark} {}{advice}", says.replace(home, "HOME"))
+    };
+    let found = found.iter().filter(|found| found.what == what);
+    let said = found.map(|found| line(if found.ok { "OK" } else { "!!" }, &found.says, found.advice.as_deref()));
+    said.collect::<Vec<_>>().join("\n")
+}
+
+// SUR-004
+#[tokio::test]
+async fn each_account_says_why_its_mail_cannot_be_read_and_what_to_do() {
+    let bench = Bench::new("").await;
+    let mailbox = Arc::new(FakeMailbox::new());
+    let mut options = AgentOptions { mailbox: Some(Arc::clone(&mailbox) as Arc<dyn Mailbox>), ..bench.options() };
+    let home = bench.home.path().display().to_string();
+    let agent = Agent::open(options.clone()).unwrap();
+    for address in ["ada@example.com", "bob@example.com"] {
+        let settings = AccountSettings { address: address.to_owned(), ..AccountSettings::default() };
+        agent.set_up_mail(settings, Some(Secret::new("correct-horse-battery"))).await.unwrap();
+    }
+    agent.poll_mail("ada@example.com").await.unwrap();
+    drop(agent);
+    let mut told = vec![lines(&options, &home, "mail").await];
+    let errors: [fn(&limpid_channels::mail::Account) -> MailError; 4] = [
+        |account| MailError::Login {
+            server: account.imap.to_string(),
+            user: account.user.clone(),
+            why: "no such password as correct-horse-battery".to_owned(),
+        },
+        |account| MailError::Certificate { server: account.imap.to_string(), why: "it has expired".to_owned() },
+        |account| MailError::Unreachable { server: account.smtp.to_string(), why: "nobody answers".to_owned() },
+        |account| MailError::Server { server: account.imap.to_string(), why: "too many connections".to_owned() },
+    ];
+    for error in errors {
+        *mailbox.at_login.lock().unwrap() = Some(error);
+        told.push(lines(&options, &home, "mail").await);
+    }
+    *mailbox.at_login.lock().unwrap() = None;
+    bench.write("mail/bob@example.com.toml", "smtp = 5\n");
+    told.push(lines(&options, &home, "mail").await);
+    options.config.mail.enabled = false;
+    told.push(lines(&options, &home, "mail").await);
+    insta::assert_snapshot!(told.join("\n\n"));
+}
+
+// SUR-004 SUR-032
+#[tokio::test]
+async fn the_inbox_says_what_may_be_handed_in_and_what_is_missing() {
+    let bench = Bench::new("").await;
+    let home = bench.home.path().display().to_string();
+    let mut options = bench.options();
+    let mut told = vec![lines(&options, &home, "inbox").await];
+    options.config = Config::parse("[inbox]\nsms = true\nmail = true\n", "limpid.toml").unwrap();
+    told.push(lines(&options, &home, "inbox").await);
+    options.environment = Environment::new([("LIMPID_INGEST_TOKEN".to_owned(), "t".repeat(40))]);
+    told.push(lines(&options, &home, "inbox").await);
+    options.environment = Environment::default();
+    std::fs::create_dir_all(bench.home.path().join("data/ingest.token")).unwrap();
+    told.push(lines(&options, &home, "inbox").await);
+    insta::assert_snapshot!(told.join("\n"));
 }

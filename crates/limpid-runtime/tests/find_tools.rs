@@ -178,3 +178,52 @@ async fn a_profile_without_a_finder_says_what_it_leaves_out() {
         |event: &AgentEvent| matches!(event, AgentEvent::Notice(text) if text.contains("the section tools was cut"));
     assert_eq!(events.iter().filter(|event| told(event)).count(), 1, "{events:?}");
 }
+
+/// Profiles whose seeds have no sentence that names a tool whatever is offered.
+const NAMES_WHAT_IS_SENT: [&str; 3] = ["limpid", "ollm", "koshi"];
+
+/// The bodies themselves, of every window and profile, before and after tools were looked for.
+// OLLM-039
+#[tokio::test]
+async fn tools_keep_to_their_share_of_every_window_and_are_the_ones_that_are_named() {
+    let shipped = limpid_prompt::profile::shipped_files();
+    let shipped = shipped.iter().filter_map(|file| file.path.strip_prefix("limpid/tools/")?.strip_suffix(".md"));
+    let known: Vec<String> =
+        shipped.map(str::to_owned).chain((0..90).map(|n| format!("alpha{}_work{}", n / 10, n % 10))).collect();
+    let (mut most, mut seen) = (0, Vec::new());
+    for window in [4096, 8192, 16_384, 65_536] {
+        for profile in ["limpid", "ollm", "kai", "koshi", "picoclaw"] {
+            let mut bench = Bench::new(SEARCH).await;
+            bench.write("models.toml", &format!("[[model]]\nnames = [\"openai/scripted\"]\nwindow = {window}\n"));
+            bench.config.agent.profile = profile.to_owned();
+            let (agent, _) = agent(&mut bench, 9);
+            let events = all(agent.chat(last("do the work")).await.unwrap()).await;
+            let calls = bench.server.calls();
+            assert_eq!(calls.len(), 4, "{profile} {window}: {events:?}");
+            for call in &calls {
+                let sent = tool_names(call);
+                let tokens = ExactCounter::O200K.count(&call.json()["tools"].to_string());
+                let usable = window * 85 / 100;
+                assert!(tokens <= usable * 15 / 100, "{profile} {window}: {tokens} tokens");
+                assert!(window > 8192 || sent.len() <= 10, "{profile} {window}: {sent:?}");
+                most = most.max(tokens * 1000 / usable);
+                let system = call.system();
+                let words = system.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
+                let named = words.filter(|word| word.contains('_') && known.iter().any(|name| name == word));
+                let strange: Vec<&str> = named.filter(|word| !sent.iter().any(|name| name == word)).collect();
+                assert!(
+                    !NAMES_WHAT_IS_SENT.contains(&profile) || strange.is_empty(),
+                    "{profile} {window}: {strange:?}"
+                );
+            }
+            // What is left out can be found, or the person is told its name.
+            let finder = tool_names(&calls[0]).iter().any(|name| name == "find_tools");
+            let told = |event: &AgentEvent| matches!(event, AgentEvent::Notice(text) if text.contains("alpha8_work9"));
+            let all_sent =
+                known.iter().filter(|name| name.starts_with("alpha")).all(|name| tool_names(&calls[0]).contains(name));
+            assert!(finder || all_sent || events.iter().any(told), "{profile} {window}: {events:?}");
+            seen.push(format!("{profile} {window}: {} tools", tool_names(&calls[0]).len()));
+        }
+    }
+    assert!(most <= 150, "{most} of a thousand at most; {seen:?}");
+}

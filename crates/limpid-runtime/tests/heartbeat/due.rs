@@ -53,6 +53,46 @@ async fn three_refusals_pause_it_with_one_notice_until_a_message_comes() {
     assert!(bench.server.calls().len() > after, "the next slot runs");
 }
 
+/// Days later somebody who does nothing is left alone, is told so once, and is back with their first word.
+// LES-038
+#[tokio::test]
+async fn seven_days_without_its_owner_pause_it_with_one_notice_until_they_are_back() {
+    let hello = "[[reply]]\ntext = \"Hello.\"\n";
+    let bench = bench(&format!("{hello}{QUIET}{hello}{QUIET}"), "[inbox]\nsms = true\n").await;
+    let agent = bench.agent();
+    agent.run_due().await.unwrap();
+    all(agent.chat(last("hello")).await.unwrap()).await;
+    let mut calls = Vec::new();
+    for (key, later) in [("day 6", 6 * 24), ("day 8", 2 * 24), ("day 9", 24)] {
+        bench.clock.forward(later.hours());
+        agent.store().insert_items(vec![sms(key, "Hello", &bench.clock)]).await.unwrap();
+        pass(&bench, &agent, 1.hour()).await;
+        calls.push(bench.server.calls().len());
+    }
+    assert_eq!(calls, [2, 2, 2]);
+    let texts = told(&agent).await;
+    assert!(texts.len() == 1 && texts[0].contains("not done anything for seven days"), "{texts:?}");
+    all(agent.chat(last("I am back")).await.unwrap()).await;
+    pass(&bench, &agent, 31.minutes()).await;
+    assert_eq!((bench.server.calls().len(), waiting(&agent).await), (4, 0));
+}
+
+/// What comes in when the day has had its runs waits for the next day.
+#[tokio::test]
+async fn a_day_has_no_more_runs_than_it_may_have() {
+    let bench = bench(&QUIET.repeat(4), "[inbox]\nsms = true\n[heartbeat]\nruns_a_day = 2\n").await;
+    let agent = bench.agent();
+    for key in ["a", "b", "c", "d"] {
+        agent.store().insert_items(vec![sms(key, "Hello", &bench.clock)]).await.unwrap();
+        pass(&bench, &agent, 31.minutes()).await;
+    }
+    assert_eq!((bench.server.calls().len(), waiting(&agent).await), (2, 2));
+    let status = agent.heartbeat_status().await.unwrap();
+    assert_eq!(status.waits.as_deref(), Some("the day has had its runs"));
+    pass(&bench, &agent, 20.hours()).await;
+    assert_eq!((bench.server.calls().len(), waiting(&agent).await), (3, 0));
+}
+
 // KAI-072 KAI-135 LES-031 LES-045
 #[tokio::test]
 async fn a_person_runs_it_at_any_hour_but_not_twice_at_once_and_not_when_it_is_off() {

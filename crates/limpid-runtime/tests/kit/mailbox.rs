@@ -17,6 +17,8 @@ pub struct FakeMailbox {
     pub letters: Arc<Mutex<Vec<Letter>>>,
     /// Why every call fails, when it does.
     pub broken: Mutex<Option<String>>,
+    /// Why a login fails, when it does.
+    pub at_login: Mutex<Option<fn(&Account) -> MailError>>,
     /// Access tokens that somebody logged in with.
     pub tokens: Mutex<Vec<String>>,
     /// The access token that is not taken any more.
@@ -30,6 +32,7 @@ impl FakeMailbox {
             messages: Mutex::default(),
             letters: Arc::default(),
             broken: Mutex::default(),
+            at_login: Mutex::default(),
             tokens: Mutex::default(),
             refused: Mutex::default(),
         }
@@ -119,6 +122,8 @@ impl Mailbox for FakeMailbox {
 
     async fn test(&self, account: &Account) -> Result<(), MailError> {
         self.fails(account)?;
+        let at_login = *self.at_login.lock().unwrap();
+        at_login.map_or(Ok(()), |error| Err(error(account)))?;
         let Login::Tokens(source) = &account.login else { return Ok(()) };
         let refused = self.refused.lock().unwrap().clone();
         let (server, user) = (account.imap.to_string(), account.user.clone());
