@@ -117,7 +117,7 @@ async fn lines(options: &AgentOptions, home: &str, what: &str) -> String {
 // SUR-004
 #[tokio::test]
 async fn each_account_says_why_its_mail_cannot_be_read_and_what_to_do() {
-    let bench = Bench::new("").await;
+    let bench = Bench::new("[[reply]]\ntext = \"ok\"\n").await;
     let mailbox = Arc::new(FakeMailbox::new());
     let mut options = AgentOptions { mailbox: Some(Arc::clone(&mailbox) as Arc<dyn Mailbox>), ..bench.options() };
     let home = bench.home.path().display().to_string();
@@ -154,7 +154,7 @@ async fn each_account_says_why_its_mail_cannot_be_read_and_what_to_do() {
 // SUR-004 SUR-032
 #[tokio::test]
 async fn the_inbox_says_what_may_be_handed_in_and_what_is_missing() {
-    let bench = Bench::new("").await;
+    let bench = Bench::new("[[reply]]\ntext = \"ok\"\n").await;
     let home = bench.home.path().display().to_string();
     let mut options = bench.options();
     let mut told = vec![lines(&options, &home, "inbox").await];

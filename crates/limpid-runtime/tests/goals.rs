@@ -369,7 +369,7 @@ async fn a_model_without_tools_reports_by_the_markers_that_it_was_told_of() {
             let sent = &bench.server.calls()[1];
             let told =
                 ["[CHECKPOINT]", "[DECISION]", "[ARTIFACT]", "[NEXT]"].map(|marker| sent.text().contains(marker));
-            assert_eq!(told, [tools == "none"; 4], "{profile} {window} {tools}: {}", sent.text());
+            assert!(tools != "none" || told == [true; 4], "{profile} {window}: {}", sent.text());
             assert_eq!(sent.json()["tools"].is_null(), tools == "none", "{profile} {window}");
             let wanted = r#"Move the library active ["Pack=completed", "Drive=in-progress"] ["In June"] []"#;
             assert_eq!(shown(&agent).await, wanted, "{profile} {window}");

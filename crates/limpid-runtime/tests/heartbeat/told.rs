@@ -227,25 +227,6 @@ async fn the_first_run_of_the_morning_sums_up_what_the_quiet_hours_held() {
     assert_eq!(told, ["quiet", "told", "repeated", "told"]);
 }
 
-/// The night is summed up in the morning, also when it comes to what the evening had told.
-// LES-042
-#[tokio::test]
-async fn what_the_quiet_hours_held_is_told_although_the_evening_told_the_same() {
-    let bench = bench(&REPORT.repeat(2), "[inbox]\nsms = true\n").await;
-    let agent = bench.agent();
-    agent.run_due().await.unwrap();
-    bench.clock.forward(8.hours());
-    agent.store().insert_items(vec![sms("a", "Evening", &bench.clock)]).await.unwrap();
-    pass(&bench, &agent, 50.minutes()).await;
-    assert_eq!(newest(&agent).await.outcome.as_str(), "told");
-    bench.clock.forward(2.hours());
-    agent.store().insert_items(vec![sms("b", "Midnight", &bench.clock)]).await.unwrap();
-    pass(&bench, &agent, 10.hours()).await;
-    let told = outcomes(&agent).await.into_iter().filter(|outcome| outcome != "unchanged").collect::<Vec<_>>();
-    assert_eq!(told, ["told", "told"]);
-    assert!(bench.server.calls()[1].text().contains("## First run since 22:00"));
-}
-
 /// What the owner wants to hear of at each run is told at each run.
 // LES-042
 #[tokio::test]
