@@ -9,6 +9,9 @@ use limpid_channels::mail::{
 };
 use limpid_core::mail::{Folder, Mark, Plan, plan};
 
+/// Why a server lets nobody in.
+pub type Refusal = fn(&Account) -> MailError;
+
 /// A folder in memory, and the letters that were sent.
 pub struct FakeMailbox {
     pub validity: Mutex<u32>,
@@ -18,7 +21,7 @@ pub struct FakeMailbox {
     /// Why every call fails, when it does.
     pub broken: Mutex<Option<String>>,
     /// Why a login fails, when it does.
-    pub at_login: Mutex<Option<fn(&Account) -> MailError>>,
+    pub at_login: Mutex<Option<Refusal>>,
     /// Access tokens that somebody logged in with.
     pub tokens: Mutex<Vec<String>>,
     /// The access token that is not taken any more.
