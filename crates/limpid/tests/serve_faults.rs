@@ -225,6 +225,8 @@ async fn providers_that_hang_babble_break_off_and_refuse() {
         said(&path, &["task", "add", "It works.", "--kind", "agent", "--after", "1s"]);
         serving.wait_for("task 7 is done");
         serving.stop();
+        // What was done and not told before it stopped is told by the next one.
+        said(&path, &["serve", "--once"]);
         said(&path, &["conversation", "show", "heartbeat"])
     });
     let told = told.await.unwrap();
