@@ -115,6 +115,9 @@ async fn two_turns_with_a_real_server() {
     assert!(usage(0).cached.max(usage(1).cached) > 0, "{requests:?}");
 }
 
+/// Answers without a call before the model is given up on.
+const TRIES: usize = 30;
+
 // ARC-003
 #[tokio::test]
 async fn a_tool_is_called_through_a_schema() {
@@ -123,7 +126,7 @@ async fn a_tool_is_called_through_a_schema() {
     let agent = server.agent(&home, "[[model]]\nnames = [\"openai/anything\"]\ntools = \"json\"\n");
     // A model of this size calls when it likes; whatever it does has to be one of the two forms.
     let mut called = None;
-    for _ in 0..8 {
+    for _ in 0..TRIES {
         let ask =
             ChatRequest { text: "Call the tool get_local_time for Europe/Rome.".to_owned(), ..ChatRequest::default() };
         let events = say(&agent, ask).await;
@@ -132,7 +135,7 @@ async fn a_tool_is_called_through_a_schema() {
             break;
         }
     }
-    let events = called.expect("one of eight answers calls the tool");
+    let events = called.expect("one of the answers calls the tool");
     let AgentEvent::ToolStarted { name, arguments, .. } = &events[0] else { unreachable!() };
     assert_eq!(name, "get_local_time");
     assert!(serde_json::from_str::<serde_json::Value>(arguments).unwrap().is_object(), "{arguments}");
