@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use crate::id::MemoryId;
 use crate::memory::Memory;
 
-pub use meaning::{Embedding, Meaning, STRANGERS, meaning_text, seen_part, unlike};
+pub use meaning::{Embedding, Meaning, meaning_text, seen_part, strangers, unlike};
 pub use passage::{Passage, Place, RankedPassage, rank_passages};
 use words::words_like;
 pub use words::{MAX_QUERY_WORDS, plain_words, query_words, stem, text_words};

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use limpid_core::MessageId;
-use limpid_core::recall::{Embedding, Meaning, STRANGERS, seen_part, unlike};
+use limpid_core::recall::{Embedding, Meaning, seen_part, strangers, unlike};
 use limpid_model::{Embedder, ModelError};
 use limpid_store::{Store, VectorState};
 
@@ -67,7 +67,7 @@ pub struct SemanticState {
 
 /// Asks a model for one embedding. Says how many numbers it has, or why there is none.
 pub(crate) async fn probe(embedder: &dyn Embedder) -> Result<usize, String> {
-    let asked = tokio::time::timeout(PATIENCE, embedder.embed(vec![STRANGERS[0].to_owned()])).await;
+    let asked = tokio::time::timeout(PATIENCE, embedder.embed(vec![strangers()[0].to_owned()])).await;
     let seen = asked.map_err(|_| late())?.map_err(|error| error.to_string())?;
     let first = seen.into_iter().flatten().next();
     first.map(|embedding| embedding.dimensions()).ok_or_else(|| "it gives no embeddings".to_owned())
@@ -144,7 +144,7 @@ impl Semantics {
         let mut texts = vec![self.shown(&self.config.query_prefix, query)];
         let known = self.fares().unlike;
         if known.is_none() {
-            texts.extend(STRANGERS.iter().map(|text| self.shown(&self.config.text_prefix, text)));
+            texts.extend(strangers().iter().map(|text| self.shown(&self.config.text_prefix, text)));
         }
         let mut seen = self.embed(texts).await.map_err(|error| error.to_string())?.into_iter();
         let query = seen.next().flatten();

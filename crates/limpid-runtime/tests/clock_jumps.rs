@@ -111,9 +111,14 @@ async fn a_daemon_outlives_a_clock_that_jumps_either_way() {
     bench.clock.forward((-8_000).hours());
     wake().await;
     says(&mut log, set_back).await;
-    bench.clock.forward(61.minutes());
-    wake().await;
-    says(&mut log, done).await;
+    // The time that the wrong clock had come to first is not said again; the one after it is.
+    for said in [2, 3] {
+        bench.clock.forward(61.minutes());
+        wake().await;
+        says(&mut log, done).await;
+        agent.deliver_waiting().await.unwrap();
+        assert_eq!(times(&agent, "Drink water").await, said);
+    }
     stop.send(()).unwrap();
     serving.await.unwrap().unwrap();
 }

@@ -12,16 +12,9 @@ const SEEN_BYTES: usize = 1000;
 const MOST_NUMBERS: usize = 1 << 16;
 
 /// Texts that have nothing to do with each other. How alike a model finds them is where likeness begins ([`unlike`]).
-pub const STRANGERS: [&str; 8] = [
-    "The tap in the kitchen drips.",
-    "Interest rates fell in the spring.",
-    "She plays the violin.",
-    "Iron melts at a high temperature.",
-    "The train to the coast was late.",
-    "Our cat sleeps all day.",
-    "The committee voted against the plan.",
-    "Mix the flour with two eggs.",
-];
+pub fn strangers() -> Vec<&'static str> {
+    include_str!("strangers.txt").lines().collect()
+}
 
 /// Where a text points in the space of a model: only the direction counts. A byte a number is as exact as ranks need.
 #[derive(Clone, Debug, PartialEq, Eq)]

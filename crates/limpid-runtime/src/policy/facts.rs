@@ -32,8 +32,8 @@ pub(crate) struct CallFacts {
 
 impl CallFacts {
     pub(super) fn look(tool: &dyn Tool, arguments: &Value, places: &Places) -> Self {
-        let paths: Vec<PathFacts> = tool.paths(arguments).into_iter().map(|path| places.look(path)).collect();
         places.make();
+        let paths: Vec<PathFacts> = tool.paths(arguments).into_iter().map(|path| places.look(path)).collect();
         let mut hash = Sha256::new();
         let mut bind = |text: &str| {
             hash.update((text.len() as u64).to_le_bytes());

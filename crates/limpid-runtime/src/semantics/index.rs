@@ -1,7 +1,7 @@
 //! Filling the semantic index, a batch at a time.
 
 use limpid_core::FailureClass;
-use limpid_core::recall::{Embedding, STRANGERS};
+use limpid_core::recall::{Embedding, strangers};
 use limpid_model::ModelError;
 use limpid_store::{Missing, Seen, Unseen};
 
@@ -87,7 +87,7 @@ impl Semantics {
             embeddings.push(match self.embed(vec![shown(text)]).await {
                 Ok(mut one) => one.pop().flatten(),
                 Err(error) if may_be_the_text(error.class) => {
-                    self.embed(vec![STRANGERS[0].to_owned()]).await?;
+                    self.embed(vec![strangers()[0].to_owned()]).await?;
                     None
                 }
                 Err(error) => return Err(error),

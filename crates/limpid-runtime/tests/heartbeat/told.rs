@@ -278,3 +278,23 @@ async fn only_what_was_shown_is_taken_in() {
     assert_eq!(keys, ["n0", "n1", "n2", "n3", "n4"]);
     assert_eq!(waiting(&agent).await, 1, "text messages are off");
 }
+
+/// The night is summed up in the morning, also when it comes to what the evening had told.
+// LES-042
+#[tokio::test]
+async fn what_the_quiet_hours_held_is_told_although_the_evening_told_the_same() {
+    let bench = bench(&REPORT.repeat(2), "[inbox]\nsms = true\n").await;
+    let agent = bench.agent();
+    let outcomes =
+        async || outcomes(&agent).await.into_iter().filter(|outcome| outcome != "unchanged").collect::<Vec<_>>();
+    agent.run_due().await.unwrap();
+    bench.clock.forward(8.hours());
+    agent.store().insert_items(vec![sms("a", "Evening", &bench.clock)]).await.unwrap();
+    pass(&bench, &agent, 50.minutes()).await;
+    assert_eq!(outcomes().await, ["told"]);
+    bench.clock.forward(2.hours());
+    agent.store().insert_items(vec![sms("b", "Midnight", &bench.clock)]).await.unwrap();
+    pass(&bench, &agent, 10.hours()).await;
+    assert_eq!(outcomes().await, ["told", "told"]);
+    assert!(bench.server.calls()[1].text().contains("## First run since 22:00"));
+}

@@ -73,7 +73,7 @@ impl Conversations for SqliteStore {
         after: Option<MessageId>,
     ) -> Result<Listed<StoredMessage>, StoreError> {
         let id = id.clone();
-        self.read(move |tx| messages::read(tx, &id, after)).await
+        self.search(move |tx| messages::read(tx, &id, after)).await
     }
 
     async fn accept(&self, new: NewInbound) -> Result<Accepted, StoreError> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limpid_core::recall::{Embedding, Meaning, STRANGERS, seen_part, unlike};
+use limpid_core::recall::{Embedding, Meaning, seen_part, strangers, unlike};
 use limpid_model::{Embedder, Settings, resolve_embedder};
 
 /// Texts that are sent at once.
@@ -23,7 +23,7 @@ pub(super) struct Meanings {
 impl Meanings {
     /// Shows all texts to the model.
     pub(super) async fn new(embedder: &dyn Embedder, turns: &[&str], questions: &[&str]) -> Result<Self, String> {
-        let strangers = embed(embedder, &STRANGERS).await?;
+        let strangers = embed(embedder, &strangers()).await?;
         let unlike = unlike(&strangers.into_iter().flatten().collect::<Vec<_>>());
         let bytes = |embedding: Option<Embedding>| embedding.map(|embedding| embedding.bytes()).unwrap_or_default();
         let turns = embed(embedder, turns).await?.into_iter().map(bytes).collect();
