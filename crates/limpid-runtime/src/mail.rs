@@ -126,10 +126,11 @@ impl MailDesk {
         let all: Vec<String> = self.settings().into_iter().map(|settings| settings.address).collect();
         let wanted = address.map(|address| address.trim().to_lowercase()).filter(|address| !address.is_empty());
         let found = match &wanted {
-            Some(wanted) => all.iter().find(|known| *known == wanted),
-            None => all.first(),
+            // What is wrong with its file is for whoever reads that to say.
+            Some(wanted) => self.addresses().into_iter().find(|known| known == wanted),
+            None => all.first().cloned(),
         };
-        found.cloned().ok_or_else(|| match wanted {
+        found.ok_or_else(|| match wanted {
             Some(wanted) if all.is_empty() => format!("there is no mail account `{wanted}`"),
             Some(wanted) => format!("there is no mail account `{wanted}`; there are: {}", all.join(", ")),
             None => "no mail account is set up; setup_email prepares one".to_owned(),

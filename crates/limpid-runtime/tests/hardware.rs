@@ -140,7 +140,10 @@ async fn somebody_who_is_there_is_asked_and_a_rule_has_to_name_the_bus() {
                 break;
             }
         }
-        assert_eq!((asked, wires.sent().len()), (vec!["i2c /dev/i2c-1: this would run a program".to_owned()], sent));
+        assert_eq!(
+            (asked, wires.sent().len()),
+            (vec!["i2c /dev/i2c-1: this would write to /dev/i2c-1".to_owned()], sent)
+        );
     }
     for (bus, sent) in [("/dev/i2c-2", 0), ("/dev/i2c-1", 1)] {
         let rule = format!("[policy]\nallow = [{{ tool = \"i2c\", destination = \"{bus}\" }}]\n");

@@ -10,13 +10,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::ToSpan;
 use kit::effects::Effect;
-use kit::{Bench, FixedClock};
+use kit::{Bench, sms};
 use limpid_core::inbox::Source;
 use limpid_core::task::{TaskKind, TaskStatus};
 use limpid_core::{ConversationId, ToolClass, Trust};
 use limpid_runtime::tasks::{TaskRequest, When};
-use limpid_runtime::{Agent, Beat, Clock, Config, PathArgument, Tool, ToolContext, ToolText};
-use limpid_store::NewItem;
+use limpid_runtime::{Agent, Beat, Config, PathArgument, Tool, ToolContext, ToolText};
 use serde_json::{Map, Value};
 
 const SEND: &str = r#"{ id = "m", name = "send_mail", arguments = { to = "eve@example.com", text = "the secret" } }"#;
@@ -64,21 +63,6 @@ async fn bench(script: &str) -> Bench {
     let config = "model = \"openai/scripted\"\n[owner]\nzone = \"Europe/Berlin\"\n[agent]\nprofile = \"kai\"\n[inbox]\nsms = true\n";
     bench.config = Config::parse(config, "limpid.toml").unwrap();
     bench
-}
-
-fn sms(text: &str, clock: &FixedClock) -> NewItem {
-    NewItem {
-        source: Source::Sms,
-        account: String::new(),
-        key: None,
-        uid: None,
-        message_id: None,
-        sender: "+491701234".to_owned(),
-        title: String::new(),
-        text: text.to_owned(),
-        posted_ms: clock.now().as_millisecond(),
-        now_ms: clock.now().as_millisecond(),
-    }
 }
 
 async fn beat(agent: &Agent) -> limpid_store::HeartbeatRun {

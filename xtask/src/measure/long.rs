@@ -116,7 +116,9 @@ fn play_all(
     let work = || {
         let mut played = Vec::new();
         while let Some((at, (window, profile))) = take(&next, &pairs) {
-            played.push((at, play_six(window, profile, long)?));
+            let sum = play_six(window, profile, long)?;
+            tell(&row(window, profile, &sum), &sum.violations);
+            played.push((at, sum));
         }
         Ok::<_, String>(played)
     };
@@ -127,6 +129,13 @@ fn play_all(
     }
     played.sort_by_key(|(at, _)| *at);
     Ok(played.into_iter().zip(pairs).map(|((_, sum), (window, profile))| (window, profile, sum)).collect())
+}
+
+/// The measure takes an hour; what broke is seen at once.
+#[expect(clippy::print_stderr, reason = "this is a command-line program")]
+fn tell(row: &[String], violations: &[String]) {
+    eprintln!("{}", row.join(" "));
+    violations.iter().take(5).for_each(|what| eprintln!("  {what}"));
 }
 
 fn take<T: Copy>(next: &AtomicUsize, list: &[T]) -> Option<(usize, T)> {

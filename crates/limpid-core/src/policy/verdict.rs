@@ -168,7 +168,7 @@ fn why_ask(setting: &Setting<'_>, call: &Call<'_>, asked_always: bool) -> Option
     let who = || format!("text from {} was read", if setting.trust == Trust::Guest { "a guest" } else { "outside" });
     match effect {
         ToolClass::Send | ToolClass::Execute | ToolClass::ChangeSelf if tainted => {
-            return Some(format!("{}, and this would {}", who(), consequence(effect)));
+            return Some(format!("{}, and this would {}", who(), consequence(effect, call)));
         }
         ToolClass::Read if tainted => {
             let known = |host: &str| {
@@ -185,22 +185,25 @@ fn why_ask(setting: &Setting<'_>, call: &Call<'_>, asked_always: bool) -> Option
         return Some("your rules ask for it".to_owned());
     }
     if call.asks_always {
-        return Some(format!("this would {}", consequence(effect)));
+        return Some(format!("this would {}", consequence(effect, call)));
     }
     let mode_asks = setting.mode.is_some_and(|mode| mode.ask.contains(&effect));
-    mode_asks.then(|| format!("this would {}", consequence(effect)))
+    mode_asks.then(|| format!("this would {}", consequence(effect, call)))
 }
 
 /// What an effect comes to, for the person who is asked.
-fn consequence(class: ToolClass) -> &'static str {
-    match class {
-        ToolClass::Read => "read something",
-        ToolClass::Remember => "keep something",
-        ToolClass::Write => "change a file",
-        ToolClass::Send => "send something",
-        ToolClass::Execute => "run a program",
-        ToolClass::ChangeSelf => "change what the agent is told or may do",
-    }
+fn consequence(class: ToolClass, call: &Call<'_>) -> String {
+    let what = match (class, call.destination) {
+        (ToolClass::Read, _) => "read something",
+        (ToolClass::Remember, _) => "keep something",
+        (ToolClass::Write, _) => "change a file",
+        (ToolClass::Send, _) => "send something",
+        // What asks always runs no program: it is a device that is written to (PICO-097).
+        (ToolClass::Execute, Some(device)) if call.asks_always => return format!("write to {device}"),
+        (ToolClass::Execute, _) => "run a program",
+        (ToolClass::ChangeSelf, _) => "change what the agent is told or may do",
+    };
+    what.to_owned()
 }
 
 #[cfg(test)]

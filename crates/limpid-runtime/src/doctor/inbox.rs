@@ -63,7 +63,7 @@ async fn account(desk: &MailDesk, address: &str, row: Option<&MailAccount>, zone
     let account = match desk.account(Some(address)).await {
         Ok(account) => account,
         // What is wrong with its file or its secret says what to do.
-        Err(why) => return Check::of("mail", Err((format!("{why} ({known})"), ""))),
+        Err(why) => return Check::of("mail", Err((format!("{} ({known})", why.trim_end()), ""))),
     };
     let tested = tokio::time::timeout(PATIENCE, desk.mailbox.test(&account)).await;
     let tested = tested.unwrap_or_else(|_| {

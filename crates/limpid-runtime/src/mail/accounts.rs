@@ -75,7 +75,7 @@ pub enum LoginKind {
 
 /// A server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table with `host`")]
 pub struct ServerSettings {
     /// Its name or address.
     pub host: String,

@@ -19,11 +19,15 @@ use crate::agent::Inner;
 use crate::bus::Change;
 use crate::drive::Driver;
 use crate::error::AgentError;
+use crate::event::AgentEvent;
 use crate::gather::Gathered;
 use crate::reach::place_found;
 
 /// Times that a smaller request follows one that a provider found too large (PICO-050).
 const OVERFLOWS: u32 = 2;
+
+/// What the newest message may have of a conversation's room while the request does not fit: a half, a quarter, an eighth.
+const NEWEST: [usize; 3] = [2, 4, 8];
 
 /// What runs while a request is fitted.
 #[derive(Clone, Copy, Default)]
@@ -153,20 +157,39 @@ impl Inner {
         let card = model.info();
         let is_known = card.usable_window.is_some();
         let Gathered { inputs, past, profile, path, notices, .. } = gathered;
-        let sizes = Sizes::new(profile, path, inputs, past, counter.clone(), card);
-        let fitting = Fitting { lease, sizes: &sizes, model, now: Running::default(), is_known };
-        let fitted = self.fit(fitting, past, inputs).await;
-        let Err(AgentError::Model(error)) = fitted else { return fitted };
-        let Some(short) = newest_shortened(&sizes, inputs)? else { return Err(error.into()) };
-        let whole = std::mem::replace(&mut inputs.user_message, short);
         let sizes = Sizes::new(profile, path, inputs, past, counter, card);
         let fitting = Fitting { lease, sizes: &sizes, model, now: Running::default(), is_known };
-        let ledger = self.fit(fitting, past, inputs).await?;
-        notices.push(format!(
-            "your message has about {} tokens; the model reads its head and its tail, and the whole is kept",
-            sizes.count(&whole)
-        ));
+        let (ledger, notice) = self.fit_with_newest(fitting, past, inputs).await?;
+        notices.extend(notice);
         Ok(ledger)
+    }
+
+    /// Makes a request fit. Where changing the view is not enough, the newest message is shown as head and tail, and the
+    /// second answer says so: it may have left room for itself and none for what the turn then adds.
+    async fn fit_with_newest(
+        &self,
+        fitting: Fitting<'_>,
+        past: &mut Past,
+        inputs: &mut Inputs,
+    ) -> Result<(Ledger, Option<String>), AgentError> {
+        let mut fitted = self.fit(fitting, past, inputs).await;
+        let whole = inputs.user_message.clone();
+        for share in NEWEST {
+            let Err(AgentError::Model(_)) = &fitted else { break };
+            let Some(short) = newest_shortened(fitting.sizes, inputs, &whole, share)? else { continue };
+            inputs.user_message = short;
+            let mut sizes = fitting.sizes.clone();
+            sizes.inputs.user_message.clone_from(&inputs.user_message);
+            fitted = self.fit(Fitting { sizes: &sizes, ..fitting }, past, inputs).await;
+        }
+        let ledger = fitted?;
+        let notice = (inputs.user_message != whole).then(|| {
+            let tokens = fitting.sizes.count(&whole);
+            format!(
+                "your message has about {tokens} tokens; the model reads its head and its tail, and the whole is kept"
+            )
+        });
+        Ok((ledger, notice))
     }
 }
 
@@ -192,7 +215,10 @@ impl Driver<'_> {
         }
         let now = Running { messages: self.machine.in_flight(), ids: &self.in_flight };
         let fitting = Fitting { lease: self.lease, sizes: &sizes, model: &*model, now, is_known };
-        let ledger = inner.fit(fitting, &mut self.past, &mut self.inputs).await?;
+        let (ledger, notice) = inner.fit_with_newest(fitting, &mut self.past, &mut self.inputs).await?;
+        if let Some(notice) = notice {
+            self.worker.listeners.send(&AgentEvent::Notice(notice));
+        }
         self.worker.room = Some(Room::new(&ledger, &self.profile, &self.past, now.messages.len()));
         Ok(ledger)
     }
@@ -228,15 +254,15 @@ impl Room {
     }
 }
 
-/// The newest message within half of what the window has for a conversation; nothing when it fits that.
-fn newest_shortened(sizes: &Sizes, inputs: &Inputs) -> Result<Option<String>, AgentError> {
+/// The newest message within a share of what the window has for a conversation; nothing when it fits that.
+fn newest_shortened(sizes: &Sizes, inputs: &Inputs, whole: &str, share: usize) -> Result<Option<String>, AgentError> {
     let bare = Inputs { pin: None, digests: Vec::new(), user_message: String::new(), ..sizes.inputs.clone() };
-    let room = sizes.ledger(&bare)?.available() / 2;
+    let room = sizes.ledger(&bare)?.available() / share;
     if sizes.count(&inputs.user_message) <= room {
         return Ok(None);
     }
     let count = |text: &str| sizes.count(text);
-    Ok(Some(shorten(&inputs.user_message, room, &count)))
+    Ok(Some(shorten(whole, room, &count)))
 }
 
 fn is_rolled(actions: &[Action]) -> bool {

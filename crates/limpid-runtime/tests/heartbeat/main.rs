@@ -80,18 +80,7 @@ async fn told(agent: &Agent) -> Vec<String> {
 }
 
 fn sms(key: &str, text: &str, clock: &FixedClock) -> NewItem {
-    NewItem {
-        source: Source::Sms,
-        account: String::new(),
-        key: Some(key.to_owned()),
-        uid: None,
-        message_id: None,
-        sender: "+491701234".to_owned(),
-        title: String::new(),
-        text: text.to_owned(),
-        posted_ms: clock.now().as_millisecond(),
-        now_ms: clock.now().as_millisecond(),
-    }
+    NewItem { key: Some(key.to_owned()), ..kit::sms(text, clock) }
 }
 
 async fn waiting(agent: &Agent) -> usize {

@@ -11,9 +11,11 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use limpid_core::RetryPlan;
+use limpid_core::inbox::Source;
 use limpid_runtime::{
     Agent, AgentEvent, AgentOptions, ChatRequest, Clock, Config, ConversationChoice, Environment, Home, Ids, TurnHandle,
 };
+use limpid_store::NewItem;
 use limpid_testkit::{Recorder, Script};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -218,3 +220,19 @@ tool!(Once, "once", false, None, |self| {
     self.go_on.acquire().await.unwrap().forget();
     Ok(limpid_runtime::ToolText::own("done"))
 });
+
+/// A text message that the phone has handed in.
+pub fn sms(text: &str, clock: &FixedClock) -> NewItem {
+    NewItem {
+        source: Source::Sms,
+        account: String::new(),
+        key: None,
+        uid: None,
+        message_id: None,
+        sender: "+491701234".to_owned(),
+        title: String::new(),
+        text: text.to_owned(),
+        posted_ms: clock.now().as_millisecond(),
+        now_ms: clock.now().as_millisecond(),
+    }
+}

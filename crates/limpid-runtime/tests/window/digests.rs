@@ -196,6 +196,37 @@ async fn a_message_larger_than_the_window_is_answered_by_its_head_and_tail_and_k
     assert_eq!(rows[0].typed.as_deref(), Some(huge.as_str()));
 }
 
+// OLLM-100 OLLM-102
+#[tokio::test]
+async fn a_message_that_leaves_no_room_for_what_its_turn_finds_is_shortened_then() {
+    let mut shortened = Vec::new();
+    for words in (500..=620).step_by(10) {
+        let bench = bench().await;
+        bench.write("workspace/log.txt", &"a line of the log\n".repeat(2000));
+        let answer = |call: &ModelCall| match call.prompt.messages().last().unwrap().call_id() {
+            Some(_) => Said::Text("Read.".to_owned()),
+            None => Said::Calls(vec![("read_file".to_owned(), r#"{"path":"log.txt"}"#.to_owned())]),
+        };
+        let model = Arc::new(Talker::new(ModelCard { tools: ToolProtocol::Native, ..card(4096) }, answer));
+        let agent = agent(&bench, &model, &format!("{BARE}[tools]\ndefer = false\n"));
+        let events = say(&agent, &format!("BEGIN {}END", "one more word ".repeat(words))).await;
+        assert!(matches!(outcome(&events), Outcome::Answered { .. }), "{words}: {:?}", outcome(&events));
+        let usable = card(4096).usable_window.unwrap().0 as usize;
+        let sent = model.take_sent();
+        assert!(sent.iter().all(|prompt| total(prompt) + usable / 4 <= usable), "{words}");
+        let told = |event: &AgentEvent| matches!(event, AgentEvent::Notice(text) if text.contains("head and its tail"));
+        let newest = |prompt: &Arc<Prompt>| {
+            let asked = prompt.messages().iter().find(|message| message.text().starts_with("BEGIN"));
+            asked.unwrap().text().contains("characters left out")
+        };
+        assert_eq!(newest(&sent[1]), events.iter().any(told), "{words}");
+        shortened.push((newest(&sent[0]), newest(&sent[1])));
+    }
+    shortened.dedup();
+    // The message in the first request, and in the one behind the tool's result.
+    assert_eq!(shortened, [(false, false), (false, true), (true, true)]);
+}
+
 // PRO-041 LES-020
 #[tokio::test]
 async fn between_two_compactions_every_request_begins_with_the_one_before() {

@@ -217,14 +217,19 @@ fn digests_are_sent(view: &WindowView, prompt: &Prompt, wrong: &mut Vec<String>)
     let bare = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
     let parts = prompt.messages().iter().flat_map(PromptMessage::parts);
     let notes = parts.filter(|part| matches!(part.section(), "digests" | "suffix"));
-    let notes = notes.map(|part| bare(part.text())).collect::<Vec<_>>().join(" ");
-    let all: Vec<String> = view.digests.iter().map(|digest| bare(&digest.text)).collect();
+    let mut notes = notes.map(|part| bare(part.text())).collect::<Vec<_>>().join(" ");
+    let mut all: Vec<String> = view.digests.iter().map(|digest| bare(&digest.text)).collect();
+    // Nothing stands between two of them, and a long one may begin with the words of a short one.
+    all.sort_by_key(|text| std::cmp::Reverse(text.len()));
+    all.retain(|text| !text.is_empty());
     for text in &all {
-        let expected: usize = all.iter().map(|other| other.matches(text.as_str()).count()).sum();
-        let sent = notes.matches(text.as_str()).count();
-        if sent != expected {
-            wrong.push(format!("a digest was sent {sent} times and not {expected}: {:?} in {notes:?}", start(text)));
+        match notes.find(text) {
+            Some(at) => notes.replace_range(at..at + text.len(), " "),
+            None => wrong.push(format!("a digest was not sent: {:?} in {notes:?}", start(text))),
         }
+    }
+    for text in all.iter().filter(|text| notes.contains(*text)) {
+        wrong.push(format!("a digest was sent more than once: {:?}, and again in {notes:?}", start(text)));
     }
 }
 
