@@ -138,6 +138,9 @@ pub fn search(cards: &[ToolCard<'_>], query: &str) -> Vec<usize> {
 /// how few tools have it.
 fn matches(cards: &[ToolCard<'_>], text: &str) -> Vec<f64> {
     let asked: BTreeSet<String> = stems(text).collect();
+    if asked.is_empty() {
+        return vec![0.0; cards.len()];
+    }
     let fields: Vec<BTreeMap<String, f64>> = cards.iter().map(weights).collect();
     let rarity = |word: &str| {
         let holding = fields.iter().filter(|words| words.contains_key(word)).count() as f64;

@@ -11,7 +11,7 @@ mod package;
 mod profile;
 
 pub use download::{Download, Downloads, Installed, Listed, PackageSource, Source};
-pub use fetch::{FetchSettings, Fetched, Instead, Progress, PullError};
+pub use fetch::{FetchSettings, Fetched, Instead, Progress, PullError, Step};
 pub use file::CatalogueError;
 pub use profile::{ModelProfile, ModelProfiles};
 

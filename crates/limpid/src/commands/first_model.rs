@@ -40,9 +40,6 @@ pub async fn ensure(context: &Context, agent: &Agent, wanted: Option<&str>) -> R
         output::tell("Fetching it; an interrupt stops this without harm.");
     }
     let fetched = fetch_default(context, &downloads).await?;
-    if let Some(instead) = &fetched.instead {
-        output::tell(&format!("{} could not be had: {}.", instead.wanted, instead.reason.trim_end_matches('.')));
-    }
     if let Some(note) =
         downloads.find(&fetched.name).map(|download| download.note.as_str()).filter(|note| !note.is_empty())
     {

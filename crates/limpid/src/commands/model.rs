@@ -2,7 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressStyle};
 use limpid_core::Usage;
-use limpid_model::catalogue::{Downloads, FetchSettings, Fetched, Installed, Progress, PullError};
+use limpid_model::catalogue::{Downloads, FetchSettings, Fetched, Installed, Instead, Progress, PullError, Step};
 use limpid_runtime::AgentEvent;
 use serde_json::{Value, json};
 use std::time::Instant;
@@ -53,7 +53,7 @@ pub(super) fn downloads(context: &Context) -> Result<Downloads, Failure> {
 pub(super) async fn fetch_default(context: &Context, downloads: &Downloads) -> Result<Fetched, Failure> {
     let (mut meter, cancel) = (Meter::new(), stop_on_interrupt());
     let memory = limpid_runtime::memory_available();
-    let done = downloads.fetch_default(memory, &settings(context), &cancel, &mut |at| meter.step(at)).await;
+    let done = downloads.fetch_default(memory, &settings(context), &cancel, &mut |step| meter.tell(step)).await;
     meter.bar.finish_and_clear();
     Ok(done?)
 }
@@ -70,9 +70,6 @@ async fn pull(context: &Context, name: Option<&str>) -> Result<(), Failure> {
             done?
         }
     };
-    if let Some(instead) = &fetched.instead {
-        output::tell(&format!("{} could not be had: {}", instead.wanted, instead.reason));
-    }
     output::tell(&format!(
         "{} is here: {}. Use it with --model local/{}",
         fetched.name,
@@ -207,6 +204,16 @@ impl Meter {
             bar.set_style(style);
         }
         Self { bar, tenths: 0 }
+    }
+
+    fn tell(&mut self, step: Step) {
+        match step {
+            Step::At(at) => self.step(at),
+            Step::Instead(Instead { wanted, taken, reason }) => self.bar.suspend(|| {
+                let reason = reason.trim_end_matches('.');
+                output::tell(&format!("{wanted} could not be had: {reason}. Fetching {taken} in its place."));
+            }),
+        }
     }
 
     fn step(&mut self, at: Progress) {
