@@ -197,8 +197,11 @@ impl Kept {
             wrong.push(format!("{} messages were sent, {} are stored and shown", sent.len(), rows.len()));
             return Ok(());
         }
-        for (sent, row) in sent.iter().zip(&rows) {
-            let is_whole = view.limit_of(row.id, row.message.role == Role::Tool).is_none();
+        let newest = rows.iter().rposition(|row| row.message.role == Role::User);
+        for (at, (sent, row)) in sent.iter().zip(&rows).enumerate() {
+            // The message that is answered may leave no room for what its turn adds; no view says so.
+            let is_cut = newest == Some(at) && is_cut_from(sent.text(), &row.message.text);
+            let is_whole = !is_cut && view.limit_of(row.id, row.message.role == Role::Tool).is_none();
             let is_foreign = row.message.trust.is_foreign();
             let is_same = sent.role() == row.message.role
                 && sent.call_id() == row.message.call_id.as_ref().map(limpid_core::CallId::as_str)
@@ -210,6 +213,12 @@ impl Kept {
         }
         Ok(())
     }
+}
+
+/// Whether a text is the head and the tail of another.
+fn is_cut_from(text: &str, whole: &str) -> bool {
+    let parts = text.split_once("\n[… ").and_then(|(head, rest)| Some((head, rest.split_once(" …]\n")?.1)));
+    parts.is_some_and(|(head, tail)| whole.starts_with(head) && whole.ends_with(tail))
 }
 
 /// Every digest that is shown was sent, once (OLLM-098). Quotes and what boundaries do to signs are left aside.
