@@ -45,6 +45,13 @@ fn result(bench: &Bench) -> String {
     tool["content"].as_str().unwrap().to_owned()
 }
 
+/// Every text that the model was shown.
+fn asked(bench: &Bench) -> Vec<String> {
+    let requests = bench.server.requests().into_iter().filter(|request| request.path == "/v1/embeddings");
+    let texts = requests.flat_map(|request| request.json()["input"].as_array().unwrap().clone());
+    texts.map(|text| text.as_str().unwrap().to_owned()).collect()
+}
+
 fn notices(events: &[AgentEvent]) -> Vec<&str> {
     let all = events.iter().filter_map(|event| match event {
         AgentEvent::Notice(text) => Some(text.as_str()),
@@ -94,7 +101,8 @@ async fn history_is_searched_by_meaning_too() {
 // KOSHI-029
 #[tokio::test]
 async fn a_model_that_cannot_be_asked_costs_one_notice_and_no_turn() {
-    let bench = bench(&format!("{SCRIPT}\n[[reply]]\nstatus = 503\nbody = \"loading\"\n")).await;
+    let again = SCRIPT.split_once("\n\n").unwrap().1.repeat(2);
+    let bench = bench(&format!("{SCRIPT}\n{again}\n[[reply]]\nstatus = 503\nbody = \"loading\"\n")).await;
     let agent = bench.agent();
     let mut bus = agent.subscribe();
     keep(&agent, "ana", "Japan is where my sister lives").await;
@@ -119,6 +127,26 @@ async fn a_model_that_cannot_be_asked_costs_one_notice_and_no_turn() {
         failures += usize::from(matches!(event.change, Change::SemanticSearchFailed { .. }));
     }
     assert_eq!(failures, 1);
+}
+
+// KOSHI-029
+#[tokio::test]
+async fn a_model_that_failed_rests_a_minute_and_one_that_fails_after_it_answered_is_told_again() {
+    let bench = bench(&format!("{SCRIPT}\n[[reply]]\nwhen = \"poison\"\nstatus = 503\nbody = \"loading\"\n")).await;
+    let agent = bench.agent();
+    let mut bus = agent.subscribe();
+    keep(&agent, "ana", "My sister moved to Kyoto").await;
+    found(&agent, "poison").await;
+    let failed = asked(&bench).len();
+    bench.clock.forward(jiff::Span::new().seconds(59));
+    assert_eq!(found(&agent, "family").await, [""; 0]);
+    assert_eq!(asked(&bench).len(), failed, "it is left alone");
+    bench.clock.forward(jiff::Span::new().seconds(1));
+    assert_eq!(found(&agent, "family").await, ["ana"]);
+    assert_eq!(agent.semantic_state().await.unwrap().unwrap().failure, None);
+    found(&agent, "poison").await;
+    let failures = std::iter::from_fn(|| bus.try_recv().ok());
+    assert_eq!(failures.filter(|event| matches!(event.change, Change::SemanticSearchFailed { .. })).count(), 2);
 }
 
 // KOSHI-029
@@ -167,14 +195,7 @@ async fn what_is_sent_is_cut_and_without_secrets_and_another_model_begins_anew()
     keep(&agent, "long", &"ü".repeat(2000)).await;
     agent.index_meanings(false, |_| {}).await.unwrap();
     found(&agent, "family sk-secret-123").await;
-    let sent: Vec<String> = bench
-        .server
-        .requests()
-        .iter()
-        .filter(|request| request.path == "/v1/embeddings")
-        .flat_map(|request| request.json()["input"].as_array().unwrap().clone())
-        .map(|text| text.as_str().unwrap().to_owned())
-        .collect();
+    let sent = asked(&bench);
     assert!(sent.contains(&"ask: family [secret HOUSE_TOKEN]".to_owned()), "{sent:?}");
     let long = sent.iter().find(|text| text.starts_with("text: long: ü")).unwrap();
     assert_eq!(long.len(), "text: ".len() + 1000);
@@ -185,6 +206,56 @@ async fn what_is_sent_is_cut_and_without_secrets_and_another_model_begins_anew()
     let other = bench.agent();
     assert_eq!(covered(&other).await, 0, "what stood before the text was part of it");
     assert_eq!(other.index_meanings(true, |_| {}).await.unwrap().unwrap().kept, 1);
+}
+
+/// What was remembered before it was known to be a secret is none of the model's business either, nor is a part of it at
+/// the end of what the model gets to see; and what the model says of it is told without it.
+// KOSHI-029
+#[tokio::test]
+async fn no_part_of_a_secret_is_sent_with_what_was_remembered_before_it_was_known() {
+    let failure = "\n[[reply]]\nwhen = \"poison\"\nstatus = 503\nbody = \"no sk-secret-123 here\"\n";
+    let bench = bench(&format!("{SCRIPT}{failure}")).await;
+    let agent = bench.agent();
+    keep(&agent, "early", "The token is sk-secret-123").await;
+    keep(&agent, "late", &format!("{} sk-secret-123", "n".repeat(982))).await;
+    drop(agent);
+    let url = ("OPENAI_BASE_URL".to_owned(), format!("{}/v1", bench.server.url()));
+    let secret = ("HOUSE_TOKEN".to_owned(), "sk-secret-123".to_owned());
+    let agent = Agent::open(AgentOptions { environment: Environment::new([secret, url]), ..bench.options() }).unwrap();
+    assert_eq!(agent.index_meanings(false, |_| {}).await.unwrap().unwrap().kept, 2);
+    let sent = asked(&bench);
+    assert!(sent.contains(&"early: The token is [secret HOUSE_TOKEN]".to_owned()), "{sent:?}");
+    assert!(sent.iter().any(|text| text.len() == 1000 && text.ends_with("n [secret HOU")), "{sent:?}");
+    assert!(!sent.iter().any(|text| text.contains("sk-secret")), "{sent:?}");
+    found(&agent, "poison").await;
+    let failure = agent.semantic_state().await.unwrap().unwrap().failure.unwrap();
+    assert!(failure.contains("no [secret HOUSE_TOKEN] here"), "{failure}");
+}
+
+/// After a turn nobody waits, so that the index is filled then, unless the model rests.
+// KOSHI-029
+#[tokio::test]
+async fn the_index_is_filled_after_a_turn_and_a_model_that_failed_is_left_alone_then_too() {
+    let ok = "[[reply]]\ntext = \"ok\"\n".repeat(2);
+    let bench = bench(&format!("{ok}[[reply]]\nwhen = \"poison\"\nstatus = 503\nbody = \"loading\"\n")).await;
+    let agent = bench.agent();
+    // What is left to do when the index was filled as far as it fills by itself.
+    let left = async || {
+        let conversation = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap();
+        agent.settled(&conversation.id).await;
+        tokio::task::yield_now().await;
+        agent.index_meanings(false, |_| {}).await.unwrap().unwrap().kept
+    };
+    keep(&agent, "ana", "My sister moved to Kyoto").await;
+    say(&agent, "hi").await;
+    assert_eq!(left().await, 0);
+    let covers = agent.semantic_state().await.unwrap().unwrap().covers;
+    assert_eq!(covers, VectorState { memories: 1, memories_seen: 1, messages: 2, messages_seen: 2 });
+    found(&agent, "poison").await;
+    keep(&agent, "tap", "The tap drips").await;
+    say(&agent, "and now?").await;
+    assert_eq!(left().await, 3, "the memory and both messages");
+    assert_eq!(agent.index_meanings(true, |_| {}).await.unwrap().unwrap().kept, 6, "everything anew");
 }
 
 // KOSHI-029
