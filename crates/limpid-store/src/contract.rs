@@ -153,7 +153,9 @@ macro_rules! contract_suite {
             }
             vectors {
                 every_text_waits_for_its_embedding_once
+                only_what_was_said_in_a_chat_waits_for_its_embedding
                 a_meaning_finds_what_is_near_it
+                what_others_have_takes_no_room_near_a_meaning
                 what_is_forgotten_leaves_no_embedding
                 a_refused_text_is_not_asked_about_again
             }

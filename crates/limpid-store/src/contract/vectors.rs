@@ -4,8 +4,10 @@ use limpid_core::recall::{Embedding, Meaning, query_words};
 use limpid_core::{MessageId, Role};
 
 use super::Bench;
-use super::sample::{begun, conversation_id, memory, message};
-use crate::{Missing, NewMemory, Seen, Store, TextOf, TurnWrite, VectorState};
+use super::sample::{begin, begun, calling, conversation, conversation_id, lease as lease_of, memory, message, result};
+use crate::{
+    ConversationKind, Missing, NewConversation, NewMemory, NewMessage, Seen, Store, TextOf, TurnWrite, VectorState,
+};
 
 /// The model of these cases.
 const MODEL: &str = "pretended/meanings";
@@ -27,6 +29,7 @@ pub async fn every_text_waits_for_its_embedding_once(bench: &Bench) {
     let later = store.without_vector(MODEL, newest, 10).await.unwrap().texts;
     assert_eq!(later, missing.texts[..2], "no message is later");
 
+    assert_eq!(bench.other.without_vector(MODEL, None, 10).await.unwrap().texts, [], "none is another owner's");
     assert_eq!(store.keep_vectors(MODEL, look(missing.clone())).await.unwrap(), 4);
     assert_eq!(store.without_vector(MODEL, None, 10).await.unwrap(), Missing { texts: Vec::new(), newest });
     let all = VectorState { memories: 2, memories_seen: 2, messages: 2, messages_seen: 2 };
@@ -48,6 +51,28 @@ pub async fn every_text_waits_for_its_embedding_once(bench: &Bench) {
     assert_eq!(store.keep_vectors("pretended/other", look(anew)).await.unwrap(), 4);
     assert_eq!(store.vector_state(MODEL).await.unwrap(), VectorState { memories_seen: 0, messages_seen: 0, ..all });
     assert_eq!((bench.other.drop_vectors().await.unwrap(), store.drop_vectors().await.unwrap()), (0, 4));
+}
+
+/// What person and agent said to each other is looked at, as it was typed; neither what a tool gave, nor a call without
+/// words, nor what stands in a run of a task.
+// KOSHI-029
+pub async fn only_what_was_said_in_a_chat_waits_for_its_embedding(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let (lease, turn) = begun(store, "c", "t").await;
+    let typed = NewMessage { typed: Some("When?".to_owned()), ..message(Role::User, "It is noon.\n\nWhen?") };
+    let batch = vec![typed, calling(&["x"]), result("x"), message(Role::Assistant, "At noon.")];
+    store.commit(&lease, &turn, vec![TurnWrite::Messages(batch)], 2).await.unwrap();
+    let run = NewConversation { kind: ConversationKind::Run, ..conversation("r", 0) };
+    store.create_conversation(run).await.unwrap();
+    let lease = lease_of(store, "r", 0).await;
+    let turn = begin(store, &lease, "u", &[]).await;
+    let batch = vec![message(Role::User, "Look at the mail."), message(Role::Assistant, "There is none.")];
+    store.commit(&lease, &turn, vec![TurnWrite::Messages(batch)], 2).await.unwrap();
+    let missing = store.without_vector(MODEL, None, 10).await.unwrap();
+    assert_eq!(missing.texts.iter().map(|unseen| unseen.text.as_str()).collect::<Vec<_>>(), ["At noon.", "When?"]);
+    assert_eq!(store.keep_vectors(MODEL, look(missing)).await.unwrap(), 2);
+    let state = VectorState { messages: 2, messages_seen: 2, ..VectorState::default() };
+    assert_eq!(store.vector_state(MODEL).await.unwrap(), state);
 }
 
 /// What is near a query's meaning is found without its words, in the owner's memories and in one conversation alone.
@@ -76,6 +101,36 @@ pub async fn a_meaning_finds_what_is_near_it(bench: &Bench) {
     assert_eq!(texts, ["My sister lives in Kyoto", "Noted."], "what stands beside it is found with it");
     assert!(found.likeness[&found.messages[0].0.id] > 0.99);
     assert_eq!(store.search_messages(&there, &words, Some(&meaning(MODEL)), 9).await.unwrap().messages, []);
+    let other = store.search_messages(&here, &words, Some(&meaning("pretended/other")), 9).await.unwrap();
+    assert_eq!(other.messages, [], "nor do those of messages");
+}
+
+/// However much others have that is nearer, it takes no room among what is found: neither another owner's memories nor
+/// what was said in another conversation.
+// KOSHI-029
+pub async fn what_others_have_takes_no_room_near_a_meaning(bench: &Bench) {
+    let store = bench.store.as_ref();
+    remember(store, memory(None, "My sister paints", 1)).await;
+    for n in 0..101 {
+        remember(bench.other.as_ref(), memory(None, &format!("Sister {n}"), 1)).await;
+    }
+    let (lease, turn) = begun(store, "d", "u").await;
+    let batch = (0..101).map(|n| message(Role::User, &format!("Sister {n}"))).collect();
+    store.commit(&lease, &turn, vec![TurnWrite::Messages(batch)], 2).await.unwrap();
+    talk(store).await;
+    for owner in [bench.other.as_ref(), store] {
+        let mut seen = look(owner.without_vector(MODEL, None, 500).await.unwrap());
+        for own in seen.iter_mut().filter(|seen| seen.unseen.text.starts_with("My sister")) {
+            own.embedding = Embedding::new(&[1.0, 0.5]);
+        }
+        owner.keep_vectors(MODEL, seen).await.unwrap();
+    }
+    let words = ["absent".to_owned()];
+    let found = store.candidates(&words, Some(&meaning(MODEL)), 9).await.unwrap();
+    assert_eq!(found.memories.iter().map(|memory| memory.content.as_str()).collect::<Vec<_>>(), ["My sister paints"]);
+    let found = store.search_messages(&conversation_id("c"), &words, Some(&meaning(MODEL)), 9).await.unwrap();
+    let texts: Vec<&str> = found.messages.iter().map(|(row, _)| row.message.text.as_str()).collect();
+    assert_eq!(texts, ["My sister lives in Kyoto", "Noted."]);
 }
 
 /// An embedding tells what its text said, so it goes with it, by whatever way that goes.
