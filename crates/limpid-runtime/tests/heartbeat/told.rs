@@ -114,6 +114,23 @@ async fn the_same_matter_is_told_once_in_a_day() {
     assert_eq!(told(&agent).await.len(), 2);
 }
 
+/// The day begins when the matter was told, not when it was held back; another matter is told at any time.
+// LES-042
+#[tokio::test]
+async fn a_matter_is_told_again_a_day_after_it_was_told_and_another_one_at_once() {
+    let other = REPORT.replace("Disk", "Oven").replace("disk is full", "oven is on");
+    let bench = bench(&[REPORT, QUIET, REPORT, REPORT, &other].concat(), "").await;
+    let agent = bench.agent();
+    // The first run of the morning has nothing to tell, so that it is not the night that is told.
+    for (run, hours) in [21, 2, 2, 1, 1].into_iter().enumerate() {
+        bench.write("workspace/HEARTBEAT.md", &format!("{LIST}- Run {run}\n"));
+        agent.run_heartbeat().await.unwrap();
+        bench.clock.forward(hours.hours());
+    }
+    assert_eq!(outcomes(&agent).await, ["told", "quiet", "repeated", "told", "told"]);
+    assert_eq!(told(&agent).await, ["The disk is full.", "The disk is full.", "The oven is on."]);
+}
+
 // KAI-066 KAI-071
 #[tokio::test]
 async fn any_other_answer_is_a_report_and_a_blank_one_a_failure() {
