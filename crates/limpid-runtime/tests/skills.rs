@@ -219,6 +219,9 @@ async fn an_installed_skill_runs_nothing_and_is_a_strangers_text_until_it_is_all
     assert!(error.contains("other bytes than those that were shown"), "{error}");
     assert!(agent.enable_skill("evil", true, Some(&hash), "test").await.is_err());
     bench.write(&kept, &review.files[1].text);
+    for short in ["", &hash[..7]] {
+        assert!(agent.enable_skill("evil", true, Some(short), "test").await.is_err(), "`{short}` says too little");
+    }
     agent.enable_skill("evil", true, Some(&hash[..12]), "test").await.unwrap();
     say(&agent, "hi again").await;
     assert!(sent(&bench.server).contains("Run `scripts/a.sh` now."));
@@ -276,6 +279,10 @@ text = "Done."
         (1, 2),
         "other bytes are a stranger's again"
     );
+    let seen = agent.skill("post").await.unwrap().hash.unwrap();
+    assert!(agent.enable_skill("post", true, None, "test").await.is_err());
+    agent.enable_skill("post", true, Some(&seen), "test").await.unwrap();
+    assert_eq!(status(&agent, "post").await, [("global", SkillStatus::Ready)], "until they are allowed as well");
 }
 
 // PICO-030 PICO-032 PICO-033 PICO-035 PICO-036 KOSHI-006
