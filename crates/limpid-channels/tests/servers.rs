@@ -298,6 +298,19 @@ async fn a_letter_is_sent_once_with_its_thread_and_copied() {
     assert_eq!(copies[0].replace('\r', "").trim_end(), text.replace('\r', "").trim_end());
 }
 
+// KAI-131
+#[tokio::test]
+async fn a_copy_is_no_unread_mail_and_stands_where_the_owner_wants_it() {
+    let Some(dovecot) = Dovecot::start() else { return };
+    let me = Account { sent: Some("INBOX".into()), ..account(dovecot.port, 1) };
+    let mark = BOX.poll(&me, None, 0).await.unwrap().mark;
+    let nowhere = Account { copies: false, ..me.clone() };
+    assert_eq!(BOX.keep_copy(&nowhere, &letter()).await.unwrap(), None);
+    assert_eq!(BOX.keep_copy(&me, &letter()).await.unwrap().as_deref(), Some("INBOX"));
+    let poll = BOX.poll(&me, Some(mark), 0).await.unwrap();
+    assert_eq!((poll.heads.len(), poll.unread, dovecot.kept("Sent Mail").len()), (1, 0, 0));
+}
+
 // SEC-040
 #[tokio::test]
 async fn a_letter_of_unknown_fate_is_told_from_one_that_was_refused() {
