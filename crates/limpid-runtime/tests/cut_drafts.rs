@@ -36,6 +36,7 @@ enum Grief {
 /// Something that is sent, and says how far it has come.
 struct Parcel {
     grief: Grief,
+    marks: bool,
     sent: AtomicUsize,
 }
 
@@ -67,7 +68,7 @@ impl Tool for Parcel {
     }
 
     fn marks_passage(&self) -> bool {
-        true
+        self.marks
     }
 
     fn destination(&self, arguments: &Value) -> Option<String> {
@@ -88,8 +89,13 @@ impl Tool for Parcel {
 
 /// An agent with one draft of a parcel.
 async fn drafted(grief: Grief) -> (Bench, Arc<Parcel>, Agent) {
+    drafted_as(grief, true).await
+}
+
+/// The same of a parcel that says how far it has come, or nothing.
+async fn drafted_as(grief: Grief, marks: bool) -> (Bench, Arc<Parcel>, Agent) {
     let bench = Bench::new(SCRIPT).await;
-    let parcel = Arc::new(Parcel { grief, sent: AtomicUsize::new(0) });
+    let parcel = Arc::new(Parcel { grief, marks, sent: AtomicUsize::new(0) });
     let mut options = bench.options();
     options.tools = vec![Arc::clone(&parcel) as Arc<dyn Tool>];
     let agent = Agent::open(options).unwrap();
@@ -121,6 +127,18 @@ async fn each_step_of_a_draft_is_written_down_before_the_next() {
         seen.push(format!("{grief:?}, sent {} times\n  {}", parcel.sent.load(Ordering::SeqCst), steps.join("\n  ")));
     }
     insta::assert_snapshot!(seen.join("\n"));
+}
+
+/// Nobody knows of such a call when it leaves, so that it counts as on its way before it begins.
+// SEC-041
+#[tokio::test]
+async fn what_says_nothing_of_its_way_is_on_it_from_the_start() {
+    let (_bench, parcel, agent) = drafted_as(Grief::OnTheWay, false).await;
+    agent.approve_draft(ID).await.unwrap();
+    let steps = agent.draft(ID).await.unwrap().1.into_iter().map(|step| step.state);
+    let expected = [DraftState::Open, DraftState::Approved, DraftState::Sending, DraftState::Failed];
+    assert_eq!(steps.collect::<Vec<_>>(), expected);
+    assert_eq!(parcel.sent.load(Ordering::SeqCst), 1);
 }
 
 /// The program may die before anything left as often as it likes: the owner is asked again, and what they say yes to in

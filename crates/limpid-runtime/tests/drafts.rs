@@ -10,7 +10,7 @@ use jiff::ToSpan;
 use kit::effects::Effect;
 use kit::{Bench, all, last};
 use limpid_core::{DraftState, ToolClass, Trust};
-use limpid_runtime::{Agent, AgentEvent, Answer, ChatRequest, ServeEvent, Tool};
+use limpid_runtime::{Agent, AgentEvent, Answer, ChatRequest, Config, ServeEvent, Tool};
 use limpid_store::DraftId;
 
 const SCRIPT: &str = r#"
@@ -99,6 +99,20 @@ async fn an_approval_holds_for_the_program_and_the_folder_that_it_was_kept_with(
         assert_eq!((draft.state, tools.mail.runs()), (DraftState::Failed, 0), "{swap}");
         assert!(draft.detail.contains("not what they were"), "{}", draft.detail);
     }
+}
+
+/// A rule that came later lets other calls go, and not this one as something else than was looked at.
+// SEC-011
+#[tokio::test]
+async fn a_later_rule_does_not_stand_for_a_yes_to_something_else() {
+    let (mut bench, tools, agent) = drafted().await;
+    drop(agent);
+    let rule = "model = \"openai/scripted\"\n[policy]\nallow = [{ tool = \"send_mail\" }]\n";
+    bench.config = Config::parse(rule, "limpid.toml").unwrap();
+    *tools.mail.program.lock().unwrap() = "/tmp/true".into();
+    let agent = tools.agent(&bench);
+    let draft = agent.approve_draft(DraftId(1)).await.unwrap();
+    assert_eq!((draft.state, tools.mail.runs()), (DraftState::Failed, 0), "{}", draft.detail);
 }
 
 /// The workspace is made with whatever is first done in it; that is no other folder than the one that was approved.
