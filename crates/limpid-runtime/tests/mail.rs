@@ -6,9 +6,9 @@ mod kit;
 
 use std::sync::Arc;
 
-use kit::mailbox::FakeMailbox;
+use kit::mailbox::{FakeMailbox, Refusal};
 use kit::{Bench, all, last, say};
-use limpid_channels::mail::{Mailbox, Secret};
+use limpid_channels::mail::{MailError, Mailbox, Secret};
 use limpid_core::heartbeat::Why;
 use limpid_core::inbox::Source;
 use limpid_core::mail::Mark;
@@ -168,6 +168,67 @@ async fn a_letter_is_a_draft_in_every_turn_and_leaves_once() {
         let sent = agent.draft(DraftId(1)).await.unwrap().0;
         assert_eq!(sent.state, DraftState::Sent);
         assert_eq!(sent.detail, "sent from me@example.com to Ada <Ada@example.com>; a copy is in Sent");
+    }
+}
+
+// KAI-096 KAI-131
+#[tokio::test]
+async fn an_answer_is_a_draft_in_every_mode() {
+    let answer = "{ id = \"1\", to = [\"ada@example.com\"], text = \"Yes.\" }";
+    for mode in ["assistant", "developer"] {
+        let post = Post::new(&[("reply_email", answer)]).await;
+        let agent = post.ready().await;
+        post.mailbox.deliver(&mail(1));
+        all(agent.chat(ChatRequest { mode: Some(mode.to_owned()), ..last("answer Ada") }).await.unwrap()).await;
+        assert!(post.result().contains("not done yet: kept as draft 1"), "{mode}: {}", post.result());
+        assert_eq!((agent.drafts(false).await.unwrap().rows.len(), post.mailbox.letters.lock().unwrap().len()), (1, 0));
+    }
+}
+
+/// An account that comes later and stands first is not the one whose letter was looked at.
+// KAI-096 SEC-011
+#[tokio::test]
+async fn a_letter_leaves_from_the_account_that_was_looked_at_or_not_at_all() {
+    let letter = "{ to = [\"ada@example.com\"], subject = \"Hello\", text = \"Hi\" }";
+    let answer = "{ id = \"1\", to = [\"ada@example.com\"], text = \"Yes.\" }";
+    for (tool, arguments) in [("compose_email", letter), ("reply_email", answer)] {
+        let post = Post::new(&[(tool, arguments)]).await;
+        let agent = post.ready().await;
+        post.mailbox.deliver(&mail(1));
+        say(&agent, "write to Ada").await;
+        add(&agent, "another@example.com").await;
+        let draft = agent.approve_draft(DraftId(1)).await.unwrap();
+        assert_eq!((draft.state, post.mailbox.letters.lock().unwrap().len()), (DraftState::Failed, 0), "{tool}");
+        assert!(draft.detail.contains("not what they were"), "{tool}: {}", draft.detail);
+    }
+}
+
+/// A letter that was not taken leaves no copy, and one that was taken is sent, with or without a copy.
+// KAI-096 KAI-131 SEC-041
+#[tokio::test]
+async fn a_copy_is_kept_of_what_was_sent_and_of_nothing_else() {
+    let refused: Refusal = |account| MailError::Server { server: account.smtp.to_string(), why: "554 no".to_owned() };
+    let silent: Refusal = |account| MailError::Unknown { server: account.smtp.to_string(), why: "silence".to_owned() };
+    let full: Refusal = |account| MailError::Server { server: account.imap.to_string(), why: "it is full".to_owned() };
+    let cases = [
+        (Some(refused), None, DraftState::Failed, "not sent: ", (0, 0)),
+        (Some(silent), None, DraftState::Failed, "outcome unknown: ", (0, 0)),
+        (None, Some(full), DraftState::Sent, "sent from me@example.com to ada@example.com; no copy was kept: ", (1, 0)),
+        (None, None, DraftState::Sent, "sent from me@example.com to ada@example.com; a copy is in Sent", (1, 1)),
+    ];
+    for (at_letter, at_copy, state, detail, kept) in cases {
+        let letter = "{ to = [\"ada@example.com\"], subject = \"Hello\", text = \"Hi\" }";
+        let post = Post::new(&[("compose_email", letter)]).await;
+        let agent = post.ready().await;
+        say(&agent, "write to Ada").await;
+        (*post.mailbox.at_letter.lock().unwrap(), *post.mailbox.at_copy.lock().unwrap()) = (at_letter, at_copy);
+        let draft = agent.approve_draft(DraftId(1)).await.unwrap();
+        assert!((draft.state, draft.detail.starts_with(detail)) == (state, true), "{} {}", draft.state, draft.detail);
+        let steps = agent.draft(DraftId(1)).await.unwrap().1;
+        assert!(steps.iter().any(|step| step.state == DraftState::Sending), "{detail}: {steps:?}");
+        let mailbox = &post.mailbox;
+        assert_eq!((mailbox.letters.lock().unwrap().len(), mailbox.copies.lock().unwrap().len()), kept, "{detail}");
+        assert!(agent.approve_draft(DraftId(1)).await.is_err());
     }
 }
 

@@ -18,6 +18,12 @@ pub struct FakeMailbox {
     /// Texts of messages by their UIDs.
     pub messages: Mutex<Vec<(u32, String)>>,
     pub letters: Arc<Mutex<Vec<Letter>>>,
+    /// Letters that a copy was kept of.
+    pub copies: Mutex<Vec<Letter>>,
+    /// Why a letter is not taken, when it is not.
+    pub at_letter: Mutex<Option<Refusal>>,
+    /// Why no copy is kept, when none is.
+    pub at_copy: Mutex<Option<Refusal>>,
     /// Why every call fails, when it does.
     pub broken: Mutex<Option<String>>,
     /// Why a login fails, when it does.
@@ -34,6 +40,9 @@ impl FakeMailbox {
             validity: Mutex::new(7),
             messages: Mutex::default(),
             letters: Arc::default(),
+            copies: Mutex::default(),
+            at_letter: Mutex::default(),
+            at_copy: Mutex::default(),
             broken: Mutex::default(),
             at_login: Mutex::default(),
             tokens: Mutex::default(),
@@ -68,11 +77,15 @@ impl FakeMailbox {
 struct FakeOffer {
     letters: Arc<Mutex<Vec<Letter>>>,
     letter: Letter,
+    refused: Option<MailError>,
 }
 
 #[async_trait]
 impl Offered for FakeOffer {
     async fn hand_over(self: Box<Self>) -> Result<(), MailError> {
+        if let Some(refused) = self.refused {
+            return Err(refused);
+        }
         self.letters.lock().unwrap().push(self.letter);
         Ok(())
     }
@@ -115,11 +128,16 @@ impl Mailbox for FakeMailbox {
 
     async fn offer(&self, account: &Account, letter: &Letter) -> Result<Box<dyn Offered>, MailError> {
         self.fails(account)?;
-        Ok(Box::new(FakeOffer { letters: Arc::clone(&self.letters), letter: letter.clone() }))
+        let at_letter = *self.at_letter.lock().unwrap();
+        let refused = at_letter.map(|error| error(account));
+        Ok(Box::new(FakeOffer { letters: Arc::clone(&self.letters), letter: letter.clone(), refused }))
     }
 
-    async fn keep_copy(&self, account: &Account, _: &Letter) -> Result<Option<String>, MailError> {
+    async fn keep_copy(&self, account: &Account, letter: &Letter) -> Result<Option<String>, MailError> {
         self.fails(account)?;
+        let at_copy = *self.at_copy.lock().unwrap();
+        at_copy.map_or(Ok(()), |error| Err(error(account)))?;
+        self.copies.lock().unwrap().push(letter.clone());
         Ok(Some("Sent".to_owned()))
     }
 
