@@ -33,7 +33,7 @@ fn warned(events: &[AgentEvent]) -> bool {
     events.iter().any(|event| matches!(event, AgentEvent::Notice(text) if text.contains("stays at 16384")))
 }
 
-// OLLM-018 OLLM-026 OLLM-027 LES-076
+// OLLM-018 OLLM-026 OLLM-027 OLLM-110 LES-076
 #[tokio::test]
 async fn a_larger_window_only_warns_until_the_person_takes_it() {
     let mut bench = Bench::new(REPLIES).await;

@@ -47,6 +47,35 @@ async fn a_conversation_at_4k_gets_digests_and_goes_on_with_them() {
     }
 }
 
+// OLLM-110
+#[tokio::test]
+async fn a_window_that_fills_up_is_warned_of_once_and_each_compaction_is_told() {
+    let bench = bench().await;
+    let model = talker(8192, "They talk about this and that.");
+    let agent = agent(&bench, &model, BARE);
+    let mut bus = agent.subscribe();
+    for n in 1..=60 {
+        say(&agent, &question(n)).await;
+    }
+    let compactions = events_of(&agent).await.len();
+    let mut told = String::new();
+    while let Ok(event) = bus.try_recv() {
+        match event.change {
+            Change::ContextWarning { used, available, advice } => {
+                assert!(used < available && advice.contains("become a digest"), "{used} of {available}: {advice}");
+                told.push('w');
+            }
+            Change::CompactionFinished { before, after, .. } => {
+                assert!(after < before, "{before} to {after}");
+                told.push('c');
+            }
+            _ => {}
+        }
+    }
+    assert!(told.starts_with("wc") && !told.contains("ww"), "{told}");
+    assert_eq!(told.matches('c').count(), compactions, "{told}");
+}
+
 fn fails(call: &ModelCall) -> Said {
     match call.prompt.path() {
         "summarize" | "merge-summaries" => {

@@ -171,7 +171,7 @@ async fn a_server_that_counts_three_times_as_much_is_compacted_in_its_own_tokens
     );
 }
 
-// LES-078
+// LES-078 OLLM-110
 #[tokio::test]
 async fn a_history_that_cannot_be_shortened_is_reported_once_and_answered_on() {
     let bench = bench().await;
