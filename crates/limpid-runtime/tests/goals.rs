@@ -381,6 +381,28 @@ async fn a_model_without_tools_reports_by_the_markers_that_it_was_told_of() {
     }
 }
 
+/// Markers stand in for tools: whoever has these reads nothing of those, whether there is a goal yet or not.
+// OLLM-077
+#[tokio::test]
+async fn a_model_with_tools_is_told_of_no_markers() {
+    // Profile koshi offers no tools of goals, so that there the markers stand in for them.
+    for profile in ["limpid", "ollm", "kai", "picoclaw"] {
+        let mut bench = Bench::new("[[reply]]\ntext = \"ok\"\n[[reply]]\ntext = \"ok\"\n").await;
+        bench.write("models.toml", "[[model]]\nnames = [\"openai/scripted\"]\nwindow = 65536\ntools = \"native\"\n");
+        bench.config.agent.profile = profile.to_owned();
+        bench.config.agent.mode = "developer".to_owned();
+        let agent = bench.agent();
+        say(&agent, "Make a goal of moving my library").await;
+        agent.create_goal(&LAST, "Move the library", Priority::High).await.unwrap();
+        say(&agent, "go on").await;
+        for call in bench.server.calls() {
+            assert!(call.json()["tools"].is_array(), "{profile}");
+            let text = call.text();
+            assert!(!text.contains("[GOAL]") && !text.contains("[CHECKPOINT]"), "{profile}: {text}");
+        }
+    }
+}
+
 /// Where another model has the tool that creates a goal, one without tools is told how to name one.
 // OLLM-077 OLLM-076
 #[tokio::test]
