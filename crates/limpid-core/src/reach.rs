@@ -245,5 +245,7 @@ mod tests {
         assert_eq!(room(0, 900), [0; 0]);
         assert_eq!(Room::of(Tier::ALL[0], None).tools, 10);
         assert_eq!(Room::of(Tier::ALL[2], None).tools, usize::MAX);
+        let tokens = |usable| Room::of(Tier::ALL[2], Some(UsableWindow(usable))).tokens;
+        assert_eq!([1000, 6963].map(tokens), [150, 1044], "15 % of the usable window");
     }
 }

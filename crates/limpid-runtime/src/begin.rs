@@ -10,6 +10,7 @@ use limpid_store::{
     Conversation, ConversationChange, ConversationKind, Inbound, InboundId, Lease, NewMessage, NewTurn, TurnWrite,
 };
 use limpid_turn::{Turn, TurnStart};
+use tokio::sync::OnceCell;
 
 use crate::agent::Inner;
 use crate::ask::{First, Recipe, as_sent};
@@ -119,6 +120,7 @@ impl Worker {
             first: Some(first),
             request: None,
             read: Trust::Owner,
+            hosts: OnceCell::new(),
         };
         driver.run(effects).await
     }

@@ -14,6 +14,7 @@ use limpid_prompt::inputs::{Inputs, ToolReach};
 use limpid_prompt::{OfferedTool, Profile, Prompt};
 use limpid_store::{Inbound, InboundId, Lease, NewMessage, TurnOutcome, TurnWrite, Written};
 use limpid_turn::{Effect, Event, Outcome, PlannedCall, ToolOutcome, Turn};
+use tokio::sync::OnceCell;
 use tokio::task::JoinSet;
 
 use crate::agent::Inner;
@@ -74,6 +75,8 @@ pub(crate) struct Driver<'a> {
     pub(crate) request: Option<RequestId>,
     /// Who wrote the least trusted text of the prompts that were sent.
     pub(crate) read: Trust,
+    /// Hosts that the owner's stored messages name, once a call needed to know.
+    pub(crate) hosts: OnceCell<Vec<String>>,
 }
 
 impl Driver<'_> {

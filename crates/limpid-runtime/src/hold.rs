@@ -31,13 +31,19 @@ impl Driver<'_> {
         if !trust.is_foreign() {
             return Ok(Vec::new());
         }
-        // As they were typed: what the prompt added to them may hold anybody's text.
-        let listed = self.worker.inner.store.messages(&self.worker.conversation, None).await?.rows;
-        let earlier = listed.iter().filter(|row| row.message.role == Role::User && !row.message.trust.is_foreign());
-        let typed = earlier.map(|row| row.typed.as_deref().unwrap_or(&row.message.text));
+        let stored = self.hosts.get_or_try_init(|| self.stored_hosts()).await?;
         let steering = self.machine.in_flight().iter().filter(|message| message.role == Role::User);
         let steering = steering.filter(|message| !message.trust.is_foreign()).map(|message| message.text.as_str());
-        Ok(typed.chain(steering).flat_map(named_hosts).collect())
+        Ok(stored.iter().cloned().chain(steering.flat_map(named_hosts)).collect())
+    }
+
+    /// Those of the stored messages. The whole conversation is read, so a turn asks once; what comes in while it runs is
+    /// among its steering messages.
+    async fn stored_hosts(&self) -> Result<Vec<String>, AgentError> {
+        let listed = self.worker.inner.store.messages(&self.worker.conversation, None).await?.rows;
+        let owners = listed.iter().filter(|row| row.message.role == Role::User && !row.message.trust.is_foreign());
+        // As they were typed: what the prompt added to them may hold anybody's text.
+        Ok(owners.flat_map(|row| named_hosts(row.typed.as_deref().unwrap_or(&row.message.text))).collect())
     }
 
     /// Whether a question is open.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use limpid_core::{Role, TurnId};
 use limpid_store::{InboundId, Lease, StoredMessage};
 use limpid_turn::{Event, Turn};
+use tokio::sync::OnceCell;
 
 use crate::begin::start_of;
 use crate::convert;
@@ -89,6 +90,7 @@ impl Worker {
             first: None,
             request: None,
             read: inner.read_in(id).await?,
+            hosts: OnceCell::new(),
         };
         for event in unknown {
             driver.apply(event, None, Vec::new()).await?;

@@ -35,8 +35,16 @@ pub fn host_of(destination: &str) -> String {
 /// ```
 pub fn named_hosts(text: &str) -> Vec<String> {
     let mut hosts = Vec::new();
-    for word in text.split(|letter: char| letter.is_whitespace() || "()<>\"'`,;|".contains(letter)) {
+    // Most texts and most words name none, and a conversation has many.
+    let may_name = |text: &str| text.contains('.') || text.contains("://");
+    if !may_name(text) {
+        return hosts;
+    }
+    for word in text.split(ends_a_word) {
         let word = word.trim_end_matches(['.', '!', '?', ':']);
+        if !may_name(word) {
+            continue;
+        }
         let host = if word.contains("://") { host_of(word) } else { host_of(&format!("x://{word}")) };
         // A bare word with an @ is somebody's address, not a place that was named.
         let is_place = word.contains("://") || (is_host(&host) && !word.contains('@'));
@@ -45,6 +53,10 @@ pub fn named_hosts(text: &str) -> Vec<String> {
         }
     }
     hosts
+}
+
+fn ends_a_word(letter: char) -> bool {
+    letter.is_whitespace() || matches!(letter, '(' | ')' | '<' | '>' | '"' | '\'' | '`' | ',' | ';' | '|')
 }
 
 /// Whether a bare word is a host: names with dots between them, the last one without digits.

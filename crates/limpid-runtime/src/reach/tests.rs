@@ -240,3 +240,13 @@ fn nine_of_ten_requests_find_their_tool_at_the_first_search() {
     insta::assert_snapshot!(format!("{found} of {} found\n\n{}", requests.len(), missed.join("\n")));
     assert!(found * 10 >= requests.len() * 9);
 }
+
+// OLLM-039
+#[test]
+fn tools_have_a_share_of_the_window_that_is_really_used() {
+    let room = |window, usable| {
+        let model = ModelInfo { window: Some(window), usable_window: usable, ..ModelInfo::default() };
+        Sizes::of_path(&limpid(), "chat-remote", &Inputs { model, ..Inputs::default() }).room.tokens
+    };
+    assert_eq!((room(10_000, Some(6000)), room(10_000, None)), (900, 1275));
+}

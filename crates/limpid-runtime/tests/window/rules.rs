@@ -5,7 +5,7 @@ use std::sync::Arc;
 use limpid_core::goal::{GoalStatus, Priority};
 use limpid_core::{FailureClass, ToolProtocol, WindowSize};
 use limpid_model::{ModelCall, ModelCard, ModelError};
-use limpid_runtime::{ChatRequest, ConversationChoice, Outcome};
+use limpid_runtime::{Change, ChatRequest, ConversationChoice, Outcome};
 use limpid_testkit::{Said, Talker};
 
 use crate::kit::{all, say};
@@ -112,12 +112,19 @@ fn short(call: &ModelCall, note: Said) -> Said {
     if is_summary(call) { note } else { Said::Text("After it comes the next of all the numbers.".to_owned()) }
 }
 
-// OLLM-101
+// OLLM-101 OLLM-110
 #[tokio::test]
 async fn a_rollover_leaves_the_note_that_the_model_writes() {
     const NOTE: &str = "Wanted: to count on and on.\nDone: ninety numbers.\nNext: the number 91.";
     let (_bench, model, agent) = overflowing(|call| short(call, Said::Text(NOTE.to_owned()))).await;
+    let mut bus = agent.subscribe();
     assert!(matches!(outcome(&say(&agent, "Short question 91?").await), Outcome::Answered { .. }));
+    let told = std::iter::from_fn(|| bus.try_recv().ok()).find_map(|event| match event.change {
+        Change::CompactionFinished { before, after, steps } => Some((before > after, steps)),
+        _ => None,
+    });
+    let (is_smaller, steps) = told.unwrap();
+    assert!(is_smaller && steps[0].starts_with("the window was rolled over: "), "{steps:?}");
     let calls = model.take_calls();
     let paths: Vec<&str> = calls.iter().map(|call| call.prompt.path()).collect();
     assert_eq!(paths, ["state-snapshot", "chat-remote"]);
