@@ -62,6 +62,12 @@ async fn a_look_says_what_is_different_from_the_last_turn() {
     let unchanged = next(&agent, "and?").await.since.unwrap().to_string();
     slash(&agent, "/goal create Build a login").await;
     let with_goal = next(&agent, "and?").await.since.unwrap().to_string();
+    let summary = agent.preview(PreviewRequest {
+        conversation: ConversationChoice::Last,
+        path: Some("summarize".to_owned()),
+        ..PreviewRequest::default()
+    });
+    assert_eq!(summary.await.unwrap().since, None, "nothing was sent on that path");
     let told = |text: &str| text.split_once(": ").unwrap().1.to_owned();
     insta::assert_snapshot!([&unchanged, &with_goal].map(|text| told(text)).join("\n"));
     let shown = slash(&agent, "/prompt").await;

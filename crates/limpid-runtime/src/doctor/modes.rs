@@ -99,36 +99,59 @@ impl Trial {
         let switched = self.agent.set_mode(id, mode).await;
         let now = inner.existing(id).await?;
         let after = frame_of(Some(&now));
-        let told: Vec<Change> = std::iter::from_fn(|| events.try_recv().ok()).map(|event| event.change).collect();
         let profile = inner.prompts.load_one(&self.profile)?.profile(&self.profile)?;
         let tier = after.tier().unwrap_or(limpid_core::Tier::ALL[2]);
-
-        let is_set = now.mode.as_deref() == Some(mode);
-        let template = profile.mode(mode, tier).map(drop).map_err(|error| error.to_string());
-        let updated = match &switched {
-            Err(error) => Err(error.to_string()),
-            Ok(_) if after.mode() == Some(mode) => Ok(()),
-            Ok(_) => Err("the prompt was not made anew".to_owned()),
+        let seen = Seen {
+            set: now.mode,
+            template: profile.mode(mode, tier).map(drop).map_err(|error| error.to_string()),
+            switched: switched.map(drop).map_err(|error| error.to_string()),
+            made_for: after.mode().map(str::to_owned),
+            another_prompt: before.system_hash() != after.system_hash(),
+            told: std::iter::from_fn(|| events.try_recv().ok()).map(|event| event.change).collect(),
         };
-        let switch = told.iter().any(|change| matches!(change, Change::ModeChanged { to, .. } if to == mode));
-        let prompt = told.iter().any(|change| matches!(change, Change::SystemPromptUpdated { .. }));
-        let events = match (switch, prompt, before.system_hash() == after.system_hash()) {
-            (false, ..) => Err("`mode-changed` was not sent"),
-            (_, false, false) => Err("`system-prompt-updated` was not sent"),
-            (_, true, true) => Err("`system-prompt-updated` was sent for the prompt that was there before"),
-            _ => Ok(()),
+        Ok(seen.judged(mode))
+    }
+}
+
+/// What is there after a switch was asked for.
+struct Seen {
+    /// The mode that the conversation keeps.
+    set: Option<String>,
+    template: Result<(), String>,
+    switched: Result<(), String>,
+    /// The mode that the system prompt was last made for.
+    made_for: Option<String>,
+    /// Whether the system prompt reads otherwise than before.
+    another_prompt: bool,
+    told: Vec<Change>,
+}
+
+impl Seen {
+    fn judged(self, mode: &str) -> Switch {
+        let event = self.event(mode);
+        let updated = match self.switched {
+            Err(error) => Err(error),
+            Ok(()) if self.made_for.as_deref() == Some(mode) => Ok(()),
+            Ok(()) => Err("the prompt was not made anew".to_owned()),
         };
         // A prompt that cannot be made keeps the mode from being set, so that is what failed.
-        let set = if is_set || updated.is_err() { Ok(()) } else { Err("the conversation has another mode") };
-        Ok(Switch {
-            mode: mode.to_owned(),
-            steps: [
-                ("mode set", set.map_err(str::to_owned)),
-                ("template found", template),
-                ("prompt updated", updated),
-                ("event sent", events.map_err(str::to_owned)),
-            ],
-        })
+        let is_set = self.set.as_deref() == Some(mode) || updated.is_err();
+        let set = if is_set { Ok(()) } else { Err("the conversation has another mode".to_owned()) };
+        let steps =
+            [("mode set", set), ("template found", self.template), ("prompt updated", updated), ("event sent", event)];
+        Switch { mode: mode.to_owned(), steps }
+    }
+
+    /// Whether those who watch were told of the mode, and of a new prompt exactly if there is one.
+    fn event(&self, mode: &str) -> Result<(), String> {
+        let of_mode = self.told.iter().any(|change| matches!(change, Change::ModeChanged { to, .. } if to == mode));
+        let of_prompt = self.told.iter().any(|change| matches!(change, Change::SystemPromptUpdated { .. }));
+        match (of_mode, of_prompt, self.another_prompt) {
+            (false, ..) => Err("`mode-changed` was not sent".to_owned()),
+            (_, false, true) => Err("`system-prompt-updated` was not sent".to_owned()),
+            (_, true, false) => Err("`system-prompt-updated` was sent for the prompt that was there before".to_owned()),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -149,5 +172,59 @@ mod tests {
         let expected =
             |at: usize| (at < 4).then(|| format!("the switch to planning fails at “{}”: reason {at}", names[at]));
         assert_eq!(named, (0..=4).map(expected).collect::<Vec<_>>());
+    }
+    fn of_mode(to: &str) -> Change {
+        Change::ModeChanged { from: "assistant".to_owned(), to: to.to_owned(), trigger: "manual".to_owned() }
+    }
+
+    fn of_prompt() -> Change {
+        Change::SystemPromptUpdated {
+            mode: "planning".to_owned(),
+            tier: 3,
+            tokens: 100,
+            hash: "00".to_owned(),
+            reason: "mode".to_owned(),
+            trims: Vec::new(),
+        }
+    }
+
+    /// A switch of which everything works.
+    fn working() -> Seen {
+        Seen {
+            set: Some("planning".to_owned()),
+            template: Ok(()),
+            switched: Ok(()),
+            made_for: Some("planning".to_owned()),
+            another_prompt: true,
+            told: vec![of_mode("planning"), of_prompt()],
+        }
+    }
+
+    // OLLM-113
+    #[test]
+    fn each_step_that_does_not_work_is_seen() {
+        let none = |of: &str| Err(format!("no {of}"));
+        let cases = [
+            ("all works", working()),
+            ("the same prompt", Seen { another_prompt: false, told: vec![of_mode("planning")], ..working() }),
+            ("another mode kept", Seen { set: Some("assistant".to_owned()), ..working() }),
+            ("no mode kept", Seen { set: None, ..working() }),
+            ("no template", Seen { template: none("template"), ..working() }),
+            ("refused", Seen { set: None, switched: none("room"), made_for: None, told: Vec::new(), ..working() }),
+            ("an old prompt", Seen { made_for: Some("assistant".to_owned()), ..working() }),
+            ("told nothing", Seen { told: Vec::new(), ..working() }),
+            ("told of another mode", Seen { told: vec![of_mode("coding"), of_prompt()], ..working() }),
+            ("not told of the prompt", Seen { told: vec![of_mode("planning")], ..working() }),
+            ("told of no new prompt", Seen { another_prompt: false, ..working() }),
+        ];
+        let judged = cases.map(|(case, seen)| {
+            let switch = seen.judged("planning");
+            let steps = switch.steps.iter().map(|(step, went)| match went {
+                Ok(()) => format!("  {step}: fine"),
+                Err(why) => format!("  {step}: {why}"),
+            });
+            [case.to_owned()].into_iter().chain(steps).collect::<Vec<_>>().join("\n")
+        });
+        insta::assert_snapshot!(judged.join("\n"));
     }
 }

@@ -148,6 +148,28 @@ fn small_tiers_send_at_most_ten_tools_with_a_line_a_group() {
 
 // OLLM-039
 #[test]
+fn what_becomes_available_later_leaves_the_list_its_room() {
+    for window in [8192, 16_384] {
+        let model = ModelInfo { window: Some(window), ..ModelInfo::default() };
+        let mut inputs = Inputs { model, ..ninety() };
+        let (_, kept) = settled(&inputs, None, true);
+        let late =
+            |n: u32| ToolInput { description: format!("Does late work {n}."), ..tool(&format!("late{n}"), "late") };
+        inputs.tools.extend((0..60).map(late));
+        let (after, _) = settled(&inputs, Some(kept), false);
+        assert!(!names(&after, ToolReach::Found).is_empty());
+        assert!(!names(&after, ToolReach::Deferred).iter().all(|name| !name.starts_with("late")), "no room for all");
+        // By the numbers that the choice goes by, since exact ones are smaller than these by about a list.
+        let sizes = Sizes::of_path(&limpid(), "chat-remote", &inputs);
+        let sent = after.tools.iter().filter(|tool| matches!(tool.reach, ToolReach::Declared | ToolReach::Found));
+        let tokens: usize = sent.map(|tool| sizes.tokens_of(&tool.name)).sum();
+        let list = list::size(&after.more_tools);
+        assert!(list > 0 && tokens + list <= sizes.room.tokens, "{tokens} and {list} of {}", sizes.room.tokens);
+    }
+}
+
+// OLLM-039
+#[test]
 fn without_a_finder_what_has_no_room_is_left_out_and_reported() {
     let profile = shipped("kai");
     let model = ModelInfo { window: Some(4096), ..ModelInfo::default() };
