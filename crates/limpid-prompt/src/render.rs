@@ -113,7 +113,7 @@ impl Renderer<'_> {
         report.extend(rows::of_unused_files(&planned, &scope));
         report.extend(rows::of_tools(&scope));
         report.extend(rows::of_unused_skills(&planned, inputs));
-        let mut messages = Vec::new();
+        let mut messages = Vec::with_capacity(planned.len() + past.len() + ahead.len());
         let mut past = Some(past);
         let mut history = 0..0;
         let mut listed = planned.iter().zip(laid);
@@ -154,8 +154,12 @@ impl Renderer<'_> {
         messages
             .map(|spec| {
                 let closed = spec.when.as_ref().filter(|gate| !gate.is_true(&Frame::new(scope)));
-                let drafts = spec.sections.iter().map(|section| Draft::new(section, scope, closed));
-                Ok(Planned { spec, drafts: drafts.collect::<Result<_, _>>()?, closed: closed.is_some() })
+                // Drafts are large, and collecting results does not know how many come.
+                let mut drafts = Vec::with_capacity(spec.sections.len());
+                for section in &spec.sections {
+                    drafts.push(Draft::new(section, scope, closed)?);
+                }
+                Ok(Planned { spec, drafts, closed: closed.is_some() })
             })
             .collect()
     }

@@ -1,6 +1,7 @@
 //! What stands in a section, and how it is written down.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use limpid_core::Trust;
@@ -51,8 +52,10 @@ impl<'a> Draft<'a> {
             }
             None => {
                 let Some(form) = self.form() else { return self.mode_alone() };
+                let pieces = form.template.render(&Frame::of_body(self.scope, filled));
+                out.reserve_exact(pieces.len() + 1);
                 out.push(Chunk::Source(&form.source));
-                for piece in form.template.render(&Frame::of_body(self.scope, filled)) {
+                for piece in pieces {
                     if let Piece::Slot(Slot::Mode) = piece {
                         out.extend(self.mode()?);
                         out.push(Chunk::Source(&form.source));
@@ -74,8 +77,10 @@ impl<'a> Draft<'a> {
         let found = scope.profile().mode(&scope.inputs().mode, scope.tier()).map_err(RenderError::UnknownMode)?;
         let Some(found) = found else { return Ok(Vec::new()) };
         let pieces = found.form.template.render(&Frame::new(scope));
-        let source = std::iter::once(Chunk::Source(&found.form.source));
-        Ok(source.chain(pieces.into_iter().filter_map(|piece| self.chunk(piece))).collect())
+        let mut chunks = Vec::with_capacity(pieces.len() + 1);
+        chunks.push(Chunk::Source(&found.form.source));
+        chunks.extend(pieces.into_iter().filter_map(|piece| self.chunk(piece)));
+        Ok(chunks)
     }
 
     fn chunk(&self, piece: Piece<'a>) -> Option<Chunk<'a>> {
@@ -171,14 +176,25 @@ pub(super) fn entries<'a>(list: &'a EntryList, scope: &'a Scope<'a>) -> Vec<Entr
         Take::First(first) => first,
         _ => usize::MAX,
     };
+    let of_list: OnceCell<Rc<str>> = OnceCell::new();
+    let of_list = || of_list.get_or_init(|| origin::of_input(&list.of, scope.inputs()).into()).clone();
+    let mut entries = Vec::with_capacity(items.len().saturating_sub(skipped).min(taken));
     let items = items.into_iter().skip(skipped).take(taken).enumerate();
-    items.filter_map(|(n, item)| entry(list, scope, item, n + 1)).collect()
+    entries.extend(items.filter_map(|(n, item)| entry(list, scope, item, n + 1, of_list)));
+    entries
 }
 
-fn entry<'a>(list: &'a EntryList, scope: &'a Scope<'a>, item: View<'a>, n: usize) -> Option<Entry> {
+/// One item; `of_list` is where it comes from when it does not say so itself.
+fn entry<'a>(
+    list: &'a EntryList,
+    scope: &'a Scope<'a>,
+    item: View<'a>,
+    n: usize,
+    of_list: impl Fn() -> Rc<str>,
+) -> Option<Entry> {
     let record = Record::from(item);
     let own = record.trust();
-    let origin = record.origin().unwrap_or_else(|| origin::of_input(&list.of, scope.inputs()));
+    let origin = record.origin().map_or_else(of_list, Rc::from);
     let mut text = String::new();
     // A record of a stranger's stands inside its boundary even when the profile's own words fill its blanks.
     let mut foreign = Trust::from(own).is_foreign().then_some(own);
@@ -199,6 +215,6 @@ fn entry<'a>(list: &'a EntryList, scope: &'a Scope<'a>, item: View<'a>, n: usize
     if foreign.is_some() {
         text = boundary::neutral(&text, scope.boundary());
     }
-    let origin = Origin::Named(origin.into());
+    let origin = Origin::Named(origin);
     Some(Entry { text, origin, trust: foreign.unwrap_or(own), foreign: foreign.is_some() })
 }

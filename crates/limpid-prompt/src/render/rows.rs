@@ -13,7 +13,8 @@ use crate::workspace::{FileUse, file_uses};
 ///
 /// A section of a message whose gate is false has no row when it stands in another message, or had one before.
 pub(super) fn of_sections(planned: &[Planned<'_>], laid: &[Layer<'_>]) -> Vec<SectionReport> {
-    let mut rows: Vec<SectionReport> = Vec::new();
+    let sections: usize = planned.iter().map(|message| message.drafts.len()).sum();
+    let mut rows: Vec<SectionReport> = Vec::with_capacity(sections);
     let open = planned.iter().filter(|message| !message.closed).flat_map(|message| &message.drafts);
     let open: Vec<&str> = open.map(|draft| draft.section.id.as_str()).collect();
     for (message, laid) in planned.iter().zip(laid) {
