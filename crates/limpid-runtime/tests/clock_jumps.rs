@@ -4,8 +4,6 @@
 
 mod kit;
 
-use std::time::Duration;
-
 use jiff::{Span, ToSpan as _};
 use kit::Bench;
 use limpid_core::ConversationId;
@@ -80,7 +78,7 @@ async fn a_heartbeat_by_a_wrong_clock_silences_none_by_the_right_one() {
 /// Waits until the log of a daemon says so.
 async fn says(log: &mut mpsc::UnboundedReceiver<ServeEvent>, wanted: impl Fn(&ServeEvent) -> bool) {
     let found = async { while !wanted(&log.recv().await.unwrap()) {} };
-    tokio::time::timeout(Duration::from_secs(20), found).await.unwrap();
+    tokio::time::timeout(kit::PATIENCE, found).await.unwrap();
 }
 
 /// A daemon that is not started anew notices it by itself, says so, and goes on.

@@ -93,6 +93,6 @@ async fn a_chat_message_of_somebody_else_with_a_forged_notice_is_neutralised() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(20), asked).await.unwrap();
+    tokio::time::timeout(kit::PATIENCE, asked).await.unwrap();
     is_harmless(&with_boundary(&bench.server.calls()[1].json()));
 }

@@ -9,16 +9,12 @@ mod kit;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
 
-use kit::{FixedClock, all, last, text};
+use kit::{FixedClock, PATIENCE, all, last, text};
 use limpid_core::Category;
 use limpid_runtime::{Agent, AgentEvent, AgentOptions, ChatRequest, Clock, Config, Environment, Home, Outcome};
 use limpid_store::{RequestFilter, RequestSummary};
 use tempfile::TempDir;
-
-/// How long a turn may take on a machine that is busy with other tests.
-const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A running server; it ends when this is dropped.
 struct Server {

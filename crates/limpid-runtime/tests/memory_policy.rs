@@ -114,7 +114,7 @@ async fn say_as_guest(bench: &Bench, agent: &Agent) -> Recorded {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(20), asked).await.unwrap();
+    tokio::time::timeout(kit::PATIENCE, asked).await.unwrap();
     bench.server.calls()[1].clone()
 }
 
@@ -174,7 +174,7 @@ async fn the_size_of_the_memories_is_looked_at_once_a_day() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(20), first).await.unwrap();
+    tokio::time::timeout(kit::PATIENCE, first).await.unwrap();
     let mut moved = Vec::new();
     for _ in 0..3 {
         moved.push(agent.archive_if_due().await.unwrap());

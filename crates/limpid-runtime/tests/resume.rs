@@ -81,7 +81,7 @@ async fn start_again(bench: &Bench, once: &Arc<Once>) -> (Agent, Vec<StoredMessa
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), settled).await.unwrap();
+    tokio::time::timeout(kit::PATIENCE, settled).await.unwrap();
     let rows = store.messages(&conversation.id, None).await.unwrap().rows;
     (agent, rows)
 }

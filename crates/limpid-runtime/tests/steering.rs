@@ -171,5 +171,5 @@ async fn who_stops_waiting_for_another_process_is_answered_by_it() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), answered).await.unwrap();
+    tokio::time::timeout(kit::PATIENCE, answered).await.unwrap();
 }

@@ -129,10 +129,13 @@ pub fn dead_holder() -> String {
     if place.is_empty() { place } else { format!("{}/{}/999999999/1", place.trim(), names.display()) }
 }
 
+/// How long a test waits for what must come: so long that a machine with other work fails none, and a hang still ends.
+pub const PATIENCE: Duration = Duration::from_secs(300);
+
 /// Every event of a message, up to the last one.
 pub async fn all(mut handle: TurnHandle) -> Vec<AgentEvent> {
     let mut events = Vec::new();
-    while let Some(event) = tokio::time::timeout(Duration::from_secs(20), handle.next()).await.unwrap() {
+    while let Some(event) = tokio::time::timeout(PATIENCE, handle.next()).await.unwrap() {
         let is_last = event.is_last();
         events.push(event);
         if is_last {
