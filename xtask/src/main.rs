@@ -1,7 +1,8 @@
-//! Work on the repository itself: `cargo xtask spec`, `docs`, `measure`.
+//! Work on the repository itself: `cargo xtask spec`, `docs`, `measure`, `order`.
 
 mod docs;
 mod measure;
+mod order;
 mod spec;
 
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Spec coverage, generated documentation and measures of Limpid.
+/// Spec coverage, generated documentation, measures and link order of Limpid.
 #[derive(Parser)]
 #[command(name = "xtask")]
 struct Cli {
@@ -40,6 +41,8 @@ enum Task {
         #[arg(long, global = true)]
         json: bool,
     },
+    /// Write crates/limpid/link-order.txt from what the release binary runs; needs valgrind
+    Order,
     /// The process that `measure kills` kills
     #[command(hide = true)]
     Killed {
@@ -61,6 +64,7 @@ fn main() -> ExitCode {
         Task::Spec { missing } => spec::run(&root(), missing),
         Task::Docs { check } => docs::run(&root(), check),
         Task::Measure { measure, json } => measure::run(&root(), measure, json),
+        Task::Order => order::run(&root()),
         Task::Killed { home, first } => measure::kills::child::run(&home, first),
     };
     match outcome {

@@ -15,7 +15,7 @@ mod local;
 mod long;
 mod memory;
 mod prefix;
-mod program;
+pub(crate) mod program;
 mod recall;
 mod render;
 mod resident;

@@ -33,8 +33,26 @@ impl Program {
         self.command(words).spawn().map_err(|error| format!("{}: {error}", self.binary.display()))
     }
 
+    /// Starts the program as the last words of another one, which finds its own parts by `PATH`.
+    pub(crate) fn start_under(&self, other: &[&str], words: &[&str]) -> Result<Child, String> {
+        let (name, options) = other.split_first().ok_or("no program to start it under")?;
+        let mut command = Command::new(name);
+        command.args(options).arg(&self.binary);
+        let mut command = self.alone(command, words);
+        command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+        command.spawn().map_err(|error| format!("{name}: {error}"))
+    }
+
+    /// Runs the program so to its end.
+    pub(crate) fn run_under(&self, other: &[&str], words: &[&str]) -> Result<(), String> {
+        ended_well(self.start_under(other, words)?, words)
+    }
+
     fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(&self.binary);
+        self.alone(Command::new(&self.binary), words)
+    }
+
+    fn alone(&self, mut command: Command, words: &[&str]) -> Command {
         command
             .args(words)
             .env_clear()
@@ -61,22 +79,22 @@ impl Program {
             // A program that does not read its input tells so by its status.
             let _ = stdin.write_all(input.as_bytes());
         }
-        let done = child.wait_with_output().map_err(|error| error.to_string())?;
-        if done.status.success() {
-            Ok(())
-        } else {
-            Err(format!("limpid {words:?}: {}", String::from_utf8_lossy(&done.stderr)))
-        }
+        ended_well(child, words)
     }
 
     /// Runs the program to its end.
     pub(crate) fn run(&self, words: &[&str]) -> Result<(), String> {
-        let done = self.start(words)?.wait_with_output().map_err(|error| error.to_string())?;
-        if done.status.success() {
-            Ok(())
-        } else {
-            Err(format!("limpid {words:?}: {}", String::from_utf8_lossy(&done.stderr)))
-        }
+        ended_well(self.start(words)?, words)
+    }
+}
+
+/// Waits for a process, which has to end well.
+fn ended_well(child: Child, words: &[&str]) -> Result<(), String> {
+    let done = child.wait_with_output().map_err(|error| error.to_string())?;
+    if done.status.success() {
+        Ok(())
+    } else {
+        Err(format!("limpid {words:?}: {}", String::from_utf8_lossy(&done.stderr)))
     }
 }
 
