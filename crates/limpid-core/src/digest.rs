@@ -138,3 +138,23 @@ pub struct Entry {
     /// The message.
     pub message: Message,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // OLLM-092 OLLM-102
+    #[test]
+    fn what_is_shortened_has_its_limit_and_the_request_that_began_the_work_no_less_than_its_share() {
+        let shortened = Some(Shortened { through: MessageId(9), results: 30, texts: 50 });
+        let view = WindowView { shortened, request: Some((MessageId(3), 80)), ..WindowView::default() };
+        let limits = |id: i64| [false, true].map(|is_result| view.limit_of(MessageId(id), is_result));
+        assert_eq!(
+            [2, 3, 9, 10].map(limits),
+            [[Some(50), Some(30)], [Some(80), Some(80)], [Some(50), Some(30)], [None, None],]
+        );
+        let small = WindowView { request: Some((MessageId(3), 20)), ..view };
+        assert_eq!(small.limit_of(MessageId(3), false), Some(50));
+        assert_eq!(WindowView::default().limit_of(MessageId(3), false), None);
+    }
+}

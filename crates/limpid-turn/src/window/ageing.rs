@@ -109,4 +109,47 @@ mod tests {
         assert_eq!(seen.iter().map(|row| row.0).collect::<Vec<_>>(), expected);
         assert_eq!(seen.iter().position(|row| row.1), Some(10), "due ten compactions after it was made");
     }
+
+    // OLLM-099
+    #[test]
+    fn each_level_has_its_cap_and_two_in_one_have_no_more_than_both() {
+        let count = |text: &str| text.chars().count().div_ceil(4);
+        let digest = |first: i64, tokens: usize, trust| Digest {
+            level: DigestLevel::Full,
+            first: MessageId(first),
+            last: MessageId(first + 8),
+            tokens: tokens as u32,
+            compaction: first as u32,
+            text: "word ".chars().cycle().take(tokens * 4 - 1).collect(),
+            trust,
+        };
+        let levels = [DigestLevel::Full, DigestLevel::Short, DigestLevel::Line, DigestLevel::Merged];
+        assert_eq!(levels.map(cap), [500, 200, 50, 400]);
+        let sizes = levels.map(|level| {
+            let mut old = digest(1, 900, Trust::Owner);
+            age(&mut old, level, &count);
+            old.tokens as usize
+        });
+        assert!(
+            sizes.iter().zip(levels).all(|(size, level)| (cap(level) - 10..=cap(level)).contains(size)),
+            "{sizes:?}"
+        );
+        let one = |sizes: (usize, usize), text: Option<usize>, share: usize| {
+            let text = text.map(|tokens| digest(1, tokens, Trust::Owner).text);
+            let (older, newer) = (digest(1, sizes.0, Trust::Guest), digest(10, sizes.1, Trust::Owner));
+            merged(&older, &newer, text, share, &count)
+        };
+        let tokens = [
+            one((300, 300), None, 5000),
+            one((300, 300), Some(500), 5000),
+            one((300, 300), Some(500), 100),
+            one((40, 40), Some(300), 5000),
+        ];
+        let tokens = tokens.map(|one| one.tokens);
+        assert!(tokens.iter().zip([400, 400, 100, 80]).all(|(is, most)| (most - 10..=most).contains(is)), "{tokens:?}");
+        let joined = one((30, 40), None, 5000);
+        assert_eq!(joined.text.lines().map(str::len).collect::<Vec<_>>(), [119, 159], "both, where nobody writes one");
+        assert_eq!((joined.id().as_str(), joined.level, joined.compaction), ("d1-18", DigestLevel::Merged, 10));
+        assert_eq!(joined.trust, Trust::Guest);
+    }
 }

@@ -64,6 +64,9 @@ mod tests {
         assert_eq!(check(&format!("Sure! {instruction}")), Err(Rejected::Echo));
         assert_eq!(check(&"word ".repeat(73)), Err(Rejected::TooLong));
         assert_eq!(check(" The build is red since Monday. \n"), Ok("The build is red since Monday.".to_owned()));
+        assert!(check(&"word ".repeat(72)).is_ok(), "nine tenths");
+        assert_eq!(check("nineteen characters"), Err(Rejected::Empty));
+        assert!(check("twenty characters go").is_ok());
         assert!(check("Be short. And the port is 8080 everywhere.").is_ok(), "a short line may come up by chance");
     }
 }

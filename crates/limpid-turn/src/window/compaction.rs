@@ -24,6 +24,8 @@ pub struct Compaction {
     kept: Vec<Entry>,
     digests: Vec<Digest>,
     merging: Option<usize>,
+    /// Whether a model was asked to merge two digests: at most once (OLLM-095).
+    has_merged: bool,
     calls: u32,
     retried: bool,
     steps: Vec<String>,
@@ -59,6 +61,7 @@ impl Compaction {
             parts,
             texts: Vec::new(),
             merging: None,
+            has_merged: false,
             calls: 0,
             retried: false,
             steps: Vec::new(),
@@ -182,8 +185,8 @@ impl Compaction {
         }
         self.take_digest(count);
         while let Some(at) = self.due() {
-            if self.calls < CALLS && self.merging.is_none() {
-                self.merging = Some(at);
+            if self.calls < CALLS && !self.has_merged {
+                (self.merging, self.has_merged) = (Some(at), true);
                 let (first, second) = (self.digests[at].text.clone(), self.digests[at + 1].text.clone());
                 return Some(Ask::Merge { first, second, cap: self.cap(count) });
             }
@@ -282,3 +285,6 @@ fn digest_of(text: String, part: &[Entry], compaction: u32, count: Count<'_>) ->
         trust: part.iter().fold(Trust::Owner, |trust, entry| trust.join(entry.message.trust)),
     })
 }
+
+#[cfg(test)]
+mod tests;

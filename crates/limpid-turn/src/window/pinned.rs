@@ -22,3 +22,47 @@ pub(crate) fn pin(task: &Task, through: Option<MessageId>, count: Count<'_>) -> 
         (None, None) => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use limpid_core::{Entry, Message, Role, Trust, WindowView};
+
+    use super::*;
+    use crate::window::settings::{Budget, WindowSettings};
+
+    // OLLM-092
+    #[test]
+    fn the_request_is_pinned_as_it_was_typed_once_it_is_shown_no_more() {
+        let count = |text: &str| text.chars().count().div_ceil(4);
+        let settings = WindowSettings::default();
+        let message = Message { trust: Trust::Guest, ..Message::new(Role::User, "Sent with a clock.") };
+        let task = |typed: &str, request: bool| Task {
+            view: WindowView::default(),
+            entries: Vec::new(),
+            typed: BTreeMap::from([(MessageId(3), typed.to_owned())]),
+            request: request.then(|| Entry { id: MessageId(3), message: message.clone() }),
+            settings,
+            budget: Budget::new(&settings, 1000, 0, 1000),
+            is_forced: false,
+            most_digests: 1,
+        };
+        let pinned = |task: &Task, through: Option<i64>| pin(task, through.map(MessageId), &count);
+        let whole = |text: &str| Some(Pin { message: MessageId(3), text: text.to_owned(), trust: Trust::Guest });
+        let short = task("Build it.", true);
+        assert_eq!([None, Some(2)].map(|through| pinned(&short, through)), [None, None], "it is still shown");
+        assert_eq!([3, 9].map(|through| pinned(&short, Some(through))), [whole("Build it."), whole("Build it.")]);
+        // A tenth of what is available is 100 tokens.
+        let fits = "x".repeat(400);
+        assert_eq!(pinned(&task(&fits, true), Some(9)), whole(&fits));
+        let long = pinned(&task(&format!("BEGIN {fits} END"), true), Some(9)).unwrap().text;
+        let (shown, pointer) = long.rsplit_once('\n').unwrap();
+        assert!(shown.starts_with("BEGIN x") && shown.ends_with("x END") && count(shown) <= 100, "{long}");
+        assert_eq!(pointer, "[message 3]");
+        // Where nobody knows the message any more, what was pinned stays.
+        let earlier = Task { view: WindowView { pin: whole("Build it."), ..WindowView::default() }, ..task("", false) };
+        assert_eq!(pinned(&earlier, Some(9)), whole("Build it."));
+        assert_eq!(pinned(&task("", false), Some(9)), None);
+    }
+}

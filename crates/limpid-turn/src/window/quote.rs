@@ -126,6 +126,17 @@ mod tests {
         assert!(!quoted[0].text.contains(['{', '}', '[', ']', '<', '>']));
     }
 
+    // PICO-046
+    #[test]
+    fn of_a_long_input_a_hundred_and_twenty_characters_stay() {
+        let count = |text: &str| text.chars().count().div_ceil(4);
+        let mut entries = call_and_result();
+        entries[0].message.calls[0].arguments = format!(r#"{{"command":"{}"}}"#, "x".repeat(500));
+        entries[1].message.text = "done".to_owned();
+        let quoted = messages(&entries, 1000, usize::MAX, &count);
+        assert_eq!(quoted[0].text, format!("exec command {}…: done", "x".repeat(120 - "command ".len())));
+    }
+
     // OLLM-091
     #[test]
     fn what_is_quoted_fits_its_room() {

@@ -106,11 +106,10 @@ pub fn reserve(usable: UsableWindow) -> usize {
 /// Digests that a tier keeps beside each other before the two oldest merge (OLLM-099).
 pub const fn most_digests(tier: Tier) -> usize {
     match tier.number() {
-        1 => 2,
-        2 => 3,
-        3 => 4,
-        4 => 6,
-        _ => 8,
+        1 | 2 => 1,
+        3 => 5,
+        4 => 10,
+        _ => 15,
     }
 }
 
@@ -151,6 +150,12 @@ impl Budget {
 mod tests {
     use super::super::ledger::{Digests, InFlight, Pinned, Recent, System};
     use super::*;
+
+    // OLLM-099
+    #[test]
+    fn each_tier_keeps_so_many_digests() {
+        assert_eq!(Tier::ALL.map(most_digests), [1, 1, 5, 10, 15]);
+    }
 
     // PICO-041
     #[test]

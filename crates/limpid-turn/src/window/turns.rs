@@ -93,7 +93,9 @@ mod tests {
             assert!(at == 6 || sizes(&entries[at..], &count) <= room);
         }
         assert_eq!(cut(&entries, 0, 4, &count), 2, "at least four messages, back to the person's message before");
+        assert_eq!(size(&entries[3].message, &count), "exec{}".len(), "a call has a size");
         assert_eq!(middle(&entries), Some(2));
+        assert_eq!(middle(&talk("uauauauaua")), Some(4), "the border nearest to the middle");
         assert_eq!(middle(&entries[..2]), None, "one turn has no middle");
         assert_eq!(cut(&entries[..2], 0, 0, &count), 0, "the newest turn stays");
     }

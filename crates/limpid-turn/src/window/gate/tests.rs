@@ -123,11 +123,34 @@ fn an_emergency_ages_the_largest_digest_then_merges_then_shortens_old_turns_and_
     let aged = task(digests(&[(450, DigestLevel::Full), (300, DigestLevel::Full)]), talk(&[480, 480]), 200);
     let fit = fitted(&aged, 0, Note::Mechanical);
     assert_eq!(deeds(&aged, 0, &fit), [("the largest digest aged", 250)]);
+    let second = task(digests(&[(100, DigestLevel::Full), (650, DigestLevel::Full)]), talk(&[480, 480]), 200);
+    let fit = fitted(&second, 0, Note::Mechanical);
+    assert_eq!(deeds(&second, 0, &fit), [("the largest digest aged", 450)]);
     let merged = task(digests(&[(40, DigestLevel::Line), (40, DigestLevel::Line)]), talk(&[660, 660]), 200);
     let fit = fitted(&merged, 0, Note::Mechanical);
     let done = deeds(&merged, 0, &fit);
     assert_eq!(done.last().unwrap().0, "old turns shortened", "{done:?}");
     assert_eq!(done[0].0, "the largest digest aged");
+    let Fit::With(view, _) = fit else { panic!() };
+    let whole: Vec<bool> = merged.entries.iter().map(|entry| shown::show(&view, entry, &count) == *entry).collect();
+    assert_eq!(whole, [false, false, true, true], "the newest turn is as it was");
+}
+
+// OLLM-100
+#[test]
+fn digests_that_cannot_be_shorter_are_merged() {
+    let digests = (0..12).map(|n| digest(n * 10 - 200, 20, DigestLevel::Line)).collect();
+    let task = task(WindowView { digests, ..WindowView::default() }, talk(&[560, 560]), 200);
+    // Each digest has a frame of its own.
+    let framed = |view: &WindowView| {
+        let ledger = recount(&task, 200, 0, view);
+        Ledger { digests: Digests(ledger.digests.0 + view.digests.len() * 30), ..ledger }
+    };
+    let Fit::With(view, actions) = fit(&task, 0, Note::Mechanical, &framed, &count) else { panic!() };
+    assert!(actions.iter().all(|action| action.what == Deed::Merged), "{actions:?}");
+    assert_eq!(actions.iter().map(|one| one.freed).sum::<usize>(), framed(&task.view).total() - framed(&view).total());
+    assert_eq!(view.digests[0].first, task.view.digests[0].first, "the oldest first");
+    assert_eq!(view.digests.last(), task.view.digests.last());
 }
 
 // OLLM-101
@@ -135,26 +158,42 @@ fn an_emergency_ages_the_largest_digest_then_merges_then_shortens_old_turns_and_
 fn a_rollover_leaves_the_request_one_note_and_the_newest_turns() {
     // Messages too small to be shortened: only leaving helps.
     let entries = talk(&[20; 80]);
-    let view = WindowView { digests: vec![digest(-10, 20, DigestLevel::Line)], ..WindowView::default() };
+    let known = Digest { trust: Trust::Guest, ..digest(-10, 20, DigestLevel::Line) };
+    let view = WindowView { digests: vec![known], ..WindowView::default() };
     let task = task(view, entries, 200);
     let (ask, source) = note_of(&task, 0, &count).unwrap();
     let Ask::Snapshot { existing, messages, cap } = &ask else { panic!("{ask:?}") };
     assert_eq!((existing.as_deref(), *cap), (Some(&*words(20)), 500));
     assert!(messages.len() > 100 && source > 2000 && ask.cap() == *cap);
-    for (note, starts) in
-        [(Note::Written("Wanted: a lighthouse."), "Wanted: a lighthouse."), (Note::Mechanical, "word ")]
-    {
+    let long = format!("Wanted: a tower. {}", words(1000));
+    for (note, starts) in [
+        (Note::Written("Wanted: a lighthouse."), "Wanted: a lighthouse."),
+        (Note::Written(&long), "Wanted: a tower."),
+        (Note::Mechanical, "word "),
+    ] {
         let fit = fitted(&task, 0, note);
         assert_eq!(deeds(&task, 0, &fit).last().unwrap().0, "the window was rolled over");
         let Fit::With(view, _) = fit else { panic!() };
         let [note] = &view.digests[..] else { panic!("{:?}", view.digests) };
         assert!(note.text.starts_with(starts), "{}", note.text);
         assert_eq!((note.first, Some(note.last)), (MessageId(-10), view.through));
-        assert_eq!(note.tokens as usize, count(&note.text));
+        assert_eq!((note.tokens as usize, note.trust), (count(&note.text), Trust::Guest));
+        assert!(note.tokens as usize <= task.budget.digests && view.compactions == 1);
         assert_eq!(view.pin.as_ref().unwrap().message, MessageId(1));
         let recent = recount(&task, 200, 0, &view).recent.0;
         assert!(recent > 0 && recent <= task.budget.recent, "{recent}");
     }
+}
+
+// OLLM-101 OLLM-093
+#[test]
+fn of_one_large_newest_turn_a_rollover_leaves_what_the_newest_may_have() {
+    let mut sizes = [20; 60].to_vec();
+    sizes.push(900);
+    let task = task(WindowView::default(), talk(&sizes), 200);
+    let Fit::With(view, _) = fitted(&task, 0, Note::Mechanical) else { panic!() };
+    let recent = recount(&task, 200, 0, &view).recent.0;
+    assert!(view.through == Some(MessageId(120)) && (500..=task.budget.recent).contains(&recent), "{recent}");
 }
 
 // OLLM-101 OLLM-102
