@@ -54,6 +54,10 @@ async fn a_compaction_by_hand_is_undone_and_the_next_request_is_as_before() {
     // A later compaction does not take the number of the one that was undone.
     agent.compact(&last()).await.unwrap();
     assert_eq!(agent.context(&last()).await.unwrap().view.compactions, 2);
+    // Nor does its undoing bring back what was undone before.
+    agent.undo_compaction(&last()).await.unwrap();
+    let undone = agent.context(&last()).await.unwrap();
+    assert_eq!((undone.ledger, undone.view.digests.len()), (before.ledger, 0));
 }
 
 // OLLM-103 OLLM-139

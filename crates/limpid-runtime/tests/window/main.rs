@@ -8,6 +8,7 @@ mod kit;
 mod by_hand;
 mod digests;
 mod lessons;
+mod moments;
 mod pinned;
 mod rules;
 mod scripted;
