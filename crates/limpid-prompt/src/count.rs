@@ -118,6 +118,16 @@ mod tests {
         assert_eq!(Estimate::calibrated([]), Estimate::default());
     }
 
+    // OLLM-105
+    #[test]
+    fn a_report_that_no_tokenizer_would_make_moves_the_factor_so_far_and_no_farther() {
+        let factor = |reported: u64| Estimate::calibrated([Observation { estimated: 1000, reported }]);
+        assert_eq!(
+            [1, 249, 251, 3990, 4010, 90_000].map(|reported| factor(reported).count(&"x".repeat(4000))),
+            [250, 250, 250, 3990, 4000, 4000]
+        );
+    }
+
     proptest! {
         // OLLM-105
         #[test]

@@ -262,6 +262,7 @@ mod tests {
         assert_eq!(refused(prompt("TEA", "theirs", mcp("desk"))), "a built-in skill has the id `tea` already");
         assert_eq!(refused(prompt("plan", "theirs", mcp("other"))), "the server desk has the id `plan` already");
         assert_eq!(refused(prompt("tea", "second", PromptSource::Config)), "mine.md has the id `tea` already");
+        assert_eq!(refused(prompt("tea", "second", PromptSource::Static)), "a built-in skill has the id `tea` already");
         registry.register(prompt("plan", "better", mcp("desk"))).unwrap();
         assert_eq!(seen(&registry), ["tea=mine", "plan=better"]);
         assert_eq!(
@@ -275,6 +276,14 @@ mod tests {
         // An owner's prompt covers a server's that was there before.
         registry.register(prompt("plan", "own", PromptSource::Config)).unwrap();
         assert_eq!(seen(&registry), ["tea=mine", "plan=own"]);
+        let found = |tag: &str, source: &str| (registry.by_tag(tag).count(), registry.by_source(source).count());
+        assert_eq!(
+            [found("mine", "config"), found("steep", "static"), found("better", "mcp")],
+            [(1, 2), (0, 0), (0, 0)]
+        );
+        registry.register(prompt("note", "own", PromptSource::Config)).unwrap();
+        let refused = registry.clone().register(prompt("note", "theirs", mcp("desk"))).unwrap_err().to_string();
+        assert_eq!(refused, "own.md has the id `note` already");
         registry.clear_config();
         assert_eq!(seen(&registry), ["tea=steep", "plan=better"], "what was covered is there again");
     }

@@ -275,3 +275,16 @@ async fn what_a_budget_cuts_is_told_once_a_change() {
     assert_eq!(told, [1, 0]);
     assert!(!bench.server.calls()[0].system().contains("fact 2"));
 }
+
+// OLLM-105
+#[tokio::test]
+async fn what_is_counted_for_one_model_says_nothing_of_another() {
+    let script = "[[reply]]\ntext = \"ok\"\nusage = { input = 9000, output = 2 }\n";
+    let mut bench = Bench::new(script).await;
+    say(&bench.agent(), "hi").await;
+    bench.config.model = Some("openai/another".to_owned());
+    let other = bench.agent();
+    let shown =
+        other.prompt_preview(PreviewRequest { conversation: ConversationChoice::New, ..next("hi") }).await.unwrap();
+    assert_eq!(shown.counter(), "estimate");
+}

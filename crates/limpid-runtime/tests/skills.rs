@@ -375,6 +375,12 @@ async fn a_skill_registered_anywhere_is_in_the_next_build() {
     bench.write("prompts/from-file.md", &text("from-file"));
     agent.register_prompt(prompt("from-program", PromptSource::Static)).unwrap();
     agent.register_prompt(prompt("from-server", desk())).unwrap();
+    let owners = agent.register_prompt(prompt("from-nowhere", PromptSource::Config)).unwrap_err().to_string();
+    assert!(owners.contains("are files"), "{owners}");
+    // What nobody chose is not told of, although it cannot be used.
+    let mut needy = prompt("needy", PromptSource::Static);
+    needy.skill.required_tools = vec!["fly".to_owned()];
+    agent.register_prompt(needy).unwrap();
     let names = ["from-server", "from-folder", "from-settings", "from-workspace", "from-file", "from-program"]
         .map(str::to_owned);
     let chosen = agent.use_skills(&ConversationChoice::Last, names.to_vec()).await.unwrap();

@@ -80,8 +80,15 @@ mod tests {
     // OLLM-081
     #[test]
     fn case_spaces_numbering_and_emphasis_do_not_count() {
-        for text in ["Add login", "add  LOGIN", "2. Add login", "12) **Add** login", "- Add `login`.", "__Add login__!"]
-        {
+        for text in [
+            "Add login",
+            "add  LOGIN",
+            "2. Add login",
+            "12) **Add** login",
+            "- Add `login`.",
+            "__Add login__!",
+            "Ａｄｄ login",
+        ] {
             assert_eq!(folded(text), "add login", "{text}");
         }
         assert_eq!(folded("2024 report"), "2024 report");

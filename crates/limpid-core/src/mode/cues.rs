@@ -195,6 +195,8 @@ mod tests {
             ("assistant", "write a poem"),
             ("assistant", "The terrorist plot of the novel"),
             ("assistant", "I don't want to refactor it"),
+            ("assistant", "I don’t want to refactor it"),
+            ("assistant", "There is an error in the roadmap: the architecture"),
             ("assistant", "Let us make a plan for the garden"),
             ("assistant", "Sketch the architecture, with milestones"),
             ("assistant", "Implement the parser"),

@@ -161,3 +161,26 @@ fn is_mode(name: &str) -> bool {
         && name.starts_with(|letter: char| letter.is_ascii_lowercase())
         && name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // OLLM-032
+    #[test]
+    fn a_folder_is_a_modes_when_its_name_is_one() {
+        let longest = format!("m{}", "x".repeat(31));
+        for name in ["m", "night-watch", "v2", longest.as_str()] {
+            assert!(is_mode(name), "{name}");
+            assert_eq!(kind(&format!("modes/{name}/tier3.md")), FileKind::Mode(name.to_owned(), 2));
+            assert_eq!(kind(&format!("modes/{name}/policy.toml")), FileKind::ModePolicy(name.to_owned()));
+        }
+        for name in ["", "2nd", "-m", "Night", "night_watch", "nächte", &format!("{longest}x")] {
+            assert!(!is_mode(name), "{name}");
+            assert_eq!(kind(&format!("modes/{name}/tier3.md")), FileKind::Other);
+        }
+        for file in ["tier0.md", "tier6.md", "tier.md", "tier3.rst", "3.md"] {
+            assert_eq!(kind(&format!("modes/m/{file}")), FileKind::Other, "{file}");
+        }
+    }
+}

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+mod limits;
+
 use limpid_core::goal::manager::Change;
 use limpid_core::goal::{
     ArtifactAction, ArtifactKind, CheckpointStatus, Goal, GoalAuthor, GoalError, GoalEvent, GoalManager, GoalRecord,

@@ -2,7 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+#[path = "../kit/mod.rs"]
 mod kit;
+
+mod refusals;
 
 use std::sync::Arc;
 
