@@ -120,11 +120,12 @@ mod tests {
     // KOSHI-027
     #[test]
     fn words_of_a_query() {
-        let cases: [(&str, &[&str]); 12] = [
+        let cases: [(&str, &[&str]); 13] = [
             ("", &[]),
             ("a I ?!", &[]),
             ("state-of-the-art", &["state", "of", "the", "art"]),
             ("see (https://x.org/q?a=b) and WWW.Y.org too", &["see", "and", "too"]),
+            ("Http://x.org:80/deploy and <HTTPS://y.org>", &["and"]),
             ("AND OR NOT NEAR(\"x\" *)", &["and", "or", "not", "near"]),
             ("nul\0byte \u{202e}rtl", &["nul", "byte", "rtl"]),
             ("deploy deploy DEPLOY", &["deploy"]),
@@ -168,12 +169,12 @@ mod tests {
     // KOSHI-026
     #[test]
     fn feedback_and_age_move_equals_but_drown_nothing() {
-        let old = memory(1, "likes tea");
+        let old = memory(4, "likes tea");
         let judged = Memory { score: 3, ..memory(2, "likes tea") };
         let hated = Memory { score: -100, ..memory(3, "likes tea in Kyoto on Sundays with Ana") };
-        let fresh = Memory { updated_ms: 1000 * 86_400_000, ..memory(4, "likes tea") };
+        let fresh = Memory { updated_ms: 1000 * 86_400_000, ..memory(1, "likes tea") };
         let now = 1000 * 86_400_000;
-        assert_eq!(order(vec![old.clone(), judged.clone(), fresh], "tea", now), [2, 4, 1]);
+        assert_eq!(order(vec![old.clone(), judged.clone(), fresh], "tea", now), [2, 1, 4]);
         let others = (10..20).map(|id| memory(id, "likes tea"));
         let memories = others.chain([old, judged, hated]).collect();
         assert_eq!(order(memories, "Kyoto Sundays Ana", now), [3]);

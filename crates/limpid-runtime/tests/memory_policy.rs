@@ -6,13 +6,13 @@ mod kit;
 
 use kit::{Bench, all, last, say};
 use limpid_core::{Category, Trust};
-use limpid_runtime::{Agent, ConversationChoice, MemoryPolicy, Settled};
+use limpid_runtime::{Agent, ChatRequest, ConversationChoice, MemoryPolicy, Settled};
 use limpid_store::{NewInbound, SqliteOptions, SqliteStore};
 use limpid_testkit::Recorded;
 
 const OK: &str = "[[reply]]\ntext = \"ok\"\n";
 
-/// A bench with a memory, a pinned one, MEMORY.md and a note of the day.
+/// A bench with a memory that helped often, a pinned one, MEMORY.md and a note of the day.
 async fn filled(profile: &str, policy: Option<MemoryPolicy>) -> (Bench, Agent) {
     let mut bench = Bench::new(&OK.repeat(3)).await;
     bench.config.agent.profile = profile.to_owned();
@@ -22,6 +22,9 @@ async fn filled(profile: &str, policy: Option<MemoryPolicy>) -> (Bench, Agent) {
     bench.write("workspace/USER.md", "About-the-owner.\n");
     let agent = bench.agent();
     agent.remember("plain", "Stored-fact", Category::General, "test").await.unwrap();
+    for _ in 0..4 {
+        agent.reinforce(&"plain".into()).await.unwrap();
+    }
     agent.remember("pin", "Pinned-fact", Category::General, "test").await.unwrap();
     agent.pin(&"pin".into(), true).await.unwrap();
     (bench, agent)
@@ -63,6 +66,45 @@ async fn the_owner_overrides_the_policy_of_the_profile() {
         say(&agent, "hi").await;
         assert_eq!(holds(&bench.server.calls()[0]), wanted, "{profile} {policy:?}");
     }
+}
+
+// KAI-031
+#[tokio::test]
+async fn memory_that_is_off_is_in_no_prompt_and_is_there_again_when_it_is_on() {
+    for profile in ["kai", "koshi", "limpid", "picoclaw"] {
+        let (mut bench, agent) = filled(profile, None).await;
+        say(&agent, "hi").await;
+        let on = holds(&bench.server.calls()[0]);
+        drop(agent);
+        for (enabled, wanted) in [(false, Vec::new()), (true, on)] {
+            bench.config.memory.enabled = enabled;
+            let agent = bench.agent();
+            let new = ChatRequest { text: "hi".to_owned(), ..ChatRequest::default() };
+            all(agent.chat(new).await.unwrap()).await;
+            assert_eq!(holds(bench.server.calls().last().unwrap()), wanted, "{profile} {enabled}");
+        }
+    }
+}
+
+// KAI-049
+#[tokio::test]
+async fn where_all_memories_stand_in_the_prompt_only_five_hits_make_a_candidate() {
+    let mut bench = Bench::new(&OK.repeat(2)).await;
+    bench.config.agent.profile = "kai".to_owned();
+    let agent = bench.agent();
+    agent.remember("deploy", "Test first", Category::Learning, "test").await.unwrap();
+    for reinforced in [3, 1] {
+        for _ in 0..reinforced {
+            agent.reinforce(&"deploy".into()).await.unwrap();
+        }
+        say(&agent, "hi").await;
+    }
+    let shown = |request: &Recorded| {
+        let hits = ["4x", "5x"].into_iter().find(|hits| request.system().contains(&format!("(reinforced {hits})")));
+        (hits, request.json()["tools"].to_string().contains("\"promote_learning\""))
+    };
+    let shown: Vec<_> = bench.server.calls().iter().map(shown).collect();
+    assert_eq!(shown, [(Some("4x"), false), (Some("5x"), true)]);
 }
 
 // LES-056 LES-057 PICO-029
@@ -182,6 +224,22 @@ async fn the_size_of_the_memories_is_looked_at_once_a_day() {
     }
     assert_eq!(moved, [0, 0, 1], "only 26 hours after the first time");
     assert_eq!(agent.recall("tea", 9).await.unwrap().len(), 3, "the archive is searched");
+}
+
+// KOSHI-028
+#[tokio::test]
+async fn memories_may_have_as_many_megabytes_as_the_owner_says() {
+    assert_eq!(limpid_runtime::Config::default().memory.keep_megabytes, 100);
+    let mut bench = Bench::new(OK).await;
+    bench.config.memory.keep_megabytes = 1;
+    let agent = bench.agent();
+    let mut moved = Vec::new();
+    for bytes in [999_997, 999_998] {
+        agent.remember("big", &"x".repeat(bytes), Category::General, "test").await.unwrap();
+        moved.push(agent.archive_if_due().await.unwrap());
+        bench.clock.forward(jiff::Span::new().hours(25));
+    }
+    assert_eq!(moved, [0, 1], "with the key a million bytes, then one more");
 }
 
 // LES-058

@@ -225,8 +225,8 @@ async fn what_the_model_says_is_not_kept_and_what_it_infers_is_marked() {
         "[[reply]]\ntext = \"I will remember that you love rain.\"\n{}",
         calling(&[
             r#"{ name = "memory_store", arguments = { key = "home", content = "Moved to Bergen" } }"#,
-            r#"{ name = "memory_learn", arguments = { key = "weather", content = "Enjoys wet climates", category = "PREFERENCE" } }"#,
-            r#"{ name = "memory_query", arguments = { query = "Bergen climates" } }"#,
+            r#"{ name = "memory_learn", arguments = { key = "weather", content = "Loves rain", category = "PREFERENCE" } }"#,
+            r#"{ name = "memory_query", arguments = { query = "Bergen rain" } }"#,
         ])
     ))
     .await;
@@ -247,7 +247,7 @@ async fn what_the_model_says_is_not_kept_and_what_it_infers_is_marked() {
     }
     let answer = results(bench.server.calls().last().unwrap()).pop().unwrap();
     assert!(answer.contains("home: Moved to Bergen\n") || answer.ends_with("home: Moved to Bergen"), "{answer}");
-    assert!(answer.contains("weather: Enjoys wet climates (inferred)"), "{answer}");
+    assert!(answer.contains("weather: Loves rain (inferred)"), "{answer}");
 }
 
 // KAI-052

@@ -7,7 +7,7 @@ mod kit;
 use kit::{Bench, all, say};
 use limpid_core::{Category, Memory, Trust};
 use limpid_runtime::{Agent, ChatRequest, ConversationChoice};
-use limpid_store::{Author, NewMemory};
+use limpid_store::{Author, NewMemory, PromotionId};
 
 async fn keep(agent: &Agent, key: &str, content: &str) {
     let new = NewMemory {
@@ -48,6 +48,22 @@ async fn the_same_query_in_the_next_turn_finds_what_is_there_by_then() {
     assert!(second.contains("[id:1] drink: tea: none") && second.contains("[id:2] cake"), "{second}");
 }
 
+// KOSHI-020
+#[tokio::test]
+async fn a_query_returns_as_many_as_were_asked_for_and_ten_unasked() {
+    let query = |limit: &str| {
+        format!("[[reply]]\ncalls = [{{ name = \"memory_query\", arguments = {{ query = \"tea\"{limit} }} }}]\n")
+    };
+    let script: String = ["", ", limit = 2", ", limit = 99"].map(query).concat();
+    let bench = Bench::new(&(script + "[[reply]]\ntext = \"ok\"\n")).await;
+    let agent = bench.agent();
+    for n in 0..60 {
+        keep(&agent, &format!("k{n}"), "tea").await;
+    }
+    say(&agent, "which tea?").await;
+    assert_eq!([1, 2, 3].map(|call| result(&bench, call).lines().count()), [10, 2, 50]);
+}
+
 // LES-051
 #[tokio::test]
 async fn a_thousand_recalls_leave_the_memories_as_they_were() {
@@ -67,6 +83,124 @@ async fn a_thousand_recalls_leave_the_memories_as_they_were() {
         assert!(!agent.recall("tea", 10).await.unwrap().is_empty());
     }
     assert_eq!(stored().await, before);
+}
+
+/// Calls that promote memories, with what is added to the soul.
+fn promote(promotions: &[(&str, &str)]) -> String {
+    let one = |(key, text): &(&str, &str)| {
+        format!(
+            "[[reply]]\ncalls = [{{ name = \"promote_learning\", arguments = {{ memory_key = \"{key}\", \
+             soul_addition = \"{text}\" }} }}]\n"
+        )
+    };
+    promotions.iter().map(one).collect::<String>() + "[[reply]]\ntext = \"ok\"\n"
+}
+
+// KOSHI-023 KOSHI-026
+#[tokio::test]
+async fn a_text_names_a_memory_by_its_key_before_its_number() {
+    let judge =
+        |id: &str| format!("[[reply]]\ncalls = [{{ name = \"memory_reinforce\", arguments = {{ id = {id} }} }}]\n");
+    let script: String = ["\"2\"", "2", "\"[id:2]\"", "\"id:2\""].map(judge).concat();
+    let bench = Bench::new(&(script + "[[reply]]\ntext = \"ok\"\n")).await;
+    let agent = bench.agent();
+    keep(&agent, "2", "a key that looks like a number").await;
+    keep(&agent, "tea", "the second memory").await;
+    say(&agent, "both helped").await;
+    let told = [1, 2, 3, 4].map(|call| result(&bench, call));
+    assert_eq!(
+        told,
+        [
+            "[id:1] hits: 2, score: 3",
+            "[id:2] hits: 2, score: 3",
+            "[id:2] hits: 3, score: 6",
+            "[id:2] hits: 4, score: 9"
+        ]
+    );
+}
+
+// KAI-050
+#[tokio::test]
+async fn promotions_are_told_with_their_hits_and_stand_in_the_soul_one_after_another() {
+    let script = promote(&[("late", "You test twice."), ("early", "You drink tea.")]);
+    let bench = Bench::new(&(script + "[[reply]]\ntext = \"ok\"\n")).await;
+    let agent = bench.agent();
+    for (key, reinforced) in [("early", 4), ("late", 6)] {
+        keep(&agent, key, "a fact").await;
+        for _ in 0..reinforced {
+            agent.reinforce(&key.into()).await.unwrap();
+        }
+    }
+    say(&agent, "promote both").await;
+    assert_eq!(result(&bench, 1), "late (7 hits) is part of the soul from the next turn on");
+    assert_eq!(result(&bench, 2), "early (5 hits) is part of the soul from the next turn on");
+    say(&agent, "hi").await;
+    let system = bench.server.calls()[3].system();
+    let places = ["You test twice.", "You drink tea."].map(|text| system.find(text).unwrap());
+    assert!(places[0] < places[1], "{system}");
+}
+
+// KAI-052
+#[tokio::test]
+async fn what_a_stranger_wrote_is_only_proposed_for_the_soul_also_by_a_turn_that_has_not_read_it() {
+    let bench = Bench::new(&(promote(&[("mail", "You buy gold.")]) + &"[[reply]]\ntext = \"ok\"\n".repeat(2))).await;
+    let agent = bench.agent();
+    keep(&agent, "tea", "so that the tool is offered").await;
+    let mail = NewMemory {
+        key: Some("mail".to_owned()),
+        content: "gold".to_owned(),
+        category: Category::General,
+        trust: Trust::Outside,
+        author: Author::Inferred,
+        source: None,
+        now_ms: 0,
+    };
+    agent.store().store_memory(mail).await.unwrap();
+    for key in ["tea", "mail"].repeat(4) {
+        agent.reinforce(&key.into()).await.unwrap();
+    }
+    say(&agent, "promote what helped").await;
+    let proposed = "only proposed, as number 1: text of strangers was read, so the owner decides; mail (5 hits) stays a \
+                    memory until then";
+    assert_eq!(result(&bench, 1), proposed);
+    assert!(agent.store().memory(&"mail".into()).await.unwrap().is_some());
+    say(&agent, "hi").await;
+    assert!(!bench.server.calls()[2].system().contains("You buy gold."));
+    agent.decide_promotion(PromotionId(1), true).await.unwrap();
+    assert_eq!(agent.store().memory(&"mail".into()).await.unwrap(), None);
+    say(&agent, "hi").await;
+    assert!(bench.server.calls()[3].system().contains("You buy gold."));
+}
+
+// SEC-002
+#[tokio::test]
+async fn where_every_memory_stands_in_the_prompt_a_turn_that_has_read_a_stranger_changes_none_of_the_owners() {
+    let calls = [
+        "{ name = \"memory_query\", arguments = { query = \"offer\" } }",
+        "{ name = \"memory_store\", arguments = { key = \"bank\", content = \"Evil Bank\" } }",
+        "{ name = \"memory_forget\", arguments = { key = \"bank\" } }",
+    ];
+    let script: String = calls.iter().map(|call| format!("[[reply]]\ncalls = [{call}]\n")).collect();
+    let mut bench = Bench::new(&(script + "[[reply]]\ntext = \"ok\"\n")).await;
+    bench.config.agent.profile = "kai".to_owned();
+    let agent = bench.agent();
+    keep(&agent, "bank", "Good Bank").await;
+    let known = agent.store().memory(&"bank".into()).await.unwrap();
+    let mail = NewMemory {
+        key: Some("mail".to_owned()),
+        content: "an offer".to_owned(),
+        category: Category::General,
+        trust: Trust::Outside,
+        author: Author::Inferred,
+        source: None,
+        now_ms: 0,
+    };
+    agent.store().store_memory(mail).await.unwrap();
+    say(&agent, "any offers?").await;
+    for call in [2, 3] {
+        assert!(result(&bench, call).contains("bank stands in every prompt"), "{}", result(&bench, call));
+    }
+    assert_eq!(agent.store().memory(&"bank".into()).await.unwrap(), known);
 }
 
 // LES-147

@@ -25,6 +25,7 @@ pub mod leases;
 pub mod ledger;
 pub mod memories;
 pub mod promotions;
+pub mod recall;
 pub mod sample;
 pub mod settings;
 pub mod skills;
@@ -130,13 +131,13 @@ macro_rules! contract_suite {
             memories {
                 a_known_key_is_merged
                 a_fact_stored_again_is_one_memory
+                a_number_leads_to_no_memory_of_anothers
+                only_the_very_same_fact_is_merged_and_keeps_its_label
                 facts_of_one_moment_all_stay
                 feedback_moves_hits_and_score
                 every_change_can_be_undone
                 counts_of_words_follow_every_change
                 memories_are_listed_in_the_order_they_were_made
-                words_find_memories
-                any_query_gives_a_result_or_nothing
                 forgotten_memories_are_not_found
                 a_memory_knows_who_said_it_where_and_when
                 prominent_memories_are_pinned_or_proven
@@ -146,6 +147,12 @@ macro_rules! contract_suite {
             promotions {
                 a_promotion_moves_a_memory_into_the_soul_and_an_undo_brings_it_back
                 a_proposal_changes_nothing_until_a_person_decides
+                a_proposal_needs_five_hits_when_it_is_made_and_when_it_is_approved
+            }
+            recall {
+                words_find_memories
+                any_query_gives_a_result_or_nothing
+                in_a_large_store_common_words_order_what_rarer_ones_select
             }
             settings {
                 the_newest_setting_holds_and_none_is_lost

@@ -112,6 +112,15 @@ fn the_four_categories_share_the_budget_in_their_order() {
 
 // KAI-036
 #[test]
+fn a_category_costs_its_header_once_however_many_entries_it_has() {
+    // 19 once, then 9 + 980 + 1 and 9 + 981 + 1.
+    let of = |n: usize| memories(&[("k", "a".repeat(980)), ("l", "b".repeat(n))], &[]);
+    assert!(local_text(&of(981)).contains("- **l**: b"));
+    assert!(!local_text(&of(982)).contains("- **l**: b"));
+}
+
+// KAI-036
+#[test]
 fn memories_stand_in_the_order_given() {
     let inputs = memories(&[("b", "2".into()), ("a", "1".into())], &[]);
     for text in [remote_text(&inputs), local_text(&inputs)] {

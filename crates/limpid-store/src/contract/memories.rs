@@ -1,10 +1,11 @@
 //! Memories and recall.
 
-use limpid_core::recall::{query_words, rank};
+use limpid_core::recall::query_words;
 use limpid_core::{Category, MemoryId, Trust};
 
 use super::Bench;
-use super::sample::{ODD, begun, conversation_id, memory};
+use super::recall::found;
+use super::sample::{begun, conversation_id, memory};
 use crate::{
     Author, IndexState, MemoryChange, MemoryEventId, MemoryEventKind, MemoryRef, NewMemory, Provenance, Store,
     StoreError,
@@ -38,6 +39,47 @@ pub async fn a_fact_stored_again_is_one_memory(bench: &Bench) {
         bench.store.store_memory(memory(Some("tea"), "Likes tea", now)).await.unwrap();
     }
     assert_eq!(bench.store.memories(None).await.unwrap().rows.len(), 2);
+}
+
+/// Facts that only begin alike are two. Who says again what was known does not make it theirs.
+// LES-053 SEC-002
+pub async fn only_the_very_same_fact_is_merged_and_keeps_its_label(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let long = "Likes tea ".repeat(10);
+    for content in [format!("{long}in the morning"), format!("{long}at five")] {
+        assert!(store.store_memory(memory(None, &content, 1)).await.unwrap().fresh, "{content}");
+    }
+    assert_eq!(store.memories(None).await.unwrap().rows.len(), 2);
+    let mail = NewMemory { trust: Trust::Outside, ..memory(Some("bank"), "Pays at X", 2) };
+    store.store_memory(mail.clone()).await.unwrap();
+    let again = store.store_memory(memory(Some("bank"), "Pays at X", 3)).await.unwrap();
+    assert_eq!((again.fresh, again.memory.trust), (false, Trust::Outside));
+    let corrected = store.store_memory(memory(Some("bank"), "Pays at Y", 4)).await.unwrap();
+    assert_eq!(corrected.memory.trust, Trust::Owner);
+    let repeated = store.store_memory(NewMemory { content: "Pays at Y".to_owned(), ..mail }).await.unwrap();
+    assert_eq!(repeated.memory.trust, Trust::Owner);
+}
+
+/// A number leads to nobody else's memory, and nobody's growth moves it.
+// LES-056 LES-147 KOSHI-028
+pub async fn a_number_leads_to_no_memory_of_anothers(bench: &Bench) {
+    let (store, other) = (bench.store.as_ref(), bench.other.as_ref());
+    let mine = store.store_memory(memory(Some("k"), "mine", 1)).await.unwrap().memory;
+    let which = MemoryRef::Id(mine.id);
+    assert_eq!(other.memory(&which).await.unwrap(), None);
+    for missing in [
+        other.reinforce_memory(&which, 2).await,
+        other.demote_memory(&which, 2).await,
+        other.pin_memory(&which, true, 2).await,
+        other.forget_memory(&which, 2).await,
+    ] {
+        assert!(matches!(missing, Err(StoreError::NotFound { .. })), "{missing:?}");
+    }
+    other.store_memory(memory(Some("theirs"), "much longer than that", 2)).await.unwrap();
+    assert_eq!(other.archive_memories(5, 3).await.unwrap(), 1);
+    assert_eq!(other.archived_memories().await.unwrap().rows.len(), 1);
+    assert_eq!(store.archived_memories().await.unwrap().rows, []);
+    assert_eq!(store.memory(&which).await.unwrap(), Some(mine));
 }
 
 /// The same millisecond, no keys: three memories, each with its number as its key, whatever keys people chose.
@@ -151,49 +193,13 @@ pub async fn memories_are_listed_in_the_order_they_were_made(bench: &Bench) {
     for (key, now, category) in [("b", 2, Category::General), ("a", 2, Category::Error), ("z", 1, Category::General)] {
         store.store_memory(NewMemory { category, ..memory(Some(key), key, now) }).await.unwrap();
     }
+    // What changed last was still made first.
+    store.reinforce_memory(&"z".into(), 9).await.unwrap();
     let keys = |listed: crate::Listed<limpid_core::Memory>| -> Vec<String> {
         listed.rows.into_iter().map(|memory| memory.key).collect()
     };
     assert_eq!(keys(store.memories(None).await.unwrap()), ["z", "a", "b"]);
     assert_eq!(keys(store.memories(Some(Category::General)).await.unwrap()), ["z", "b"]);
-}
-
-/// Words of the key and of the content, in any script, best first.
-// KOSHI-024 KOSHI-027
-pub async fn words_find_memories(bench: &Bench) {
-    let store = bench.store.as_ref();
-    for (key, content) in [
-        ("city", "Lives in Berlin near the Café Sibylle"),
-        ("tea", "Likes Sencha; buys it in Berlin, Berlin, Berlin"),
-        ("pet", "猫が好きです"),
-        ("wi-fi", "The router hangs on Mondays"),
-    ] {
-        store.store_memory(memory(Some(key), content, 1)).await.unwrap();
-    }
-    assert_eq!(found(store, "BERLIN").await, ["tea", "city"]);
-    assert_eq!(found(store, "cafe in berlin?").await[0], "city");
-    assert_eq!(found(store, "猫").await, ["pet"]);
-    assert_eq!(found(store, "どんな猫が").await, ["pet"]);
-    assert_eq!(found(store, "wi-fi").await, ["wi-fi"]);
-    assert_eq!(found(store, "the of to").await, ["wi-fi", "city"]);
-    assert_eq!(found(store, "Hamburg").await, [""; 0]);
-    let few = store.candidates(&query_words("berlin"), None, 1).await.unwrap();
-    assert_eq!((few.memories.len(), few.corpus.documents), (1, 4));
-    assert_eq!(few.corpus.holding, [("berlin".to_owned(), 2)]);
-}
-
-/// Nothing that a person or a model writes breaks a search.
-// KOSHI-027
-pub async fn any_query_gives_a_result_or_nothing(bench: &Bench) {
-    let store = bench.store.as_ref();
-    store.store_memory(memory(Some("k"), ODD, 1)).await.unwrap();
-    store.store_memory(memory(Some(ODD), "AND OR NOT NEAR berlin", 1)).await.unwrap();
-    let every_kind: String = (0..0x3000).filter_map(char::from_u32).collect();
-    for text in ["", "\0", "\"", "a\" OR \"b", "NEAR(a b)", "words:x", "^x*", "{}", ODD, every_kind.as_str()] {
-        store.candidates(&query_words(text), None, 5).await.unwrap();
-        store.candidates(&[text.to_owned(), "berlin".to_owned()], None, 5).await.unwrap();
-    }
-    assert_eq!(found(store, "NOT berlin").await, [ODD]);
 }
 
 /// The index follows the memory.
@@ -230,7 +236,7 @@ pub async fn a_memory_knows_who_said_it_where_and_when(bench: &Bench) {
 }
 
 /// Pinned, or useful often enough: what a prompt may have to show without being asked.
-// KAI-049
+// KAI-049 KOSHI-028
 pub async fn prominent_memories_are_pinned_or_proven(bench: &Bench) {
     let store = bench.store.as_ref();
     for (key, hits) in [("plain", 1), ("four", 4), ("five", 5), ("pin", 1)] {
@@ -240,9 +246,16 @@ pub async fn prominent_memories_are_pinned_or_proven(bench: &Bench) {
         }
     }
     store.pin_memory(&"pin".into(), true, 3).await.unwrap();
-    let keys: Vec<String> = store.prominent_memories().await.unwrap().rows.into_iter().map(|m| m.key).collect();
-    assert_eq!(keys, ["five", "pin"]);
+    let keys =
+        async || store.prominent_memories().await.unwrap().rows.into_iter().map(|m| m.key).collect::<Vec<String>>();
+    assert_eq!(keys().await, ["five", "pin"]);
     assert!(bench.other.prominent_memories().await.unwrap().rows.is_empty());
+    // One that is in the archive is not.
+    for _ in 0..99 {
+        store.demote_memory(&"five".into(), 4).await.unwrap();
+    }
+    assert_eq!(store.archive_memories(0, 5).await.unwrap(), 1);
+    assert_eq!(keys().await, ["pin"]);
 }
 
 /// Above the limit the lowest hundredth goes, pinned ones never; search finds it, and a change brings it back.
@@ -258,8 +271,14 @@ pub async fn the_lowest_hundredth_goes_to_a_searchable_archive(bench: &Bench) {
     }
     store.demote_memory(&"k020".into(), 2000).await.unwrap();
     store.pin_memory(&"k199".into(), true, 2000).await.unwrap();
+    // The oldest but one helped lately, and then did not.
+    store.reinforce_memory(&"k198".into(), 2000).await.unwrap();
+    for _ in 0..3 {
+        store.demote_memory(&"k198".into(), 2000).await.unwrap();
+    }
     assert_eq!(store.archive_memories(200 * 7, 3000).await.unwrap(), 0, "at the limit nothing moves");
     assert_eq!(store.archive_memories(200 * 7 - 1, 3000).await.unwrap(), 2);
+    assert_eq!(store.archive_memories(198 * 7, 3000).await.unwrap(), 0, "the archive itself counts no more");
     let keys = |rows: Vec<limpid_core::Memory>| -> Vec<String> { rows.into_iter().map(|m| m.key).collect() };
     assert_eq!(keys(store.archived_memories().await.unwrap().rows), ["k020", "k010"]);
     let listed = keys(store.memories(None).await.unwrap().rows);
@@ -269,6 +288,9 @@ pub async fn the_lowest_hundredth_goes_to_a_searchable_archive(bench: &Bench) {
     assert_eq!(events.last().map(|event| event.kind), Some(MemoryEventKind::Archived));
     store.reinforce_memory(&"k020".into(), 4000).await.unwrap();
     assert_eq!(keys(store.archived_memories().await.unwrap().rows), ["k010"]);
+    // Of equal scores the one that was touched least lately goes.
+    assert_eq!(store.archive_memories(0, 5000).await.unwrap(), 1);
+    assert_eq!(keys(store.archived_memories().await.unwrap().rows), ["k197", "k010"]);
 }
 
 /// The index says how much it covers and can be made anew.
@@ -284,12 +306,4 @@ pub async fn the_index_covers_every_memory_and_can_be_made_anew(bench: &Bench) {
     assert_eq!(store.rebuild_memory_index().await.unwrap(), 3);
     assert_eq!(store.memory_index().await.unwrap(), IndexState { memories: 2, indexed: 2 });
     assert_eq!(found(store, "tea").await.len(), 2);
-}
-
-async fn found(store: &dyn Store, query: &str) -> Vec<String> {
-    let candidates = store.candidates(&query_words(query), None, 50).await.unwrap();
-    rank(&candidates.corpus, candidates.memories, &candidates.likeness, 1)
-        .into_iter()
-        .map(|ranked| ranked.memory.key)
-        .collect()
 }

@@ -53,18 +53,47 @@ pub async fn a_promotion_moves_a_memory_into_the_soul_and_an_undo_brings_it_back
     let twice = store.undo_promotion(first.id, 6).await;
     assert!(matches!(twice, Err(StoreError::Invalid(_))), "{twice:?}");
 
-    // By its event it is undone just so.
+    // By its event it is undone just so, and nothing else with it.
+    let other = with_hits(store, "other", 5).await;
+    store.promote_memory(&other.id.into(), addition("Stays.", 6)).await.unwrap();
     let events = store.memory_events(Some(more.id)).await.unwrap().rows;
     assert_eq!(store.undo_memory(events.last().unwrap().id, 7).await.unwrap(), Some(more.clone()));
-    assert_eq!(soul(store).await, [""; 0]);
+    assert_eq!(soul(store).await, ["Stays."]);
 
     // Another memory with the key keeps it.
     let again = store.promote_memory(&"five".into(), addition("Again.", 8)).await.unwrap();
     with_hits(store, "five", 1).await;
     let clash = store.undo_promotion(again.id, 9).await;
     assert!(matches!(clash, Err(StoreError::Invalid(_))), "{clash:?}");
-    assert_eq!(soul(store).await, ["Again."]);
+    assert_eq!(soul(store).await, ["Stays.", "Again."]);
     assert_eq!(second.memory, more);
+}
+
+/// Proposals are made of what has five hits, and carried out when it has them still; a refused one stays refused.
+// KAI-050 KAI-051 KAI-052
+pub async fn a_proposal_needs_five_hits_when_it_is_made_and_when_it_is_approved(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let four = with_hits(store, "four", 4).await;
+    let few = store.propose_promotion(&"four".into(), addition("x", 3)).await;
+    assert!(matches!(few, Err(StoreError::Invalid(_))), "{few:?}");
+    assert_eq!(store.promotions(None).await.unwrap().rows, []);
+
+    store.reinforce_memory(&four.id.into(), 4).await.unwrap();
+    let proposal = store.propose_promotion(&"four".into(), addition("Test first.", 5)).await.unwrap();
+    let fifth = store.memory_events(Some(four.id)).await.unwrap().rows.pop().unwrap();
+    store.undo_memory(fifth.id, 6).await.unwrap();
+    let few = store.approve_promotion(proposal.id, 7).await;
+    assert!(matches!(few, Err(StoreError::Invalid(_))), "{few:?}");
+    assert_eq!((soul(store).await.len(), store.memory(&"four".into()).await.unwrap()), (0, Some(four.clone())));
+
+    store.refuse_promotion(proposal.id, 8).await.unwrap();
+    store.reinforce_memory(&four.id.into(), 9).await.unwrap();
+    let promoted = store.promote_memory(&"four".into(), addition("Test twice.", 10)).await.unwrap();
+    let gone = store.memory_events(Some(four.id)).await.unwrap().rows.pop().unwrap();
+    store.undo_memory(gone.id, 11).await.unwrap();
+    let states: Vec<_> =
+        store.promotions(None).await.unwrap().rows.into_iter().map(|row| (row.id, row.state)).collect();
+    assert_eq!(states, [(proposal.id, PromotionState::Refused), (promoted.id, PromotionState::Undone)]);
 }
 
 /// A proposal waits; the same one again is the same; approved it is a promotion of the memory as it is by then.
