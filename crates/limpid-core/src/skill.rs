@@ -255,6 +255,7 @@ mod tests {
             ("use c++ here", "c++"),
             ("ÜBER alles", "über"),
             ("请帮我泡茶吧", "泡茶"),
+            ("ok泡茶ok", "泡茶"),
         ];
         for (text, phrase) in held {
             assert!(holds(text, phrase), "{text:?} {phrase:?}");
@@ -268,6 +269,7 @@ mod tests {
             ("tea", ""),
             ("", "tea"),
             ("überall", "über"),
+            ("bring it", "ring"),
         ];
         for (text, phrase) in not {
             assert!(!holds(text, phrase), "{text:?} {phrase:?}");

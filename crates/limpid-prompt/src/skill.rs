@@ -179,6 +179,7 @@ mod tests {
             (&"green tea".to_owned(), &"web_search".to_owned(), Some("local/small"))
         );
         for text in [
+            yaml.replace("[oolong, green tea]", "oolong, green tea"),
             json.to_owned(),
             yaml.replace('\n', "\r\n"),
             format!("\u{feff}{yaml}"),

@@ -39,7 +39,7 @@ async fn status(agent: &Agent, name: &str) -> Vec<(&'static str, SkillStatus)> {
 // KAI-098 KAI-099 KOSHI-031
 #[tokio::test]
 async fn a_slash_or_a_trigger_activates_a_skill_for_that_turn_alone() {
-    let bench = bench(12).await;
+    let bench = bench(14).await;
     bench.write("skills/tea/SKILL.md", TEA);
     let agent = bench.agent();
     for profile in ["kai", "koshi", "ollm", "limpid"] {
@@ -50,6 +50,12 @@ async fn a_slash_or_a_trigger_activates_a_skill_for_that_turn_alone() {
         assert!(sent(&bench.server).contains("Steep at 80 degrees."), "{profile}");
         say_as(&agent, profile, "/teapot, /coffee and tea").await;
         assert!(!sent(&bench.server).contains("Steep"), "{profile}: only what is called for");
+    }
+    agent.enable_skill("tea", false, None, "test").await.unwrap();
+    for message in ["/tea for two", "an Oolong, please"] {
+        say_as(&agent, "kai", message).await;
+        let text = sent(&bench.server);
+        assert!(!text.contains("Steep") && !text.contains("Brew tea") && text.contains(message), "put aside: {text}");
     }
 }
 
@@ -126,7 +132,10 @@ calls = [
 [[reply]]
 text = "Written."
 [[reply]]
-calls = [{ id = "d", name = "update_skill", arguments = { name = "tea", content = "Wait." } }]
+calls = [
+  { id = "d", name = "update_skill", arguments = { name = "tea", content = "Wait." } },
+  { id = "g", name = "create_skill", arguments = { name = "TEA", description = "Brew tea", content = "Burn." } },
+]
 [[reply]]
 text = "Changed."
 [[reply]]
@@ -151,6 +160,7 @@ text = "Read."
     assert!(bench.server.calls()[2].system().contains("- tea: Brew tea"), "the index shows it on the next turn");
     assert!(!bench.server.calls()[2].system().contains("Steep."), "and not its text");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), first.replace("Steep.", "Wait."));
+    assert!(result(&bench, "g").contains("there is a skill `TEA`"), "{}", result(&bench, "g"));
     say(&agent, "read it").await;
     assert_eq!(result(&bench, "e"), "Wait.");
     assert!(result(&bench, "f").contains("there is no skill `gone`; there are: tea, write-skill"));
@@ -164,6 +174,43 @@ text = "Read."
     assert!(!file.exists(), "before it was written there was none");
     agent.undo_skill("tea", None, "test").await.unwrap();
     assert!(file.exists());
+}
+
+// PICO-031
+#[tokio::test]
+async fn the_model_reads_the_folder_of_any_skill_and_writes_none() {
+    let paths = ["~/skills/tea/times.md", "~/skills/write-skill/SKILL.md"];
+    let read = paths.map(|path| format!("{{ name = \"read_file\", arguments = {{ path = \"{path}\" }} }}"));
+    let write =
+        paths.map(|path| format!("{{ name = \"write_file\", arguments = {{ path = \"{path}\", content = \"x\" }} }}"));
+    let calls: String = read.iter().chain(&write).map(|call| format!("[[reply]]\ncalls = [{call}]\n")).collect();
+    let bench = Bench::new(&(calls + "[[reply]]\ntext = \"ok\"\n")).await;
+    bench.write("skills/tea/SKILL.md", TEA);
+    bench.write("skills/tea/times.md", "3 minutes");
+    say(&bench.agent(), "read the skills, then change them").await;
+    let messages = bench.server.calls().last().unwrap().json()["messages"].as_array().unwrap().clone();
+    let tool = messages.iter().filter(|message| message["role"] == "tool");
+    let told: Vec<&str> = tool.map(|message| message["content"].as_str().unwrap()).collect();
+    assert!(told[0] == "3 minutes" && told[1].contains("name: write-skill"), "{told:?}");
+    assert!(told[2..].iter().all(|told| told.contains("may be read but not changed")), "{told:?}");
+    assert_eq!(std::fs::read_to_string(bench.home.path().join("skills/tea/times.md")).unwrap(), "3 minutes");
+}
+
+// KOSHI-032
+#[tokio::test]
+async fn a_built_in_skill_that_is_changed_is_a_copy_of_the_owners_that_can_be_taken_back() {
+    let change = "{ name = \"update_skill\", arguments = { name = \"write-skill\", content = \"My way.\" } }";
+    let bench = Bench::new(&format!("[[reply]]\ncalls = [{change}]\n[[reply]]\ntext = \"ok\"\n")).await;
+    let agent = bench.agent();
+    let shipped = agent.skill("write-skill").await.unwrap();
+    say(&agent, "write skills my way").await;
+    let file = bench.home.path().join("skills/write-skill/SKILL.md");
+    assert!(std::fs::read_to_string(&file).unwrap().ends_with("\nMy way.\n"));
+    let both = [("global", SkillStatus::Ready), ("builtin", SkillStatus::Shadowed)];
+    assert_eq!(status(&agent, "write-skill").await, both);
+    agent.undo_skill("write-skill", None, "test").await.unwrap();
+    assert!(!file.exists());
+    assert_eq!(agent.skill("write-skill").await.unwrap(), shipped);
 }
 
 // KOSHI-032 SEC-002

@@ -109,6 +109,17 @@ async fn completion_offers_commands_and_what_they_take() {
     // KAI-098
     bench.write("skills/mod/SKILL.md", "---\ndescription: Of a car\n---\nText.\n");
     assert_eq!(words("/mo").await, ["/mode", "/model", "/mod"]);
-    let said = agent.command(&ConversationChoice::Last, "/mod it").await.unwrap();
-    assert_eq!(said, Slash::Message("/mod it".to_owned()), "a skill is no slip of a command");
+    // KAI-099
+    for called in ["/mod it", "/MOD it", " /mod  it\n", " /moped  it\n"] {
+        let said = agent.command(&ConversationChoice::Last, called).await.unwrap();
+        assert_eq!(
+            said,
+            Slash::Message(called.to_owned()),
+            "a skill is no slip of a command, and stays as it was said"
+        );
+    }
+    agent.enable_skill("mod", false, None, "test").await.unwrap();
+    assert_eq!(words("/mo").await, ["/mode", "/model"]);
+    let slip = agent.command(&ConversationChoice::Last, "/mod it").await.unwrap_err().to_string();
+    assert!(slip.contains("did you mean /mode?"), "{slip}");
 }

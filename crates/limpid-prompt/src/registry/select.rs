@@ -169,6 +169,16 @@ mod tests {
         assert_eq!(all.active[1].name, "mail");
     }
 
+    // KOSHI-030
+    #[test]
+    fn the_index_has_every_skill_that_can_be_used_whether_it_is_active_or_not() {
+        for (chosen, message) in [(&[][..], "hi"), (&["review".to_owned()], "/tea and oolong")] {
+            let input = select(&shelf(), Occasion { chosen, message, tools: &[] });
+            let index: Vec<&str> = input.index.iter().map(|entry| entry.name.as_str()).collect();
+            assert_eq!(index, ["green", "house", "review", "tea"], "{message}");
+        }
+    }
+
     // OLLM-062
     #[test]
     fn a_version_goes_with_the_active_skill() {

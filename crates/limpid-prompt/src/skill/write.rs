@@ -121,5 +121,7 @@ mod tests {
         assert_eq!(body, text.replace("Steep.", "Wait."));
         let about = Draft { description: Some("Brews tea".to_owned()), triggers: Some(Vec::new()), ..Draft::default() };
         insta::assert_snapshot!(update(text, "tea", &about).unwrap());
+        let long = Draft { description: Some("x".repeat(1025)), ..Draft::default() };
+        assert!(update(text, "tea", &long).is_err(), "what would be no skill is not written");
     }
 }
