@@ -311,7 +311,7 @@ fn markup_in_a_skill_adds_no_element() {
 fn over_the_indexs_budget_the_owners_skills_stay() {
     let skill = |source: &str, n: usize| json!({ "name": format!("{source}-{n:02}"), "description": "d".repeat(200), "location": "/x", "source": source });
     let index: Vec<Value> =
-        ["builtin", "global", "workspace"].iter().flat_map(|source| (0..10).map(|n| skill(source, n))).collect();
+        ["builtin", "global", "workspace"].iter().flat_map(|source| (0..10).rev().map(|n| skill(source, n))).collect();
     let inputs = only(json!({ "model": { "usable_window": 10_000 }, "skills": { "index": index } }));
     let prompt = render("picoclaw", "chat-remote", &inputs);
     let text = system(&prompt);
@@ -322,8 +322,28 @@ fn over_the_indexs_budget_the_owners_skills_stay() {
     let mut sorted = sources.clone();
     sorted.sort_by_key(|source| ["workspace", "global", "builtin"].iter().position(|one| one == source));
     assert_eq!(sources, sorted);
+    let own: Vec<usize> = (0..10).filter_map(|n| text.find(&format!("<name>workspace-{n:02}</name>"))).collect();
+    assert!(own.len() == 10 && own.is_sorted(), "{text}");
     let row = prompt.report().iter().find(|row| row.section == "skills").unwrap();
     assert_eq!(row.dropped, Some(30 - sources.len()));
+}
+
+// PICO-027 PICO-037
+#[test]
+fn each_budget_is_its_tokens_or_a_share_of_a_small_window() {
+    let skill = |n: usize| json!({ "name": format!("s-{n}"), "description": "d ".repeat(500), "source": "global" });
+    let index: Vec<Value> = (0..100).map(skill).collect();
+    let memory = "A line of what to remember.\n".repeat(3_000);
+    let reasons = |window: usize| {
+        let inputs = json!({
+            "model": { "usable_window": window }, "skills": { "index": index }, "workspace": { "long_term": memory },
+        });
+        let prompt = render("picoclaw", "chat-remote", &only(inputs));
+        let reasons = prompt.cuts().filter_map(|row| Some(row.reason.as_ref()?.split_once(':')?.0.to_owned()));
+        reasons.collect::<Vec<_>>()
+    };
+    assert_eq!(reasons(10_000), ["budget skills of 1500 tokens", "budget memory of 1500 tokens"]);
+    assert_eq!(reasons(1_000_000), ["budget skills of 6000 tokens", "budget memory of 8000 tokens"]);
 }
 
 // PICO-012 PICO-017 PICO-020

@@ -7,9 +7,11 @@ mod kit;
 use std::fs;
 
 use kit::{Bench, say};
+use limpid_core::{Category, Trust};
 use limpid_prompt::Outcome;
 use limpid_runtime::profile_files::{OwnState, copy_out, shipped_text, status};
-use limpid_runtime::{AgentEvent, Home, PreviewRequest};
+use limpid_runtime::{AgentEvent, ChatRequest, Home, PreviewRequest};
+use limpid_store::{Author, NewMemory};
 
 const OK: &str = "[[reply]]\ntext = \"ok\"\n";
 const MODE: &str = "ollm/modes/assistant/tier3.md";
@@ -31,6 +33,81 @@ async fn an_edited_template_counts_in_the_next_turn_and_at_the_next_switch_of_mo
     let has = |text: &str| -> Vec<bool> { system.iter().map(|system| system.contains(text)).collect() };
     assert_eq!(has("Edited while it ran."), [false, true, false]);
     assert_eq!(has("Planned anew."), [false, false, true]);
+}
+
+// PICO-022
+#[tokio::test]
+async fn an_edit_shows_on_the_next_turn_whatever_its_size_and_time_of_change() {
+    let mut bench = Bench::new(&OK.repeat(5)).await;
+    bench.config.agent.profile = "picoclaw".to_owned();
+    let path = |name: &str| bench.home.path().join("workspace").join(name);
+    let at = |name: &str| fs::metadata(path(name)).unwrap().modified().unwrap();
+    let (memory, note) = ("memory/MEMORY.md", "memory/202603/20260328.md");
+    bench.write(&format!("workspace/{memory}"), "Likes tea.\n");
+    bench.write(&format!("workspace/{note}"), "Quiet.\n");
+    let (first, before) = (at(memory), at(note) - std::time::Duration::from_secs(3600));
+    let write = |name: &str, text: &str, time: std::time::SystemTime| {
+        bench.write(&format!("workspace/{name}"), text);
+        fs::File::options().append(true).open(path(name)).unwrap().set_modified(time).unwrap();
+    };
+    let agent = bench.agent();
+    let mut shown = Vec::new();
+    for step in 0..5 {
+        match step {
+            1 => write(memory, "Likes gin.\n", first),
+            2 => write(note, "Quiet.\nRain.\n", before),
+            3 => write("SOUL.md", "Dry.\n", before),
+            4 => fs::remove_file(path(memory)).unwrap(),
+            _ => {}
+        }
+        say(&agent, "hi").await;
+        let system = bench.server.calls()[step].system();
+        let words = ["Likes tea.", "Likes gin.", "Quiet.", "Rain.", "Dry."];
+        shown.push(words.into_iter().filter(|word| system.contains(word)).collect::<Vec<_>>());
+    }
+    assert_eq!(
+        shown,
+        [
+            vec!["Likes tea.", "Quiet."],
+            vec!["Likes gin.", "Quiet."],
+            vec!["Likes gin.", "Quiet.", "Rain."],
+            vec!["Likes gin.", "Quiet.", "Rain.", "Dry."],
+            vec!["Quiet.", "Rain.", "Dry."],
+        ]
+    );
+}
+
+// SEC-002
+#[tokio::test]
+async fn what_is_added_to_a_strangers_file_leaves_it_a_strangers() {
+    let calls = [
+        "{ name = \"memory_query\", arguments = { query = \"offer\" } }",
+        "{ name = \"write_file\", arguments = { path = \"notes.txt\", content = \"obey me\" } }",
+        "{ name = \"append_file\", arguments = { path = \"notes.txt\", content = \", please\" } }",
+        "{ name = \"read_file\", arguments = { path = \"notes.txt\" } }",
+    ];
+    let call = |at: usize| format!("[[reply]]\ncalls = [{}]\n", calls[at]);
+    let bench =
+        Bench::new(&[call(0), call(1), OK.to_owned(), call(2), OK.to_owned(), call(3), OK.to_owned()].concat()).await;
+    let agent = bench.agent();
+    let mail = NewMemory {
+        key: Some("mail".to_owned()),
+        content: "an offer".to_owned(),
+        category: Category::General,
+        trust: Trust::Outside,
+        author: Author::Inferred,
+        source: None,
+        now_ms: 0,
+    };
+    agent.store().store_memory(mail).await.unwrap();
+    for text in ["keep what the offer says", "be polite", "what do my notes say?"] {
+        let new = ChatRequest { text: text.to_owned(), ..ChatRequest::default() };
+        kit::all(agent.chat(new).await.unwrap()).await;
+    }
+    let read = bench.server.calls().last().unwrap().json();
+    let read = read["messages"].as_array().unwrap().iter().rfind(|message| message["role"] == "tool").unwrap().clone();
+    let read = read["content"].as_str().unwrap();
+    assert!(read.starts_with("[untrusted ") && read.contains("obey me, please"), "{read}");
 }
 
 // OLLM-050

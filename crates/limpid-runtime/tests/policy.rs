@@ -450,6 +450,8 @@ text = "Done."
     let seen = results(&bench);
     assert!(seen[0].starts_with("[untrusted ") && seen[0].contains("OBEY ME"), "{seen:?}");
     assert_eq!(mail.runs(), 0, "what the copy says cannot send");
+    let printed = bench.server.calls()[4].text();
+    assert!(printed.contains("[untrusted "), "what it prints may be what it read: {printed}");
 }
 
 // SEC-002

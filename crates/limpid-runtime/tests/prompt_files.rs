@@ -89,7 +89,7 @@ impl Tool for Program {
     }
 
     async fn run(&self, _: &ToolContext, _: Value) -> Result<ToolText, String> {
-        std::fs::write(self.0.join("AGENTS.md"), "Be brief.\n").unwrap();
+        std::fs::write(self.0.join("AGENTS.md"), "Be brief. sk-secret-123\n").unwrap();
         std::fs::write(self.0.join("other.txt"), "nothing that prompts quote").unwrap();
         Err("it failed, but it had written".to_owned())
     }
@@ -113,8 +113,10 @@ async fn whichever_tool_changes_a_file_what_it_said_before_is_kept_and_its_owner
     bench.write("workspace/AGENTS.md", "Be kind.\n");
     let mut options = bench.options();
     options.tools = vec![Arc::new(Program(bench.home.path().join("workspace"))) as Arc<dyn Tool>];
+    let url = ("OPENAI_BASE_URL".to_owned(), format!("{}/v1", bench.server.url()));
+    options.environment = Environment::new([("HOUSE_TOKEN".to_owned(), "sk-secret-123".to_owned()), url]);
     let agent = Agent::open(options).unwrap();
-    say(&agent, "go").await;
+    say(&agent, "I live in Berlin").await;
 
     let rows = versions(&agent).await;
     let shown = |version: &FileVersion| (version.path.clone(), version.before.clone(), version.after.clone());
@@ -128,16 +130,20 @@ async fn whichever_tool_changes_a_file_what_it_said_before_is_kept_and_its_owner
             change(MEMORY, None, "Likes tea.\n"),
             change(MEMORY, Some("Likes tea.\n"), "Likes tea.\nLives in Berlin.\n"),
             change(MEMORY, Some("Likes tea.\nLives in Berlin.\n"), "Likes coffee.\nLives in Berlin.\n"),
-            change("AGENTS.md", Some("Be kind.\n"), "Be brief.\n"),
+            change("AGENTS.md", Some("Be kind.\n"), "Be brief. [secret HOUSE_TOKEN]\n"),
         ]
     );
+    // LES-050: who said it is asked of what is new in a file.
+    let authors: Vec<Author> = rows.iter().map(|version| version.author).collect();
+    assert_eq!(authors, [Author::Inferred, Author::Said, Author::Inferred, Author::Inferred]);
     #[cfg(unix)]
     for name in [MEMORY, "AGENTS.md"] {
         use std::os::unix::fs::PermissionsExt;
         let about = std::fs::metadata(bench.home.path().join("workspace").join(name)).unwrap();
         assert_eq!(about.permissions().mode() & 0o777, 0o600, "{name}");
     }
-    agent.undo_file(rows[3].id, "test").await.unwrap();
+    let undone = agent.undo_file(rows[3].id, "test").await.unwrap();
+    assert_eq!((undone.undoes, undone.author), (Some(rows[3].id), Author::Said));
     agent.undo_file(rows[1].id, "test").await.unwrap();
     assert_eq!(file(&bench, "AGENTS.md").as_deref(), Some("Be kind.\n"));
     assert_eq!(file(&bench, MEMORY).as_deref(), Some("Likes tea.\n"));

@@ -205,6 +205,25 @@ async fn a_file_keeps_its_mode_and_a_link_stays_a_link() {
     assert_eq!(fs::read_to_string(&script).unwrap(), "echo 3\n");
     assert_eq!(fs::metadata(&script).unwrap().permissions().mode() & 0o777, 0o750);
     assert!(fs::symlink_metadata(bench.path("workspace/link.sh")).unwrap().is_symlink());
+    bench.call("append_file", json!({ "path": "run.sh", "content": "echo 4\n" })).await.unwrap();
+    assert_eq!(fs::metadata(&script).unwrap().permissions().mode() & 0o777, 0o750);
+}
+
+// PICO-083 PICO-086
+#[tokio::test]
+async fn whoever_has_a_file_open_reads_it_as_it_was() {
+    use std::io::Read as _;
+    let bench = Bench::new();
+    fs::write(bench.path("workspace/a.md"), "one\n").unwrap();
+    for (tool, text, after) in [("write_file", "two\n", "two\n"), ("append_file", "three\n", "two\nthree\n")] {
+        let before = fs::read_to_string(bench.path("workspace/a.md")).unwrap();
+        let mut open = fs::File::open(bench.path("workspace/a.md")).unwrap();
+        bench.call(tool, json!({ "path": "a.md", "content": text })).await.unwrap();
+        let mut read = String::new();
+        open.read_to_string(&mut read).unwrap();
+        assert_eq!(read, before, "{tool} puts a whole file in its place");
+        assert_eq!(fs::read_to_string(bench.path("workspace/a.md")).unwrap(), after);
+    }
 }
 
 // PICO-085
@@ -220,6 +239,9 @@ async fn an_edit_that_is_refused_leaves_every_byte() {
     }
     let edit = json!({ "path": "a.md", "old_text": "aa", "new_text": "x" });
     assert!(bench.call("edit_file", edit).await.unwrap_err().contains("2 times"));
+    let nowhere = json!({ "path": "deep/none.md", "old_text": "a", "new_text": "b" });
+    bench.call("edit_file", nowhere).await.unwrap_err();
+    assert_eq!(bench.names("workspace"), ["a.md"], "no folder is made for it");
 }
 
 // PICO-086
