@@ -27,7 +27,9 @@ fn what_goes_on_is_done_no_more() {
     log.change(|manager| manager.resume_goal(&id)).unwrap();
     let again = goal(&log, "g1");
     assert_eq!((again.status(), again.completed_ms(), again.summary()), (GoalStatus::Active, None, None));
-    log.change(limpid_core::goal::GoalManager::clear).unwrap();
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "the method alone is of one lifetime")]
+    let cleared = log.change(|manager| manager.clear());
+    cleared.unwrap();
     assert_eq!(goal(&log, "g1").status(), GoalStatus::Paused, "what is cleared is worked on no more");
 }
 
