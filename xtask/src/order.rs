@@ -81,8 +81,12 @@ fn functions(profile: &str) -> BTreeSet<String> {
             "cfn" => _ = names.name(value),
             "fn" => {
                 let name = names.name(value);
-                // A function that calls itself is written as `name'2`.
-                found.extend(own.then(|| name.split('\'').next().unwrap_or(name).to_owned()));
+                // A function that calls itself is written as `name'2`, and one without a name as an address.
+                let name = name.split('\'').next().unwrap_or(name);
+                found.extend(
+                    (own && name.starts_with(|first: char| first == '_' || first.is_alphabetic()))
+                        .then(|| name.to_owned()),
+                );
             }
             _ => {}
         }
@@ -113,7 +117,7 @@ mod tests {
     fn functions_of_the_program_are_found_by_name_and_number() {
         let profile = "events: Ir\nob=(1) /usr/bin/limpid\nfl=(1) main.rs\nfn=(1) main\n1 5\ncob=(2) /lib/libc.so.6\n\
                        cfn=(2) malloc\ncalls=1 0\n1 9\ncfn=(3) walk'2\ncalls=1 0\n\nob=(2)\nfn=(2)\n1 2\nfn=(4) free\n\n\
-                       ob=(1)\nfn=(3)\n1 3\n";
+                       ob=(1)\nfn=(3)\n1 3\nfn=(5) 0x0000000001216d30\nfn=(6) (below main)\n";
         assert_eq!(functions(profile).into_iter().collect::<Vec<_>>(), ["main", "walk"]);
     }
 }
