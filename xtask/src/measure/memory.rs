@@ -34,6 +34,7 @@ struct Times {
 }
 
 /// Makes memories of sentences of the conversations in a folder; the second value is what `--json` prints.
+// MEA-09
 pub(crate) fn measure(data: &Path) -> Result<(Table, Value), String> {
     let sentences = sentences(data)?;
     let measured = block_on(times(&sentences))?;

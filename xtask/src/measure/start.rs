@@ -10,6 +10,7 @@ use super::table::median;
 
 const RUNS: usize = 20;
 
+// MEA-04
 pub(crate) fn measure(root: &Path) -> Result<Table, String> {
     let (times, peaks) = block_on(runs(root))?;
     let worst = times.iter().copied().fold(0.0, f64::max);
