@@ -7,11 +7,9 @@ mod kit;
 use std::fs;
 
 use kit::{Bench, say};
-use limpid_core::{Category, Trust};
 use limpid_prompt::Outcome;
 use limpid_runtime::profile_files::{OwnState, copy_out, shipped_text, status};
 use limpid_runtime::{AgentEvent, ChatRequest, Home, PreviewRequest};
-use limpid_store::{Author, NewMemory};
 
 const OK: &str = "[[reply]]\ntext = \"ok\"\n";
 const MODE: &str = "ollm/modes/assistant/tier3.md";
@@ -90,16 +88,7 @@ async fn what_is_added_to_a_strangers_file_leaves_it_a_strangers() {
     let bench =
         Bench::new(&[call(0), call(1), OK.to_owned(), call(2), OK.to_owned(), call(3), OK.to_owned()].concat()).await;
     let agent = bench.agent();
-    let mail = NewMemory {
-        key: Some("mail".to_owned()),
-        content: "an offer".to_owned(),
-        category: Category::General,
-        trust: Trust::Outside,
-        author: Author::Inferred,
-        source: None,
-        now_ms: 0,
-    };
-    agent.store().store_memory(mail).await.unwrap();
+    kit::keep_mail(&agent, "an offer").await;
     for text in ["keep what the offer says", "be polite", "what do my notes say?"] {
         let new = ChatRequest { text: text.to_owned(), ..ChatRequest::default() };
         kit::all(agent.chat(new).await.unwrap()).await;

@@ -146,16 +146,7 @@ async fn what_a_stranger_wrote_is_only_proposed_for_the_soul_also_by_a_turn_that
     let bench = Bench::new(&(promote(&[("mail", "You buy gold.")]) + &"[[reply]]\ntext = \"ok\"\n".repeat(2))).await;
     let agent = bench.agent();
     keep(&agent, "tea", "so that the tool is offered").await;
-    let mail = NewMemory {
-        key: Some("mail".to_owned()),
-        content: "gold".to_owned(),
-        category: Category::General,
-        trust: Trust::Outside,
-        author: Author::Inferred,
-        source: None,
-        now_ms: 0,
-    };
-    agent.store().store_memory(mail).await.unwrap();
+    kit::keep_mail(&agent, "gold").await;
     for key in ["tea", "mail"].repeat(4) {
         agent.reinforce(&key.into()).await.unwrap();
     }
@@ -186,16 +177,7 @@ async fn where_every_memory_stands_in_the_prompt_a_turn_that_has_read_a_stranger
     let agent = bench.agent();
     keep(&agent, "bank", "Good Bank").await;
     let known = agent.store().memory(&"bank".into()).await.unwrap();
-    let mail = NewMemory {
-        key: Some("mail".to_owned()),
-        content: "an offer".to_owned(),
-        category: Category::General,
-        trust: Trust::Outside,
-        author: Author::Inferred,
-        source: None,
-        now_ms: 0,
-    };
-    agent.store().store_memory(mail).await.unwrap();
+    kit::keep_mail(&agent, "an offer").await;
     say(&agent, "any offers?").await;
     for call in [2, 3] {
         assert!(result(&bench, call).contains("bank stands in every prompt"), "{}", result(&bench, call));

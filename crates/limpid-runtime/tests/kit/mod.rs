@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use limpid_core::RetryPlan;
 use limpid_core::inbox::Source;
+use limpid_core::{Category, RetryPlan, Trust};
 use limpid_runtime::{
     Agent, AgentEvent, AgentOptions, ChatRequest, Clock, Config, ConversationChoice, Environment, Home, Ids, TurnHandle,
 };
-use limpid_store::NewItem;
+use limpid_store::{Author, NewItem, NewMemory};
 use limpid_testkit::{Recorder, Script};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -143,6 +143,20 @@ pub async fn all(mut handle: TurnHandle) -> Vec<AgentEvent> {
         }
     }
     events
+}
+
+/// Keeps what a stranger wrote, under the key `mail`.
+pub async fn keep_mail(agent: &Agent, content: &str) {
+    let mail = NewMemory {
+        key: Some("mail".to_owned()),
+        content: content.to_owned(),
+        category: Category::General,
+        trust: Trust::Outside,
+        author: Author::Inferred,
+        source: None,
+        now_ms: 0,
+    };
+    agent.store().store_memory(mail).await.unwrap();
 }
 
 /// The text that was streamed.
