@@ -159,6 +159,56 @@ fn a_database_that_is_damaged_while_it_serves() {
     serving.stop();
 }
 
+/// A disk that the system takes away from writers while the program serves, as after an error of the disk: what the
+/// kernel answers then is put in the place of every write.
+// SEC-042
+#[test]
+fn a_disk_that_turns_read_only() {
+    let home = tempfile::tempdir().unwrap();
+    let serving = Serving::start(home.path(), &[PROGRAM], &[]);
+    let Some(read_only) = ReadOnly::begin(serving.process.id()) else {
+        eprintln!("SKIPPED a test with a disk that turns read-only: there is no strace that may attach");
+        return;
+    };
+    said(home.path(), &["task", "add", "Drink water", "--after", "1s"]);
+    let line = serving.wait_for("nothing can be done");
+    assert!(line.contains("limpid.db"), "{line}");
+    read_only.end();
+    serving.wait_for("the store works again");
+    serving.wait_for("task 1 is done");
+    assert_eq!(said(home.path(), &["conversation", "show", "heartbeat"]).matches("Drink water").count(), 1);
+    serving.stop();
+}
+
+/// While it lives, every write of a process to a place of a file fails with `EROFS`.
+struct ReadOnly(Child);
+
+impl ReadOnly {
+    /// None where `strace` is missing or may not attach.
+    fn begin(process: u32) -> Option<Self> {
+        let mut strace = Command::new("strace")
+            .args(["-f", "-o", "/dev/null", "-e", "inject=pwrite64:error=EROFS", "-p", &process.to_string()])
+            .stderr(Stdio::piped())
+            .spawn()
+            .ok()?;
+        let said = BufReader::new(strace.stderr.take()?).lines().map_while(Result::ok).next();
+        said.is_some_and(|line| line.ends_with("attached") || line.contains("attached with")).then_some(Self(strace))
+    }
+
+    fn end(mut self) {
+        let id = self.0.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+        self.0.wait().unwrap();
+    }
+}
+
+impl Drop for ReadOnly {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// Files that may be read and not written.
 // SEC-042
 #[tokio::test]
