@@ -131,7 +131,7 @@ async fn a_matter_is_told_again_a_day_after_it_was_told_and_another_one_at_once(
     assert_eq!(told(&agent).await, ["The disk is full.", "The disk is full.", "The oven is on."]);
 }
 
-// KAI-066 KAI-071
+// KAI-066 KAI-071 PICO-076
 #[tokio::test]
 async fn any_other_answer_is_a_report_and_a_blank_one_a_failure() {
     let says = |text: &str| format!("[[reply]]\ntext = {text:?}\n");
