@@ -82,8 +82,6 @@ impl Agent {
             now_ms: self.inner.now_ms(),
         };
         let _accepting = self.inner.accepting.read().await;
-        // Whoever works on the conversation takes its lease meanwhile, and looks for messages once this one is kept.
-        self.inner.command(&conversation.id, Command::Wake);
         let accepted = self.inner.store.accept(new).await?;
         let (sender, events) = unbounded_channel();
         let sender = Sender::new(accepted.inbound.id, sender).answering(request.can_answer);

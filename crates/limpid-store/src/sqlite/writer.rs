@@ -85,15 +85,17 @@ where
 
 fn write_until_closed(connection: &Connection, waiting: &mpsc::Receiver<Work>, database: &Database) {
     while let Ok(first) = waiting.recv() {
-        // What comes in while the first is carried out shares its commit too.
-        write_batch(connection, std::iter::once(first).chain(waiting.try_iter()).take(MAX_BATCH), database);
+        let mut batch = vec![first];
+        batch.extend(waiting.try_iter().take(MAX_BATCH - 1));
+        write_batch(connection, batch, database);
     }
 }
 
 /// Carries out several writes in one transaction: one that fails is rolled back alone, the rest commits with one
 /// `fsync`. Nobody is answered before the commit.
-pub(super) fn write_batch(connection: &Connection, mut batch: impl Iterator<Item = Work>, database: &Database) {
-    let mut done = Vec::new();
+pub(super) fn write_batch(connection: &Connection, batch: Vec<Work>, database: &Database) {
+    let mut batch = batch.into_iter();
+    let mut done = Vec::with_capacity(batch.len());
     let undone = commit_all(connection, &mut batch, &mut done, database).err();
     if undone.is_some() && !connection.is_autocommit() {
         // When even this fails there is nothing left to do: the next BEGIN reports it.
@@ -111,7 +113,7 @@ pub(super) fn write_batch(connection: &Connection, mut batch: impl Iterator<Item
 
 fn commit_all(
     connection: &Connection,
-    batch: &mut impl Iterator<Item = Work>,
+    batch: &mut impl ExactSizeIterator<Item = Work>,
     done: &mut Vec<Done>,
     database: &Database,
 ) -> Result<(), StoreError> {
@@ -120,18 +122,18 @@ fn commit_all(
         Err(error) => Err(classify(&error, &database.path)),
     };
     execute("BEGIN IMMEDIATE")?;
-    if let Some(first) = batch.next() {
-        // It needs no savepoint: when it fails, the transaction holds nothing else.
-        let one = first(Ok(connection));
-        let failed = one.failed.clone();
-        done.push(one);
-        if let Some(error) = failed {
-            if connection.is_autocommit() {
-                return Err(error);
-            }
-            execute("ROLLBACK")?;
-            execute("BEGIN IMMEDIATE")?;
-        }
+    if batch.len() == 1 {
+        // Alone it needs no savepoint: what fails leaves nothing of the transaction.
+        let failed = batch.next().and_then(|work| {
+            let one = work(Ok(connection));
+            let failed = one.failed.clone();
+            done.push(one);
+            failed
+        });
+        return match failed {
+            Some(error) => Err(error),
+            None => execute("COMMIT"),
+        };
     }
     for work in batch {
         execute("SAVEPOINT one")?;
