@@ -185,6 +185,7 @@ async fn a_name_that_changes_its_address_leads_nowhere() {
 /// Fetches from the server at the port of a variable; run by the test below, in an environment with a proxy.
 #[tokio::test]
 #[ignore = "a part of the next test"]
+#[allow(clippy::disallowed_methods, reason = "its parent tells it the port in its environment")]
 async fn one_page_in_an_environment_with_a_proxy() {
     let port = std::env::var("LIMPID_TEST_PORT").unwrap();
     assert_eq!(text(&format!("http://site.test:{port}/")).await, "the server itself");

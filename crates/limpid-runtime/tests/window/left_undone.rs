@@ -123,7 +123,7 @@ async fn a_call_without_words_and_its_result_count_among_what_was_said_and_the_p
         let request = PreviewRequest { conversation: LAST, ..PreviewRequest::default() };
         let prompt = agent.prompt_preview(request).await.unwrap();
         let count = |text: &str| Estimate::default().count(text);
-        let made = prompt.messages().iter().flat_map(|message| message.calls());
+        let made = prompt.messages().iter().flat_map(limpid_prompt::PromptMessage::calls);
         let made: usize = made.map(|call| count(&call.name) + count(&call.arguments)).sum();
         assert!(made > 0);
         assert_eq!(ledger.total(), total(&prompt) + made, "{ledger:?}");
