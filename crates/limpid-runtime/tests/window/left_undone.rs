@@ -83,7 +83,7 @@ async fn messages_that_wait_beside_the_newest_are_counted_before_the_request_lea
     let percent = first.context(&LAST).await.unwrap().ledger.percent();
     assert!((40..80).contains(&percent), "{percent} %");
     let conversation = first.find_conversation(&LAST).await.unwrap().unwrap().id;
-    for n in 0..6 {
+    for n in 0..9 {
         let new = NewInbound {
             conversation: conversation.clone(),
             key: None,
@@ -100,7 +100,7 @@ async fn messages_that_wait_beside_the_newest_are_counted_before_the_request_lea
     second.settled(&conversation).await;
     let sent = model.take_sent();
     let chat = sent.iter().find(|prompt| prompt.path() == "chat-remote").unwrap();
-    assert!((0..6).all(|n| text_of(chat).contains(&format!("Waiting {n}: "))), "{}", text_of(chat));
+    assert!((0..9).all(|n| text_of(chat).contains(&format!("Waiting {n}: "))), "{}", text_of(chat));
     let usable = card(4096).usable_window.unwrap().0 as usize;
     assert!(total(chat) + usable / 4 <= usable, "{} tokens of {usable}", total(chat));
 }
