@@ -155,6 +155,21 @@ fn anthropic_gets_marks_at_the_end_of_the_fixed_part_and_of_the_history() {
     assert_eq!(body.to_string().matches("cache_control").count(), 2);
 }
 
+// LES-024
+#[test]
+fn a_long_turn_with_many_tools_has_three_marks_and_none_of_them_in_the_tools() {
+    let mut many = second_turn();
+    many.history = (0..20).flat_map(|_| many.history.clone()).collect();
+    many.in_flight = (0..5).flat_map(|_| many.history[1..4].to_vec()).collect();
+    let server = |n: usize| (0..10).map(move |tool| format!("server_{n}_tool_{tool}"));
+    many.tools = (0..6).flat_map(server).map(|name| support::tool(&name, "query")).collect();
+    let body = body("anthropic", ToolProtocol::Native, &call(prompt(&many)));
+    let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(body["tools"].as_array().unwrap().len(), 60);
+    assert!(!body["tools"].to_string().contains("cache_control"));
+    assert_eq!(body.to_string().matches("cache_control").count(), 3);
+}
+
 #[test]
 fn a_model_without_native_calls_reads_them_as_messages() {
     let inputs = with_protocol(second_turn(), ToolProtocol::Json);

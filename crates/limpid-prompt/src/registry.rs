@@ -245,6 +245,9 @@ mod tests {
         assert_eq!((tea.source.as_str(), tea.server_name(), tea.registered_at_ms), ("static", None, 7));
         assert_eq!(registry.get("PLAN").unwrap().server_name(), Some("desk"));
         assert!(registry.get("coffee").is_none());
+        let mut titled = prompt("oolong", "steep", PromptSource::Config);
+        titled.skill.title = Some("Oolong, the long way".to_owned());
+        assert_eq!((titled.id().as_str(), titled.name()), ("oolong", "Oolong, the long way"));
         let ids = |found: Vec<&RegisteredPrompt>| found.iter().map(|prompt| prompt.id()).collect::<Vec<_>>();
         assert_eq!(ids(registry.by_tag("read").collect()), ["review"]);
         assert_eq!(ids(registry.by_source("mcp").collect()), ["plan"]);

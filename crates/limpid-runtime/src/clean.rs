@@ -147,7 +147,7 @@ fn pointer((first, last): (StoredMessage, MessageId)) -> StoredMessage {
 
 #[cfg(test)]
 mod tests {
-    use limpid_core::{CallId, ToolCall, Trust, TurnId, message::unpaired};
+    use limpid_core::{CallId, Digest, DigestLevel, Pin, ToolCall, Trust, TurnId, message::unpaired};
 
     use super::*;
 
@@ -210,6 +210,31 @@ mod tests {
         assert_eq!(shown(0).len(), 11, "what came before is all that is cleaned");
         assert_eq!(shown(3).len(), 11);
         assert!(!shown(11).join(" ").contains("evil"));
+    }
+
+    // SEC-002
+    #[test]
+    fn digests_and_pins_of_strangers_go_and_those_of_the_owners_stay() {
+        let digest = |first: i64, last: i64, trust| Digest {
+            level: DigestLevel::Full,
+            first: MessageId(first),
+            last: MessageId(last),
+            tokens: 1,
+            compaction: 1,
+            text: String::new(),
+            trust,
+        };
+        let pin = |trust| Some(Pin { message: MessageId(1), text: String::new(), trust });
+        let shown = |pinned, until| {
+            let digests = vec![digest(1, 4, Trust::Outside), digest(5, 6, Trust::Owner), digest(7, 9, Trust::Guest)];
+            let view = WindowView { pin: pin(pinned), digests, ..WindowView::default() };
+            let view = cleaned_view(view, MessageId(until));
+            let firsts: Vec<i64> = view.digests.iter().map(|digest| digest.first.0).collect();
+            (view.pin.map(|pin| pin.trust), firsts)
+        };
+        assert_eq!(shown(Trust::Outside, 9), (None, vec![5]));
+        assert_eq!(shown(Trust::Guest, 4), (None, vec![5, 7]), "what came after it was cleaned stays");
+        assert_eq!(shown(Trust::Owner, 9), (Some(Trust::Owner), vec![5]));
     }
 
     // SEC-002

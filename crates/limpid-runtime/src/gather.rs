@@ -166,6 +166,7 @@ impl Inner {
         let choice = Choice { profile: &profile, path: &path, defers, border, stretch, kept: tools, uses: &uses };
         session.tools = reach::settle(&mut inputs, &choice);
         session.frame = occasion.frame.clone();
+        let profile = self.prompts.fitting(&loaded, profile, (&path, &inputs), &mut notices)?;
         Ok(Gathered { inputs, past, profile, path, judge, session, notices, standing_notices: skills.told })
     }
 

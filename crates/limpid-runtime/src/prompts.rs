@@ -4,10 +4,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use limpid_prompt::count::Estimate;
 use limpid_prompt::fs::read_profiles;
+use limpid_prompt::inputs::Inputs;
 use limpid_prompt::problem::{Problem, Severity};
 use limpid_prompt::profile::ProfileError;
-use limpid_prompt::{Layer, Profile, Profiles, SourceFile};
+use limpid_prompt::{Layer, Profile, Profiles, RenderError, RenderRequest, SourceFile, render};
 
 use crate::error::AgentError;
 use crate::home::Home;
@@ -57,6 +59,41 @@ impl Prompts {
         Ok(Loaded { files, profiles })
     }
 
+    /// One profile without some of the owner's files: where they stood, the next ones in the order of lookup do.
+    fn load_one_without(&self, name: &str, without: &[String]) -> Result<Arc<Profile>, AgentError> {
+        let mut known = self.known()?;
+        let files = known.files.iter().filter(|file| !without.contains(&file.path)).cloned().collect::<Vec<_>>();
+        let make = || Arc::new(Profiles::one_with_home(name, files));
+        let profiles =
+            Arc::clone(known.one.entry(format!("{name} without {}", without.join(" "))).or_insert_with(make));
+        Loaded { files: Arc::clone(&known.files), profiles }.profile(name)
+    }
+
+    /// A profile whose texts fit a path's budgets. Where texts of the owner's that must stay are too large by themselves,
+    /// the next ones in the order of lookup stand in for them, and the owner is told the sizes (OLLM-023).
+    pub(crate) fn fitting(
+        &self,
+        loaded: &Loaded,
+        profile: Arc<Profile>,
+        (path, inputs): (&str, &Inputs),
+        notices: &mut Vec<String>,
+    ) -> Result<Arc<Profile>, AgentError> {
+        if loaded.files.is_empty() {
+            return Ok(profile);
+        }
+        let (mut profile, mut without) = (profile, Vec::new());
+        loop {
+            let request = RenderRequest { path, inputs, counter: &Estimate::default(), count_tokens: false };
+            // Every other error is told where the prompt is made.
+            let Err(RenderError::Overfull(overfull)) = profile.render(request) else { return Ok(profile) };
+            let large = overfull.sizes.iter().find_map(|size| owners(&profile, path, &size.section, inputs));
+            let Some(file) = large else { return Ok(profile) };
+            notices.push(format!("profiles/{file} is not used: {overfull}"));
+            without.push(file);
+            profile = self.load_one_without(profile.name(), &without)?;
+        }
+    }
+
     /// What is known of the files as they stand now; nothing when one of them changed.
     fn known(&self) -> Result<MutexGuard<'_, Known>, AgentError> {
         let folder = self.home.profiles();
@@ -88,4 +125,17 @@ impl Loaded {
         };
         self.profiles.problems().iter().filter(set_aside).map(ToString::to_string)
     }
+}
+
+/// The owner's file that a section's text in a prompt comes from, if it is theirs.
+fn owners(profile: &Profile, path: &str, section: &str, inputs: &Inputs) -> Option<String> {
+    let path = profile.path(path).ok()?;
+    let tier = render::tier(path, inputs);
+    let section = path.sections().find(|known| known.id == section)?;
+    let source = match section.forms.get(tier) {
+        Some(form) => &form.source,
+        None if section.is_mode() => &profile.mode(&inputs.mode, tier).ok()??.form.source,
+        None => return None,
+    };
+    (source.layer == Layer::Home).then(|| source.path.clone())
 }

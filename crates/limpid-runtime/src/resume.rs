@@ -63,6 +63,7 @@ impl Worker {
         models[0] = inner.shelf.sized(&models[0], &card)?;
         let made = machine.in_flight().iter().flat_map(|message| &message.calls).map(|call| call.name.as_str());
         let profile = loaded.profile(&began.profile)?;
+        let profile = inner.prompts.fitting(&loaded, profile, (&began.path, &began.inputs), &mut Vec::new())?;
         let conversation = inner.existing(&self.conversation).await?;
         let mode = &began.inputs.mode;
         let judge = inner.judge(&profile, &began.path, mode, is_set(Some(&conversation), mode));

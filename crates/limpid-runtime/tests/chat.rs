@@ -33,6 +33,22 @@ async fn an_answer_is_streamed_and_stored() {
     insta::assert_debug_snapshot!(events);
 }
 
+// LES-021
+#[tokio::test]
+async fn white_space_at_the_end_of_what_was_said_is_sent_again_as_it_was() {
+    let script = "[[reply]]\ntext = \"Hello. \\n\\n\"\n[[reply]]\ntext = \"Again.\"\n";
+    let mut bench = Bench::new(script).await;
+    // There the message is sent as it was typed, without a tail.
+    bench.config.agent.profile = "kai".to_owned();
+    say(&bench.agent(), "hi \n").await;
+    say(&bench.agent(), "and now?").await;
+    let calls = bench.server.calls();
+    let first = calls[0].json()["messages"].as_array().unwrap().clone();
+    let second = calls[1].json()["messages"].as_array().unwrap().clone();
+    assert_eq!(first[1]["content"], "hi \n");
+    assert_eq!((&second[1], second[2]["content"].as_str()), (&first[1], Some("Hello. \n\n")));
+}
+
 // PRO-040 PRO-041 LES-020 LES-021
 #[tokio::test]
 async fn the_second_request_begins_with_all_bytes_of_the_first() {

@@ -6,7 +6,7 @@ mod kit;
 
 use kit::{Bench, all, last, say, text};
 use limpid_core::FailureClass;
-use limpid_runtime::{Agent, AgentError, AgentEvent, ChatRequest};
+use limpid_runtime::{Agent, AgentError, AgentEvent, ChatRequest, ConversationChoice};
 use limpid_store::RequestFilter;
 use limpid_turn::Outcome;
 
@@ -32,6 +32,24 @@ async fn a_provider_that_fails_is_asked_three_times_and_the_message_is_kept() {
     assert_eq!(rows.iter().filter(|row| row.end.as_ref().is_some_and(|end| end.failure.is_some())).count(), 3);
     assert_eq!(text(&say(&agent, "still there?").await), "Here again.");
     assert!(bench.server.calls()[3].text().contains("hello?"));
+}
+
+// LES-143
+#[tokio::test]
+async fn a_message_whose_turn_cannot_even_begin_is_kept_and_answered_with_the_next_one() {
+    let bench = Bench::new("[[reply]]\ntext = \"Here.\"\n").await;
+    bench.write("models.toml", "[[model]]\nnames = [\"openai/scripted\"]\nwindow = 4096\n");
+    bench.write("soul.md", &"You are kind and you say so at length. ".repeat(600));
+    let agent = bench.agent();
+    let (_, why) = failure(&say(&agent, "hello?").await);
+    assert!(why.contains("the model can use 3482"), "the person is told: {why}");
+    assert!(bench.server.calls().is_empty());
+    let conversation = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap().id;
+    let rows = agent.store().messages(&conversation, None).await.unwrap().rows;
+    assert_eq!(rows.iter().map(|row| row.message.text.as_str()).collect::<Vec<_>>(), ["hello?"]);
+    bench.write("soul.md", "You are kind.");
+    assert_eq!(text(&say(&agent, "still there?").await), "Here.");
+    assert!(bench.server.calls()[0].text().contains("hello?"));
 }
 
 // KAI-110
@@ -83,12 +101,12 @@ async fn what_does_not_exist_is_refused_before_anything_is_kept() {
         refused(|request| request.path = Some("chat".to_owned())).await,
         refused(|request| request.text = " \n".to_owned()).await,
         refused(|request| {
-            request.conversation = limpid_runtime::ConversationChoice::Id(limpid_core::ConversationId::new("c9"));
+            request.conversation = ConversationChoice::Id(limpid_core::ConversationId::new("c9"));
         })
         .await,
     ];
     insta::assert_snapshot!(errors.join("\n"));
-    assert!(agent.find_conversation(&limpid_runtime::ConversationChoice::Last).await.unwrap().is_none());
+    assert!(agent.find_conversation(&ConversationChoice::Last).await.unwrap().is_none());
 }
 
 // SEC-042

@@ -9,7 +9,7 @@ use std::fs;
 use kit::{Bench, say};
 use limpid_prompt::Outcome;
 use limpid_runtime::profile_files::{OwnState, copy_out, shipped_text, status};
-use limpid_runtime::{AgentEvent, ChatRequest, Home, PreviewRequest};
+use limpid_runtime::{AgentEvent, ChatRequest, Config, Home, PreviewRequest};
 
 const OK: &str = "[[reply]]\ntext = \"ok\"\n";
 const MODE: &str = "ollm/modes/assistant/tier3.md";
@@ -73,6 +73,36 @@ async fn an_edit_shows_on_the_next_turn_whatever_its_size_and_time_of_change() {
             vec!["Quiet.", "Rain.", "Dry."],
         ]
     );
+}
+
+// PICO-021
+#[tokio::test]
+async fn the_days_of_notes_are_those_of_the_owners_zone_and_move_at_its_midnight() {
+    for (zone, before, after) in [
+        ("Pacific/Auckland", ["20260301", "20260302", "20260303"], ["20260302", "20260303", "20260304"]),
+        ("Pacific/Niue", ["20260228", "20260301", "20260302"], ["20260301", "20260302", "20260303"]),
+    ] {
+        let mut bench = Bench::new(&OK.repeat(2)).await;
+        bench.config.agent.profile = "picoclaw".to_owned();
+        bench.config.owner = Config::parse(&format!("[owner]\nzone = {zone:?}\n"), "limpid.toml").unwrap().owner;
+        for day in ["20260227", "20260228", "20260301", "20260302", "20260303", "20260304", "20260305"] {
+            bench.write(&format!("workspace/memory/{}/{day}.md", &day[..6]), &format!("Day-{day}.\n"));
+        }
+        // Midnight in both places is at eleven by UTC.
+        bench.clock = std::sync::Arc::new(kit::FixedClock::at("2026-03-03T10:59:59Z"));
+        let agent = bench.agent();
+        let shown = async || {
+            say(&agent, "hi").await;
+            let system = bench.server.calls().last().unwrap().system();
+            let mut days: Vec<String> =
+                system.split("Day-").skip(1).map(|rest| rest.split('.').next().unwrap().to_owned()).collect();
+            days.sort();
+            days
+        };
+        assert_eq!(shown().await, before, "{zone}");
+        bench.clock.forward(jiff::Span::new().seconds(1));
+        assert_eq!(shown().await, after, "{zone}");
+    }
 }
 
 // SEC-002

@@ -180,3 +180,50 @@ async fn a_note_that_the_agent_begins_has_the_day_above_it() {
     say(&agent, "and this").await;
     assert_eq!(file(&bench, note).as_deref(), Some("# 2026-03-28\n\nRain.\nSun.\n"));
 }
+
+// PICO-028
+#[tokio::test]
+async fn an_undo_changes_what_a_link_leads_to_and_leaves_the_link() {
+    use std::os::unix::fs::symlink;
+    let bench = Bench::new(&script(&[&call("write_file", MEMORY, "Likes coffee.\n")])).await;
+    bench.write("workspace/notes/real.md", "Likes tea.\n");
+    let link = bench.home.path().join("workspace").join(MEMORY);
+    std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+    symlink("../notes/real.md", &link).unwrap();
+    let agent = bench.agent();
+    say(&agent, "coffee now").await;
+    assert_eq!(file(&bench, "notes/real.md").as_deref(), Some("Likes coffee.\n"));
+    let version = versions(&agent).await.remove(0);
+    assert_eq!((version.path.as_str(), version.before.as_deref()), (MEMORY, Some("Likes tea.\n")));
+    agent.undo_file(version.id, "test").await.unwrap();
+    assert!(link.symlink_metadata().unwrap().is_symlink(), "the link stays");
+    assert_eq!(file(&bench, "notes/real.md").as_deref(), Some("Likes tea.\n"));
+}
+
+/// A link that somebody put in the place of a file since then: an undo neither writes through it nor takes away what it
+/// leads to.
+// PICO-028 SEC-020
+#[tokio::test]
+async fn an_undo_never_follows_a_link_out_of_the_workspace() {
+    use std::os::unix::fs::symlink;
+    let bench = Bench::new(&script(&[&call("write_file", MEMORY, "Likes coffee.\n")]).repeat(2)).await;
+    for before in [Some("Likes tea.\n"), None] {
+        let path = bench.home.path().join("workspace").join(MEMORY);
+        let _ = std::fs::remove_file(&path);
+        if let Some(before) = before {
+            bench.write(&format!("workspace/{MEMORY}"), before);
+        }
+        let agent = bench.agent();
+        say(&agent, "coffee now").await;
+        let version = versions(&agent).await.pop().unwrap();
+        assert_eq!(version.before.as_deref(), before);
+        let outside = bench.home.path().join("outside.md");
+        std::fs::write(&outside, "not the agent's").unwrap();
+        std::fs::remove_file(&path).unwrap();
+        symlink(&outside, &path).unwrap();
+        let refused = agent.undo_file(version.id, "test").await.unwrap_err().to_string();
+        assert!(refused.contains("outside of the granted folders"), "{refused}");
+        assert_eq!(std::fs::read_to_string(&outside).unwrap(), "not the agent's");
+        assert!(path.symlink_metadata().unwrap().is_symlink());
+    }
+}

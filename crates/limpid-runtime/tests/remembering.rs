@@ -218,3 +218,23 @@ async fn agents_and_chats_never_share_history() {
         }
     }
 }
+
+// LES-050
+#[tokio::test]
+async fn what_a_turn_keeps_that_has_read_a_stranger_is_inferred_even_in_the_owners_own_words() {
+    let calls = [
+        "{ name = \"memory_store\", arguments = { key = \"home\", content = \"Moved to Bergen\" } }",
+        "{ name = \"memory_query\", arguments = { query = \"offer\" } }",
+        "{ name = \"memory_store\", arguments = { key = \"weather\", content = \"Loves rain\" } }",
+    ];
+    let script: String = calls.iter().map(|call| format!("[[reply]]\ncalls = [{call}]\n")).collect();
+    let bench = Bench::new(&(script + "[[reply]]\ntext = \"ok\"\n")).await;
+    let agent = bench.agent();
+    kit::keep_mail(&agent, "an offer").await;
+    say(&agent, "I moved to Bergen, and a love of rain brought me there: who loves rain is at home. Any offers?").await;
+    let author = async |key: &str| {
+        let id = agent.store().memory(&key.into()).await.unwrap().unwrap().id;
+        agent.store().provenance(&[id]).await.unwrap()[0].1.author
+    };
+    assert_eq!((author("home").await, author("weather").await), (Author::Said, Author::Inferred));
+}

@@ -112,3 +112,20 @@ async fn a_turn_is_taken_out_of_what_is_sent_and_put_back() {
     say(&agent, "And?").await;
     assert!(sent(3).contains("I like tea") && sent(3).contains("coffee"));
 }
+
+// LES-148
+#[tokio::test]
+async fn of_several_turns_that_are_out_the_one_that_went_last_comes_back_first() {
+    let bench = Bench::new(REPLIES).await;
+    let agent = bench.agent();
+    say(&agent, "I like tea").await;
+    say(&agent, "I like coffee").await;
+    let id = id(&agent).await;
+    for _ in 0..2 {
+        agent.undo_turn(&id).await.unwrap();
+    }
+    agent.redo_turn(&id).await.unwrap();
+    say(&agent, "What do I like?").await;
+    let sent = bench.server.calls()[2].text();
+    assert!(sent.contains("I like tea") && !sent.contains("coffee"), "{sent}");
+}

@@ -123,3 +123,21 @@ async fn completion_offers_commands_and_what_they_take() {
     let slip = agent.command(&ConversationChoice::Last, "/mod it").await.unwrap_err().to_string();
     assert!(slip.contains("did you mean /mode?"), "{slip}");
 }
+
+// LES-148
+#[tokio::test]
+async fn after_a_new_conversation_one_goes_on_in_the_old_one_where_it_was_left() {
+    let bench = Bench::new(REPLIES).await;
+    let agent = bench.agent();
+    say(&agent, "I like tea.").await;
+    let old = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap().id;
+    command(&agent, "/new").await.unwrap();
+    say(&agent, "I like rain.").await;
+    let again = bench.agent();
+    let request =
+        limpid_runtime::ChatRequest { conversation: ConversationChoice::Id(old.clone()), ..kit::last("and?") };
+    kit::all(again.chat(request).await.unwrap()).await;
+    let sent = bench.server.calls()[2].text();
+    assert!(sent.contains("I like tea.") && sent.contains("Hello.") && !sent.contains("I like rain."), "{sent}");
+    assert_eq!(again.store().messages(&old, None).await.unwrap().rows.len(), 4);
+}

@@ -173,3 +173,57 @@ async fn who_stops_waiting_for_another_process_is_answered_by_it() {
     };
     tokio::time::timeout(kit::PATIENCE, answered).await.unwrap();
 }
+
+/// A message that comes again while the turn that has it runs is in that turn already, whether the turn began with it or
+/// was steered by it.
+// LES-145
+#[tokio::test]
+async fn a_message_that_is_delivered_again_while_its_turn_runs_is_in_it_once() {
+    let (bench, agent, once) = with_once(ONCE).await;
+    let begun = limpid_runtime::ChatRequest { key: Some("update 1".to_owned()), ..last("do it") };
+    let first = agent.chat(begun.clone()).await.unwrap();
+    once.running.acquire().await.unwrap().forget();
+    let here = ConversationChoice::Id(first.conversation().clone());
+    let steers = limpid_runtime::ChatRequest {
+        conversation: here.clone(),
+        key: Some("update 2".to_owned()),
+        ..last("and quickly")
+    };
+    let begun = limpid_runtime::ChatRequest { conversation: here, ..begun };
+    let mut handles = vec![first];
+    for request in [&begun, &steers, &steers, &begun] {
+        handles.push(agent.chat(request.clone()).await.unwrap());
+    }
+    once.go_on.add_permits(1);
+    for handle in handles {
+        let events = all(handle).await;
+        assert!(events.last().is_some_and(AgentEvent::is_last), "{events:?}");
+    }
+    let said: Vec<String> = stored(&agent).await.into_iter().map(|(role, text)| format!("{role} {text}")).collect();
+    assert_eq!(said, ["user do it", "assistant ", "tool done", "user and quickly", "assistant Done."]);
+    assert_eq!(bench.server.calls().len(), 2);
+    // A second start finds nothing that still waits.
+    let again = bench.agent();
+    again.resume().await.unwrap();
+    assert_eq!(stored(&again).await.len(), 5);
+}
+
+// LES-144
+#[tokio::test]
+async fn a_message_during_a_call_that_times_out_is_answered() {
+    let bench =
+        Bench::new("[[reply]]\ncalls = [{ id = \"s\", name = \"hangs\" }]\n[[reply]]\ntext = \"Both.\"\n").await;
+    let mut options = bench.options();
+    options.tools = vec![Arc::new(kit::Hangs) as Arc<dyn limpid_runtime::Tool>];
+    let agent = Agent::open(options).unwrap();
+    let mut first = agent.chat(last("do it")).await.unwrap();
+    while !matches!(first.next().await, Some(AgentEvent::ToolStarted { .. })) {}
+    let second = first.steer("are you there?").await.unwrap();
+    let (first, second) = tokio::join!(all(first), all(second));
+    assert!(matches!(first.last(), Some(AgentEvent::Done { outcome: Outcome::Answered { .. }, .. })), "{first:?}");
+    assert_eq!(text(&second), "Both.");
+    let said = stored(&agent).await;
+    assert_eq!(said.iter().filter(|(_, text)| text == "are you there?").count(), 1, "{said:?}");
+    let request = bench.server.calls().last().unwrap().text();
+    assert!(request.contains("no result within") && request.contains("are you there?"), "{request}");
+}

@@ -41,6 +41,8 @@ pub struct Web {
     addresses: Arc<Addresses>,
     lookup: Arc<dyn Lookup>,
     client: Arc<OnceLock<Client>>,
+    /// How long a request may take in all.
+    time: Duration,
 }
 
 /// How a page is asked for.
@@ -60,7 +62,13 @@ impl Web {
 
     /// The same with names looked up otherwise.
     pub fn with_lookup(addresses: Addresses, lookup: Arc<dyn Lookup>) -> Self {
-        Self { addresses: Arc::new(addresses), lookup, client: Arc::default() }
+        Self { addresses: Arc::new(addresses), lookup, client: Arc::default(), time: TIME }
+    }
+
+    /// The same with another time that a request may take in all.
+    #[must_use]
+    pub fn within(self, time: Duration) -> Self {
+        Self { time, ..self }
     }
 
     /// Gets what stands at an address, following redirects.
@@ -69,9 +77,9 @@ impl Web {
     /// A sentence: what is wrong with the address, or what went wrong on the way.
     pub async fn get(&self, url: &str, ask: &Ask) -> Result<Page, String> {
         let url = parse(url)?;
-        tokio::time::timeout(TIME, self.follow(url, ask))
+        tokio::time::timeout(self.time, self.follow(url, ask))
             .await
-            .map_err(|_| format!("no whole answer within {} s", TIME.as_secs()))?
+            .map_err(|_| format!("no whole answer within {} s", self.time.as_secs()))?
     }
 
     async fn follow(&self, mut url: Url, ask: &Ask) -> Result<Page, String> {

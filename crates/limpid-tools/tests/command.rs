@@ -3,14 +3,19 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
+mod kit;
+
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use limpid_tools::Tool;
+use kit::context;
+use limpid_core::Trust;
 use limpid_tools::exec::command::Command;
 use limpid_tools::exec::confinement::Limits;
 use limpid_tools::exec::{Exec, Programs};
 use limpid_tools::files::Grants;
+use limpid_tools::{Tool, ToolContext};
+use serde_json::json;
 use tempfile::TempDir;
 
 fn programs(folder: &TempDir) -> Programs {
@@ -161,4 +166,21 @@ fn programs_without_a_sandbox_are_known_as_such() {
     let (_folder, programs) = bench();
     assert!(!Exec::new(programs.clone().into()).unconfined());
     assert!(Exec::new(Programs { confined: false, ..programs }.into()).unconfined());
+}
+
+// OLLM-038
+#[tokio::test]
+async fn where_nothing_may_change_a_program_without_a_sandbox_runs_only_after_a_yes() {
+    let (_folder, programs) = bench();
+    let exec = Exec::new(Programs { confined: false, helper: "/nowhere/limpid".into(), ..programs }.into());
+    let run = async |read_only: bool, approved: bool| {
+        let context = ToolContext { read_only, approved, ..context(Trust::Owner) };
+        exec.run(&context, json!({ "command": "tool" })).await.unwrap_err()
+    };
+    assert!(run(true, false).await.contains("runs only after the owner has said yes to it"));
+    // What may run gets as far as the sandbox's own program, which is not there.
+    for (read_only, approved) in [(true, true), (false, false)] {
+        let error = run(read_only, approved).await;
+        assert!(error.starts_with("the sandbox cannot be started"), "{error}");
+    }
 }

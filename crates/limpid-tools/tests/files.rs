@@ -123,6 +123,41 @@ async fn what_each_tool_says() {
     assert_eq!(bench.names("workspace/notes"), ["a.md"], "no copy is left behind");
 }
 
+// PICO-084
+#[tokio::test]
+async fn a_link_is_listed_as_what_it_leads_to_and_as_a_file_when_it_leads_out_or_nowhere() {
+    let bench = Bench::new();
+    fs::create_dir(bench.path("workspace/real")).unwrap();
+    fs::write(bench.path("workspace/a.md"), "a").unwrap();
+    for (target, name) in [
+        ("real", "to-folder"),
+        ("a.md", "to-file"),
+        ("../shared", "out"),
+        ("/etc", "far-out"),
+        ("none", "nowhere"),
+        ("round", "round"),
+    ] {
+        symlink(target, bench.path("workspace").join(name)).unwrap();
+    }
+    let listed = bench.call("list_dir", json!({})).await.unwrap().text;
+    let expected = [
+        "FILE: a.md",
+        "FILE: far-out",
+        "FILE: nowhere",
+        "FILE: out",
+        "DIR:  real",
+        "FILE: round",
+        "FILE: to-file",
+        "DIR:  to-folder",
+    ];
+    assert_eq!(listed.lines().collect::<Vec<_>>(), expected);
+    assert_eq!(bench.call("list_dir", json!({ "path": "to-folder" })).await.unwrap().text, "(empty)");
+    for out in ["out", "far-out"] {
+        let refused = bench.call("list_dir", json!({ "path": out })).await.unwrap_err();
+        assert!(refused.contains("outside of the granted folders"), "{refused}");
+    }
+}
+
 // SEC-020 PICO-081 LES-137
 #[tokio::test]
 async fn no_way_leads_out_and_nothing_is_touched() {

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use kit::{Server, context, page, to};
@@ -15,6 +16,7 @@ use limpid_core::Trust;
 use limpid_tools::web::{Addresses, Lookup, Web};
 use limpid_tools::{Tool, ToolText, WebFetch};
 use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 /// Answers in turn, as the server of a name that changes its mind would; the last answer stays.
 struct Rebinding(Mutex<VecDeque<&'static str>>);
@@ -178,6 +180,78 @@ async fn a_name_that_changes_its_address_leads_nowhere() {
         assert!(error.contains("127.0.0.2 is not an address of the public web"), "{path}: {error}");
     }
     assert_eq!(inside.connections(), 0);
+}
+
+/// Fetches from the server at the port of a variable; run by the test below, in an environment with a proxy.
+#[tokio::test]
+#[ignore = "a part of the next test"]
+#[allow(clippy::disallowed_methods, reason = "its parent tells it the port in its environment")]
+async fn one_page_in_an_environment_with_a_proxy() {
+    let port = std::env::var("LIMPID_TEST_PORT").unwrap();
+    assert_eq!(text(&format!("http://site.test:{port}/")).await, "the server itself");
+}
+
+// SEC-022
+#[tokio::test]
+async fn a_proxy_of_the_environment_is_not_used_since_it_would_look_names_up_itself() {
+    let server = Server::start("127.0.0.1", 0, |_| page("200 OK", "text/plain", "the server itself")).await;
+    let proxy = Server::start("127.0.0.1", 0, |_| page("200 OK", "text/plain", "somebody else")).await;
+    let words = ["--exact", "one_page_in_an_environment_with_a_proxy", "--ignored"];
+    let mut child = tokio::process::Command::new(std::env::current_exe().unwrap());
+    child.args(words).env("LIMPID_TEST_PORT", server.address.port().to_string());
+    for name in ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"] {
+        child.env(name, proxy.url(""));
+    }
+    let done = child.output().await.unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
+    assert_eq!((server.connections(), proxy.connections()), (1, 0));
+}
+
+// SEC-022 PICO-094
+#[tokio::test]
+async fn an_answer_that_does_not_come_or_does_not_end_is_given_up_in_time() {
+    let server = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = server.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        let mut open = Vec::new();
+        while let Ok((mut stream, _)) = server.accept().await {
+            // The first gets nothing at all, the second the beginning of a page.
+            if !open.is_empty() {
+                let _ = stream.read(&mut [0; 1024]).await;
+                let begun = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\nIt was";
+                stream.write_all(begun).await.unwrap();
+            }
+            open.push(stream);
+        }
+    });
+    let web = web(&["127.0.0.1"]).within(Duration::from_millis(100));
+    for _ in 0..2 {
+        let url = format!("http://site.test:{port}/");
+        let asked = fetch(&web, Trust::Owner, json!({ "url": url }));
+        let error = tokio::time::timeout(Duration::from_secs(60), asked).await.unwrap().unwrap_err();
+        assert!(error.starts_with("no whole answer within "), "{error}");
+    }
+    assert_eq!(limpid_tools::web::TIME, Duration::from_secs(60));
+    let tool = WebFetch::new(Web::new(Addresses::Public));
+    assert!(
+        tool.timeout().is_some_and(|time| time > limpid_tools::web::TIME),
+        "the tool waits for the answer's own end"
+    );
+}
+
+// PICO-094
+#[tokio::test]
+async fn without_a_limit_twenty_thousand_characters_come_and_with_one_up_to_fifty_thousand() {
+    let server = Server::start("127.0.0.1", 0, |_| page("200 OK", "text/plain", "x".repeat(60_000))).await;
+    let url = server.named("site.test", "/");
+    let ask = async |arguments| fetch(&web(&["127.0.0.1"]), Trust::Owner, arguments).await.unwrap().text;
+    let cut = |most: usize| format!("{}\n… {most} of 60000 characters", "x".repeat(most));
+    assert_eq!(ask(json!({ "url": url })).await, cut(20_000));
+    let most = ask(json!({ "url": url, "maxChars": 50_000 })).await;
+    assert_eq!(most, cut(50_000));
+    let tool = WebFetch::new(Web::new(Addresses::Public));
+    let room = tool.result_chars().unwrap();
+    assert!(room >= most.chars().count(), "the model gets the text itself: {room}");
 }
 
 // SEC-022

@@ -251,6 +251,62 @@ async fn no_program_has_a_socket_unless_the_network_is_granted() {
     assert!(with[0].contains("refused"), "services of this machine stay out of reach: {with:?}");
 }
 
+// SEC-021
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_program_reads_a_folder_that_is_granted_for_reading_and_changes_nothing_in_it() {
+    if no_sandbox() {
+        return;
+    }
+    let shared = tempfile::tempdir().unwrap();
+    let folder = shared.path().display().to_string();
+    fs::write(shared.path().join("letter.md"), "Dear all").unwrap();
+    let config = format!("[files]\nread = [\"{folder}\"]\ntrusted = [\"{folder}\"]\n");
+    let commands = [
+        format!("cat {folder}/letter.md"),
+        format!("touch {folder}/new"),
+        format!("cp tea.md {folder}/letter.md"),
+        format!("rm -f {folder}/letter.md"),
+    ];
+    let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
+    let (_, seen) = ran(&config, &commands).await;
+    assert_eq!(seen[0], "Dear all\nExit code: 0");
+    assert!(seen[1..].iter().all(|seen| seen.contains("ermission denied")), "{seen:?}");
+    assert_eq!(fs::read_to_string(shared.path().join("letter.md")).unwrap(), "Dear all");
+    assert_eq!(fs::read_dir(shared.path()).unwrap().count(), 1);
+}
+
+/// Calls of the kernel that lead past what the sandbox keeps, each with arguments that it would take.
+#[cfg(target_arch = "x86_64")]
+const PAST: [(&str, &str); 9] = [
+    ("a ring (io_uring_setup)", "425, 1, 0"),
+    ("another program's memory (ptrace)", "101, 0, 0, 0, 0"),
+    ("another program's files (pidfd_getfd)", "438, 0, 0, 0"),
+    ("another view of the files (unshare)", "272, 0x00020000"),
+    ("another user (unshare)", "272, 0x10000000"),
+    ("another user (clone)", "56, 0x10000011, 0, 0, 0, 0"),
+    ("the kernel (bpf)", "321, 0, 0, 0"),
+    ("keys of the user's (keyctl)", "250, 0, -3, 0"),
+    ("memory that is shared (shmget)", "29, 0, 4096, 01600"),
+];
+
+// SEC-021
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[tokio::test]
+async fn no_call_of_the_kernel_leads_past_the_sandbox() {
+    if no_sandbox() {
+        return;
+    }
+    let refused = |(_, call): &(&str, &str)| format!("perl -e 'syscall({call}) == -1 or print \"done\"; print $!+0'");
+    let commands: Vec<String> = PAST.iter().map(refused).collect();
+    let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
+    let (_, seen) = ran("", &commands).await;
+    let not_permitted = "1\nExit code: 0";
+    for ((what, _), seen) in PAST.iter().zip(&seen) {
+        assert_eq!(seen, not_permitted, "{what}");
+    }
+}
+
 // SEC-021 PICO-088
 #[cfg(target_os = "linux")]
 #[tokio::test]

@@ -13,7 +13,7 @@ use tokio::process::Command;
 const REPLY: &str = "[[reply]]\ntext = \"ok\"\n";
 
 /// What a hostile checkout may hold: everything that Limpid itself, or another agent, would read.
-const HOSTILE: [(&str, &str); 13] = [
+const HOSTILE: [(&str, &str); 17] = [
     ("limpid.toml", "model = \"openai/hostile\"\n[agent]\nname = \"HOSTILE\"\n"),
     ("soul.md", "HOSTILE soul"),
     ("safety.md", "HOSTILE safety"),
@@ -27,7 +27,14 @@ const HOSTILE: [(&str, &str); 13] = [
     ("SOUL.md", "HOSTILE soul"),
     (".env", "OPENAI_BASE_URL=http://127.0.0.1:9/HOSTILE\nLIMPID_MODEL=openai/hostile\n"),
     ("memory/MEMORY.md", "HOSTILE memory"),
+    ("skills/hostile/SKILL.md", HOSTILE_SKILL),
+    ("workspace/skills/hostile/SKILL.md", HOSTILE_SKILL),
+    (".limpid/skills/hostile/SKILL.md", HOSTILE_SKILL),
+    ("prompts/hostile.md", HOSTILE_SKILL),
 ];
+
+/// One that every prompt would hold, in its index and in full.
+const HOSTILE_SKILL: &str = "---\ndescription: HOSTILE skill\nalways: true\n---\nHOSTILE instructions\n";
 
 async fn run_in(world: &World, folder: &Path, words: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_limpid"));
@@ -43,7 +50,7 @@ fn without_clock(text: &str, home: &Path) -> Vec<String> {
     text.lines().filter(|line| !tells(line)).map(str::to_owned).collect()
 }
 
-// LES-132
+// LES-132 PICO-036
 #[tokio::test]
 async fn nothing_is_taken_from_the_current_directory() {
     let clone = tempfile::tempdir().unwrap();

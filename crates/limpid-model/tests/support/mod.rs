@@ -80,7 +80,7 @@ pub(crate) fn second_turn() -> Inputs {
     }
 }
 
-fn tool(name: &str, argument: &str) -> ToolInput {
+pub(crate) fn tool(name: &str, argument: &str) -> ToolInput {
     let schema = json!({"type": "object", "properties": {argument: {"type": "string"}}, "required": [argument]});
     let schema = schema.as_object().unwrap().clone();
     ToolInput {

@@ -172,9 +172,10 @@ mod tests {
     #[test]
     fn what_prompts_are_made_from_is_known_by_its_place() {
         let (_home, places) = bench();
-        for path in
-            ["AGENTS.md", "agents.MD", "memory/MEMORY.md", "skills/x/SKILL.md", "../limpid.toml", "../profiles/x"]
-        {
+        let within = ["AGENTS.md", "agents.MD", "memory/MEMORY.md", "memory/202603/20260328.md", "skills/x/SKILL.md"];
+        let lent = ["prompts/x.md", "Prompts/x.md", "profiles/limpid/sections/soul.md"];
+        let home = ["../limpid.toml", "../soul.md", "../prompts/x.md", "../profiles/x", "../skills/x/SKILL.md"];
+        for path in within.into_iter().chain(lent).chain(home) {
             assert!(look(&places, path).instructs, "{path}");
         }
         for path in ["docs/AGENTS.md", "notes.md", "src/memory.rs", "/tmp/skills/x"] {

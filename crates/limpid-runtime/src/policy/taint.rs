@@ -42,7 +42,7 @@ pub(crate) fn window_trust(inputs: &Inputs, in_flight: &[Message]) -> Trust {
 #[cfg(test)]
 mod tests {
     use limpid_core::Role;
-    use limpid_prompt::inputs::{Digest, GoalInput, HistoryMessage, Quoted, TrustName};
+    use limpid_prompt::inputs::{ChangedInput, Digest, GoalInput, HistoryMessage, Quoted, StoredInput, TrustName};
 
     use super::*;
 
@@ -60,6 +60,15 @@ mod tests {
             Inputs { pin: Some(Quoted { trust: outside, ..Quoted::default() }), ..Inputs::default() },
             Inputs { goal: Some(GoalInput { trust: outside, ..GoalInput::default() }), ..Inputs::default() },
             Inputs { summary: Some(String::new()), summary_trust: outside, ..Inputs::default() },
+            // The goal that the beginning of the conversation still shows, although another one holds by now.
+            Inputs {
+                goal: Some(GoalInput::default()),
+                changed: ChangedInput {
+                    stored: Some(StoredInput { goal: Some(GoalInput { trust: outside, ..GoalInput::default() }) }),
+                    ..ChangedInput::default()
+                },
+                ..Inputs::default()
+            },
         ];
         for inputs in tainted {
             assert!(window_trust(&inputs, &[]).is_foreign(), "{inputs:?}");

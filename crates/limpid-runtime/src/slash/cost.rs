@@ -42,6 +42,9 @@ fn sum<'a>(rows: impl Iterator<Item = &'a CostRow>) -> String {
         _ if unknown == requests => "at a price that is not known".to_owned(),
         _ => format!("{} and {unknown} at a price that is not known", Money(money)),
     };
-    let Usage { input, cached, output, .. } = usage;
-    format!("{requests} requests, {input} tokens read ({cached} from a cache), {output} written, {cost}.")
+    let Usage { input, cached, cache_written, output } = usage;
+    format!(
+        "{requests} requests, {input} tokens read ({cached} from a cache, {cache_written} put into one), {output} written, \
+         {cost}."
+    )
 }

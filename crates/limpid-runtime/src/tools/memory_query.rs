@@ -117,15 +117,16 @@ impl MemoryQuery {
     async fn missing(&self, found: &Recalled) -> Result<Option<String>, String> {
         let state = self.store.memory_index().await.map_err(|error| error.to_string())?;
         let stale = state.memories.saturating_sub(state.indexed);
-        Ok(match (stale, found.broken) {
-            (0, 0) => None,
-            (0, broken) => Some(format!("not searched: {broken} that cannot be read")),
-            (stale, _) => Some(format!(
+        let unread = (found.broken > 0).then(|| format!("not searched: {} that cannot be read", found.broken));
+        let lacking = (stale > 0).then(|| {
+            format!(
                 "not searched: {stale} of {} memories, which the index lacks; \
                  the owner can make it anew with `limpid memory reindex`",
                 state.memories
-            )),
-        })
+            )
+        });
+        let lines: Vec<String> = lacking.into_iter().chain(unread).collect();
+        Ok((!lines.is_empty()).then(|| lines.join("\n")))
     }
 }
 

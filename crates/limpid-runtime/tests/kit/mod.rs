@@ -170,6 +170,9 @@ pub fn text(events: &[AgentEvent]) -> String {
 /// A tool that never comes back.
 pub struct Slow;
 
+/// The same, for so long that something else can be said meanwhile.
+pub struct Hangs;
+
 /// A tool that is wrong.
 pub struct Panics;
 
@@ -230,6 +233,7 @@ macro_rules! tool {
 }
 
 tool!(Slow, "slow", true, Some(Duration::from_millis(20)), |self| std::future::pending().await);
+tool!(Hangs, "hangs", true, Some(Duration::from_secs(1)), |self| std::future::pending().await);
 tool!(Panics, "panics", true, None, |self| panic!("as a tool may"));
 tool!(Once, "once", false, None, |self| {
     self.runs.fetch_add(1, Ordering::SeqCst);

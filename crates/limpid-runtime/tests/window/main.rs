@@ -7,6 +7,7 @@ mod kit;
 
 mod by_hand;
 mod digests;
+mod left_undone;
 mod lessons;
 mod moments;
 mod pinned;

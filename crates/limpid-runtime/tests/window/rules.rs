@@ -5,7 +5,7 @@ use std::sync::Arc;
 use limpid_core::goal::{GoalStatus, Priority};
 use limpid_core::{FailureClass, ToolProtocol, WindowSize};
 use limpid_model::{ModelCall, ModelCard, ModelError};
-use limpid_runtime::{Change, ChatRequest, ConversationChoice, Outcome};
+use limpid_runtime::{AgentEvent, Change, ChatRequest, ConversationChoice, Outcome};
 use limpid_testkit::{Said, Talker};
 
 use crate::kit::{all, say};
@@ -234,6 +234,34 @@ async fn an_oversize_file_of_the_owners_mandates_does_not_stop_compaction() {
     }
 }
 
+// OLLM-127 OLLM-023
+#[tokio::test]
+async fn mandates_of_the_owners_that_are_over_the_budget_are_told_and_compaction_still_runs() {
+    let bench = bench().await;
+    let rules: String = (1..=120).map(|n| format!("- Rule {n}: never do the thing of number {n}.\n")).collect();
+    bench.write("profiles/ollm/sections/core-mandates/tier2.md", &format!("[Core Mandates]\n{rules}"));
+    let model = talker(8192, "They talk; the port is 8080.");
+    let agent = agent(&bench, &model, &format!("[agent]\nprofile = \"ollm\"\n{BARE}"));
+    let mut told = Vec::new();
+    for n in 1..=40 {
+        let events = say(&agent, &question(n)).await;
+        assert!(matches!(outcome(&events), Outcome::Answered { .. }), "{n}: {:?}", outcome(&events));
+        told.extend(events.into_iter().filter_map(|event| match event {
+            AgentEvent::Notice(text) if text.contains("core-mandates") => Some(text),
+            _ => None,
+        }));
+    }
+    assert!(told[0].starts_with("profiles/ollm/sections/core-mandates/tier2.md is not used: "), "{told:?}");
+    assert!(told[0].contains("core-mandates ") && told[0].contains(" of 500 tokens"), "with the sizes: {}", told[0]);
+    let sent = model.take_sent();
+    let system = |prompt: &limpid_prompt::Prompt| prompt.messages()[0].text().to_owned();
+    assert!(sent.iter().filter(|prompt| prompt.path() == "chat-remote").all(|prompt| {
+        system(prompt).contains("[Core Mandates]") && !system(prompt).contains("never do the thing")
+    }));
+    let done = events_of(&agent).await.iter().filter(|event| event.new.kind == "compaction").count();
+    assert!(done >= 1);
+}
+
 // LES-081
 #[tokio::test]
 async fn a_result_that_the_window_shortens_says_how_to_read_on_and_is_read() {
@@ -270,7 +298,7 @@ async fn a_result_that_the_window_shortens_says_how_to_read_on_and_is_read() {
     assert!(!shown.contains("line 1500 of"));
     let events = say(&agent, "Read on, please.").await;
     let result = events.iter().find_map(|event| match event {
-        limpid_runtime::AgentEvent::ToolDone { result, .. } => Some(result.clone()),
+        AgentEvent::ToolDone { result, .. } => Some(result.clone()),
         _ => None,
     });
     let result = result.unwrap();

@@ -15,7 +15,9 @@ pub(super) fn of(tx: &Tx<'_>, ids: &[MemoryId]) -> Outcome<Vec<(MemoryId, Proven
         "SELECT e.author, e.source, e.at_ms, t.conversation
          FROM memory m
          JOIN memory_event e ON e.owner = m.owner AND e.memory = m.id
-         LEFT JOIN turn t ON t.owner = e.owner AND e.source LIKE 'turn:%' AND t.id = substr(e.source, 6)
+         LEFT JOIN turn t ON t.owner = e.owner AND e.source LIKE 'turn:%'
+              -- Where the model says it comes from may stand behind the turn.
+              AND t.id = substr(e.source, 6, instr(e.source || ' ', ' ') - 6)
          WHERE m.owner = :owner AND m.id = :memory AND e.author IS NOT NULL
            AND json_extract(e.after, '$.content') = m.content
          ORDER BY e.author = 'said' DESC, e.id DESC LIMIT 1",

@@ -52,12 +52,13 @@ fn costs(rows: &[CostRow]) -> Result<(), Failure> {
                 row.requests.to_string(),
                 row.usage.input.to_string(),
                 row.usage.cached.to_string(),
+                row.usage.cache_written.to_string(),
                 row.usage.output.to_string(),
                 money(row),
             ]
         })
         .collect();
-    output::line(&output::table(&["", "requests", "input", "cached", "output", "cost"], &cells))
+    output::line(&output::table(&["", "requests", "input", "cached", "written", "output", "cost"], &cells))
 }
 
 /// The money, and for how many requests it is unknown (LES-016).

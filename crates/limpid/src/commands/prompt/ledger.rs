@@ -36,7 +36,9 @@ pub(super) async fn log(
         output::tell("Nothing was sent yet.");
     } else {
         let rows: Vec<Vec<String>> = listed.rows.iter().map(|row| summary_cells(&agent, row)).collect();
-        let head = ["id", "sent", "model", "path", "bytes", "shared", "input", "cached", "output", "cost", "outcome"];
+        let head = [
+            "id", "sent", "model", "path", "bytes", "shared", "input", "cached", "written", "output", "cost", "outcome",
+        ];
         output::line(&output::table(&head, &rows))?;
     }
     crate::commands::tell_broken(&listed.broken);
@@ -135,6 +137,7 @@ fn summary_cells(agent: &Agent, row: &RequestSummary) -> Vec<String> {
         shared,
         tokens(|usage| usage.input),
         tokens(|usage| usage.cached),
+        tokens(|usage| usage.cache_written),
         tokens(|usage| usage.output),
         end.and_then(|end| end.cost).map_or_else(|| "unknown".to_owned(), |cost| cost.to_string()),
         outcome,
