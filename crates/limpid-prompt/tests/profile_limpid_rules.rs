@@ -8,7 +8,7 @@ mod kit;
 use kit::{CHATS, TWENTY, exact, included, kathmandu, part, profile, render, render_with, system, tools, typical};
 use limpid_prompt::inputs::{
     DelegateInput, GoalInput, Inputs, MemoryEntry, MemoryInput, ModelInfo, Quoted, SessionInput, SkillEntry,
-    SkillsInput, ToolProtocolName, TrustName,
+    SkillsInput, TimeInfo, ToolProtocolName, TrustName,
 };
 use limpid_prompt::{OfferedTool, Prompt, PromptMessage, Stability};
 
@@ -176,6 +176,30 @@ fn nothing_that_changes_every_turn_stands_before_the_history() {
         }
         assert_eq!(first("user-message"), Some(history + 2), "the newest message follows the history");
         assert_eq!((first("pin"), first("digests")), (Some(1), Some(1)), "what was kept stands before the history");
+    }
+}
+
+/// Another person in another chat, a month later: only the newest message tells of it.
+// LES-020
+#[test]
+fn who_writes_where_and_when_stands_in_the_newest_message_alone() {
+    for path in CHATS {
+        let said = |sender: &str, channel: &str, local: &str| {
+            let named = |name: &str| Some(name.to_owned());
+            let inputs = Inputs {
+                session: SessionInput { sender: named(sender), channel: named(channel), ..SessionInput::default() },
+                time: Some(TimeInfo { local: local.to_owned(), ..kathmandu() }),
+                history: kit::history(&["Hello", "Hello."]),
+                ..typical()
+            };
+            let prompt = limpid(path, &inputs);
+            let mut texts: Vec<String> = prompt.messages().iter().map(|message| message.text().to_owned()).collect();
+            (texts.pop(), texts)
+        };
+        let (ada, before_ada) = said("ada", "telegram", "2026-01-31T23:59:00+05:45");
+        let (bob, before_bob) = said("bob", "matrix", "2026-03-01T00:00:00+05:45");
+        assert_eq!(before_ada, before_bob, "{path}");
+        assert_ne!(ada, bob, "{path}");
     }
 }
 

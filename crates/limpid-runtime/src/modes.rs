@@ -16,9 +16,6 @@ use crate::spending::{Spender, spender_of};
 /// The mode of runs that nobody talks to (OLLM-034).
 const USUAL: &str = "assistant";
 
-/// The profile whose modes there are in a profile that has none of its own.
-const LENDS_MODES: &str = "limpid";
-
 const MODE: &str = "mode";
 const FOCUS: &str = "focus";
 const SUGGESTED: &str = "mode-suggested";
@@ -163,11 +160,7 @@ impl Inner {
 
     /// The modes that there are under a profile.
     fn modes(&self, profile: &str) -> Result<Vec<String>, AgentError> {
-        let names = |name: &str| -> Result<Vec<String>, AgentError> {
-            Ok(self.prompts.load_one(name)?.profile(name)?.modes().map(str::to_owned).collect())
-        };
-        let own = names(profile)?;
-        if own.is_empty() { names(LENDS_MODES) } else { Ok(own) }
+        Ok(self.prompts.load_one(profile)?.profile(profile)?.modes().map(str::to_owned).collect())
     }
 
     /// Refuses a mode that does not exist and any switch while there is focus.

@@ -103,6 +103,10 @@ async fn a_message_that_asks_for_an_unknown_mode_changes_neither_profile_nor_mod
     let error = agent.chat(refused).await.unwrap_err().to_string();
     assert!(error.contains("`sleepy`; there are: assistant, debugger, developer, planning, user"), "{error}");
     assert_eq!(agent.find_conversation(&LAST).await.unwrap(), before);
+    let begun = ChatRequest { conversation: ConversationChoice::New, mode: Some("sleepy".to_owned()), ..last("hi") };
+    let error = agent.chat(begun).await.unwrap_err().to_string();
+    assert!(error.contains("`sleepy`; there are: assistant, debugger, developer, planning, user"), "{error}");
+    assert_eq!(agent.store().conversations(9).await.unwrap().rows.len(), 1, "no conversation was begun");
     assert_eq!(bench.server.calls().len(), 1);
 }
 
