@@ -1,0 +1,198 @@
+//! The bodies of requests, byte for byte, in every protocol.
+
+use crate::support::{call, card, endpoint, inputs, prompt, second_turn, with_protocol};
+use limpid_core::ToolProtocol;
+use limpid_model::{Model, ModelCall, ReplyForm, Sampling, ToolUse};
+use limpid_testkit::Wire;
+use serde_json::json;
+
+/// Providers by the protocol that they speak at another address.
+const PROVIDERS: [(&str, Wire); 4] =
+    [("openai", Wire::OpenAiChat), ("anthropic", Wire::Anthropic), ("gemini", Wire::Gemini), ("ollama", Wire::Ollama)];
+
+fn body(provider: &str, tools: ToolProtocol, call: &ModelCall) -> String {
+    let endpoint = endpoint(provider, "http://127.0.0.1:1/v1", 1_000);
+    limpid_model::RemoteModel::new(card(provider, tools), endpoint).unwrap().prepare(call).unwrap().body
+}
+
+fn responses_body(call: &ModelCall) -> String {
+    let endpoint = limpid_model::Endpoint {
+        protocol: limpid_model::protocol::Protocol::OpenaiResponses,
+        ..endpoint("openai", "http://127.0.0.1:1/v1", 1_000)
+    };
+    limpid_model::RemoteModel::new(card("openai", ToolProtocol::Native), endpoint).unwrap().prepare(call).unwrap().body
+}
+
+fn all_bodies(call: &ModelCall) -> Vec<(Wire, String)> {
+    let mut bodies: Vec<(Wire, String)> =
+        PROVIDERS.map(|(provider, wire)| (wire, body(provider, ToolProtocol::Native, call))).to_vec();
+    bodies.push((Wire::OpenAiResponses, responses_body(call)));
+    bodies
+}
+
+/// A body laid out for reading; the bytes themselves are compared elsewhere.
+fn laid_out(body: &str) -> String {
+    let value: serde_json::Value = serde_json::from_str(body).unwrap();
+    serde_json::to_string_pretty(&value).unwrap()
+}
+
+#[test]
+fn a_second_turn_with_everything_in_it() {
+    let everything = ModelCall {
+        sampling: Sampling { temperature: Some(0.7), top_p: Some(0.9), seed: Some(7), max_output: Some(512) },
+        conversation: Some("c-1".to_owned()),
+        ..call(prompt(&second_turn()))
+    };
+    for (wire, body) in all_bodies(&everything) {
+        insta::assert_snapshot!(format!("second-turn-{}", wire.name()), laid_out(&body));
+    }
+}
+
+#[test]
+fn tool_choices_and_reply_forms() {
+    let base = call(prompt(&inputs()));
+    let json = ReplyForm::Json {
+        name: "verdict".to_owned(),
+        schema: json!({"type": "object", "properties": {"b": {}, "a": {}}}),
+    };
+    let must = ModelCall { tools: ToolUse::Must("tell_time".to_owned()), ..base.clone() };
+    let never = ModelCall { tools: ToolUse::Never, reply: json, ..base };
+    let rows: Vec<String> = [("must", must), ("never, JSON", never)]
+        .iter()
+        .flat_map(|(name, call)| {
+            all_bodies(call).into_iter().map(move |(wire, body)| {
+                let mut value: serde_json::Value = serde_json::from_str(&body).unwrap();
+                let fields = value.as_object_mut().unwrap();
+                for shown in ["messages", "input", "contents", "systemInstruction", "system"] {
+                    fields.shift_remove(shown);
+                }
+                fields.entry("tools").and_modify(|tools| *tools = json!("…"));
+                format!("{name} {}: {value}", wire.name())
+            })
+        })
+        .collect();
+    insta::assert_snapshot!(rows.join("\n"));
+}
+
+#[test]
+fn the_texts_on_the_wire_are_the_prompts() {
+    for inputs in [inputs(), second_turn()] {
+        let prompt = prompt(&inputs);
+        let mut wanted: Vec<(String, String)> =
+            prompt.messages().iter().map(|message| (message.role().to_string(), message.text().to_owned())).collect();
+        wanted.retain(|(_, text)| !text.is_empty());
+        for (wire, body) in all_bodies(&call(prompt)) {
+            let sent = wire.texts(&serde_json::from_str(&body).unwrap());
+            let sent: Vec<(String, String)> = sent.into_iter().map(|sent| (sent.role, sent.text)).collect();
+            assert_eq!(sent, wanted, "{}", wire.name());
+        }
+    }
+}
+
+/// Where the messages end: before the bracket that closes their list, or the last message's.
+fn up_to_last_message(body: &str, list: &str) -> String {
+    let start = body.find(list).unwrap() + list.len();
+    let mut depth = 1;
+    let mut quoted = false;
+    let mut escaped = false;
+    for (at, c) in body[start..].char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => quoted = !quoted,
+            '[' | '{' if !quoted => depth += 1,
+            ']' | '}' if !quoted => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return body[..start + at].to_owned();
+        }
+    }
+    panic!("the list does not end")
+}
+
+#[test]
+fn the_second_turn_begins_with_all_the_bytes_of_the_first_ones_messages() {
+    // Without marks, which move on by their nature.
+    let first = body("openai", ToolProtocol::Native, &call(prompt(&inputs())));
+    let second = body("openai", ToolProtocol::Native, &call(prompt(&second_turn())));
+    let kept = up_to_last_message(&first, "\"messages\":[");
+    assert!(kept.ends_with(r#"{"role":"user","content":"hi"}"#), "{kept}");
+    assert!(second.starts_with(&kept), "{kept}\n{second}");
+
+    let first = responses_body(&call(prompt(&inputs())));
+    let second = responses_body(&call(prompt(&second_turn())));
+    assert!(second.starts_with(&up_to_last_message(&first, "\"input\":[")));
+
+    let [first, second] =
+        [inputs(), second_turn()].map(|inputs| body("ollama", ToolProtocol::Native, &call(prompt(&inputs))));
+    assert!(second.starts_with(&up_to_last_message(&first, "\"messages\":[")));
+    let [first, second] =
+        [inputs(), second_turn()].map(|inputs| body("gemini", ToolProtocol::Native, &call(prompt(&inputs))));
+    assert!(second.starts_with(&up_to_last_message(&first, "\"contents\":[")));
+}
+
+#[test]
+fn the_same_call_has_the_same_bytes() {
+    for (one, other) in all_bodies(&call(prompt(&second_turn()))).iter().zip(all_bodies(&call(prompt(&second_turn()))))
+    {
+        assert_eq!(*one, other);
+    }
+}
+
+// PRO-043
+#[test]
+fn anthropic_gets_marks_at_the_end_of_the_fixed_part_and_of_the_history() {
+    let body = body("anthropic", ToolProtocol::Native, &call(prompt(&second_turn())));
+    let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+    let mark = json!({"type": "ephemeral"});
+    assert_eq!(body["system"][0]["cache_control"], mark);
+    let messages = body["messages"].as_array().unwrap();
+    assert_eq!(messages[messages.len() - 2]["content"][0]["cache_control"], mark);
+    assert_eq!(body.to_string().matches("cache_control").count(), 2);
+}
+
+// LES-024
+#[test]
+fn a_long_turn_with_many_tools_has_three_marks_and_none_of_them_in_the_tools() {
+    let mut many = second_turn();
+    many.history = (0..20).flat_map(|_| many.history.clone()).collect();
+    many.in_flight = (0..5).flat_map(|_| many.history[1..4].to_vec()).collect();
+    let server = |n: usize| (0..10).map(move |tool| format!("server_{n}_tool_{tool}"));
+    many.tools = (0..6).flat_map(server).map(|name| crate::support::tool(&name, "query")).collect();
+    let body = body("anthropic", ToolProtocol::Native, &call(prompt(&many)));
+    let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(body["tools"].as_array().unwrap().len(), 60);
+    assert!(!body["tools"].to_string().contains("cache_control"));
+    assert_eq!(body.to_string().matches("cache_control").count(), 3);
+}
+
+#[test]
+fn a_model_without_native_calls_reads_them_as_messages() {
+    let inputs = with_protocol(second_turn(), ToolProtocol::Json);
+    let body = body("openai", ToolProtocol::Json, &call(prompt(&inputs)));
+    insta::assert_snapshot!(laid_out(&body));
+}
+
+#[test]
+fn a_tool_that_must_be_called_must_be_offered() {
+    let call = ModelCall { tools: ToolUse::Must("rm_rf".to_owned()), ..call(prompt(&inputs())) };
+    let endpoint = endpoint("openai", "http://127.0.0.1:1/v1", 1_000);
+    let model = limpid_model::RemoteModel::new(card("openai", ToolProtocol::Native), endpoint).unwrap();
+    let error = model.prepare(&call).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the tool `rm_rf` must be called, but the prompt does not offer it; add it to the path's tools"
+    );
+}
+
+// SEC-032
+#[test]
+fn what_is_prepared_holds_no_secret() {
+    let endpoint = endpoint("openai", "http://me:hunter22@127.0.0.1:1/v1?token=sk-test-secret", 1_000);
+    let model = limpid_model::RemoteModel::new(card("openai", ToolProtocol::Native), endpoint).unwrap();
+    let prepared = model.prepare(&call(prompt(&inputs()))).unwrap();
+    assert_eq!(prepared.target, "http://127.0.0.1:1/v1/chat/completions");
+    let shown = format!("{prepared:?}");
+    assert!(!shown.contains("hunter22") && !shown.contains("sk-test-secret"), "{shown}");
+}

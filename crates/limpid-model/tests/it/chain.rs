@@ -1,0 +1,181 @@
+//! Tries, waits and fallbacks, with scripted models and a clock that does not run.
+
+use std::sync::Arc;
+
+use crate::support::{ForEver, NoPause, call, card, collect, inputs, prompt};
+use futures_util::StreamExt;
+use limpid_core::{FailureClass, RetryPlan, ToolProtocol, UsableWindow};
+use limpid_model::script::Script;
+use limpid_model::{Ask, Chain, ChainEvent, Model, ModelCard, ModelError, ModelEvent, ScriptedModel};
+use tokio_util::sync::CancellationToken;
+
+/// A service with a name, a window and a script.
+fn service(name: &str, change: impl FnOnce(&mut ModelCard), script: &str) -> Arc<ScriptedModel> {
+    let mut card = ModelCard { id: name.to_owned(), ..card("s", ToolProtocol::Native) };
+    change(&mut card);
+    Arc::new(ScriptedModel::with_card(card, Script::parse(script).unwrap()))
+}
+
+fn plain(name: &str, script: &str) -> Arc<ScriptedModel> {
+    service(name, |_| {}, script)
+}
+
+/// Everything that happens when these services are asked, one line an event, and the waits.
+async fn run(services: &[Arc<ScriptedModel>], cancel: CancellationToken) -> String {
+    let pause = NoPause::default();
+    let services = services.iter().map(|service| Arc::clone(service) as Arc<dyn Model>).collect();
+    let chain = Chain::new(services, RetryPlan::default(), Arc::new(pause.clone()));
+    let call = call(prompt(&inputs()));
+    let make = Arc::new(move |_: &ModelCard| Ok(Ask { call: call.clone(), tokens: 1000 }));
+    let (events, error) = collect(chain.ask(make, cancel)).await;
+    let mut lines: Vec<String> = events.iter().map(line).collect();
+    lines.extend(error.map(|error| format!("error {}: {error}", error.class)));
+    lines.push(format!("waits {:?}", pause.0.lock().unwrap()));
+    lines.join("\n")
+}
+
+fn line(event: &ChainEvent) -> String {
+    match event {
+        ChainEvent::Request { service, attempt, prepared } => {
+            assert!(prepared.body.contains("\"hi\""));
+            format!("request {service} try {attempt}")
+        }
+        ChainEvent::Retry { service, error, wait } => format!("retry {service} {} in {wait:?}", error.class),
+        ChainEvent::Fallback { service, error } => format!("fallback from {service}: {}: {error}", error.class),
+        ChainEvent::Reply(event) => format!("{event:?}"),
+    }
+}
+
+const RATE: &str = "[[reply]]\nstatus = 429\nbody = '{}'\n";
+const GOOD: &str = "[[reply]]\ntext = \"fine\"\n";
+
+// KAI-110
+#[tokio::test]
+async fn three_tries_then_the_next_service_which_is_named() {
+    let services = [plain("a", RATE), plain("b", GOOD)];
+    insta::assert_snapshot!(run(&services, CancellationToken::new()).await);
+    assert_eq!(services[0].sent().len(), 3);
+}
+
+// KAI-110
+#[tokio::test]
+async fn a_passing_error_passes_and_a_wish_to_wait_is_kept_to() {
+    let script = format!("{RATE}retry_after = 9\n{GOOD}");
+    insta::assert_snapshot!(run(&[plain("a", &script)], CancellationToken::new()).await);
+}
+
+// KAI-111
+#[tokio::test]
+async fn what_cannot_pass_is_tried_once() {
+    let bodies = [
+        (402, "", FailureClass::Quota),
+        (401, "", FailureClass::Key),
+        (404, r#"{"error":{"code":"model_not_found"}}"#, FailureClass::UnknownModel),
+        (400, "", FailureClass::Malformed),
+        (413, "", FailureClass::TooLarge),
+        (403, r#"{"error":{"message":"flagged"}}"#, FailureClass::Moderated),
+        (400, r#"{"error":{"code":"context_length_exceeded"}}"#, FailureClass::Overflow),
+    ];
+    for (status, body, class) in bodies {
+        let failing = plain("a", &format!("[[reply]]\nstatus = {status}\nbody = '{body}'\n"));
+        let story = run(&[Arc::clone(&failing), plain("b", GOOD)], CancellationToken::new()).await;
+        assert_eq!(failing.sent().len(), 1, "{class}");
+        assert!(story.contains(&format!("fallback from s/a: {class}")), "{story}");
+        assert!(story.contains("request s/b try 1\nText(\"fine\")"), "{story}");
+    }
+}
+
+// KAI-111
+#[tokio::test]
+async fn a_window_that_is_too_small_is_skipped() {
+    let small = service("small", |card| card.usable_window = Some(UsableWindow(999)), GOOD);
+    insta::assert_snapshot!(run(&[Arc::clone(&small), plain("b", GOOD)], CancellationToken::new()).await);
+    assert!(small.sent().is_empty());
+}
+
+// KAI-111
+#[tokio::test]
+async fn a_local_model_is_never_a_fallback_nor_covered_by_one() {
+    let local = |name, script| service(name, |card| card.local = true, script);
+    let alone = run(&[local("here", RATE), plain("b", GOOD)], CancellationToken::new()).await;
+    assert!(!alone.contains("s/b") && alone.contains("error rate"), "{alone}");
+    let never = run(&[plain("a", RATE), local("here", GOOD), plain("c", GOOD)], CancellationToken::new()).await;
+    assert!(!never.contains("s/here") && never.contains("request s/c"), "{never}");
+}
+
+#[tokio::test]
+async fn every_service_fails() {
+    let services =
+        [plain("a", "[[reply]]\nstatus = 401\nbody = '{}'"), plain("b", "[[reply]]\nstatus = 402\nbody = '{}'")];
+    insta::assert_snapshot!(run(&services, CancellationToken::new()).await);
+}
+
+#[tokio::test]
+async fn nothing_is_asked_again_once_something_was_said() {
+    for script in ["[[reply]]\ntext = \"Half a\"\ncut = 3", "[[reply]]\nreasoning = \"Hm\"\ntext = \"x\"\ncut = 0"] {
+        let services = [plain("a", script), plain("b", GOOD)];
+        let story = run(&services, CancellationToken::new()).await;
+        assert!(story.contains("error transport") && !story.contains("fallback"), "{story}");
+        assert_eq!((services[0].sent().len(), services[1].sent().len()), (1, 0));
+    }
+}
+
+// KAI-111
+#[tokio::test]
+async fn nothing_is_asked_after_a_cancel() {
+    let cancel = CancellationToken::new();
+    cancel.cancel();
+    let services = [plain("a", GOOD), plain("b", GOOD)];
+    let story = run(&services, cancel).await;
+    assert!(story.contains("error cancelled") && !story.contains("s/b"), "{story}");
+}
+
+#[tokio::test]
+async fn a_cancel_ends_a_wait() {
+    let chain = Chain::new(vec![plain("a", RATE)], RetryPlan::default(), Arc::new(ForEver));
+    let cancel = CancellationToken::new();
+    let call = call(prompt(&inputs()));
+    let mut stream =
+        chain.ask(Arc::new(move |_: &ModelCard| Ok(Ask { call: call.clone(), tokens: 1 })), cancel.clone());
+    while !matches!(stream.next().await, Some(Ok(ChainEvent::Retry { .. }))) {}
+    cancel.cancel();
+    assert_eq!(stream.next().await.unwrap().unwrap_err().class, FailureClass::Cancelled);
+    assert!(stream.next().await.is_none());
+}
+
+#[tokio::test]
+async fn a_request_leaves_only_after_it_was_announced() {
+    let model = plain("a", GOOD);
+    let chain =
+        Chain::new(vec![Arc::clone(&model) as Arc<dyn Model>], RetryPlan::default(), Arc::new(NoPause::default()));
+    let call = call(prompt(&inputs()));
+    let mut stream =
+        chain.ask(Arc::new(move |_: &ModelCard| Ok(Ask { call: call.clone(), tokens: 1 })), CancellationToken::new());
+    assert!(matches!(stream.next().await, Some(Ok(ChainEvent::Request { .. }))));
+    assert!(model.sent().is_empty());
+    assert!(matches!(stream.next().await, Some(Ok(ChainEvent::Reply(ModelEvent::Text(_))))));
+    assert_eq!(model.sent().len(), 1);
+}
+
+#[tokio::test]
+async fn a_call_that_cannot_be_made_for_one_service_may_be_for_the_next() {
+    let services: Vec<Arc<dyn Model>> = vec![plain("a", GOOD), plain("b", GOOD)];
+    let chain = Chain::new(services, RetryPlan::default(), Arc::new(NoPause::default()));
+    let call = call(prompt(&inputs()));
+    let make = move |card: &ModelCard| match card.id.as_str() {
+        "a" => Err(ModelError::new(FailureClass::Overflow, "the parts do not fit")),
+        _ => Ok(Ask { call: call.clone(), tokens: 1 }),
+    };
+    let (events, error) = collect(chain.ask(Arc::new(make), CancellationToken::new())).await;
+    assert_eq!(error, None);
+    assert_eq!(line(&events[0]), "fallback from s/a: overflow: the parts do not fit");
+    assert_eq!(line(&events[1]), "request s/b try 1");
+}
+
+#[tokio::test]
+async fn an_empty_chain_says_what_to_do() {
+    assert_eq!(
+        run(&[], CancellationToken::new()).await,
+        "error unknown-model: there is no model to ask; set one with --model or LIMPID_MODEL\nwaits []"
+    );
+}

@@ -1,0 +1,141 @@
+//! A local model behind the trait, with prompts of the shipped profile. The model's file is named by
+//! `LIMPID_TEST_GGUF` (SmolLM2-135M-Instruct); without it the tests say that they did nothing.
+#![cfg(feature = "local")]
+#![allow(clippy::print_stderr, reason = "a test, and one that does nothing must be seen")]
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use limpid_core::{ToolProtocol, Usage};
+use limpid_model::catalogue::ModelProfiles;
+use limpid_model::local::{LocalModel, LocalSettings};
+use limpid_model::template::SpanOrigin;
+use limpid_model::{FinishReason, Model, ModelCall, ModelError, ModelEvent, ReplyForm, Sampling, ToolUse};
+use limpid_prompt::inputs::{HistoryMessage, Inputs, RoleName, ToolInput};
+use limpid_prompt::{Estimate, Profiles, Prompt, PromptMessage, RenderRequest};
+use tokio_util::sync::CancellationToken;
+
+fn file() -> Option<PathBuf> {
+    let file = std::env::var_os("LIMPID_TEST_GGUF").filter(|file| !file.is_empty());
+    if file.is_none() {
+        eprintln!("SKIPPED a test of a local model: LIMPID_TEST_GGUF names no file");
+    }
+    file.map(PathBuf::from)
+}
+
+fn open(settings: &LocalSettings) -> Option<LocalModel> {
+    let settings = LocalSettings { window: Some(4096), threads: Some(1), ..settings.clone() };
+    Some(LocalModel::open(&file()?, &settings).unwrap())
+}
+
+fn prompt(path: &str, inputs: &Inputs) -> Arc<Prompt> {
+    let request = RenderRequest { path, inputs, counter: &Estimate::default(), count_tokens: false };
+    Arc::new(Profiles::shipped().get("limpid").unwrap().render(request).unwrap())
+}
+
+fn call(prompt: Arc<Prompt>, max_output: u32) -> ModelCall {
+    ModelCall {
+        prompt,
+        sampling: Sampling { temperature: Some(0.0), max_output: Some(max_output), ..Sampling::default() },
+        reply: ReplyForm::Text,
+        tools: ToolUse::Auto,
+        conversation: Some("c".into()),
+    }
+}
+
+async fn send(model: &LocalModel, call: &ModelCall) -> Result<Vec<ModelEvent>, ModelError> {
+    let prepared = model.prepare(call).unwrap();
+    model.send(prepared, CancellationToken::new()).collect::<Vec<_>>().await.into_iter().collect()
+}
+
+fn said(events: &[ModelEvent]) -> String {
+    events
+        .iter()
+        .filter_map(|event| if let ModelEvent::Text(text) = event { Some(text.as_str()) } else { None })
+        .collect()
+}
+
+fn usage(events: &[ModelEvent]) -> Usage {
+    let mut usages =
+        events.iter().filter_map(|event| if let ModelEvent::Usage(usage) = event { Some(*usage) } else { None });
+    usages.next_back().unwrap()
+}
+
+// KOSHI-001
+#[test]
+fn what_is_sent_is_the_prompts_text_and_what_the_template_adds_is_told_apart() {
+    let Some(model) = open(&LocalSettings::default()) else { return };
+    let prompt = prompt("chat-local", &Inputs { user_message: "hi".into(), ..Inputs::default() });
+    let call = call(Arc::clone(&prompt), 1);
+    let rendered = model.render(&call).unwrap();
+    assert_eq!(model.prepare(&call).unwrap().body, rendered.text);
+
+    let texts: Vec<&str> = prompt.messages().iter().map(PromptMessage::text).collect();
+    let from_prompt: Vec<&str> =
+        rendered.parts().filter(|(origin, _)| *origin != SpanOrigin::Template).map(|(_, text)| text).collect();
+    assert_eq!(from_prompt, texts);
+    let from_template: String =
+        rendered.parts().filter(|(origin, _)| *origin == SpanOrigin::Template).map(|(_, text)| text).collect();
+    assert_eq!(from_template, "<|im_start|>system\n<|im_end|>\n<|im_start|>user\n<|im_end|>\n<|im_start|>assistant\n");
+}
+
+// MEA-15
+#[tokio::test]
+async fn a_conversation_goes_on_from_what_was_evaluated() {
+    let Some(model) = open(&LocalSettings::default()) else { return };
+    let mut inputs = Inputs { user_message: "hi".into(), ..Inputs::default() };
+    let first_prompt = prompt("chat-local", &inputs);
+    let first = send(&model, &call(Arc::clone(&first_prompt), 12)).await.unwrap();
+    assert!(matches!(first.last(), Some(ModelEvent::End(_))));
+    assert_eq!(usage(&first).cached, 0);
+
+    let sent = first_prompt.messages().last().unwrap().text().to_owned();
+    for (role, content) in [(RoleName::User, sent), (RoleName::Assistant, said(&first))] {
+        inputs.history.push(HistoryMessage { role, content, ..HistoryMessage::default() });
+    }
+    inputs.user_message = "And you?".into();
+    let second = send(&model, &call(prompt("chat-local", &inputs), 4)).await.unwrap();
+    let (first, second) = (usage(&first), usage(&second));
+    assert!(second.cached >= first.input, "{second:?} after {first:?}");
+}
+
+#[tokio::test]
+async fn a_tool_is_called_through_a_schema() {
+    let Some(model) = open(&LocalSettings { tools: Some(ToolProtocol::Json), ..LocalSettings::default() }) else {
+        return;
+    };
+    let schema = serde_json::json!({
+        "type": "object",
+        "properties": { "zone": { "type": "string", "maxLength": 20 } },
+        "required": ["zone"],
+    });
+    let clock = ToolInput {
+        name: "get_local_time".into(),
+        description: "The time now.".into(),
+        schema: schema.as_object().unwrap().clone().into(),
+        ..ToolInput::default()
+    };
+    let inputs = Inputs { user_message: "What time is it in Rome?".into(), tools: vec![clock], ..Inputs::default() };
+    let prompt = prompt("chat-local", &inputs);
+    assert_eq!(prompt.tools().len(), 1);
+    let call = ModelCall { tools: ToolUse::Must("get_local_time".into()), ..call(prompt, 200) };
+    let events = send(&model, &call).await.unwrap();
+    let calls: Vec<_> =
+        events.iter().filter_map(|event| if let ModelEvent::Call(call) = event { Some(call) } else { None }).collect();
+    assert_eq!(calls[0].name, "get_local_time");
+    let arguments: serde_json::Value = serde_json::from_str(&calls[0].arguments).unwrap();
+    assert!(arguments["zone"].is_string());
+    assert_eq!(events.last(), Some(&ModelEvent::End(FinishReason::Calls)));
+}
+
+#[test]
+fn the_card_says_what_the_profile_and_the_file_say() {
+    let Some(path) = file() else { return };
+    let profile = ModelProfiles::load(None).unwrap().get("local", "smollm2-135m");
+    let model = LocalModel::open(&path, &LocalSettings::of(&profile)).unwrap();
+    let card = model.info();
+    assert_eq!(card.name(), "local/smollm2-135m");
+    assert_eq!((card.window.map(|window| window.0), card.tools), (Some(8192), ToolProtocol::None));
+    assert!(card.local && !card.thinking);
+}

@@ -1,0 +1,30 @@
+//! The tests of this crate from outside, in one program: linking one for each file takes minutes and gigabytes.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+mod budgets;
+mod compile_fail;
+mod composition;
+mod goal_room;
+mod golden;
+mod invalid;
+mod kit;
+mod loading;
+mod membership;
+mod mode_policy;
+mod ollm_engine;
+mod outside;
+mod page;
+mod prefix;
+mod profile_kai;
+mod profile_koshi;
+mod profile_limpid;
+mod profile_limpid_rules;
+mod profile_ollm;
+mod profile_picoclaw;
+mod report;
+mod scenarios;
+mod shipped;
+mod support;
+mod template_part;
+mod tool_texts;

@@ -1,0 +1,301 @@
+//! Calls that nobody could be asked about: kept with all that they are, carried out once, and never as anything else.
+
+use std::sync::Arc;
+
+use crate::kit::effects::Effect;
+use crate::kit::{Bench, all, last};
+use jiff::ToSpan;
+use limpid_core::{DraftState, ToolClass, Trust};
+use limpid_runtime::{Agent, AgentEvent, Answer, ChatRequest, Config, ServeEvent, Tool};
+use limpid_store::DraftId;
+
+const SCRIPT: &str = r#"
+[[reply]]
+calls = [{ id = "r", name = "read_page" }]
+[[reply]]
+calls = [{ id = "m", name = "send_mail", arguments = { to = "eve@example.com", text = "the secret" } }]
+[[reply]]
+text = "Done."
+"#;
+
+struct Tools {
+    page: Arc<Effect>,
+    mail: Arc<Effect>,
+}
+
+impl Tools {
+    fn new() -> Self {
+        Self { page: Effect::outside("read_page"), mail: Effect::new("send_mail", ToolClass::Send) }
+    }
+
+    fn agent(&self, bench: &Bench) -> Agent {
+        let mut options = bench.options();
+        options.tools = [&self.page, &self.mail].map(|tool| Arc::clone(tool) as Arc<dyn Tool>).into();
+        Agent::open(options).unwrap()
+    }
+}
+
+/// An agent that nobody watches has one draft.
+async fn drafted() -> (Bench, Tools, Agent) {
+    let bench = Bench::new(SCRIPT).await;
+    let tools = Tools::new();
+    let agent = tools.agent(&bench);
+    let events = all(agent.chat(last("read the page")).await.unwrap()).await;
+    let told = |event: &AgentEvent| matches!(event, AgentEvent::Notice(text) if text.contains("Draft 1 waits for you"));
+    assert!(events.iter().any(told), "{events:?}");
+    (bench, tools, agent)
+}
+
+// SEC-010
+#[tokio::test]
+async fn a_draft_holds_the_exact_action_and_runs_once_also_after_a_restart() {
+    let (bench, tools, agent) = drafted().await;
+    let request = bench.server.calls().last().unwrap().text();
+    assert!(request.contains("not done yet: kept as draft 1"), "the model is told");
+    assert_eq!(tools.mail.runs(), 0);
+    drop(agent);
+
+    let agent = tools.agent(&bench);
+    let waiting = agent.drafts(false).await.unwrap().rows;
+    let draft = waiting.first().unwrap();
+    assert_eq!((waiting.len(), draft.state, draft.new.tool.as_str()), (1, DraftState::Open, "send_mail"));
+    assert_eq!(draft.new.arguments, r#"{"text":"the secret","to":"eve@example.com"}"#);
+    assert_eq!(draft.new.destination.as_deref(), Some("eve@example.com"));
+    assert_eq!(draft.new.why, "text from outside was read, and this would send something");
+    assert_eq!((draft.new.led_by.as_str(), draft.new.trust), ("outside: read_page done", Trust::Outside));
+
+    let (first, second) = tokio::join!(agent.approve_draft(draft.id), agent.approve_draft(draft.id));
+    assert_eq!(tools.mail.runs(), 1, "{first:?} {second:?}");
+    assert!(first.is_ok() != second.is_ok());
+    assert_eq!(tools.mail.runs.lock().unwrap()[0]["text"], "the secret");
+    let (done, steps) = agent.draft(draft.id).await.unwrap();
+    assert_eq!((done.state, done.detail.as_str()), (DraftState::Sent, "send_mail done"));
+    assert_eq!(steps.len(), 4);
+    assert!(agent.approve_draft(draft.id).await.unwrap_err().to_string().contains("is sent"));
+    assert!(agent.refuse_draft(draft.id).await.is_err());
+}
+
+// SEC-011 LES-136
+#[tokio::test]
+async fn an_approval_holds_for_the_program_and_the_folder_that_it_was_kept_with() {
+    for swap in ["program", "folder"] {
+        let bench = Bench::new(SCRIPT).await;
+        bench.write("workspace/a.txt", "a");
+        let tools = Tools::new();
+        let agent = tools.agent(&bench);
+        all(agent.chat(last("read the page")).await.unwrap()).await;
+        if swap == "program" {
+            *tools.mail.program.lock().unwrap() = "/tmp/true".into();
+        } else {
+            let workspace = bench.home.path().join("workspace");
+            std::fs::rename(&workspace, bench.home.path().join("old")).unwrap();
+            std::fs::create_dir(&workspace).unwrap();
+        }
+        let draft = agent.approve_draft(DraftId(1)).await.unwrap();
+        assert_eq!((draft.state, tools.mail.runs()), (DraftState::Failed, 0), "{swap}");
+        assert!(draft.detail.contains("not what they were"), "{}", draft.detail);
+    }
+}
+
+/// A rule that came later lets other calls go, and not this one as something else than was looked at.
+// SEC-011
+#[tokio::test]
+async fn a_later_rule_does_not_stand_for_a_yes_to_something_else() {
+    let (mut bench, tools, agent) = drafted().await;
+    drop(agent);
+    let rule = "model = \"openai/scripted\"\n[policy]\nallow = [{ tool = \"send_mail\" }]\n";
+    bench.config = Config::parse(rule, "limpid.toml").unwrap();
+    *tools.mail.program.lock().unwrap() = "/tmp/true".into();
+    let agent = tools.agent(&bench);
+    let draft = agent.approve_draft(DraftId(1)).await.unwrap();
+    assert_eq!((draft.state, tools.mail.runs()), (DraftState::Failed, 0), "{}", draft.detail);
+}
+
+/// The workspace is made with whatever is first done in it; that is no other folder than the one that was approved.
+// SEC-011
+#[tokio::test]
+async fn a_draft_of_a_home_without_a_workspace_can_be_carried_out() {
+    let (bench, tools, agent) = drafted().await;
+    bench.write("workspace/first.md", "made meanwhile");
+    let draft = agent.approve_draft(DraftId(1)).await.unwrap();
+    assert_eq!((draft.state, tools.mail.runs()), (DraftState::Sent, 1), "{}", draft.detail);
+}
+
+// SEC-010
+#[tokio::test]
+async fn a_draft_waits_seven_days_and_a_no_is_final() {
+    let (bench, tools, agent) = drafted().await;
+    bench.clock.forward(167.hours());
+    assert_eq!(agent.drafts(false).await.unwrap().rows.len(), 1);
+    bench.clock.forward(1.hours());
+    assert!(agent.approve_draft(DraftId(1)).await.unwrap_err().to_string().contains("is expired"));
+    assert!(agent.drafts(false).await.unwrap().rows.is_empty());
+
+    let (_bench, other, agent) = drafted().await;
+    assert_eq!(agent.refuse_draft(DraftId(1)).await.unwrap().state, DraftState::Refused);
+    assert!(agent.approve_draft(DraftId(1)).await.is_err());
+    assert_eq!((tools.mail.runs(), other.mail.runs()), (0, 0));
+}
+
+// KAI-097 SEC-011
+#[tokio::test]
+async fn an_edit_is_checked_and_voids_what_was_looked_at() {
+    let (_bench, tools, agent) = drafted().await;
+    let seen = agent.draft(DraftId(1)).await.unwrap().0.new.hash;
+    for wrong in ["{", r#"{"to":7}"#] {
+        agent.edit_draft(DraftId(1), wrong).await.unwrap_err();
+    }
+    assert_eq!(agent.draft(DraftId(1)).await.unwrap().0.new.hash, seen, "a wrong edit changes nothing");
+    let edited = agent.edit_draft(DraftId(1), r#"{"to":"ada@example.com","text":"no secret"}"#).await.unwrap();
+    assert_eq!(edited.new.destination.as_deref(), Some("ada@example.com"));
+    assert_ne!(edited.new.hash, seen);
+    let stale = agent.approve_draft_as_seen(DraftId(1), &seen).await.unwrap_err();
+    assert!(stale.to_string().contains("not what was looked at"), "{stale}");
+    assert_eq!(tools.mail.runs(), 0);
+    let sent = agent.approve_draft_as_seen(DraftId(1), &edited.new.hash[..8]).await.unwrap();
+    assert_eq!((sent.state, tools.mail.runs()), (DraftState::Sent, 1));
+    assert_eq!(tools.mail.runs.lock().unwrap()[0]["text"], "no secret");
+    assert!(agent.edit_draft(DraftId(1), "{}").await.is_err(), "it was sent");
+}
+
+// KAI-097
+#[tokio::test]
+async fn no_more_than_twenty_drafts_wait() {
+    let calls: Vec<String> = (0..21)
+        .map(|n| format!("{{ id = \"m{n}\", name = \"send_mail\", arguments = {{ to = \"eve{n}@example.com\" }} }}"))
+        .collect();
+    let script = format!(
+        "[[reply]]\ncalls = [{{ id = \"r\", name = \"read_page\" }}]\n[[reply]]\ncalls = [{}]\n[[reply]]\ntext = \"Done.\"\n",
+        calls.join(", ")
+    );
+    let bench = Bench::new(&script).await;
+    let tools = Tools::new();
+    let agent = tools.agent(&bench);
+    all(agent.chat(last("read the page")).await.unwrap()).await;
+    assert_eq!(agent.drafts(false).await.unwrap().rows.len(), 20);
+    let told = bench.server.calls().last().unwrap().text();
+    assert_eq!(told.matches("too many drafts wait for the owner already").count(), 1);
+    assert_eq!(tools.mail.runs(), 0);
+}
+
+/// Five from a run that nobody asked for, and the owner is told where reports go.
+// KAI-097
+#[tokio::test]
+async fn a_run_in_the_background_makes_five_drafts_at_most() {
+    let calls: Vec<String> = (0..6)
+        .map(|n| format!("{{ id = \"m{n}\", name = \"send_mail\", arguments = {{ to = \"eve{n}@example.com\" }} }}"))
+        .collect();
+    let script = format!(
+        "[[reply]]\ncalls = [{{ id = \"r\", name = \"read_page\" }}]\n[[reply]]\ncalls = [{}]\n[[reply]]\ntext = \"Done.\"\n",
+        calls.join(", ")
+    );
+    let bench = Bench::new(&script).await;
+    let tools = Tools::new();
+    let agent = tools.agent(&bench);
+    let run = ChatRequest { path: Some("task".to_owned()), ..last("read the page") };
+    all(agent.chat(run).await.unwrap()).await;
+    assert_eq!(agent.drafts(false).await.unwrap().rows.len(), 5);
+    agent.deliver_waiting().await.unwrap();
+    let told = agent.unread().await.unwrap().rows;
+    assert_eq!(told.len(), 5);
+    assert!(told[0].new.text.starts_with("Draft 1 waits for you"), "{told:?}");
+    assert_eq!(told[0].new.title, "send_mail to eve0@example.com");
+}
+
+/// What nobody answered in time is told in the chat that it came from.
+// SEC-010
+#[tokio::test]
+async fn the_chat_learns_that_a_draft_is_too_old() {
+    let (bench, _tools, agent) = drafted().await;
+    bench.clock.forward(200.hours());
+    for _ in 0..2 {
+        assert!(agent.drafts(false).await.unwrap().rows.is_empty());
+        agent.deliver_waiting().await.unwrap();
+    }
+    let told = agent.unread().await.unwrap().rows;
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0].new.text, "Draft 1 is expired: nobody answered in time (send_mail to eve@example.com).");
+    assert_eq!(told[0].new.conversation, agent.draft(DraftId(1)).await.unwrap().0.new.conversation);
+}
+
+/// An agent that serves expires drafts by itself.
+// SEC-010
+#[tokio::test]
+async fn a_draft_expires_by_its_timer() {
+    let (bench, _tools, agent) = drafted().await;
+    let timers = agent.store().timers().await.unwrap().rows;
+    let expires_ms = agent.draft(DraftId(1)).await.unwrap().0.new.expires_ms;
+    assert_eq!((timers[0].kind.as_str(), timers[0].due_ms), ("expiry", expires_ms));
+    bench.clock.forward(168.hours());
+    let (done, is_done) = tokio::sync::oneshot::channel();
+    let done = std::sync::Mutex::new(Some(done));
+    let log = move |event: &ServeEvent| {
+        if matches!(event, ServeEvent::Done { .. }) {
+            let _ = done.lock().unwrap().take().map(|done| done.send(()));
+        }
+    };
+    agent.serve(log, async { is_done.await.unwrap() }).await.unwrap();
+    let draft = agent.store().draft(DraftId(1)).await.unwrap().unwrap();
+    assert_eq!(draft.state, DraftState::Expired);
+    assert!(agent.store().timers().await.unwrap().rows.iter().all(|timer| timer.kind != "expiry"));
+}
+
+// SEC-002 SEC-040
+#[tokio::test]
+async fn a_question_that_a_crash_cut_off_becomes_one_draft() {
+    let bench = Bench::new(SCRIPT).await;
+    let tools = Tools::new();
+    let agent = tools.agent(&bench);
+    let mut handle = agent.chat(ChatRequest { can_answer: true, ..last("read the page") }).await.unwrap();
+    while !matches!(handle.next().await, Some(AgentEvent::Question { .. })) {}
+    let conversation = handle.conversation().clone();
+    // Whoever could have answered is gone, and with them the question: the turn goes on without its answer.
+    drop(handle);
+    for _ in 0..500 {
+        if agent.store().messages(&conversation, None).await.unwrap().rows.len() >= 6 {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    let rows = agent.drafts(false).await.unwrap().rows;
+    assert_eq!((rows.len(), tools.mail.runs()), (1, 0));
+    let messages = agent.store().messages(&conversation, None).await.unwrap().rows;
+    // A notice of the draft follows the answer, since nobody listened.
+    assert_eq!(messages[5].message.text, "Done.");
+}
+
+// SEC-002 LES-073
+#[tokio::test]
+async fn a_lasting_yes_holds_for_its_pattern_in_its_conversation_over_a_restart() {
+    let again = |to: &str| {
+        format!(
+            "[[reply]]\ncalls = [{{ name = \"send_mail\", arguments = {{ to = \"{to}\" }} }}]\n[[reply]]\ntext = \"ok\"\n"
+        )
+    };
+    let script =
+        format!("{SCRIPT}{}{}{}", again("eve@example.com"), again("bob@example.com"), again("eve@example.com"));
+    let bench = Bench::new(&script).await;
+    let tools = Tools::new();
+    let asked = async |agent: &Agent, request: ChatRequest| {
+        let mut handle = agent.chat(ChatRequest { can_answer: true, ..request }).await.unwrap();
+        let mut asked = 0;
+        while let Some(event) = handle.next().await {
+            if let AgentEvent::Question { id, .. } = &event {
+                handle.answer(id, if asked == 0 { Answer::Always } else { Answer::No });
+                asked += 1;
+            }
+            if event.is_last() {
+                break;
+            }
+        }
+        asked
+    };
+    let agent = tools.agent(&bench);
+    assert_eq!(asked(&agent, last("read the page")).await, 1);
+    drop(agent);
+    let agent = tools.agent(&bench);
+    assert_eq!(asked(&agent, last("and again")).await, 0, "the same person");
+    assert_eq!(asked(&agent, last("and Bob")).await, 1, "another one");
+    let new = ChatRequest { conversation: limpid_runtime::ConversationChoice::New, ..last("to Eve") };
+    assert_eq!(asked(&agent, new).await, 1, "sending is asked about in another conversation");
+}

@@ -1,0 +1,139 @@
+//! What goes wrong ends in a clear error, and the message is kept.
+
+use crate::kit::{Bench, all, last, say, text};
+use limpid_core::FailureClass;
+use limpid_runtime::{Agent, AgentError, AgentEvent, ChatRequest, ConversationChoice};
+use limpid_store::RequestFilter;
+use limpid_turn::Outcome;
+
+fn failure(events: &[AgentEvent]) -> (FailureClass, String) {
+    match events.last() {
+        Some(AgentEvent::Done { outcome: Outcome::Failed { class, message }, .. }) => (*class, message.clone()),
+        other => panic!("no failure: {other:?}"),
+    }
+}
+
+// KAI-110 LES-143
+#[tokio::test]
+async fn a_provider_that_fails_is_asked_three_times_and_the_message_is_kept() {
+    let down = "[[reply]]\nstatus = 503\nbody = '{\"error\":{\"message\":\"overloaded\"}}'\n";
+    let bench = Bench::new(&format!("{down}{down}{down}[[reply]]\ntext = \"Here again.\"\n")).await;
+    let agent = bench.agent();
+    let events = say(&agent, "hello?").await;
+    assert_eq!(bench.server.calls().len(), 3);
+    assert_eq!(failure(&events).0, FailureClass::Server);
+    assert_eq!(events.iter().filter(|event| matches!(event, AgentEvent::Retrying { .. })).count(), 2);
+    // Each request that left is in the ledger, with what came of it.
+    let rows = agent.store().requests(RequestFilter::default()).await.unwrap().rows;
+    assert_eq!(rows.iter().filter(|row| row.end.as_ref().is_some_and(|end| end.failure.is_some())).count(), 3);
+    assert_eq!(text(&say(&agent, "still there?").await), "Here again.");
+    assert!(bench.server.calls()[3].text().contains("hello?"));
+}
+
+// LES-143
+#[tokio::test]
+async fn a_message_whose_turn_cannot_even_begin_is_kept_and_answered_with_the_next_one() {
+    let bench = Bench::new("[[reply]]\ntext = \"Here.\"\n").await;
+    bench.write("models.toml", "[[model]]\nnames = [\"openai/scripted\"]\nwindow = 4096\n");
+    bench.write("soul.md", &"You are kind and you say so at length. ".repeat(600));
+    let agent = bench.agent();
+    let (_, why) = failure(&say(&agent, "hello?").await);
+    assert!(why.contains("the model can use 3482"), "the person is told: {why}");
+    assert!(bench.server.calls().is_empty());
+    let conversation = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap().id;
+    let rows = agent.store().messages(&conversation, None).await.unwrap().rows;
+    assert_eq!(rows.iter().map(|row| row.message.text.as_str()).collect::<Vec<_>>(), ["hello?"]);
+    bench.write("soul.md", "You are kind.");
+    assert_eq!(text(&say(&agent, "still there?").await), "Here.");
+    assert!(bench.server.calls()[0].text().contains("hello?"));
+}
+
+// KAI-110
+#[tokio::test]
+async fn the_next_model_stands_in_and_is_named() {
+    let mut bench = Bench::new("[[reply]]\nwhen = \"openai\"\nstatus = 401\nbody = 'no'\n[[reply]]\nstatus = 401\nbody = '{\"error\":{\"message\":\"bad key\"}}'\n[[reply]]\ntext = \"From the other.\"\n").await;
+    bench.config.fallback = vec!["ollama/second".to_owned()];
+    let mut options = bench.options();
+    let variables = [("OPENAI_BASE_URL", format!("{}/v1", bench.server.url())), ("OLLAMA_HOST", bench.server.url())];
+    options.environment = limpid_runtime::Environment::new(variables.map(|(name, value)| (name.to_owned(), value)));
+    let agent = Agent::open(options).unwrap();
+    let events = all(agent.chat(last("hi")).await.unwrap()).await;
+    assert_eq!(text(&events), "From the other.");
+    let rows = agent.store().requests(RequestFilter::default()).await.unwrap().rows;
+    let asked: Vec<String> =
+        rows.iter().rev().map(|row| format!("{}/{} {}", row.provider, row.model, row.protocol)).collect();
+    assert_eq!(asked, ["openai/scripted openai-chat", "ollama/second ollama"]);
+}
+
+// LES-013
+#[tokio::test]
+async fn a_prompt_larger_than_the_window_is_an_error_before_the_call() {
+    let bench = Bench::new("[[reply]]\ntext = \"ok\"\n").await;
+    bench.write("models.toml", "[[model]]\nnames = [\"openai/scripted\"]\nwindow = 4096\n");
+    bench.write("soul.md", &"You are kind and you say so at length. ".repeat(600));
+    let events = say(&bench.agent(), "hi").await;
+    let (class, message) = failure(&events);
+    assert_eq!(class, FailureClass::Overflow);
+    assert!(message.contains("soul ") && message.contains("can use 3482"), "{message}");
+    assert_eq!(bench.server.calls().len(), 0);
+}
+
+// LES-016
+#[tokio::test]
+async fn what_does_not_exist_is_refused_before_anything_is_kept() {
+    let bench = Bench::new("[[reply]]\ntext = \"ok\"\n").await;
+    let agent = bench.agent();
+    let refused = |change: fn(&mut ChatRequest)| {
+        let mut request = last("hi");
+        change(&mut request);
+        let agent = agent.clone();
+        async move { agent.chat(request).await.map(|_| ()).unwrap_err().to_string() }
+    };
+    let errors = [
+        refused(|request| request.model = Some("nobody/big-1".to_owned())).await,
+        refused(|request| request.model = Some("big-1".to_owned())).await,
+        refused(|request| request.profile = Some("kia".to_owned())).await,
+        refused(|request| request.mode = Some("pirate".to_owned())).await,
+        refused(|request| request.path = Some("chat".to_owned())).await,
+        refused(|request| request.text = " \n".to_owned()).await,
+        refused(|request| {
+            request.conversation = ConversationChoice::Id(limpid_core::ConversationId::new("c9"));
+        })
+        .await,
+    ];
+    insta::assert_snapshot!(errors.join("\n"));
+    assert!(agent.find_conversation(&ConversationChoice::Last).await.unwrap().is_none());
+}
+
+// SEC-042
+#[tokio::test]
+async fn garbage_half_answers_and_silence_are_clear_errors() {
+    let scripts = [
+        ("html", "[[reply]]\nraw = \"<html>login</html>\"\ncontent_type = \"text/html\"\n"),
+        ("nothing", "[[reply]]\nraw = \"\"\n"),
+        ("half", "[[reply]]\ntext = \"The answer is long\"\ncut = 60\n"),
+        ("blank", "[[reply]]\ntext = \"  \"\n"),
+        ("moderated", "[[reply]]\ntext = \"I\"\nfinish = \"moderated\"\n"),
+    ];
+    let mut lines = Vec::new();
+    for (name, script) in scripts {
+        let bench = Bench::new(script).await;
+        let events = say(&bench.agent(), "hi").await;
+        let line = format!("{name}: {:?}", events.last().unwrap());
+        lines.push(line.replace(&bench.server.url(), "SERVER"));
+    }
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+// PRO-005
+#[tokio::test]
+async fn a_broken_file_of_the_owners_is_told_and_nothing_is_lost() {
+    let bench = Bench::new("[[reply]]\ntext = \"ok\"\n").await;
+    bench.write("profiles/mine/profile.toml", "title = \"Mine\"\n[path.chat-remote\n");
+    let agent = bench.agent();
+    let request = ChatRequest { profile: Some("mine".to_owned()), ..last("hi") };
+    let error = agent.chat(request).await.map(|_| ()).unwrap_err();
+    assert!(matches!(error, AgentError::Prompt(_)), "{error}");
+    assert!(error.to_string().contains("profile.toml"), "{error}");
+    assert_eq!(text(&say(&agent, "hi").await), "ok");
+}

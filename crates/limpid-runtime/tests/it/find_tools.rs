@@ -1,0 +1,227 @@
+//! Tools that wait behind `find_tools`, over a real socket.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::kit::{Bench, all, last};
+use async_trait::async_trait;
+use limpid_core::ToolClass;
+use limpid_model::ExactCounter;
+use limpid_prompt::TokenCounter;
+use limpid_runtime::{Agent, AgentEvent, ChatRequest, ConversationChoice, Tool, ToolContext, ToolText};
+use limpid_testkit::Recorded;
+use serde_json::{Map, Value, json};
+
+/// One of ten tools of a server that does not exist.
+struct Fake {
+    name: &'static str,
+    group: &'static str,
+    runs: Arc<AtomicU32>,
+}
+
+#[async_trait]
+impl Tool for Fake {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn group(&self) -> &'static str {
+        self.group
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::Read
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        let schema = json!({ "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"] });
+        schema.as_object().unwrap().clone()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, _: &ToolContext, _: Value) -> Result<ToolText, String> {
+        self.runs.fetch_add(1, Ordering::SeqCst);
+        Ok(ToolText::own(format!("{} ran", self.name)))
+    }
+}
+
+/// An agent with every shipped tool and ninety more, and how often one of the ninety ran.
+fn agent(bench: &mut Bench, servers: u32) -> (Agent, Arc<AtomicU32>) {
+    bench.config.tools.defer = true;
+    let runs = Arc::new(AtomicU32::new(0));
+    let leak = |text: String| -> &'static str { text.leak() };
+    let fake = |server: u32, n: u32| -> Arc<dyn Tool> {
+        let name = leak(format!("alpha{server}_work{n}"));
+        Arc::new(Fake { name, group: leak(format!("alpha{server}")), runs: Arc::clone(&runs) })
+    };
+    let mut options = bench.options();
+    options.tools = (0..servers).flat_map(|server| (0..10).map(move |n| fake(server, n)).collect::<Vec<_>>()).collect();
+    (Agent::open(options).unwrap(), runs)
+}
+
+fn tools(call: &Recorded) -> Vec<Value> {
+    call.json()["tools"].as_array().cloned().unwrap_or_default()
+}
+
+fn tool_names(call: &Recorded) -> Vec<String> {
+    tools(call).iter().map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect()
+}
+
+fn results(call: &Recorded) -> Vec<String> {
+    let messages = call.json()["messages"].as_array().unwrap().clone();
+    let tool = messages.iter().filter(|message| message["role"] == "tool");
+    tool.map(|message| message["content"].as_str().unwrap().to_owned()).collect()
+}
+
+const SEARCH: &str = r#"
+[[reply]]
+calls = [{ id = "a", name = "alpha7_work3", arguments = { path = "x" } }]
+[[reply]]
+calls = [{ id = "b", name = "find_tools", arguments = { query = "alpha7_work3" } }]
+[[reply]]
+calls = [{ id = "c", name = "alpha7_work3", arguments = { path = "x" } }]
+[[reply]]
+text = "Done."
+[[reply]]
+text = "Still here."
+"#;
+
+// LES-012 PRO-046 PRO-042 LES-022
+#[tokio::test]
+async fn any_tool_is_found_and_called_and_stays_behind_the_others() {
+    let mut bench = Bench::new(SEARCH).await;
+    let (agent, runs) = agent(&mut bench, 9);
+    all(agent.chat(last("do the work")).await.unwrap()).await;
+    let calls = bench.server.calls();
+    assert!(
+        results(&calls[1])[0].contains("find_tools"),
+        "it is refused before it was found: {:?}",
+        results(&calls[1])
+    );
+    assert_eq!(runs.load(Ordering::SeqCst), 1);
+    assert!(results(&calls[2])[1].starts_with("alpha7_work3(path: string)"), "{:?}", results(&calls[2]));
+    assert_eq!(results(&calls[3])[2], "alpha7_work3 ran");
+    assert_eq!(tools(&calls[0]), tools(&calls[1]));
+    let (before, after) = (tools(&calls[0]), tools(&calls[2]));
+    assert_eq!(before[..], after[..before.len()], "what was there stays as it is");
+    assert!(tool_names(&calls[2])[before.len()..].contains(&"alpha7_work3".to_owned()));
+    assert_eq!(calls[0].system(), calls[3].system());
+    for call in &calls {
+        let tokens = ExactCounter::O200K.count(&call.json()["tools"].to_string());
+        assert!(tokens < 2000, "{tokens} tokens");
+    }
+    let list = before.iter().find(|tool| tool["function"]["name"] == "find_tools").unwrap().to_string();
+    assert!((0..9).all(|server| list.contains(&format!("alpha{server}"))), "{list}");
+
+    // Another start of the program, the same conversation.
+    drop(agent);
+    let (agent, _) = self::agent(&mut bench, 9);
+    all(agent.chat(last("still there?")).await.unwrap()).await;
+    assert_eq!(tools(bench.server.calls().last().unwrap()), after);
+}
+
+// PRO-046
+#[tokio::test]
+async fn what_was_called_often_travels_in_the_next_conversation() {
+    let call = |n: u32| format!("{{ id = \"c{n}\", name = \"alpha5_work5\", arguments = {{ path = \"x\" }} }}");
+    let many = (0..60).map(call).collect::<Vec<_>>().join(", ");
+    let script = format!(
+        "[[reply]]\ncalls = [{{ id = \"f\", name = \"find_tools\", arguments = {{ query = \"alpha5_work5\" }} }}]\n\
+         [[reply]]\ncalls = [{many}]\n[[reply]]\ntext = \"Done.\"\n[[reply]]\ntext = \"Hello.\"\n"
+    );
+    let mut bench = Bench::new(&script).await;
+    let (agent, runs) = agent(&mut bench, 9);
+    all(agent.chat(last("go")).await.unwrap()).await;
+    assert_eq!(runs.load(Ordering::SeqCst), 60);
+    let new = ChatRequest { conversation: ConversationChoice::New, ..last("hi") };
+    all(agent.chat(new).await.unwrap()).await;
+    let calls = bench.server.calls();
+    let has = |call: &Recorded| tool_names(call).contains(&"alpha5_work5".to_owned());
+    assert!(!has(&calls[0]) && has(calls.last().unwrap()));
+}
+
+// MEA-01 PRO-046
+#[tokio::test]
+async fn hi_costs_at_most_1500_tokens_with_every_tool_reachable() {
+    for servers in [0, 9] {
+        let mut bench = Bench::new("[[reply]]\ntext = \"Hello.\"\n").await;
+        let (agent, _) = agent(&mut bench, servers);
+        all(agent.chat(last("hi")).await.unwrap()).await;
+        let call = &bench.server.calls()[0];
+        let body = call.json();
+        let texts = body["messages"].as_array().unwrap().iter().map(|message| message["content"].as_str().unwrap());
+        let texts: usize = texts.map(|text| ExactCounter::O200K.count(text)).sum();
+        let tools = ExactCounter::O200K.count(&body["tools"].to_string());
+        assert!(tools <= 1000, "{tools} tokens of tools");
+        assert!(texts + tools <= 1500, "{texts} tokens of text and {tools} of tools");
+        assert!(call.system().len() < 2048);
+    }
+}
+
+// OLLM-039
+#[tokio::test]
+async fn a_profile_without_a_finder_says_what_it_leaves_out() {
+    let mut bench = Bench::new("[[reply]]\ntext = \"Hello.\"\n").await;
+    bench.write("models.toml", "[[model]]\nnames = [\"openai/scripted\"]\nwindow = 8192\n");
+    bench.config.agent.profile = "kai".to_owned();
+    let (agent, _) = agent(&mut bench, 9);
+    let events = all(agent.chat(last("hi")).await.unwrap()).await;
+    assert!(tools(&bench.server.calls()[0]).len() <= 10);
+    let told =
+        |event: &AgentEvent| matches!(event, AgentEvent::Notice(text) if text.contains("the section tools was cut"));
+    assert_eq!(events.iter().filter(|event| told(event)).count(), 1, "{events:?}");
+}
+
+/// Profiles whose seeds have no sentence that names a tool whatever is offered.
+const NAMES_WHAT_IS_SENT: [&str; 3] = ["limpid", "ollm", "koshi"];
+
+/// The bodies themselves, of every window and profile, before and after tools were looked for.
+// OLLM-039
+#[tokio::test]
+async fn tools_keep_to_their_share_of_every_window_and_are_the_ones_that_are_named() {
+    let shipped = limpid_prompt::profile::shipped_files();
+    let shipped = shipped.iter().filter_map(|file| file.path.strip_prefix("limpid/tools/")?.strip_suffix(".md"));
+    let known: Vec<String> =
+        shipped.map(str::to_owned).chain((0..90).map(|n| format!("alpha{}_work{}", n / 10, n % 10))).collect();
+    let (mut most, mut seen) = (0, Vec::new());
+    for window in [4096, 8192, 16_384, 65_536] {
+        for profile in ["limpid", "ollm", "kai", "koshi", "picoclaw"] {
+            let mut bench = Bench::new(SEARCH).await;
+            bench.write("models.toml", &format!("[[model]]\nnames = [\"openai/scripted\"]\nwindow = {window}\n"));
+            bench.config.agent.profile = profile.to_owned();
+            let (agent, _) = agent(&mut bench, 9);
+            let events = all(agent.chat(last("do the work")).await.unwrap()).await;
+            let calls = bench.server.calls();
+            assert_eq!(calls.len(), 4, "{profile} {window}: {events:?}");
+            for call in &calls {
+                let sent = tool_names(call);
+                let tokens = ExactCounter::O200K.count(&call.json()["tools"].to_string());
+                let usable = window * 85 / 100;
+                assert!(tokens <= usable * 15 / 100, "{profile} {window}: {tokens} tokens");
+                assert!(window > 8192 || sent.len() <= 10, "{profile} {window}: {sent:?}");
+                most = most.max(tokens * 1000 / usable);
+                let system = call.system();
+                let words = system.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
+                let named = words.filter(|word| word.contains('_') && known.iter().any(|name| name == word));
+                let strange: Vec<&str> = named.filter(|word| !sent.iter().any(|name| name == word)).collect();
+                assert!(
+                    !NAMES_WHAT_IS_SENT.contains(&profile) || strange.is_empty(),
+                    "{profile} {window}: {strange:?}"
+                );
+            }
+            // What is left out can be found, or the person is told its name.
+            let finder = tool_names(&calls[0]).iter().any(|name| name == "find_tools");
+            let told = |event: &AgentEvent| matches!(event, AgentEvent::Notice(text) if text.contains("alpha8_work9"));
+            let all_sent =
+                known.iter().filter(|name| name.starts_with("alpha")).all(|name| tool_names(&calls[0]).contains(name));
+            // Of these profiles the seed says which tools there are.
+            let offers_all = !matches!(profile, "koshi");
+            assert!(!offers_all || finder || all_sent || events.iter().any(told), "{profile} {window}: {events:?}");
+            seen.push(format!("{profile} {window}: {} tools", tool_names(&calls[0]).len()));
+        }
+    }
+    assert!(most <= 150, "{most} of a thousand at most; {seen:?}");
+}

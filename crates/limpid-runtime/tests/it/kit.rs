@@ -1,0 +1,259 @@
+//! An agent whose clock, names and model are the test's.
+
+#![allow(unreachable_pub)]
+
+pub mod effects;
+pub mod mailbox;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use limpid_core::inbox::Source;
+use limpid_core::{Category, RetryPlan, Trust};
+use limpid_runtime::{
+    Agent, AgentEvent, AgentOptions, ChatRequest, Clock, Config, ConversationChoice, Environment, Home, Ids, TurnHandle,
+};
+use limpid_store::{Author, NewItem, NewMemory};
+use limpid_testkit::{Recorder, Script};
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+/// A clock that stands still until it is moved.
+#[derive(Debug)]
+pub struct FixedClock(AtomicI64);
+
+impl FixedClock {
+    pub fn at(instant: &str) -> Self {
+        Self(AtomicI64::new(instant.parse::<Timestamp>().unwrap().as_millisecond()))
+    }
+
+    pub fn forward(&self, span: jiff::Span) {
+        let later = self.now().checked_add(span).unwrap();
+        self.0.store(later.as_millisecond(), Ordering::SeqCst);
+    }
+}
+
+impl Clock for FixedClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millisecond(self.0.load(Ordering::SeqCst)).unwrap()
+    }
+}
+
+/// Names that count upwards.
+#[derive(Debug, Default)]
+pub struct CountingIds(AtomicU64);
+
+impl Ids for CountingIds {
+    fn draw(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::SeqCst) + 1
+    }
+}
+
+/// A home folder, a server that records, and what an agent over both is made of.
+pub struct Bench {
+    pub home: TempDir,
+    pub server: Recorder,
+    pub clock: Arc<FixedClock>,
+    pub ids: Arc<CountingIds>,
+    pub config: Config,
+}
+
+impl Bench {
+    /// A bench whose model says what the script says.
+    pub async fn new(script: &str) -> Self {
+        // Every tool travels, so that a script may call any; what waits to be found has tests of its own.
+        let config = "model = \"openai/scripted\"\n[owner]\nzone = \"Europe/Berlin\"\n[tools]\ndefer = false\n";
+        Self {
+            home: tempfile::tempdir().unwrap(),
+            server: Recorder::start(Script::parse(script).unwrap()).await.unwrap(),
+            clock: Arc::new(FixedClock::at("2026-03-28T12:00:00Z")),
+            ids: Arc::default(),
+            config: Config::parse(config, "limpid.toml").unwrap(),
+        }
+    }
+
+    /// An agent on it; a second one is a second start of the program.
+    pub fn agent(&self) -> Agent {
+        Agent::open(self.options()).unwrap()
+    }
+
+    pub fn options(&self) -> AgentOptions {
+        let url = format!("{}/v1", self.server.url());
+        AgentOptions {
+            config: self.config.clone(),
+            environment: Environment::new([("OPENAI_BASE_URL".to_owned(), url)]),
+            clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
+            ids: Arc::clone(&self.ids) as Arc<dyn Ids>,
+            retry: RetryPlan { first_wait: Duration::from_millis(1), ..RetryPlan::default() },
+            ..AgentOptions::new(Home::new(self.home.path()))
+        }
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        let path = self.home.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+}
+
+/// The address of a server on this machine that answers every request with this status and nothing else.
+pub async fn answering(status: &'static str) -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut client, _)) = listener.accept().await {
+            let mut request = [0; 4096];
+            let _ = client.read(&mut request).await;
+            let answer = format!("HTTP/1.1 {status} As asked\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+            let _ = client.write_all(answer.as_bytes()).await;
+        }
+    });
+    url
+}
+
+/// Says something in the last conversation and returns every event.
+pub async fn say(agent: &Agent, text: &str) -> Vec<AgentEvent> {
+    all(agent.chat(last(text)).await.unwrap()).await
+}
+
+pub fn last(text: &str) -> ChatRequest {
+    ChatRequest { conversation: ConversationChoice::Last, text: text.to_owned(), ..ChatRequest::default() }
+}
+
+/// The name of a process of this machine that is gone, as it holds things; empty where that cannot be told.
+pub fn dead_holder() -> String {
+    let place = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let names = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    if place.is_empty() { place } else { format!("{}/{}/999999999/1", place.trim(), names.display()) }
+}
+
+/// How long a test waits for what must come: so long that a machine with other work fails none, and a hang still ends.
+pub const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Every event of a message, up to the last one.
+pub async fn all(mut handle: TurnHandle) -> Vec<AgentEvent> {
+    let mut events = Vec::new();
+    while let Some(event) = tokio::time::timeout(PATIENCE, handle.next()).await.unwrap() {
+        let is_last = event.is_last();
+        events.push(event);
+        if is_last {
+            break;
+        }
+    }
+    events
+}
+
+/// Keeps what a stranger wrote, under the key `mail`.
+pub async fn keep_mail(agent: &Agent, content: &str) {
+    let mail = NewMemory {
+        key: Some("mail".to_owned()),
+        content: content.to_owned(),
+        category: Category::General,
+        trust: Trust::Outside,
+        author: Author::Inferred,
+        source: None,
+        now_ms: 0,
+    };
+    agent.store().store_memory(mail).await.unwrap();
+}
+
+/// The text that was streamed.
+pub fn text(events: &[AgentEvent]) -> String {
+    events
+        .iter()
+        .filter_map(|event| if let AgentEvent::Text(text) = event { Some(text.as_str()) } else { None })
+        .collect()
+}
+
+/// A tool that never comes back.
+pub struct Slow;
+
+/// The same, for so long that something else can be said meanwhile.
+pub struct Hangs;
+
+/// A tool that is wrong.
+pub struct Panics;
+
+/// A tool with a consequence that must not happen twice; it tells when it runs and waits to be let go on.
+pub struct Once {
+    pub running: tokio::sync::Semaphore,
+    pub go_on: tokio::sync::Semaphore,
+    pub runs: AtomicU64,
+}
+
+impl Once {
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self {
+            running: tokio::sync::Semaphore::new(0),
+            go_on: tokio::sync::Semaphore::new(0),
+            runs: AtomicU64::new(0),
+        })
+    }
+}
+
+macro_rules! tool {
+    ($type:ty, $name:literal, $repeatable:literal, $timeout:expr, |$self:ident| $run:expr) => {
+        #[async_trait::async_trait]
+        impl limpid_runtime::Tool for $type {
+            fn name(&self) -> &'static str {
+                $name
+            }
+
+            fn group(&self) -> &'static str {
+                "test"
+            }
+
+            fn class(&self) -> limpid_core::ToolClass {
+                limpid_core::ToolClass::Read
+            }
+
+            fn schema(&self) -> serde_json::Map<String, serde_json::Value> {
+                serde_json::Map::from_iter([("type".to_owned(), "object".into())])
+            }
+
+            fn is_repeatable(&self) -> bool {
+                $repeatable
+            }
+
+            fn timeout(&self) -> Option<Duration> {
+                $timeout
+            }
+
+            async fn run(
+                &$self,
+                _: &limpid_runtime::ToolContext,
+                _: serde_json::Value,
+            ) -> Result<limpid_runtime::ToolText, String> {
+                $run
+            }
+        }
+    };
+}
+
+tool!(Slow, "slow", true, Some(Duration::from_millis(20)), |self| std::future::pending().await);
+tool!(Hangs, "hangs", true, Some(Duration::from_secs(1)), |self| std::future::pending().await);
+tool!(Panics, "panics", true, None, |self| panic!("as a tool may"));
+tool!(Once, "once", false, None, |self| {
+    self.runs.fetch_add(1, Ordering::SeqCst);
+    self.running.add_permits(1);
+    self.go_on.acquire().await.unwrap().forget();
+    Ok(limpid_runtime::ToolText::own("done"))
+});
+
+/// A text message that the phone has handed in.
+pub fn sms(text: &str, clock: &FixedClock) -> NewItem {
+    NewItem {
+        source: Source::Sms,
+        account: String::new(),
+        key: None,
+        uid: None,
+        message_id: None,
+        sender: "+491701234".to_owned(),
+        title: String::new(),
+        text: text.to_owned(),
+        posted_ms: clock.now().as_millisecond(),
+        now_ms: clock.now().as_millisecond(),
+    }
+}

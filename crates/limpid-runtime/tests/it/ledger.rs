@@ -1,0 +1,286 @@
+//! The ledger, the prompt of the next turn, and what files do to it.
+
+use std::sync::Arc;
+
+use crate::kit::{Bench, all, last, say, text};
+use jiff::ToSpan;
+use limpid_core::{Category, ToolProtocol};
+use limpid_model::protocol::Protocol;
+use limpid_model::{Endpoint, Model, ModelCard, RemoteModel, Timeouts};
+use limpid_runtime::{Agent, AgentEvent, ConversationChoice, PreviewRequest};
+use limpid_store::{Author, NewMemory, Request, RequestFilter};
+
+const OK: &str = "[[reply]]\ntext = \"ok\"\nusage = { input = 100, cached = 40, output = 2 }\n";
+
+async fn newest(agent: &Agent) -> Request {
+    let rows = agent.store().requests(RequestFilter::default()).await.unwrap().rows;
+    agent.store().request(&rows[0].id).await.unwrap().unwrap()
+}
+
+fn next(text: &str) -> PreviewRequest {
+    PreviewRequest { conversation: ConversationChoice::Last, text: text.to_owned(), ..PreviewRequest::default() }
+}
+
+fn remote(protocol: Protocol, base_url: String) -> Arc<dyn Model> {
+    let card = ModelCard {
+        provider: protocol.name().to_owned(),
+        id: "m".to_owned(),
+        local: false,
+        window: None,
+        usable_window: None,
+        tools: ToolProtocol::Native,
+        thinking: false,
+        vision: false,
+        price: None,
+    };
+    let endpoint = Endpoint {
+        protocol,
+        dialect: limpid_model::protocol::Dialect::default(),
+        base_url,
+        key: None,
+        key_variable: None,
+        timeouts: Timeouts::default(),
+    };
+    Arc::new(RemoteModel::new(card, endpoint).unwrap())
+}
+
+// KOSHI-002 PRO-050
+#[tokio::test]
+async fn what_is_shown_is_what_is_sent_in_every_protocol() {
+    use Protocol::{Anthropic, Gemini, Ollama, OpenaiChat, OpenaiResponses};
+    for protocol in [OpenaiChat, OpenaiResponses, Anthropic, Gemini, Ollama] {
+        let bench =
+            Bench::new("[[reply]]\ncalls = [{ id = \"t\", name = \"get_local_time\" }]\n[[reply]]\ntext = \"ok\"\n")
+                .await;
+        let mut options = bench.options();
+        options.model = Some(remote(protocol, bench.server.url()));
+        let agent = Agent::open(options).unwrap();
+        for said in ["hi", "and now?"] {
+            let shown = agent.prompt_preview(next(said)).await.unwrap();
+            let before = bench.server.calls().len();
+            say(&agent, said).await;
+            let sent = bench.server.calls()[before].texts();
+            let by_role = |role: &str| -> Vec<String> {
+                let messages = shown.messages().iter().filter(|message| message.role().as_str() == role);
+                messages.map(|message| message.text().to_owned()).filter(|text| !text.is_empty()).collect()
+            };
+            for role in ["system", "user"] {
+                let wire: Vec<String> =
+                    sent.iter().filter(|sent| sent.role == role).map(|sent| sent.text.clone()).collect();
+                assert_eq!(wire, by_role(role), "{} {role} of {said:?}", protocol.name());
+            }
+            // The ledger holds the same.
+            let rows = agent.store().requests(RequestFilter::default()).await.unwrap().rows;
+            let first =
+                rows.iter().rfind(|row| row.round == 1 && row.messages == shown.messages().len() as u64).unwrap();
+            let kept = agent.store().request(&first.id).await.unwrap().unwrap();
+            let kept: Vec<&str> = kept.messages.iter().map(|message| message.text.as_str()).collect();
+            let shown: Vec<&str> = shown.messages().iter().map(limpid_prompt::PromptMessage::text).collect();
+            assert_eq!(kept, shown, "{}", protocol.name());
+        }
+    }
+}
+
+// KOSHI-003 KOSHI-012 PICO-022 LES-027 PRO-044
+#[tokio::test]
+async fn a_changed_file_takes_effect_on_the_next_turn_and_the_ledger_names_it() {
+    let bench = Bench::new(OK).await;
+    bench.write("soul.md", "You are Ada's agent.");
+    let agent = bench.agent();
+    say(&agent, "hi").await;
+    assert!(bench.server.calls()[0].system().starts_with("You are Ada's agent."));
+    assert!(newest(&agent).await.summary.shared.changed.is_none());
+
+    // The same length and any time of change: contents count.
+    bench.write("soul.md", "You are Eve's agent.");
+    say(&agent, "hi").await;
+    assert!(bench.server.calls()[1].system().starts_with("You are Eve's agent."));
+    assert_eq!(newest(&agent).await.summary.shared.changed.as_deref(), Some("soul"));
+
+    bench.write("profiles/limpid/sections/honesty.md", "---\ntitle: H\nwhy: W.\n---\nNever make things up.\n");
+    say(&agent, "hi").await;
+    assert!(bench.server.calls()[2].system().contains("Never make things up."));
+    assert_eq!(newest(&agent).await.summary.shared.changed.as_deref(), Some("honesty"));
+
+    bench.write("safety.md", "");
+    say(&agent, "hi").await;
+    std::fs::remove_file(bench.home.path().join("safety.md")).unwrap();
+    say(&agent, "hi").await;
+    let shipped = limpid_runtime::profile_files::shipped_text("limpid/sections/safety.md").unwrap();
+    let rule = shipped.lines().last().unwrap();
+    let safety = |at: usize| bench.server.calls()[at].system().contains(rule);
+    assert_eq!([safety(2), safety(3), safety(4)], [true, false, true]);
+}
+
+// PRO-040 PRO-041
+#[tokio::test]
+async fn memories_stored_and_pinned_in_between_change_nothing_before_the_history() {
+    let bench = Bench::new(OK).await;
+    let agent = bench.agent();
+    let keep = async |key: &str| {
+        let new = NewMemory {
+            key: Some(key.to_owned()),
+            content: format!("about {key}"),
+            category: Category::General,
+            trust: limpid_core::Trust::Owner,
+            author: Author::Said,
+            source: None,
+            now_ms: agent.now_ms(),
+        };
+        agent.store().store_memory(new).await.unwrap();
+        agent.store().pin_memory(&key.into(), true, agent.now_ms()).await.unwrap();
+    };
+    keep("tea").await;
+    say(&agent, "one").await;
+    bench.clock.forward(1.minute());
+    keep("rain").await;
+    bench.clock.forward(24.hours());
+    say(&agent, "two").await;
+    say(&agent, "three").await;
+    let calls = bench.server.calls();
+    assert!(calls[0].system().contains("- tea: about tea") && !calls[0].system().contains("rain"));
+    assert_eq!(calls[0].system(), calls[2].system());
+    let users: Vec<bool> = calls.iter().map(|call| call.user().contains("Pinned: rain: about rain")).collect();
+    assert_eq!(users, [false, true, false], "it is told once");
+    let messages = |at: usize| calls[at].json()["messages"].as_array().unwrap().clone();
+    assert_eq!(messages(1)[..messages(0).len()], messages(0)[..]);
+    assert_eq!(messages(2)[..messages(1).len()], messages(1)[..]);
+    // A new conversation begins with what holds by then.
+    all(agent.chat(limpid_runtime::ChatRequest { text: "new".into(), ..Default::default() }).await.unwrap()).await;
+    let system = bench.server.calls()[3].system();
+    assert!(system.contains("- tea: about tea\n- rain: about rain"), "{system}");
+}
+
+// LES-026 PRO-055 LES-016 KOSHI-005
+#[tokio::test]
+async fn counts_and_costs_are_the_providers() {
+    let bench = Bench::new(OK).await;
+    bench.write(
+        "models.toml",
+        "[[model]]\nnames = [\"openai/scripted\"]\nwindow = 32768\nprice = { input = 2.0, cached = 0.5, output = 8.0 }\n",
+    );
+    let agent = bench.agent();
+    let events = say(&agent, "hi").await;
+    let request = newest(&agent).await;
+    let end = request.summary.end.unwrap();
+    let usage = end.usage.unwrap();
+    assert_eq!((usage.input, usage.cached, usage.output), (100, 40, 2));
+    assert_eq!(end.cost.unwrap().0, 60 * 2 + 20 + 16);
+    assert!(events.iter().any(|event| matches!(event, AgentEvent::Usage { cost: Some(cost), .. } if cost.0 == 156)));
+    assert!(!events.iter().any(|event| matches!(event, AgentEvent::Notice(_))), "{events:?}");
+    assert!(request.messages.iter().all(|message| message.parts.iter().all(|part| !part.origin.is_empty())));
+}
+
+// PRO-024
+#[tokio::test]
+async fn the_estimate_follows_what_the_provider_counts() {
+    let bench = Bench::new("[[reply]]\ntext = \"ok\"\nusage = { input = 9000, output = 2 }\n").await;
+    let agent = bench.agent();
+    let before = agent.prompt_preview(next("hi")).await.unwrap();
+    assert_eq!(before.counter(), "estimate");
+    say(&agent, "hi").await;
+    let after =
+        agent.prompt_preview(PreviewRequest { conversation: ConversationChoice::New, ..next("hi") }).await.unwrap();
+    assert!(after.counter().starts_with("estimate ×"), "{}", after.counter());
+    assert!(after.totals().unwrap().total > 2 * before.totals().unwrap().total);
+}
+
+// PRO-052
+#[tokio::test]
+async fn a_request_is_sent_again_byte_for_byte() {
+    let bench = Bench::new(OK).await;
+    let agent = bench.agent();
+    say(&agent, "hi").await;
+    bench.write("soul.md", "Somebody else.");
+    bench.clock.forward(72.hours());
+    let request = newest(&agent).await;
+    let mut answering = agent.replay(&request.summary.id, None).await.unwrap();
+    let mut events = Vec::new();
+    while let Some(event) = answering.next().await {
+        events.push(event);
+    }
+    assert_eq!(text(&events), "ok");
+    let calls = bench.server.calls();
+    let without_cache_name = |at: usize| {
+        let mut body = calls[at].json();
+        body.as_object_mut().unwrap().remove("prompt_cache_key");
+        body
+    };
+    assert_eq!(without_cache_name(0), without_cache_name(1));
+    let conversation = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap();
+    assert_eq!(conversation.messages, 2, "nothing is stored but the request");
+    assert_eq!(agent.store().requests(RequestFilter::default()).await.unwrap().rows.len(), 2);
+    assert_eq!(newest(&agent).await.messages, request.messages);
+}
+
+// LES-010 LES-011 KAI-113
+#[tokio::test]
+async fn a_model_without_native_calls_calls_tools_by_json() {
+    let bench = Bench::new(
+        r#"
+[[reply]]
+text = '{"calls":[{"name":"memory_store","arguments":{"key":"tea","content":"Likes oolong"}}]}'
+[[reply]]
+text = ['{"ans', 'wer":"Kept', '."}']
+"#,
+    )
+    .await;
+    let mut options = bench.options();
+    options.config.model = Some("llamacpp/small".to_owned());
+    let url = ("LLAMACPP_BASE_URL".to_owned(), format!("{}/v1", bench.server.url()));
+    options.environment = limpid_runtime::Environment::new([url]);
+    let agent = Agent::open(options).unwrap();
+    let events = all(agent.chat(last("I like oolong")).await.unwrap()).await;
+    assert_eq!(text(&events), "Kept.");
+    assert_eq!(agent.recall("oolong", 1).await.unwrap().len(), 1);
+    let calls = bench.server.calls();
+    assert!(calls[0].json().get("tools").is_none());
+    assert!(calls[0].system().contains("- memory_store("), "{}", calls[0].system());
+    let roles: Vec<String> = calls[1].texts().into_iter().map(|sent| sent.role).collect();
+    assert_eq!(roles, ["system", "user", "assistant", "user"]);
+}
+
+// PRO-023 PRO-063
+#[tokio::test]
+async fn what_a_budget_cuts_is_told_once_a_change() {
+    let bench = Bench::new(OK).await;
+    let agent = bench.agent();
+    for n in 0..3 {
+        let new = NewMemory {
+            key: Some(format!("fact {n}")),
+            content: "x".repeat(250),
+            category: Category::General,
+            trust: limpid_core::Trust::Owner,
+            author: Author::Said,
+            source: None,
+            now_ms: agent.now_ms(),
+        };
+        let id = agent.store().store_memory(new).await.unwrap().memory.id;
+        agent.store().pin_memory(&id.into(), true, agent.now_ms()).await.unwrap();
+    }
+    let mut told = Vec::new();
+    for said in ["one", "two"] {
+        let events = say(&agent, said).await;
+        told.push(
+            events
+                .into_iter()
+                .filter(|event| matches!(event, AgentEvent::Notice(text) if text.contains("pinned")))
+                .count(),
+        );
+    }
+    assert_eq!(told, [1, 0]);
+    assert!(!bench.server.calls()[0].system().contains("fact 2"));
+}
+
+// OLLM-105
+#[tokio::test]
+async fn what_is_counted_for_one_model_says_nothing_of_another() {
+    let script = "[[reply]]\ntext = \"ok\"\nusage = { input = 9000, output = 2 }\n";
+    let mut bench = Bench::new(script).await;
+    say(&bench.agent(), "hi").await;
+    bench.config.model = Some("openai/another".to_owned());
+    let other = bench.agent();
+    let shown =
+        other.prompt_preview(PreviewRequest { conversation: ConversationChoice::New, ..next("hi") }).await.unwrap();
+    assert_eq!(shown.counter(), "estimate");
+}

@@ -1,0 +1,157 @@
+//! The agent against an OpenAI-compatible server that nobody here wrote: llama.cpp's own, out of the Python package
+//! xllamacpp, with SmolLM2. `LIMPID_TEST_PYTHON` names a Python that has the package and `LIMPID_TEST_GGUF` the model
+//! (`. scripts/parts` sets both); without them the tests say that they did nothing.
+
+#![allow(clippy::print_stderr, reason = "a test, and one that does nothing must be seen")]
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+
+use crate::kit::{FixedClock, PATIENCE, all, last, text};
+use limpid_core::Category;
+use limpid_runtime::{Agent, AgentEvent, AgentOptions, ChatRequest, Clock, Config, Environment, Home, Outcome};
+use limpid_store::{RequestFilter, RequestSummary};
+use tempfile::TempDir;
+
+/// A running server; it ends when this is dropped.
+struct Server {
+    process: Child,
+    address: String,
+}
+
+impl Server {
+    /// Starts one; none when the parts are absent.
+    fn start() -> Option<Self> {
+        Self::start_with(&[])
+    }
+
+    /// The same, with more words for `scripts/llama-server.py`.
+    fn start_with(words: &[&str]) -> Option<Self> {
+        let part = |name: &str| {
+            std::env::var_os(name).and_then(|value| value.into_string().ok()).filter(|value| !value.is_empty())
+        };
+        let (Some(python), Some(model)) = (part("LIMPID_TEST_PYTHON"), part("LIMPID_TEST_GGUF")) else {
+            eprintln!("SKIPPED a test of the real llama.cpp server: LIMPID_TEST_PYTHON or LIMPID_TEST_GGUF is not set");
+            return None;
+        };
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/llama-server.py");
+        let mut process = Command::new(python)
+            .args([script, &model, "4096", "1"])
+            .args(words)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut address = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut address).unwrap();
+        assert!(address.starts_with("http://"), "the server says {address:?}");
+        Some(Self { process, address: address.trim().to_owned() })
+    }
+
+    /// An agent that asks it, with a `models.toml` and short answers.
+    fn agent(&self, home: &TempDir, models: &str) -> Agent {
+        std::fs::write(home.path().join("models.toml"), models).unwrap();
+        let config = "model = \"openai/anything\"\n[memory]\nenabled = false\n[limits]\noutput_tokens = 48\ncalls_with_tools = 1\n";
+        let url = ("OPENAI_BASE_URL".to_owned(), format!("{}/v1", self.address));
+        Agent::open(AgentOptions {
+            config: Config::parse(config, "limpid.toml").unwrap(),
+            environment: Environment::new([url]),
+            clock: Arc::new(FixedClock::at("2026-03-28T12:00:00Z")) as Arc<dyn Clock>,
+            ..AgentOptions::new(Home::new(home.path()))
+        })
+        .unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+async fn say(agent: &Agent, request: ChatRequest) -> Vec<AgentEvent> {
+    tokio::time::timeout(PATIENCE, all(agent.chat(request).await.unwrap())).await.unwrap()
+}
+
+fn answered(events: &[AgentEvent]) -> bool {
+    matches!(events.last(), Some(AgentEvent::Done { outcome: Outcome::Answered { .. }, .. }))
+}
+
+async fn requests(agent: &Agent) -> Vec<RequestSummary> {
+    agent.store().requests(RequestFilter { limit: 10, ..RequestFilter::default() }).await.unwrap().rows
+}
+
+// ARC-003 PRO-041
+#[tokio::test]
+async fn two_turns_with_a_real_server() {
+    let Some(server) = Server::start() else { return };
+    let home = tempfile::tempdir().unwrap();
+    let agent = server.agent(&home, "[[model]]\nnames = [\"openai/anything\"]\ntools = \"none\"\n");
+
+    let first = say(&agent, last("Name three colours.")).await;
+    assert!(answered(&first), "{first:?}");
+    let pieces = first.iter().filter(|event| matches!(event, AgentEvent::Text(_))).count();
+    assert!(pieces > 3, "streamed in {pieces} pieces: {first:?}");
+    assert!(!text(&first).trim().is_empty());
+
+    let second = say(&agent, last("And one more?")).await;
+    assert!(answered(&second), "{second:?}");
+    let requests = requests(&agent).await;
+    assert_eq!(requests.len(), 2);
+    let usage = |at: usize| requests[at].end.as_ref().unwrap().usage.unwrap();
+    let (first, second) = if requests[0].sent_ms <= requests[1].sent_ms { (0, 1) } else { (1, 0) };
+    eprintln!("first {:?}, second {:?}", usage(first), usage(second));
+    assert!(usage(0).input > 0 && usage(1).input > 0);
+    // The server had evaluated the first prompt, and the second begins with it.
+    assert!(usage(0).cached.max(usage(1).cached) > 0, "{requests:?}");
+}
+
+/// Answers without a call before the model is given up on.
+const TRIES: usize = 30;
+
+// ARC-003
+#[tokio::test]
+async fn a_tool_is_called_through_a_schema() {
+    let Some(server) = Server::start() else { return };
+    let home = tempfile::tempdir().unwrap();
+    let agent = server.agent(&home, "[[model]]\nnames = [\"openai/anything\"]\ntools = \"json\"\n");
+    // A model of this size calls when it likes; whatever it does has to be one of the two forms.
+    let mut called = None;
+    for _ in 0..TRIES {
+        let ask =
+            ChatRequest { text: "Call the tool get_local_time for Europe/Rome.".to_owned(), ..ChatRequest::default() };
+        let events = say(&agent, ask).await;
+        if let Some(at) = events.iter().position(|event| matches!(event, AgentEvent::ToolStarted { .. })) {
+            called = Some(events[at..].to_vec());
+            break;
+        }
+    }
+    let events = called.expect("one of the answers calls the tool");
+    let AgentEvent::ToolStarted { name, arguments, .. } = &events[0] else { unreachable!() };
+    assert_eq!(name, "get_local_time");
+    assert!(serde_json::from_str::<serde_json::Value>(arguments).unwrap().is_object(), "{arguments}");
+    assert!(events.iter().any(|event| matches!(event, AgentEvent::ToolDone { .. })), "{events:?}");
+}
+
+// KOSHI-029
+#[tokio::test]
+async fn a_real_server_says_what_texts_mean() {
+    let Some(server) = Server::start_with(&["embeddings", "mean"]) else { return };
+    let home = tempfile::tempdir().unwrap();
+    let url = ("OPENAI_BASE_URL".to_owned(), format!("{}/v1", server.address));
+    let agent = Agent::open(AgentOptions {
+        config: Config::parse("[memory.semantic]\nmodel = \"openai/anything\"\n", "limpid.toml").unwrap(),
+        environment: Environment::new([url]),
+        ..AgentOptions::new(Home::new(home.path()))
+    })
+    .unwrap();
+    for (key, content) in [("ana", "My sister moved to Kyoto."), ("tap", "The tap in the kitchen drips.")] {
+        agent.remember(key, content, Category::General, "test").await.unwrap();
+    }
+    let indexed = tokio::time::timeout(PATIENCE, agent.index_meanings(false, |_| {})).await.unwrap().unwrap().unwrap();
+    assert_eq!((indexed.kept, indexed.refused), (2, 0));
+    assert_eq!(agent.semantic_state().await.unwrap().unwrap().covers.memories_seen, 2);
+}

@@ -1,0 +1,53 @@
+//! The tests of this crate from outside, in one program: linking one for each file takes minutes and gigabytes.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+mod chat;
+mod clock_jumps;
+mod cut_drafts;
+mod deliveries;
+mod doctor;
+mod drafts;
+mod entries;
+mod events;
+mod failures;
+mod find_tools;
+mod forged;
+mod goals;
+mod hardware;
+mod heartbeat;
+mod inbox;
+mod kit;
+mod ledger;
+mod llama_server;
+mod load_skill;
+mod local_engine;
+mod long_conversation;
+mod mail;
+mod mail_tokens;
+mod memory_damage;
+mod memory_policy;
+mod memory_tools;
+mod message;
+mod mode_of_runs;
+mod mode_switch;
+mod modes;
+mod notify;
+mod own_files;
+mod policy;
+mod prompt_files;
+mod remembering;
+mod resume;
+mod semantic;
+mod sizing;
+mod skill_versions;
+mod skills;
+mod slash;
+mod spending;
+mod steering;
+mod tasks;
+mod tools;
+mod triage;
+mod visible;
+mod web;
+mod window;

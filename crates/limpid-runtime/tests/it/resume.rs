@@ -1,0 +1,152 @@
+//! The process dies at any moment; the next one carries on (SEC-040, SEC-041).
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use crate::kit::{Bench, Once, last, say};
+use jiff::ToSpan;
+use limpid_core::message::unpaired;
+use limpid_core::{Message, Role};
+use limpid_runtime::{Agent, ConversationChoice, Tool};
+use limpid_store::StoredMessage;
+use tokio::runtime::{Builder, Runtime};
+
+const SCRIPT: &str = r#"
+[[reply]]
+when = "do it"
+text = "I begin."
+calls = [
+  { id = "o", name = "once" },
+  { id = "m", name = "memory_store", arguments = { key = "tea", content = "Likes oolong" } },
+]
+usage = { input = 10, output = 5 }
+[[reply]]
+when = '"role":"tool"'            # a request that is repeated after a kill gets the calls again
+text = ["Done", "."]
+usage = { input = 20, output = 5 }
+"#;
+
+fn agent(bench: &Bench, once: &Arc<Once>) -> Agent {
+    let mut options = bench.options();
+    options.tools = vec![Arc::clone(once) as Arc<dyn Tool>];
+    Agent::open(options).unwrap()
+}
+
+fn one_thread() -> Runtime {
+    Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+/// Sends a message and dies after so many events and so many further steps of the runtime. Says whether the turn was
+/// over by then.
+fn die(bench: &Bench, once: &Arc<Once>, events: usize, steps: usize) -> bool {
+    let runtime = one_thread();
+    let over = runtime.block_on(async {
+        let agent = agent(bench, once);
+        let mut handle = agent.chat(last("do it")).await.unwrap();
+        for _ in 0..events {
+            // A tool that is held up ends this life as well.
+            let event = tokio::time::timeout(Duration::from_millis(300), handle.next()).await;
+            if event.ok().flatten().is_none_or(|event| event.is_last()) {
+                return true;
+            }
+        }
+        for _ in 0..steps {
+            tokio::task::yield_now().await;
+        }
+        false
+    });
+    runtime.shutdown_background();
+    over
+}
+
+/// Starts again and waits until nothing is left to do.
+async fn start_again(bench: &Bench, once: &Arc<Once>) -> (Agent, Vec<StoredMessage>) {
+    // The dead process's lease runs out.
+    bench.clock.forward(1.minute());
+    let agent = agent(bench, once);
+    agent.resume().await.unwrap();
+    let conversation = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap();
+    let store = agent.store();
+    let settled = async {
+        loop {
+            let waiting = store.waiting(&conversation.id).await.unwrap().rows;
+            if waiting.is_empty() && store.unfinished_turns().await.unwrap().rows.is_empty() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(crate::kit::PATIENCE, settled).await.unwrap();
+    let rows = store.messages(&conversation.id, None).await.unwrap().rows;
+    (agent, rows)
+}
+
+// SEC-040 SEC-041 ARC-004 ARC-012 LES-140
+#[test]
+fn killed_at_every_step_nothing_is_lost_or_done_twice() {
+    let servers = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let mut unknown = 0;
+    for (steps, held) in [(0, false), (5, false), (0, true)] {
+        for events in 0.. {
+            let bench = servers.block_on(Bench::new(SCRIPT));
+            let once = Once::new();
+            once.go_on.add_permits(if held { 0 } else { 10 });
+            let over = die(&bench, &once, events, steps);
+            once.go_on.add_permits(10);
+            let at = format!("after {events} events and {steps} steps, held: {held}");
+
+            let runtime = one_thread();
+            runtime.block_on(async {
+                let (agent, rows) = start_again(&bench, &once).await;
+                let messages: Vec<Message> = rows.iter().map(|row| row.message.clone()).collect();
+                assert_eq!(unpaired(&messages), None, "{at}");
+                let shown: Vec<String> =
+                    messages.iter().map(|message| format!("{} {}", message.role, message.text)).collect();
+                assert_eq!(messages.len(), 5, "{at}: {shown:#?}");
+                assert!(shown[0].starts_with("user do it\n\n[context]\n"), "{at}: {shown:#?}");
+                assert_eq!(messages[4].text, "Done.", "{at}");
+                let result = messages.iter().find(|message| message.role == Role::Tool).unwrap();
+                let runs = once.runs.load(Ordering::SeqCst);
+                assert!(runs <= 1, "{at}: ran {runs} times");
+                if result.text != "done" {
+                    assert!(result.text.contains("outcome unknown"), "{at}: {}", result.text);
+                    unknown += 1;
+                }
+                assert_eq!(agent.recall("oolong", 5).await.unwrap().len(), 1, "{at}");
+
+                // The next turn is valid, and what it sends begins with what was sent before.
+                say(&agent, "and?").await;
+                let calls = bench.server.calls();
+                let texts: Vec<String> = calls.last().unwrap().texts().into_iter().map(|sent| sent.text).collect();
+                assert_eq!(texts[1], messages[0].text, "{at}");
+            });
+            runtime.shutdown_background();
+            if over {
+                break;
+            }
+        }
+    }
+    assert!(unknown > 0, "no kill fell between the start and the end of the call");
+}
+
+// LES-143
+#[tokio::test]
+async fn an_accepted_message_that_nobody_took_is_answered_by_the_next_start() {
+    let bench = Bench::new("[[reply]]\ntext = \"Here.\"\n").await;
+    let once = Once::new();
+    let agent = agent(&bench, &once);
+    let conversation = agent.chat(last("first")).await.unwrap().conversation().clone();
+    let new = limpid_store::NewInbound {
+        conversation,
+        key: None,
+        text: "left behind".to_owned(),
+        trust: limpid_core::Trust::Owner,
+        now_ms: agent.now_ms(),
+    };
+    agent.store().accept(new).await.unwrap();
+    drop(agent);
+    let (_, rows) = start_again(&bench, &once).await;
+    assert_eq!(rows.iter().filter(|row| row.message.text.starts_with("left behind")).count(), 1);
+    assert_eq!(rows.last().unwrap().message.text, "Here.");
+}

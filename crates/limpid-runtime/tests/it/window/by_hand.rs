@@ -1,0 +1,88 @@
+//! What a person does with a window: compact, undo, keep, restore, and switch it off.
+
+use limpid_runtime::{ConversationChoice, Outcome};
+
+use super::{BARE, agent, bench, events_of, outcome, question, talker, text_of};
+use crate::kit::say;
+
+// LES-080 LES-013
+#[tokio::test]
+async fn off_a_full_window_is_an_error_with_its_sizes_and_no_summary_is_asked_for() {
+    let bench = bench().await;
+    let model = talker(4096, "A summary of what was said so far.");
+    let agent = agent(&bench, &model, &format!("{BARE}[window]\ncompaction = \"off\"\n"));
+    let mut failure = None;
+    for n in 1..=40 {
+        let events = say(&agent, &question(n)).await;
+        if let Outcome::Failed { message, .. } = outcome(&events) {
+            failure = Some(message.clone());
+            break;
+        }
+    }
+    let message = failure.unwrap();
+    for part in ["system ", "recent ", "in flight ", "reserve ", "can use 3482", "compaction is off", "/compact"] {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+    assert!(model.take_sent().iter().all(|prompt| prompt.path().starts_with("chat")));
+    assert_eq!(events_of(&agent).await, []);
+    // What the person asks for is still done, and the conversation goes on.
+    let report = agent.compact(&ConversationChoice::Last).await.unwrap();
+    assert!(report.failure.is_none() && report.after < report.before, "{report:?}");
+    assert!(matches!(outcome(&say(&agent, "And now?").await), Outcome::Answered { .. }));
+}
+
+// LES-080 OLLM-097 OLLM-106 PICO-049
+#[tokio::test]
+async fn a_compaction_by_hand_is_undone_and_the_next_request_is_as_before() {
+    let bench = bench().await;
+    let model = talker(16_384, "They talk; the port is 8080.");
+    let agent = agent(&bench, &model, BARE);
+    for n in 1..=14 {
+        say(&agent, &question(n)).await;
+    }
+    let last = || ConversationChoice::Last;
+    let before = agent.context(&last()).await.unwrap();
+    let report = agent.compact(&last()).await.unwrap();
+    assert!(report.failure.is_none() && report.after < report.before, "{report:?}");
+    let compacted = agent.context(&last()).await.unwrap();
+    assert_eq!(compacted.view.digests.len(), 1);
+    assert_eq!(compacted.ledger.conversation() as u64, report.after, "what it says it freed is freed");
+    agent.undo_compaction(&last()).await.unwrap();
+    let undone = agent.context(&last()).await.unwrap();
+    assert_eq!((undone.ledger, undone.view.digests.len()), (before.ledger, 0));
+    assert!(agent.undo_compaction(&last()).await.is_err(), "there is nothing more to undo");
+    // A later compaction does not take the number of the one that was undone.
+    agent.compact(&last()).await.unwrap();
+    assert_eq!(agent.context(&last()).await.unwrap().view.compactions, 2);
+    // Nor does its undoing bring back what was undone before.
+    agent.undo_compaction(&last()).await.unwrap();
+    let undone = agent.context(&last()).await.unwrap();
+    assert_eq!((undone.ledger, undone.view.digests.len()), (before.ledger, 0));
+}
+
+// OLLM-103 OLLM-139
+#[tokio::test]
+async fn a_kept_moment_is_listed_and_restores_messages_digests_and_mode() {
+    let bench = bench().await;
+    let model = talker(16_384, "They talk; the port is 8080.");
+    let agent = agent(&bench, &model, BARE);
+    let last = || ConversationChoice::Last;
+    for n in 1..=12 {
+        say(&agent, &question(n)).await;
+    }
+    agent.compact(&last()).await.unwrap();
+    let kept = agent.keep_moment(&last(), "before the detour").await.unwrap();
+    let then = agent.context(&last()).await.unwrap();
+    say(&agent, "A detour that leads nowhere.").await;
+    say(&agent, &question(13)).await;
+    assert!(agent.snapshots(&last()).await.unwrap().rows.iter().any(|row| row.kept.reason == "before the detour"));
+    agent.restore_snapshot(&last(), kept.id).await.unwrap();
+    let now = agent.context(&last()).await.unwrap();
+    assert_eq!((now.ledger, now.view.digests, now.shown), (then.ledger, then.view.digests, then.shown));
+    assert_eq!(now.conversation.mode, then.conversation.mode);
+    model.take_sent();
+    say(&agent, "On we go.").await;
+    let sent = text_of(&model.take_sent()[0]);
+    assert!(!sent.contains("A detour") && sent.contains("Question 12: "), "{sent}");
+    assert!(agent.restore_snapshot(&last(), 4711).await.is_err());
+}

@@ -1,0 +1,183 @@
+//! Which program a command runs, and which are refused.
+
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+use crate::kit::context;
+use limpid_core::Trust;
+use limpid_tools::exec::command::Command;
+use limpid_tools::exec::confinement::Limits;
+use limpid_tools::exec::{Exec, Programs};
+use limpid_tools::files::Grants;
+use limpid_tools::{Tool, ToolContext};
+use serde_json::json;
+use tempfile::TempDir;
+
+fn programs(folder: &TempDir) -> Programs {
+    Programs {
+        grants: Grants::new(folder.path().join("workspace")),
+        helper: "limpid".into(),
+        confined: true,
+        shell: false,
+        network: false,
+        modes: false,
+        path: vec![folder.path().join("bin")],
+        environment: Vec::new(),
+        limits: Limits::default(),
+    }
+}
+
+/// A workspace, a folder of programs of the test's own, and a folder outside.
+fn bench() -> (TempDir, Programs) {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["workspace/sub", "bin", "outside"] {
+        fs::create_dir_all(folder.path().join(name)).unwrap();
+    }
+    for name in ["bin/jq", "bin/env", "bin/zsh", "bin/tool", "workspace/run", "outside/run"] {
+        let program = folder.path().join(name);
+        fs::write(&program, "").unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    fs::write(folder.path().join("workspace/plain"), "").unwrap();
+    symlink("zsh", folder.path().join("bin/harmless")).unwrap();
+    symlink(folder.path().join("outside"), folder.path().join("workspace/away")).unwrap();
+    let programs = programs(&folder);
+    (folder, programs)
+}
+
+// PICO-088 SEC-021 LES-136
+#[test]
+fn a_command_is_judged_by_its_program_and_its_words() {
+    let (folder, programs) = bench();
+    let commands = [
+        ("tool -r -f 'a b'", None),
+        ("tool", Some("sub")),
+        ("tool", Some("")),
+        ("./run", None),
+        ("../run", Some("sub")),
+        ("jq env", None),
+        ("", None),
+        ("   ", None),
+        ("nothing-like-it", None),
+        ("./plain", None),
+        ("tool 'open", None),
+        ("tool && tool", None),
+        ("tool ~/.ssh", None),
+        ("zsh -c 'rm -rf /'", None),
+        ("harmless -c 'rm -rf /'", None),
+        ("env tool", None),
+        ("tool", Some("..")),
+        ("tool", Some("/etc")),
+        ("tool", Some("away")),
+        ("tool", Some("away/../sub")),
+        ("tool", Some("none")),
+        ("tool", Some("plain")),
+    ];
+    let name = folder.path().canonicalize().unwrap().display().to_string();
+    let told = commands.map(|(command, at)| {
+        let told = match Command::parse(command, at, &programs) {
+            Ok(found) => format!("{} {:?} in {}", found.program.display(), found.words, found.folder.display()),
+            Err(error) => format!("error: {error}"),
+        };
+        format!("{command:?} in {at:?}\n    {}", told.replace(&name, "[FOLDER]"))
+    });
+    insta::assert_snapshot!(told.join("\n"));
+}
+
+// SEC-021
+#[test]
+fn a_granted_shell_gets_the_whole_text() {
+    let (_folder, programs) = bench();
+    let programs = Programs { shell: true, ..programs };
+    let command = Command::parse("ls ~ | wc -l > out; echo \"$HOME\"", None, &programs).unwrap();
+    assert_eq!(command.words, ["sh", "-c", "ls ~ | wc -l > out; echo \"$HOME\""]);
+}
+
+/// Another program under the same name, by a link or by its bytes, and another folder are other calls.
+/// What rules are compared with: the words, by the program's own name, and the folder when it is not the workspace.
+// LES-136
+#[test]
+fn rules_are_compared_with_words_and_the_programs_own_name() {
+    let (folder, programs) = bench();
+    let outside = folder.path().join("bin/tool").display().to_string();
+    symlink(&outside, folder.path().join("workspace/innocent")).unwrap();
+    fs::copy(&outside, folder.path().join("workspace/tool")).unwrap();
+    let exec = Exec::new(programs.into());
+    let calls = [
+        ("tool -r -f", None),
+        ("tool -rf", None),
+        ("'tool'  '-r' \"-f\"", Some(".")),
+        (outside.as_str(), Some("sub/..")),
+        ("./innocent -r", None),
+        ("../innocent -r", Some("sub")),
+        ("./tool -r", None),
+        ("./run", None),
+        ("tool", Some("./sub/")),
+        ("tool && tool", None),
+        ("env tool", None),
+        ("tool", Some("/etc")),
+    ];
+    let name = folder.path().canonicalize().unwrap().display().to_string();
+    let told = calls.map(|(command, at)| {
+        let mut arguments = serde_json::json!({ "command": command });
+        if let Some(at) = at {
+            arguments["working_dir"] = at.into();
+        }
+        format!("{arguments}\n    {}", exec.judged(&arguments)).replace(&name, "[FOLDER]")
+    });
+    insta::assert_snapshot!(told.join("\n"));
+}
+
+// SEC-011 LES-136
+#[test]
+fn an_approval_is_bound_to_the_program_and_the_folder_that_the_words_lead_to() {
+    let (folder, programs) = bench();
+    let exec = Exec::new(programs.into());
+    let bound = |command: &str, at: &str| exec.bound_to(&serde_json::json!({ "command": command, "working_dir": at }));
+    let first = bound("tool -x", ".");
+    assert!(first[0].ends_with("/bin/tool") && first[1].ends_with("/workspace"), "{first:?}");
+    assert_eq!(bound("tool -x", "."), first);
+    let sub = bound("tool -x", "sub");
+    assert_ne!(sub, first);
+    fs::write(folder.path().join("workspace/sub/new"), "").unwrap();
+    assert_eq!(bound("tool -x", "sub"), sub, "it is the same folder, whatever is in it");
+    fs::rename(folder.path().join("workspace/sub"), folder.path().join("workspace/old")).unwrap();
+    fs::create_dir(folder.path().join("workspace/sub")).unwrap();
+    assert_ne!(bound("tool -x", "sub"), sub, "another folder in its place");
+    let tool = folder.path().join("bin/tool");
+    fs::write(&tool, "#!/bin/evil").unwrap();
+    let rewritten = bound("tool -x", ".");
+    assert_ne!(rewritten, first, "the file was written over");
+    fs::remove_file(&tool).unwrap();
+    symlink(folder.path().join("outside/run"), &tool).unwrap();
+    let linked = bound("tool -x", ".");
+    assert!(linked[0].ends_with("/outside/run"), "{linked:?}");
+    assert!(bound("nothing-like-it", ".").is_empty());
+}
+
+// SEC-021
+#[test]
+fn programs_without_a_sandbox_are_known_as_such() {
+    let (_folder, programs) = bench();
+    assert!(!Exec::new(programs.clone().into()).unconfined());
+    assert!(Exec::new(Programs { confined: false, ..programs }.into()).unconfined());
+}
+
+// OLLM-038
+#[tokio::test]
+async fn where_nothing_may_change_a_program_without_a_sandbox_runs_only_after_a_yes() {
+    let (_folder, programs) = bench();
+    let exec = Exec::new(Programs { confined: false, helper: "/nowhere/limpid".into(), ..programs }.into());
+    let run = async |read_only: bool, approved: bool| {
+        let context = ToolContext { read_only, approved, ..context(Trust::Owner) };
+        exec.run(&context, json!({ "command": "tool" })).await.unwrap_err()
+    };
+    assert!(run(true, false).await.contains("runs only after the owner has said yes to it"));
+    // What may run gets as far as the sandbox's own program, which is not there.
+    for (read_only, approved) in [(true, true), (false, false)] {
+        let error = run(read_only, approved).await;
+        assert!(error.starts_with("the sandbox cannot be started"), "{error}");
+    }
+}

@@ -1,0 +1,329 @@
+//! The tools of files over real folders.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use limpid_core::{ConversationId, Tier, Trust, TurnId};
+use limpid_tools::files::{Grants, Root, tools};
+use limpid_tools::{Tool, ToolContext, ToolText};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+struct Bench {
+    folder: TempDir,
+    tools: Vec<Arc<dyn Tool>>,
+}
+
+impl Bench {
+    /// A workspace, a folder of skills that may be read, another granted folder, and a secret beside them.
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["workspace", "skills/write", "shared"] {
+            fs::create_dir_all(folder.path().join(name)).unwrap();
+        }
+        fs::write(folder.path().join("secret"), "the secret").unwrap();
+        fs::write(folder.path().join("skills/write/SKILL.md"), "# Write\n").unwrap();
+        let root = |name: &str, write, trust| Root { folder: folder.path().join(name), write, trust };
+        let grants = Grants::new(folder.path().join("workspace")).with(root("skills", false, Trust::File)).with(root(
+            "shared",
+            true,
+            Trust::Outside,
+        ));
+        Self { tools: tools(&Arc::new(grants)), folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    async fn call(&self, name: &str, arguments: Value) -> Result<ToolText, String> {
+        let tool = self.tools.iter().find(|tool| tool.name() == name).unwrap();
+        let context = ToolContext {
+            now: Timestamp::UNIX_EPOCH,
+            zone: TimeZone::UTC,
+            conversation: ConversationId::new("c"),
+            turn: TurnId::new("t"),
+            trust: Trust::Owner,
+            tier: Tier::ALL[2],
+            read_only: false,
+            approved: false,
+            passage: None,
+        };
+        tool.run(&context, arguments).await
+    }
+
+    /// The text of a result, with the folder's own name taken out.
+    async fn told(&self, name: &str, arguments: Value) -> String {
+        let folder = self.folder.path().display().to_string();
+        let shown = arguments.to_string();
+        let told = match self.call(name, arguments).await {
+            Ok(result) => format!("{} [{}]", result.text, result.trust),
+            Err(error) => format!("error: {error}"),
+        };
+        format!("{name} {shown}\n    {}\n", told.replace('\n', "\n    ")).replace(&folder, "[FOLDER]")
+    }
+
+    fn names(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(folder)).unwrap();
+        let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+// PICO-082 PICO-083 PICO-084 PICO-085 PICO-086 PICO-031
+#[tokio::test]
+async fn what_each_tool_says() {
+    let bench = Bench::new();
+    fs::write(bench.path("workspace/binary"), [0xff, 0xfe, 0]).unwrap();
+    fs::write(bench.path("workspace/zeros"), "a\0b").unwrap();
+    fs::write(bench.path("shared/letter.md"), "Dear all").unwrap();
+    let absolute = |name: &str| bench.path(name).display().to_string();
+    let calls = [
+        ("write_file", json!({ "path": "notes/a.md", "content": "one\ntwo\nthree\n" })),
+        ("read_file", json!({ "path": "notes/a.md" })),
+        ("read_file", json!({ "path": absolute("workspace/notes/a.md"), "offset": 2, "limit": 1 })),
+        ("read_file", json!({ "path": "notes/a.md", "offset": 3, "limit": 9 })),
+        ("read_file", json!({ "path": "notes/a.md", "offset": 9 })),
+        ("read_file", json!({ "path": "none.md" })),
+        ("read_file", json!({ "path": "notes" })),
+        ("read_file", json!({ "path": "binary" })),
+        ("read_file", json!({ "path": "zeros" })),
+        ("read_file", json!({ "path": "notes/a.md/b" })),
+        ("read_file", json!({ "path": absolute("skills/write/SKILL.md") })),
+        ("read_file", json!({ "path": absolute("shared/letter.md") })),
+        ("write_file", json!({ "path": absolute("skills/write/SKILL.md"), "content": "x" })),
+        ("write_file", json!({ "path": "notes", "content": "x" })),
+        ("append_file", json!({ "path": "log/today.md", "content": "first\n" })),
+        ("append_file", json!({ "path": "log/today.md", "content": "second\n" })),
+        ("edit_file", json!({ "path": "notes/a.md", "old_text": "two", "new_text": "2" })),
+        ("edit_file", json!({ "path": "notes/a.md", "old_text": "four", "new_text": "4" })),
+        ("edit_file", json!({ "path": "notes/a.md", "old_text": "e", "new_text": "E" })),
+        ("edit_file", json!({ "path": "notes/a.md", "old_text": "", "new_text": "E" })),
+        ("edit_file", json!({ "path": "notes/a.md", "old_text": "one", "new_text": "one" })),
+        ("edit_file", json!({ "path": "none.md", "old_text": "one", "new_text": "1" })),
+        ("read_file", json!({ "path": "notes/a.md" })),
+        ("list_dir", json!({})),
+        ("list_dir", json!({ "path": "log" })),
+        ("list_dir", json!({ "path": "notes/a.md" })),
+        ("list_dir", json!({ "path": "nowhere" })),
+    ];
+    let mut told = String::new();
+    for (name, arguments) in calls {
+        told.push_str(&bench.told(name, arguments).await);
+    }
+    insta::assert_snapshot!(told);
+    assert_eq!(bench.names("workspace/notes"), ["a.md"], "no copy is left behind");
+}
+
+// PICO-084
+#[tokio::test]
+async fn a_link_is_listed_as_what_it_leads_to_and_as_a_file_when_it_leads_out_or_nowhere() {
+    let bench = Bench::new();
+    fs::create_dir(bench.path("workspace/real")).unwrap();
+    fs::write(bench.path("workspace/a.md"), "a").unwrap();
+    for (target, name) in [
+        ("real", "to-folder"),
+        ("a.md", "to-file"),
+        ("../shared", "out"),
+        ("/etc", "far-out"),
+        ("none", "nowhere"),
+        ("round", "round"),
+    ] {
+        symlink(target, bench.path("workspace").join(name)).unwrap();
+    }
+    let listed = bench.call("list_dir", json!({})).await.unwrap().text;
+    let expected = [
+        "FILE: a.md",
+        "FILE: far-out",
+        "FILE: nowhere",
+        "FILE: out",
+        "DIR:  real",
+        "FILE: round",
+        "FILE: to-file",
+        "DIR:  to-folder",
+    ];
+    assert_eq!(listed.lines().collect::<Vec<_>>(), expected);
+    assert_eq!(bench.call("list_dir", json!({ "path": "to-folder" })).await.unwrap().text, "(empty)");
+    for out in ["out", "far-out"] {
+        let refused = bench.call("list_dir", json!({ "path": out })).await.unwrap_err();
+        assert!(refused.contains("outside of the granted folders"), "{refused}");
+    }
+}
+
+// SEC-020 PICO-081 LES-137
+#[tokio::test]
+async fn no_way_leads_out_and_nothing_is_touched() {
+    let bench = Bench::new();
+    symlink(bench.path("secret"), bench.path("workspace/absolute")).unwrap();
+    symlink("../secret", bench.path("workspace/relative")).unwrap();
+    symlink(bench.folder.path(), bench.path("workspace/folder")).unwrap();
+    symlink("..", bench.path("workspace/up")).unwrap();
+    let ways = ["../secret", "absolute", "relative", "folder/secret", "up/secret", "/etc/passwd"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain([bench.path("secret").display().to_string()]);
+    for way in ways {
+        for (name, arguments) in [
+            ("read_file", json!({ "path": way })),
+            ("write_file", json!({ "path": way, "content": "x" })),
+            ("append_file", json!({ "path": way, "content": "x" })),
+            ("edit_file", json!({ "path": way, "old_text": "the", "new_text": "a" })),
+            ("list_dir", json!({ "path": way })),
+        ] {
+            let refused = bench.call(name, arguments).await.unwrap_err();
+            assert!(refused.contains("outside of the granted folders"), "{name} {way}: {refused}");
+        }
+    }
+    let refused = bench.call("write_file", json!({ "path": "up/new.md", "content": "x" })).await.unwrap_err();
+    assert!(refused.contains("outside"), "{refused}");
+    assert_eq!(fs::read_to_string(bench.path("secret")).unwrap(), "the secret");
+    assert_eq!(bench.names(""), ["secret", "shared", "skills", "workspace"]);
+}
+
+// SEC-020
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_folder_that_is_swapped_for_a_link_meanwhile_leads_nowhere() {
+    let bench = Bench::new();
+    fs::create_dir(bench.path("outside")).unwrap();
+    fs::write(bench.path("outside/a.md"), "the secret").unwrap();
+    fs::create_dir(bench.path("workspace/real")).unwrap();
+    fs::write(bench.path("workspace/real/a.md"), "mine").unwrap();
+    let [way, next] = ["workspace/way", "workspace/next"].map(|name| bench.path(name));
+    let targets = [bench.path("outside"), PathBuf::from("real")];
+    symlink("real", &way).unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = Arc::clone(&stop);
+    let swapping = std::thread::spawn(move || {
+        for n in 0.. {
+            if stopped.load(Ordering::SeqCst) {
+                return;
+            }
+            symlink(&targets[n % 2], &next).unwrap();
+            fs::rename(&next, &way).unwrap();
+        }
+    });
+    // Until both ways were met often enough.
+    let (mut within, mut refused) = (0, 0);
+    while within < 50 || refused < 50 {
+        match bench.call("read_file", json!({ "path": "way/a.md" })).await {
+            Ok(read) => {
+                assert_eq!(read.text, "mine");
+                within += 1;
+            }
+            Err(_) => refused += 1,
+        }
+        let _ = bench.call("write_file", json!({ "path": "way/new.md", "content": "x" })).await;
+    }
+    stop.store(true, Ordering::SeqCst);
+    swapping.join().unwrap();
+    assert_eq!(bench.names("outside"), ["a.md"]);
+}
+
+// PICO-083
+#[tokio::test]
+async fn a_file_keeps_its_mode_and_a_link_stays_a_link() {
+    let bench = Bench::new();
+    let script = bench.path("workspace/run.sh");
+    fs::write(&script, "echo 1\n").unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o750)).unwrap();
+    symlink("run.sh", bench.path("workspace/link.sh")).unwrap();
+    bench.call("write_file", json!({ "path": "run.sh", "content": "echo 2\n" })).await.unwrap();
+    bench.call("edit_file", json!({ "path": "link.sh", "old_text": "2", "new_text": "3" })).await.unwrap();
+    assert_eq!(fs::read_to_string(&script).unwrap(), "echo 3\n");
+    assert_eq!(fs::metadata(&script).unwrap().permissions().mode() & 0o777, 0o750);
+    assert!(fs::symlink_metadata(bench.path("workspace/link.sh")).unwrap().is_symlink());
+    bench.call("append_file", json!({ "path": "run.sh", "content": "echo 4\n" })).await.unwrap();
+    assert_eq!(fs::metadata(&script).unwrap().permissions().mode() & 0o777, 0o750);
+}
+
+// PICO-083 PICO-086
+#[tokio::test]
+async fn whoever_has_a_file_open_reads_it_as_it_was() {
+    use std::io::Read as _;
+    let bench = Bench::new();
+    fs::write(bench.path("workspace/a.md"), "one\n").unwrap();
+    for (tool, text, after) in [("write_file", "two\n", "two\n"), ("append_file", "three\n", "two\nthree\n")] {
+        let before = fs::read_to_string(bench.path("workspace/a.md")).unwrap();
+        let mut open = fs::File::open(bench.path("workspace/a.md")).unwrap();
+        bench.call(tool, json!({ "path": "a.md", "content": text })).await.unwrap();
+        let mut read = String::new();
+        open.read_to_string(&mut read).unwrap();
+        assert_eq!(read, before, "{tool} puts a whole file in its place");
+        assert_eq!(fs::read_to_string(bench.path("workspace/a.md")).unwrap(), after);
+    }
+}
+
+// PICO-085
+#[tokio::test]
+async fn an_edit_that_is_refused_leaves_every_byte() {
+    let bench = Bench::new();
+    let file = bench.path("workspace/a.md");
+    fs::write(&file, "aaa\r\n").unwrap();
+    for old in ["aa", "b", ""] {
+        let edit = json!({ "path": "a.md", "old_text": old, "new_text": "x" });
+        bench.call("edit_file", edit).await.unwrap_err();
+        assert_eq!(fs::read(&file).unwrap(), b"aaa\r\n", "{old:?}");
+    }
+    let edit = json!({ "path": "a.md", "old_text": "aa", "new_text": "x" });
+    assert!(bench.call("edit_file", edit).await.unwrap_err().contains("2 times"));
+    let nowhere = json!({ "path": "deep/none.md", "old_text": "a", "new_text": "b" });
+    bench.call("edit_file", nowhere).await.unwrap_err();
+    assert_eq!(bench.names("workspace"), ["a.md"], "no folder is made for it");
+}
+
+// PICO-086
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn appends_and_edits_at_once_lose_nothing() {
+    let bench = Arc::new(Bench::new());
+    fs::write(bench.path("workspace/log"), "0\n").unwrap();
+    let mut running = tokio::task::JoinSet::new();
+    for n in 0..64 {
+        let bench = Arc::clone(&bench);
+        running.spawn(async move {
+            let line = format!("{n} {}\n", "x".repeat(5000));
+            bench.call("append_file", json!({ "path": "log", "content": line })).await.unwrap();
+            let edit = json!({ "path": "log", "old_text": format!("\n{n} x"), "new_text": format!("\n{n} y") });
+            bench.call("edit_file", edit).await.unwrap();
+        });
+    }
+    while let Some(done) = running.join_next().await {
+        done.unwrap();
+    }
+    let text = fs::read_to_string(bench.path("workspace/log")).unwrap();
+    let mut lines: Vec<&str> = text.lines().skip(1).collect();
+    lines.sort_unstable();
+    assert_eq!(lines.len(), 64);
+    for line in lines {
+        let (_, rest) = line.split_once(' ').unwrap();
+        assert!(rest.len() == 5000 && rest.starts_with("yx"), "{line:.20}");
+    }
+}
+
+// SEC-020
+#[tokio::test]
+async fn a_pipe_is_refused_and_nobody_waits_for_it() {
+    let bench = Bench::new();
+    let made = std::process::Command::new("mkfifo").arg(bench.path("workspace/pipe")).status().unwrap();
+    assert!(made.success());
+    for (name, arguments) in
+        [("read_file", json!({ "path": "pipe" })), ("append_file", json!({ "path": "pipe", "content": "x" }))]
+    {
+        bench.call(name, arguments).await.unwrap_err();
+    }
+}
+
+#[test]
+fn the_paths_of_a_call_are_those_that_its_arguments_name() {
+    let bench = Bench::new();
+    let paths = |tool: &Arc<dyn Tool>| format!("{} {:?}", tool.name(), tool.paths(&json!({ "path": "a/../b" })));
+    let told: Vec<String> = bench.tools.iter().map(paths).collect();
+    insta::assert_snapshot!(told.join("\n"));
+    let list = bench.tools.iter().find(|tool| tool.name() == "list_dir").unwrap();
+    assert_eq!(list.paths(&json!({}))[0].path, ".");
+}

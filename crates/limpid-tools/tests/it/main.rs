@@ -1,0 +1,10 @@
+//! The tests of this crate from outside, in one program: linking one for each file takes minutes and gigabytes.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+mod command;
+mod files;
+mod kit;
+mod open_and_locate;
+mod web_fetch;
+mod web_search;

@@ -1,0 +1,6 @@
+//! The tests of this crate from outside, in one program: linking one for each file takes minutes and gigabytes.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+mod properties;
+mod script;

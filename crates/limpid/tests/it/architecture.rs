@@ -1,0 +1,294 @@
+//! The shape of the workspace: floors, purity, and the things that stand in one place only. Read from the manifests
+//! and sources, so that a change against the shape fails here before anybody has to notice it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Every crate of the program and its floor (docs/spec/architecture.md, section 2).
+const FLOORS: [(&str, u8); 10] = [
+    ("limpid-core", 1),
+    ("limpid-prompt", 2),
+    ("limpid-turn", 3),
+    ("limpid-store", 3),
+    ("limpid-model", 3),
+    ("limpid-tools", 3),
+    ("limpid-channels", 3),
+    ("limpid-runtime", 4),
+    ("limpid-server", 5),
+    ("limpid", 6),
+];
+
+/// What the pure crates may use besides one another: nothing that has a runtime, a clock, sockets or files.
+const PURE: [(&str, &[&str]); 3] = [
+    ("limpid-core", &["jiff", "rust-stemmers", "thiserror", "unicode-normalization"]),
+    (
+        "limpid-prompt",
+        &[
+            "include_dir",
+            "jiff",
+            "minijinja",
+            "schemars",
+            "serde",
+            "serde-saphyr",
+            "serde_json",
+            "sha2",
+            "thiserror",
+            "toml",
+        ],
+    ),
+    ("limpid-turn", &["serde", "serde_json", "thiserror"]),
+];
+
+/// What would break purity if a pure crate's source named it.
+const IMPURE: [&str; 13] = [
+    "std::fs",
+    "std::net",
+    "std::process",
+    "std::env",
+    "std::thread",
+    "SystemTime",
+    "Instant::now",
+    "::now(",
+    "static mut",
+    "thread_local",
+    "OnceLock",
+    "Mutex<",
+    "async fn",
+];
+
+/// The one file of a pure crate that reads files: behind a feature, for whoever stands above.
+const READS_FILES: &str = "limpid-prompt/fs.rs";
+
+// ARC-001
+#[test]
+fn no_arrow_goes_up() {
+    let floors: BTreeMap<&str, u8> = FLOORS.into_iter().collect();
+    let mut wrong = Vec::new();
+    for (krate, floor) in FLOORS {
+        for used in dependencies(krate) {
+            if let Some(below) = floors.get(used.as_str())
+                && *below >= floor
+            {
+                wrong.push(format!("{krate} (floor {floor}) uses {used} (floor {below})"));
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+    let members: BTreeSet<String> = folders(&root().join("crates"));
+    let known: BTreeSet<String> =
+        FLOORS.iter().map(|(krate, _)| (*krate).to_owned()).chain(["limpid-testkit".to_owned()]).collect();
+    assert_eq!(members, known, "a new crate needs a floor");
+}
+
+// ARC-001 PRO-001
+#[test]
+fn pure_crates_use_nothing_that_touches_the_world() {
+    for (krate, allowed) in PURE {
+        let foreign: Vec<String> = dependencies(krate)
+            .into_iter()
+            .filter(|used| !used.starts_with("limpid-") && !allowed.contains(&used.as_str()))
+            .collect();
+        assert_eq!(foreign, Vec::<String>::new(), "{krate} may not use these");
+        let code = code_lines(krate).into_iter().filter(|(place, _)| !place.starts_with(READS_FILES));
+        for (place, line) in code {
+            if let Some(impure) = IMPURE.iter().find(|word| line.contains(**word)) {
+                panic!("{place}: {krate} is pure, but this line names {impure}: {line}");
+            }
+        }
+    }
+}
+
+// ARC-001 SEC-035
+#[test]
+fn unsafe_code_is_forbidden_everywhere() {
+    let workspace = read(&root().join("Cargo.toml"));
+    assert!(workspace.contains("unsafe_code = \"forbid\""));
+    for (krate, _) in FLOORS {
+        let manifest = read(&root().join("crates").join(krate).join("Cargo.toml"));
+        assert!(manifest.contains("[lints]\nworkspace = true"), "{krate} does not take the workspace's lints");
+    }
+}
+
+// SEC-035
+#[cfg(unix)]
+#[test]
+fn what_lands_is_looked_up_among_known_weaknesses_or_it_is_said_that_it_was_not() {
+    let check = read(&root().join("check"));
+    for asked in ["cargo deny --log-level error check bans licenses sources", "unseen=$(scripts/advisories)"] {
+        assert!(check.contains(asked), "./check does not ask `{asked}`");
+    }
+    assert!(
+        check.contains(r#"LIMPID_SKIPPED="${LIMPID_SKIPPED:-}$unseen""#),
+        "what was skipped is not told at the end"
+    );
+    // A `cargo` that cannot fetch, one that finds nothing, and one that finds something.
+    let crates = read(&root().join("Cargo.lock")).matches("[[package]]").count();
+    let unseen =
+        format!("{crates} crates were not looked up, since the database of known weaknesses cannot be reached. ");
+    for (stub, status, said) in [
+        ("[ $4 != fetch ]", 0, unseen.as_str()),
+        ("true", 0, ""),
+        ("[ $4 = fetch ] || { echo RUSTSEC-2026-0001; exit 1; }", 1, ""),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let cargo = folder.path().join("cargo");
+        fs::write(&cargo, format!("#!/bin/sh\n{stub}\n")).unwrap();
+        fs::set_permissions(&cargo, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let path = format!("{}:/usr/bin:/bin", folder.path().display());
+        let run = std::process::Command::new(root().join("scripts/advisories")).env("PATH", path).output().unwrap();
+        assert_eq!((run.status.code(), String::from_utf8_lossy(&run.stdout).as_ref()), (Some(status), said), "{stub}");
+    }
+}
+
+// ARC-002
+#[test]
+fn core_types_have_no_wire_format() {
+    for (place, line) in code_lines("limpid-core") {
+        assert!(!line.contains("Serialize") && !line.contains("Deserialize"), "{place}: {line}");
+    }
+}
+
+// ARC-003
+#[test]
+fn a_model_is_asked_in_one_place_only() {
+    let asks = |line: &str| line.contains("Chain::new(") || line.contains(".send(prepared");
+    let places = places_of(&["limpid-runtime", "limpid"], asks);
+    let elsewhere: Vec<_> = places.iter().filter(|(file, _)| !file.starts_with("limpid-runtime/ask")).collect();
+    assert!(elsewhere.is_empty() && !places.is_empty(), "a model is asked in {places:?}");
+}
+
+// ARC-005
+#[test]
+fn the_command_line_calls_the_agent_and_changes_nothing_by_itself() {
+    let used = dependencies("limpid");
+    for below in ["limpid-turn", "rusqlite"] {
+        assert!(!used.contains(&below.to_owned()), "the command line has no use for {below}");
+    }
+    let reads = [
+        "conversation",
+        "conversations",
+        "costs",
+        "draft",
+        "drafts",
+        "memories",
+        "memory",
+        "messages",
+        "request",
+        "requests",
+        "skill_events",
+        "task",
+        "tasks",
+    ];
+    let changing: Vec<String> =
+        store_methods().into_iter().filter(|method| !reads.contains(&method.as_str())).collect();
+    assert!(changing.len() > 10 && reads.iter().all(|read| store_methods().contains(*read)), "{changing:?}");
+    for (place, line) in code_lines("limpid") {
+        let change = changing.iter().find(|method| line.contains(&format!(".{method}(")));
+        assert_eq!(change, None, "{place}: this is the agent's to do: {line}");
+    }
+}
+
+// OLLM-001
+#[test]
+fn only_the_ledger_makes_a_prompt_again_from_what_was_sent() {
+    let krates = FLOORS.map(|(krate, _)| krate);
+    let files: BTreeSet<String> =
+        places_of(&krates, |line| line.contains("from_record")).into_iter().map(|(file, _)| file).collect();
+    let wanted = ["limpid-prompt/recorded.rs", "limpid-runtime/ledger.rs"].map(str::to_owned);
+    assert_eq!(files, BTreeSet::from(wanted));
+}
+
+// ARC-006
+#[test]
+fn nothing_below_the_binary_reads_the_environment_or_finds_the_home() {
+    for (krate, _) in FLOORS.into_iter().filter(|(krate, _)| *krate != "limpid") {
+        for (place, line) in code_lines(krate) {
+            let reads =
+                ["env::var", "env::args", "home_dir", "env::current_dir"].iter().find(|word| line.contains(**word));
+            assert!(reads.is_none(), "{place}: {line}");
+        }
+    }
+}
+
+/// Each such program is linked with every dependency: one for each file once filled a disk.
+#[test]
+fn the_tests_of_a_crate_from_outside_are_one_program() {
+    let crates = root().join("crates");
+    let packages = folders(&crates).into_iter().map(|krate| crates.join(krate)).chain([root().join("xtask")]);
+    for tests in packages.map(|package| package.join("tests")).filter(|tests| tests.exists()) {
+        let programs = folders(&tests);
+        let programs =
+            programs.iter().filter(|name| name.ends_with(".rs") || tests.join(name).join("main.rs").exists());
+        let programs: Vec<&String> = programs.collect();
+        assert!(programs.len() < 2, "{}: {programs:?} belong into one", tests.display());
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(file: &Path) -> String {
+    fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
+/// The crates that a crate is built with, those of its tests left out.
+fn dependencies(krate: &str) -> Vec<String> {
+    let manifest: toml::Table = read(&root().join("crates").join(krate).join("Cargo.toml")).parse().unwrap();
+    manifest
+        .get("dependencies")
+        .and_then(toml::Value::as_table)
+        .map(|table| table.keys().cloned().collect())
+        .unwrap_or_default()
+}
+
+fn folders(below: &Path) -> BTreeSet<String> {
+    fs::read_dir(below).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// The methods of the store's traits, by name.
+fn store_methods() -> BTreeSet<String> {
+    // Traits stand at the top of the crate, what implements them in folders.
+    let lines = code_lines("limpid-store").into_iter().filter(|(place, _)| place.matches('/').count() == 1);
+    let method = |line: &str| Some(line.trim_start().strip_prefix("async fn ")?.split('(').next()?.to_owned());
+    lines.filter_map(|(_, line)| method(&line)).collect()
+}
+
+/// Lines of a crate's source that are code: no comments, and nothing from the first test module on.
+fn code_lines(krate: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let source = root().join("crates").join(krate).join("src");
+    let mut open = vec![source.clone()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+                continue;
+            }
+            if path.extension().is_none_or(|ending| ending != "rs") || path.ends_with("tests.rs") {
+                continue;
+            }
+            let name = format!("{krate}/{}", path.strip_prefix(&source).unwrap().display());
+            for (at, line) in read(&path).lines().enumerate() {
+                if line.trim() == "#[cfg(test)]" {
+                    break;
+                }
+                if !line.trim_start().starts_with("//") {
+                    found.push((format!("{name}:{}", at + 1), line.to_owned()));
+                }
+            }
+        }
+    }
+    found
+}
+
+fn places_of(krates: &[&str], wanted: impl Fn(&str) -> bool) -> Vec<(String, String)> {
+    krates
+        .iter()
+        .flat_map(|krate| code_lines(krate))
+        .filter(|(_, line)| wanted(line))
+        .map(|(place, line)| (place.rsplit_once(':').map_or(place.clone(), |(file, _)| file.to_owned()), line))
+        .collect()
+}

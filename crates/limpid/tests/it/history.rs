@@ -1,0 +1,73 @@
+//! The whole history of a conversation: exported whatever was compacted, and readable whatever is damaged.
+
+use crate::kit::World;
+use serde_json::Value;
+
+const MODEL: &str = "[[model]]\nnames = [\"openai/scripted\"]\nwindow = 4096\n";
+
+fn message(n: usize) -> String {
+    format!("Message {n}: {}", "what of the pump and the gate? ".repeat(20))
+}
+
+// OLLM-104
+#[tokio::test]
+async fn an_export_has_every_message_and_call_although_most_of_them_left_the_window() {
+    let call = "[[reply]]\ncalls = [{ id = \"t1\", name = \"get_local_time\" }]\n";
+    let answer = "[[reply]]\ntext = \"The pump runs and the gate is shut.\"\n";
+    let world = World::new(&format!("{call}{}", answer.repeat(20))).await;
+    world.write("models.toml", MODEL);
+    world.write("limpid.toml", "[tools]\ndefer = false\n");
+    for n in 1..=8 {
+        let conversation = if n == 1 { "new" } else { "last" };
+        world.done(&["chat", "--conversation", conversation, &message(n)]).await;
+    }
+    world.done(&["conversation", "compact"]).await;
+    let context = &world.json(&["conversation", "context", "--json"]).await["context"];
+    assert!(!context["digests"].as_array().unwrap().is_empty(), "{context}");
+
+    let export: Value =
+        serde_json::from_str(&world.done(&["conversation", "export", "last", "--format", "json"]).await).unwrap();
+    let messages = export["messages"].as_array().unwrap();
+    let typed: Vec<&str> = messages.iter().filter_map(|message| message["typed"].as_str()).collect();
+    assert_eq!(typed, (1..=8).map(message).collect::<Vec<_>>());
+    let of_role = |role: &str| messages.iter().filter(|message| message["role"] == role).count();
+    assert_eq!((of_role("user"), of_role("assistant"), of_role("tool")), (8, 9, 1));
+    assert_eq!(messages[1]["calls"][0]["name"], "get_local_time");
+    assert_eq!(messages[1]["calls"][0]["id"], messages[2]["call_id"]);
+
+    let file = world.home.path().join("export.md");
+    let words = ["conversation", "export", "last", "--format", "markdown", "--output", file.to_str().unwrap()];
+    world.done(&words).await;
+    let page = std::fs::read_to_string(file).unwrap();
+    assert!((1..=8).all(|n| page.contains(&message(n))), "{page}");
+    assert_eq!(page.matches("\n## ").count(), 18);
+    assert!(page.contains("→ `get_local_time` {}"), "{page}");
+    assert_eq!(page, world.done(&["conversation", "export", "last"]).await, "Markdown unless another form is wanted");
+}
+
+// LES-142
+#[tokio::test]
+async fn a_broken_record_costs_itself_and_is_told_wherever_the_rest_is_shown() {
+    let world = World::new(&"[[reply]]\ntext = \"Noted.\"\n".repeat(4)).await;
+    for (n, text) in ["I like tea.", "I like rain.", "I like cats."].into_iter().enumerate() {
+        world.done(&["chat", "--conversation", if n == 0 { "new" } else { "last" }, text]).await;
+    }
+    let database = rusqlite::Connection::open(world.home.path().join("data/limpid.db")).unwrap();
+    database
+        .execute_batch("DROP TRIGGER message_is_never_changed; UPDATE message SET trust = 'everybody' WHERE id = 3;")
+        .unwrap();
+    let run = world.run(&["conversation", "show", "last"]).await;
+    assert_eq!(run.code, 0);
+    assert!(
+        run.out.contains("I like tea.") && run.out.contains("I like cats.") && !run.out.contains("rain"),
+        "{run:?}"
+    );
+    let told = "A record of message cannot be read and is left out: 3 (";
+    assert_eq!(run.err.matches(told).count(), 1, "{run:?}");
+
+    let run = world.run(&["chat", "--conversation", "last", "What do I like?"]).await;
+    assert_eq!((run.code, run.out.trim()), (0, "Noted."), "{run:?}");
+    assert_eq!(run.err.matches("message 3 cannot be read (").count(), 1, "{run:?}");
+    let sent = world.recorder.calls().last().unwrap().text();
+    assert!(sent.contains("I like tea.") && sent.contains("I like cats.") && !sent.contains("I like rain."), "{sent}");
+}

@@ -1,0 +1,109 @@
+//! The program as a person runs it: its own process, its own home, and a recording server for a provider.
+
+use std::path::Path;
+use std::process::Stdio;
+
+use limpid_testkit::{Recorder, Script};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::io::AsyncWriteExt as _;
+use tokio::process::Command;
+
+/// A home folder, the environment that the program gets and nothing else.
+pub(crate) struct World {
+    pub(crate) home: TempDir,
+    pub(crate) recorder: Recorder,
+    environment: Vec<(String, String)>,
+}
+
+/// How a run of the program ended.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl World {
+    /// An empty home, and a server that speaks OpenAI Chat Completions and answers by this script.
+    pub(crate) async fn new(script: &str) -> Self {
+        let recorder = Recorder::start(Script::parse(script).unwrap()).await.unwrap();
+        let url = format!("{}/v1", recorder.url());
+        let mut world = Self { home: tempfile::tempdir().unwrap(), recorder, environment: Vec::new() };
+        world.set("OPENAI_BASE_URL", &url);
+        world.set("OPENAI_API_KEY", "sk-test-0123456789");
+        world
+    }
+
+    /// Sets a variable of the program's environment.
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
+        self.environment.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// Forgets a variable.
+    pub(crate) fn unset(&mut self, name: &str) {
+        self.environment.retain(|(known, _)| known != name);
+    }
+
+    /// Writes a file of the home.
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        let file = self.home.path().join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    }
+
+    /// Runs the program with these words and nothing on standard input.
+    pub(crate) async fn run(&self, words: &[&str]) -> Run {
+        self.pipe(words, "").await
+    }
+
+    /// Runs the program with these words and this on standard input.
+    pub(crate) async fn pipe(&self, words: &[&str], input: &str) -> Run {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_limpid"))
+            .args(words)
+            .env_clear()
+            .env("LIMPID_HOME", self.home.path())
+            .env("TZ", "UTC")
+            .envs(self.environment.iter().cloned())
+            .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        // A program that does not read its input may close it.
+        let _ = stdin.write_all(input.as_bytes()).await;
+        drop(stdin);
+        let ended = child.wait_with_output().await.unwrap();
+        let run = Run {
+            code: ended.status.code().unwrap_or(-1),
+            out: String::from_utf8(ended.stdout).unwrap(),
+            err: String::from_utf8(ended.stderr).unwrap(),
+        };
+        assert!(!run.err.contains("panicked"), "{}", run.err);
+        run
+    }
+
+    /// Runs the program and expects it to succeed; returns its standard output.
+    pub(crate) async fn done(&self, words: &[&str]) -> String {
+        let run = self.run(words).await;
+        assert_eq!(run.code, 0, "{words:?}: {}", run.err);
+        run.out
+    }
+
+    /// Runs the program and reads its standard output as JSON.
+    pub(crate) async fn json(&self, words: &[&str]) -> Value {
+        serde_json::from_str(&self.done(words).await).unwrap()
+    }
+
+    /// What the conversation holds afterwards: who said what.
+    pub(crate) async fn conversation(&self) -> Vec<(String, String)> {
+        let shown = self.json(&["conversation", "show", "last", "--json"]).await;
+        let said = |message: &Value| {
+            let text = message["typed"].as_str().or(message["text"].as_str()).unwrap_or_default();
+            (message["role"].as_str().unwrap_or_default().to_owned(), text.to_owned())
+        };
+        shown["messages"].as_array().unwrap().iter().map(said).collect()
+    }
+}

@@ -1,0 +1,25 @@
+//! The tests of this crate from outside, in one program: linking one for each file takes minutes and gigabytes.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+mod architecture;
+mod chat;
+mod cmd;
+mod context_size;
+mod files_and_programs;
+mod foreign_folder;
+mod history;
+mod inbox;
+mod kit;
+mod mail;
+mod memory;
+mod notify;
+mod own_scenarios;
+mod owner_faults;
+mod provider_faults;
+mod semantic;
+mod serve;
+mod serve_faults;
+mod spent;
+mod travel;
+mod unread;

@@ -1,0 +1,53 @@
+//! Who said what is remembered, where and when, as the owner sees it.
+
+use crate::kit::World;
+use serde_json::Value;
+
+const SCRIPT: &str = r#"
+[[reply]]
+calls = [
+  { name = "memory_store", arguments = { key = "home", content = "Moved to Bergen" } },
+  { name = "memory_learn", arguments = { key = "weather", content = "Loves rain", category = "PREFERENCE", source = "the talk of rain" } },
+]
+[[reply]]
+text = "Kept."
+"#;
+
+fn field(shown: &str, name: &str) -> Option<String> {
+    let line = shown.lines().find(|line| line.starts_with(&format!("{name} ")))?;
+    Some(line.split_once(' ')?.1.trim().to_owned())
+}
+
+// LES-050 LES-059
+#[tokio::test]
+async fn each_memory_is_shown_with_its_author_its_source_its_conversation_and_its_date() {
+    let world = World::new(SCRIPT).await;
+    world.write("limpid.toml", "[tools]\ndefer = false\n");
+    world.done(&["chat", "I moved to Bergen."]).await;
+    world.done(&["memory", "add", "tea", "Ada drinks tea."]).await;
+    let conversations = world.json(&["conversation", "list", "--json"]).await;
+    let conversation = conversations["conversations"][0]["id"].as_str().unwrap().to_owned();
+    let year = conversations["conversations"][0]["created_ms"].as_i64().unwrap() / 31_556_952_000 + 1970;
+
+    let rows = world.json(&["memory", "list", "--json"]).await["memories"].clone();
+    let turn = rows[0]["source"].as_str().unwrap().to_owned();
+    assert!(turn.starts_with("turn:") && !turn.contains(' '), "{turn}");
+    let expected = [
+        ("home", "said", turn.clone(), Some(conversation.as_str())),
+        ("weather", "inferred", format!("{turn} the talk of rain"), Some(conversation.as_str())),
+        ("tea", "said", "command line".to_owned(), None),
+    ];
+    for (key, author, source, conversation) in expected {
+        let row = rows.as_array().unwrap().iter().find(|row| row["key"] == key).unwrap();
+        assert_eq!((row["author"].as_str(), row["source"].as_str()), (Some(author), Some(source.as_str())), "{key}");
+        assert_eq!(row["conversation"], conversation.map_or(Value::Null, Value::from), "{key}");
+        assert_eq!(row["said_ms"], row["created_ms"], "{key}");
+        let shown = world.done(&["memory", "show", key]).await;
+        assert_eq!(field(&shown, "author").as_deref(), Some(author), "{shown}");
+        assert_eq!(field(&shown, "source"), Some(source), "{shown}");
+        assert_eq!(field(&shown, "conversation").as_deref(), conversation, "{shown}");
+        assert!(field(&shown, "said").is_some_and(|date| date.starts_with(&format!("{year}-"))), "{shown}");
+    }
+    let table = world.done(&["memory", "list"]).await;
+    assert!(table.lines().any(|line| line.contains("weather") && line.contains("  inferred  ")), "{table}");
+}
