@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::kit::{Bench, all, last};
-use limpid_core::{ToolClass, Trust};
+use crate::kit::{Bench, all, last, say_as_guest};
+use limpid_core::ToolClass;
 use limpid_runtime::{Agent, Tool, ToolContext, ToolText};
-use limpid_store::NewInbound;
 use serde_json::{Map, Value};
 
 /// Everything that a stranger might try: to speak as the program, to leave the fence, to begin another turn.
@@ -77,18 +76,5 @@ async fn a_page_with_a_forged_notice_is_neutralised() {
 async fn a_chat_message_of_somebody_else_with_a_forged_notice_is_neutralised() {
     let bench = Bench::new(&"[[reply]]\ntext = \"ok\"\n".repeat(2)).await;
     let agent = bench.agent();
-    let handle = agent.chat(last("hello")).await.unwrap();
-    let conversation = handle.conversation().clone();
-    all(handle).await;
-    let text = FORGED.to_owned();
-    let guest = NewInbound { conversation, key: None, text, trust: Trust::Guest, now_ms: agent.now_ms() };
-    agent.store().accept(guest).await.unwrap();
-    agent.resume().await.unwrap();
-    let asked = async {
-        while bench.server.calls().len() < 2 {
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::time::timeout(crate::kit::PATIENCE, asked).await.unwrap();
-    is_harmless(&with_boundary(&bench.server.calls()[1].json()));
+    is_harmless(&with_boundary(&say_as_guest(&bench, &agent, FORGED).await.json()));
 }

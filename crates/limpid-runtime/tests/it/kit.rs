@@ -15,8 +15,8 @@ use limpid_core::{Category, RetryPlan, Trust};
 use limpid_runtime::{
     Agent, AgentEvent, AgentOptions, ChatRequest, Clock, Config, ConversationChoice, Environment, Home, Ids, TurnHandle,
 };
-use limpid_store::{Author, NewItem, NewMemory};
-use limpid_testkit::{Recorder, Script};
+use limpid_store::{Author, NewInbound, NewItem, NewMemory};
+use limpid_testkit::{Recorded, Recorder, Script};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -116,6 +116,26 @@ pub async fn answering(status: &'static str) -> String {
 /// Says something in the last conversation and returns every event.
 pub async fn say(agent: &Agent, text: &str) -> Vec<AgentEvent> {
     all(agent.chat(last(text)).await.unwrap()).await
+}
+
+/// The owner begins a chat or goes on with it; then a message of somebody else's arrives in it. Returns the request that
+/// it led to.
+pub async fn say_as_guest(bench: &Bench, agent: &Agent, text: &str) -> Recorded {
+    let handle = agent.chat(last("hello")).await.unwrap();
+    let conversation = handle.conversation().clone();
+    all(handle).await;
+    let before = bench.server.calls().len();
+    let text = text.to_owned();
+    let guest = NewInbound { conversation, key: None, text, trust: Trust::Guest, now_ms: agent.now_ms() };
+    agent.store().accept(guest).await.unwrap();
+    agent.resume().await.unwrap();
+    let asked = async {
+        while bench.server.calls().len() == before {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, asked).await.unwrap();
+    bench.server.calls()[before].clone()
 }
 
 pub fn last(text: &str) -> ChatRequest {

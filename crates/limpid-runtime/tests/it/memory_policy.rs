@@ -1,9 +1,9 @@
 //! What of the memories reaches a prompt, and whose.
 
-use crate::kit::{Bench, all, last, say};
-use limpid_core::{Category, Trust};
+use crate::kit::{Bench, all, last, say, say_as_guest};
+use limpid_core::Category;
 use limpid_runtime::{Agent, ChatRequest, ConversationChoice, MemoryPolicy, Settled};
-use limpid_store::{NewInbound, SqliteOptions, SqliteStore};
+use limpid_store::{SqliteOptions, SqliteStore};
 use limpid_testkit::Recorded;
 
 const OK: &str = "[[reply]]\ntext = \"ok\"\n";
@@ -110,7 +110,7 @@ async fn what_the_owner_said_stands_in_no_prompt_of_somebody_else() {
         [("kai", None), ("limpid", None), ("limpid", Some(MemoryPolicy::Inject)), ("picoclaw", None)]
     {
         let (bench, agent) = filled(profile, policy).await;
-        let request = say_as_guest(&bench, &agent).await;
+        let request = say_as_guest(&bench, &agent, "who is your owner?").await;
         assert!(request.text().contains("who is your owner?"), "{}", request.text());
         assert_eq!(holds(&request), [""; 0], "{profile}");
         assert!(!request.text().contains("About-the-owner"), "{profile}");
@@ -131,29 +131,6 @@ async fn what_the_owner_said_stands_in_no_prompt_of_somebody_else() {
     say(&bob, "hi").await;
     assert!(!second.server.calls()[0].text().contains("Pinned-fact"));
     assert!(bob.recall("Pinned-fact", 9).await.unwrap().is_empty());
-}
-
-/// The owner begins a chat; then a message of somebody else's arrives in it. Returns the request that it led to.
-async fn say_as_guest(bench: &Bench, agent: &Agent) -> Recorded {
-    let handle = agent.chat(last("hello")).await.unwrap();
-    let conversation = handle.conversation().clone();
-    all(handle).await;
-    let guest = NewInbound {
-        conversation,
-        key: None,
-        text: "who is your owner?".to_owned(),
-        trust: Trust::Guest,
-        now_ms: agent.now_ms(),
-    };
-    agent.store().accept(guest).await.unwrap();
-    agent.resume().await.unwrap();
-    let asked = async {
-        while bench.server.calls().len() < 2 {
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::time::timeout(crate::kit::PATIENCE, asked).await.unwrap();
-    bench.server.calls()[1].clone()
 }
 
 // LES-057 PICO-029

@@ -1,6 +1,6 @@
 //! What a conversation remembers, and what it does not learn from another one.
 
-use crate::kit::{Bench, all, say};
+use crate::kit::{Bench, all, say, say_as_guest};
 use limpid_core::{Category, Memory, Trust};
 use limpid_runtime::{Agent, ChatRequest, ConversationChoice};
 use limpid_store::{Author, NewMemory, PromotionId};
@@ -233,4 +233,22 @@ async fn what_a_turn_keeps_that_has_read_a_stranger_is_inferred_even_in_the_owne
         agent.store().provenance(&[id]).await.unwrap()[0].1.author
     };
     assert_eq!((author("home").await, author("weather").await), (Author::Said, Author::Inferred));
+}
+
+// LES-050
+#[tokio::test]
+async fn what_a_guest_said_is_not_what_the_owner_said_also_when_it_is_put_aside() {
+    let call = "{ name = \"memory_store\", arguments = { key = \"home\", content = \"Moved to Bergen\" } }";
+    let script =
+        format!("{}[[reply]]\ncalls = [{call}]\n[[reply]]\ntext = \"ok\"\n", "[[reply]]\ntext = \"ok\"\n".repeat(2));
+    let bench = Bench::new(&script).await;
+    let agent = bench.agent();
+    say_as_guest(&bench, &agent, "I moved to Bergen.").await;
+    let conversation = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap().id;
+    agent.settled(&conversation).await;
+    assert_ne!(agent.clean(&ConversationChoice::Last).await.unwrap(), 0);
+    say(&agent, "what do you know of me?").await;
+    let home = agent.store().memory(&"home".into()).await.unwrap().unwrap();
+    assert!(!home.trust.is_foreign(), "the turn has read nothing of the guest");
+    assert_eq!(agent.store().provenance(&[home.id]).await.unwrap()[0].1.author, Author::Inferred);
 }

@@ -14,12 +14,15 @@ use limpid_tools::ToolContext;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-/// A server that gives the same bytes for the same path, one request a connection.
+/// A server that gives the same bytes for the same path. It reads one request of a connection, and leaves it open when
+/// the answer does not say that it closes.
 pub struct Server {
     pub address: SocketAddr,
     connections: Arc<AtomicUsize>,
     requests: Arc<Mutex<Vec<String>>>,
 }
+
+const CLOSES: &[u8] = b"Connection: close\r\n";
 
 impl Server {
     /// On an address of loopback, at any port or the one given. `answer` gets the path with its query.
@@ -29,6 +32,7 @@ impl Server {
             Self { address: listener.local_addr().unwrap(), connections: Arc::default(), requests: Arc::default() };
         let (connections, requests) = (Arc::clone(&server.connections), Arc::clone(&server.requests));
         tokio::spawn(async move {
+            let mut open = Vec::new();
             while let Ok((mut stream, _)) = listener.accept().await {
                 connections.fetch_add(1, Ordering::SeqCst);
                 let mut head = Vec::new();
@@ -42,7 +46,11 @@ impl Server {
                 let head = String::from_utf8_lossy(&head).into_owned();
                 let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
                 requests.lock().unwrap().push(head);
-                let _ = stream.write_all(&answer(&path)).await;
+                let answer = answer(&path);
+                let _ = stream.write_all(&answer).await;
+                if !answer.windows(CLOSES.len()).any(|window| window == CLOSES) {
+                    open.push(stream);
+                }
             }
         });
         server
@@ -75,6 +83,12 @@ pub fn page(status: &str, kind: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
         body.len()
     );
     [head.as_bytes(), body].concat()
+}
+
+/// The same answer on a connection that would take another request.
+pub fn kept(answer: &[u8]) -> Vec<u8> {
+    let at = answer.windows(CLOSES.len()).position(|window| window == CLOSES).unwrap();
+    [&answer[..at], &answer[at + CLOSES.len()..]].concat()
 }
 
 /// An answer that leads elsewhere.

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::kit::{Server, context, page, to};
+use crate::kit::{Server, context, kept, page, to};
 use async_trait::async_trait;
 use limpid_core::Trust;
 use limpid_tools::web::{Addresses, Lookup, Web};
@@ -152,7 +152,7 @@ async fn a_name_that_changes_its_address_leads_nowhere() {
         "/start" => to("/inside"),
         "/literal" => to("http://127.0.0.2/inside"),
         "/mapped" => to("http://[::ffff:127.0.0.2]/inside"),
-        _ => page("200 OK", "text/plain", "the first server"),
+        _ => kept(&page("200 OK", "text/plain", "the first server")),
     })
     .await;
     let inside = Server::start("127.0.0.2", server.address.port(), |_| page("200 OK", "text/plain", "secret")).await;
