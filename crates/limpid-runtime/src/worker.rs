@@ -222,8 +222,8 @@ impl Worker {
         }
     }
 
-    /// Keeps the ledger within its limits, once a process, and the memories, once a day. A failure costs nothing but room, and the next start tries
-    /// again.
+    /// Keeps the ledger within its limits, once a process, and the memories, once a day. A failure costs nothing but
+    /// room, and the next start tries again.
     async fn prune(&self) {
         if !self.inner.pruned.swap(true, Ordering::Relaxed) {
             let _ = self.inner.prune_ledger().await;

@@ -1,12 +1,11 @@
 //! The calls of a model that a compaction makes: at most three, each within its time (OLLM-095).
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use limpid_core::{ConversationId, Message};
 use limpid_model::{Model, Sampling};
+use limpid_prompt::RenderRequest;
 use limpid_prompt::inputs::{HistoryMessage, Inputs, SummarizeInput};
-use limpid_prompt::{Profile, RenderRequest};
 use limpid_turn::Outcome;
 use limpid_turn::window::check::check;
 use limpid_turn::window::{Ask, Compaction, Made, Next, Task};
@@ -24,10 +23,7 @@ use crate::event::AgentEvent;
 /// How long one call for a summary may take (OLLM-095).
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The profile whose request for a summary stands in where a profile has none.
-const FALLBACK_PROFILE: &str = "limpid";
-
-/// The paths of profiles that ask for summaries.
+/// The paths of profiles that ask for summaries; what a profile lacks of them is the default one's (PRO-011).
 const SUMMARIZE: &str = "summarize";
 const MERGE: &str = "merge-summaries";
 const SNAPSHOT: &str = "state-snapshot";
@@ -46,15 +42,14 @@ impl Inner {
         let sizes = &scene.sizes;
         let task = Task { is_forced, ..sizes.task(&scene.past, &[])? };
         let Some(mut compaction) = Compaction::start(task, &|text| sizes.count(text)) else { return Ok(None) };
-        let profile = self.summarising(&sizes.profile)?;
         let asking = Asking { model: &*scene.model, conversation: &scene.conversation.id, sizes };
         loop {
             let ask = match compaction.next(&|text| sizes.count(text)) {
                 Next::Done(made) => return Ok(Some(*made)),
                 Next::Ask(ask) => ask,
             };
-            let instruction = instruction(&profile, sizes, &ask)?;
-            let answer = self.summary(&profile, &asking, &ask).await;
+            let instruction = instruction(sizes, &ask)?;
+            let answer = self.summary(&asking, &ask).await;
             let answer = answer.as_deref().map_err(String::as_str);
             compaction.answer(answer, &instruction, &|text| sizes.count(text));
         }
@@ -62,19 +57,18 @@ impl Inner {
 
     /// What a model writes as the note of a rollover; none when it writes none (OLLM-101).
     pub(super) async fn note(&self, asking: &Asking<'_>, ask: &Ask, source: usize) -> Option<String> {
-        let profile = self.summarising(&asking.sizes.profile).ok()?;
-        let answer = self.summary(&profile, asking, ask).await.ok()?;
-        let instruction = instruction(&profile, asking.sizes, ask).ok()?;
+        let answer = self.summary(asking, ask).await.ok()?;
+        let instruction = instruction(asking.sizes, ask).ok()?;
         check(&answer, &instruction, source, &|text| asking.sizes.count(text)).ok()
     }
 
     /// Asks for one summary.
-    async fn summary(&self, profile: &Profile, asking: &Asking<'_>, ask: &Ask) -> Result<String, String> {
+    async fn summary(&self, asking: &Asking<'_>, ask: &Ask) -> Result<String, String> {
         let sizes = asking.sizes;
         let inputs = Inputs { summarize: quoted(ask), ..without_conversation(&sizes.inputs) };
         let request =
             RenderRequest { path: path_of(ask), inputs: &inputs, counter: &sizes.counter, count_tokens: true };
-        let prompt = profile.render(request).map_err(|error| error.to_string())?;
+        let prompt = sizes.profile.render(request).map_err(|error| error.to_string())?;
         let needed = prompt.totals().map_or(0, |totals| totals.total) + ask.cap();
         let usable = sizes.usable.0 as usize;
         if needed > usable {
@@ -105,14 +99,6 @@ impl Inner {
             _ => Err("the model gave no summary".to_owned()),
         }
     }
-
-    /// The profile that asks for summaries.
-    fn summarising(&self, profile: &Arc<Profile>) -> Result<Arc<Profile>, AgentError> {
-        if [SUMMARIZE, MERGE, SNAPSHOT].iter().all(|path| profile.path(path).is_ok()) {
-            return Ok(Arc::clone(profile));
-        }
-        self.prompts.load_one(FALLBACK_PROFILE)?.profile(FALLBACK_PROFILE)
-    }
 }
 
 fn path_of(ask: &Ask) -> &'static str {
@@ -124,10 +110,10 @@ fn path_of(ask: &Ask) -> &'static str {
 }
 
 /// The text of a question without what it quotes.
-fn instruction(profile: &Profile, sizes: &Sizes, ask: &Ask) -> Result<String, AgentError> {
+fn instruction(sizes: &Sizes, ask: &Ask) -> Result<String, AgentError> {
     let inputs = Inputs { summarize: SummarizeInput::default(), ..without_conversation(&sizes.inputs) };
     let request = RenderRequest { path: path_of(ask), inputs: &inputs, counter: &sizes.counter, count_tokens: false };
-    let prompt = profile.render(request).map_err(|error| AgentError::Prompt(error.to_string()))?;
+    let prompt = sizes.profile.render(request).map_err(|error| AgentError::Prompt(error.to_string()))?;
     Ok(prompt.messages().iter().map(limpid_prompt::PromptMessage::text).collect::<Vec<_>>().join("\n"))
 }
 
