@@ -65,7 +65,7 @@ pub(crate) struct Driver<'a> {
     pub(crate) counters: HashMap<String, Estimate>,
     /// Steering messages that the machine has and no border has placed.
     pub(crate) steering: VecDeque<InboundId>,
-    /// The accepted messages that it began with.
+    /// The accepted messages that stand in it: those that it began with, and those that a border placed.
     pub(crate) answers: Vec<InboundId>,
     /// The beginning, until it is stored with the first request.
     pub(crate) opening: Option<Opening>,
@@ -140,6 +140,7 @@ impl Driver<'_> {
             }
         }
         self.worker.listeners.activate(&placed);
+        self.answers.extend(placed);
         Ok(effects)
     }
 
@@ -358,3 +359,6 @@ pub(crate) fn began(inner: &Inner, inputs: &Inputs, prompt: &Prompt, model: Stri
         result_chars: limits.result_chars,
     }
 }
+
+#[cfg(test)]
+mod tests;
