@@ -1,7 +1,7 @@
 //! Skills in turns, over a real socket.
 
 use crate::kit::{Bench, all, last, say};
-use limpid_core::{Skill, ToolClass};
+use limpid_core::{Category, Skill, ToolClass};
 use limpid_prompt::registry::{PromptSource, RegisteredPrompt};
 use limpid_runtime::{Agent, AgentEvent, Change, ChatRequest, ConversationChoice, SkillStatus};
 use limpid_testkit::Recorder;
@@ -433,6 +433,28 @@ async fn a_skill_registered_anywhere_is_in_the_next_build() {
     let places: Vec<usize> = names.iter().map(|name| system.find(&format!("The text of {name}.")).unwrap()).collect();
     assert!(places.is_sorted(), "in the order that was chosen");
     assert!(system.contains("[untrusted "), "what a server says is a stranger's text");
+}
+
+/// Where the beginning changes anyway, what was pinned since moves up into it.
+// OLLM-061 PRO-041
+#[tokio::test]
+async fn a_skill_that_is_chosen_renders_the_beginning_anew() {
+    let bench = bench(3).await;
+    bench.write("skills/tea/SKILL.md", TEA);
+    let agent = bench.agent();
+    say(&agent, "hi").await;
+    agent.remember("cup", "Likes the blue cup", Category::General, "test").await.unwrap();
+    agent.pin(&"cup".into(), true).await.unwrap();
+    let shows_the_cup = || {
+        let calls = bench.server.calls();
+        let request = calls.last().unwrap();
+        (request.system().contains("blue cup"), request.user().contains("blue cup"))
+    };
+    say(&agent, "and now?").await;
+    assert_eq!(shows_the_cup(), (false, true));
+    agent.use_skills(&ConversationChoice::Last, vec!["tea".to_owned()]).await.unwrap();
+    say(&agent, "tea, please").await;
+    assert_eq!(shows_the_cup(), (true, false));
 }
 
 // OLLM-057 OLLM-060 OLLM-061 OLLM-107 OLLM-108
