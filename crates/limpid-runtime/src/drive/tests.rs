@@ -57,7 +57,7 @@ async fn a_second_delivery_that_is_heard_of_behind_the_border_changes_nothing() 
     let model = Arc::new(ScriptedModel::new("one", Script::parse(&script).unwrap()));
     let step = Arc::new(Step { running: Semaphore::new(0), go_on: Semaphore::new(0) });
     let agent = Agent::open(AgentOptions {
-        model: Some(Arc::clone(&model) as Arc<dyn limpid_model::Model>),
+        model: Some(Arc::clone(&model) as Arc<dyn Model>),
         tools: vec![Arc::clone(&step) as Arc<dyn Tool>],
         config: Config::parse("[tools]\ndefer = false\n", "limpid.toml").unwrap(),
         ..AgentOptions::new(Home::new(home.path()))
