@@ -65,7 +65,7 @@ pub(crate) struct Driver<'a> {
     pub(crate) counters: HashMap<String, Estimate>,
     /// Steering messages that the machine has and no border has placed.
     pub(crate) steering: VecDeque<InboundId>,
-    /// The accepted messages that stand in it: those that it began with, and those that a border placed.
+    /// The accepted messages that this run of it took in: those that it began with, and those that a border placed.
     pub(crate) answers: Vec<InboundId>,
     /// The beginning, until it is stored with the first request.
     pub(crate) opening: Option<Opening>,

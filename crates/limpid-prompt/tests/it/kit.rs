@@ -1,6 +1,6 @@
 //! What the tests of the shipped profiles share.
 
-#![allow(unreachable_pub, reason = "each test binary uses its own part")]
+#![allow(unreachable_pub, reason = "a module of a test program has no outside")]
 
 use std::fs;
 use std::path::PathBuf;

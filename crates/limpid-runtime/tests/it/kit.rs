@@ -1,6 +1,6 @@
 //! An agent whose clock, names and model are the test's.
 
-#![allow(unreachable_pub)]
+#![allow(unreachable_pub, reason = "a module of a test program has no outside")]
 
 pub mod effects;
 pub mod mailbox;

@@ -1,6 +1,6 @@
 //! A server on loopback that answers by path, and what tools are called with.
 
-#![allow(unreachable_pub, reason = "each test file uses a part of it")]
+#![allow(unreachable_pub, reason = "a module of a test program has no outside")]
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! `limpid serve` while something is wrong: the log says what, and it goes on when it is over.
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::print_stderr, reason = "a test may stop at the first surprise")]
+#![allow(clippy::print_stderr, reason = "a test that does nothing must be seen")]
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
