@@ -57,12 +57,16 @@ fn print_table(
 /// Ids by spec, in the order in which they stand there.
 fn read_specs(root: &Path) -> Result<BTreeMap<String, Vec<String>>, String> {
     let mut specs = BTreeMap::new();
+    let mut defined: BTreeMap<String, String> = BTreeMap::new();
     for file in files_below(&root.join("docs/spec"), &["md"])? {
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let ids: Vec<String> = read(&file)?.lines().filter_map(defined_id).collect();
-        let mut seen = BTreeSet::new();
-        if let Some(twice) = ids.iter().find(|id| !seen.insert(id.as_str())) {
-            return Err(format!("docs/spec/{name}.md: {twice} is defined twice"));
+        for id in &ids {
+            if let Some(first) = defined.insert(id.clone(), name.clone()) {
+                return Err(format!(
+                    "docs/spec/{name}.md: {id} is already defined in docs/spec/{first}.md; give it another id"
+                ));
+            }
         }
         specs.insert(name, ids);
     }

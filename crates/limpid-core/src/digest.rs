@@ -33,6 +33,16 @@ impl DigestLevel {
         }
     }
 
+    /// Tokens that a digest of this level may have.
+    pub const fn max_tokens(self) -> usize {
+        match self {
+            Self::Full => 500,
+            Self::Short => 200,
+            Self::Line => 50,
+            Self::Merged => 400,
+        }
+    }
+
     /// Reads a level's name.
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Merged, Self::Line, Self::Short, Self::Full].into_iter().find(|level| level.as_str() == word)
@@ -82,14 +92,15 @@ pub struct Pin {
     pub trust: Trust,
 }
 
-/// How long a shown message may be.
+/// How long a shown message may be, in characters: what is shown of it depends on nothing but itself, so it is the same
+/// whatever a provider's counts say of tokens later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shortened {
     /// The last message that this holds for; later ones are whole, so that a prefix that was sent stays.
     pub through: MessageId,
-    /// Tokens of a tool's result.
+    /// Characters of a tool's result.
     pub results: u32,
-    /// Tokens of any other message.
+    /// Characters of any other message.
     pub texts: u32,
 }
 
@@ -104,7 +115,7 @@ pub struct WindowView {
     pub pin: Option<Pin>,
     /// Digests, oldest first.
     pub digests: Vec<Digest>,
-    /// The message that began the work and the tokens that it always has: it is shortened no further (OLLM-092).
+    /// The message that began the work and the characters that it always has: it is shortened no further (OLLM-092).
     pub request: Option<(MessageId, u32)>,
     /// What is shown as head and tail.
     pub shortened: Option<Shortened>,
@@ -121,11 +132,11 @@ impl WindowView {
             && !self.hidden.iter().any(|(first, last)| (*first..=*last).contains(&id))
     }
 
-    /// Tokens that a message may have, when that is limited.
+    /// Characters that a message may have, when that is limited.
     pub fn limit_of(&self, id: MessageId, is_result: bool) -> Option<u32> {
         let shortened = self.shortened.filter(|shortened| id <= shortened.through)?;
         let limit = if is_result { shortened.results } else { shortened.texts };
-        let at_least = self.request.filter(|(request, _)| *request == id).map_or(0, |(_, tokens)| tokens);
+        let at_least = self.request.filter(|(request, _)| *request == id).map_or(0, |(_, characters)| characters);
         Some(limit.max(at_least))
     }
 }

@@ -9,6 +9,7 @@
 //! - [`message`]: roles, messages, tool calls and their pairing.
 //! - [`tool`]: what a tool is to a model, and which of them a local model is offered.
 //! - [`window`]: sizes of a model's window and the prompt tier that follows.
+//! - [`compaction`]: when a conversation is compacted, and what each part of it may keep.
 //! - [`digest`]: what a model sees of a conversation that no longer fits its window.
 //! - [`usage`]: tokens and money of a call.
 //! - [`causes()`]: an error in one line.
@@ -32,6 +33,7 @@
 //! - [`splinterlands`]: the cards of a battle that may be played, and their numbers.
 
 mod causes;
+pub mod compaction;
 pub mod digest;
 pub mod draft;
 pub mod failure;

@@ -61,6 +61,32 @@ impl FromStr for Category {
     }
 }
 
+/// How memories reach the model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MemoryPolicy {
+    /// Every memory is in the prompt, by category, as far as the profile's budget goes.
+    Inject,
+    /// Only the pinned ones are; the model asks for the others.
+    #[default]
+    Recall,
+    /// MEMORY.md and the daily notes are in the prompt, and the model writes to these files.
+    Files,
+}
+
+impl MemoryPolicy {
+    /// Every policy.
+    pub const ALL: [Self; 3] = [Self::Inject, Self::Recall, Self::Files];
+
+    /// The policy's name in settings.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Inject => "inject",
+            Self::Recall => "recall",
+            Self::Files => "files",
+        }
+    }
+}
+
 /// One memory as it stands now; how it came to be is in its events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {

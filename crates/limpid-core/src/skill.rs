@@ -11,7 +11,7 @@ pub const MAX_DESCRIPTION: usize = 1024;
 
 /// Words that call a command of the program's own when they follow a slash (SUR-015); no skill may have one as its name
 /// (KAI-100).
-pub const COMMANDS: [&str; 22] = [
+pub const COMMANDS: [&str; 23] = [
     "mode",
     "profile",
     "model",
@@ -30,6 +30,7 @@ pub const COMMANDS: [&str; 22] = [
     "help",
     "focus",
     "clean",
+    "clear",
     "quit",
     "exit",
     "skills",

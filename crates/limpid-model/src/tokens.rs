@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use limpid_prompt::TokenCounter;
+use limpid_prompt::{FixedCounter, TokenCounter};
 use miniz_oxide::inflate::decompress_to_vec;
 use rustc_hash::FxHashMap;
 use tiktoken_rs::{CoreBPE, O200K_BASE_PAT_STR, Rank};
@@ -97,6 +97,8 @@ impl TokenCounter for ExactCounter {
         self.encoder().count_ordinary(text)
     }
 }
+
+impl FixedCounter for ExactCounter {}
 
 #[cfg(test)]
 mod tests {

@@ -154,10 +154,10 @@ pub mod source;
 pub mod template;
 pub mod workspace;
 
-pub use count::{Estimate, TokenCounter};
+pub use count::{Estimate, FixedCounter, TokenCounter};
 pub use inputs::Inputs;
 pub use profile::{Profile, Profiles};
-pub use prompt::{BudgetUse, OfferedTool, Outcome, Part, Prompt, PromptMessage, SectionReport, Stability};
+pub use prompt::{BudgetUse, OfferedTool, Outcome, Part, Place, Prompt, PromptMessage, SectionReport, Stability};
 pub use render::{RenderError, RenderRequest, Size, tier};
-pub use section::Section;
+pub use section::{Section, Subject};
 pub use source::{Layer, SourceFile, SourceRef};

@@ -8,7 +8,7 @@ mod tools;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::count::TokenCounter;
+use crate::count::FixedCounter;
 use crate::problem::{Fault, File, Problem};
 use crate::profile::Profile;
 use crate::section::Form;
@@ -18,7 +18,7 @@ impl Profile {
     /// What is found in the profile's own files: parts over their budget, templates that shrink as the tier grows,
     /// paragraphs that stand twice, modes that lack tiers, tools that do not exist or are not offered, invisible characters, placeholders
     /// that nobody filled, and `turn` text before text that could be kept.
-    pub fn lint(&self, counter: &dyn TokenCounter) -> Vec<Problem> {
+    pub fn lint(&self, counter: &dyn FixedCounter) -> Vec<Problem> {
         let lint = Lint { profile: self, names: Names::new(), counter };
         let mut problems = Vec::new();
         lint.characters(&mut problems);
@@ -36,7 +36,7 @@ impl Profile {
 struct Lint<'p> {
     profile: &'p Profile,
     names: Names,
-    counter: &'p dyn TokenCounter,
+    counter: &'p dyn FixedCounter,
 }
 
 impl<'p> Lint<'p> {

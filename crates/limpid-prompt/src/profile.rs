@@ -1,5 +1,6 @@
 //! A profile: every path and section of one style of agent, checked and compiled.
 
+mod behaviour;
 mod budget;
 mod load;
 mod make;
@@ -18,10 +19,11 @@ use std::sync::Arc;
 use limpid_core::Tier;
 use limpid_core::policy::ModeRules;
 
+pub use behaviour::{Behaviour, BehaviourValue, HeartbeatBehaviour, ModeRulesApply};
 pub use budget::{Budget, GroupBudget, Limit, Overflow, PerTier, Unit};
 pub use load::{ProfileError, Profiles};
 pub use path::{MessageSpec, Path, Step};
-pub use shipped::shipped_files;
+pub use shipped::{DEFAULT_PROFILE, shipped_files, shipped_template};
 
 use crate::problem::File;
 use crate::scope::Frame;
@@ -35,7 +37,8 @@ pub struct Profile {
     pub(crate) name: String,
     pub(crate) title: String,
     pub(crate) about: String,
-    pub(crate) base: Option<String>,
+    /// Nearest first.
+    pub(crate) bases: Vec<String>,
     pub(crate) paths: BTreeMap<String, Path>,
     pub(crate) sections: BTreeMap<String, Arc<Section>>,
     pub(crate) modes: BTreeMap<String, Mode>,
@@ -45,6 +48,8 @@ pub struct Profile {
     pub(crate) groups: Vec<ToolGroup>,
     pub(crate) tool_order: Vec<String>,
     pub(crate) file_order: Vec<String>,
+    pub(crate) behaviour: Behaviour,
+    pub(crate) behaviour_sources: BTreeMap<&'static str, SourceRef>,
     /// The files that it was made of, those of its bases included.
     pub(crate) files: BTreeMap<String, Arc<File>>,
 }
@@ -65,9 +70,26 @@ impl Profile {
         &self.about
     }
 
-    /// The profile that lends it the files that it lacks.
-    pub fn base(&self) -> Option<&str> {
-        self.base.as_deref()
+    /// The profiles that it gets its files from: itself, its bases, nearest first, and the one that lends every profile
+    /// what it lacks.
+    pub fn lineage(&self) -> impl Iterator<Item = &str> {
+        let lends = Some(DEFAULT_PROFILE).filter(|name| self.name != *name && self.bases().all(|base| base != *name));
+        std::iter::once(self.name()).chain(self.bases()).chain(lends)
+    }
+
+    /// The profiles that it builds on, nearest first.
+    pub fn bases(&self) -> impl Iterator<Item = &str> {
+        self.bases.iter().map(String::as_str)
+    }
+
+    /// What it makes the program do.
+    pub fn behaviour(&self) -> &Behaviour {
+        &self.behaviour
+    }
+
+    /// Every key of its behaviour with its value and the line that sets it.
+    pub fn behaviour_values(&self) -> Vec<BehaviourValue> {
+        behaviour::values(&self.behaviour, &self.behaviour_sources)
     }
 
     /// A path by name; one that the profile does not define is the `limpid` profile's (PRO-011).

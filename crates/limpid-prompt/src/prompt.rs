@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::inputs::{CallInput, RoleName, TrustName};
 use crate::profile::Unit;
 use crate::render::Size;
+use crate::section::Subject;
 
 /// A rendered prompt: everything that a model will read, and where each byte of it comes from.
 ///
@@ -141,6 +142,20 @@ pub struct PromptMessage {
     pub(crate) call_id: Option<String>,
     #[serde(skip)]
     pub(crate) cache_mark: bool,
+    #[serde(skip)]
+    pub(crate) place: Place,
+}
+
+/// Where a message of a prompt comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Place {
+    /// The path's list of messages.
+    #[default]
+    Path,
+    /// The conversation before the newest message.
+    History,
+    /// What the running turn has added.
+    InFlight,
 }
 
 impl PromptMessage {
@@ -169,6 +184,11 @@ impl PromptMessage {
         self.call_id.as_deref()
     }
 
+    /// Where the message comes from.
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
     /// Whether a provider's cache should be told to keep everything up to here (PRO-043).
     pub fn cache_mark(&self) -> bool {
         self.cache_mark
@@ -185,6 +205,8 @@ pub struct Part {
     pub(crate) tokens: Option<usize>,
     pub(crate) stability: Stability,
     pub(crate) trust: TrustName,
+    #[serde(skip)]
+    pub(crate) subject: Subject,
 }
 
 impl Part {
@@ -212,6 +234,11 @@ impl Part {
     /// How often it changes.
     pub fn stability(&self) -> Stability {
         self.stability
+    }
+
+    /// What its section shows; nothing is known of it in a prompt that was made of a record.
+    pub fn subject(&self) -> Subject {
+        self.subject
     }
 
     /// Who wrote it.

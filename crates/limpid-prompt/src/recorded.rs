@@ -4,7 +4,9 @@
 use limpid_core::{CallId, Role, ToolCall, ToolSpec, Trust};
 
 use crate::inputs::CallInput;
-use crate::prompt::{OfferedTool, Part, Prompt, PromptMessage, Stability};
+use crate::prompt::{OfferedTool, Part, Place, Prompt, PromptMessage, Stability};
+use crate::render::{IN_FLIGHT, PAST};
+use crate::section::Subject;
 
 /// What was kept of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,6 +90,13 @@ fn message(record: MessageRecord) -> PromptMessage {
         tokens: None,
         stability: part.stability,
         trust: part.trust.into(),
+        subject: Subject::default(),
+    };
+    let holds = |section: &str| record.parts.iter().any(|part| part.section == section);
+    let place = match () {
+        () if holds(PAST) => Place::History,
+        () if holds(IN_FLIGHT) => Place::InFlight,
+        () => Place::Path,
     };
     PromptMessage {
         role: record.role.into(),
@@ -96,5 +105,6 @@ fn message(record: MessageRecord) -> PromptMessage {
         calls: record.calls.into_iter().map(call).collect(),
         call_id: record.call_id.map(|id| id.to_string()),
         cache_mark: false,
+        place,
     }
 }

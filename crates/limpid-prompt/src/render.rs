@@ -25,10 +25,10 @@ use sha2::{Digest, Sha256};
 pub use error::{Overfull, RenderError, Size};
 pub(crate) use history::{IN_FLIGHT, PAST};
 
-use crate::count::TokenCounter;
+use crate::count::FixedCounter;
 use crate::inputs::{Inputs, ModelInfo, ToolProtocolName};
 use crate::profile::{MessageSpec, Path, Profile, Step};
-use crate::prompt::{Part, Prompt, PromptMessage, Stability};
+use crate::prompt::{Part, Place, Prompt, PromptMessage, Stability};
 use crate::scope::{Frame, Scope};
 use draft::Draft;
 use laid::Layer;
@@ -40,8 +40,9 @@ pub struct RenderRequest<'a> {
     pub path: &'a str,
     /// The data.
     pub inputs: &'a Inputs,
-    /// Counts tokens for budgets and for the report.
-    pub counter: &'a dyn TokenCounter,
+    /// Counts tokens for budgets and for the report. What a calibrated estimate makes of the prompt is asked of the
+    /// finished prompt ([`Prompt::counted_by`]).
+    pub counter: &'a dyn FixedCounter,
     /// Whether parts, sections and the whole are counted; budgets count what they need either way.
     pub count_tokens: bool,
 }
@@ -195,6 +196,7 @@ impl<'a> Planned<'a> {
                 tokens: None,
                 stability: section.stability,
                 trust: span.trust,
+                subject: section.subject,
             }
         };
         Some(PromptMessage {
@@ -204,6 +206,7 @@ impl<'a> Planned<'a> {
             calls: Vec::new(),
             call_id: None,
             cache_mark: false,
+            place: Place::Path,
         })
     }
 }

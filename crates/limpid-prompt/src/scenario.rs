@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::count::TokenCounter;
+use crate::count::FixedCounter;
 use crate::inputs::Inputs;
 use crate::profile::Profile;
 use crate::prompt::{OfferedTool, Part, Prompt, PromptMessage};
@@ -99,14 +99,14 @@ impl Scenario {
         match &self.paths {
             Paths::Some(paths) => paths.clone(),
             Paths::All => {
-                let own = |name: &str| name == profile.name() || profile.base() == Some(name);
+                let own = |name: &str| name == profile.name() || profile.bases().any(|base| base == name);
                 profile.paths().filter(|path| own(&path.profile)).map(|path| path.name.clone()).collect()
             }
         }
     }
 
     /// Renders one of its paths as a snapshot.
-    pub fn snapshot(&self, profile: &Profile, path: &str, counter: &dyn TokenCounter) -> Snapshot {
+    pub fn snapshot(&self, profile: &Profile, path: &str, counter: &dyn FixedCounter) -> Snapshot {
         let request = RenderRequest { path, inputs: &self.inputs, counter, count_tokens: true };
         let text = match profile.render(request) {
             Ok(prompt) => text(&prompt),
@@ -116,7 +116,7 @@ impl Scenario {
     }
 
     /// Renders all of its paths.
-    pub fn snapshots(&self, profile: &Profile, counter: &dyn TokenCounter) -> Vec<Snapshot> {
+    pub fn snapshots(&self, profile: &Profile, counter: &dyn FixedCounter) -> Vec<Snapshot> {
         self.paths(profile).iter().map(|path| self.snapshot(profile, path, counter)).collect()
     }
 }

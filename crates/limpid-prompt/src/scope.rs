@@ -129,7 +129,7 @@ fn callable<'a>(inputs: &'a Inputs, path: &Path) -> Vec<&'a ToolInput> {
     if !inputs.model.tools || inputs.model.tool_protocol == ToolProtocolName::None {
         return Vec::new();
     }
-    inputs.tools.iter().filter(|tool| path.offers(&tool.name)).collect()
+    inputs.tools.iter().filter(|tool| path.offers(&tool.name, inputs.model.local)).collect()
 }
 
 /// A scope as one text sees it: with the item of an entry, and with what became of the section's lists.

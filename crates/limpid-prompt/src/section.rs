@@ -2,8 +2,11 @@
 
 pub(crate) mod build;
 pub(crate) mod front;
+mod subject;
 
 use std::sync::Arc;
+
+pub use subject::Subject;
 
 use limpid_core::Tier;
 
@@ -42,6 +45,8 @@ pub struct Section {
     pub from: Option<Name>,
     /// Its text, by tier.
     pub forms: Forms,
+    /// What it shows.
+    pub subject: Subject,
     /// The shipped file that a file of the owner's hides.
     pub shadows: Option<SourceRef>,
 }

@@ -57,6 +57,11 @@ pub struct SourceRef {
 }
 
 impl SourceRef {
+    /// The file with its first line: `home:profiles/kai/profile.toml:4`.
+    pub fn line(&self) -> String {
+        format!("{}:{}", self.file(), self.first)
+    }
+
     /// The file without its lines: `home:profiles/kai/sections/soul.md`.
     pub fn file(&self) -> String {
         format!("{}:profiles/{}", self.layer, self.path)

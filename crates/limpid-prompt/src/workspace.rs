@@ -5,21 +5,13 @@ use jiff::ToSpan;
 use jiff::civil::Date;
 
 use crate::inputs::{TimeInfo, WorkspaceFile};
+use crate::profile::shipped_template;
 
 /// The file that wins over the older names for the agent's definition (PICO-024).
 const AGENT: &str = "AGENT.md";
 
 /// The names that it wins over.
 const OLDER: [&str; 2] = ["AGENTS.md", "IDENTITY.md"];
-
-/// Files that ship for the owner to fill in. As long as nobody has, they say nothing (PICO-025).
-const TEMPLATES: [(&str, &str); 2] = [
-    ("USER.md", include_str!("../profiles/picoclaw/templates/USER.md")),
-    ("MEMORY.md", include_str!("../profiles/picoclaw/templates/MEMORY.md")),
-];
-
-/// HEARTBEAT.md as it ships (PICO-071).
-pub const HEARTBEAT_FILE: &str = include_str!("../profiles/picoclaw/templates/HEARTBEAT.md");
 
 /// Days whose notes are recent: today and the two before (PICO-020, PICO-021).
 const RECENT_DAYS: i32 = 3;
@@ -67,10 +59,11 @@ fn is_blank(file: &WorkspaceFile) -> bool {
     file.content.trim().is_empty()
 }
 
-/// Whether a file still is the template that was shipped under its name, whatever its line endings.
+/// Whether a file still is the template that ships under its name for the owner to fill in, whatever its line endings. As
+/// long as nobody has, it says nothing.
 pub fn is_unedited(name: &str, content: &str) -> bool {
     let plain = |text: &str| text.replace("\r\n", "\n").trim().to_owned();
-    TEMPLATES.iter().any(|(shipped, template)| *shipped == name && plain(template) == plain(content))
+    shipped_template(name).is_some_and(|template| plain(template) == plain(content))
 }
 
 /// The front matter of a file, without its fences, and what follows it; no front matter without a closing fence.
@@ -190,13 +183,14 @@ mod tests {
     // PICO-025
     #[test]
     fn a_template_is_unedited_until_a_word_changes() {
-        for (name, template) in TEMPLATES {
+        for name in ["USER.md", "MEMORY.md"] {
+            let template = shipped_template(name).unwrap();
             assert!(is_unedited(name, template));
             assert!(is_unedited(name, &template.replace('\n', "\r\n")), "line endings are no edit");
             assert!(!is_unedited(name, &format!("{template}- Ada\n")));
             assert!(!is_unedited("SOUL.md", template), "only under its own name");
         }
-        assert_eq!(long_term(Some(TEMPLATES[1].1)), "");
+        assert_eq!(long_term(shipped_template("MEMORY.md")), "");
         assert_eq!(long_term(Some("Likes oolong. \n")), "Likes oolong.");
     }
 

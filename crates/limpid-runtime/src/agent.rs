@@ -15,12 +15,13 @@ use limpid_core::{ConversationId, Memory, RetryPlan};
 use limpid_model::Model;
 use limpid_model::chain::{Pause, RealPause};
 use limpid_prompt::Profiles;
-use limpid_store::{SqliteOptions, SqliteStore, Store};
+use limpid_store::{DeliveryId, SqliteOptions, SqliteStore, Store};
 use tokio::sync::mpsc::UnboundedSender;
-use tokio::sync::{RwLock, broadcast};
+use tokio::sync::{RwLock, broadcast, watch};
+use tokio_util::task::TaskTracker;
 
 use crate::bus::{Bus, BusEvent};
-use crate::config::Config;
+use crate::config::{Config, Live};
 use crate::counting::Observed;
 use crate::error::AgentError;
 use crate::home::Home;
@@ -28,13 +29,15 @@ use crate::inbox::kept_token;
 use crate::keeper::Keeper;
 use crate::mail::{MailDesk, MailParts};
 use crate::models::{Found, Shelf};
-use crate::notify::{Notifier, Notifiers, NotifyParts, WebPush};
+use crate::notify::{Notifier, Notifiers, NotifyParts};
+use crate::parts::{Built, Parts};
+use crate::prompt_files::PromptFiles;
 use crate::prompts::Prompts;
 use crate::redact::Redactor;
 use crate::scheduler::Waker;
 use crate::semantics::Semantics;
 use crate::skills::Skills;
-use crate::tools::{Tool, ToolBox, ToolParts, recall};
+use crate::tools::{Tool, ToolBox, recall};
 use crate::worker::Command;
 use crate::world::{Clock, Environment, Ids, RandomIds, SystemClock, hex};
 use crate::{process, profile_files};
@@ -52,6 +55,9 @@ pub struct AgentOptions {
     pub home: Home,
     /// What the owner has set.
     pub config: Config,
+    /// The file that `config` was read from; while the agent serves, its changes are taken over. Absent: none is
+    /// looked at.
+    pub config_file: Option<PathBuf>,
     /// Environment variables as the binary read them.
     pub environment: Environment,
     /// The machine's time zone, used when the owner has set none.
@@ -85,6 +91,7 @@ impl AgentOptions {
         Self {
             home,
             config: Config::default(),
+            config_file: None,
             environment: Environment::default(),
             system_zone: TimeZone::UTC,
             clock: Arc::new(SystemClock),
@@ -104,7 +111,12 @@ impl AgentOptions {
 /// What all clones of an agent share.
 pub(crate) struct Inner {
     pub(crate) home: Home,
-    pub(crate) config: Config,
+    pub(crate) config: Live<Config>,
+    pub(crate) config_file: Option<PathBuf>,
+    /// Counts changes of settings and of the files that `serve` follows.
+    pub(crate) changes: watch::Sender<u64>,
+    /// What tools, rules and notifiers are built from again.
+    pub(crate) parts: Parts,
     pub(crate) environment: Environment,
     pub(crate) system_zone: TimeZone,
     pub(crate) clock: Arc<dyn Clock>,
@@ -112,21 +124,21 @@ pub(crate) struct Inner {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) shelf: Arc<Shelf>,
     /// What queries mean, when that is switched on.
-    pub(crate) semantics: Option<Arc<Semantics>>,
-    pub(crate) tools: ToolBox,
+    pub(crate) semantics: Live<Option<Arc<Semantics>>>,
+    pub(crate) tools: Live<ToolBox>,
     pub(crate) skills: Arc<Skills>,
     pub(crate) mail: Arc<MailDesk>,
     pub(crate) bus: Bus,
-    pub(crate) retry: RetryPlan,
+    pub(crate) retry: Live<RetryPlan>,
     pub(crate) pause: Arc<dyn Pause>,
     /// What the owner wrote down about calls of tools.
-    pub(crate) rules: Arc<OwnerRules>,
-    pub(crate) prompts: Prompts,
+    pub(crate) rules: Live<Arc<OwnerRules>>,
+    pub(crate) prompts: Arc<Prompts>,
     pub(crate) redactor: Redactor,
     pub(crate) keeper: Keeper,
     pub(crate) observed: Observed,
     pub(crate) waker: Arc<Waker>,
-    pub(crate) notifiers: Notifiers,
+    pub(crate) notifiers: Live<Notifiers>,
     /// Who holds this process's leases.
     pub(crate) holder: String,
     /// Held for reading while a message is accepted and its conversation told, and for writing while a worker looks at
@@ -142,6 +154,8 @@ pub(crate) struct Inner {
     warned: Mutex<HashSet<ConversationId>>,
     /// Conversations that no earlier process can have left without a compaction that was due.
     settled: Mutex<HashSet<ConversationId>>,
+    /// Deliveries that this process has told on its bus, or that were unread before anybody listened.
+    pub(crate) told: Mutex<HashSet<DeliveryId>>,
     /// Conversations that are worked on in this process.
     pub(crate) workers: Mutex<HashMap<ConversationId, UnboundedSender<Command>>>,
 }
@@ -156,9 +170,10 @@ impl Agent {
             Some(store) => store,
             None => Arc::new(SqliteStore::open(options.home.database(), SqliteOptions::default())?),
         };
+        let config = Live::new(options.config);
         // Copies that nobody edited follow a newer program. What cannot be read here is told when a prompt needs it.
         let _ = profile_files::status(&options.home);
-        let mut redactor = Redactor::new(&options.environment, &options.config.secret_variables());
+        let mut redactor = Redactor::new(&options.environment, &config.secret_variables());
         if let Some(token) = kept_token(&options.home) {
             redactor = redactor.with("ingest token", &token);
         }
@@ -170,68 +185,63 @@ impl Agent {
             redactor,
             ids: Arc::clone(&options.ids),
             clock: Arc::clone(&options.clock),
-            enabled: options.config.mail.enabled,
+            config: config.clone(),
         }));
         let redactor = mail.redactor.clone();
-        let keeper = Keeper::new(Arc::clone(&store), redactor.clone(), &options.config.memory);
-        let bus = Bus::default();
-        let own = options.config.prompts.clone();
-        let skills = Arc::new(Skills::new(options.home.clone(), Arc::clone(&store), own));
-        let waker = Arc::new(Waker::new(options.home.wake_socket()));
-        let (home, config, environment) = (&options.home, &options.config, &options.environment);
-        let shelf = Arc::new(Shelf::new(home.clone(), config.clone(), environment.clone(), options.model));
-        let semantics = Semantics::new(&config.memory.semantic, &store, &shelf, (&bus, &redactor)).map(Arc::new);
-        let parts = ToolParts {
-            store: &store,
-            keeper: &keeper,
-            home: &options.home,
-            config: &options.config,
-            environment: &options.environment,
-            bus: &bus,
-            helper: options.helper.as_deref(),
-            skills: &skills,
-            mail: &mail,
-            waker: &waker,
-            semantics: semantics.as_ref(),
-        };
-        let tools = ToolBox::new(&parts, options.tools);
-        let notify = &options.config.notify;
-        let contact = notify.web_push_contact.clone();
-        let web_push = WebPush::new(options.home.push(), contact, Arc::clone(&options.clock));
+        let prompts = Arc::new(Prompts::new(options.home.clone()));
+        let keeper = Keeper::new(Arc::clone(&store), redactor.clone(), Arc::clone(&prompts), config.clone());
+        let skills = Arc::new(Skills::new(options.home.clone(), Arc::clone(&store), config.clone()));
+        let (home, environment) = (options.home.clone(), options.environment.clone());
         let holder = process::holder(&hex(&*options.ids));
-        let notify_parts = NotifyParts {
-            bus: bus.clone(),
-            redactor: redactor.clone(),
-            store: Arc::clone(&store),
-            clock: Arc::clone(&options.clock),
-            holder: holder.clone(),
-        };
-        let notifiers = Notifiers::new(notify, &options.environment, notify_parts, web_push, options.notifiers);
-        let mut rules = options.config.policy.rules();
-        rules.hosts.extend(tools.fixed_destinations());
-        let inner = Inner {
-            prompts: Prompts::new(options.home.clone()),
-            redactor,
+        let parts = Parts {
+            files: Arc::new(PromptFiles::new(&home, keeper.clone())),
+            shelf: Arc::new(Shelf::new(home.clone(), config.clone(), environment.clone(), options.model)),
+            waker: Arc::new(Waker::new(home.wake_socket())),
             keeper,
+            skills,
+            mail,
+            helper: options.helper,
+            tools: options.tools,
+            notify: NotifyParts {
+                bus: Bus::default(),
+                redactor: redactor.clone(),
+                store: Arc::clone(&store),
+                clock: Arc::clone(&options.clock),
+                holder: holder.clone(),
+                under_way: TaskTracker::new(),
+            },
+            notifiers: options.notifiers,
+            retry: options.retry,
+            home,
+            environment,
+        };
+        let Built { tools, rules, notifiers, semantics } = parts.build(&config);
+        let inner = Inner {
+            prompts,
+            redactor,
+            keeper: parts.keeper.clone(),
             observed: Observed::default(),
-            waker,
-            notifiers,
+            waker: Arc::clone(&parts.waker),
+            notifiers: Live::new(notifiers),
             holder,
-            shelf,
-            semantics,
+            shelf: Arc::clone(&parts.shelf),
+            semantics: Live::new(semantics),
             environment: options.environment,
-            rules: Arc::new(rules),
+            rules: Live::new(rules),
             home: options.home,
-            config: options.config,
+            config,
             system_zone: options.system_zone,
             clock: options.clock,
             ids: options.ids,
-            tools,
-            mail,
-            skills,
-            bus,
+            tools: Live::new(tools),
+            mail: Arc::clone(&parts.mail),
+            skills: Arc::clone(&parts.skills),
+            bus: parts.notify.bus.clone(),
             store,
-            retry: options.retry,
+            retry: Live::new(parts.retry),
+            parts,
+            config_file: options.config_file,
+            changes: watch::Sender::new(0),
             pause: options.pause,
             warned: Mutex::default(),
             settled: Mutex::default(),
@@ -239,6 +249,7 @@ impl Agent {
             beating: tokio::sync::Mutex::new(()),
             pruned: AtomicBool::new(false),
             archived_ms: AtomicI64::new(i64::MIN),
+            told: Mutex::default(),
             workers: Mutex::default(),
         };
         Ok(Self { inner: Arc::new(inner) })
@@ -252,6 +263,11 @@ impl Agent {
     /// What the owner has set.
     pub fn config(&self) -> &Config {
         &self.inner.config
+    }
+
+    /// Counts up whenever settings or the files that `serve` follows have changed.
+    pub fn settings_changes(&self) -> watch::Receiver<u64> {
+        self.inner.changes.subscribe()
     }
 
     /// What the agent keeps, for reading.

@@ -12,6 +12,7 @@ use limpid_core::{FailureClass, RequestId, Trust};
 use limpid_model::chain::{Chain, ChainEvent, MakeAsk};
 use limpid_model::{ModelCard, ModelError, ModelEvent, Prepared, ReplyForm, ToolUse};
 use limpid_prompt::Prompt;
+use limpid_prompt::count::Tally;
 use limpid_store::TurnWrite;
 use limpid_turn::window::Ledger;
 use limpid_turn::{Effect, Event};
@@ -25,7 +26,6 @@ use record::{Answer, new_request, trust_of};
 use crate::drive::Driver;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
-use crate::gather::keeps_its_beginning;
 use crate::spending::spender_of;
 use crate::worker::Command;
 use crate::world::hex;
@@ -46,8 +46,8 @@ struct Sent {
     id: RequestId,
     card: ModelCard,
     trust: Trust,
-    /// Its tokens by the plain estimate.
-    estimate: Option<u64>,
+    /// What it is made of, by kind of text.
+    tally: Tally,
 }
 
 /// A prompt that is rendered and fits, of a turn whose first request is not sent yet.
@@ -89,7 +89,7 @@ impl Driver<'_> {
 
     /// Asks the models in their order; none when the request was too large for its provider and a smaller one is next.
     async fn ask_chain(&mut self, round: u32, recipe: Recipe, size: usize) -> Result<Option<Vec<Effect>>, AgentError> {
-        let chain = Chain::new(self.models.clone(), self.worker.inner.retry, Arc::clone(&self.worker.inner.pause));
+        let chain = Chain::new(self.models.clone(), *self.worker.inner.retry, Arc::clone(&self.worker.inner.pause));
         let make: Arc<MakeAsk> = Arc::new(move |card: &ModelCard| recipe.ask(card));
         let cancel = CancellationToken::new();
         // Whatever ends this call stops the request.
@@ -97,12 +97,15 @@ impl Driver<'_> {
         let mut events = chain.ask(make, cancel.clone());
         let mut sent: Option<Sent> = None;
         let mut answer = Answer::new(&self.worker.inner.redactor);
+        if self.worker.stopped.drain(..).any(|message| self.answers.contains(&message)) {
+            return self.cancel(sent, answer).await.map(Some);
+        }
         loop {
             let event = tokio::select! {
                 event = events.next() => event,
                 Some(command) = self.worker.commands.recv() => {
                     match command {
-                        Command::Cancel => return self.cancel(sent, answer).await.map(Some),
+                        Command::Cancel(_) => return self.cancel(sent, answer).await.map(Some),
                         Command::Message { inbound, sender, .. } => {
                             self.worker.listeners.add(sender);
                             self.steer(inbound).await?;
@@ -149,7 +152,7 @@ impl Driver<'_> {
     /// Where the beginning is rendered for each call, it shows the goal as it stands (OLLM-129); elsewhere it stays for
     /// the whole turn, and the results of the tools tell what has changed.
     async fn look_at_goal(&mut self) -> Result<(), AgentError> {
-        if !keeps_its_beginning(&self.profile) {
+        if !self.profile.behaviour().stable_prefix {
             self.inputs.goal = self.worker.inner.shown_goal(&self.worker.conversation).await?;
         }
         Ok(())
@@ -204,12 +207,11 @@ impl Driver<'_> {
             return Err(AgentError::Invalid(format!("the model {service} is not one of this turn's")));
         };
         let id = RequestId::new(format!("r{}", hex(&*self.worker.inner.ids)));
-        let trust = trust_of(&prepared.call.prompt);
+        let (trust, tally) = (trust_of(&prepared.call.prompt), prepared.call.prompt.tally());
         self.read = self.read.join(trust);
         let request = new_request(&self.worker.inner, &id, &card, prepared, round);
-        let estimate = request.estimate;
         self.commit(vec![TurnWrite::Request(Box::new(request))]).await?;
-        Ok(Sent { id, card, trust, estimate })
+        Ok(Sent { id, card, trust, tally })
     }
 
     fn hear(&self, event: ModelEvent, answer: &mut Answer) {
@@ -267,9 +269,9 @@ impl Driver<'_> {
 
     /// The end of a request for the ledger; it is the one whose reply the next messages are.
     fn end_of_request(&mut self, sent: Option<Sent>, answer: Answer, error: Option<&ModelError>) -> Vec<TurnWrite> {
-        let Some(Sent { id, card, trust, estimate }) = sent else { return Vec::new() };
+        let Some(Sent { id, card, trust, tally }) = sent else { return Vec::new() };
         let end = answer.into_end(&card, trust, error, self.worker.inner.now_ms());
-        self.worker.inner.observed.add(&card.id, estimate, end.usage);
+        self.worker.inner.observed.add(&card.id, tally, end.usage);
         if let Some(usage) = end.usage {
             self.worker.listeners.send(&AgentEvent::Usage { usage, cost: end.cost });
         }

@@ -14,7 +14,7 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use crate::agent::Inner;
 use crate::error::AgentError;
-use crate::journal::Entry;
+use crate::journal::{Entry, entries};
 use crate::policy::window_trust;
 use crate::spending::Spender;
 use crate::tools::said_in_run;
@@ -174,8 +174,11 @@ impl Inner {
         let messages = self.store.messages(&conversation, None).await?.rows;
         let filter = RequestFilter { turn: Some(id.clone()), limit: REQUESTS, ..RequestFilter::default() };
         let requests = self.store.requests(filter).await?.rows;
-        let began = self.store.turn_events(&id).await?.rows.iter().find_map(|row| match Entry::from_row(row) {
-            Some(Entry::Began(began)) => Some(Box::new(began.inputs)),
+        let journal = entries(&self.store.turn_events(&id).await?);
+        // What cannot be read may have held anything.
+        let unread = if journal.is_err() { Trust::Outside } else { Trust::Owner };
+        let began = journal.unwrap_or_default().into_iter().find_map(|entry| match entry {
+            Entry::Began(began) => Some(Box::new(began.inputs)),
             _ => None,
         });
         Ok(RunEnd {
@@ -183,7 +186,7 @@ impl Inner {
             answer: answer_of(end, &messages),
             messages: said_in_run(messages.iter().map(|row| &row.message)),
             decision: decision_of(end, &messages),
-            trust: trust_read(began.as_deref(), &messages, &requests),
+            trust: trust_read(began.as_deref(), &messages, &requests).join(unread),
             inputs: began,
             requests: requests.len() as u64,
             usage: usage_of(&requests),

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use limpid_core::{ConversationId, Message, Trust, TurnId};
-use limpid_prompt::count::Estimate;
+use limpid_prompt::count::WindowEstimate;
 use limpid_store::{
-    Conversation, ConversationChange, ConversationKind, Inbound, InboundId, Lease, NewMessage, NewTurn, TurnWrite,
+    Conversation, ConversationChange, ConversationKind, Inbound, ItemId, Kept, Lease, NewMessage, NewTurn, TurnWrite,
 };
 use limpid_turn::{Turn, TurnStart};
 use tokio::sync::OnceCell;
 
 use crate::agent::Inner;
 use crate::ask::{First, Recipe, as_sent};
+use crate::asked::{Asked, is_overflow};
 use crate::bus::Change;
-use crate::convert;
 use crate::drive::{Driver, Overflow, began, end_of};
 use crate::error::AgentError;
 use crate::event::AgentEvent;
@@ -30,7 +30,7 @@ use crate::sizing::{effective, frame_of};
 use crate::tools::{FindTools, TurnTools};
 use crate::window::fit::Room;
 use crate::window::past::Past;
-use crate::worker::{Worker, failed, message_of};
+use crate::worker::{Worker, failed};
 use crate::world::hex;
 
 /// Characters of the first message that a conversation is titled with.
@@ -42,22 +42,24 @@ struct Ready {
     began: Began,
     models: Models,
     /// What counts the prompts of the turn, by model.
-    counters: HashMap<String, Estimate>,
+    counters: HashMap<String, WindowEstimate>,
     /// The first request.
     first: First,
     /// The message as it is sent.
     sent: Message,
+    /// The items of the inbox that its prompt shows.
+    items: Vec<ItemId>,
     /// What is different from the turn before; it is told once the turn is kept.
     changes: Vec<Change>,
 }
 
 impl Worker {
     /// Answers the messages that wait: the newest is this turn's, earlier ones stand before it.
+    ///
+    /// Those that leave no room for each other even when they are shortened are answered one after the other.
     pub(crate) async fn turn(&mut self, lease: &Lease, waiting: Vec<Inbound>) -> Result<(), AgentError> {
         let inner = Arc::clone(&self.inner);
         let now = inner.clock.now();
-        let ids: Vec<InboundId> = waiting.iter().map(|inbound| inbound.id).collect();
-        self.listeners.activate(&ids);
         let mut conversation = inner.existing(&self.conversation).await?;
         let hint = match waiting.last() {
             // No person speaks in a run, so nothing in it asks for another mode.
@@ -68,28 +70,46 @@ impl Worker {
             conversation = inner.existing(&self.conversation).await?;
         }
         let path = self.path.take();
-        let ready = self.ready(lease, &conversation, path.clone(), &waiting, now).await;
+        let Some(mut asked) = Asked::of(&inner, &waiting) else { return Ok(()) };
+        let ready = loop {
+            let ready = self.ready(lease, &conversation, path.clone(), &asked, now).await;
+            if !is_overflow(&ready) || !asked.put_off_half() {
+                break ready;
+            }
+            // Whoever wrote the others wants them answered the same way.
+            self.path.clone_from(&path);
+        };
+        let ids = asked.ids();
+        self.listeners.activate(&ids);
 
         let id = TurnId::new(format!("t{}", hex(&*inner.ids)));
         let name = ready.as_ref().map(|ready| ready.gathered.path.clone());
         let path = name.unwrap_or_else(|_| path.unwrap_or_else(|| "chat-remote".to_owned()));
         let new = NewTurn { id: id.clone(), path, inbound: ids, now_ms: now.as_millisecond() };
 
-        let mut messages = earlier(&inner, &waiting);
         let ready = match ready {
             Ok(ready) => ready,
-            Err(error) => return self.cannot_begin(lease, new, messages, &waiting, &error).await,
+            Err(error) => return self.cannot_begin(lease, new, asked.as_accepted(), &error).await,
         };
-        let (typed, inbound) = newest(&inner, &waiting);
-        let row = NewMessage {
-            typed: (ready.sent.text != typed.text).then(|| typed.text.clone()),
-            inbound,
-            ..NewMessage::new(ready.sent.clone())
+        let shown = ready.gathered.past.unanswered.iter().map(|entry| &entry.message).chain([&ready.sent]);
+        let messages = asked.as_sent(shown.cloned());
+        // The end of a background run looks at what it began with.
+        let began_kept = match conversation.kind {
+            ConversationKind::Run => Kept::Afterwards,
+            _ => Kept::UntilEnd,
         };
-        messages.push(row);
-        let mut writes =
-            vec![TurnWrite::Event(Entry::Began(Box::new(ready.began.clone())).to_row()), TurnWrite::Messages(messages)];
-        writes.extend(kept(&conversation, &ready, &typed));
+        let began = Entry::Began(Box::new(ready.began.clone())).into_row(began_kept)?;
+        let mut writes = vec![TurnWrite::Event(began)];
+        let skills: Vec<_> =
+            ready.began.inputs.skills.active.iter().map(|skill| (skill.name.clone(), skill.version.clone())).collect();
+        if !skills.is_empty() {
+            writes.push(TurnWrite::Event(Entry::Skills(skills).into_row(Kept::Afterwards)?));
+        }
+        writes.push(TurnWrite::Messages(messages));
+        writes.extend(kept(&conversation, &ready, asked.newest()));
+        if !ready.items.is_empty() {
+            writes.push(TurnWrite::Shown(ready.items.clone()));
+        }
         let opening = Opening { new, writes, news: news(&id, &ready, hint) };
         let start = start_of(&ready.began, &ready.gathered.past);
         let (machine, effects) = Turn::start(start);
@@ -131,7 +151,7 @@ impl Worker {
         lease: &Lease,
         conversation: &Conversation,
         path: Option<String>,
-        waiting: &[Inbound],
+        asked: &Asked,
         now: Timestamp,
     ) -> Result<Ready, AgentError> {
         let inner = &self.inner;
@@ -139,7 +159,7 @@ impl Worker {
         let mut frame = frame_of(Some(conversation));
         let Fitted { card, mut changes, notice } = frame.fit(models[0].info(), now.as_millisecond());
         models[0] = inner.shelf.sized(&models[0], &card)?;
-        let (typed, _) = newest(inner, waiting);
+        let typed = asked.newest();
         let mode = inner.mode_of(conversation);
         let occasion = Occasion {
             conversation: Some(conversation),
@@ -156,7 +176,11 @@ impl Worker {
         if inner.compact_late(lease, conversation, &gathered.past).await {
             gathered = inner.gather(occasion).await?;
         }
-        gathered.past.unanswered = earlier(inner, waiting).iter().map(|row| convert::in_flight(&row.message)).collect();
+        gathered.past.unanswered = asked.earlier();
+        if let Some(tag) = &typed.boundary {
+            // The message is stored with the tag that it is sent with, so that it is shown the same from then on.
+            gathered.inputs.boundary.clone_from(tag);
+        }
         let counter = inner.counter(&card).await?;
         let ledger = inner.make_room(lease, &mut gathered, &*models[0], counter).await?;
         let tier = effective(&gathered.profile, &gathered.path, &gathered.inputs);
@@ -164,6 +188,7 @@ impl Worker {
         gathered.notices.extend(inner.stand_in(&gathered.profile, mode, tier).await?);
         let recipe = Recipe::new(inner, &gathered, &card).await?;
         let prompt = recipe.render(&card)?;
+        let items = inner.rendered_items(&prompt).await?;
         let trims: Vec<String> = prompt.cuts().map(cut_notice).collect();
         let made = Made { prompt: &prompt, mode, tier, trims: trims.clone(), counter: &recipe.counter(&card) };
         changes.extend(gathered.session.frame.made(&made));
@@ -176,9 +201,9 @@ impl Worker {
             gathered.notices.extend(unknown_notice(&card));
         }
         let began = began(inner, &gathered.inputs, &prompt, card.name());
-        let sent = as_sent(&prompt, &typed);
+        let sent = as_sent(&prompt, typed);
         let first = First { model: card.name(), prompt: Arc::new(prompt), ledger };
-        Ok(Ready { sent, first, began, models, counters: recipe.counters, changes, gathered })
+        Ok(Ready { sent, first, began, items, models, counters: recipe.counters, changes, gathered })
     }
 
     /// Keeps the messages and tells why nobody answers them.
@@ -186,12 +211,9 @@ impl Worker {
         &mut self,
         lease: &Lease,
         new: NewTurn,
-        mut messages: Vec<NewMessage>,
-        waiting: &[Inbound],
+        messages: Vec<NewMessage>,
         error: &AgentError,
     ) -> Result<(), AgentError> {
-        let (typed, inbound) = newest(&self.inner, waiting);
-        messages.push(NewMessage { inbound, ..NewMessage::new(typed) });
         let outcome = failed(error);
         self.inner.store.begin_turn(lease, new, vec![TurnWrite::Messages(messages), end_of(&outcome)]).await?;
         self.listeners.finish(&AgentEvent::Done { outcome, answer: None });
@@ -243,24 +265,6 @@ pub(crate) fn start_of(began: &Began, past: &Past) -> TurnStart {
         taken: past.calls.clone(),
         limits: began.limits(),
         decision: began.decision().map(str::to_owned),
-    }
-}
-
-/// The accepted messages before the newest, as they are stored.
-fn earlier(inner: &Inner, waiting: &[Inbound]) -> Vec<NewMessage> {
-    let before = waiting.split_last().map_or(&[][..], |(_, before)| before);
-    let row = |inbound: &Inbound| NewMessage {
-        inbound: Some(inbound.id),
-        ..NewMessage::new(message_of(inbound, || hex(&*inner.ids)))
-    };
-    before.iter().map(row).collect()
-}
-
-/// The newest of the accepted messages.
-fn newest(inner: &Inner, waiting: &[Inbound]) -> (Message, Option<InboundId>) {
-    match waiting.last() {
-        Some(inbound) => (message_of(inbound, || hex(&*inner.ids)), Some(inbound.id)),
-        None => (Message::new(limpid_core::Role::User, ""), None),
     }
 }
 

@@ -91,6 +91,15 @@ pub enum Change {
         origin: String,
         /// What it is about.
         title: String,
+        /// What it says, as it stands in the conversation.
+        text: String,
+        /// Its number, by which [`Agent::seen_delivery`](crate::Agent::seen_delivery) takes it for read.
+        delivery: i64,
+    },
+    /// Older messages are being summarised; one of the next two events follows.
+    CompactionStarted {
+        /// Tokens before.
+        before: usize,
     },
     /// A compaction was made.
     CompactionFinished {
@@ -154,6 +163,34 @@ pub enum Change {
         /// Why it could not.
         reason: String,
     },
+}
+
+impl Change {
+    /// What changed, in the words of [`SlashReply::changed`](crate::SlashReply): a surface that shows a reply need not
+    /// show the events that the reply speaks of.
+    pub fn topic(&self) -> &'static str {
+        match self {
+            Self::SystemPromptUpdated { .. } => "prompt",
+            Self::ModeChanged { .. } => "mode",
+            Self::ActiveSkillsUpdated(_) => "skills",
+            Self::ActiveToolsUpdated(_) => "tools",
+            Self::ActiveHooksUpdated(_) => "hooks",
+            Self::ActiveMcpUpdated(_) => "servers",
+            Self::PromptTierChanged { .. } => "tier",
+            Self::GoalUpdated { .. } => "goal",
+            Self::ContextWarning { .. }
+            | Self::CompactionStarted { .. }
+            | Self::CompactionFinished { .. }
+            | Self::CompactionFailed { .. } => "window",
+            Self::Delivered { .. } => "delivery",
+            Self::TaskRan { .. } => "task",
+            Self::HeartbeatDecided { .. } => "heartbeat",
+            Self::DraftUpdated { .. } => "draft",
+            Self::ItemArrived { .. } => "inbox",
+            Self::SemanticSearchFailed { .. } => "search",
+            Self::NotificationFailed { .. } => "notification",
+        }
+    }
 }
 
 /// Names that came and went.

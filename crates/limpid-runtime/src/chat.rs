@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use futures_util::Stream;
 use limpid_core::mode::Trigger;
 use limpid_core::{CallId, ConversationId, Trust};
-use limpid_store::{Conversation, ConversationChange, ConversationKind, NewConversation, NewInbound};
+use limpid_store::{Conversation, ConversationChange, ConversationKind, InboundId, NewConversation, NewInbound};
 use tokio::sync::mpsc::unbounded_channel;
 
 use crate::agent::{Agent, Inner};
@@ -60,6 +60,7 @@ pub enum ConversationChoice {
 pub struct TurnHandle {
     agent: Agent,
     conversation: ConversationId,
+    message: InboundId,
     events: Border,
 }
 
@@ -84,7 +85,8 @@ impl Agent {
         let _accepting = self.inner.accepting.read().await;
         let accepted = self.inner.store.accept(new).await?;
         let (sender, events) = unbounded_channel();
-        let sender = Sender::new(accepted.inbound.id, sender).answering(request.can_answer);
+        let message = accepted.inbound.id;
+        let sender = Sender::new(message, sender).answering(request.can_answer);
         sender.send(AgentEvent::Accepted { conversation: conversation.id.clone() });
         if !accepted.fresh && accepted.inbound.turn.is_some() {
             sender.send(AgentEvent::Broken(
@@ -94,7 +96,7 @@ impl Agent {
             let command = Command::Message { inbound: accepted.inbound, sender: Some(sender), path: request.path };
             self.inner.command(&conversation.id, command);
         }
-        Ok(TurnHandle { agent: self.clone(), conversation: conversation.id, events: Border::new(events) })
+        Ok(TurnHandle { agent: self.clone(), conversation: conversation.id, message, events: Border::new(events) })
     }
 
     /// The conversation that is meant; none when there is none yet.
@@ -134,9 +136,9 @@ impl TurnHandle {
         self.events.next().await
     }
 
-    /// Stops the turn: what was said so far is kept.
+    /// Stops the turn: what was said so far is kept. One that has not begun yet ends when it does; the message is kept.
     pub fn cancel(&self) {
-        self.agent.inner.tell(&self.conversation, Command::Cancel);
+        self.agent.inner.tell(&self.conversation, Command::Cancel(Some(self.message)));
     }
 
     /// Answers the question about a call; an answer to no open question changes nothing.

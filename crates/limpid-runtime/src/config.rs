@@ -6,6 +6,7 @@ mod files;
 mod heartbeat;
 mod inbox;
 mod limits;
+mod live;
 mod mail;
 mod memory;
 mod modes;
@@ -20,17 +21,19 @@ mod window;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, Error as _};
+use limpid_prompt::profile::DEFAULT_PROFILE;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
 pub use chat::ChatConfig;
 pub use exec::{ExecConfig, SandboxChoice};
 pub use files::FilesConfig;
-pub use heartbeat::{HeartbeatConfig, QuietRule};
+pub use heartbeat::HeartbeatConfig;
 pub use inbox::{GatewayConfig, InboxConfig};
 pub use limits::{LimitsConfig, PathLimits};
+pub(crate) use live::Live;
 pub use mail::MailConfig;
-pub use memory::{MemoryConfig, MemoryPolicy, SemanticConfig};
+pub use memory::{MemoryConfig, SemanticConfig};
 pub use modes::ModesConfig;
 pub use notify::NotifyConfig;
 pub use policy::{PolicyConfig, RuleConfig};
@@ -120,6 +123,19 @@ impl Config {
     }
 }
 
+/// Reads one of a few words.
+fn word<'de, D: Deserializer<'de>, T: Copy>(
+    deserializer: D,
+    all: &[T],
+    name: fn(T) -> &'static str,
+) -> Result<T, D::Error> {
+    let word = String::deserialize(deserializer)?;
+    all.iter().copied().find(|known| name(*known) == word).ok_or_else(|| {
+        let known: Vec<String> = all.iter().map(|known| format!("`{}`", name(*known))).collect();
+        D::Error::custom(format!("unknown value `{word}`, expected {}", known.join(" or ")))
+    })
+}
+
 /// The agent.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -134,7 +150,7 @@ pub struct AgentConfig {
 
 impl Default for AgentConfig {
     fn default() -> Self {
-        Self { name: "Limpid".to_owned(), profile: "limpid".to_owned(), mode: "assistant".to_owned() }
+        Self { name: "Limpid".to_owned(), profile: DEFAULT_PROFILE.to_owned(), mode: "assistant".to_owned() }
     }
 }
 

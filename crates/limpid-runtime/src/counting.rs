@@ -1,12 +1,15 @@
-//! Token counts of whole prompts: the plain estimate for the ledger, the calibrated one for limits (PRO-024).
+//! Token counts of whole prompts: the plain estimate for the ledger, the calibrated one for the window.
+//!
+//! A request may be shortened by the calibrated estimate. It is refused only when the estimate without anything learned
+//! finds it too large as well: what was learned may be wrong, and only requests that are sent correct it.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use limpid_core::{FailureClass, UsableWindow, Usage};
 use limpid_model::{ModelCard, ModelError};
 use limpid_prompt::Prompt;
-use limpid_prompt::count::{Estimate, Observation, TokenCounter};
+use limpid_prompt::count::{Observation, Tally, TextKind, TokenCounter, WindowEstimate};
 use limpid_store::RequestFilter;
 use limpid_turn::window::settings::reserve;
 
@@ -26,43 +29,57 @@ impl Observed {
     }
 
     /// A request ended. What was not read yet is read whole when it is needed.
-    pub(crate) fn add(&self, model: &str, estimate: Option<u64>, usage: Option<Usage>) {
-        let (Some(estimated), Some(usage)) = (estimate, usage) else { return };
+    pub(crate) fn add(&self, model: &str, tally: Tally, usage: Option<Usage>) {
+        let Some(usage) = usage else { return };
         if let Some(seen) = self.lock().get_mut(model) {
-            seen.push_front(Observation { estimated, reported: usage.input });
+            seen.push_front(Observation { tally, reported: usage.input });
             seen.truncate(OBSERVED as usize);
         }
     }
 }
 
 impl Inner {
-    /// The estimate for a model, calibrated by what its provider counted for the newest requests.
-    pub(crate) async fn counter(&self, card: &ModelCard) -> Result<Estimate, AgentError> {
+    /// The estimate of the window's use for a model, calibrated by what its provider counted for the newest requests.
+    pub(crate) async fn counter(&self, card: &ModelCard) -> Result<WindowEstimate, AgentError> {
         if let Some(seen) = self.observed.lock().get(&card.id) {
-            return Ok(Estimate::calibrated(seen.iter().copied()));
+            return Ok(WindowEstimate::calibrated(seen.iter().copied()));
         }
         let filter = RequestFilter { model: Some(card.id.clone()), limit: OBSERVED, ..RequestFilter::default() };
         let requests = self.store.requests(filter).await?;
         let observation = |request: &limpid_store::RequestSummary| {
             let reported = request.end.as_ref()?.usage?.input;
-            Some(Observation { estimated: request.estimate?, reported })
+            Some(Observation { tally: tally_of(&request.estimate_by_kind), reported })
         };
         let seen: VecDeque<Observation> = requests.rows.iter().filter_map(observation).collect();
-        let counter = Estimate::calibrated(seen.iter().copied());
+        let counter = WindowEstimate::calibrated(seen.iter().copied());
         self.observed.lock().insert(card.id.clone(), seen);
         Ok(counter)
     }
 }
 
-/// Tokens of a prompt with its tools by a counter: the number that is shown of it (LES-001).
+/// A tally as the ledger keeps it.
+pub(crate) fn by_kind(tally: &Tally) -> BTreeMap<String, u64> {
+    tally.tokens().map(|(kind, tokens)| (kind.as_str().to_owned(), tokens)).collect()
+}
+
+fn tally_of(by_kind: &BTreeMap<String, u64>) -> Tally {
+    Tally::from_tokens(by_kind.iter().filter_map(|(kind, tokens)| Some((TextKind::parse(kind)?, *tokens))))
+}
+
+/// Tokens of a prompt with its tools by a counter: the number that is shown of it.
 pub(crate) fn tokens(prompt: &Prompt, counter: &dyn TokenCounter) -> usize {
     prompt.totals_by(counter).total
 }
 
-/// Refuses a prompt that does not fit the window, with the sizes of its largest parts (LES-013).
-pub(crate) fn check_window(prompt: &Prompt, card: &ModelCard, counter: &dyn TokenCounter) -> Result<(), ModelError> {
+/// Tokens that a prompt surely needs: by the calibrated estimate or without what was learned, whichever is less.
+pub(crate) fn sure_tokens(prompt: &Prompt, counter: &WindowEstimate) -> usize {
+    tokens(prompt, counter).min(tokens(prompt, &WindowEstimate::default()))
+}
+
+/// Refuses a prompt that surely does not fit the window, with the sizes of its largest parts.
+pub(crate) fn check_window(prompt: &Prompt, card: &ModelCard, counter: &WindowEstimate) -> Result<(), ModelError> {
     let Some(window) = card.usable_window.map(|window| window.0 as usize) else { return Ok(()) };
-    let total = tokens(prompt, counter);
+    let total = sure_tokens(prompt, counter);
     let reserve = reserve(UsableWindow(window as u32));
     if total + reserve <= window {
         return Ok(());

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use limpid_core::quiet::without_quiet;
 use limpid_core::{ConversationId, Message, Role, Trust};
 use limpid_store::{
-    ConversationKind, Delivery, DeliveryOrigin, Lease, Listed, NewConversation, NewDelivery, NewMessage, StoreError,
+    ConversationKind, Delivery, DeliveryId, DeliveryOrigin, Lease, Listed, NewConversation, NewDelivery, NewMessage,
+    StoreError,
 };
 
 pub(crate) use border::Border;
@@ -78,6 +79,14 @@ impl Agent {
     /// When the store cannot be written.
     pub async fn seen(&self, conversation: &ConversationId) -> Result<u64, AgentError> {
         Ok(self.inner.store.mark_read(conversation, self.now_ms()).await?)
+    }
+
+    /// The owner has seen one delivery, whole. False: it was read before.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub async fn seen_delivery(&self, delivery: i64) -> Result<bool, AgentError> {
+        Ok(self.inner.store.mark_delivery_read(DeliveryId(delivery), self.now_ms()).await?)
     }
 }
 
@@ -161,12 +170,12 @@ impl Worker {
     async fn deliver_one(&self, lease: &Lease, delivery: Delivery) -> Result<(), AgentError> {
         let Inner { store, bus, notifiers, .. } = &*self.inner;
         let text = self.inner.as_told(delivery.new.text);
-        let body = text.clone();
+        let (body, said) = (text.clone(), text.clone());
         let repeats = delivery.new.origin == DeliveryOrigin::Message && self.was_answered(&text).await?;
         let messages = if text.trim().is_empty() || repeats {
             Vec::new()
         } else {
-            said(delivery.new.origin, text, delivery.new.trust)
+            as_turn(delivery.new.origin, text, delivery.new.trust)
         };
         let is_shown = !messages.is_empty();
         let title = self.inner.as_told(delivery.new.title);
@@ -179,7 +188,12 @@ impl Worker {
             if let Some(notice) = notice {
                 notifiers.notify(&self.conversation, delivery.id, notice);
             }
-            bus.send(Some(&self.conversation), Change::Delivered { origin: delivery.new.origin.to_string(), title });
+            if self.inner.is_first_told(delivery.id) {
+                let origin = delivery.new.origin.to_string();
+                let change = Change::Delivered { origin, title, text: said, delivery: delivery.id.0 };
+                bus.send(Some(&self.conversation), change);
+            }
+            self.inner.wake_clients();
         }
         Ok(())
     }
@@ -193,7 +207,7 @@ impl Worker {
 }
 
 /// A delivery as a turn: providers want every answer to follow a question, so what it comes from stands in its place.
-fn said(origin: DeliveryOrigin, text: String, trust: Trust) -> Vec<NewMessage> {
+fn as_turn(origin: DeliveryOrigin, text: String, trust: Trust) -> Vec<NewMessage> {
     let asked = Message { trust: Trust::File, ..Message::new(Role::User, origin.marker()) };
     let answer = Message { trust, ..Message::new(Role::Assistant, text) };
     vec![NewMessage { typed: Some(String::new()), ..NewMessage::new(asked) }, NewMessage::new(answer)]

@@ -4,6 +4,7 @@
 mod inbox;
 mod modes;
 mod prompts;
+mod serving;
 
 use std::sync::Arc;
 
@@ -13,9 +14,10 @@ use limpid_prompt::{Layer, Profiles};
 use limpid_store::{SqliteOptions, SqliteStore, Store};
 
 use crate::agent::{Agent, AgentOptions};
-use crate::config::SandboxChoice;
+use crate::config::{Live, SandboxChoice};
 use crate::home::read_text;
 use crate::models::Shelf;
+use crate::notify::desktop;
 use crate::semantics::probe;
 use crate::tools::{Running, engine, running};
 
@@ -50,8 +52,8 @@ impl Check {
     }
 }
 
-/// Checks home, prompt files, profiles, prompts, database, model, sizes, modes, programs, mail accounts, the inbox, clock
-/// and zone.
+/// Checks home, prompt files, profiles, prompts, database, model, sizes, modes, programs, mail accounts, the inbox,
+/// notifications, clock and zone.
 pub async fn check(options: &AgentOptions) -> Vec<Check> {
     let store = store(options);
     let mut checks = vec![
@@ -70,7 +72,8 @@ pub async fn check(options: &AgentOptions) -> Vec<Check> {
     }
     checks.extend([Check::of("web search", web_search(options)), programs(options)]);
     checks.extend(inbox::mail(options, store.ok()).await);
-    checks.extend([inbox::door(options), Check::of("clock and zone", Ok(clock(options)))]);
+    checks.extend([serving::check(options), inbox::door(options), notifications(options)]);
+    checks.push(Check::of("clock and zone", Ok(clock(options))));
     checks
 }
 
@@ -138,7 +141,7 @@ async fn database(store: &Result<Arc<dyn Store>, String>) -> Finding {
 }
 
 async fn model(options: &AgentOptions) -> Finding {
-    let (config, environment) = (options.config.clone(), options.environment.clone());
+    let (config, environment) = (Live::new(options.config.clone()), options.environment.clone());
     let shelf = Shelf::new(options.home.clone(), config, environment, options.model.clone());
     let found = if options.config.model.is_none() { shelf.find().await } else { None };
     let model = shelf.choose(None).await.map_err(|error| (error.to_string(), ""))?;
@@ -154,7 +157,7 @@ async fn semantic_index(options: &AgentOptions) -> Check {
         let says = "off; `model` under `[memory.semantic]` in limpid.toml switches it on".to_owned();
         return Check { what: WHAT, ok: true, says, advice: None };
     };
-    let (config, environment) = (options.config.clone(), options.environment.clone());
+    let (config, environment) = (Live::new(options.config.clone()), options.environment.clone());
     let shelf = Shelf::new(options.home.clone(), config, environment, None);
     let probed = match shelf.open_embedder(name) {
         Ok(embedder) => probe(&*embedder).await,
@@ -182,6 +185,24 @@ fn programs(options: &AgentOptions) -> Check {
     let advice = (required && says.starts_with("are not"))
         .then(|| "To run them without a sandbox, write `sandbox = \"off\"` under [exec].".to_owned());
     Check { what: "programs", ok: true, says, advice }
+}
+
+/// Where the owner is told of reports and reminders while no chat is open. Being told nowhere is no fault.
+fn notifications(options: &AgentOptions) -> Check {
+    const WHAT: &str = "notifications";
+    let notify = &options.config.notify;
+    let ways = Agent::open(options.clone()).map(|agent| agent.ways_to_tell()).unwrap_or_default();
+    let desktop = match (notify.desktop, desktop::missing(&options.environment, cfg!(target_os = "macos"))) {
+        (Some(false), _) => "not on the desktop: limpid.toml switches it off".to_owned(),
+        (Some(true), Some(missing)) => {
+            let says = format!("limpid.toml asks for notifications on the desktop, but {missing}");
+            return Check { what: WHAT, ok: false, says, advice: Some("`limpid notify test` tries it.".to_owned()) };
+        }
+        (None, Some(missing)) => format!("not on the desktop: {missing}"),
+        (_, None) => String::new(),
+    };
+    let says: Vec<String> = [ways.join(", "), desktop].into_iter().filter(|part| !part.is_empty()).collect();
+    Check { what: WHAT, ok: true, says: says.join("; "), advice: None }
 }
 
 fn clock(options: &AgentOptions) -> String {

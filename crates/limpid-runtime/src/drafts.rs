@@ -10,8 +10,10 @@ use std::time::Duration;
 use limpid_core::policy::Grant;
 use limpid_core::{ConversationId, DraftState, Role, Tier, ToolCall, Trust, TurnId};
 use limpid_prompt::inputs::HistoryMessage;
-use limpid_store::{ConversationKind, Draft, DraftEdit, DraftEvent, DraftId, Listed, NewDraft, NewSetting, StoreError};
-use limpid_turn::{HeldCall, PlannedCall};
+use limpid_store::{
+    ConversationKind, Draft, DraftEdit, DraftEvent, DraftId, ItemId, Listed, NewDraft, NewSetting, StoreError,
+};
+use limpid_turn::{HeldCall, PlannedCall, ToolOutcome};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use expiry::Expiry;
@@ -21,7 +23,7 @@ use crate::agent::{Agent, Inner};
 use crate::bus::Change;
 use crate::error::AgentError;
 use crate::policy::{CallDescription, Moment};
-use crate::tools::{Decision, Passage, ToolContext, TurnTools};
+use crate::tools::{Decision, Passage, ShownItems, ToolContext, TurnTools};
 
 /// The name of the setting that holds what the owner allowed for a conversation.
 const GRANT: &str = "grant";
@@ -135,8 +137,13 @@ impl Agent {
             passage.leaves().await.map_err(AgentError::Invalid)?;
         }
         let passage: Arc<dyn Passage> = Arc::new(passage);
+        let shown = context.shown.clone();
         let running = tools.run(ToolContext { passage: marks.then_some(passage), ..context }, *permit);
         let ended = tokio::time::timeout(planned.timeout, running).await;
+        if matches!(ended, Ok(ToolOutcome::Done { .. })) {
+            let items: Vec<ItemId> = shown.take().into_iter().map(ItemId).collect();
+            inner.store.mark_shown(&items, inner.now_ms()).await?;
+        }
         inner.end_draft(id, ended.ok()).await
     }
 
@@ -198,6 +205,7 @@ impl Inner {
             read_only: self.is_read_only(&draft.new.conversation).await?,
             approved: false,
             passage: None,
+            shown: ShownItems::default(),
         })
     }
 

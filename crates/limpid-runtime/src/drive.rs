@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use limpid_core::{CallId, Message, MessageId, RequestId, Role, Tier, Trust, TurnId};
 use limpid_model::Model;
-use limpid_prompt::count::Estimate;
+use limpid_prompt::count::WindowEstimate;
 use limpid_prompt::inputs::{Inputs, ToolReach};
 use limpid_prompt::{OfferedTool, Profile, Prompt};
-use limpid_store::{Inbound, InboundId, Lease, NewMessage, TurnOutcome, TurnWrite, Written};
+use limpid_store::{Inbound, InboundId, ItemId, Kept, Lease, NewMessage, TurnOutcome, TurnWrite, Written};
 use limpid_turn::{Effect, Event, Outcome, PlannedCall, ToolOutcome, Turn};
 use tokio::sync::OnceCell;
 use tokio::task::JoinSet;
@@ -26,7 +26,7 @@ use crate::goals::final_text;
 use crate::journal::{Began, Entry};
 use crate::opening::Opening;
 use crate::policy::{Moment, window_trust};
-use crate::tools::{Decision, FIND_TOOLS, ToolContext, TurnTools};
+use crate::tools::{Decision, FIND_TOOLS, ShownItems, ToolContext, TurnTools};
 use crate::window::past::Past;
 use crate::worker::{Command, Worker, message_of};
 use crate::world::hex;
@@ -62,7 +62,7 @@ pub(crate) struct Driver<'a> {
     pub(crate) overflow: Overflow,
     pub(crate) tools: Arc<TurnTools>,
     /// What counts the prompts of the turn, by model: it does not change while the turn runs.
-    pub(crate) counters: HashMap<String, Estimate>,
+    pub(crate) counters: HashMap<String, WindowEstimate>,
     /// Steering messages that the machine has and no border has placed.
     pub(crate) steering: VecDeque<InboundId>,
     /// The accepted messages that this run of it took in: those that it began with, and those that a border placed.
@@ -112,14 +112,20 @@ impl Driver<'_> {
         inbound: Option<InboundId>,
         before: Vec<TurnWrite>,
     ) -> Result<Vec<Effect>, AgentError> {
-        let entry = Entry::Event(event.clone(), inbound);
+        // `read_result` reads on in what the message shows cut.
+        let kept = match &event {
+            Event::ToolDone { id, outcome } if self.machine.cuts(id, outcome) => Kept::Afterwards,
+            _ => Kept::UntilEnd,
+        };
+        let entry = Entry::Event(event.clone(), inbound).into_row(kept)?;
         let effects = self.machine.on(event);
         let mut writes = before;
-        writes.push(TurnWrite::Event(entry.to_row()));
-        let mut placed = Vec::new();
+        writes.push(TurnWrite::Event(entry));
+        let (mut placed, mut steered) = (Vec::new(), Vec::new());
         for effect in &effects {
             match effect {
                 Effect::StoreMessages { batch } => {
+                    steered.extend(batch.iter().filter(|message| message.role == Role::User));
                     let messages = self.rows(batch, &mut placed);
                     if !placed.is_empty() {
                         writes.push(TurnWrite::Take(placed.clone()));
@@ -141,6 +147,9 @@ impl Driver<'_> {
         }
         self.worker.listeners.activate(&placed);
         self.answers.extend(placed);
+        for message in steered {
+            self.worker.listeners.send(&AgentEvent::Steered { text: message.text.clone() });
+        }
         Ok(effects)
     }
 
@@ -184,12 +193,12 @@ impl Driver<'_> {
             let asking = self.is_asking();
             let effects = tokio::select! {
                 Some(event) = running.join_next() => match event {
-                    Ok(event) => self.tool_done(event).await?,
+                    Ok((event, shown)) => self.tool_done(event, shown).await?,
                     // Tools run in tasks of their own, so nothing of theirs can break this one.
                     Err(error) => return Err(AgentError::Invalid(error.to_string())),
                 },
                 Some(command) = self.worker.commands.recv() => match command {
-                    Command::Cancel => self.apply(Event::Cancel, None, Vec::new()).await?,
+                    Command::Cancel(_) => self.apply(Event::Cancel, None, Vec::new()).await?,
                     Command::Message { inbound, sender, .. } => {
                         self.worker.listeners.add(sender);
                         self.steer(inbound).await?
@@ -211,7 +220,7 @@ impl Driver<'_> {
     async fn start(
         &mut self,
         calls: Vec<PlannedCall>,
-        running: &mut JoinSet<Event>,
+        running: &mut JoinSet<(Event, Vec<ItemId>)>,
     ) -> Result<Vec<Effect>, AgentError> {
         let moment = self.moment().await?;
         let (mut effects, mut permitted) = (Vec::new(), Vec::new());
@@ -221,7 +230,7 @@ impl Driver<'_> {
                 Decision::Run(permit) => permitted.push((permit, planned.timeout)),
                 Decision::Refused(error) => {
                     let outcome = ToolOutcome::Failed { error };
-                    effects.extend(self.tool_done(Event::ToolDone { id, outcome }).await?);
+                    effects.extend(self.tool_done(Event::ToolDone { id, outcome }, Vec::new()).await?);
                 }
                 Decision::Ask(why) => effects.extend(self.apply(Event::Held { id, why }, None, Vec::new()).await?),
             }
@@ -233,7 +242,7 @@ impl Driver<'_> {
             .map(|call| call.id.clone())
             .collect();
         if !once.is_empty() {
-            self.commit(vec![TurnWrite::Event(Entry::Running(once).to_row())]).await?;
+            self.commit(vec![TurnWrite::Event(Entry::Running(once).into_row(Kept::UntilEnd)?)]).await?;
         }
         for (permit, timeout) in permitted {
             let call = permit.call();
@@ -244,17 +253,23 @@ impl Driver<'_> {
                 arguments: call.arguments.clone(),
             });
             let (tools, context) = (Arc::clone(&self.tools), self.context(&moment));
+            let shown = context.shown.clone();
             running.spawn(async move {
                 match tokio::time::timeout(timeout, tools.run(context, *permit)).await {
-                    Ok(outcome) => Event::ToolDone { id, outcome },
-                    Err(_) => Event::Timer { id },
+                    Ok(outcome @ ToolOutcome::Done { .. }) => {
+                        let items = shown.take().into_iter().map(ItemId).collect();
+                        (Event::ToolDone { id, outcome }, items)
+                    }
+                    Ok(outcome @ ToolOutcome::Failed { .. }) => (Event::ToolDone { id, outcome }, Vec::new()),
+                    Err(_) => (Event::Timer { id }, Vec::new()),
                 }
             });
         }
         Ok(effects)
     }
 
-    pub(crate) async fn tool_done(&mut self, event: Event) -> Result<Vec<Effect>, AgentError> {
+    /// Takes in what came of a call, with the items of the inbox that its result shows.
+    pub(crate) async fn tool_done(&mut self, event: Event, shown: Vec<ItemId>) -> Result<Vec<Effect>, AgentError> {
         let event = self.without_secrets(event);
         let (id, result) = match &event {
             Event::ToolDone { id, outcome: ToolOutcome::Done { text, .. } } => (id.clone(), text.clone()),
@@ -262,7 +277,8 @@ impl Driver<'_> {
             Event::Timer { id } => (id.clone(), "it took too long and was stopped".to_owned()),
             _ => return Ok(Vec::new()),
         };
-        let effects = self.apply(event, None, Vec::new()).await?;
+        let shown = (!shown.is_empty()).then_some(TurnWrite::Shown(shown));
+        let effects = self.apply(event, None, shown.into_iter().collect()).await?;
         self.worker.listeners.send(&AgentEvent::ToolDone { id, result });
         let semantics = self.worker.inner.semantics.as_ref();
         if let Some(notice) = semantics.and_then(|semantics| semantics.take_notice()) {
@@ -295,6 +311,7 @@ impl Driver<'_> {
             read_only: self.tools.is_read_only(),
             approved: false,
             passage: None,
+            shown: ShownItems::default(),
         }
     }
 

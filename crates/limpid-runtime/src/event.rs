@@ -68,6 +68,11 @@ pub enum AgentEvent {
         /// What a lasting yes would cover.
         pattern: String,
     },
+    /// A message that was sent while the turn ran stands in the conversation from here on, and this turn answers it.
+    Steered {
+        /// What it says.
+        text: String,
+    },
     /// A call of the model was paid for.
     Usage {
         /// What the provider counted.

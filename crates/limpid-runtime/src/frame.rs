@@ -3,8 +3,8 @@
 
 use limpid_core::{Role, Tier, UsableWindow, WindowSize};
 use limpid_model::ModelCard;
-use limpid_prompt::Prompt;
 use limpid_prompt::count::TokenCounter;
+use limpid_prompt::{Prompt, Subject};
 use serde::{Deserialize, Serialize};
 
 use crate::bus::{Change, Difference};
@@ -52,6 +52,9 @@ struct System {
     tier: u8,
     /// The hash of each section.
     sections: Vec<(String, String)>,
+    /// What a change of each of these sections is called.
+    #[serde(default)]
+    reasons: Vec<String>,
 }
 
 /// A model as a conversation sees it.
@@ -199,12 +202,14 @@ impl Window {
 impl System {
     fn of(made: &Made<'_>) -> Self {
         let messages = made.prompt.messages().iter().filter(|message| message.role() == Role::System);
-        let mut sections: Vec<(String, String)> = Vec::new();
+        let (mut sections, mut reasons) = (Vec::new(), Vec::new());
         for message in messages {
             let parts = message.parts().chunk_by(|a, b| a.section() == b.section());
             for parts in parts {
                 let hash = key_of(parts.iter().map(|part| part.text().as_bytes()));
-                sections.extend(parts.first().map(|part| (part.section().to_owned(), hash)));
+                let Some(first) = parts.first() else { continue };
+                sections.push((first.section().to_owned(), hash));
+                reasons.push(reason_of(first.subject()).to_owned());
             }
         }
         Self {
@@ -213,11 +218,12 @@ impl System {
             mode: made.mode.to_owned(),
             tier: made.tier.number(),
             sections,
+            reasons,
         }
     }
 
     /// Why the text is another one than before.
-    fn reason(&self, before: Option<&Self>) -> &'static str {
+    fn reason<'s>(&'s self, before: Option<&'s Self>) -> &'s str {
         let Some(before) = before else { return "first" };
         if before.profile != self.profile {
             return "profile";
@@ -228,14 +234,24 @@ impl System {
         if before.tier != self.tier {
             return "tier";
         }
-        let differ = |a: &Self, b: &Self| -> Vec<String> {
-            a.sections.iter().filter(|section| !b.sections.contains(section)).map(|(id, _)| id.clone()).collect()
-        };
-        let changed: Vec<String> = [differ(self, before), differ(before, self)].concat();
-        let reasons =
-            [("goal", "goal"), ("skill", "skills"), ("tool", "tools"), ("memor", "memory"), ("pinned", "memory")];
-        let reason = reasons.iter().find(|(word, _)| changed.iter().any(|id| id.contains(word)));
-        reason.map_or("files", |(_, reason)| reason)
+        fn differ<'s>(a: &'s System, b: &System) -> impl Iterator<Item = &'s str> {
+            let changed = a.sections.iter().enumerate().filter(|(_, section)| !b.sections.contains(section));
+            changed.filter_map(|(at, _)| a.reasons.get(at)).map(String::as_str)
+        }
+        let changed: Vec<&str> = differ(self, before).chain(differ(before, self)).collect();
+        let order = ["goal", "skills", "tools", "memory"];
+        order.into_iter().find(|reason| changed.contains(reason)).unwrap_or("files")
+    }
+}
+
+/// What it is called that a section changed.
+const fn reason_of(subject: Subject) -> &'static str {
+    match subject {
+        Subject::Goal => "goal",
+        Subject::Skills => "skills",
+        Subject::Tools => "tools",
+        Subject::Memory => "memory",
+        Subject::Instructions | Subject::Pin | Subject::Digests | Subject::Message => "files",
     }
 }
 

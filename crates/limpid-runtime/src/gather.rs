@@ -39,9 +39,6 @@ use crate::world::hex;
 pub(crate) use goal::GROUP as GOAL_TOOLS;
 pub(crate) use inbox::shown_id;
 
-/// The profile whose conversations keep their beginning; the others render theirs each turn, as their seeds do.
-const KEEPS_ITS_BEGINNING: &str = "limpid";
-
 /// Messages, the newest of all, whose calls say which tools are used.
 const COUNTED: u32 = 2000;
 
@@ -125,7 +122,7 @@ impl Inner {
         self.leave_out_foreign(&mut inputs.workspace, &mut notices).await?;
         self.gather_memory(&mut inputs, &profile, &mut notices).await?;
         self.gather_tasks(&mut inputs).await?;
-        self.gather_heartbeat(&mut inputs, &path).await?;
+        self.gather_heartbeat(&mut inputs, &path, &occasion).await?;
         heartbeat::keep_decision(&mut inputs, &profile, &path);
         self.clean(&mut inputs);
         self.gather_inbox(&mut inputs).await?;
@@ -137,16 +134,17 @@ impl Inner {
         };
         let mut learned = kept.clone().unwrap_or_default();
         let conversation = occasion.conversation.map(|conversation| &conversation.id);
-        let began = self.gather_goal(conversation, &mut inputs, &mut learned, &mut notices).await?;
+        let began = self.gather_goal((conversation, &profile), &mut inputs, &mut learned, &mut notices).await?;
         if let Some((conversation, turn)) = conversation.zip(began) {
             past.began_with(self.store.request_of(conversation, &turn).await?);
         }
-        let defers = keeps_its_beginning(&profile) && self.config.tools.defer;
+        let behaviour = profile.behaviour();
+        let defers = behaviour.find_tools && self.config.tools.defer;
         if defers {
             inputs.tools.push(FindTools::input());
         }
         let tools = kept.as_mut().map(|kept| std::mem::take(&mut kept.tools));
-        let (mut session, border) = if keeps_its_beginning(&profile) {
+        let (mut session, border) = if behaviour.stable_prefix {
             let key = border_key(&loaded, &inputs, &profile, &path, &Past::mark(&past.view));
             let pins = session::place(kept, key, std::mem::take(&mut inputs.memory.pinned));
             inputs.memory.pinned = pins.pinned;
@@ -191,10 +189,6 @@ impl Inner {
     pub(crate) fn zone(&self) -> TimeZone {
         self.config.owner.zone.clone().unwrap_or_else(|| self.system_zone.clone())
     }
-}
-
-pub(crate) fn keeps_its_beginning(profile: &Profile) -> bool {
-    profile.name() == KEEPS_ITS_BEGINNING || profile.base() == Some(KEEPS_ITS_BEGINNING)
 }
 
 /// Everything whose change is a border between two stretches of a conversation (PRO-041).

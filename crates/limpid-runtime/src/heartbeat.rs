@@ -6,6 +6,7 @@
 //! - [`beat`]: one run, from the question whether it is due to its end.
 //! - [`end`]: what the end of a run means, and what is written.
 //! - [`news`]: what there is to look at, and which of it a run has shown.
+//! - [`standing`]: what is looked at again and again, and when each of it is due.
 //! - [`settings`], [`opening`], [`status`]: what the owner sets and sees.
 
 mod beat;
@@ -13,6 +14,7 @@ mod end;
 mod news;
 mod opening;
 mod settings;
+mod standing;
 mod status;
 
 use std::sync::Arc;
@@ -22,6 +24,7 @@ use limpid_core::heartbeat::Why;
 
 use crate::agent::Inner;
 use crate::error::AgentError;
+use crate::process;
 use crate::scheduler::Job;
 use beat::{AGAIN_MS, Asked};
 
@@ -29,7 +32,8 @@ pub use beat::Beat;
 pub(crate) use news::has_items;
 pub use opening::HeartbeatOpening;
 pub use settings::HeartbeatChange;
-pub use status::HeartbeatStatus;
+pub(crate) use standing::StandingItem;
+pub use status::{DayCost, HeartbeatStatus};
 
 /// The path of a profile that renders a heartbeat.
 pub(crate) const PATH: &str = "heartbeat";
@@ -61,6 +65,11 @@ impl Inner {
     /// Sees to it that the heartbeat has its timer; its interval counts from here when it never did.
     pub(crate) async fn arm_heartbeat(&self) -> Result<(), AgentError> {
         self.store.start_heartbeat(self.now_ms()).await?;
+        // A run that its process left is carried on at once, not at the next time.
+        let running = self.store.heartbeat().await?.running;
+        if running.is_some_and(|running| process::is_dead(&running.holder)) {
+            return Ok(self.store.set_timer(TIMER, TIMER, self.now_ms()).await?);
+        }
         let timers = self.store.timers().await?.rows;
         if !timers.iter().any(|timer| timer.kind == TIMER) {
             self.set_heartbeat_timer().await?;

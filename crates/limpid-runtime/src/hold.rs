@@ -130,7 +130,7 @@ impl Driver<'_> {
                     .to_owned(),
             },
         };
-        self.tool_done(Event::ToolDone { id: held.call.id, outcome }).await
+        self.tool_done(Event::ToolDone { id: held.call.id, outcome }, Vec::new()).await
     }
 
     fn draft_room(&self) -> DraftRoom {
@@ -157,6 +157,6 @@ impl Driver<'_> {
 impl Inner {
     /// What the tools of a turn are made from.
     pub(crate) fn tools_and_store(&self) -> (ToolBox, Arc<dyn Store>) {
-        (self.tools.clone(), Arc::clone(&self.store))
+        ((*self.tools).clone(), Arc::clone(&self.store))
     }
 }

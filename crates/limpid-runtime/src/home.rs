@@ -1,6 +1,6 @@
 //! The home folder: what is where, and the files that every turn reads anew (KOSHI-003, PICO-022).
 
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use crate::error::AgentError;
@@ -108,6 +108,16 @@ impl Home {
         self.0.join("data").join("limpid.db")
     }
 
+    /// Locked by the process that serves this home.
+    pub(crate) fn serve_lock(&self) -> PathBuf {
+        self.0.join("data").join("serve.lock")
+    }
+
+    /// What the process that serves this home is and goes by.
+    pub(crate) fn served_by(&self) -> PathBuf {
+        self.0.join("data").join("serve.json")
+    }
+
     /// Where a process that serves this home is told of changes.
     pub fn wake_socket(&self) -> PathBuf {
         self.0.join("data").join("serve.sock")
@@ -118,18 +128,31 @@ impl Home {
 ///
 /// # Errors
 /// When it exists and cannot be read, or is larger than 4 MiB.
-pub(crate) fn read_text(path: &Path) -> Result<Option<String>, AgentError> {
-    let size = match std::fs::metadata(path) {
+pub fn read_text(path: &Path) -> Result<Option<String>, AgentError> {
+    let mut options = std::fs::File::options();
+    options.read(true);
+    // A pipe that nobody writes to would be waited for.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    let file = match options.open(path) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(None);
         }
-        other => other.map_err(AgentError::file(path))?.len(),
+        other => other.map_err(AgentError::file(path))?,
     };
-    if size > MAX_FILE {
+    let about = file.metadata().map_err(AgentError::file(path))?;
+    if !about.is_file() {
+        let message = if about.is_dir() { "it is a folder, not a file" } else { "it is not a regular file" };
+        return Err(AgentError::file(path)(io::Error::new(io::ErrorKind::InvalidInput, message)));
+    }
+    if about.len() > MAX_FILE {
+        let size = about.len();
         let message = format!("the file has {size} bytes, at most {MAX_FILE} are read; shorten it");
         return Err(AgentError::file(path)(io::Error::new(io::ErrorKind::FileTooLarge, message)));
     }
-    let bytes = std::fs::read(path).map_err(AgentError::file(path))?;
+    let mut bytes = Vec::new();
+    // It may grow while it is read.
+    file.take(MAX_FILE).read_to_end(&mut bytes).map_err(AgentError::file(path))?;
     let text = String::from_utf8_lossy(&bytes);
     Ok(Some(text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned()))
 }

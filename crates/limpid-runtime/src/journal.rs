@@ -2,14 +2,17 @@
 //! types have none (ARC-002).
 
 use std::collections::BTreeMap;
+use std::mem;
 use std::time::Duration;
 
-use limpid_core::{CallId, FailureClass, Message, Role, ToolCall, Trust};
+use limpid_core::{CallId, ConversationId, FailureClass, Message, Role, ToolCall, Trust, TurnId};
 use limpid_prompt::Inputs;
-use limpid_store::{InboundId, NewEvent, TurnEvent};
+use limpid_prompt::inputs::ToolInput;
+use limpid_store::{InboundId, Kept, Listed, NewEvent, TurnEvent};
 use limpid_turn::{Event, Finish, Limits, OfferedTool, Reply, ToolOutcome, Why};
 use serde::{Deserialize, Serialize};
 
+use crate::error::AgentError;
 use crate::heartbeat;
 use crate::tools::HEARTBEAT_DECISION;
 
@@ -22,6 +25,8 @@ pub(crate) enum Entry {
     Event(Event, Option<InboundId>),
     /// Calls that have consequences outside are about to run (SEC-041).
     Running(Vec<CallId>),
+    /// The skills that the turn uses, each with its version.
+    Skills(Vec<(String, Option<String>)>),
 }
 
 /// What a turn began with.
@@ -62,33 +67,91 @@ impl Began {
     }
 }
 
+/// What prompts declare of the tools, which is the same in most turns.
+#[derive(Serialize, Deserialize)]
+struct Declared {
+    tools: Vec<ToolInput>,
+    more_tools: Vec<String>,
+}
+
+/// An entry of a journal that cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+#[error("entry {number} ({kind}): {reason}")]
+pub(crate) struct BadEntry {
+    number: String,
+    kind: String,
+    reason: String,
+}
+
+impl BadEntry {
+    /// What the owner is told of a turn whose journal has such an entry.
+    pub(crate) fn of_turn(&self, turn: &TurnId, conversation: &ConversationId) -> AgentError {
+        AgentError::Invalid(format!(
+            "The journal of turn \"{turn}\" in conversation \"{conversation}\" can't be read: {self}. The turn ends here and \
+             its messages are kept. Send the message again: limpid chat -c {conversation} \"…\""
+        ))
+    }
+}
+
+/// The entries of a journal; one that cannot be read is an error, since a turn without it is another turn.
+pub(crate) fn entries(listed: &Listed<TurnEvent>) -> Result<Vec<Entry>, BadEntry> {
+    if let Some(broken) = listed.broken.first() {
+        let (number, reason) = (broken.id.clone(), broken.reason.clone());
+        return Err(BadEntry { number, kind: "unknown".to_owned(), reason });
+    }
+    listed.rows.iter().map(Entry::from_row).collect()
+}
+
 impl Entry {
     /// The entry as the store takes it.
-    pub(crate) fn to_row(&self) -> NewEvent {
-        let (kind, row, trust) = match self {
-            Self::Began(began) => ("began", serde_json::to_string(began), Trust::Owner),
+    pub(crate) fn into_row(self, kept: Kept) -> Result<NewEvent, AgentError> {
+        let (kind, payload, shared, trust) = match self {
+            Self::Began(mut began) => {
+                let inputs = &mut began.inputs;
+                let (tools, more_tools) = (mem::take(&mut inputs.tools), mem::take(&mut inputs.more_tools));
+                let shared = serde_json::to_string(&Declared { tools, more_tools });
+                ("began", serde_json::to_string(&began), Some(shared), Trust::Owner)
+            }
             Self::Running(ids) => {
                 let ids: Vec<&str> = ids.iter().map(CallId::as_str).collect();
-                ("running", serde_json::to_string(&ids), Trust::Owner)
+                ("running", serde_json::to_string(&ids), None, Trust::Owner)
             }
+            Self::Skills(versions) => ("skills", serde_json::to_string(&versions), None, Trust::Owner),
             Self::Event(event, inbound) => {
-                let row = Row::new(event, *inbound);
-                (row.kind(), serde_json::to_string(&row), trust_of(event))
+                let row = Row::new(&event, inbound);
+                (row.kind(), serde_json::to_string(&row), None, trust_of(&event))
             }
         };
-        // Plain data with text keys always serialises.
-        NewEvent { kind: kind.to_owned(), payload: row.unwrap_or_default(), trust }
+        let failed = |error| AgentError::Invalid(format!("the journal entry \"{kind}\" can't be written: {error}"));
+        let payload = payload.map_err(failed)?;
+        let shared = shared.transpose().map_err(failed)?;
+        Ok(NewEvent { kind: kind.to_owned(), payload, shared, trust, kept })
     }
 
-    /// Reads an entry; none when it is not one of these.
-    pub(crate) fn from_row(row: &TurnEvent) -> Option<Self> {
+    /// Reads an entry.
+    pub(crate) fn from_row(row: &TurnEvent) -> Result<Self, BadEntry> {
+        let bad = |reason: String| BadEntry { number: row.seq.to_string(), kind: row.kind.clone(), reason };
+        let read = |error: serde_json::Error| bad(error.to_string());
         match row.kind.as_str() {
-            "began" => serde_json::from_str(&row.payload).ok().map(|began| Self::Began(Box::new(began))),
-            "running" => {
-                let ids: Vec<String> = serde_json::from_str(&row.payload).ok()?;
-                Some(Self::Running(ids.into_iter().map(CallId::new).collect()))
+            "began" => {
+                let mut began: Box<Began> = serde_json::from_str(&row.payload).map_err(read)?;
+                // Entries of older versions hold the tools themselves.
+                if let Some(shared) = &row.shared {
+                    let Declared { tools, more_tools } = serde_json::from_str(shared).map_err(read)?;
+                    began.inputs.tools = tools;
+                    began.inputs.more_tools = more_tools;
+                }
+                Ok(Self::Began(began))
             }
-            _ => serde_json::from_str::<Row>(&row.payload).ok()?.into_event(row.trust),
+            "running" => {
+                let ids: Vec<String> = serde_json::from_str(&row.payload).map_err(read)?;
+                Ok(Self::Running(ids.into_iter().map(CallId::new).collect()))
+            }
+            "skills" => serde_json::from_str(&row.payload).map(Self::Skills).map_err(read),
+            _ => {
+                let event: Row = serde_json::from_str(&row.payload).map_err(read)?;
+                event.into_event(row.trust).ok_or_else(|| bad("it holds a word that is not known".to_owned()))
+            }
         }
     }
 }
@@ -198,8 +261,8 @@ mod tests {
     use super::*;
 
     fn row(seq: u64, entry: &Entry) -> TurnEvent {
-        let NewEvent { kind, payload, trust } = entry.to_row();
-        TurnEvent { seq, kind, payload, trust, at_ms: 0 }
+        let NewEvent { kind, payload, shared, trust, .. } = entry.clone().into_row(Kept::UntilEnd).unwrap();
+        TurnEvent { seq, kind, payload, shared, trust, at_ms: 0 }
     }
 
     // SEC-041
@@ -211,7 +274,12 @@ mod tests {
             model: "openai/gpt-5".into(),
             profile: "limpid".into(),
             path: "chat-remote".into(),
-            inputs: Inputs { soul: Some("Kind.\n".into()), ..Inputs::default() },
+            inputs: Inputs {
+                soul: Some("Kind.\n".into()),
+                tools: vec![ToolInput { name: "clock".into(), ..ToolInput::default() }],
+                more_tools: vec!["radio: Plays".into()],
+                ..Inputs::default()
+            },
             tools: vec![("clock".into(), 30)],
             calls_with_tools: 15,
             result_chars: 20_000,
@@ -242,5 +310,48 @@ mod tests {
         let shown: Vec<String> =
             rows[1..].iter().map(|row| format!("{} {} {}", row.kind, row.trust, row.payload)).collect();
         insta::assert_snapshot!(shown.join("\n"));
+    }
+
+    // SEC-041
+    #[test]
+    fn an_entry_of_an_older_version_is_read() {
+        let old = include_str!("journal/began-0.1.json");
+        let row = |shared: Option<&str>| TurnEvent {
+            seq: 1,
+            kind: "began".into(),
+            payload: old.into(),
+            shared: shared.map(str::to_owned),
+            trust: Trust::Owner,
+            at_ms: 0,
+        };
+        let Entry::Began(began) = Entry::from_row(&row(None)).unwrap() else { panic!("another entry") };
+        assert_eq!(began.model, "openai/gpt-4o");
+        let names: Vec<&str> = began.inputs.tools.iter().map(|tool| tool.name.as_str()).collect();
+        assert_eq!(names, ["memory_store", "get_local_time"]);
+        assert_eq!(began.inputs.more_tools, ["read_file: Read a file"]);
+    }
+
+    // LES-142
+    #[test]
+    fn an_entry_that_cannot_be_read_is_an_error_that_says_what_to_do() {
+        let row = |kind: &str, payload: &str| TurnEvent {
+            seq: 3,
+            kind: kind.into(),
+            payload: payload.into(),
+            shared: None,
+            trust: Trust::Owner,
+            at_ms: 0,
+        };
+        let told: Vec<String> = [row("reply", "{\"reply\":"), row("began", "{}"), row("dance", "{\"dance\":{}}")]
+            .map(|row| Entry::from_row(&row).unwrap_err().of_turn(&TurnId::new("t1"), &ConversationId::new("c1")))
+            .map(|error| error.to_string())
+            .into();
+        for text in &told {
+            assert!(
+                text.contains("turn \"t1\" in conversation \"c1\"") && text.contains("limpid chat -c c1"),
+                "{text}"
+            );
+        }
+        assert!(told[0].contains("entry 3 (reply)"), "{}", told[0]);
     }
 }

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use limpid_core::memory::MemoryPolicy;
 use limpid_core::said::is_said;
 use limpid_core::{Category, ConversationId, Memory, Role, Trust};
 use limpid_store::{
@@ -10,8 +11,9 @@ use limpid_store::{
 };
 use limpid_tools::ToolContext;
 
-use crate::config::{MemoryConfig, MemoryPolicy};
+use crate::config::{Config, Live};
 use crate::error::AgentError;
+use crate::prompts::Prompts;
 use crate::redact::Redactor;
 
 /// Writes memories.
@@ -19,7 +21,8 @@ use crate::redact::Redactor;
 pub(crate) struct Keeper {
     pub(crate) store: Arc<dyn Store>,
     redactor: Redactor,
-    policy: Option<MemoryPolicy>,
+    prompts: Arc<Prompts>,
+    config: Live<Config>,
 }
 
 /// Who writes.
@@ -68,8 +71,8 @@ pub(crate) struct Note {
 }
 
 impl Keeper {
-    pub(crate) fn new(store: Arc<dyn Store>, redactor: Redactor, config: &MemoryConfig) -> Self {
-        Self { store, redactor, policy: config.policy }
+    pub(crate) fn new(store: Arc<dyn Store>, redactor: Redactor, prompts: Arc<Prompts>, config: Live<Config>) -> Self {
+        Self { store, redactor, prompts, config }
     }
 
     /// Keeps something; a key that is known gets the new content (KAI-047).
@@ -184,15 +187,20 @@ impl Keeper {
         Ok(())
     }
 
+    /// How memories reach the model in the conversation of a turn.
     async fn policy_of(&self, by: &By) -> Result<MemoryPolicy, AgentError> {
-        if let Some(policy) = self.policy {
+        if let Some(policy) = self.config.memory.policy {
             return Ok(policy);
         }
         let conversation = match &by.conversation {
             Some(id) => self.store.conversation(id).await?,
             None => None,
         };
-        Ok(conversation.map_or(MemoryPolicy::Recall, |row| MemoryPolicy::of_profile(&row.profile, None)))
+        let Some(conversation) = conversation else { return Ok(MemoryPolicy::default()) };
+        let name = &conversation.profile;
+        // A profile that was broken or removed in the middle of a turn protects as the strictest one does.
+        let profile = self.prompts.load_one(name).and_then(|loaded| loaded.profile(name));
+        Ok(profile.map_or(MemoryPolicy::Inject, |profile| self.config.memory.policy(&profile)))
     }
 
     /// By hand it is said; in a turn it is said when the owner's own words say it, else the model inferred it.

@@ -22,6 +22,7 @@ use std::sync::{Arc, Mutex};
 use limpid_channels::mail::{Account, Mailbox};
 use limpid_store::Store;
 
+use crate::config::{Config, Live};
 use crate::home::Home;
 use crate::redact::Redactor;
 use crate::world::{Clock, Environment, Ids};
@@ -42,8 +43,7 @@ pub(crate) struct MailParts {
     pub(crate) redactor: Redactor,
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) clock: Arc<dyn Clock>,
-    /// Whether the owner wants mail at all.
-    pub(crate) enabled: bool,
+    pub(crate) config: Live<Config>,
 }
 
 /// Everything that has to do with mail accounts. Files of accounts are read anew each time, so an account that was
@@ -83,16 +83,21 @@ impl MailDesk {
             redactor: Redactor::default(),
             ids: Arc::new(crate::world::RandomIds),
             clock: Arc::new(crate::world::SystemClock),
-            enabled: true,
+            config: Live::default(),
         });
         let settings = AccountSettings { address: "me@example.com".to_owned(), ..AccountSettings::default() };
         desk.write(&settings, Some(&Secret::new("secret-word"))).unwrap();
         desk
     }
 
+    /// Whether the owner wants mail at all.
+    pub(crate) fn is_on(&self) -> bool {
+        self.config.mail.enabled
+    }
+
     /// Whether an account can be read.
     pub(crate) fn is_set_up(&self) -> bool {
-        self.enabled && self.settings().iter().any(|settings| self.lacks_secret(settings).is_none())
+        self.is_on() && self.settings().iter().any(|settings| self.lacks_secret(settings).is_none())
     }
 
     /// The account of this address, or the first; ready to be used.
@@ -120,7 +125,7 @@ impl MailDesk {
 
     /// The address of the account that is meant: the one that is named, or the first.
     pub(crate) fn address(&self, address: Option<&str>) -> Result<String, String> {
-        if !self.enabled {
+        if !self.is_on() {
             return Err("mail is off in limpid.toml".to_owned());
         }
         let all: Vec<String> = self.settings().into_iter().map(|settings| settings.address).collect();

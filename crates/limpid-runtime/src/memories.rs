@@ -195,7 +195,7 @@ impl Agent {
     /// # Errors
     /// When the store cannot be read.
     pub async fn semantic_state(&self) -> Result<Option<SemanticState>, AgentError> {
-        match &self.inner.semantics {
+        match &*self.inner.semantics {
             Some(semantics) => Ok(Some(semantics.state().await?)),
             None => Ok(None),
         }
@@ -207,7 +207,7 @@ impl Agent {
     /// # Errors
     /// When the model cannot be asked, or the store cannot be written.
     pub async fn index_meanings(&self, anew: bool, tell: impl FnMut(Indexed)) -> Result<Option<Indexed>, AgentError> {
-        let Some(semantics) = &self.inner.semantics else { return Ok(None) };
+        let Some(semantics) = &*self.inner.semantics else { return Ok(None) };
         if anew {
             semantics.empty().await?;
         }
@@ -234,7 +234,7 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 impl Inner {
     /// Gives the semantic index what it lacks, while nobody waits for it.
     pub(crate) fn fill_semantic_index(&self) {
-        if let Some(semantics) = self.semantics.clone() {
+        if let Some(semantics) = (*self.semantics).clone() {
             let now_ms = self.now_ms();
             tokio::spawn(async move { semantics.fill_quietly(now_ms).await });
         }

@@ -9,7 +9,7 @@ use limpid_model::catalogue::{Downloads, Installed, ModelProfile, ModelProfiles}
 use limpid_model::provider::{Settings, find_servers_at, presets, resolve};
 use limpid_model::{ApiKey, Embedder, Held, Model, ModelCard, ModelError, Timeouts, resolve_embedder};
 
-use crate::config::Config;
+use crate::config::{Config, Live};
 use crate::error::AgentError;
 use crate::home::{Home, read_text};
 use crate::world::Environment;
@@ -29,7 +29,7 @@ pub struct Found {
 /// The models that can be had; each is opened once.
 pub(crate) struct Shelf {
     home: Home,
-    config: Config,
+    config: Live<Config>,
     environment: Environment,
     /// Answers whichever model is asked for.
     only: Option<Arc<dyn Model>>,
@@ -37,8 +37,19 @@ pub(crate) struct Shelf {
 }
 
 impl Shelf {
-    pub(crate) fn new(home: Home, config: Config, environment: Environment, only: Option<Arc<dyn Model>>) -> Self {
+    pub(crate) fn new(
+        home: Home,
+        config: Live<Config>,
+        environment: Environment,
+        only: Option<Arc<dyn Model>>,
+    ) -> Self {
         Self { home, config, environment, only, open: Mutex::default() }
+    }
+
+    /// Has models opened again by the settings of now. Those in this process stay: what they are opened with needs a
+    /// restart.
+    pub(crate) fn forget(&self) {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).retain(|name, _| name.starts_with("local/"));
     }
 
     /// The models of a turn (KAI-110).

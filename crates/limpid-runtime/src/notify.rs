@@ -1,7 +1,7 @@
 //! Telling the owner on other screens that something reached a conversation (KAI-068 to KAI-070).
 
 mod command;
-mod desktop;
+pub(crate) mod desktop;
 mod ntfy;
 mod web_push;
 
@@ -66,6 +66,8 @@ pub(crate) struct NotifyParts {
     pub(crate) clock: Arc<dyn Clock>,
     /// The process that they are in.
     pub(crate) holder: String,
+    /// What is being told.
+    pub(crate) under_way: TaskTracker,
 }
 
 /// Every way that the owner has set up.
@@ -75,8 +77,6 @@ pub(crate) struct Notifiers {
     /// See [`NotifyConfig::link`].
     link: Option<String>,
     parts: NotifyParts,
-    /// What is being told.
-    under_way: TaskTracker,
 }
 
 impl Notifiers {
@@ -86,7 +86,7 @@ impl Notifiers {
         environment: &Environment,
         parts: NotifyParts,
         web_push: WebPush,
-        more: Vec<Arc<dyn Notifier>>,
+        more: &[Arc<dyn Notifier>],
     ) -> Self {
         let mut all: Vec<Arc<dyn Notifier>> = Vec::new();
         if let Some(topic) = &config.ntfy {
@@ -96,15 +96,14 @@ impl Notifiers {
         if !config.command.is_empty() {
             all.push(Arc::new(command::Program::new(&config.command)));
         }
-        if config.desktop {
+        if desktop::is_used(config.desktop, environment) {
             all.push(Arc::new(desktop::Desktop));
         }
         all.push(Arc::new(web_push));
-        all.extend(more);
-        let under_way = TaskTracker::new();
+        all.extend(more.iter().cloned());
         // Closed, it can be waited for; it takes tasks all the same.
-        under_way.close();
-        Self { all: all.into(), link: config.link.clone(), parts, under_way }
+        parts.under_way.close();
+        Self { all: all.into(), link: config.link.clone(), parts }
     }
 
     /// The notice of a conversation as it is told: short, without secrets, and with the conversation's page. None when
@@ -133,7 +132,7 @@ impl Notifiers {
         for notifier in self.set_up() {
             let (parts, notifier, notice) = (self.parts.clone(), Arc::clone(notifier), Arc::clone(&notice));
             let conversation = conversation.clone();
-            self.under_way.spawn(async move {
+            self.parts.under_way.spawn(async move {
                 let told = notifier.notify(&notice).await.map_err(|reason| parts.redactor.clean(reason));
                 let (outcome, detail) = match &told {
                     Ok(()) => (PushOutcome::Told, ""),
@@ -152,7 +151,7 @@ impl Notifiers {
 
     /// Waits until everything has been told, or has failed to be.
     pub(crate) async fn told(&self) {
-        self.under_way.wait().await;
+        self.parts.under_way.wait().await;
     }
 }
 

@@ -36,6 +36,11 @@ impl Driver<'_> {
         let own = first.len();
         writes.splice(0..0, first.iter().cloned());
         let written = inner.store.begin_turn(self.lease, new.clone(), writes).await?;
+        for written in &written[..own.min(written.len())] {
+            if let Written::Messages(ids) = written {
+                self.past.stored(ids);
+            }
+        }
         if let Some(Opening { news, .. }) = self.opening.take() {
             self.announce(news).await?;
         }

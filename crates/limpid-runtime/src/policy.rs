@@ -13,6 +13,7 @@ use std::sync::Arc;
 use limpid_core::policy::{Call, Grant, ModeRules, OwnerRules, Setting, ToolFacts, Verdict, Writes, allowed, judge};
 use limpid_core::{ConversationId, Trust};
 use limpid_prompt::Profile;
+use limpid_prompt::profile::ModeRulesApply;
 use serde_json::Value;
 
 use crate::agent::Inner;
@@ -24,12 +25,6 @@ pub(crate) use facts::CallFacts;
 pub(crate) use labels::{ForeignFiles, Watch};
 pub(crate) use places::Places;
 pub(crate) use taint::window_trust;
-
-/// Profiles whose seeds know no policy of modes: one holds in them only when the person sets a mode (OLLM-036).
-const WITHOUT_MODES: [&str; 3] = ["kai", "koshi", "picoclaw"];
-
-/// The profile and path whose tools are few enough for a small model (KAI-033).
-const FEW_TOOLS: (&str, &str) = ("kai", "chat-local");
 
 /// The path of calls that no turn makes; every path has the same rules but that of few tools.
 const CHAT: &str = "chat-remote";
@@ -80,6 +75,11 @@ impl Judge {
     /// Whether a tool exists in this turn: what is not, is neither declared nor run (KOSHI-017).
     pub(crate) fn offers(&self, tool: &dyn Tool) -> bool {
         allowed(self.mode.as_ref(), &facts_of(tool))
+    }
+
+    /// Whether a tool is declared: not when the owner's rules deny every call of it.
+    pub(crate) fn declares(&self, tool: &dyn Tool) -> bool {
+        self.offers(tool) && !self.rules.deny.iter().any(|rule| rule.covers(&facts_of(tool)))
     }
 
     /// What is to be known of a call.
@@ -136,12 +136,12 @@ pub(crate) fn facts_of(tool: &dyn Tool) -> ToolFacts<'_> {
 impl Inner {
     /// What judges the calls of a turn; `mode` is the mode that is on, `set` whether the person set it.
     pub(crate) fn judge(&self, profile: &Profile, path: &str, mode: &str, set: bool) -> Judge {
-        let is = |name: &str| profile.name() == name || profile.base() == Some(name);
-        let rules = (set || !WITHOUT_MODES.iter().any(|name| is(name)))
+        let behaviour = profile.behaviour();
+        let rules = (set || behaviour.mode_rules == ModeRulesApply::Always)
             .then(|| profile.mode_rules(mode).cloned().unwrap_or_else(|| ModeRules::of(mode)));
         Judge {
             mode: rules,
-            local_only: is(FEW_TOOLS.0) && path == FEW_TOOLS.1,
+            local_only: behaviour.small_model_tools.iter().any(|few| few == path),
             rules: Arc::clone(&self.rules),
             places: self.places(prompt_files(profile)),
         }

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use limpid_core::{RequestId, ToolProtocol, Trust};
 use limpid_model::{ExactCounter, ModelCard, Prepared};
 use limpid_prompt::Prompt;
-use limpid_prompt::count::TokenCounter;
 use limpid_prompt::diff::{Change, PromptDiff, SectionChange};
 use limpid_store::{Conversation, RequestFilter};
 
@@ -134,8 +133,7 @@ impl Agent {
             now: inner.clock.now(),
         };
         let mut gathered = inner.gather(occasion).await?;
-        let counter = inner.counter(&card).await?;
-        gathered.past.show(&mut gathered.inputs, &|text| counter.count(text));
+        gathered.past.show(&mut gathered.inputs);
         let recipe = Recipe::new(inner, &gathered, &card).await?;
         let prompt = recipe.render(&card)?;
         let since = match own {

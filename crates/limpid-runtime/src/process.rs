@@ -1,10 +1,13 @@
 //! Which process holds a lease, so that one that died need not be waited for.
 
+pub(crate) mod daemon;
+
 use std::path::Path;
 
 /// This process's name for leases: the machine's start, the process's name space and number, and a nonce.
 pub(crate) fn holder(nonce: &str) -> String {
-    format!("{}/{}/{nonce}", place(), std::process::id())
+    let id = std::process::id();
+    format!("{}/{id}@{}/{nonce}", place(), started(id).unwrap_or_default())
 }
 
 /// Whether a lease's holder is known to be dead: it ran here and its process is gone. Where that cannot be told, it is
@@ -13,7 +16,23 @@ pub(crate) fn is_dead(holder: &str) -> bool {
     let mut fields = holder.rsplitn(3, '/');
     let (Some(_nonce), Some(id), Some(its_place)) = (fields.next(), fields.next(), fields.next()) else { return false };
     let here = place();
-    !here.is_empty() && its_place == here && !Path::new("/proc").join(id).exists()
+    if here.is_empty() || its_place != here {
+        return false;
+    }
+    // A number is given to another process one day, and to its threads. Holders of an older program carry no start.
+    let (id, start) = id.split_once('@').unwrap_or((id, ""));
+    match id.parse().ok().and_then(started) {
+        Some(now) => !start.is_empty() && start != now,
+        None => !Path::new("/proc").join(id).exists(),
+    }
+}
+
+/// When a process started, in ticks since the machine did.
+fn started(id: u32) -> Option<String> {
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    // The name, in brackets, may hold anything.
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_whitespace().nth(19).map(str::to_owned)
 }
 
 /// The machine since it was started, and the name space of process numbers; empty where the system does not say.
@@ -38,6 +57,9 @@ mod tests {
         assert!(!is_dead(""));
         if !place().is_empty() {
             assert!(is_dead(&format!("{}/999999999/1", place())));
+            let id = std::process::id();
+            assert!(is_dead(&format!("{}/{id}@1/1", place())), "another process had the number before");
+            assert!(!is_dead(&format!("{}/{id}/1", place())), "an older program's holder");
         }
     }
 }

@@ -24,7 +24,7 @@ pub struct OwnFile {
     pub state: OwnState,
     /// The owner's text.
     pub own: String,
-    /// The text that ships, when one does.
+    /// The text that holds without it: what ships, or what the base of an own profile lends.
     pub shipped: Option<String>,
 }
 
@@ -78,7 +78,7 @@ pub fn status(home: &Home) -> Result<Vec<OwnFile>, AgentError> {
     for found in files.into_iter().filter(|found| !found.path.split('/').any(|name| name.starts_with('.'))) {
         let file = root.join(&found.path);
         let own = String::from_utf8_lossy(&found.bytes).into_owned();
-        let shipped = shipped_text(&found.path);
+        let shipped = lent_text(home, &found.path);
         let state = compare(&file, &own, shipped.as_deref()).map_err(AgentError::file(&file))?;
         // A copy that followed says what ships.
         let own = shipped.clone().filter(|_| state == OwnState::Same).unwrap_or(own);
@@ -112,16 +112,41 @@ fn compare(file: &Path, own: &str, shipped: Option<&str>) -> io::Result<OwnState
     Ok(OwnState::Changed)
 }
 
-/// The owner's copy of a file of a profile, made from the shipped text when there is none yet.
+/// The text that holds under a path of the folder of profiles without the owner's file there: what ships, else what the
+/// nearest base lends. A manifest is lent by nobody.
+fn lent_text(home: &Home, path: &str) -> Option<String> {
+    if let Some(text) = shipped_text(path) {
+        return Some(text);
+    }
+    let (name, rest) = path.split_once('/').filter(|(_, rest)| *rest != MANIFEST && !climbs(path))?;
+    let mut seen = vec![name.to_owned()];
+    loop {
+        let base = base_of(home, seen.last()?).filter(|base| is_name(base) && !seen.contains(base))?;
+        let lent = format!("{base}/{rest}");
+        if let Some(text) = fs::read_to_string(home.profiles().join(&lent)).ok().or_else(|| shipped_text(&lent)) {
+            return Some(text);
+        }
+        seen.push(base);
+    }
+}
+
+/// The base that a profile's manifest names; a manifest that cannot be read is reported where the profile is loaded.
+fn base_of(home: &Home, name: &str) -> Option<String> {
+    let path = format!("{name}/{MANIFEST}");
+    let manifest = fs::read_to_string(home.profiles().join(&path)).ok().or_else(|| shipped_text(&path))?;
+    Some(manifest.parse::<toml::Table>().ok()?.get("base")?.as_str()?.to_owned())
+}
+
+/// The owner's copy of a file of a profile, made from the text that ships or that a base lends when there is none yet.
 ///
 /// # Errors
-/// When nothing ships under that path and the owner has no such file, or the copy cannot be written.
+/// When there is no such text and the owner has no such file, or the copy cannot be written.
 pub fn copy_out(home: &Home, path: &str) -> Result<PathBuf, AgentError> {
     let file = home.profiles().join(path);
     if file.is_file() && !climbs(path) {
         return Ok(file);
     }
-    let Some(text) = shipped_text(path) else {
+    let Some(text) = lent_text(home, path) else {
         return Err(AgentError::Invalid(format!(
             "nothing ships as profiles/{path}; `limpid profile show NAME` lists a profile's files"
         )));
@@ -132,15 +157,24 @@ pub fn copy_out(home: &Home, path: &str) -> Result<PathBuf, AgentError> {
     Ok(file)
 }
 
-/// The file that a section of a profile is edited in, inside the folder of profiles: the owner's own profile lends what
-/// it lacks from its base, so the copy goes into the profile itself.
+/// The file that a section of a profile is read from, inside the folder of profiles; that of a base where the profile has
+/// none of its own.
 pub fn file_of_section(profile: &Profile, section: &str) -> Option<String> {
     let section = profile.section(section)?;
     let form = section.forms.get(limpid_core::Tier::ALL[2])?;
     Some(form.source.path.clone())
 }
 
-/// Starts a profile of the owner's from another one: its `profile.toml` is a copy that names the other as its base.
+/// The file that a section of a profile is edited in: always one of the profile itself, so that an edit changes no other
+/// profile.
+pub fn own_file_of_section(profile: &Profile, section: &str) -> Option<String> {
+    let source = file_of_section(profile, section)?;
+    let (_, rest) = source.split_once('/')?;
+    Some(format!("{}/{rest}", profile.name()))
+}
+
+/// Starts a profile of the owner's from another one: its `profile.toml` names the other as its base, and what it does not
+/// say holds as the base says it, also after an update.
 ///
 /// # Errors
 /// When the name is not made of `a-z`, `0-9` and dashes, is taken, or the other profile does not exist.
@@ -153,14 +187,13 @@ pub fn start_profile(home: &Home, profiles: &Profiles, name: &str, from: &str) -
     if profiles.iter().any(|profile| profile.name() == name) {
         return Err(AgentError::Invalid(format!("there is a profile `{name}` already; choose another name")));
     }
-    let base = profiles.get(from).map_err(|error| AgentError::Prompt(error.to_string()))?;
-    let own = home.profiles().join(from).join(MANIFEST);
-    let manifest = fs::read_to_string(&own)
-        .ok()
-        .or_else(|| shipped_text(&format!("{from}/{MANIFEST}")))
-        .ok_or_else(|| AgentError::Prompt(format!("the profile `{from}` has no {MANIFEST}")))?;
+    let base = profiles.get(from).map_err(|error| AgentError::Prompt(error.to_string()))?.name();
     let file = home.profiles().join(name).join(MANIFEST);
-    write_new(&file, &based_on(&manifest, base.name()))?;
+    let manifest = format!(
+        "# What this file leaves out holds as the profile {base} says it: `limpid profile show {name}` prints it.\n\
+         title = \"{name}\"\nabout = \"Your profile, made from {base}.\"\nbase = \"{base}\"\n"
+    );
+    write_new(&file, &manifest)?;
     Ok(file)
 }
 
@@ -175,7 +208,7 @@ pub fn reset(home: &Home, path: &str) -> Result<PathBuf, AgentError> {
             "you have no profiles/{path}; `limpid prompt status` lists your files"
         )));
     }
-    if shipped_text(path).is_none() {
+    if lent_text(home, path).is_none() {
         return Err(AgentError::Invalid(format!(
             "nothing ships as profiles/{path}; remove {} yourself",
             file.display()
@@ -190,13 +223,6 @@ pub fn reset(home: &Home, path: &str) -> Result<PathBuf, AgentError> {
 }
 
 const MANIFEST: &str = "profile.toml";
-
-/// The manifest with a `base` at its head, in place of one that it has.
-fn based_on(manifest: &str, base: &str) -> String {
-    let rest: String =
-        manifest.lines().filter(|line| !line.starts_with("base =")).map(|line| format!("{line}\n")).collect();
-    format!("base = \"{base}\"\n{rest}")
-}
 
 fn is_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
@@ -279,11 +305,39 @@ mod tests {
         start_profile(&home, &shipped, "mine", "koshi").unwrap();
         let files = limpid_prompt::fs::read_profiles(&home.profiles(), limpid_prompt::Layer::Home).unwrap();
         let profiles = Profiles::with_home(files);
-        assert_eq!(profiles.get("mine").unwrap().base(), Some("koshi"));
+        let mine = profiles.get("mine").unwrap();
+        assert_eq!((mine.title(), mine.bases().collect::<Vec<_>>()), ("mine", vec!["koshi"]));
         for (name, from) in [("mine", "koshi"), ("Mine", "koshi"), ("../x", "koshi"), ("", "koshi"), ("new", "nobody")]
         {
             assert!(start_profile(&home, &profiles, name, from).is_err(), "{name} from {from}");
         }
+    }
+
+    /// An edit of an own profile's section is a file of that profile, however far away its text comes from.
+    // PRO-007 KOSHI-003
+    #[test]
+    fn an_edit_lands_in_the_profile_that_was_named() {
+        let (_folder, home) = home();
+        let load = || {
+            Profiles::with_home(limpid_prompt::fs::read_profiles(&home.profiles(), limpid_prompt::Layer::Home).unwrap())
+        };
+        start_profile(&home, &load(), "mine", "kai").unwrap();
+        start_profile(&home, &load(), "further", "mine").unwrap();
+
+        let path = own_file_of_section(load().get("further").unwrap(), "honesty").unwrap();
+        assert_eq!(path, "further/sections/honesty.md");
+        let file = copy_out(&home, &path).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), shipped_text(FILE).unwrap());
+        fs::write(&file, fs::read_to_string(&file).unwrap() + "\nSay what you did not check.\n").unwrap();
+
+        let after = load();
+        assert!(!home.profiles().join("kai").exists());
+        assert_eq!(file_of_section(after.get("mine").unwrap(), "honesty").unwrap(), FILE);
+        assert_eq!(file_of_section(after.get("further").unwrap(), "honesty").unwrap(), path);
+        let changed: Vec<_> = states(&home).into_iter().filter(|(_, state)| *state == OwnState::Changed).collect();
+        assert_eq!(changed, [(path.clone(), OwnState::Changed)]);
+        reset(&home, &path).unwrap();
+        assert_eq!(file_of_section(load().get("further").unwrap(), "honesty").unwrap(), FILE);
     }
 
     // SEC-044

@@ -9,7 +9,7 @@ use limpid_prompt::fs::read_profiles;
 use limpid_prompt::inputs::Inputs;
 use limpid_prompt::problem::{Problem, Severity};
 use limpid_prompt::profile::ProfileError;
-use limpid_prompt::{Layer, Profile, Profiles, RenderError, RenderRequest, SourceFile, render};
+use limpid_prompt::{Layer, Profile, Profiles, RenderError, RenderRequest, SourceFile, SourceRef};
 
 use crate::error::AgentError;
 use crate::home::Home;
@@ -86,11 +86,19 @@ impl Prompts {
             let request = RenderRequest { path, inputs, counter: &Estimate::default(), count_tokens: false };
             // Every other error is told where the prompt is made.
             let Err(RenderError::Overfull(overfull)) = profile.render(request) else { return Ok(profile) };
-            let large = overfull.sizes.iter().find_map(|size| owners(&profile, path, &size.section, inputs));
-            let Some(file) = large else { return Ok(profile) };
-            notices.push(format!("profiles/{file} is not used: {overfull}"));
-            without.push(file);
-            profile = self.load_one_without(profile.name(), &without)?;
+            let owners = |source: &&SourceRef| source.layer == Layer::Home;
+            let Some(file) = overfull.sizes.iter().filter_map(|size| size.source.as_ref()).find(owners) else {
+                return Ok(profile);
+            };
+            let notice = format!("profiles/{} is not used: {overfull}", file.path);
+            without.push(file.path.clone());
+            let other = self.load_one_without(profile.name(), &without)?;
+            // A mode that exists by this file alone has no other text: that it is too large is told where it is made.
+            if !other.modes().any(|mode| mode == inputs.mode) && profile.modes().any(|mode| mode == inputs.mode) {
+                return Ok(profile);
+            }
+            notices.push(notice);
+            profile = other;
         }
     }
 
@@ -118,24 +126,11 @@ impl Loaded {
     /// What the owner should know of the files that a profile is made of: each of theirs that is wrong and not in use,
     /// and what stands in for it (OLLM-052).
     pub(crate) fn notices(&self, profile: &Profile) -> impl Iterator<Item = String> {
-        let folders = [Some(profile.name()), profile.base(), Some("limpid")];
+        let folders: Vec<String> = profile.lineage().map(str::to_owned).collect();
         let set_aside = move |problem: &&Problem| {
             let wrong = problem.severity == Severity::Error && problem.layer == Layer::Home;
-            wrong && folders.contains(&problem.path.split('/').next())
+            wrong && folders.iter().any(|folder| problem.path.split('/').next() == Some(folder))
         };
         self.profiles.problems().iter().filter(set_aside).map(ToString::to_string)
     }
-}
-
-/// The owner's file that a section's text in a prompt comes from, if it is theirs.
-fn owners(profile: &Profile, path: &str, section: &str, inputs: &Inputs) -> Option<String> {
-    let path = profile.path(path).ok()?;
-    let tier = render::tier(path, inputs);
-    let section = path.sections().find(|known| known.id == section)?;
-    let source = match section.forms.get(tier) {
-        Some(form) => &form.source,
-        None if section.is_mode() => &profile.mode(&inputs.mode, tier).ok()??.form.source,
-        None => return None,
-    };
-    (source.layer == Layer::Home).then(|| source.path.clone())
 }

@@ -9,10 +9,9 @@ use limpid_turn::{Event, Turn};
 use tokio::sync::OnceCell;
 
 use crate::begin::start_of;
-use crate::convert;
 use crate::drive::{Driver, Overflow, end_of, unknown_outcomes};
 use crate::error::AgentError;
-use crate::journal::Entry;
+use crate::journal::{Entry, entries};
 use crate::modes::is_set;
 use crate::session::Session;
 use crate::sizing::frame_of;
@@ -26,8 +25,9 @@ impl Worker {
         let own: Vec<_> = unfinished.into_iter().filter(|turn| turn.conversation == self.conversation).collect();
         for turn in own {
             if let Err(error) = self.resume_turn(lease, &turn.id).await {
-                // A turn that cannot be carried on is over; what it stored stays.
+                // A turn that cannot be carried on is over; what it stored stays, and whoever listens hears why.
                 let outcome = failed(&error);
+                self.listeners.notice_all(&error.to_string());
                 self.inner.store.commit(lease, &turn.id, vec![end_of(&outcome)], self.inner.now_ms()).await?;
             }
         }
@@ -36,8 +36,8 @@ impl Worker {
 
     async fn resume_turn(&mut self, lease: &Lease, id: &TurnId) -> Result<(), AgentError> {
         let inner = Arc::clone(&self.inner);
-        let rows = inner.store.turn_events(id).await?.rows;
-        let entries: Vec<Entry> = rows.iter().filter_map(Entry::from_row).collect();
+        let listed = inner.store.turn_events(id).await?;
+        let entries = entries(&listed).map_err(|bad| bad.of_turn(id, &self.conversation))?;
         let Some(Entry::Began(began)) = entries.first() else {
             // It had taken nothing yet: its messages wait for the next turn.
             return Err(AgentError::Invalid("the program stopped before the turn began".to_owned()));
@@ -50,12 +50,12 @@ impl Worker {
         let start = start_of(began, &past);
         let events = entries.iter().filter_map(|entry| match entry {
             Entry::Event(event, _) => Some(event.clone()),
-            Entry::Began(_) | Entry::Running(_) => None,
+            Entry::Began(_) | Entry::Running(_) | Entry::Skills(_) => None,
         });
         let machine = Turn::resume(start, events);
         let asked = own.len().saturating_sub(machine.in_flight().len());
-        past.unanswered =
-            own.iter().take(asked.saturating_sub(1)).map(|row| convert::in_flight(&row.message)).collect();
+        let waited = own.iter().take(asked.saturating_sub(1));
+        past.unanswered = waited.map(|row| limpid_core::Entry { id: row.id, message: row.message.clone() }).collect();
 
         let loaded = inner.prompts.load_one(&began.profile)?;
         let mut models = inner.shelf.for_turn(Some(&began.model)).await?;

@@ -3,7 +3,7 @@
 
 #[cfg(test)]
 mod tests;
-mod wake;
+pub(crate) mod wake;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -149,6 +149,11 @@ impl Scheduler {
             }
         }
         Ok(())
+    }
+
+    /// What failed under other settings is tried again without the long pauses.
+    pub(crate) fn forget_failures(&mut self) {
+        self.failures.clear();
     }
 
     /// Stops what still runs and gives back what was claimed: whoever looks next begins it again with the same slot.

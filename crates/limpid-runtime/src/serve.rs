@@ -1,12 +1,19 @@
 //! The agent at work by itself: it carries on what was interrupted and does what is due, until it is told to stop.
 
+mod follow;
+mod watch;
+
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use limpid_store::TASK_TIMER;
+
 use crate::agent::{Agent, Inner};
 use crate::error::AgentError;
+use crate::process::daemon::{Daemon, ServeLock};
 use crate::scheduler::{LOOK_AGAIN, Scheduler, jobs};
+use follow::Follower;
 
 /// How long what is under way may go on after the agent was told to stop.
 const GRACE: Duration = Duration::from_secs(10);
@@ -55,12 +62,13 @@ pub enum ServeEvent {
 pub(crate) type Log = Arc<dyn Fn(&ServeEvent) + Send + Sync>;
 
 impl Agent {
-    /// Serves until `stop` ends: carries on interrupted turns and does what is due. Several processes may serve one
-    /// home; each thing is done by one of them. What is under way when it stops gets a few seconds; what is not done by
-    /// then is begun again, for the same time, by whoever serves next.
+    /// Serves until `stop` ends: carries on interrupted turns, does what is due, and follows its files. One process serves
+    /// a home; [`Self::serve_once`] may run beside it. What is under way when it stops gets a few seconds; what is not
+    /// done by then is begun again, for the same time, by whoever serves next.
     ///
     /// # Errors
-    /// When the store fails at the start or at the end. While it serves, it tells that the store fails and goes on.
+    /// When another process serves this home, or the store fails at the start or at the end. While it serves, it tells
+    /// that the store fails and goes on.
     pub async fn serve(
         &self,
         log: impl Fn(&ServeEvent) + Send + Sync + 'static,
@@ -68,22 +76,30 @@ impl Agent {
     ) -> Result<(), AgentError> {
         let log: Log = Arc::new(log);
         let inner = &self.inner;
+        let _alone = ServeLock::take(&inner.home)?;
+        let mut follower = Follower::new(inner, Daemon::here(&inner.home, &inner.holder, inner.now_ms()), &log);
+        follower.begin(inner, &log).await;
         let mut scheduler = Scheduler::new(inner, jobs(), Arc::clone(&log));
-        scheduler.release_the_dead().await?;
-        self.resume().await?;
-        inner.settle_drafts().await?;
-        inner.settle_pushes().await?;
-        inner.look_at_zone().await?;
-        inner.arm_heartbeat().await?;
-        inner.bring_back().await?;
-        inner.plan_all_mail().await?;
-        inner.fill_semantic_index();
+        self.begin(&scheduler).await?;
         log(&ServeEvent::Ready);
-        run(inner, &mut scheduler, &log, stop).await;
+        run(inner, &mut scheduler, &mut follower, &log, stop).await;
         log(&ServeEvent::Stopping);
         // What does not end in time keeps its claim no longer and comes again.
         let _ = tokio::time::timeout(GRACE, scheduler.idle(inner.now_ms())).await;
         scheduler.stop().await
+    }
+
+    /// What comes first, however long the agent serves: what dead processes left is free again and is carried on, and
+    /// everything that happens by itself has its timer.
+    async fn begin(&self, scheduler: &Scheduler) -> Result<(), AgentError> {
+        let inner = &self.inner;
+        scheduler.release_the_dead().await?;
+        self.resume().await?;
+        inner.settle_drafts().await?;
+        inner.settle_pushes().await?;
+        inner.plan().await?;
+        inner.fill_semantic_index();
+        Ok(())
     }
 
     /// Whether a process serves this home, so that what is due is done.
@@ -109,13 +125,12 @@ impl Agent {
         log: impl Fn(&ServeEvent) + Send + Sync + 'static,
     ) -> Result<Option<i64>, AgentError> {
         let inner = &self.inner;
-        inner.settle_drafts().await?;
-        inner.settle_pushes().await?;
-        inner.look_at_zone().await?;
-        inner.arm_heartbeat().await?;
-        inner.bring_back().await?;
         let mut scheduler = Scheduler::new(inner, jobs(), Arc::new(log));
-        scheduler.release_the_dead().await?;
+        let unfinished = inner.store.unfinished_turns().await?.rows;
+        self.begin(&scheduler).await?;
+        for turn in unfinished {
+            self.settled(&turn.conversation).await;
+        }
         let now_ms = inner.now_ms();
         loop {
             scheduler.step(now_ms).await?;
@@ -132,7 +147,13 @@ impl Agent {
 
 /// Does what is due until `stop` ends. While the store fails nothing is done, that is told, and it is tried again: a full
 /// disk or a locked file ends no daemon (SEC-042).
-async fn run(inner: &Arc<Inner>, scheduler: &mut Scheduler, log: &Log, stop: impl Future<Output = ()>) {
+async fn run(
+    inner: &Arc<Inner>,
+    scheduler: &mut Scheduler,
+    follower: &mut Follower,
+    log: &Log,
+    stop: impl Future<Output = ()>,
+) {
     let others = inner.waker.listen();
     if let Err(error) = &others {
         let why = format!("changes that other programs make are seen within a minute, not at once: {error}");
@@ -154,7 +175,16 @@ async fn run(inner: &Arc<Inner>, scheduler: &mut Scheduler, log: &Log, stop: imp
             }
         }
         latest_ms = now_ms;
-        let wait = match scheduler.step(inner.now_ms()).await {
+        if follower.look(inner, log).await
+            && let Err(error) = look_again(inner, scheduler).await
+        {
+            log(&ServeEvent::Notice(format!("what waits cannot be planned by the new settings: {error}")));
+        }
+        let step = match scheduler.release_the_dead().await {
+            Ok(()) => scheduler.step(inner.now_ms()).await,
+            Err(error) => Err(error),
+        };
+        let wait = match step {
             Ok(next_ms) => {
                 if failures > 0 {
                     log(&ServeEvent::Notice("the store works again".to_owned()));
@@ -173,6 +203,7 @@ async fn run(inner: &Arc<Inner>, scheduler: &mut Scheduler, log: &Log, stop: imp
             () = &mut stop => return,
             () = inner.waker.woken() => {}
             () = others_woke() => {}
+            () = follower.happens() => {}
             () = inner.pause.pause(wait) => {}
             ended = scheduler.something_ends() => {
                 if let Err(error) = scheduler.end(ended, inner.now_ms()).await {
@@ -182,6 +213,17 @@ async fn run(inner: &Arc<Inner>, scheduler: &mut Scheduler, log: &Log, stop: imp
             }
         }
     }
+}
+
+/// What waited because of a setting is looked at by the new ones.
+async fn look_again(inner: &Arc<Inner>, scheduler: &mut Scheduler) -> Result<(), AgentError> {
+    scheduler.forget_failures();
+    inner.plan().await?;
+    for timer in inner.store.timers().await?.rows.into_iter().filter(|timer| timer.kind == TASK_TIMER) {
+        // The same time, without what it was put off by.
+        inner.store.set_timer(TASK_TIMER, &timer.name, timer.due_ms).await?;
+    }
+    Ok(())
 }
 
 /// How far the clock goes back when it was set back and not only corrected, in milliseconds.
@@ -199,6 +241,14 @@ fn until(next_ms: Option<i64>, now_ms: i64) -> Duration {
 }
 
 impl Inner {
+    /// Sees to it that everything that happens by itself has its timer.
+    async fn plan(self: &Arc<Self>) -> Result<(), AgentError> {
+        self.look_at_zone().await?;
+        self.arm_heartbeat().await?;
+        self.bring_back().await?;
+        self.plan_all_mail().await
+    }
+
     /// Counts what waits for its time by the clock as it is now: it may have been set back since.
     async fn bring_back(&self) -> Result<(), AgentError> {
         self.bring_back_tasks().await?;

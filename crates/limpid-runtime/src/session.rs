@@ -58,9 +58,10 @@ pub(crate) struct Pins {
 }
 
 impl Session {
-    /// Reads what was kept; nothing when that cannot be read, which is a border.
+    /// Reads what was kept. A text that cannot be read is a border, and since it may have said that others read the
+    /// conversation, it counts as saying so: the owner's memories stay out until the owner says otherwise.
     pub(crate) fn read(stored: Option<&str>) -> Option<Self> {
-        serde_json::from_str(stored?).ok()
+        Some(serde_json::from_str(stored?).unwrap_or_else(|_| Self { group: true, ..Self::default() }))
     }
 
     /// Takes what budgets cut in this turn, and returns what of it is news.
@@ -198,6 +199,18 @@ mod tests {
         let mut border = place(Some(session), "other".into(), Vec::new()).session;
         assert_eq!(shown(border.place_goal(Some(&b))), (false, Some("b".to_owned())));
         assert_eq!(shown(border.place_goal(None)), (true, Some("b".to_owned())), "a goal that is gone is told too");
+    }
+
+    // LES-057 PICO-029
+    #[test]
+    fn a_session_that_cannot_be_read_counts_as_one_that_others_read() {
+        let readable = Session::default().to_text();
+        assert!(!Session::read(Some(&readable)).unwrap().group);
+        let newer = readable.replace("\"group\":false", "\"group\":\"owner\"");
+        for text in ["", "{", "null", "{\"group\":false}", newer.as_str(), &readable[..readable.len() / 2]] {
+            assert!(Session::read(Some(text)).unwrap().group, "{text}");
+        }
+        assert_eq!(Session::read(None), None, "a new conversation is the owner's");
     }
 
     // PRO-040

@@ -4,10 +4,13 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::config::Config;
+use limpid_prompt::profile::DEFAULT_PROFILE;
+
+use crate::config::{AgentConfig, Config};
 use crate::error::AgentError;
 use crate::home::Home;
 use crate::profile_files::shipped_text;
+use crate::prompts::Prompts;
 
 /// What the person was asked; empty: not said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,16 +59,20 @@ pub fn write_identity(home: &Home, config: &Config) -> Result<Written, AgentErro
     let mut written = Written::default();
     make_folder(home.path())?;
     for (section, path) in [("soul", home.soul()), ("safety", home.safety())] {
-        put(&path, &shipped_body(&config.agent, section), &mut written)?;
+        put(&path, &shipped_body(home, &config.agent, section), &mut written)?;
     }
     Ok(written)
 }
 
-/// The shipped text of a section without its front matter, as the profile has it or else as `limpid` has it. What the
-/// text takes from the settings is filled in, because the owner's file is taken as it stands.
-fn shipped_body(agent: &crate::config::AgentConfig, section: &str) -> String {
-    let own = shipped_text(&format!("{}/sections/{section}.md", agent.profile));
-    let text = own.or_else(|| shipped_text(&format!("limpid/sections/{section}.md"))).unwrap_or_default();
+/// The text of a section that the profile has from what ships, without its front matter. What the text takes from the
+/// settings is filled in, because the owner's file is taken as it is.
+fn shipped_body(home: &Home, agent: &AgentConfig, section: &str) -> String {
+    let profile = Prompts::new(home.clone()).load_one(&agent.profile).and_then(|loaded| loaded.profile(&agent.profile));
+    // A profile that does not exist yet starts with the texts of the default one.
+    let lineage = profile
+        .map_or_else(|_| vec![DEFAULT_PROFILE.to_owned()], |profile| profile.lineage().map(str::to_owned).collect());
+    let text =
+        lineage.iter().find_map(|name| shipped_text(&format!("{name}/sections/{section}.md"))).unwrap_or_default();
     let body = limpid_prompt::workspace::split_front_matter(&text).1;
     body.replace("{{ agent_name }}", &agent.name)
 }
@@ -76,13 +83,13 @@ fn configuration(answers: &Answers) -> String {
         "" => format!("# {key} = {}\n", quoted(example)),
         value => format!("{key} = {}\n", quoted(value)),
     };
-    let profile = if answers.profile.trim().is_empty() { "limpid" } else { &answers.profile };
+    let profile = if answers.profile.trim().is_empty() { DEFAULT_PROFILE } else { &answers.profile };
     [
         "# What Limpid does on this machine. Every key may be left out.\n\n".to_owned(),
         "# The model that answers; without it, whatever is found: a key, a local server, a fetched model.\n".to_owned(),
         line("model", &answers.model, "openai/gpt-5-mini"),
         "\n[agent]\n".to_owned(),
-        line("profile", profile, "limpid"),
+        line("profile", profile, DEFAULT_PROFILE),
         "\n[owner]\n".to_owned(),
         line("name", &answers.name, "Ada"),
         line("zone", &answers.zone, "Europe/Berlin"),

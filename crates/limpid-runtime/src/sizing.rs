@@ -3,7 +3,6 @@
 use std::fmt;
 
 use limpid_core::{ConversationId, Tier, Trust, WindowSize};
-use limpid_prompt::count::TokenCounter as _;
 use limpid_prompt::inputs::Inputs;
 use limpid_prompt::{Profile, render};
 use limpid_store::{Conversation, ConversationChange};
@@ -128,7 +127,7 @@ impl Inner {
         };
         let mut gathered = self.gather(occasion).await?;
         let counter = self.counter(&fitted.card).await?;
-        gathered.past.show(&mut gathered.inputs, &|text| counter.count(text));
+        gathered.past.show(&mut gathered.inputs);
         let recipe = Recipe::new(self, &gathered, &fitted.card).await?;
         let prompt = recipe.render(&fitted.card)?;
         let made = Made {

@@ -25,7 +25,7 @@ pub use change::Removed;
 pub use folder::ReviewFile;
 pub use handle::{CheckedSkill, Chosen, SkillReview};
 
-use crate::config::PromptEntry;
+use crate::config::{Config, Live};
 use crate::error::AgentError;
 use crate::home::Home;
 use crate::policy::ForeignFiles;
@@ -36,8 +36,7 @@ use found::Found;
 pub(crate) struct Skills {
     home: Home,
     store: Arc<dyn Store>,
-    /// Prompts of `limpid.toml`.
-    entries: Vec<PromptEntry>,
+    config: Live<Config>,
     registry: Mutex<PromptRegistry>,
     /// Held while a skill is changed, so that a version and its event belong together.
     changing: tokio::sync::Mutex<()>,
@@ -111,7 +110,7 @@ impl ListedSkill {
 }
 
 impl Skills {
-    pub(crate) fn new(home: Home, store: Arc<dyn Store>, entries: Vec<PromptEntry>) -> Self {
+    pub(crate) fn new(home: Home, store: Arc<dyn Store>, config: Live<Config>) -> Self {
         let mut registry = PromptRegistry::default();
         for (folder, text) in shipped_skills() {
             // A test proves that each is a skill and that no two have one name.
@@ -120,7 +119,7 @@ impl Skills {
             let prompt = RegisteredPrompt::new(skill, PromptSource::Static, location.display().to_string(), 0);
             let _ = registry.register(prompt);
         }
-        Self { home, store, entries, registry: Mutex::new(registry), changing: tokio::sync::Mutex::default() }
+        Self { home, store, config, registry: Mutex::new(registry), changing: tokio::sync::Mutex::default() }
     }
 
     /// The registry itself.
@@ -137,7 +136,7 @@ impl Skills {
         let mut list = Vec::new();
         let mut registry = self.registry();
         registry.clear_config();
-        for found in found::all(&self.home, &self.entries, now_ms)? {
+        for found in found::all(&self.home, &self.config.prompts, now_ms)? {
             match judge(found, &states, &foreign) {
                 Ok(prompt) => {
                     if let Err(taken) = registry.register(prompt.clone()) {

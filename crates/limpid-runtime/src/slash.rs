@@ -1,7 +1,9 @@
 //! Slash commands: one table for every surface (SUR-015).
 //!
-//! A line that begins with `/name` and stands for a command is carried out here and never reaches a model. Everything
-//! else is a message: `/skill-id` included, which activates a skill (KAI-099). `//name` says `/name` to the model.
+//! A line whose first word is `/name`, with nothing but letters, digits and hyphens in the name, is a command: it is
+//! carried out here or refused, and never reaches a model, unless the name is that of a skill, which the message then
+//! activates. Everything else is a message, such as `/etc/hosts is what?` and `and/or`. `//name` says `/name` to the
+//! model.
 //!
 //! A command is a file beside this one with a [`SlashCommand`] in it, and a line in [`TABLE`].
 
@@ -10,6 +12,7 @@ mod clean;
 mod compact;
 mod context;
 mod cost;
+mod exit;
 mod goal;
 mod group;
 mod heartbeat;
@@ -57,6 +60,7 @@ static TABLE: &[&dyn SlashCommand] = &[
     &tasks::Tasks,
     &heartbeat::Heartbeat,
     &cost::Cost,
+    &exit::Exit,
 ];
 
 /// A command: what it is called, what it takes, what it does.
@@ -64,6 +68,11 @@ static TABLE: &[&dyn SlashCommand] = &[
 pub(crate) trait SlashCommand: Send + Sync {
     /// What stands behind the slash: `a-z` and dashes.
     fn name(&self) -> &'static str;
+
+    /// Other names that do the same.
+    fn aliases(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// What may follow, as help shows it; empty for nothing.
     fn arguments(&self) -> &'static str {
@@ -116,6 +125,8 @@ pub struct SlashReply {
     pub conversation: Option<ConversationId>,
     /// What is different from before: `conversation`, `mode`, `profile`, `model`, …; empty when nothing is.
     pub changed: Vec<&'static str>,
+    /// Whether the person wants to leave: a surface that stays open closes.
+    pub leaves: bool,
 }
 
 /// A command as a list shows it.
@@ -123,10 +134,19 @@ pub struct SlashReply {
 pub struct SlashInfo {
     /// What stands behind the slash.
     pub name: &'static str,
+    /// Other names that do the same.
+    pub aliases: &'static [&'static str],
     /// What may follow; empty for nothing.
     pub arguments: &'static str,
     /// What it does, in one line.
     pub help: &'static str,
+}
+
+impl SlashInfo {
+    /// Its name, then its other names.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.name).chain(self.aliases.iter().copied())
+    }
 }
 
 /// A word that may stand where the cursor is.
@@ -140,24 +160,34 @@ pub struct Completion {
 
 /// Every command, in the order in which help lists them.
 pub fn commands() -> impl Iterator<Item = SlashInfo> {
-    TABLE.iter().map(|command| SlashInfo { name: command.name(), arguments: command.arguments(), help: command.help() })
+    TABLE.iter().map(|command| SlashInfo {
+        name: command.name(),
+        aliases: command.aliases(),
+        arguments: command.arguments(),
+        help: command.help(),
+    })
 }
 
 /// Whether a text is a command, so that a surface can choose the conversation before it asks for more.
 pub fn is_command(text: &str) -> bool {
-    matches!(parse(text), Line::Command(..) | Line::Mistyped(..))
+    matches!(parse(text), Line::Command(..) | Line::Unknown(_))
 }
 
 impl Agent {
     /// Carries out a command, or says what of the text is a message.
     ///
     /// # Errors
-    /// When the command fails, or its name is that of a command but for a slip of the finger.
+    /// When the command fails, or there is no command or skill of that name.
     pub async fn command(&self, conversation: &ConversationChoice, text: &str) -> Result<Slash, AgentError> {
         let (command, arguments) = match parse(text) {
             Line::Message(text) => return Ok(Slash::Message(text.to_owned())),
-            Line::Mistyped(name, _) if self.has_skill(name).await? => return Ok(Slash::Message(text.to_owned())),
-            Line::Mistyped(name, near) => return Err(AgentError::Invalid(mistyped(name, near))),
+            Line::Unknown(name) => {
+                let skills = self.called_skills().await?;
+                if skills.iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) {
+                    return Ok(Slash::Message(text.to_owned()));
+                }
+                return Err(AgentError::Invalid(unknown(name, &skills)));
+            }
             Line::Command(command, arguments) => (command, arguments),
         };
         let scene = self.scene(conversation).await?;
@@ -171,7 +201,8 @@ impl Agent {
         let Some(rest) = line.strip_prefix('/').filter(|rest| !rest.starts_with('/')) else { return Vec::new() };
         let Some((name, rest)) = rest.split_once(char::is_whitespace) else {
             let skills = self.called_skills().await.unwrap_or_default();
-            let own = commands().map(|command| (command.name.to_owned(), command.help.to_owned()));
+            let own = commands()
+                .flat_map(|command| command.names().map(move |name| (name.to_owned(), command.help.to_owned())));
             let fitting = own.chain(skills).filter(|(name, _)| name.starts_with(rest));
             return fitting.map(|(name, help)| Completion { word: format!("/{name}"), help }).collect();
         };
@@ -192,10 +223,6 @@ impl Agent {
             (skill.name, about.unwrap_or_default())
         };
         Ok(in_use.map(about).collect())
-    }
-
-    async fn has_skill(&self, name: &str) -> Result<bool, AgentError> {
-        Ok(self.called_skills().await?.iter().any(|(known, _)| known.eq_ignore_ascii_case(name)))
     }
 
     async fn scene<'a>(&'a self, choice: &'a ConversationChoice) -> Result<Scene<'a>, AgentError> {
@@ -246,47 +273,90 @@ pub fn is_taken(name: &str) -> bool {
 enum Line<'a> {
     Message(&'a str),
     Command(&'static dyn SlashCommand, &'a str),
-    /// A name that is none, and the command that was probably meant.
-    Mistyped(&'a str, &'static str),
+    /// A name that is no command's; a skill may have it.
+    Unknown(&'a str),
 }
 
 fn parse(text: &str) -> Line<'_> {
     let line = text.trim();
     let Some(rest) = line.strip_prefix('/') else { return Line::Message(text) };
-    if rest.starts_with('/') {
-        return Line::Message(rest);
+    if let Some(escaped) = rest.strip_prefix('/') {
+        // Only what would be taken for a command needs a second slash; `// a comment` keeps both of its own.
+        return Line::Message(if is_name(first_word(escaped)) { rest } else { text });
     }
-    let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    if let Some(command) = find(name) {
-        return Line::Command(command, arguments.trim());
+    let name = first_word(rest);
+    match find(name) {
+        Some(command) => Line::Command(command, rest[name.len()..].trim()),
+        None if is_name(name) => Line::Unknown(name),
+        None => Line::Message(text),
     }
-    let near = TABLE.iter().map(|command| command.name()).find(|known| is_slip(&name.to_lowercase(), known));
-    near.map_or(Line::Message(text), |near| Line::Mistyped(name, near))
+}
+
+fn first_word(text: &str) -> &str {
+    text.split(char::is_whitespace).next().unwrap_or_default()
+}
+
+/// Whether a word after a slash can only be meant as a command's name. `etc/hosts`, `.bashrc` and `5` cannot.
+fn is_name(word: &str) -> bool {
+    word.starts_with(char::is_alphabetic) && word.chars().all(|c| c.is_alphanumeric() || c == '-')
 }
 
 fn find(name: &str) -> Option<&'static dyn SlashCommand> {
-    TABLE.iter().find(|command| command.name().eq_ignore_ascii_case(name)).copied()
+    let is_called = |known: &str| known.eq_ignore_ascii_case(name);
+    TABLE
+        .iter()
+        .find(|command| is_called(command.name()) || command.aliases().iter().any(|alias| is_called(alias)))
+        .copied()
 }
 
-/// Whether one letter too many, too few or wrong, or two that changed places, make one word of the other.
-fn is_slip(typed: &str, known: &str) -> bool {
-    let (typed, known): (Vec<char>, Vec<char>) = (typed.chars().collect(), known.chars().collect());
-    let same = typed.iter().zip(&known).take_while(|(a, b)| a == b).count();
-    let (typed, known) = (&typed[same..], &known[same..]);
-    let after = |word: &'_ [char], skipped: usize| word.get(skipped..).map(<[char]>::to_vec);
-    let swapped = matches!((typed, known), ([a, b, x @ ..], [c, d, y @ ..]) if (a, b, x) == (d, c, y));
-    [(1, 0), (0, 1), (1, 1)].iter().any(|&(a, b)| {
-        let rest = after(typed, a);
-        rest.is_some() && rest == after(known, b)
-    }) || swapped
-}
+/// How many commands are proposed for one that does not exist.
+const PROPOSED: usize = 3;
 
-fn mistyped(name: &str, near: &str) -> String {
-    let names: Vec<String> = commands().map(|command| format!("/{}", command.name)).collect();
+fn unknown(name: &str, skills: &[(String, String)]) -> String {
+    let own: Vec<&str> = commands().flat_map(SlashInfo::names).collect();
+    let near = nearest(&name.to_lowercase(), own.into_iter().chain(skills.iter().map(|(name, _)| name.as_str())));
+    let near: Vec<String> = near.into_iter().map(|near| format!("/{near}")).collect();
+    let proposed = match near.split_last() {
+        None => String::new(),
+        Some((last, [])) => format!(" Did you mean {last}?"),
+        Some((last, before)) => format!(" Did you mean {} or {last}?", before.join(", ")),
+    };
     format!(
-        "there is no command /{name}; did you mean /{near}? There are: {}. To say it to the agent, write //{name}",
-        names.join(" ")
+        "unknown command \"/{name}\".{proposed} /help lists the commands; to send this as a message, write //{name}"
     )
+}
+
+/// The names that are most like a word, the most alike first: those that begin with it, and those that a few slips of the
+/// finger make of it.
+fn nearest<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let slips = 1 + typed.chars().count() / 4;
+    let distance = |name: &str| match typed.len() > 1 && name.starts_with(typed) {
+        true => 0,
+        false => slips_between(typed, &name.to_lowercase()),
+    };
+    let mut near: Vec<(usize, &str)> =
+        names.map(|name| (distance(name), name)).filter(|(distance, _)| *distance <= slips).collect();
+    near.sort_by_key(|(distance, _)| *distance);
+    near.into_iter().map(|(_, name)| name).take(PROPOSED).collect()
+}
+
+/// Letters that are too many, too few, wrong or swapped with their neighbour between two words.
+fn slips_between(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let wrong = usize::from(a[i - 1] != b[j - 1]);
+            let mut least = (rows[i - 1][j] + 1).min(row[j - 1] + 1).min(rows[i - 1][j - 1] + wrong);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
 }
 
 #[cfg(test)]
@@ -297,13 +367,13 @@ mod tests {
         match parse(text) {
             Line::Message(text) => format!("says {text:?}"),
             Line::Command(command, arguments) => format!("does {} {arguments:?}", command.name()),
-            Line::Mistyped(name, near) => format!("refuses {name:?}, near {near}"),
+            Line::Unknown(name) => format!("refuses {name:?}: {}", unknown(name, &[])),
         }
     }
 
-    // SUR-015 KAI-099
+    // SUR-015 TERM-004
     #[test]
-    fn a_line_is_a_command_or_a_message_or_a_slip() {
+    fn a_line_is_a_command_or_a_message_or_is_refused() {
         let lines = [
             "hi /help",
             "/help",
@@ -314,8 +384,21 @@ mod tests {
             "/hlep",
             "/costs",
             "/modl",
+            "/comp",
+            "/exti",
+            "/quit",
+            "/clear",
             "/poem about rain",
-            "/etc/passwd holds what?",
+            "/über mich",
+            "/etc/hosts is what?",
+            "/etc\nis what?",
+            "/.bashrc",
+            "/5 of them",
+            "and/or",
+            "/* a comment */",
+            "// a comment",
+            "//etc/hosts is what?",
+            "//poem about rain",
             "/",
             "/ help",
             "",
@@ -328,14 +411,16 @@ mod tests {
     #[test]
     fn no_skill_can_have_the_name_of_a_command() {
         for command in commands() {
-            assert!(command.name.parse::<limpid_core::SkillName>().is_err(), "{}", command.name);
+            for name in command.names() {
+                assert!(name.parse::<limpid_core::SkillName>().is_err(), "{name}");
+            }
         }
     }
 
     // SUR-015
     #[test]
     fn every_command_has_a_name_of_its_own_and_a_line_of_help() {
-        let names: Vec<&str> = commands().map(|command| command.name).collect();
+        let names: Vec<&str> = commands().flat_map(SlashInfo::names).collect();
         let mut sorted = names.clone();
         sorted.sort_unstable();
         sorted.dedup();

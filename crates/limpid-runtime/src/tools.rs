@@ -41,7 +41,7 @@ use serde_json::Value;
 pub(crate) use exec::{Running, running};
 pub(crate) use find_tools::{FIND_TOOLS, FindTools};
 pub(crate) use heartbeat::HEARTBEAT_DECISION;
-pub use limpid_tools::{Passage, PathArgument, Tool, ToolContext, ToolText, read_arguments, schema_of};
+pub use limpid_tools::{Passage, PathArgument, ShownItems, Tool, ToolContext, ToolText, read_arguments, schema_of};
 pub use memory_query::MemoryQuery;
 pub(crate) use memory_query::recall;
 pub use memory_store::MemoryStoreTool;
@@ -76,6 +76,8 @@ pub(crate) struct ToolParts<'a> {
     pub(crate) mail: &'a Arc<MailDesk>,
     pub(crate) waker: &'a Arc<Waker>,
     pub(crate) semantics: Option<&'a Arc<Semantics>>,
+    /// One for all versions of the tools: it knows what was recorded.
+    pub(crate) files: &'a Arc<PromptFiles>,
 }
 
 /// Limpid's own tools in the order in which they are declared; a new one goes to the end of its group (PRO-042).
@@ -109,15 +111,14 @@ pub struct ToolBox {
 
 impl ToolBox {
     /// Limpid's own tools, then those of whoever uses it as a library; a name that is taken is not taken twice.
-    pub(crate) fn new(parts: &ToolParts<'_>, more: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
+    pub(crate) fn new(parts: &ToolParts<'_>, more: &[Arc<dyn Tool>]) -> Self {
         let mut tools = own(parts);
         for tool in more {
             if !tools.iter().any(|known| known.name() == tool.name()) {
-                tools.push(tool);
+                tools.push(Arc::clone(tool));
             }
         }
-        let files = Arc::new(PromptFiles::new(parts.home, parts.keeper.clone()));
-        Self { tools, files, schemas: Arc::default() }
+        Self { tools, files: Arc::clone(parts.files), schemas: Arc::default() }
     }
 
     /// The files that prompts quote, as tools change them.
@@ -149,7 +150,8 @@ impl ToolBox {
             schema: schema.clone(),
             ..ToolInput::default()
         };
-        let offered = self.tools.iter().zip(schemas).filter(|(tool, _)| tool.is_available() && judge.offers(&***tool));
+        let offered =
+            self.tools.iter().zip(schemas).filter(|(tool, _)| tool.is_available() && judge.declares(&***tool));
         offered.map(input).collect()
     }
 }
@@ -337,6 +339,7 @@ mod tests {
     use limpid_store::{SqliteOptions, SqliteStore};
 
     use super::*;
+    use crate::config::Live;
 
     // PRO-042
     #[test]
@@ -349,8 +352,10 @@ mod tests {
                       [inbox]\nsms = true\nnotifications = true\n[inbox.gateway]\nurl = \"https://sms.test/\"\n";
         let config = Config::parse(config, "limpid.toml").unwrap();
         let (home, environment) = (Home::new(home.path()), Environment::default());
-        let keeper = Keeper::new(Arc::clone(&store), crate::redact::Redactor::default(), &config.memory);
-        let skills = Arc::new(Skills::new(home.clone(), Arc::clone(&store), Vec::new()));
+        let prompts = Arc::new(crate::prompts::Prompts::new(home.clone()));
+        let redactor = crate::redact::Redactor::default();
+        let keeper = Keeper::new(Arc::clone(&store), redactor, prompts, Live::default());
+        let skills = Arc::new(Skills::new(home.clone(), Arc::clone(&store), Live::default()));
         let mail = Arc::new(MailDesk::of_one_account(&home, &store));
         let parts = ToolParts {
             store: &store,
@@ -364,8 +369,9 @@ mod tests {
             mail: &mail,
             waker: &Arc::new(Waker::new(home.wake_socket())),
             semantics: None,
+            files: &Arc::new(PromptFiles::new(&home, keeper.clone())),
         };
-        let schemas = || ToolBox::new(&parts, []).inputs(&Judge::open(&home));
+        let schemas = || ToolBox::new(&parts, &[]).inputs(&Judge::open(&home));
         assert_eq!(schemas(), schemas());
         for tool in schemas().into_iter().chain([FindTools::input()]) {
             insta::with_settings!({snapshot_suffix => tool.name.clone()}, {

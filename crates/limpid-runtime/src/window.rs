@@ -6,11 +6,13 @@
 //! - `past`: a conversation as its view shows it.
 //! - `sizes`: the sizes of a request by recount, and what there is room for.
 //! - `fit`: the gate before every request (OLLM-102).
+//! - `new_texts`: the messages that a request answers, where they must be shortened too.
 //! - `compact`: a compaction after an answer (OLLM-089); `summary`: the calls that it makes.
 //! - `people`: what a person does with it: compact, undo, look, restore.
 
 pub(crate) mod compact;
 pub(crate) mod fit;
+mod new_texts;
 pub(crate) mod past;
 mod people;
 pub(crate) mod sizes;

@@ -6,8 +6,8 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use limpid_core::{CallId, ConversationId, FailureClass, Message, Role};
-use limpid_store::{Acquired, Inbound, InboundId, Lease};
-use limpid_turn::Outcome;
+use limpid_store::{Acquired, Inbound, InboundId, Lease, TurnOutcome};
+use limpid_turn::{Finish, Outcome};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::AbortHandle;
 
@@ -33,8 +33,8 @@ pub(crate) enum Command {
     Message { inbound: Inbound, sender: Option<Sender>, path: Option<String> },
     /// Something is to be set.
     Settle(Settle),
-    /// The running turn is to stop.
-    Cancel,
+    /// The running turn is to stop, or the one that is to answer this message when it still waits.
+    Cancel(Option<InboundId>),
     /// The owner answered the question about a call.
     Answer { call: CallId, answer: Answer },
     /// There may be something to do.
@@ -89,6 +89,12 @@ impl Listeners {
         self.active.iter().for_each(|sender| sender.send(event.clone()));
     }
 
+    /// Tells everybody who waits for an answer, be it of this turn or of a later one.
+    pub(crate) fn notice_all(&self, text: &str) {
+        let senders = self.active.iter().chain(&self.waiting);
+        senders.for_each(|sender| sender.send(AgentEvent::Notice(text.to_owned())));
+    }
+
     /// Whether somebody listens.
     pub(crate) fn is_heard(&self) -> bool {
         self.active.iter().any(|sender| !sender.events.is_closed())
@@ -130,6 +136,8 @@ pub(crate) struct Worker {
     pub(crate) room: Option<Room>,
     /// What is to be set when no turn runs.
     pub(crate) settling: Vec<Settle>,
+    /// Messages whose answer was stopped before it began.
+    pub(crate) stopped: Vec<InboundId>,
 }
 
 impl Inner {
@@ -155,6 +163,7 @@ impl Inner {
             path: None,
             room: None,
             settling: Vec::new(),
+            stopped: Vec::new(),
         };
         tokio::spawn(worker.work());
     }
@@ -166,6 +175,35 @@ impl Inner {
     }
 }
 
+impl Inner {
+    /// How the turn ended that took an accepted message; none while it has not.
+    async fn end_elsewhere(&self, inbound: InboundId) -> Result<Option<AgentEvent>, AgentError> {
+        let Some(turn) = self.store.accepted(inbound).await?.and_then(|inbound| inbound.turn) else { return Ok(None) };
+        let Some(ended) = self.store.turn(&turn).await? else { return Ok(None) };
+        let Some(end) = ended.end else { return Ok(None) };
+        let messages = self.store.messages(&ended.conversation, None).await?.rows;
+        let answer = messages.into_iter().rev().find(|row| row.turn == turn && row.message.role == Role::Assistant);
+        let answer = answer.map(|row| row.message.text).filter(|text| !text.is_empty());
+        let outcome = match end.outcome {
+            TurnOutcome::Answered => Outcome::Answered { finish: finish_of(&end.detail) },
+            TurnOutcome::Cancelled => Outcome::Cancelled,
+            TurnOutcome::Failed => failure_of(&end.detail),
+        };
+        Ok(Some(AgentEvent::Done { outcome, answer }))
+    }
+}
+
+/// The outcome that a stored end tells of.
+fn failure_of(detail: &str) -> Outcome {
+    let parsed = detail.split_once(": ").and_then(|(class, message)| Some((FailureClass::parse(class)?, message)));
+    let (class, message) = parsed.unwrap_or((FailureClass::Malformed, detail));
+    Outcome::Failed { class, message: message.to_owned() }
+}
+
+fn finish_of(detail: &str) -> Finish {
+    [Finish::Length, Finish::Moderated].into_iter().find(|finish| finish.as_str() == detail).unwrap_or(Finish::Stop)
+}
+
 impl Worker {
     async fn work(mut self) {
         loop {
@@ -174,6 +212,7 @@ impl Worker {
                 Ok(false) => return self.give_up("the message is kept; whoever works on this conversation answers it"),
                 Err(error) => return self.give_up(&error.to_string()),
             }
+            self.tell_of_others().await;
             if self.leave() {
                 return;
             }
@@ -250,7 +289,10 @@ impl Worker {
                     self.path = path;
                 }
                 Command::Settle(settle) => self.settling.push(settle),
-                Command::Cancel => stopped = true,
+                Command::Cancel(message) => {
+                    stopped = true;
+                    self.stopped.extend(message);
+                }
                 Command::Answer { .. } | Command::Wake => {}
             }
         }
@@ -268,7 +310,18 @@ impl Worker {
         self.listeners.finish_all(&AgentEvent::Broken(why.to_owned()));
     }
 
-    /// Ends the worker unless somebody has told it something. Whoever still listens was answered by another process.
+    /// Tells those who still listen how the turn of another process ended that took their message.
+    async fn tell_of_others(&mut self) {
+        for sender in std::mem::take(&mut self.listeners.waiting) {
+            match self.inner.end_elsewhere(sender.inbound).await {
+                Ok(Some(end)) => sender.send(end),
+                Ok(None) => self.listeners.waiting.push(sender),
+                Err(error) => sender.send(AgentEvent::Broken(error.to_string())),
+            }
+        }
+    }
+
+    /// Ends the worker unless somebody has told it something.
     fn leave(&mut self) -> bool {
         let mut workers = self.inner.workers.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.commands.is_empty() {
@@ -276,8 +329,8 @@ impl Worker {
         }
         workers.remove(&self.conversation);
         drop(workers);
-        let answered = "another process has answered this message; its answer is in the conversation";
-        self.listeners.finish_all(&AgentEvent::Broken(answered.to_owned()));
+        let kept = "the message is kept, and another process works on it; its answer will be in the conversation";
+        self.listeners.finish_all(&AgentEvent::Broken(kept.to_owned()));
         true
     }
 

@@ -29,10 +29,9 @@ pub(crate) enum Refused {
     TooOften(u64),
 }
 
-/// The door.
+/// The door. The token and the names are the owner's of now: what they revoke opens nothing from the next request on.
+#[derive(Default)]
 pub(crate) struct Door {
-    token: IngestToken,
-    hosts: Hosts,
     failures: Mutex<Failures>,
 }
 
@@ -57,24 +56,29 @@ impl Refused {
 }
 
 impl Door {
-    pub(crate) fn new(token: IngestToken, hosts: Hosts) -> Self {
-        Self { token, hosts, failures: Mutex::default() }
-    }
-
-    /// Lets a request in or says why not.
-    pub(crate) fn admit(&self, from: IpAddr, headers: &HeaderMap, now: Instant) -> Result<(), Refused> {
+    /// Lets a request in or says why not. `token` reads the token that counts; none opens nothing.
+    pub(crate) fn admit(
+        &self,
+        hosts: &Hosts,
+        token: impl FnOnce() -> Option<IngestToken>,
+        (from, now): (IpAddr, Instant),
+        headers: &HeaderMap,
+    ) -> Result<(), Refused> {
         let said = |name| headers.get(name).map(|value| value.to_str().unwrap_or_default());
-        if !said(HOST).is_some_and(|host| self.hosts.admit(host)) {
+        if !said(HOST).is_some_and(|host| hosts.admit(host)) {
             return Err(Refused::Host);
         }
-        if said(ORIGIN).is_some_and(|origin| !self.hosts.admit(origin.split_once("://").map_or("", |(_, host)| host))) {
+        if said(ORIGIN).is_some_and(|origin| !hosts.admit(origin.split_once("://").map_or("", |(_, host)| host))) {
             return Err(Refused::Host);
         }
         let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
         failures.wait(from, now).map_or(Ok(()), |seconds| Err(Refused::TooOften(seconds)))?;
         let presented = said(AUTHORIZATION).and_then(|value| value.split_once(' '));
         let presented = presented.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
-        if presented.is_some_and(|(_, token)| self.token.is(token.trim())) {
+        if let Some((_, presented)) = presented
+            && let Some(token) = token()
+            && token.is(presented.trim())
+        {
             return Ok(());
         }
         failures.count(from, now);

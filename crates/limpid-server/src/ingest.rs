@@ -13,7 +13,7 @@ use limpid_runtime::Agent;
 use limpid_runtime::inbox::{IngestError, IngestKind, MAX_BODY, Malformed};
 use serde_json::{Value, json};
 
-use crate::door::{Door, Refused};
+use crate::door::{Door, Hosts, Refused};
 
 /// How long somebody may take to send their object.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -24,6 +24,8 @@ const KEY: &str = "idempotency-key";
 /// What the entry works with.
 pub(crate) struct Entry {
     pub(crate) agent: Agent,
+    /// Where it listens.
+    pub(crate) address: SocketAddr,
     pub(crate) door: Door,
 }
 
@@ -34,7 +36,11 @@ pub(crate) async fn hand_in(
     Path(kind): Path<String>,
     request: Request,
 ) -> Response {
-    if let Err(refused) = entry.door.admit(from.ip(), request.headers(), Instant::now()) {
+    let agent = &entry.agent;
+    let hosts = Hosts::new(entry.address, &agent.config().inbox.hosts);
+    // A token that cannot be read opens nothing; why, the log and `doctor` say.
+    let token = || agent.ingest_token().ok().flatten();
+    if let Err(refused) = entry.door.admit(&hosts, token, (from.ip(), Instant::now()), request.headers()) {
         return refuse(refused);
     }
     let Some(kind) = IngestKind::parse(&kind) else {

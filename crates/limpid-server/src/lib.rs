@@ -10,4 +10,4 @@ mod door;
 mod ingest;
 pub mod server;
 
-pub use server::{Server, ServerError};
+pub use server::{Server, ServerError, keep_open};

@@ -4,14 +4,20 @@ use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::routing::{get, post};
 use limpid_runtime::{Agent, AgentError};
 use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
-use crate::door::{Door, Hosts};
+use crate::door::Door;
 use crate::ingest;
+
+/// How long requests that came before the end may take.
+const CLOSE: Duration = Duration::from_secs(10);
 
 /// A server that listens.
 pub struct Server {
@@ -51,19 +57,17 @@ impl Server {
     /// # Errors
     /// When there is no token, the address is public and not meant to be, or it cannot be listened on.
     pub async fn bind(agent: &Agent) -> Result<Option<Self>, ServerError> {
-        let config = &agent.config().inbox;
-        if !config.is_open() {
-            return Ok(None);
+        match wanted(agent)? {
+            Some(address) => Self::listen(agent, address).await.map(Some),
+            None => Ok(None),
         }
-        if !config.listen.ip().is_loopback() && !config.public {
-            return Err(ServerError::Public(config.listen));
-        }
-        let token = agent.ingest_token()?.ok_or(ServerError::NoToken)?;
-        let unreachable = |error| ServerError::Address { address: config.listen, error };
-        let listener = TcpListener::bind(config.listen).await.map_err(unreachable)?;
+    }
+
+    async fn listen(agent: &Agent, wanted: SocketAddr) -> Result<Self, ServerError> {
+        let unreachable = |error| ServerError::Address { address: wanted, error };
+        let listener = TcpListener::bind(wanted).await.map_err(unreachable)?;
         let address = listener.local_addr().map_err(unreachable)?;
-        let door = Door::new(token, Hosts::new(address, &config.hosts));
-        Ok(Some(Self { listener, router: router(agent.clone(), door), address }))
+        Ok(Self { listener, router: router(agent.clone(), address), address })
     }
 
     /// Where it listens.
@@ -81,9 +85,101 @@ impl Server {
     }
 }
 
-fn router(agent: Agent, door: Door) -> Router {
+/// Listens where the owner's settings and the token say, and follows them until `stop` comes. `tell` hears what changes.
+pub async fn keep_open(agent: &Agent, tell: impl Fn(String) + Clone + Send + 'static, stop: impl Future<Output = ()>) {
+    let mut changes = agent.settings_changes();
+    let mut open: Option<Open> = None;
+    let mut told = None;
+    tokio::pin!(stop);
+    loop {
+        changes.mark_unchanged();
+        let (address, problem) = match wanted(agent) {
+            Ok(address) => (address, None),
+            Err(problem) => (None, Some(problem)),
+        };
+        if open.as_ref().map(|open| open.wanted) != address
+            && let Some(old) = open.take()
+        {
+            let told = format!("nothing can be handed in at http://{} any more", old.address);
+            old.close().await;
+            tell(told);
+        }
+        let problem = match address.filter(|_| open.is_none()) {
+            None => problem,
+            Some(wanted) => match Server::listen(agent, wanted).await {
+                Ok(server) => {
+                    tell(format!("takes what is handed in at http://{}", server.address));
+                    open = Some(Open::start(server, wanted, tell.clone()));
+                    None
+                }
+                Err(problem) => Some(problem),
+            },
+        };
+        let problem = problem.map(|problem| format!("nothing can be handed in: {problem}"));
+        if problem != told {
+            problem.iter().cloned().for_each(&tell);
+            told = problem;
+        }
+        tokio::select! {
+            () = &mut stop => break,
+            // The agent lives as long as it is borrowed here.
+            _ = changes.changed() => {}
+        }
+    }
+    if let Some(open) = open {
+        open.close().await;
+    }
+}
+
+/// A server that answers.
+struct Open {
+    /// The address of the settings; its port may be 0.
+    wanted: SocketAddr,
+    address: SocketAddr,
+    stop: oneshot::Sender<()>,
+    running: JoinHandle<()>,
+}
+
+impl Open {
+    fn start(server: Server, wanted: SocketAddr, tell: impl Fn(String) + Send + 'static) -> Self {
+        let (stop, stopped) = oneshot::channel::<()>();
+        let address = server.address;
+        let running = tokio::spawn(async move {
+            let stopped = async { drop(stopped.await) };
+            if let Err(error) = server.run(stopped).await {
+                tell(format!("nothing can be handed in any more: {error}"));
+            }
+        });
+        Self { wanted, address, stop, running }
+    }
+
+    /// Takes no new requests; those that came before are answered.
+    async fn close(mut self) {
+        let _ = self.stop.send(());
+        // Whoever sends half a request and waits must not keep the door open.
+        if tokio::time::timeout(CLOSE, &mut self.running).await.is_err() {
+            self.running.abort();
+        }
+    }
+}
+
+/// Where the owner wants the server to listen: nowhere while every source is closed.
+fn wanted(agent: &Agent) -> Result<Option<SocketAddr>, ServerError> {
+    let config = &agent.config().inbox;
+    if !config.is_open() {
+        return Ok(None);
+    }
+    if !config.listen.ip().is_loopback() && !config.public {
+        return Err(ServerError::Public(config.listen));
+    }
+    agent.ingest_token()?.ok_or(ServerError::NoToken)?;
+    Ok(Some(config.listen))
+}
+
+fn router(agent: Agent, address: SocketAddr) -> Router {
+    let entry = ingest::Entry { agent, address, door: Door::default() };
     Router::new()
         .route("/health", get(|| async { "ok\n" }))
         .route("/v1/inbox/{kind}", post(ingest::hand_in))
-        .with_state(Arc::new(ingest::Entry { agent, door }))
+        .with_state(Arc::new(entry))
 }

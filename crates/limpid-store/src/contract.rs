@@ -82,6 +82,7 @@ macro_rules! contract_suite {
                 the_oldest_item_stops_waiting
                 what_is_taken_in_waits_no_more
                 what_was_shown_once_is_not_new_again
+                what_a_turn_has_shown_is_seen_when_it_ends_well
                 items_are_found_by_their_words
                 a_watermark_rises_with_what_is_taken_in
                 a_poll_is_written_with_what_it_found
@@ -94,7 +95,9 @@ macro_rules! contract_suite {
             }
             turns {
                 a_journal_has_no_gap
-                the_turn_of_a_call_is_found_in_its_conversation_only
+                the_result_of_a_call_is_found_in_its_conversation_only
+                a_journal_keeps_past_the_end_what_is_read_afterwards
+                the_journal_of_a_run_goes_with_its_end
                 a_commit_is_all_or_nothing
                 an_ended_turn_takes_nothing_more
                 an_unfinished_turn_is_found
@@ -112,6 +115,7 @@ macro_rules! contract_suite {
             heartbeats {
                 the_end_of_a_run_is_one_and_comes_once
                 an_end_that_cannot_be_told_is_none
+                idle_looks_are_counted_and_not_logged
                 runs_do_not_overlap
                 a_switch_on_is_remembered
                 reports_are_found_among_many_runs

@@ -52,6 +52,9 @@ pub trait Conversations: Send + Sync {
     /// before is returned as it was then, and is not fresh (LES-145).
     async fn accept(&self, new: NewInbound) -> Result<Accepted, StoreError>;
 
+    /// An accepted message as it is now, with the turn that took it.
+    async fn accepted(&self, id: InboundId) -> Result<Option<Inbound>, StoreError>;
+
     /// Accepted messages that no turn has taken yet, oldest first.
     async fn waiting(&self, id: &ConversationId) -> Result<Listed<Inbound>, StoreError>;
 
@@ -80,6 +83,9 @@ pub trait Conversations: Send + Sync {
     /// Gives a lease back; one that somebody else has taken over is left alone. Also breaks the lease of a holder that
     /// is known to be dead, with the fence that [`Acquired::Busy`] shows.
     async fn release(&self, id: &ConversationId, fence: Fence) -> Result<(), StoreError>;
+
+    /// The newest lease of a conversation, even if it has run out; none when nobody holds it.
+    async fn lease(&self, id: &ConversationId) -> Result<Option<Lease>, StoreError>;
 }
 
 /// Rows that were read, and rows that could not be: a broken record costs that record only (LES-142).

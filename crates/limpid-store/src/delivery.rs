@@ -55,6 +55,9 @@ pub trait Deliveries: Send + Sync {
     /// The owner has seen what a conversation holds. Says how many deliveries were unread.
     async fn mark_read(&self, conversation: &ConversationId, now_ms: i64) -> Result<u64, StoreError>;
 
+    /// The owner has seen one delivery. False: it was read before, or there is nothing to read.
+    async fn mark_delivery_read(&self, id: DeliveryId, now_ms: i64) -> Result<bool, StoreError>;
+
     /// The newest deliveries, newest first.
     async fn deliveries(&self, limit: u32) -> Result<Listed<Delivery>, StoreError>;
 }

@@ -1,5 +1,6 @@
 //! The heartbeat: what it knows of itself, and every run.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use async_trait::async_trait;
@@ -33,7 +34,8 @@ pub trait Heartbeats: Send + Sync {
     async fn take_heartbeat(&self, from: &RunningHeartbeat, holder: &str) -> Result<bool, StoreError>;
 
     /// Ends a run: the log, the new state, the message, the items that it took in and the next time are written all or
-    /// none (KAI-073). False, with nothing changed, when a run of this key has ended before.
+    /// none (KAI-073). False, with nothing changed, when a run of this key has ended before. A run that found nothing
+    /// new is only counted; of the others the log keeps those of a month, and always the newest.
     async fn end_heartbeat(&self, end: HeartbeatEnd) -> Result<bool, StoreError>;
 
     /// The newest runs, newest first.
@@ -47,6 +49,9 @@ pub trait Heartbeats: Send + Sync {
 
     /// Runs since then that asked a model.
     async fn heartbeat_calls(&self, since_ms: i64) -> Result<u32, StoreError>;
+
+    /// When standing items were asked last, by their marks.
+    async fn heartbeat_asked(&self) -> Result<HashMap<String, i64>, StoreError>;
 
     /// When the owner did anything last: a message, an approval, a setting (LES-038).
     async fn owner_acted_ms(&self) -> Result<Option<i64>, StoreError>;
@@ -67,6 +72,19 @@ pub struct HeartbeatRow {
     pub waits: Option<(String, Option<i64>)>,
     /// The run that is under way.
     pub running: Option<RunningHeartbeat>,
+    /// The looks since the last logged run that found nothing to ask a model about.
+    pub idle: IdleLooks,
+}
+
+/// Looks that found nothing: they are counted, and the log keeps none of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IdleLooks {
+    /// How many.
+    pub count: u64,
+    /// When the first of them was, in milliseconds since 1970.
+    pub since_ms: Option<i64>,
+    /// When the last one was, in milliseconds since 1970.
+    pub last_ms: Option<i64>,
 }
 
 /// A run that is under way.
@@ -97,6 +115,8 @@ pub struct HeartbeatEnd {
     pub deliveries: Vec<NewDelivery>,
     /// What it took in.
     pub consumed: Vec<ItemId>,
+    /// Marks of the standing items that it asked.
+    pub asked: Vec<String>,
     /// The name of its timer and when it is due next.
     pub timer: Option<(String, i64)>,
 }

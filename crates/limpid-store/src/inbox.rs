@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use limpid_core::inbox::Source;
 use limpid_core::mail::Mark;
+use limpid_core::{ConversationId, TurnId};
 
 use crate::{Listed, StoreError};
 
@@ -25,6 +26,10 @@ pub trait Inbox: Send + Sync {
     /// Says that somebody has seen these items: no list of new ones and no heartbeat shows them again (KAI-092).
     /// Unknown numbers are passed over. Returns how many had not been shown before.
     async fn mark_shown(&self, ids: &[ItemId], now_ms: i64) -> Result<usize, StoreError>;
+
+    /// Items that turns of a conversation have shown to the model and that no end of a run has settled yet
+    /// ([`TurnWrite::Shown`](crate::TurnWrite::Shown)), by number.
+    async fn shown_items(&self, conversation: &ConversationId) -> Result<Vec<ItemId>, StoreError>;
 
     /// Says that a heartbeat has taken these items in: they are shown, and the watermarks of their accounts rise to the
     /// highest number among them (KAI-086, KAI-092).
@@ -124,6 +129,8 @@ pub struct ItemFilter {
     pub account: Option<String>,
     /// Only those that nobody has seen.
     pub unseen: bool,
+    /// Only those that this turn has not shown to the model yet.
+    pub not_shown_in: Option<TurnId>,
     /// Only those whose sender, title or text has all words of this query; a query without words finds nothing.
     pub query: Option<String>,
     /// Only those sent or posted at this time or later, in milliseconds since 1970.

@@ -1,5 +1,7 @@
 //! The ledger: every request that left for a model, and what came back.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use limpid_core::{CallId, ConversationId, FailureClass, Money, RequestId, Role, ToolCall, Trust, TurnId, Usage};
 
@@ -72,6 +74,8 @@ pub struct NewRequest {
     pub messages: Vec<RequestMessage>,
     /// Tokens of the whole request by the turn's own estimate.
     pub estimate: Option<u64>,
+    /// The same by kind of text, as whoever counted names the kinds; empty when it was not kept.
+    pub estimate_by_kind: BTreeMap<String, u64>,
     /// When it is sent, in milliseconds since 1970.
     pub sent_ms: i64,
 }
@@ -172,6 +176,8 @@ pub struct RequestSummary {
     pub message_bytes: u64,
     /// Tokens of the whole request by the turn's own estimate.
     pub estimate: Option<u64>,
+    /// The same by kind of text, as whoever counted names the kinds; empty when it was not kept.
+    pub estimate_by_kind: BTreeMap<String, u64>,
     /// What it shares with the request before it, of the same conversation and path.
     pub shared: SharedPrefix,
     /// When it was sent, in milliseconds since 1970.

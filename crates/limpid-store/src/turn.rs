@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use limpid_core::{CallId, ConversationId, MessageId, RequestId, Trust, TurnId};
 
 use crate::{
-    ConversationChange, GoalAppend, InboundId, Lease, Listed, NewMessage, NewRequest, RequestEnd, SharedPrefix,
-    StoreError,
+    ConversationChange, GoalAppend, InboundId, ItemId, Lease, Listed, NewMessage, NewRequest, RequestEnd, SharedPrefix,
+    StoreError, StoredMessage,
 };
 
 /// Turns and their journals. What a turn writes goes through [`Turns::commit`], which asks for the lease.
@@ -38,12 +38,16 @@ pub trait Turns: Send + Sync {
     /// One turn, or none of that id.
     async fn turn(&self, id: &TurnId) -> Result<Option<Turn>, StoreError>;
 
-    /// A turn's journal, in order.
+    /// A turn's journal, in order. Of a turn that has ended only what is kept afterwards.
     async fn turn_events(&self, id: &TurnId) -> Result<Listed<TurnEvent>, StoreError>;
 
-    /// The turn that made a call: its journal holds the whole result, however much of it a message shows. None when the
-    /// conversation has no such call with its result.
-    async fn turn_of_call(&self, conversation: &ConversationId, call: &CallId) -> Result<Option<TurnId>, StoreError>;
+    /// The stored message with the result of a call, or none when the conversation has no such call with its result. When
+    /// the message shows the result cut, the journal of its turn holds the whole.
+    async fn result_of_call(
+        &self,
+        conversation: &ConversationId,
+        call: &CallId,
+    ) -> Result<Option<StoredMessage>, StoreError>;
 
     /// Turns that have not ended, of every conversation, oldest first.
     async fn unfinished_turns(&self) -> Result<Listed<Turn>, StoreError>;
@@ -132,7 +136,10 @@ pub enum TurnWrite {
     RequestEnd(RequestId, Box<RequestEnd>),
     /// What happened to the conversation's goals.
     Goals(GoalAppend),
-    /// The turn's end. Nothing can be written to it afterwards.
+    /// Items of the inbox that the model was shown. They leave the queue when the turn ends with an answer; those that a
+    /// run in the background saw, when that run ends well.
+    Shown(Vec<ItemId>),
+    /// The turn's end: what its journal keeps only until then goes. Nothing can be written to it afterwards.
     End(TurnOutcome, String),
 }
 
@@ -156,8 +163,22 @@ pub struct NewEvent {
     pub kind: String,
     /// The event, as JSON text.
     pub payload: String,
+    /// A text that many entries have in common, such as the schemas of the tools; stored once.
+    pub shared: Option<String>,
     /// Who wrote the text in it; the least trusted of them.
     pub trust: Trust,
+    /// How long it is kept.
+    pub kept: Kept,
+}
+
+/// How long an entry of a journal is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Kept {
+    /// Until the turn has ended: only carrying it on needs it.
+    #[default]
+    UntilEnd,
+    /// Past the turn's end. Entries of a background run go when the end of the run is recorded.
+    Afterwards,
 }
 
 /// An entry of a turn's journal.
@@ -169,6 +190,8 @@ pub struct TurnEvent {
     pub kind: String,
     /// The event, as JSON text.
     pub payload: String,
+    /// The text that it shares with other entries.
+    pub shared: Option<String>,
     /// Who wrote the text in it; the least trusted of them.
     pub trust: Trust,
     /// When it was written, in milliseconds since 1970.

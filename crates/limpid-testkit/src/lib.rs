@@ -5,6 +5,7 @@
 //! - [`recorder`]: a server on loopback that records every request byte for byte and answers by a script, as politely
 //!   or as badly as the script says.
 //! - [`talker`]: a model in this process that answers by a function.
+//! - [`terminal`]: a program at a pseudo-terminal, and what a person sees there.
 //! - [`wire`]: the streams of the five provider protocols, and the texts inside their requests.
 //!
 //! The same server runs from the command line: `cargo run -p limpid-testkit -- record --port 0 --script FILE`.
@@ -14,6 +15,8 @@ mod http;
 pub mod mail;
 pub mod recorder;
 pub mod talker;
+#[cfg(unix)]
+pub mod terminal;
 pub mod wire;
 
 pub use browser::Browser;
@@ -21,4 +24,6 @@ pub use limpid_model::script::{Reply, Script};
 pub use mail::{Dovecot, SmtpSink};
 pub use recorder::{Recorded, Recorder};
 pub use talker::{Said, Talker};
+#[cfg(unix)]
+pub use terminal::Terminal;
 pub use wire::{SentText, Wire};

@@ -1,7 +1,7 @@
 //! The interface of a tool.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -117,6 +117,23 @@ pub trait Passage: fmt::Debug + Send + Sync {
     async fn arrived(&self, what: &str);
 }
 
+/// The items of the inbox that a call has shown to the model. They are written down together with the call's result, so a
+/// call that fails or is cut off has shown nothing.
+#[derive(Clone, Debug, Default)]
+pub struct ShownItems(Arc<Mutex<Vec<i64>>>);
+
+impl ShownItems {
+    /// Adds items by their numbers.
+    pub fn add(&self, items: impl IntoIterator<Item = i64>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(items);
+    }
+
+    /// Takes out everything that was added.
+    pub fn take(&self) -> Vec<i64> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
 /// A path that a call names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathArgument {
@@ -168,6 +185,8 @@ pub struct ToolContext {
     pub approved: bool,
     /// Where it writes down how far its effect has come; absent: whoever called it has done so before.
     pub passage: Option<Arc<dyn Passage>>,
+    /// Where it says which items of the inbox its result shows.
+    pub shown: ShownItems,
 }
 
 impl ToolContext {

@@ -419,6 +419,12 @@ impl Turn {
         self.tool_of(id).map_or(Duration::ZERO, |tool| tool.timeout)
     }
 
+    /// Whether the model gets to read only the ends of such a result of a call that is under way.
+    pub fn cuts(&self, id: &CallId, outcome: &ToolOutcome) -> bool {
+        let (ToolOutcome::Done { text, .. } | ToolOutcome::Failed { error: text }) = outcome;
+        text.chars().count() > self.cap(self.tool_of(id)).chars
+    }
+
     /// The tool of a call that is under way.
     fn tool_of(&self, id: &CallId) -> Option<&OfferedTool> {
         let State::Running { assistant, .. } = &self.state else { return None };

@@ -4,7 +4,7 @@
 //! what came of it; [`Compaction`] says which summaries it needs.
 //!
 //! # Layout
-//! - [`settings`]: every threshold and share, in one place.
+//! - [`settings`]: what a conversation may have of its window.
 //! - [`ledger`]: the sizes of a request, each a type of its own.
 //! - [`turns`]: whole turns, and which of them leave.
 //! - [`quote`]: messages as a request for a summary quotes them; [`room`]: what stays fits its shares.
@@ -34,7 +34,7 @@ pub use compaction::Compaction;
 pub use gate::{Action, Deed, Fit, fit, note_of};
 pub use ledger::{Fill, Ledger};
 pub use rollover::Note;
-pub use settings::{Budget, Kind, WindowSettings};
+pub use settings::Budget;
 pub use task::{Ask, Made, Next, Task};
 
 /// Counts the tokens of a text.

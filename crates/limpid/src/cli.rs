@@ -111,6 +111,12 @@ pub enum Command {
     #[command(subcommand)]
     Notify(NotifyCommand),
     /// Show, set and run the look at what came in, unasked
+    ///
+    /// A run asks a model when something came in, and for standing items: additions (`limpid task add TEXT --heartbeat`),
+    /// unfinished lines of HEARTBEAT.md in the workspace, and your own opening (`heartbeat set --prompt`). Standing items
+    /// are asked at every run that is due, unless `recheck` under [heartbeat] in limpid.toml says "2h", "daily" or "on
+    /// change". An item may name its own rhythm in parentheses at its end: "Look at the backup (daily)". `heartbeat status`
+    /// says what a day costs.
     #[command(subcommand)]
     Heartbeat(HeartbeatCommand),
     /// Sum up tokens and money from the ledger

@@ -1,5 +1,6 @@
 //! What each command does: it asks the agent or the prompt engine, and prints.
 
+mod changes;
 pub mod chat;
 pub mod context;
 pub mod conversation;
@@ -44,27 +45,56 @@ pub async fn run(cli: Cli) -> Result<(), Failure> {
     if let Some(Command::Completions(args)) = &cli.command {
         return completions(args);
     }
-    let context = Context::new(Environment::read(cli.global.home)?)?;
+    let context = Context::new(Environment::read(cli.global.home.clone())?)?;
+    let ended = carry_out(&context, &cli).await;
+    // What the command changed besides what it says itself.
+    let said = topics(cli.command.as_ref());
+    for event in context.changes() {
+        if !said.contains(&event.change.topic())
+            && let Some(words) = changes::words(&event.change)
+        {
+            output::tell(&words);
+        }
+    }
+    ended
+}
+
+/// What a command speaks of itself, so that no event need say it again.
+fn topics(command: Option<&Command>) -> &'static [&'static str] {
+    match command {
+        Some(Command::Mode(_)) => &["mode"],
+        Some(Command::Goal(_)) => &["goal"],
+        Some(Command::Skill(_)) => &["skills"],
+        Some(Command::Conversation(_)) => &["window", "goal", "mode"],
+        Some(Command::Draft(_)) => &["draft"],
+        Some(Command::Inbox(_)) => &["inbox"],
+        Some(Command::Task(_)) => &["task"],
+        Some(Command::Heartbeat(_)) => &["heartbeat", "delivery"],
+        _ => &[],
+    }
+}
+
+async fn carry_out(context: &Context, cli: &Cli) -> Result<(), Failure> {
     match &cli.command {
-        None => chat::run(&context, &open_chat(&context)).await,
-        Some(Command::Chat(args)) => chat::run(&context, args).await,
-        Some(Command::Init(args)) => init::run(&context, args),
-        Some(Command::Doctor(args)) => doctor::run(&context, args.json).await,
-        Some(Command::Prompt(command)) => prompt::run(&context, command).await,
-        Some(Command::Profile(command)) => profile::run(&context, command),
-        Some(Command::Mode(command)) => mode::run(&context, command).await,
-        Some(Command::Model(command)) => model::run(&context, command).await,
+        None => chat::run(context, &open_chat(context)).await,
+        Some(Command::Chat(args)) => chat::run(context, args).await,
+        Some(Command::Init(args)) => init::run(context, args),
+        Some(Command::Doctor(args)) => doctor::run(context, args.json).await,
+        Some(Command::Prompt(command)) => prompt::run(context, command).await,
+        Some(Command::Profile(command)) => profile::run(context, command),
+        Some(Command::Mode(command)) => mode::run(context, command).await,
+        Some(Command::Model(command)) => model::run(context, command).await,
         Some(Command::Memory(command)) => memory::run(&context.agent()?, command).await,
         Some(Command::Goal(command)) => goal::run(&context.agent()?, command).await,
-        Some(Command::Skill(command)) => skill::run(&context, command).await,
+        Some(Command::Skill(command)) => skill::run(context, command).await,
         Some(Command::Notify(command)) => notify::run(&context.agent()?, command).await,
         Some(Command::Inbox(command)) => inbox::run(&context.agent()?, command).await,
-        Some(Command::Draft(command)) => draft::run(&context, command).await,
+        Some(Command::Draft(command)) => draft::run(context, command).await,
         Some(Command::Conversation(command)) => conversation::run(&context.agent()?, command).await,
         Some(Command::Heartbeat(command)) => heartbeat::run(&context.agent()?, command).await,
-        Some(Command::Serve(args)) => serve::run(&context, args.once).await,
+        Some(Command::Serve(args)) => serve::run(context, args.once).await,
         Some(Command::Task(command)) => task::run(&context.agent()?, command).await,
-        Some(Command::Service(command)) => service::run(&context, command),
+        Some(Command::Service(command)) => service::run(context, command),
         Some(Command::Cost(args)) => cost::run(&context.agent()?, args).await,
         Some(Command::Completions(_)) => Ok(()),
     }

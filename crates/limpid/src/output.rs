@@ -1,10 +1,14 @@
 //! Where words go: data to standard output, everything else to standard error (SUR-010).
 
+mod screen;
+
 use std::io::{self, Write as _};
 
 use serde::Serialize;
 
 use crate::failure::Failure;
+
+pub use screen::{Below, Edited};
 
 /// The version of every JSON shape that this program prints.
 pub const JSON_VERSION: u32 = 1;
@@ -16,8 +20,11 @@ pub const JSON_VERSION: u32 = 1;
 /// # Errors
 /// When standard output cannot be written.
 pub fn data(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    let write = || {
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes()).and_then(|()| out.flush())
+    };
+    match screen::around(text, screen::Stream::Data, write) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other.map_err(Failure::from),
     }
@@ -43,6 +50,20 @@ pub fn json(name: &str, value: &impl Serialize) -> Result<(), Failure> {
     line(&serde_json::to_string_pretty(&shape).unwrap_or_default())
 }
 
+/// Prints the fields of a struct as one JSON object, with the version of its shape first.
+///
+/// # Errors
+/// When it cannot be serialised or written.
+pub fn json_shape(fields: &impl Serialize) -> Result<(), Failure> {
+    let mut shape = serde_json::Map::new();
+    shape.insert("version".to_owned(), JSON_VERSION.into());
+    let fields = serde_json::to_value(fields).map_err(|error| Failure::from(io::Error::from(error)))?;
+    if let serde_json::Value::Object(fields) = fields {
+        shape.extend(fields);
+    }
+    line(&serde_json::to_string_pretty(&shape).unwrap_or_default())
+}
+
 /// Prints several lists as one JSON object, with the version of its shape first.
 ///
 /// # Errors
@@ -57,13 +78,13 @@ pub fn json_parts(parts: &[(&str, Vec<serde_json::Value>)]) -> Result<(), Failur
 /// Tells the person something that is no data.
 #[expect(clippy::print_stderr, reason = "this is the place that talks to the person")]
 pub fn tell(text: &str) {
-    eprintln!("{text}");
+    screen::around(&format!("{text}\n"), screen::Stream::Talk, || eprintln!("{text}"));
 }
 
 /// Tells the person more on the same line.
 #[expect(clippy::print_stderr, reason = "this is the place that talks to the person")]
 pub fn tell_on(text: &str) {
-    eprint!("{text}");
+    screen::around(text, screen::Stream::Talk, || eprint!("{text}"));
 }
 
 /// A table with columns as wide as they need; numbers to the right.

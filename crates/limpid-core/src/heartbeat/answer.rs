@@ -48,6 +48,9 @@ pub enum Quiet {
 }
 
 impl Quiet {
+    /// Every rule.
+    pub const ALL: [Self; 2] = [Self::Alone, Self::Contains];
+
     /// The rule's name in settings.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -183,10 +183,11 @@ pub fn gate(settings: &Settings, state: &State, moment: &Moment) -> Gate {
     let interval = i64::from(settings.interval_minutes) * MINUTE_MS;
     // After a clock that was set back, what lies ahead is nothing to count from: it must not be silent until the old time
     // comes again.
-    let since = match state.succeeded_ms.or(state.switched_on_ms) {
-        Some(since) if since > now_ms => now_ms - interval,
+    let known = [state.succeeded_ms, state.switched_on_ms];
+    let since = match known.into_iter().flatten().filter(|since| *since <= now_ms).max() {
         Some(since) => since,
-        None => now_ms,
+        None if known == [None, None] => now_ms,
+        None => now_ms - interval,
     };
     if since + interval > now_ms {
         return Gate::Wait(Why::Interval, Some(since + interval));
@@ -268,6 +269,10 @@ mod tests {
         let after = state().succeeded(ON + 600 * MINUTE_MS);
         assert_eq!(usual(&state(), &minute(600)), Gate::Run);
         assert_eq!(usual(&after, &minute(601)), wait(Why::Interval, 630));
+        // Switched on again, it counts from there and still knows when a run went well.
+        let again = State { switched_on_ms: Some(minute(700).now_ms), ..after };
+        assert_eq!(usual(&again, &minute(700)), wait(Why::Interval, 730));
+        assert_eq!(again.succeeded_ms, Some(minute(600).now_ms));
     }
 
     // SEC-042
@@ -284,7 +289,8 @@ mod tests {
     // KAI-059 KAI-123
     #[test]
     fn a_dead_provider_is_asked_less_and_less() {
-        let mut state = State { succeeded_ms: Some(ON - 30 * MINUTE_MS), ..state() };
+        let begun = ON - 30 * MINUTE_MS;
+        let mut state = State { succeeded_ms: Some(begun), switched_on_ms: Some(begun), ..state() };
         let mut runs = Vec::new();
         for at in 0..=300 {
             if usual(&state, &minute(at)) == Gate::Run {

@@ -8,8 +8,10 @@ const MARKER: &str = "Add your heartbeat tasks below this line:";
 pub struct News {
     /// Whether items wait that no run has taken in.
     pub items: bool,
-    /// Stands for what stands from run to run: additions, checklist, promotion candidates, failing accounts. Empty when
-    /// there is none of it.
+    /// Whether a standing item is due: an addition, an unfinished line of the checklist, the owner's own opening. They are
+    /// about the world and not about their own text, so each run that is due asks them again.
+    pub asked: bool,
+    /// Stands for the promotion candidates and the failing accounts, which are news once. Empty when there are none.
     pub standing: String,
     /// What the owner's own check said, when there is one.
     pub check: Option<bool>,
@@ -20,7 +22,7 @@ impl News {
     /// last word (LES-030, LES-040).
     pub fn is_new(&self, quiet: Option<&str>) -> bool {
         let standing = !self.standing.is_empty() && quiet != Some(self.standing.as_str());
-        self.check.unwrap_or(self.items || standing)
+        self.check.unwrap_or(self.items || self.asked || standing)
     }
 }
 
@@ -34,10 +36,40 @@ impl News {
 /// ```
 pub fn has_tasks(checklist: &str) -> bool {
     let list = checklist.split_once(MARKER).map_or(checklist, |(_, below)| below);
-    without_comments(list).lines().map(str::trim).any(is_task)
+    without_comments(list).lines().any(is_task)
+}
+
+/// The tasks of a checklist, a line each.
+///
+/// ```
+/// use limpid_core::heartbeat::news::tasks;
+/// assert_eq!(tasks("# Tasks\n- Look at the disk\n- [x] done\n"), ["- Look at the disk"]);
+/// ```
+pub fn tasks(checklist: &str) -> Vec<String> {
+    let list = checklist.split_once(MARKER).map_or(checklist, |(_, below)| below);
+    without_comments(list).lines().filter(|line| is_task(line)).map(|line| line.trim().to_owned()).collect()
+}
+
+/// A checklist without the tasks that are not wanted; empty when none is.
+pub fn with_tasks(checklist: &str, wanted: impl Fn(&str) -> bool) -> String {
+    let all = tasks(checklist);
+    match all.iter().filter(|task| wanted(task)).count() {
+        0 => String::new(),
+        count if count == all.len() => checklist.to_owned(),
+        _ => {
+            let (above, list) = match checklist.split_once(MARKER) {
+                Some((above, below)) => (format!("{above}{MARKER}"), below),
+                None => (String::new(), checklist),
+            };
+            let list = without_comments(list);
+            let kept = list.split_inclusive('\n').filter(|line| !is_task(line) || wanted(line.trim()));
+            above + &kept.collect::<String>()
+        }
+    }
 }
 
 fn is_task(line: &str) -> bool {
+    let line = line.trim();
     let ticked = ["- [x]", "* [x]", "+ [x]"];
     let start: String = line.chars().take(5).collect::<String>().to_lowercase();
     let is_rule = line.chars().all(|c| "-*_= ".contains(c));
@@ -87,7 +119,7 @@ mod tests {
     // LES-030 LES-040
     #[test]
     fn a_model_is_asked_about_news_only() {
-        let news = |items, standing: &str, check| News { items, standing: standing.to_owned(), check };
+        let news = |items, standing: &str, check| News { items, standing: standing.to_owned(), check, asked: false };
         let rows = [
             (news(false, "", None), None, false),
             (news(true, "", None), None, true),
@@ -102,5 +134,21 @@ mod tests {
         for (news, quiet, expected) in rows {
             assert_eq!(news.is_new(quiet), expected, "{news:?} after {quiet:?}");
         }
+        // What stands is asked at every run, unless the owner's own check says no.
+        let asked = News { asked: true, ..News::default() };
+        assert!(asked.is_new(None) && asked.is_new(Some("")));
+        assert!(!News { check: Some(false), ..asked }.is_new(None));
+    }
+
+    // LES-030 PICO-072
+    #[test]
+    fn tasks_that_are_not_wanted_are_left_out() {
+        let list = "# List\n- a\n<!-- - b -->\n- c\n";
+        assert_eq!(with_tasks(list, |_| true), list);
+        assert_eq!(with_tasks(list, |_| false), "");
+        assert_eq!(with_tasks(list, |task| task == "- c"), "# List\n\n- c\n");
+        let template = format!("- example\n{MARKER}\n- a\n- c\n");
+        assert_eq!(tasks(&template), ["- a", "- c"]);
+        assert_eq!(with_tasks(&template, |task| task == "- a"), format!("- example\n{MARKER}\n- a\n"));
     }
 }

@@ -80,6 +80,23 @@ impl Settings {
         }
     }
 
+    /// The first moment from this one on at which it may run; none when its hours never come.
+    pub fn first_allowed(&self, from: &Zoned) -> Option<Zoned> {
+        if self.never_runs() {
+            return None;
+        }
+        if self.allows(from.hour().unsigned_abs()) {
+            return Some(from.clone());
+        }
+        let today = at(from.date(), self.start_hour, from).filter(|start| start > from);
+        today.or_else(|| at(from.date().tomorrow().ok()?, self.start_hour, from))
+    }
+
+    /// Hours of the day in which it runs.
+    pub fn hours_a_day(&self) -> u32 {
+        (0..24).map(|hour| u32::from(self.allows(hour))).sum()
+    }
+
     /// The hours before these in which it did not run; none at an hour of theirs, or when there are none.
     pub fn quiet_before(&self, now: &Zoned) -> Option<QuietHours> {
         let hour = |now: &Zoned| now.hour().unsigned_abs();
@@ -139,6 +156,22 @@ mod tests {
         assert_eq!(quiet(2, 22, "2026-03-29T09:00"), hours("28 22:00", "29 03:00"));
         assert_eq!(quiet(0, 24, "2026-03-28T09:00"), None);
         assert_eq!(quiet(9, 9, "2026-03-28T09:00"), None);
+    }
+
+    #[test]
+    fn the_next_allowed_moment_is_one_of_its_hours() {
+        let next = |start_hour, end_hour, from: &str| {
+            let settings = Settings { start_hour, end_hour, ..Settings::default() };
+            let from: Zoned = format!("{from}[Europe/Berlin]").parse().unwrap();
+            settings.first_allowed(&from).map(|at| at.strftime("%d %H:%M").to_string())
+        };
+        let at = |text: &str| Some(text.to_owned());
+        assert_eq!(next(8, 22, "2026-03-27T12:10"), at("27 12:10"));
+        assert_eq!(next(8, 22, "2026-03-27T22:10"), at("28 08:00"));
+        assert_eq!(next(8, 22, "2026-03-27T03:10"), at("27 08:00"));
+        assert_eq!(next(22, 6, "2026-03-27T06:10"), at("27 22:00"));
+        assert_eq!(next(9, 9, "2026-03-27T06:10"), None);
+        assert_eq!(Settings::default().hours_a_day(), 14);
     }
 
     fn hours(start_hour: u8, end_hour: u8) -> Vec<u8> {

@@ -39,6 +39,11 @@ impl Rule {
         self.is_about(tool, destination) && self.arguments.as_ref().is_none_or(|pattern| pattern.concerns(arguments))
     }
 
+    /// Whether the rule holds back every call of a tool, whatever its arguments and its destination.
+    pub fn covers(&self, tool: &ToolFacts<'_>) -> bool {
+        self.arguments.is_none() && self.destination.is_none() && self.tool.matches(tool)
+    }
+
     fn is_about(&self, tool: &ToolFacts<'_>, destination: Option<&str>) -> bool {
         let fits = |wanted: &String| destination.is_some_and(|destination| host_matches(wanted, destination));
         self.tool.matches(tool) && self.destination.as_ref().is_none_or(fits)

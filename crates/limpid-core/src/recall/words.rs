@@ -25,12 +25,13 @@ pub fn plain_words(text: &str) -> Vec<String> {
 }
 
 /// The different words of a query, in its order: lower case without accents, addresses of web pages dropped, hyphens
-/// split, one-character words dropped except Chinese, Japanese and Korean ones, which are searched as pairs of
+/// split, one-character words dropped except parts of hyphenated ones and Chinese, Japanese and Korean ones, which are searched as pairs of
 /// characters. Of English words the stem counts. Any text gives words or none.
 ///
 /// ```
 /// use limpid_core::recall::query_words;
 /// assert_eq!(query_words("Wi-Fi at the Café? see https://x.org/a"), ["wi", "fi", "at", "the", "cafe", "see"]);
+/// assert_eq!(query_words("codeword-3-user, or a 4?"), ["codeword", "3", "user", "or"]);
 /// assert_eq!(query_words("東京タワー"), ["東京", "京タ", "タワ", "ワー"]);
 /// ```
 pub fn query_words(text: &str) -> Vec<String> {
@@ -61,22 +62,40 @@ fn words_of(text: &str, purpose: Use) -> Vec<String> {
     let mut words = Vec::new();
     let mut run: Vec<char> = Vec::new();
     let mut kind = None;
-    for c in folded(text).chars().chain([' ']) {
+    // Parts of a name such as `codeword-3-user` count however short they are: what tells it from others may be one digit.
+    let mut joined = false;
+    let (mut before, mut last) = (' ', ' ');
+    let folded = folded(text);
+    let mut chars = folded.chars().chain([' ']).peekable();
+    while let Some(c) = chars.next() {
         let next = if is_cjk(c) { Some(Script::Pairs) } else { c.is_alphanumeric().then_some(Script::Words) };
         if next != kind {
             match kind {
-                Some(Script::Words) if run.len() > 1 => words.push(run.iter().collect()),
+                Some(Script::Words) if run.len() > 1 || joined || joins(c, chars.peek().copied()) => {
+                    words.push(run.iter().collect());
+                }
                 Some(Script::Pairs) => push_pairs(&run, purpose, &mut words),
                 _ => {}
             }
             run.clear();
             kind = next;
+            joined = is_hyphen(last) && before.is_alphanumeric();
         }
         if next.is_some() {
             run.push(c);
         }
+        (before, last) = (last, c);
     }
     words
+}
+
+fn is_hyphen(c: char) -> bool {
+    matches!(c, '-' | '_' | '\u{2010}' | '\u{2011}')
+}
+
+/// Whether a character joins the word before it to one behind it.
+fn joins(c: char, next: Option<char>) -> bool {
+    is_hyphen(c) && next.is_some_and(char::is_alphanumeric)
 }
 
 /// The stem of an English word, so that `paints` finds `painting`. Other languages keep most words as they are: the

@@ -35,7 +35,11 @@ impl Lint<'_> {
         let described = self.profile.tools.keys().map(String::as_str);
         let grouped = self.profile.groups().iter().flat_map(|group| group.names.iter().map(String::as_str));
         let ordered = self.profile.tool_order().iter().map(String::as_str);
-        let offered = self.profile.paths().flat_map(|path| path.tools.iter().flatten()).map(String::as_str);
+        let offered = self
+            .profile
+            .paths()
+            .flat_map(|path| path.tools.iter().chain(&path.local_tools).flatten())
+            .map(String::as_str);
         described.chain(grouped).chain(ordered).chain(offered.filter(|name| !name.ends_with('*'))).collect()
     }
 
@@ -67,7 +71,7 @@ impl Lint<'_> {
                     warn(problems, file, place(), format!("there is no tool `{}`", mention.name), &fix);
                 }
             } else if !mention.guarded
-                && let Some(path) = self.paths_with(section).find(|path| !path.offers(mention.name))
+                && let Some(path) = self.paths_with(section).find(|path| !path.offers(mention.name, false))
                 && told.insert(mention.name)
             {
                 let message = format!("`{}` is not offered on path {}", mention.name, path.name);

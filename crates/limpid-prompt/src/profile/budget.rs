@@ -72,7 +72,8 @@ pub struct GroupBudget {
     pub limit: Limit,
     /// What happens beyond.
     pub overflow: Overflow,
-    /// The paths on which it binds; none: wherever its sections stand.
+    /// The paths on which it binds, and from which messages are spliced in which it binds; none: wherever its sections
+    /// stand.
     pub paths: Option<Vec<String>>,
 }
 

@@ -10,10 +10,8 @@ use crate::template::names::Names;
 
 use super::make::{FileSet, Made};
 use super::shelf::{MANIFEST, Shelf};
+use super::shipped::DEFAULT_PROFILE;
 use super::{Profile, UnknownName};
-
-/// The profile that lends every other what it does not define.
-const FALLBACK: &str = "limpid";
 
 /// A set of profiles: those that ship, the owner's, or both.
 #[derive(Clone, Debug)]
@@ -104,7 +102,7 @@ impl Profiles {
 /// The profile, its bases by any layer's manifest, and the profile that lends what they lack.
 fn stands_on(name: &str, files: &[SourceFile]) -> BTreeSet<String> {
     let mut wanted = BTreeSet::new();
-    let mut open = vec![name.to_owned(), FALLBACK.to_owned()];
+    let mut open = vec![name.to_owned(), DEFAULT_PROFILE.to_owned()];
     while let Some(name) = open.pop() {
         let manifest = format!("{name}/{MANIFEST}");
         if wanted.insert(name) {
@@ -143,10 +141,10 @@ impl Attempt {
         }
         let drafts: BTreeMap<&String, Made> =
             sets.iter().map(|(name, set)| (name, Made::of(name, set, names, &mut problems))).collect();
-        let fallback = drafts.get(&FALLBACK.to_owned());
+        let fallback = drafts.get(&DEFAULT_PROFILE.to_owned());
         let mut profiles = BTreeMap::new();
         for (name, made) in &drafts {
-            let fallback = fallback.filter(|_| name.as_str() != FALLBACK);
+            let fallback = fallback.filter(|_| name.as_str() != DEFAULT_PROFILE);
             let profile = made.profile(name, &sets[*name], fallback, names, &mut problems);
             profiles.insert((*name).clone(), Arc::new(profile));
         }

@@ -11,6 +11,7 @@ use crate::section::build::{SectionFiles, Shop};
 use crate::section::front::{self, ToolFront};
 use crate::template::names::Names;
 
+use super::behaviour;
 use super::manifest::{self, Manifest, StepDraft};
 use super::policy::policies;
 use super::resolve::{Draft, Resolver};
@@ -32,6 +33,12 @@ impl FileSet {
         let folder = shelf.0.get(name)?;
         let file = folder.get(MANIFEST)?;
         let mut manifest = manifest::read(name, file, problems)?;
+        // The owner's copy of a shipped manifest may be older than a key.
+        if let Some(shipped) = folder.shipped.get(MANIFEST).filter(|shipped| shipped.layer != file.layer) {
+            for (key, given) in behaviour::read(shipped, &mut Vec::new()) {
+                manifest.behaviour.entry(key).or_insert(given);
+            }
+        }
         let own: BTreeMap<String, Arc<File>> =
             folder.paths().into_iter().filter_map(|path| Some((path.clone(), Arc::clone(folder.get(path)?)))).collect();
         let shadowed =
@@ -136,6 +143,11 @@ impl Made {
             found.push(file.error(Fault::new(path.span(), message, "name a path of this profile or of `limpid`")));
         }
         found.extend(self.strays(set));
+        let known_modes = if self.modes.is_empty() { fallback.map(|made| &made.modes) } else { Some(&self.modes) };
+        let known_modes: Vec<&str> = known_modes.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+        let known_paths: Vec<&str> = paths.keys().map(String::as_str).collect();
+        let (behaviour, behaviour_sources) =
+            behaviour::resolve(&set.manifest.behaviour, name, (&known_paths, &known_modes), &mut found);
         let prefix = format!("{name}/");
         problems.extend(found.into_iter().filter(|problem| problem.path.starts_with(&prefix)));
 
@@ -161,7 +173,9 @@ impl Made {
             name: name.to_owned(),
             title: set.manifest.title.clone().unwrap_or_else(|| name.to_owned()),
             about: set.manifest.about.clone().unwrap_or_default(),
-            base: set.manifest.base.as_ref().map(|base| base.get_ref().clone()),
+            bases: set.bases.iter().rev().cloned().collect(),
+            behaviour,
+            behaviour_sources,
             paths,
             sections: self
                 .draft

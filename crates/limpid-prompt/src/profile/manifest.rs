@@ -11,6 +11,7 @@ use toml::Spanned;
 
 use crate::problem::{Fault, File, Problem};
 
+use super::behaviour::{self, Given};
 use super::{GroupBudget, Limit, Overflow, ToolGroup, Unit};
 use raw::{Raw, RawGroup, RawLimit, RawMessage, RawOverflow, RawPath};
 
@@ -27,6 +28,7 @@ pub(crate) struct Manifest {
     pub(crate) file_order: Option<Vec<String>>,
     /// Tools that no path offers which does not name them: other names of tools that it offers.
     pub(crate) without: Option<Vec<String>>,
+    pub(crate) behaviour: BTreeMap<&'static str, Given>,
     pub(crate) paths: BTreeMap<String, PathDraft>,
     /// Names of paths that budgets speak of.
     pub(crate) budget_paths: Vec<(Arc<File>, Spanned<String>)>,
@@ -35,7 +37,7 @@ pub(crate) struct Manifest {
 impl Manifest {
     /// Fills in what this manifest does not say.
     pub(crate) fn inherit(&mut self, base: &Self) {
-        fn fill<T: Clone>(own: &mut BTreeMap<String, T>, base: &BTreeMap<String, T>) {
+        fn fill<K: Clone + Ord, T: Clone>(own: &mut BTreeMap<K, T>, base: &BTreeMap<K, T>) {
             for (name, value) in base {
                 own.entry(name.clone()).or_insert_with(|| value.clone());
             }
@@ -43,6 +45,7 @@ impl Manifest {
         fill(&mut self.budgets, &base.budgets);
         fill(&mut self.words, &base.words);
         fill(&mut self.paths, &base.paths);
+        fill(&mut self.behaviour, &base.behaviour);
         self.inherit_lists(base);
     }
 
@@ -64,6 +67,7 @@ pub(crate) struct PathDraft {
     pub(crate) about: String,
     pub(crate) tier: Option<Tier>,
     pub(crate) budget: Option<Limit>,
+    pub(crate) local_tools: Option<Vec<String>>,
     pub(crate) steps: Vec<(Range<usize>, StepDraft)>,
 }
 
@@ -104,6 +108,7 @@ pub(crate) fn read(profile: &str, file: &Arc<File>, problems: &mut Vec<Problem>)
             return None;
         }
     };
+    let behaviour = behaviour::read(file, problems);
     let mut reader = Reader { file, problems };
     let groups = raw.groups.map(|groups| reader.groups(groups));
     let mut manifest = Manifest {
@@ -115,6 +120,7 @@ pub(crate) fn read(profile: &str, file: &Arc<File>, problems: &mut Vec<Problem>)
         tool_order: raw.order.tools,
         file_order: raw.order.files,
         without: raw.tools.without,
+        behaviour,
         ..Manifest::default()
     };
     for (name, budget) in raw.budget {
@@ -208,7 +214,15 @@ impl Reader<'_> {
         if let Some((at, _)) = tools.skip(1).last().cloned() {
             self.error(at, "the tools are limited twice", "write one `{ tools = [ … ] }`");
         }
-        PathDraft { file: Arc::clone(self.file), at, about: raw.about.unwrap_or_default(), tier, budget, steps }
+        PathDraft {
+            file: Arc::clone(self.file),
+            at,
+            about: raw.about.unwrap_or_default(),
+            tier,
+            budget,
+            local_tools: raw.local_tools,
+            steps,
+        }
     }
 
     fn step(&mut self, message: Spanned<RawMessage>) -> Option<StepDraft> {

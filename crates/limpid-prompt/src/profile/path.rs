@@ -25,6 +25,8 @@ pub struct Path {
     /// Which tools are declared: names and `prefix*` patterns. None: every tool but those of [`Path::without`]. Empty:
     /// none.
     pub tools: Option<Vec<String>>,
+    /// Which tools are declared to a model on this machine, in place of [`Path::tools`]; none: the same.
+    pub local_tools: Option<Vec<String>>,
     /// Tools that are not declared although no list leaves them out: other names of tools that are.
     pub without: Vec<String>,
     /// The tier of this path, whatever the window.
@@ -36,10 +38,11 @@ pub struct Path {
 }
 
 impl Path {
-    /// Whether a tool is offered on this path.
-    pub fn offers(&self, tool: &str) -> bool {
+    /// Whether a tool is offered on this path, to a model on this machine or to one of a provider.
+    pub fn offers(&self, tool: &str, local: bool) -> bool {
         let fits = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, tool));
-        self.tools.as_ref().map_or_else(|| !fits(&self.without), |tools| fits(tools))
+        let tools = self.local_tools.as_ref().filter(|_| local).or(self.tools.as_ref());
+        tools.map_or_else(|| !fits(&self.without), |tools| fits(tools))
     }
 
     /// The sections of every message, in order.
@@ -78,6 +81,8 @@ pub struct MessageSpec {
     pub sections: Vec<Arc<Section>>,
     /// What it may take.
     pub budget: Option<Budget>,
+    /// The paths that it was spliced from; budgets of groups that bind there bind here too.
+    pub spliced: Vec<String>,
 }
 
 /// Whether a name fits a pattern: the name itself, or `prefix*`.

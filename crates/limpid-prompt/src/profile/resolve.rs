@@ -58,7 +58,7 @@ impl<'d> Resolver<'d> {
         let told = owner.name == self.own.name && open.is_empty();
         let mut walk = Walk { resolver: self, owner, draft, told, problems };
         open.push(name.to_owned());
-        let (tools, steps) = walk.steps(open);
+        let (tools, local_tools, steps) = walk.steps(open);
         open.pop();
         Some(Path {
             name: name.to_owned(),
@@ -66,6 +66,7 @@ impl<'d> Resolver<'d> {
             profile: owner.name.clone(),
             source: draft.file.lines(draft.at.clone()),
             tools,
+            local_tools: draft.local_tools.clone().or(local_tools),
             without: Vec::new(),
             tier: draft.tier,
             steps,
@@ -90,8 +91,9 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn steps(&mut self, open: &mut Vec<String>) -> (Option<Vec<String>>, Vec<Step>) {
-        let (mut own_tools, mut spliced_tools, mut steps) = (None, None, Vec::new());
+    /// The tools that are declared, those of a model on this machine, and the messages.
+    fn steps(&mut self, open: &mut Vec<String>) -> (Option<Vec<String>>, Option<Vec<String>>, Vec<Step>) {
+        let (mut own_tools, mut spliced_tools, mut local_tools, mut steps) = (None, None, None, Vec::new());
         for (at, step) in &self.draft.steps {
             match step {
                 StepDraft::Tools(tools) => own_tools = Some(tools.clone()),
@@ -104,13 +106,18 @@ impl Walk<'_, '_> {
                     steps.push(Step::History { when });
                 }
                 StepDraft::Splice(splice) => {
-                    let (tools, spliced) = self.splice(splice, open);
-                    spliced_tools = spliced_tools.or(tools);
+                    let Some((whole, spliced)) = self.splice(splice, open) else { continue };
+                    if let Some(path) = whole {
+                        spliced_tools = spliced_tools.or(path.tools);
+                        local_tools = local_tools.or(path.local_tools);
+                    }
                     steps.extend(spliced);
                 }
             }
         }
-        (own_tools.or(spliced_tools), steps)
+        // A path with a list of its own means every model.
+        let local_tools = if own_tools.is_some() { None } else { local_tools };
+        (own_tools.or(spliced_tools), local_tools, steps)
     }
 
     fn message(&mut self, message: &MessageDraft) -> Option<MessageSpec> {
@@ -142,6 +149,7 @@ impl Walk<'_, '_> {
             end: message.end.clone().unwrap_or_default(),
             sections,
             budget,
+            spliced: Vec::new(),
         })
     }
 
@@ -180,7 +188,8 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn splice(&mut self, splice: &SpliceDraft, open: &mut Vec<String>) -> (Option<Vec<String>>, Vec<Step>) {
+    /// The steps of a spliced path, with the path itself where all of it is spliced.
+    fn splice(&mut self, splice: &SpliceDraft, open: &mut Vec<String>) -> Option<(Option<Path>, Vec<Step>)> {
         let name = splice.path.get_ref();
         if open.contains(name) {
             let mut round = open.clone();
@@ -194,20 +203,20 @@ impl Walk<'_, '_> {
             if open.first() == Some(name) {
                 self.problems.push(self.draft.file.error(fault));
             }
-            return (None, Vec::new());
+            return None;
         }
-        let Some(path) = self.resolver.path(name, open, self.problems) else {
+        let Some(mut path) = self.resolver.path(name, open, self.problems) else {
             let fix = match nearest(name, self.resolver.known()) {
                 Some(close) => format!("did you mean `{close}`?"),
                 None => "splice `history` or a path of this profile or of `limpid`".to_owned(),
             };
             self.error(splice.path.span(), format!("unknown path `{name}`"), fix);
-            return (None, Vec::new());
+            return None;
         };
         let only = match &splice.only {
             Some(only) => match self.role(only.get_ref(), only.span()) {
                 Some(role) => Some(role),
-                None => return (None, Vec::new()),
+                None => return None,
             },
             None => None,
         };
@@ -218,9 +227,9 @@ impl Walk<'_, '_> {
             }
         }
         let gate = self.gate(splice.when.as_ref());
-        let tools = if only.is_none() { path.tools } else { None };
-        let steps = path.steps.into_iter().filter_map(|step| cut(step, only, splice, gate.as_ref())).collect();
-        (tools, steps)
+        let steps = std::mem::take(&mut path.steps);
+        let steps = steps.into_iter().filter_map(|step| cut(step, only, splice, gate.as_ref())).collect();
+        Some((only.is_none().then_some(path), steps))
     }
 }
 
@@ -233,6 +242,7 @@ fn cut(step: Step, only: Option<RoleName>, splice: &SpliceDraft, gate: Option<&G
         Step::Message(mut message) => {
             message.sections.retain(|section| !splice.except.iter().any(|id| *id.get_ref() == section.id));
             message.when = Gate::both(message.when, gate);
+            message.spliced.push(splice.path.get_ref().clone());
             Some(Step::Message(message))
         }
     }

@@ -6,6 +6,9 @@ use crate::source::SourceFile;
 
 use super::Profiles;
 
+/// The profile that an agent has unless its owner chooses another. It lends every other profile what that one lacks.
+pub const DEFAULT_PROFILE: &str = "limpid";
+
 static SHIPPED: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/profiles");
 
 impl Profiles {
@@ -31,6 +34,12 @@ pub fn shipped_files() -> Vec<SourceFile> {
     collect(&SHIPPED, &mut files);
     files.sort_by(|left, right| left.path.cmp(&right.path));
     files
+}
+
+/// What a file of a workspace starts with, as a profile that ships has it in `templates/`.
+pub fn shipped_template(name: &str) -> Option<&'static str> {
+    let mut found = SHIPPED.dirs().filter_map(|dir| SHIPPED.get_file(dir.path().join("templates").join(name)));
+    found.find_map(|file| file.contents_utf8())
 }
 
 fn collect(dir: &Dir<'_>, files: &mut Vec<SourceFile>) {

@@ -6,6 +6,7 @@ use super::laid::Layer;
 use crate::prompt::Outcome;
 use crate::scope::{Frame, Scope, View};
 use crate::section::{EntryList, Form, Section, Trim};
+use crate::source::SourceRef;
 use crate::template::Gate;
 
 /// A section of one prompt.
@@ -185,6 +186,20 @@ impl<'a> Draft<'a> {
     /// The text that the section has for the prompt's tier.
     pub(super) fn form(&self) -> Option<&'a Form> {
         self.section.forms.get(self.scope.tier())
+    }
+
+    /// The file that its text stands in: the mode's where it prints the mode's template; none where an input takes the
+    /// place of the text.
+    pub(super) fn source(&self) -> Option<&'a SourceRef> {
+        let sources = self.body.iter().filter_map(|chunk| match chunk {
+            Chunk::Source(source) => Some(*source),
+            _ => None,
+        });
+        if self.from.is_some() {
+            return None;
+        }
+        let own = self.form().map(|form| &form.source);
+        sources.rev().find(|source| Some(*source) != own).or(own)
     }
 
     fn weigh(&mut self) {

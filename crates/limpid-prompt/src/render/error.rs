@@ -2,7 +2,9 @@
 
 use std::fmt;
 
+use super::draft::Draft;
 use crate::profile::{Unit, UnknownName};
+use crate::source::SourceRef;
 
 /// Why a prompt cannot be rendered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -40,11 +42,17 @@ pub struct Size {
     pub section: String,
     /// Its size in the budget's unit.
     pub size: usize,
+    /// The file that its text stands in, when that is one.
+    pub source: Option<SourceRef>,
 }
 
 impl Size {
     pub(crate) fn new(section: &str, size: usize) -> Self {
-        Self { section: section.to_owned(), size }
+        Self { section: section.to_owned(), size, source: None }
+    }
+
+    pub(super) fn of_draft(draft: &Draft<'_>, size: usize) -> Self {
+        Self { source: draft.source().cloned(), ..Self::new(&draft.section.id, size) }
     }
 }
 

@@ -6,7 +6,8 @@ use super::tag;
 use crate::boundary;
 use crate::count::TokenCounter;
 use crate::inputs::{HistoryMessage, Inputs, RoleName};
-use crate::prompt::{Part, PromptMessage, Stability};
+use crate::prompt::{Part, Place, PromptMessage, Stability};
+use crate::section::Subject;
 
 /// The section id of earlier messages.
 pub(crate) const PAST: &str = "history";
@@ -15,13 +16,13 @@ pub(crate) const IN_FLIGHT: &str = "in-flight";
 
 /// The earlier messages.
 pub(super) fn past(inputs: &Inputs) -> Vec<PromptMessage> {
-    let message = |(n, message)| as_sent(message, inputs, PAST, n, Stability::Session);
+    let message = |(n, message)| as_sent(message, inputs, Place::History, n);
     inputs.history.iter().enumerate().map(message).collect()
 }
 
 /// The messages of the running turn, which follow everything else.
 pub(super) fn in_flight(inputs: &Inputs) -> Vec<PromptMessage> {
-    let message = |(n, message)| as_sent(message, inputs, IN_FLIGHT, n, Stability::Turn);
+    let message = |(n, message)| as_sent(message, inputs, Place::InFlight, n);
     inputs.in_flight.iter().enumerate().map(message).collect()
 }
 
@@ -31,7 +32,9 @@ pub(super) fn tokens(message: &PromptMessage, counter: &dyn TokenCounter) -> usi
     counter.count(&message.text) + calls.sum::<usize>()
 }
 
-fn as_sent(message: &HistoryMessage, inputs: &Inputs, section: &str, n: usize, stability: Stability) -> PromptMessage {
+fn as_sent(message: &HistoryMessage, inputs: &Inputs, place: Place, n: usize) -> PromptMessage {
+    let (section, stability) =
+        if place == Place::InFlight { (IN_FLIGHT, Stability::Turn) } else { (PAST, Stability::Session) };
     let text = text(message, inputs);
     let origin = match message.id {
         Some(id) => format!("message:{id}"),
@@ -46,6 +49,7 @@ fn as_sent(message: &HistoryMessage, inputs: &Inputs, section: &str, n: usize, s
         tokens: None,
         stability,
         trust: message.trust,
+        subject: Subject::default(),
     };
     PromptMessage {
         role: message.role,
@@ -54,6 +58,7 @@ fn as_sent(message: &HistoryMessage, inputs: &Inputs, section: &str, n: usize, s
         calls: message.calls.clone(),
         call_id: message.call_id.clone(),
         cache_mark: false,
+        place,
     }
 }
 

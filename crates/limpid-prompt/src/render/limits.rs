@@ -8,21 +8,28 @@ use super::draft::Draft;
 use super::laid::Layer;
 use super::{Overfull, Planned, RenderError, Size, history};
 use crate::budget::{Give, Member, fill, shrink};
-use crate::count::TokenCounter;
+use crate::count::{FixedCounter, TokenCounter as _, WindowEstimate};
 use crate::profile::{GroupBudget, Limit, Path, Unit};
-use crate::prompt::{OfferedTool, PromptMessage};
-use crate::section::{DropOrder, Trim};
+use crate::prompt::{OfferedTool, PromptMessage, Stability};
+use crate::section::{DropOrder, Section, Subject, Trim};
 
 /// Everything that budgets are held against.
 pub(super) struct Limits<'a> {
     pub(super) path: &'a Path,
     pub(super) tier: Tier,
     pub(super) window: Option<UsableWindow>,
-    pub(super) counter: &'a dyn TokenCounter,
+    pub(super) counter: &'a dyn FixedCounter,
     /// Messages of the conversation: earlier ones and those of the running turn.
     pub(super) around: [&'a [PromptMessage]; 2],
     pub(super) tools: &'a [OfferedTool],
 }
+
+/// Percent of the usable window that sections and tools may have which are the same from turn to turn. A quarter of the
+/// window is kept for the reply; the rest is the conversation's.
+const STANDING_PERCENT: usize = 50;
+
+/// Percent that they may have together with the sections that change every turn.
+const SECTIONS_PERCENT: usize = 62;
 
 /// Which section of which message.
 type Place = (usize, usize);
@@ -35,16 +42,22 @@ impl Limits<'_> {
         for at in 0..planned.len() {
             self.message(at, planned)?;
         }
-        self.whole(planned)
+        self.whole(planned)?;
+        self.share(planned)
     }
 
     /// The groups that bind here, in the order in which the path meets them.
     fn groups(&self, planned: &[Planned<'_>]) -> Vec<Arc<GroupBudget>> {
         let mut groups: Vec<Arc<GroupBudget>> = Vec::new();
-        for draft in planned.iter().flat_map(|message| &message.drafts) {
-            let group = draft.section.budget.as_ref().filter(|group| group.binds(&self.path.name));
-            if let Some(group) = group.filter(|group| draft.units() > 0 && !groups.contains(group)) {
-                groups.push(Arc::clone(group));
+        for message in planned {
+            let binds = |group: &GroupBudget| {
+                group.binds(&self.path.name) || message.spec.spliced.iter().any(|path| group.binds(path))
+            };
+            for draft in &message.drafts {
+                let group = draft.section.budget.as_ref().filter(|group| binds(group));
+                if let Some(group) = group.filter(|group| draft.units() > 0 && !groups.contains(group)) {
+                    groups.push(Arc::clone(group));
+                }
             }
         }
         groups
@@ -60,7 +73,7 @@ impl Limits<'_> {
             for (n, draft) in message.drafts.iter().enumerate() {
                 if draft.units() > 0 && draft.section.budget.as_deref() == Some(group) {
                     let (member, stays) = self.member(draft, &message.spec.join, unit);
-                    must_stay.extend(stays.map(|size| Size { section: draft.section.id.clone(), size }));
+                    must_stay.extend(stays.map(|size| Size::of_draft(draft, size)));
                     places.push((at, n));
                     members.push(member);
                 }
@@ -130,9 +143,46 @@ impl Limits<'_> {
         };
         let what = format!("path {}", self.path.name);
         let rest = [("history", past), ("tools", tools)];
-        let rest = rest.map(|(section, size)| Size { section: section.to_owned(), size }).to_vec();
+        let rest = rest.map(|(section, size)| Size::new(section, size)).to_vec();
         let kept = self.shrink(limit, unit, &places, planned, measure, what, rest)?;
         cut(planned, &places, &kept, &format!("the path's {limit} {}", unit.as_str()))
+    }
+
+    /// Makes the sections small enough for the window to hold a conversation beside them. This is no budget: what must
+    /// stay stays, and whoever sends the prompt finds out whether it fits.
+    ///
+    /// Sections that change every turn give way to the others and never the other way round, so that what stands before
+    /// the history is the same in every turn.
+    fn share(&self, planned: &mut [Planned<'_>]) -> Result<(), RenderError> {
+        let Some(UsableWindow(window)) = self.window else { return Ok(()) };
+        // The window's use before anything was learned of it: the same tomorrow as today.
+        let counter = WindowEstimate::default();
+        let tools: usize = self.tools.iter().map(|tool| counter.count(&tool.declaration())).sum();
+        for (percent, turns) in [(STANDING_PERCENT, false), (SECTIONS_PERCENT, true)] {
+            let limit = window as usize * percent / 100;
+            let counts =
+                |section: &Section| !is_conversation(section) && (turns || section.stability != Stability::Turn);
+            let gives = |section: &Section| counts(section) && turns == (section.stability == Stability::Turn);
+            let all =
+                || planned.iter().enumerate().flat_map(|(at, message)| (0..message.drafts.len()).map(move |n| (at, n)));
+            let places: Vec<Place> = all().filter(|&(at, n)| gives(planned[at].drafts[n].section)).collect();
+            let measure = |kept: &[usize]| {
+                let sizes = planned.iter().enumerate().map(|(at, message)| {
+                    let units = |n: usize| match places.iter().position(|place| *place == (at, n)) {
+                        Some(place) => kept[place],
+                        None if counts(message.drafts[n].section) => message.drafts[n].units(),
+                        None => 0,
+                    };
+                    counter.count(Layer::message(message.spec, &message.drafts, units).text())
+                });
+                sizes.sum::<usize>() + tools
+            };
+            let options: Vec<Give> = places.iter().map(|&(at, n)| give(&planned[at].drafts[n])).collect();
+            let least = || options.iter().map(Give::floor).collect();
+            let kept = shrink(limit, &options, measure).unwrap_or_else(least);
+            cut(planned, &places, &kept, &format!("the window's {limit} tokens"))?;
+        }
+        Ok(())
     }
 
     #[expect(clippy::too_many_arguments, reason = "one use each for a message and for the whole")]
@@ -155,7 +205,7 @@ impl Limits<'_> {
             let draft = &planned[at].drafts[n];
             let text =
                 Layer::message(planned[at].spec, &planned[at].drafts, |other| if other == n { *units } else { 0 });
-            Size { section: draft.section.id.clone(), size: self.size(text.text(), unit) }
+            Size::of_draft(draft, self.size(text.text(), unit))
         });
         let sizes = sizes.chain(rest).collect();
         Err(overfull(what, limit, unit, measure(&least), sizes))
@@ -192,6 +242,11 @@ impl Limits<'_> {
             Unit::Bytes => text.len(),
         }
     }
+}
+
+/// Whether a section holds the conversation itself, which is shortened elsewhere.
+fn is_conversation(section: &Section) -> bool {
+    matches!(section.subject, Subject::Pin | Subject::Digests | Subject::Message)
 }
 
 fn give(draft: &Draft<'_>) -> Give {

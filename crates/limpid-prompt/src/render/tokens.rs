@@ -1,7 +1,7 @@
 //! The tokens of a rendered prompt.
 
 use super::history;
-use crate::count::TokenCounter;
+use crate::count::{Tally, TokenCounter};
 use crate::prompt::{Prompt, Totals};
 
 impl Prompt {
@@ -21,6 +21,22 @@ impl Prompt {
         self.totals = Some(self.totals_by(counter));
         self.counter = counter.name().to_owned();
         self
+    }
+
+    /// What the whole is made of, by kind of text: messages with their calls, and declared tools.
+    pub fn tally(&self) -> Tally {
+        let mut tally = Tally::default();
+        for message in &self.messages {
+            tally.add(&Tally::of(&message.text));
+            for call in &message.calls {
+                tally.add(&Tally::of(&call.name));
+                tally.add(&Tally::of(&call.arguments));
+            }
+        }
+        for tool in self.tools() {
+            tally.add(&Tally::of(&tool.declaration()));
+        }
+        tally
     }
 
     /// The tokens of the whole by a counter, whichever one counted the parts.

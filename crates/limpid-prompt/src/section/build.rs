@@ -13,7 +13,7 @@ use crate::template::names::Names;
 use crate::template::{Expr, Node, Slot, Template};
 
 use super::front::{self, Front};
-use super::{DropOrder, Form, Forms, Section};
+use super::{DropOrder, Form, Forms, Section, Subject};
 use reader::Reader;
 
 /// What every section of a profile is checked against.
@@ -90,6 +90,7 @@ impl Shop<'_> {
             keep: 0,
             from: None,
             forms: Forms { tiers: Default::default(), body },
+            subject: Subject::default(),
             shadows: None,
         };
         section.forms.tiers = self.tiers(&[], files, problems);

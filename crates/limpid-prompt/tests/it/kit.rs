@@ -10,7 +10,8 @@ use limpid_prompt::inputs::{
     HistoryMessage, Inputs, MemoryInput, RoleName, SchedulingInput, SkillEntry, SkillsInput, TimeInfo, ToolInput,
 };
 use limpid_prompt::{
-    Layer, OfferedTool, Profile, Profiles, Prompt, PromptMessage, RenderError, RenderRequest, SourceFile, TokenCounter,
+    FixedCounter, Layer, OfferedTool, Profile, Profiles, Prompt, PromptMessage, RenderError, RenderRequest, SourceFile,
+    TokenCounter,
 };
 use serde_json::{Map, Value, json};
 
@@ -26,6 +27,8 @@ impl TokenCounter for Exact {
         exact(text)
     }
 }
+
+impl FixedCounter for Exact {}
 
 /// The tokens of a text, exactly.
 pub fn exact(text: &str) -> usize {

@@ -102,7 +102,7 @@ fn a_tool_of_two_names_is_offered_under_the_one_that_the_profile_chose() {
     let profiles = load([below]);
     let offers = |profile: &str, path: &str| {
         let path = profiles.get(profile).unwrap().path(path).unwrap();
-        ["exec", "shell", "clock"].map(|tool| path.offers(tool))
+        ["exec", "shell", "clock"].map(|tool| path.offers(tool, false))
     };
     assert_eq!(offers("limpid", "chat"), [true, false, true]);
     assert_eq!(offers("limpid", "small"), [false, true, false], "a list has its own say");
@@ -129,7 +129,7 @@ fn a_base_lends_the_files_and_keys_that_a_profile_lacks() {
     let profiles = load([below, own]);
     assert_eq!(says(profiles.get("mine").unwrap(), "chat"), "I am mine.\n\nOdd: b, c.");
     assert_eq!(says(profiles.get("kai").unwrap(), "chat"), "I am Kai.\n\nOdd: a.");
-    assert_eq!(profiles.get("mine").unwrap().base(), Some("kai"));
+    assert_eq!(profiles.get("mine").unwrap().bases().collect::<Vec<_>>(), ["kai"]);
 }
 
 // PRO-010 PRO-012
@@ -151,7 +151,7 @@ fn a_splice_takes_a_role_without_some_sections_under_a_gate_and_the_tools() {
     let mine = profiles.get("mine").unwrap();
     assert_eq!(says(mine, "whole"), "Soul.\n\nExtra. | Job.");
     assert!(mine.path("whole").unwrap().steps.iter().any(|step| matches!(step, Step::History { .. })));
-    let offers = |path: &str, tool: &str| mine.path(path).unwrap().offers(tool);
+    let offers = |path: &str, tool: &str| mine.path(path).unwrap().offers(tool, false);
     assert!(offers("whole", "memory_store") && offers("whole", "clock") && !offers("whole", "clocks"));
     assert!(offers("part", "anything"));
     assert_eq!(says(mine, "part"), "Soul. | Job.");

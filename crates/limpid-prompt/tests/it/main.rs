@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+mod behaviour;
 mod budgets;
 mod compile_fail;
 mod composition;
@@ -25,6 +26,7 @@ mod profile_picoclaw;
 mod report;
 mod scenarios;
 mod shipped;
+mod small_windows;
 mod support;
 mod template_part;
 mod tool_texts;

@@ -1,6 +1,7 @@
 //! What is said about a prompt: the report, its JSON, its tables, what differs between two.
 
 use crate::support::{from_manifest, one_message, render, render_path, rows, system};
+use limpid_prompt::count::{Observation, Tally, WindowEstimate};
 use limpid_prompt::diff::Change;
 use limpid_prompt::inputs::WorkspaceFile;
 use limpid_prompt::scenario::EXAMPLE_INPUTS;
@@ -131,10 +132,14 @@ fn the_json_form_is_the_one_that_programs_rely_on() {
 fn what_counted_is_named_and_nothing_is_counted_unasked() {
     let profile = one_message("", &[("rules", "Four words stand here.")]);
     let inputs = Inputs::default();
-    let counter = Estimate::calibrated([limpid_prompt::count::Observation { estimated: 100, reported: 120 }]);
-    let request = RenderRequest { path: "chat-remote", inputs: &inputs, counter: &counter, count_tokens: true };
+    let seen = Observation { tally: Tally::of(&"Words. ".repeat(100)), reported: 210 };
+    let counter = WindowEstimate::calibrated([seen; 9]);
+    let request =
+        RenderRequest { path: "chat-remote", inputs: &inputs, counter: &Estimate::default(), count_tokens: true };
     let counted = profile.render(request).unwrap();
-    assert_eq!((counted.counter(), counted.totals().unwrap().total), ("estimate ×1.20 ±0 %", 7));
+    assert_eq!((counted.counter(), counted.totals().unwrap().total), ("estimate", 6));
+    let counted = counted.counted_by(&counter);
+    assert_eq!((counted.counter(), counted.totals().unwrap().total), ("estimate ×1.19 ±0 %", 7));
     assert_eq!(counted.totals().unwrap().total, counter.count(system(&counted)));
     let uncounted = profile.render(RenderRequest { count_tokens: false, ..request }).unwrap();
     assert_eq!(uncounted.totals(), None);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use limpid_prompt::{
-    Estimate, Inputs, Profile, Profiles, Prompt, RenderError, RenderRequest, SourceFile, TokenCounter,
+    Estimate, FixedCounter, Inputs, Profile, Profiles, Prompt, RenderError, RenderRequest, SourceFile, TokenCounter,
 };
 
 /// Counts a word as a token, so that sizes can be read off a test.
@@ -18,6 +18,8 @@ impl TokenCounter for Words {
         text.split_whitespace().count()
     }
 }
+
+impl FixedCounter for Words {}
 
 /// The profile `own` of these files: paths inside its folder and what they say.
 pub(crate) fn profile(files: &[(&str, &str)]) -> Arc<Profile> {

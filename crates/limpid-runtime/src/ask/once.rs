@@ -41,7 +41,7 @@ impl Inner {
             return Err(refusal(&reached).into());
         }
         let card = model.info();
-        let trust = trust_of(&prompt);
+        let (trust, tally) = (trust_of(&prompt), prompt.tally());
         let call = ModelCall {
             prompt: Arc::new(prompt),
             sampling,
@@ -52,7 +52,6 @@ impl Inner {
         let prepared = model.prepare(&call)?;
         let id = RequestId::new(format!("r{}", hex(&*self.ids)));
         let request = NewRequest { conversation, ..new_request(self, &id, card, prepared.clone(), 1) };
-        let estimate = request.estimate;
         self.store.record_request(request).await?;
         let started = AgentEvent::Started {
             turn: None,
@@ -90,7 +89,7 @@ impl Inner {
         }
         let (finish, text) = (answer.reply.finish, answer.reply.text.clone());
         let end = answer.into_end(card, trust, failure.as_ref(), self.now_ms());
-        self.observed.add(&card.id, estimate, end.usage);
+        self.observed.add(&card.id, tally, end.usage);
         if let Some(usage) = end.usage {
             let _ = events.send(AgentEvent::Usage { usage, cost: end.cost });
         }

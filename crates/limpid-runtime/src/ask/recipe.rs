@@ -6,7 +6,7 @@ use std::sync::Arc;
 use limpid_core::FailureClass;
 use limpid_model::chain::Ask;
 use limpid_model::{ModelCall, ModelCard, ModelError, ReplyForm, Sampling, ToolUse};
-use limpid_prompt::count::Estimate;
+use limpid_prompt::count::{Estimate, WindowEstimate};
 use limpid_prompt::inputs::Inputs;
 use limpid_prompt::{Profile, Prompt, RenderRequest};
 use limpid_turn::window::settings::reserve;
@@ -14,7 +14,7 @@ use limpid_turn::window::settings::reserve;
 use super::First;
 use crate::agent::Inner;
 use crate::convert;
-use crate::counting::{check_window, tokens};
+use crate::counting::{check_window, sure_tokens};
 use crate::error::AgentError;
 use crate::gather::Gathered;
 
@@ -25,7 +25,7 @@ pub(crate) struct Recipe {
     pub(crate) path: String,
     pub(crate) inputs: Inputs,
     /// Counters by model name.
-    pub(crate) counters: HashMap<String, Estimate>,
+    pub(crate) counters: HashMap<String, WindowEstimate>,
     pub(crate) sampling: Sampling,
     pub(crate) tools: ToolUse,
     pub(crate) reply: ReplyForm,
@@ -57,14 +57,16 @@ impl Recipe {
         let request = RenderRequest {
             path: &self.path,
             inputs: other.as_ref().unwrap_or(&self.inputs),
-            counter: &self.counter(card),
+            counter: &Estimate::default(),
             count_tokens: true,
         };
-        self.profile.render(request).map_err(|error| ModelError::new(FailureClass::TooLarge, error.to_string()))
+        let prompt = self.profile.render(request);
+        let prompt = prompt.map_err(|error| ModelError::new(FailureClass::TooLarge, error.to_string()))?;
+        Ok(prompt.counted_by(&self.counter(card)))
     }
 
     /// What counts the prompts for a model.
-    pub(crate) fn counter(&self, card: &ModelCard) -> Estimate {
+    pub(crate) fn counter(&self, card: &ModelCard) -> WindowEstimate {
         self.counters.get(&card.name()).cloned().unwrap_or_default()
     }
 
@@ -76,7 +78,7 @@ impl Recipe {
         };
         let counter = self.counter(card);
         check_window(&prompt, card, &counter)?;
-        let needed = u32::try_from(tokens(&prompt, &counter)).unwrap_or(u32::MAX);
+        let needed = u32::try_from(sure_tokens(&prompt, &counter)).unwrap_or(u32::MAX);
         Ok(Ask { call: self.call(prompt, card), tokens: needed })
     }
 

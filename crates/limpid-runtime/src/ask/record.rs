@@ -9,7 +9,7 @@ use limpid_turn::{Finish, Reply};
 
 use crate::agent::Inner;
 use crate::convert;
-use crate::counting::tokens;
+use crate::counting::{by_kind, tokens};
 use crate::event::AgentEvent;
 use crate::redact::{Cleaned, Redactor};
 
@@ -135,6 +135,7 @@ pub(crate) fn new_request(
         body,
         messages: convert::request_messages(prompt),
         estimate: Some(tokens(prompt, &Estimate::default()) as u64),
+        estimate_by_kind: by_kind(&prompt.tally()),
         sent_ms: inner.now_ms(),
     }
 }

@@ -1,7 +1,9 @@
 //! `[heartbeat]`.
 
-use limpid_core::heartbeat::Quiet;
-use serde::Deserialize;
+use limpid_core::heartbeat::{Quiet, Recheck};
+use limpid_prompt::Profile;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
 /// The heartbeat, as far as it is no setting that changes from day to day (`limpid heartbeat set` changes those).
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -12,7 +14,12 @@ pub struct HeartbeatConfig {
     /// Its mode. Absent: assistant (OLLM-034).
     pub mode: Option<String>,
     /// When a text means silence. Absent: as the profile has it (KAI-064).
-    pub quiet: Option<QuietRule>,
+    #[serde(deserialize_with = "quiet")]
+    pub quiet: Option<Quiet>,
+    /// How often standing additions, unfinished lines of HEARTBEAT.md and the owner's own opening are asked, where an item
+    /// does not say it itself.
+    #[serde(deserialize_with = "recheck")]
+    pub recheck: Recheck,
     /// Runs a day that may ask a model.
     pub runs_a_day: u32,
     /// A program with its arguments that says whether a model is asked: with exit code 0 it is, else not (LES-040).
@@ -24,28 +31,32 @@ pub struct HeartbeatConfig {
 
 impl Default for HeartbeatConfig {
     fn default() -> Self {
-        Self { model: None, mode: None, quiet: None, runs_a_day: 48, check: Vec::new(), check_url: None }
+        Self {
+            model: None,
+            mode: None,
+            quiet: None,
+            recheck: Recheck::EveryRun,
+            runs_a_day: 48,
+            check: Vec::new(),
+            check_url: None,
+        }
     }
 }
 
-/// When a text means silence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum QuietRule {
-    /// When HEARTBEAT_OK stands alone in it.
-    Alone,
-    /// When it holds HEARTBEAT_OK anywhere.
-    Contains,
+fn recheck<'de, D: Deserializer<'de>>(source: D) -> Result<Recheck, D::Error> {
+    let text = String::deserialize(source)?;
+    Recheck::parse(&text).ok_or_else(|| {
+        D::Error::custom(format!("unknown rhythm \"{text}\"; write \"every run\", \"2h\", \"daily\" or \"on change\""))
+    })
 }
 
 impl HeartbeatConfig {
-    /// The rule that holds with a profile; `base` is the profile that lends it its files.
-    pub(crate) fn rule(&self, name: &str, base: Option<&str>) -> Quiet {
-        match self.quiet {
-            Some(QuietRule::Alone) => Quiet::Alone,
-            Some(QuietRule::Contains) => Quiet::Contains,
-            None if name == "kai" || base == Some("kai") => Quiet::Contains,
-            None => Quiet::Alone,
-        }
+    /// The rule that holds with a profile.
+    pub(crate) fn rule(&self, profile: &Profile) -> Quiet {
+        self.quiet.unwrap_or(profile.behaviour().heartbeat.quiet)
     }
+}
+
+fn quiet<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Quiet>, D::Error> {
+    super::word(deserializer, &Quiet::ALL, Quiet::as_str).map(Some)
 }

@@ -1,6 +1,8 @@
 //! `[memory]`.
 
-use serde::Deserialize;
+use limpid_core::memory::MemoryPolicy;
+use limpid_prompt::Profile;
+use serde::{Deserialize, Deserializer};
 
 /// What the agent remembers.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -9,6 +11,7 @@ pub struct MemoryConfig {
     /// Whether it has memory tools and reads what it remembers. What is stored stays when this is off (KAI-031).
     pub enabled: bool,
     /// How memories reach the model. Absent: as the profile has it.
+    #[serde(deserialize_with = "policy")]
     pub policy: Option<MemoryPolicy>,
     /// Megabytes of memories from which those that rarely helped go to the archive (KOSHI-028).
     pub keep_megabytes: u64,
@@ -34,41 +37,13 @@ impl Default for MemoryConfig {
     }
 }
 
-/// How memories reach the model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum MemoryPolicy {
-    /// Every memory stands in the prompt, by category, as far as the profile's budget goes.
-    Inject,
-    /// None does but the pinned ones; the model asks (KOSHI-020).
-    Recall,
-    /// MEMORY.md and the daily notes stand in the prompt, and the model writes to these files.
-    Files,
-}
-
-impl MemoryPolicy {
-    /// What a profile does when the owner has not set it; `base` is the profile that lends it its files.
-    pub fn of_profile(name: &str, base: Option<&str>) -> Self {
-        match name {
-            "kai" => Self::Inject,
-            "picoclaw" => Self::Files,
-            _ => base.filter(|base| *base != name).map_or(Self::Recall, |base| Self::of_profile(base, None)),
-        }
+impl MemoryConfig {
+    /// How memories reach the model with a profile.
+    pub(crate) fn policy(&self, profile: &Profile) -> MemoryPolicy {
+        self.policy.unwrap_or(profile.behaviour().memory)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    // KOSHI-020
-    #[test]
-    fn each_profile_has_a_policy_and_lends_it_with_its_files() {
-        let of = MemoryPolicy::of_profile;
-        assert_eq!(of("kai", None), MemoryPolicy::Inject);
-        assert_eq!(of("picoclaw", None), MemoryPolicy::Files);
-        assert_eq!(["koshi", "limpid"].map(|name| of(name, None)), [MemoryPolicy::Recall; 2]);
-        assert_eq!(of("ollm", Some("limpid")), MemoryPolicy::Recall);
-        assert_eq!(of("mine", Some("kai")), MemoryPolicy::Inject);
-    }
+fn policy<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<MemoryPolicy>, D::Error> {
+    super::word(deserializer, &MemoryPolicy::ALL, MemoryPolicy::as_str).map(Some)
 }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// Where the owner is told. Nothing set: nowhere.
+/// Where the owner is told. Nothing set: on the desktop, where there is one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NotifyConfig {
@@ -15,8 +15,8 @@ pub struct NotifyConfig {
     pub link: Option<String>,
     /// A program and its arguments; it reads a JSON object with `id`, `title`, `body` and `link`. Empty: none.
     pub command: Vec<String>,
-    /// Whether the desktop of this machine shows it.
-    pub desktop: bool,
+    /// Whether the desktop of this machine shows it. Absent: where the program runs in a desktop session.
+    pub desktop: Option<bool>,
     /// Whom the service behind a browser may write to when something is wrong with the notices: `mailto:ada@example.com`.
     /// Some services take none without.
     pub web_push_contact: Option<String>,

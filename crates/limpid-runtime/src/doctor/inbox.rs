@@ -11,6 +11,7 @@ use limpid_store::{MailAccount, Store};
 
 use super::Check;
 use crate::agent::AgentOptions;
+use crate::config::Live;
 use crate::inbox::TOKEN_VARIABLE;
 use crate::mail::{MailDesk, MailParts};
 use crate::private_file;
@@ -54,7 +55,7 @@ fn desk(options: &AgentOptions, store: Arc<dyn Store>) -> MailDesk {
         redactor: Redactor::new(&options.environment, &options.config.secret_variables()),
         ids: Arc::clone(&options.ids),
         clock: Arc::clone(&options.clock),
-        enabled: true,
+        config: Live::new(options.config.clone()),
     })
 }
 

@@ -5,6 +5,7 @@ use limpid_core::goal::{
     Artifact, ArtifactAction, ArtifactKind, Checkpoint, CheckpointStatus, Decision, Goal, GoalStatus, Priority, cue,
 };
 use limpid_core::{ConversationId, TurnId};
+use limpid_prompt::Profile;
 use limpid_prompt::inputs::{
     ArtifactInput, ArtifactType, CheckpointInput, DecisionInput, GoalInput, Inputs, {self as inputs},
 };
@@ -22,7 +23,7 @@ impl Inner {
     /// `session` learns that somebody has. Returns the turn that the goal began in, where one did.
     pub(super) async fn gather_goal(
         &self,
-        conversation: Option<&ConversationId>,
+        (conversation, profile): (Option<&ConversationId>, &Profile),
         inputs: &mut Inputs,
         session: &mut Session,
         notices: &mut Vec<String>,
@@ -45,7 +46,7 @@ impl Inner {
             notices.extend(kept.troubles);
         }
         session.goals_asked_for |= cue::asks_for_goals(&inputs.user_message);
-        let is_quiet = matches!(inputs.mode.as_str(), "assistant" | "user");
+        let is_quiet = profile.behaviour().goal_tools_on_request.contains(&inputs.mode);
         if is_quiet && !is_used && !session.goals_asked_for {
             inputs.tools.retain(|tool| tool.group != GROUP);
         } else {

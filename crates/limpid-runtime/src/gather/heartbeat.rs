@@ -1,14 +1,15 @@
 //! What a heartbeat reads besides tasks and news.
 
 use jiff::Timestamp;
-use limpid_core::heartbeat::news::has_tasks;
+use limpid_core::heartbeat::news::{has_tasks, with_tasks};
 use limpid_prompt::Profile;
-use limpid_prompt::inputs::{HeartbeatInput, Inputs, PreviousReport, QuietInput, UnreadEntry};
+use limpid_prompt::inputs::{HeartbeatInput, Inputs, PreviousReport, QuietInput, Trigger, UnreadEntry};
 use limpid_store::Delivery;
 
+use super::Occasion;
 use crate::agent::Inner;
 use crate::error::AgentError;
-use crate::heartbeat::{PATH, PREVIOUS, has_items};
+use crate::heartbeat::{PATH, PREVIOUS, StandingItem, has_items};
 use crate::tools::HEARTBEAT_DECISION;
 
 /// Unread messages of the quiet hours that a run is shown, the newest ones.
@@ -18,14 +19,30 @@ const UNREAD: usize = 10;
 const CHECKLIST: &str = "HEARTBEAT.md";
 
 impl Inner {
-    /// Fills in the owner's opening, the checklist when it holds a task, and the last reports; on other paths nothing.
-    pub(super) async fn gather_heartbeat(&self, inputs: &mut Inputs, path: &str) -> Result<(), AgentError> {
+    /// Fills in the owner's opening, the checklist when it holds a task, and the last reports; on other paths nothing. A
+    /// run sees the standing items that are due; whoever only looks at the prompt, and a run by hand, sees all.
+    pub(super) async fn gather_heartbeat(
+        &self,
+        inputs: &mut Inputs,
+        path: &str,
+        occasion: &Occasion<'_>,
+    ) -> Result<(), AgentError> {
         if path != PATH {
             return Ok(());
         }
         let prompt = self.heartbeat_settings().await?.prompt;
         let list = inputs.workspace.files.iter().find(|file| file.name == CHECKLIST);
         let list = list.map(|file| file.content.clone()).filter(|content| has_tasks(content));
+        let mut list = list.unwrap_or_default();
+        let by_hand = self.store.heartbeat().await?.running.is_some_and(|running| running.by_hand);
+        if occasion.conversation.is_some() && !by_hand {
+            let due = self.due_items(occasion.now).await?;
+            list = with_tasks(&list, |line| due.has(&StandingItem::line(line)));
+            inputs
+                .scheduling
+                .tasks
+                .retain(|task| task.trigger != Trigger::Heartbeat || due.has(&StandingItem::addition(task)));
+        }
         let reports = self.store.heartbeat_reports(PREVIOUS).await?.rows;
         let previous = reports.into_iter().rev().map(|run| PreviousReport {
             text: self.redactor.clean(run.report.unwrap_or_default()),
@@ -33,7 +50,7 @@ impl Inner {
         });
         inputs.heartbeat = HeartbeatInput {
             prompt: (!prompt.is_empty()).then_some(prompt),
-            checklist: list.unwrap_or_default(),
+            checklist: list,
             previous: previous.collect(),
             quiet: None,
         };

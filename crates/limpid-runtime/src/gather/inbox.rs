@@ -12,7 +12,9 @@ impl Inner {
     /// Fills in accounts and what waits, of the sources that are on.
     pub(super) async fn gather_inbox(&self, inputs: &mut Inputs) -> Result<(), AgentError> {
         let config = &self.config.inbox;
-        let accounts = self.store.mail_accounts().await?.rows;
+        // With mail switched off neither accounts nor their letters are shown; mail that is handed in has its own switch.
+        let reads_mail = self.config.mail.enabled;
+        let accounts = if reads_mail { self.store.mail_accounts().await?.rows } else { Vec::new() };
         inputs.email.enabled = config.mail || !accounts.is_empty();
         inputs.sms.enabled = config.sms;
         inputs.notifications.enabled = config.notifications;
@@ -20,6 +22,9 @@ impl Inner {
         let on = [inputs.email.enabled, inputs.sms.enabled, inputs.notifications.enabled];
         for (source, _) in Source::ALL.into_iter().zip(on).filter(|(_, on)| *on) {
             for mut item in self.store.pending(source).await?.rows {
+                if item.new.uid.is_some() && !reads_mail {
+                    continue;
+                }
                 for text in [&mut item.new.sender, &mut item.new.title, &mut item.new.text] {
                     *text = self.redactor.clean(std::mem::take(text));
                 }

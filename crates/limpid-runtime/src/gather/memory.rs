@@ -1,13 +1,12 @@
 //! What a prompt remembers: by the owner's policy or the profile's, and nothing of the owner's where others read along.
 
-use limpid_core::memory::PROMOTION_HITS;
+use limpid_core::memory::{MemoryPolicy, PROMOTION_HITS};
 use limpid_core::{Category, Memory};
 use limpid_prompt::Profile;
 use limpid_prompt::inputs::{Inputs, MemoryEntry, MemoryInput};
 use limpid_store::Listed;
 
 use crate::agent::Inner;
-use crate::config::MemoryPolicy;
 use crate::convert;
 use crate::error::AgentError;
 use crate::tools::promote_learning;
@@ -28,8 +27,7 @@ impl Inner {
     ) -> Result<(), AgentError> {
         inputs.soul_additions = self.keeper.soul_additions().await?;
         let config = &self.config.memory;
-        let of_profile = || MemoryPolicy::of_profile(profile.name(), profile.base());
-        let policy = config.policy.unwrap_or_else(of_profile);
+        let policy = config.policy(profile);
         let mine = is_owners(inputs);
         if !mine {
             inputs.workspace.files.retain(|file| file.name != ABOUT_OWNER);

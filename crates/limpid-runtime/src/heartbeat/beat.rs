@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use jiff::{ToSpan, Unit, ZonedRound};
-use limpid_core::Trust;
-use limpid_core::heartbeat::{Gate, Moment, Pause, Settings, State, Why, gate};
-use limpid_prompt::workspace::HEARTBEAT_FILE;
+use jiff::{Timestamp, ToSpan, Unit, ZonedRound};
+use limpid_core::heartbeat::{Gate, Moment, News, Pause, Settings, State, Why, gate};
+use limpid_core::{ConversationId, Trust};
+use limpid_prompt::Profile;
+use limpid_prompt::profile::shipped_template;
 use limpid_store::{HeartbeatEnd, HeartbeatOutcome, HeartbeatRow, HeartbeatRun, RequestFilter, RunningHeartbeat};
 
 use super::settings::of_row;
@@ -27,11 +28,8 @@ const LOOKED_AT: u32 = 50;
 /// When it is looked again after something stood in the way that the gate does not know.
 pub(super) const AGAIN_MS: i64 = 60_000;
 
-/// The profile whose heartbeat runs where the owner's has none.
-const LENDS: &str = "limpid";
-
-/// The profile that keeps its tasks in a file which is made when it is missing (PICO-070).
-const HAS_FILE: &str = "picoclaw";
+/// The file of the workspace with what every run looks after.
+const CHECKLIST: &str = "HEARTBEAT.md";
 
 /// Who asked for a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,10 +153,20 @@ impl Inner {
             return self.nothing_new(&running, row, "HEARTBEAT.md was made; write your tasks at its end").await;
         }
         let card = self.shelf.choose(model.as_deref()).await?.info().clone();
-        let news = self.heartbeat_news(&profile, &card).await?;
-        if !by_hand && !news.is_new(row.quiet_mark.as_deref()) {
-            let why = if news.check == Some(false) { "the check said no" } else { "nothing is new" };
-            return self.nothing_new(&running, row, why).await;
+        let look = self.heartbeat_look(profile.name(), &card).await?;
+        // Also before a run by hand, so that a check that cannot be asked is heard of.
+        let check = self.heartbeat_check().await?;
+        if by_hand {
+            // An opening always says something; a profile without one has its list alone.
+            if look.is_empty() && self.default_opening()?.is_none() {
+                return self.nothing_new(&running, row, "there is nothing to look at: HEARTBEAT.md has no tasks").await;
+            }
+        } else {
+            let news = News { check, ..look.news };
+            if !news.is_new(row.quiet_mark.as_deref()) {
+                let why = if news.check == Some(false) { "the check said no" } else { "nothing is new" };
+                return self.nothing_new(&running, row, why).await;
+            }
         }
         if !self.store.begin_heartbeat(&running).await? {
             return Ok(Beat::Waits(Why::Busy));
@@ -170,7 +178,7 @@ impl Inner {
         let run = BackgroundRun {
             key: running.key.clone(),
             path: PATH,
-            profile: Some(self.heartbeat_profile()?),
+            profile: Some(self.config.agent.profile.clone()),
             model,
             text: String::new(),
             extra: RunInputs::default(),
@@ -210,6 +218,7 @@ impl Inner {
             remainder_mark: row.remainder_mark.clone(),
             deliveries: Vec::new(),
             consumed: Vec::new(),
+            asked: Vec::new(),
             timer: None,
         })
         .await
@@ -256,25 +265,58 @@ impl Inner {
             scheduling_off: !self.config.scheduling.enabled,
             busy: self.is_busy(row).await?,
         };
-        Ok((gate(&of_row(row), &state, &moment), state))
+        let settings = of_row(row);
+        let gate = match gate(&settings, &state, &moment) {
+            // The day that follows has runs again.
+            Gate::Wait(why @ Why::DayIsFull, _) => {
+                let tomorrow = now.tomorrow().and_then(|day| day.start_of_day());
+                let until = tomorrow.ok().and_then(|day| settings.first_allowed(&day));
+                Gate::Wait(why, until.map(|until| until.timestamp().as_millisecond()))
+            }
+            Gate::Wait(why @ (Why::Interval | Why::Hours | Why::BackOff), Some(until)) => {
+                let from = Timestamp::from_millisecond(until).map(|at| at.to_zoned(self.zone()));
+                let allowed = from.ok().and_then(|from| settings.first_allowed(&from));
+                Gate::Wait(why, Some(allowed.map_or(until, |allowed| allowed.timestamp().as_millisecond())))
+            }
+            other => other,
+        };
+        Ok((gate, state))
     }
 
     /// Whether another call of a model is in progress, here or in another process.
     async fn is_busy(&self, row: &HeartbeatRow) -> Result<bool, AgentError> {
         let own = row.running.as_ref().map(|running| format!("run-{}", running.key));
         let since_ms = self.now_ms() - CUT_OFF_MS;
-        let turns = self.store.unfinished_turns().await?.rows;
-        if turns.iter().any(|turn| turn.began_ms > since_ms && Some(turn.conversation.as_str()) != own.as_deref()) {
-            return Ok(true);
+        for turn in self.store.unfinished_turns().await?.rows {
+            if Some(turn.conversation.as_str()) != own.as_deref() && self.is_worked_on(&turn.conversation).await? {
+                return Ok(true);
+            }
         }
         // Summaries, tests and replays are calls outside of any turn.
         let newest = RequestFilter { since_ms: Some(since_ms), limit: LOOKED_AT, ..RequestFilter::default() };
-        let requests = self.store.requests(newest).await?.rows;
-        Ok(requests.iter().any(|request| request.turn.is_none() && request.end.is_none()))
+        for request in self.store.requests(newest).await?.rows {
+            let open = request.turn.is_none() && request.end.is_none();
+            let lives = match &request.conversation {
+                Some(conversation) => open && self.is_worked_on(conversation).await?,
+                None => open,
+            };
+            if lives {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a process that lives works on a conversation: a turn that a dead one left keeps nothing from running.
+    async fn is_worked_on(&self, conversation: &ConversationId) -> Result<bool, AgentError> {
+        let lease = self.store.lease(conversation).await?;
+        Ok(lease.is_some_and(|lease| {
+            lease.holder == self.holder || (lease.until_ms > self.now_ms() && !process::is_dead(&lease.holder))
+        }))
     }
 
     /// The model of its own, when there is one that can be had (KAI-061).
-    async fn model_of(&self, settings: &Settings) -> Result<Option<String>, AgentError> {
+    pub(super) async fn model_of(&self, settings: &Settings) -> Result<Option<String>, AgentError> {
         for name in settings.model.iter().chain(&self.config.heartbeat.model) {
             if self.shelf.choose(Some(name)).await.is_ok() {
                 return Ok(Some(name.clone()));
@@ -283,21 +325,20 @@ impl Inner {
         Ok(None)
     }
 
-    /// The owner's profile, or the one that lends its heartbeat to those that have none.
-    pub(super) fn heartbeat_profile(&self) -> Result<String, AgentError> {
+    /// The profile of heartbeats: the owner's. A profile without a path of its own for them has one that it is lent.
+    pub(super) fn heartbeat_profile(&self) -> Result<Arc<Profile>, AgentError> {
         let name = &self.config.agent.profile;
-        let profile = self.prompts.load_one(name)?.profile(name)?;
-        Ok(if profile.path(PATH).is_ok() { name.clone() } else { LENDS.to_owned() })
+        self.prompts.load_one(name)?.profile(name)
     }
 
     /// Writes the checklist where the profile wants one and there is none. Says whether it did.
-    fn make_checklist(&self, profile: &str) -> Result<bool, AgentError> {
-        let path = self.home.workspace().join("HEARTBEAT.md");
-        if profile != HAS_FILE || path.exists() {
+    fn make_checklist(&self, profile: &Profile) -> Result<bool, AgentError> {
+        let path = self.home.workspace().join(CHECKLIST);
+        if !profile.behaviour().heartbeat.create_checklist || path.exists() {
             return Ok(false);
         }
         std::fs::create_dir_all(self.home.workspace()).map_err(AgentError::file(self.home.workspace()))?;
-        std::fs::write(&path, HEARTBEAT_FILE).map_err(AgentError::file(&path))?;
+        std::fs::write(&path, shipped_template(CHECKLIST).unwrap_or_default()).map_err(AgentError::file(&path))?;
         Ok(true)
     }
 }

@@ -6,16 +6,14 @@ use limpid_core::FailureClass;
 use limpid_core::Trust;
 use limpid_core::heartbeat::{Answer, Decision, Pause, State, Why};
 use limpid_core::quiet::without_quiet;
-use limpid_prompt::RenderRequest;
-use limpid_prompt::count::Estimate;
 use limpid_prompt::inputs::Inputs;
 use limpid_store::{
     DeliveryOrigin, HeartbeatEnd, HeartbeatOutcome, HeartbeatRun, ItemId, NewDelivery, RunningHeartbeat,
 };
 use limpid_turn::{Outcome, decision};
 
-use super::PATH;
 use super::news::{additions, standing};
+use super::standing::standing_items;
 use crate::agent::Inner;
 use crate::background::RunEnd;
 use crate::error::AgentError;
@@ -45,7 +43,8 @@ impl Inner {
     ) -> Result<HeartbeatEnd, AgentError> {
         let now_ms = self.now_ms();
         let row = self.store.heartbeat().await?;
-        let items = self.items_of(&end).await?;
+        // What its prompts and tools have shown; what they left out stays new.
+        let items = self.store.shown_items(&end.conversation).await?;
         let items_mark = mark_of(&items);
         let inputs = end.inputs.as_deref();
 
@@ -111,6 +110,9 @@ impl Inner {
             remainder_mark,
             deliveries,
             consumed: if took_in { items } else { Vec::new() },
+            asked: inputs
+                .filter(|_| took_in)
+                .map_or_else(Vec::new, |inputs| standing_items(inputs).into_iter().map(|item| item.mark).collect()),
             timer: None,
         })
     }
@@ -127,9 +129,8 @@ impl Inner {
             Outcome::Cancelled => Meaning::Cancelled,
             Outcome::Failed { class, message } => Meaning::Failed(*class, message.clone()),
             Outcome::Answered { .. } => {
-                let name = self.heartbeat_profile()?;
-                let profile = self.prompts.load_one(&name)?.profile(&name)?;
-                let rule = self.config.heartbeat.rule(profile.name(), profile.base());
+                let profile = self.heartbeat_profile()?;
+                let rule = self.config.heartbeat.rule(&profile);
                 match Answer::read(end.told().as_deref().unwrap_or_default(), rule) {
                     Some(Answer::Quiet) => Meaning::Quiet,
                     Some(Answer::Remainder(rest)) => Meaning::Remainder(rest),
@@ -138,16 +139,6 @@ impl Inner {
                 }
             }
         })
-    }
-
-    /// Exactly the items that the first prompt of a run has shown.
-    async fn items_of(&self, end: &RunEnd) -> Result<Vec<ItemId>, AgentError> {
-        let Some(inputs) = end.inputs.as_deref() else { return Ok(Vec::new()) };
-        let name = self.heartbeat_profile()?;
-        let profile = self.prompts.load_one(&name)?.profile(&name)?;
-        let request = RenderRequest { path: PATH, inputs, counter: &Estimate::default(), count_tokens: false };
-        let prompt = profile.render(request).map_err(|error| AgentError::Prompt(error.to_string()))?;
-        self.rendered_items(&prompt).await
     }
 
     async fn told(

@@ -6,22 +6,41 @@ use std::time::Duration;
 use limpid_core::Trust;
 use limpid_core::heartbeat::News;
 use limpid_model::ModelCard;
+use limpid_prompt::Prompt;
 use limpid_prompt::inputs::{Inputs, TaskEntry, Trigger};
 
 use super::PATH;
+use super::standing::{StandingItem, standing_items};
 use crate::agent::Inner;
 use crate::ask::Recipe;
 use crate::error::AgentError;
-use crate::gather::{Gathered, Occasion};
+use crate::gather::Occasion;
 use crate::session::key_of;
 use crate::sizing::frame_of;
 
 /// How long the owner's own check may take.
 const CHECK: Duration = Duration::from_secs(30);
 
+/// What a run would look at.
+pub(super) struct Look {
+    /// Whether a model is asked.
+    pub(super) news: News,
+    /// The standing items that its prompt shows, due or not.
+    pub(super) items: Vec<StandingItem>,
+    /// Its prompt, with all of them.
+    pub(super) prompt: Prompt,
+}
+
+impl Look {
+    /// Whether there is anything at all to look at.
+    pub(super) fn is_empty(&self) -> bool {
+        !self.news.items && self.items.is_empty() && self.news.standing.is_empty()
+    }
+}
+
 impl Inner {
     /// What a run with this model and profile would look at.
-    pub(super) async fn heartbeat_news(&self, profile: &str, card: &ModelCard) -> Result<News, AgentError> {
+    pub(super) async fn heartbeat_look(&self, profile: &str, card: &ModelCard) -> Result<Look, AgentError> {
         let mut frame = frame_of(None);
         let card = frame.fit(card, self.now_ms()).card;
         let occasion = Occasion {
@@ -36,19 +55,19 @@ impl Inner {
             now: self.clock.now(),
         };
         let gathered = self.gather(occasion).await?;
-        let items = has_items(&gathered.inputs) && self.shows_items(&gathered, &card).await?;
-        Ok(News { items, standing: standing(&gathered.inputs), check: self.heartbeat_check().await? })
-    }
-
-    /// Whether the prompt of a run shows what waits: what it does not show is never taken in, so it would be news at each
-    /// run (a profile may leave mail out).
-    async fn shows_items(&self, gathered: &Gathered, card: &ModelCard) -> Result<bool, AgentError> {
-        let prompt = Recipe::new(self, gathered, card).await?.render(card)?;
-        Ok(!self.rendered_items(&prompt).await?.is_empty())
+        let prompt = Recipe::new(self, &gathered, &card).await?.render(&card)?;
+        // What the prompt does not show is never taken in, so it would be news at each run (a profile may leave mail out).
+        let items = has_items(&gathered.inputs) && !self.rendered_items(&prompt).await?.is_empty();
+        let shown = standing_items(&gathered.inputs).into_iter().filter(|item| item.is_shown_by(&prompt));
+        let shown: Vec<StandingItem> = shown.collect();
+        let due = self.due_items(self.clock.now()).await?;
+        let asked = shown.iter().any(|item| due.has(item));
+        let news = News { items, asked, standing: standing(&gathered.inputs), check: None };
+        Ok(Look { news, items: shown, prompt })
     }
 
     /// What the owner's own checks say (LES-040).
-    async fn heartbeat_check(&self) -> Result<Option<bool>, AgentError> {
+    pub(super) async fn heartbeat_check(&self) -> Result<Option<bool>, AgentError> {
         let said = self.ask_program().await?;
         match &self.config.heartbeat.check_url {
             Some(url) if said != Some(false) => {
@@ -85,13 +104,9 @@ pub(super) fn additions(inputs: &Inputs) -> impl Iterator<Item = &TaskEntry> {
     inputs.scheduling.tasks.iter().filter(|task| inputs.scheduling.enabled && task.trigger == Trigger::Heartbeat)
 }
 
-/// Stands for what stands from run to run: additions, checklist, promotion candidates, failing accounts. Unread counts
-/// and clocks are not in it.
+/// Stands for what is news once: promotion candidates and failing accounts. Unread counts and clocks are not in it.
 pub(super) fn standing(inputs: &Inputs) -> String {
-    let mut texts: Vec<&str> = vec![inputs.heartbeat.checklist.as_str()];
-    for task in additions(inputs) {
-        texts.extend([task.id.as_str(), task.description.as_str(), task.prompt.as_str()]);
-    }
+    let mut texts: Vec<&str> = Vec::new();
     for memory in &inputs.memory.promotions {
         texts.extend([memory.key.as_str(), memory.content.as_str()]);
     }

@@ -42,8 +42,7 @@ impl Agent {
 impl Inner {
     /// The profile's own opening.
     pub(super) fn default_opening(&self) -> Result<Option<String>, AgentError> {
-        let name = self.heartbeat_profile()?;
-        let profile = self.prompts.load_one(&name)?.profile(&name)?;
+        let profile = self.heartbeat_profile()?;
         let render = |prompt: &str| rendered(&profile, prompt).map_err(|error| AgentError::Prompt(error.to_string()));
         Ok(replaced(&render("")?, &render(MARK)?))
     }

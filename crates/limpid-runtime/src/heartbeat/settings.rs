@@ -78,9 +78,20 @@ impl Agent {
         let inner = &self.inner;
         let before = of_row(&inner.store.heartbeat().await?);
         let mut after = changed(before.clone(), change).checked().map_err(AgentError::Invalid)?;
-        // The profile's own words are no change: they follow the profile.
-        if after.prompt != before.prompt && inner.default_opening()?.as_deref() == Some(after.prompt.trim()) {
-            after.prompt.clear();
+        if after.prompt != before.prompt && !after.prompt.is_empty() {
+            match inner.default_opening()?.as_deref() {
+                // The profile's own words are no change: they follow the profile.
+                Some(default) if default == after.prompt.trim() => after.prompt.clear(),
+                Some(_) => {}
+                None => {
+                    let profile = inner.heartbeat_profile()?;
+                    let name = profile.name();
+                    return Err(AgentError::Invalid(format!(
+                        "the heartbeat of profile \"{name}\" has no opening, so this text would reach no model; write \
+                         what it should do into HEARTBEAT.md of the workspace"
+                    )));
+                }
+            }
         }
         if let Some(model) = after.model.as_deref().filter(|_| after.model != before.model) {
             inner.shelf.choose(Some(model)).await?;

@@ -1,7 +1,9 @@
 //! What the owner sees of the heartbeat.
 
 use limpid_core::heartbeat::{Gate, Settings};
-use limpid_store::{HeartbeatRun, Listed};
+use limpid_core::{Money, Usage};
+use limpid_prompt::count::{Estimate, TokenCounter as _};
+use limpid_store::{HeartbeatRun, IdleLooks, Listed};
 
 use super::beat::AGAIN_MS;
 use super::settings::of_row;
@@ -9,6 +11,9 @@ use crate::agent::{Agent, Inner};
 use crate::error::AgentError;
 
 const HOUR_MS: i64 = 3_600_000;
+
+/// Output tokens of a run that has nothing to report, about.
+const ANSWER_TOKENS: u64 = 30;
 
 /// How the heartbeat stands, read from what the scheduler goes by (LES-045).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +32,27 @@ pub struct HeartbeatStatus {
     pub failures: u32,
     /// The newest run.
     pub last: Option<HeartbeatRun>,
+    /// The looks since then that found nothing.
+    pub idle: IdleLooks,
+    /// What a day costs on which nothing comes in; none without a model.
+    pub day: Option<DayCost>,
+}
+
+/// What the standing items cost in a day on which nothing comes in. Tokens are estimated from the prompt as it is now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DayCost {
+    /// Standing items: additions, lines of HEARTBEAT.md, the owner's own opening.
+    pub items: usize,
+    /// Runs that ask a model.
+    pub runs: u32,
+    /// Input tokens of one run.
+    pub run_tokens: u64,
+    /// Input and output tokens of all runs.
+    pub tokens: u64,
+    /// What they cost at the model's price, without any cache; none when the price is unknown.
+    pub money: Option<Money>,
+    /// The model.
+    pub model: String,
 }
 
 impl Agent {
@@ -51,6 +77,8 @@ impl Agent {
             succeeded_ms: state.succeeded_ms,
             failures: state.failures,
             last: inner.store.heartbeat_runs(1).await?.rows.pop(),
+            idle: row.idle,
+            day: inner.day_cost(&of_row(&row)).await?,
         })
     }
 
@@ -64,6 +92,34 @@ impl Agent {
 }
 
 impl Inner {
+    /// What a day costs on which nothing comes in.
+    async fn day_cost(&self, settings: &Settings) -> Result<Option<DayCost>, AgentError> {
+        let wanted = self.model_of(settings).await?;
+        let Ok(model) = self.shelf.choose(wanted.as_deref()).await else { return Ok(None) };
+        let card = model.info().clone();
+        let look = self.heartbeat_look(self.heartbeat_profile()?.name(), &card).await?;
+        let hours = settings.hours_a_day();
+        let slots = (hours * 60 / settings.interval_minutes.max(1)).min(self.config.heartbeat.runs_a_day);
+        let on = settings.enabled && self.config.scheduling.enabled;
+        let rhythms = look.items.iter().map(|item| item.recheck(self.config.heartbeat.recheck));
+        let runs = rhythms.map(|rhythm| rhythm.runs_a_day(slots, i64::from(hours) * HOUR_MS)).max();
+        let runs = runs.filter(|_| on).unwrap_or_default();
+        let counter = Estimate::default();
+        let texts = look.prompt.messages().iter().map(|message| counter.count(message.text()));
+        let tools = look.prompt.offered().iter().map(|tool| counter.count(&tool.declaration()));
+        let run_tokens: u64 = texts.chain(tools).map(|count| count as u64).sum();
+        let of_day =
+            Usage { input: run_tokens * u64::from(runs), output: ANSWER_TOKENS * u64::from(runs), ..Usage::default() };
+        Ok(Some(DayCost {
+            items: look.items.len(),
+            runs,
+            run_tokens,
+            tokens: of_day.input + of_day.output,
+            money: if card.local { Some(Money::default()) } else { card.price.map(|price| price.of(of_day)) },
+            model: card.name(),
+        }))
+    }
+
     /// When something can be due next; none when something must be set first.
     pub(super) async fn next_beat(&self) -> Result<Option<i64>, AgentError> {
         let row = self.store.heartbeat().await?;

@@ -69,6 +69,12 @@ impl Agent {
     /// When there is one and `replace` is not set, or the file cannot be written.
     pub fn make_ingest_token(&self, replace: bool) -> Result<String, AgentError> {
         let path = self.token_file();
+        if self.inner.environment.get(TOKEN_VARIABLE).is_some() {
+            return Err(AgentError::Invalid(format!(
+                "the variable {TOKEN_VARIABLE} holds the token, and one in a file would not count; unset it, or change it \
+                 there and restart `limpid serve`"
+            )));
+        }
         if !replace && path.exists() {
             return Err(AgentError::Invalid(
                 "there is a token already, and it is told only when it is made; `limpid inbox token --new` makes \
@@ -78,6 +84,8 @@ impl Agent {
         }
         let token: String = (0..4).map(|_| hex(&*self.inner.ids)).collect();
         private_file::write(&path, &token)?;
+        // Whoever serves refuses the old one with the next request; a first one opens its door.
+        self.inner.wake_scheduler();
         Ok(token)
     }
 

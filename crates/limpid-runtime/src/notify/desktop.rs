@@ -5,6 +5,31 @@ use limpid_tools::Outlet;
 use serde_json::Value;
 
 use super::{Notice, Notifier};
+use crate::world::Environment;
+
+/// What shows notifications on the desktops of Linux.
+const PROGRAM: &str = "notify-send";
+
+/// Whether the desktop is told, by the owner's setting or because there is one.
+pub(crate) fn is_used(set: Option<bool>, environment: &Environment) -> bool {
+    set.unwrap_or_else(|| missing(environment, cfg!(target_os = "macos")).is_none())
+}
+
+/// What is missing for notifications on a desktop; none when they can be shown.
+pub(crate) fn missing(environment: &Environment, mac: bool) -> Option<&'static str> {
+    if environment.get("SSH_CONNECTION").is_some() {
+        return Some("this is a remote session");
+    }
+    if mac {
+        return None;
+    }
+    if ["WAYLAND_DISPLAY", "DISPLAY"].iter().all(|name| environment.get(name).is_none()) {
+        return Some("there is no desktop session");
+    }
+    let folders = environment.get("PATH").unwrap_or_default();
+    let is_there = std::env::split_paths(folders).any(|folder| folder.join(PROGRAM).is_file());
+    (!is_there).then_some("there is no notify-send; the package libnotify-bin or libnotify has it")
+}
 
 /// The desktop.
 pub(super) struct Desktop;
@@ -27,7 +52,7 @@ fn words(notice: &Notice, mac: bool) -> Vec<String> {
         return ["osascript", "-e", script, "--", &notice.title, &notice.body].map(str::to_owned).to_vec();
     }
     let id = format!("--replace-id={}", number(&notice.id));
-    ["notify-send", "--app-name=Limpid", &id, "--", &notice.title, &escaped(&notice.body)].map(str::to_owned).to_vec()
+    [PROGRAM, "--app-name=Limpid", &id, "--", &notice.title, &escaped(&notice.body)].map(str::to_owned).to_vec()
 }
 
 /// A number that is always the same for an id, for servers that know notices by numbers. Never 0, which is none.
@@ -44,6 +69,32 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // TERM-009
+    #[test]
+    fn the_desktop_is_told_where_there_is_one_unless_the_owner_says_otherwise() {
+        let bin = tempfile::tempdir().unwrap();
+        std::fs::write(bin.path().join(PROGRAM), "").unwrap();
+        let path = bin.path().display().to_string();
+        let of = |variables: &[(&str, &str)]| {
+            Environment::new(variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
+        };
+        let desktop = [("DISPLAY", ":0"), ("PATH", path.as_str())];
+        let wayland = [("WAYLAND_DISPLAY", "wayland-0"), ("PATH", path.as_str())];
+        let remote = [("DISPLAY", ":10"), ("PATH", path.as_str()), ("SSH_CONNECTION", "10.0.0.1 1 10.0.0.2 22")];
+        let cases: [(&[(&str, &str)], bool); 5] = [
+            (&desktop, true),
+            (&wayland, true),
+            (&remote, false),
+            (&[("PATH", path.as_str())], false),
+            (&[("DISPLAY", ":0"), ("PATH", "/nowhere")], false),
+        ];
+        for (variables, told) in cases {
+            assert_eq!(missing(&of(variables), false).is_none(), told, "{variables:?}");
+        }
+        assert_eq!(missing(&of(&[]), true), None, "a Mac has one");
+        assert!(!is_used(Some(false), &of(&desktop)) && is_used(Some(true), &of(&[])));
+    }
 
     // KAI-068
     #[test]

@@ -53,7 +53,7 @@ fn described() -> Inputs {
     let names = limpid_prompt::profile::shipped_files();
     let names = names.iter().filter_map(|file| file.path.strip_prefix("limpid/tools/")?.strip_suffix(".md"));
     let path = profile.path("chat-remote").unwrap();
-    let tools = names.filter(|name| *name != FIND_TOOLS && path.offers(name) && profile.tool(name).is_some());
+    let tools = names.filter(|name| *name != FIND_TOOLS && path.offers(name, false) && profile.tool(name).is_some());
     let tools = tools.map(|name| tool(name, group(name))).chain([FindTools::input()]);
     Inputs { tools: tools.collect(), ..Inputs::default() }
 }

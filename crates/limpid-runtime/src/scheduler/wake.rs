@@ -73,13 +73,15 @@ mod unix {
         }
     }
 
-    pub(super) fn listen(path: &Path) -> io::Result<Listening> {
+    /// Listens at a path of the home.
+    pub(crate) fn listen(path: &Path) -> io::Result<Listening> {
         // What a killed process left cannot be bound again.
         let _ = std::fs::remove_file(path);
         Ok(Listening { datagrams: UnixDatagram::bind(path)?, path: path.to_owned() })
     }
 
-    pub(super) fn send(path: &Path) -> io::Result<()> {
+    /// Wakes whoever listens there.
+    pub(crate) fn send(path: &Path) -> io::Result<()> {
         let socket = std::os::unix::net::UnixDatagram::unbound()?;
         socket.set_nonblocking(true)?;
         socket.send_to(&[1], path).map(drop)
@@ -87,9 +89,7 @@ mod unix {
 }
 
 #[cfg(unix)]
-pub(crate) use unix::Listening;
-#[cfg(unix)]
-use unix::{listen, send};
+pub(crate) use unix::{Listening, listen, send};
 
 #[cfg(not(unix))]
 mod elsewhere {
@@ -106,16 +106,16 @@ mod elsewhere {
         }
     }
 
-    pub(super) fn listen(_: &Path) -> io::Result<Listening> {
+    /// Nothing to listen at here.
+    pub(crate) fn listen(_: &Path) -> io::Result<Listening> {
         Ok(Listening)
     }
 
-    pub(super) fn send(_: &Path) -> io::Result<()> {
+    /// Nobody can be woken here.
+    pub(crate) fn send(_: &Path) -> io::Result<()> {
         Ok(())
     }
 }
 
 #[cfg(not(unix))]
-pub(crate) use elsewhere::Listening;
-#[cfg(not(unix))]
-use elsewhere::{listen, send};
+pub(crate) use elsewhere::{Listening, listen, send};

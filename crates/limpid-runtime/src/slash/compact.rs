@@ -47,7 +47,8 @@ impl SlashCommand for Compact {
             ["restore", moment] => return super::context::restore(scene, moment).await,
             _ => return Err(AgentError::Invalid(format!("/compact takes {}", self.arguments()))),
         };
-        Ok(scene.says(report.to_string()).after(conversation, &["window"]))
+        let changed: &[&str] = if report.failure.is_some() { &[] } else { &["window"] };
+        Ok(scene.says(report.to_string()).after(conversation, changed))
     }
 }
 

@@ -20,7 +20,7 @@ impl SlashCommand for Goal {
     }
 
     fn arguments(&self) -> &'static str {
-        "[create TEXT | list | pause | resume [GOAL] | complete [TEXT] | clear | decide TEXT | lock DECISION | history]"
+        "[create [--priority low|normal|high] TEXT | list | pause | resume [GOAL] | complete [TEXT] | clear | decide TEXT | lock DECISION | history]"
     }
 
     fn help(&self) -> &'static str {
@@ -52,7 +52,10 @@ impl SlashCommand for Goal {
             "" | "show" => return show(scene).await,
             "list" => return list(scene).await,
             "history" => return history(scene).await,
-            "create" => agent.create_goal(&choice, rest, Priority::default()).await?,
+            "create" => {
+                let (text, priority) = prioritised(rest)?;
+                agent.create_goal(&choice, &text, priority).await?
+            }
             "pause" => agent.pause_goal(&choice, name).await?,
             "resume" => agent.resume_goal(&choice, name).await?,
             "complete" => agent.complete_goal(&choice, None, rest).await?,
@@ -66,6 +69,22 @@ impl SlashCommand for Goal {
         };
         told(scene, &choice, &changed).await
     }
+}
+
+/// The text of a goal, and the priority that `--priority` gives it before or behind the text.
+fn prioritised(text: &str) -> Result<(String, Priority), AgentError> {
+    let mut words: Vec<&str> = text.split_whitespace().collect();
+    let Some(at) = words.iter().position(|word| *word == "--priority" || word.starts_with("--priority=")) else {
+        return Ok((text.to_owned(), Priority::default()));
+    };
+    let option = words.remove(at);
+    let given = match option.split_once('=') {
+        Some((_, given)) => given,
+        None if at < words.len() => words.remove(at),
+        None => "",
+    };
+    let unknown = || AgentError::Invalid(format!("Unknown priority \"{given}\". Use low, normal or high."));
+    Ok((words.join(" "), Priority::parse(given).ok_or_else(unknown)?))
 }
 
 /// The conversation of a scene.

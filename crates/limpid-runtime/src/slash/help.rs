@@ -5,6 +5,13 @@ use async_trait::async_trait;
 use super::{Scene, SlashCommand, SlashReply, commands};
 use crate::error::AgentError;
 
+/// Characters of the column of names.
+const WIDTH: usize = 16;
+
+/// What is a command, in the person's words.
+const RULE: &str = "\nA message whose first word is a slash and a name is a command, or activates the skill of that name. \
+                    Paths such as /etc/hosts are messages. To begin a message with /name, write //name.";
+
 /// Lists the commands.
 pub(super) struct Help;
 
@@ -19,11 +26,17 @@ impl SlashCommand for Help {
     }
 
     async fn run(&self, scene: &Scene<'_>, _arguments: &str) -> Result<SlashReply, AgentError> {
-        let usages: Vec<String> = commands()
-            .map(|command| format!("/{} {}", command.name, command.arguments).trim_end().to_owned())
-            .collect();
-        let width = usages.iter().map(|usage| usage.chars().count()).max().unwrap_or(0);
-        let lines = commands().zip(&usages).map(|(command, usage)| format!("{usage:width$}  {}", command.help));
-        Ok(scene.says(lines.collect::<Vec<_>>().join("\n")))
+        // What takes long arguments has a line of its own, so that the rest stays narrow.
+        let lines = commands().map(|command| {
+            let names: Vec<String> = command.names().map(|name| format!("/{name}")).collect();
+            let usage = format!("{} {}", names.join(", "), command.arguments).trim_end().to_owned();
+            if usage.chars().count() <= WIDTH {
+                format!("{usage:WIDTH$}  {}", command.help)
+            } else {
+                format!("{usage}\n{:WIDTH$}  {}", "", command.help)
+            }
+        });
+        let lines: Vec<String> = lines.chain([RULE.to_owned()]).collect();
+        Ok(scene.says(lines.join("\n")))
     }
 }

@@ -15,6 +15,10 @@ impl SlashCommand for New {
         "new"
     }
 
+    fn aliases(&self) -> &'static [&'static str] {
+        &["clear"]
+    }
+
     fn help(&self) -> &'static str {
         "Begin a new conversation; this one is kept"
     }

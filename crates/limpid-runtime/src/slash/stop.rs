@@ -21,7 +21,7 @@ impl SlashCommand for Stop {
 
     async fn run(&self, scene: &Scene<'_>, _arguments: &str) -> Result<SlashReply, AgentError> {
         let told = match &scene.conversation {
-            Some(conversation) => scene.inner().tell(&conversation.id, Command::Cancel),
+            Some(conversation) => scene.inner().tell(&conversation.id, Command::Cancel(None)),
             None => false,
         };
         let mut reply = scene.says(if told { "Stopped." } else { "Nothing is under way." });

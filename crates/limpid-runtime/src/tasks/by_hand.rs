@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use limpid_core::task::{Standing, TaskStatus, Trigger, TriggerError};
+use limpid_core::task::{Standing, TaskKind, TaskStatus, Trigger, TriggerError};
 use limpid_store::{Listed, TASK_TIMER, Task, TaskRun};
 
 use super::{Asking, TaskChange, TaskJob, TaskRequest, over, zone_of};
 use crate::agent::Agent;
 use crate::error::AgentError;
 use crate::scheduler::Job as _;
+use crate::spending::{Spender, refusal};
 
 /// How often it is looked whether another process has run a task.
 const LOOK: Duration = Duration::from_millis(200);
@@ -115,6 +116,8 @@ impl Agent {
         let inner = &self.inner;
         let asking = inner.owner_asks();
         let slot_ms = asking.now.as_millisecond();
+        // What is refused leaves the task as it was.
+        self.may_run(&inner.task_book().find(id, &asking).await?).await?;
         let task = inner
             .task_book()
             .change(id, &asking, |task| {
@@ -150,6 +153,26 @@ impl Agent {
             }
             inner.pause.pause(LOOK).await;
         }
+    }
+
+    /// Whether a task can be run now.
+    async fn may_run(&self, task: &Task) -> Result<(), AgentError> {
+        let inner = &self.inner;
+        if !inner.config.scheduling.enabled {
+            let why = "[scheduling] enabled is false in limpid.toml, so no task runs; set it to true";
+            return Err(AgentError::Invalid(why.to_owned()));
+        }
+        if task.new.kind == TaskKind::Agent {
+            if let Some(reached) = inner.limit_reached(Spender::Background, None, None).await? {
+                return Err(refusal(&reached).into());
+            }
+            let made_in = match &task.new.conversation {
+                Some(conversation) => inner.store.conversation(conversation).await?,
+                None => None,
+            };
+            inner.shelf.choose(made_in.and_then(|made_in| made_in.model).as_deref()).await?;
+        }
+        Ok(())
     }
 }
 

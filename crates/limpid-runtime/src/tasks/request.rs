@@ -74,6 +74,7 @@ impl TaskRequest {
         };
         let zone = self.zone.as_deref().unwrap_or_else(|| zone_name(&asking.zone));
         let trigger = self.when.trigger(zone, asking).map_err(|error| refused(&error))?;
+        runnable(self.kind, &trigger)?;
         Ok(NewTask {
             key: self.key,
             description,
@@ -126,6 +127,7 @@ impl TaskChange {
         if let Some(when) = &self.when {
             new.trigger = when.trigger(&new.zone, asking).map_err(|error| refused(&error))?;
         }
+        runnable(new.kind, &new.trigger)?;
         new.missed = self.missed.unwrap_or(new.missed);
         new.trust = new.trust.join(asking.trust);
         if new.trigger != task.new.trigger {
@@ -138,6 +140,18 @@ impl TaskChange {
         task.new = new;
         Ok(())
     }
+}
+
+/// A heartbeat hands its additions to a model, so it runs no command.
+fn runnable(kind: TaskKind, trigger: &Trigger) -> Result<(), AgentError> {
+    if kind == TaskKind::Command && *trigger == Trigger::Heartbeat {
+        return Err(AgentError::Invalid(
+            "a command cannot be added to the heartbeat, which only hands text to a model; give it a time of its own, \
+             such as --every 30m"
+                .to_owned(),
+        ));
+    }
+    Ok(())
 }
 
 /// A text that says something and is not too long.

@@ -7,14 +7,24 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use limpid_core::Tier;
 use limpid_core::inbox::{Source, preview};
 use limpid_store::{InboxItem, ItemId};
 use limpid_tools::Outlet;
 
-use super::{Tool, ToolParts};
+use super::{Tool, ToolContext, ToolParts};
 use crate::config::GatewayConfig;
 use crate::gather::shown_id;
 use crate::world::Environment;
+
+/// Characters of a list of new items, at most.
+const LIST: usize = 16_000;
+
+/// The same at the two smallest tiers.
+const SMALL_LIST: usize = 2_000;
+
+/// Characters of a result that are left for what stands around a list.
+const HEAD: usize = 400;
 
 /// The tools of the sources that are on, in the order in which they are declared.
 pub(super) fn tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
@@ -23,7 +33,8 @@ pub(super) fn tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
     for (source, on) in [(Source::Sms, config.sms), (Source::Notification, config.notifications)] {
         if on {
-            tools.push(Arc::new(look::Check { store: store(), source }));
+            let result_chars = parts.config.limits.result_chars;
+            tools.push(Arc::new(look::Check { store: store(), source, result_chars }));
             tools.push(Arc::new(look::Read { store: store(), source }));
             tools.push(Arc::new(look::Search { store: store(), source }));
         }
@@ -53,6 +64,23 @@ const fn group(source: Source) -> &'static str {
         Source::Sms => "sms",
         Source::Notification => "notifications",
     }
+}
+
+/// Characters that a list of new items may have: it must reach the model whole, since what stands in it is not listed
+/// again. A small window shortens long results.
+pub(super) fn list_room(context: &ToolContext, result_chars: usize) -> usize {
+    let most = if context.tier <= Tier::ALL[1] { SMALL_LIST } else { LIST };
+    most.min(result_chars.saturating_sub(HEAD))
+}
+
+/// How many of these lines fit into so many characters; the first one always does.
+pub(super) fn fitting(lines: &[String], room: usize) -> usize {
+    let mut used = 0;
+    let fits = lines.iter().take_while(|line| {
+        used += line.chars().count() + 1;
+        used <= room
+    });
+    fits.count().max(1).min(lines.len())
 }
 
 /// The item that a model means: `i12`, or `12`.

@@ -26,7 +26,7 @@ const GROUP: &str = "email";
 pub(super) fn tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     let desk = || Arc::clone(parts.mail);
     vec![
-        Arc::new(check_email::CheckEmail { desk: desk() }),
+        Arc::new(check_email::CheckEmail { desk: desk(), result_chars: parts.config.limits.result_chars }),
         Arc::new(read_email::ReadEmail { desk: desk() }),
         Arc::new(search_email::SearchEmail { desk: desk() }),
         Arc::new(reply_email::ReplyEmail { desk: desk() }),
@@ -75,7 +75,7 @@ async fn named(desk: &MailDesk, account: &Account, id: &str) -> Result<Named, St
     Ok(Named::OnServer(MailId { validity: mark.validity, uid }))
 }
 
-/// Says that the owner has seen messages, wherever they were shown (KAI-092).
+/// Says that a call shows messages (KAI-092).
 async fn shown(desk: &MailDesk, account: &str, ids: &[MailId], context: &ToolContext) -> Result<(), String> {
     let filter = ItemFilter {
         source: Some(Source::Mail),
@@ -87,8 +87,8 @@ async fn shown(desk: &MailDesk, account: &str, ids: &[MailId], context: &ToolCon
     let is_one = |uid: Option<MailUid>| {
         uid.is_some_and(|uid| ids.iter().any(|id| id.uid == uid.uid && id.validity == uid.validity))
     };
-    let seen: Vec<ItemId> = unseen.iter().filter(|item| is_one(item.new.uid)).map(|item| item.id).collect();
-    desk.store.mark_shown(&seen, context.now_ms()).await.map_err(|error| error.to_string())?;
+    let seen = unseen.iter().filter(|item| is_one(item.new.uid)).map(|item| item.id.0);
+    context.shown.add(seen);
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_core::{CallId, ToolClass};
-use limpid_store::Store;
+use limpid_store::{Store, StoredMessage};
 use limpid_turn::result::READ_ON;
 use limpid_turn::{Event, ToolOutcome};
 use schemars::JsonSchema;
@@ -12,12 +12,13 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{Tool, ToolContext, ToolText, read_arguments, schema_of};
-use crate::journal::Entry;
+use crate::journal::{Entry, entries};
 
 /// Characters of the line that says which part was read.
 const HEADING: usize = 80;
 
-/// Reads a stretch of a result of this conversation. The whole stands in the journal of the turn that asked for it.
+/// Reads a stretch of a result of this conversation. The whole is in the journal of its turn
+/// when the message shows it cut.
 #[derive(Clone)]
 pub struct ReadResult {
     store: Arc<dyn Store>,
@@ -33,16 +34,20 @@ impl ReadResult {
     /// What a call returned, whole.
     async fn whole(&self, context: &ToolContext, call: &CallId) -> Result<ToolText, String> {
         let unknown = || format!("no call `{call}` of this conversation has a result");
-        let turn = self.store.turn_of_call(&context.conversation, call).await.map_err(|error| error.to_string())?;
-        let events = self.store.turn_events(&turn.ok_or_else(unknown)?).await.map_err(|error| error.to_string())?;
-        let outcome = events.rows.iter().find_map(|row| match Entry::from_row(row)? {
+        let row = self.store.result_of_call(&context.conversation, call).await.map_err(|error| error.to_string())?;
+        let StoredMessage { turn, message, .. } = row.ok_or_else(unknown)?;
+        let events = self.store.turn_events(&turn).await.map_err(|error| error.to_string())?;
+        let kept = entries(&events).map_err(|bad| format!("the whole result of call `{call}` can't be read: {bad}"))?;
+        let outcome = kept.into_iter().find_map(|entry| match entry {
             Entry::Event(Event::ToolDone { id, outcome }, _) if id == *call => Some(outcome),
             _ => None,
         });
-        match outcome.ok_or_else(unknown)? {
-            ToolOutcome::Done { text, trust, .. } => Ok(ToolText { text, trust }),
-            ToolOutcome::Failed { error } => Ok(ToolText::own(error)),
-        }
+        Ok(match outcome {
+            Some(ToolOutcome::Done { text, trust, .. }) => ToolText { text, trust },
+            Some(ToolOutcome::Failed { error }) => ToolText::own(error),
+            // The message shows all of it.
+            None => ToolText { text: message.text, trust: message.trust },
+        })
     }
 }
 

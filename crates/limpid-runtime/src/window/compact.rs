@@ -21,6 +21,9 @@ const AFTERWARDS: usize = 60;
 /// Percent of what is available that a conversation grows after a compaction that freed nothing before another is tried.
 const GROWTH: u64 = 10;
 
+/// The same for a trigger that counts messages, in percent of those.
+const MORE_MESSAGES: usize = 50;
+
 /// A conversation between two turns: what the next request would be made from.
 pub(crate) struct Scene {
     pub(crate) conversation: Conversation,
@@ -53,7 +56,7 @@ impl Inner {
         let mut inputs = gathered.inputs;
         let past = gathered.past;
         let sizes = Sizes::new(&gathered.profile, &gathered.path, &inputs, &past, counter, &card);
-        past.show(&mut inputs, &|text| sizes.count(text));
+        past.show(&mut inputs);
         let ledger = sizes.ledger(&inputs)?;
         Ok(Scene { conversation, model, sizes, past, ledger })
     }
@@ -80,7 +83,7 @@ impl Inner {
             let change = Change::ContextWarning {
                 used: scene.ledger.conversation(),
                 available: scene.ledger.available(),
-                advice: format!("older messages become a digest at {} %", scene.sizes.settings.compact),
+                advice: format!("older messages become a digest at {} %", scene.sizes.settings.start),
             };
             self.bus.send(Some(&lease.conversation), change);
         }
@@ -105,6 +108,7 @@ impl Inner {
     ) -> Result<WindowEvent, AgentError> {
         let newest = scene.past.entries.last().map(|entry| entry.id);
         let before = scene.ledger.conversation();
+        self.bus.send(Some(&lease.conversation), Change::CompactionStarted { before });
         self.keep_automatic(lease, &scene.past, "before a compaction").await?;
         let made = match self.make(&scene, is_forced).await? {
             Some(made) => self.within_bounds(&scene, made),
@@ -129,6 +133,10 @@ impl Inner {
                 ..NewWindowEvent::default()
             },
         };
+        // A person who was told why it fails is told again only when they ask, or when the reason is another one.
+        let last = self.store.window_events(&lease.conversation, 1).await?.rows.into_iter().next();
+        let is_told =
+            !is_forced && event.failure.is_some() && last.is_some_and(|last| last.new.failure == event.failure);
         let written = self.store.write_window(lease, event, self.now_ms()).await?;
         self.warned().remove(&lease.conversation);
         if written.new.failure.is_none() {
@@ -142,7 +150,9 @@ impl Inner {
             },
             Some(reason) => Change::CompactionFailed { reason: reason.clone() },
         };
-        self.bus.send(Some(&lease.conversation), change);
+        if !is_told {
+            self.bus.send(Some(&lease.conversation), change);
+        }
         Ok(written)
     }
 
@@ -183,12 +193,17 @@ impl Inner {
     }
 
     /// Whether the newest attempt freed nothing and little was said since: it would free nothing again, and the person
-    /// knows (LES-078).
+    /// knows (LES-078). A trigger waits in its own unit: that of messages for messages, that of tokens for tokens.
     async fn is_hopeless(&self, scene: &Scene) -> Result<bool, AgentError> {
         let last = self.store.window_events(&scene.conversation.id, 1).await?.rows.into_iter().next();
+        let Some(last) = last.filter(|last| last.new.failure.is_some()) else { return Ok(false) };
         let growth = scene.ledger.available() as u64 * GROWTH / 100;
-        let grown = |before: u64| scene.ledger.conversation() as u64 >= before + growth;
-        Ok(last.is_some_and(|last| last.new.failure.is_some() && !grown(last.new.before)))
+        let has_grown = scene.ledger.conversation() as u64 >= last.new.before + growth;
+        let settings = &scene.sizes.settings;
+        let since = scene.past.entries.iter().filter(|entry| Some(entry.id) > last.new.newest).count();
+        let more = settings.messages.map(|most| (most * MORE_MESSAGES / 100).max(1));
+        let is_longer = settings.is_long(shown(scene)) && more.is_some_and(|more| since >= more);
+        Ok(!has_grown && !is_longer)
     }
 
     /// Whether a compaction was tried since the newest message: at most one an answer (OLLM-122, LES-078).
@@ -240,8 +255,12 @@ fn tighter(made: &Made, task: &Task, percent: usize, count: limpid_turn::window:
 
 /// Whether a compaction is due by size or by number of messages (OLLM-088, PICO-041).
 fn is_due(scene: &Scene) -> bool {
-    let shown = scene.past.entries.iter().filter(|entry| scene.past.view.shows(entry.id)).count();
-    scene.sizes.settings.is_due(&scene.ledger, shown)
+    scene.ledger.is_due(&scene.sizes.settings, shown(scene))
+}
+
+/// Messages that are shown.
+fn shown(scene: &Scene) -> usize {
+    scene.past.entries.iter().filter(|entry| scene.past.view.shows(entry.id)).count()
 }
 
 /// Whether the last thing that was said is a whole answer.

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use limpid_core::{Entry, FailureClass, Message, MessageId, UsableWindow, WindowView};
 use limpid_model::{Model, ModelError};
 use limpid_prompt::Profile;
-use limpid_prompt::count::Estimate;
+use limpid_prompt::count::WindowEstimate;
 use limpid_prompt::inputs::Inputs;
 use limpid_store::{Lease, NewWindowEvent};
-use limpid_turn::window::shown::shorten;
 use limpid_turn::window::{Action, Deed, Fill, Fit, Ledger, Note, Task, fit, note_of};
 
+use super::new_texts::NewTexts;
 use super::past::{Past, running};
-use super::sizes::{Sizes, settings};
+use super::sizes::Sizes;
 use super::summary::Asking;
 use crate::agent::Inner;
 use crate::bus::Change;
@@ -25,9 +25,6 @@ use crate::reach::place_found;
 
 /// Times that a smaller request follows one that a provider found too large (PICO-050).
 const OVERFLOWS: u32 = 2;
-
-/// What the newest message may have of a conversation's room while the request does not fit: a half, a quarter, an eighth.
-const NEWEST: [usize; 3] = [2, 4, 8];
 
 /// What runs while a request is fitted.
 #[derive(Clone, Copy, Default)]
@@ -52,7 +49,7 @@ impl Inner {
     /// Changes the view, if it must, so that the next request fits; then puts what it shows into the inputs.
     async fn fit(&self, fitting: Fitting<'_>, past: &mut Past, inputs: &mut Inputs) -> Result<Ledger, AgentError> {
         let Fitting { sizes, now, is_known, .. } = fitting;
-        show(sizes, now, past, inputs);
+        show(now, past, inputs);
         let whole = sizes.ledger(inputs)?;
         if whole.fill(&sizes.settings) < Fill::Emergency {
             return Ok(whole);
@@ -63,11 +60,11 @@ impl Inner {
         sizes.inputs.changed.stored = None;
         let sizes = &sizes;
         let fitting = Fitting { sizes, ..fitting };
-        let ahead: Vec<Entry> =
-            now.messages.iter().zip(now.ids).map(|(message, id)| Entry { id: *id, message: message.clone() }).collect();
+        let added = now.messages.iter().zip(now.ids).map(|(message, id)| Entry { id: *id, message: message.clone() });
+        let ahead: Vec<Entry> = past.stored_unanswered().cloned().chain(added).collect();
         let task = sizes.task(past, &ahead)?;
         let before = sizes.recount(&task.view, &task.entries, ahead.len());
-        match self.fitted(fitting, &task, past).await? {
+        match self.fitted(fitting, &task, ahead.len(), past).await? {
             Fit::AsIs => {}
             Fit::With(view, actions) if self.config.window.is_on() => {
                 let after = sizes.recount(&view, &task.entries, ahead.len());
@@ -82,15 +79,14 @@ impl Inner {
                 return Err(refused(sizes, inputs, &ledger, "nothing more can be shortened").into());
             }
         }
-        show(sizes, now, past, inputs);
+        show(now, past, inputs);
         sizes.ledger(inputs)
     }
 
     /// What the gate finds. Where it rolls the window over, a model is asked for the note, unless one was asked for a
     /// summary since the newest answer: nobody waits longer than for one compaction (OLLM-101, OLLM-122).
-    async fn fitted(&self, fitting: Fitting<'_>, task: &Task, past: &Past) -> Result<Fit, AgentError> {
-        let Fitting { lease, sizes, model, now, .. } = fitting;
-        let running = now.ids.len().min(now.messages.len());
+    async fn fitted(&self, fitting: Fitting<'_>, task: &Task, running: usize, past: &Past) -> Result<Fit, AgentError> {
+        let Fitting { lease, sizes, model, .. } = fitting;
         let count = |text: &str| sizes.count(text);
         let recount = |view: &_| sizes.recount(view, &task.entries, running);
         let fitted = fit(task, running, Note::Mechanical, &recount, &count);
@@ -137,10 +133,9 @@ struct Shrunk {
 }
 
 /// Puts what a view shows of past and running turn into the inputs of a prompt.
-fn show(sizes: &Sizes, now: Running<'_>, past: &Past, inputs: &mut Inputs) {
-    let count = |text: &str| sizes.count(text);
-    past.show(inputs, &count);
-    let shown = running(&past.view, now.messages, now.ids, &count);
+fn show(now: Running<'_>, past: &Past, inputs: &mut Inputs) {
+    past.show(inputs);
+    let shown = running(&past.view, now.messages, now.ids);
     inputs.in_flight = shown.iter().map(|entry| crate::convert::in_flight(&entry.message)).collect();
 }
 
@@ -152,44 +147,57 @@ impl Inner {
         lease: &Lease,
         gathered: &mut Gathered,
         model: &dyn Model,
-        counter: Estimate,
+        counter: WindowEstimate,
     ) -> Result<Ledger, AgentError> {
         let card = model.info();
         let is_known = card.usable_window.is_some();
         let Gathered { inputs, past, profile, path, notices, .. } = gathered;
         let sizes = Sizes::new(profile, path, inputs, past, counter, card);
         let fitting = Fitting { lease, sizes: &sizes, model, now: Running::default(), is_known };
-        let (ledger, notice) = self.fit_with_newest(fitting, past, inputs).await?;
-        notices.extend(notice);
+        let (ledger, shortened) = self.fit_with_new(fitting, past, inputs).await?;
+        notices.extend(shortened);
         Ok(ledger)
     }
 
-    /// Makes a request fit. Where changing the view is not enough, the newest message is shown as head and tail, and the
-    /// second answer says so: it may have left room for itself and none for what the turn then adds.
-    async fn fit_with_newest(
+    /// Makes a request fit by the calibrated estimate, or else without what was learned: that may shorten a request and
+    /// refuses none, since only a request that is sent corrects it.
+    async fn fit_with_new(
         &self,
         fitting: Fitting<'_>,
         past: &mut Past,
         inputs: &mut Inputs,
-    ) -> Result<(Ledger, Option<String>), AgentError> {
+    ) -> Result<(Ledger, Vec<String>), AgentError> {
+        let whole = (past.unanswered.clone(), inputs.user_message.clone());
+        let fitted = self.fit_by_estimate(fitting, past, inputs).await;
+        if !matches!(fitted, Err(AgentError::Model(_))) || !fitting.sizes.counter.is_calibrated() {
+            return fitted;
+        }
+        (past.unanswered, inputs.user_message) = whole;
+        let mut sizes = fitting.sizes.clone();
+        sizes.counter = WindowEstimate::default();
+        self.fit_by_estimate(Fitting { sizes: &sizes, ..fitting }, past, inputs).await
+    }
+
+    /// Makes a request fit. Where changing the view is not enough, the messages that it answers are shown as head and
+    /// tail, the owner's newest last; the second answer says so.
+    async fn fit_by_estimate(
+        &self,
+        fitting: Fitting<'_>,
+        past: &mut Past,
+        inputs: &mut Inputs,
+    ) -> Result<(Ledger, Vec<String>), AgentError> {
         let mut fitted = self.fit(fitting, past, inputs).await;
-        let whole = inputs.user_message.clone();
-        for share in NEWEST {
+        let new = NewTexts::of(past, inputs);
+        let mut sizes = fitting.sizes.clone();
+        for (which, share) in new.steps() {
             let Err(AgentError::Model(_)) = &fitted else { break };
-            let Some(short) = newest_shortened(fitting.sizes, inputs, &whole, share)? else { continue };
-            inputs.user_message = short;
-            let mut sizes = fitting.sizes.clone();
-            sizes.inputs.user_message.clone_from(&inputs.user_message);
+            if !new.shorten(which, share, &sizes, past, inputs)? {
+                continue;
+            }
+            sizes.take_new(past, inputs);
             fitted = self.fit(Fitting { sizes: &sizes, ..fitting }, past, inputs).await;
         }
-        let ledger = fitted?;
-        let notice = (inputs.user_message != whole).then(|| {
-            let tokens = fitting.sizes.count(&whole);
-            format!(
-                "your message has about {tokens} tokens; the model reads its head and its tail, and the whole is kept"
-            )
-        });
-        Ok((ledger, notice))
+        Ok((fitted?, new.notices(past, inputs, &sizes)))
     }
 }
 
@@ -215,8 +223,8 @@ impl Driver<'_> {
         }
         let now = Running { messages: self.machine.in_flight(), ids: &self.in_flight };
         let fitting = Fitting { lease: self.lease, sizes: &sizes, model: &*model, now, is_known };
-        let (ledger, notice) = inner.fit_with_newest(fitting, &mut self.past, &mut self.inputs).await?;
-        if let Some(notice) = notice {
+        let (ledger, notices) = inner.fit_with_new(fitting, &mut self.past, &mut self.inputs).await?;
+        for notice in notices {
             self.worker.listeners.send(&AgentEvent::Notice(notice));
         }
         self.worker.room = Some(Room::new(&ledger, &self.profile, &self.past, now.messages.len()));
@@ -243,26 +251,15 @@ pub(crate) struct Room {
 impl Room {
     /// `running` is how many messages the running turn has added to the one that it answers.
     pub(crate) fn new(ledger: &Ledger, profile: &Profile, past: &Past, running: usize) -> Self {
-        let settings = settings(profile);
+        let settings = &profile.behaviour().compaction;
         let most = ledger.conversation() + ledger.reserve();
         let is_full = most * 100 >= ledger.available() * settings.warn as usize;
         let is_wide = settings.is_wide(ledger.total() + ledger.reserve(), ledger.usable);
         // With the message that is answered, and the answer.
         let messages = past.entries.len() + past.unanswered.len() + running + 2;
-        let is_long = settings.messages.is_some_and(|most| messages > most);
+        let is_long = settings.is_long(messages);
         Self { is_tight: is_full || is_wide || is_long, turns: past.turns() }
     }
-}
-
-/// The newest message within a share of what the window has for a conversation; nothing when it fits that.
-fn newest_shortened(sizes: &Sizes, inputs: &Inputs, whole: &str, share: usize) -> Result<Option<String>, AgentError> {
-    let bare = Inputs { pin: None, digests: Vec::new(), user_message: String::new(), ..sizes.inputs.clone() };
-    let room = sizes.ledger(&bare)?.available() / share;
-    if sizes.count(&inputs.user_message) <= room {
-        return Ok(None);
-    }
-    let count = |text: &str| sizes.count(text);
-    Ok(Some(shorten(whole, room, &count)))
 }
 
 fn is_rolled(actions: &[Action]) -> bool {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use limpid_core::{CallId, Digest, Entry, Message, MessageId, WindowView};
 use limpid_prompt::inputs::{self, HistoryMessage, Inputs, Quoted};
 use limpid_store::{Conversation, StoredMessage};
-use limpid_turn::window::{Count, shown};
+use limpid_turn::window::shown;
 
 use crate::agent::Inner;
 use crate::convert;
@@ -13,6 +13,9 @@ use crate::error::AgentError;
 use crate::session;
 use crate::sizing::frame_of;
 use crate::undo::is_in;
+
+/// The number of a message that is not stored yet: no view limits what is shown of it.
+pub(crate) const UNSTORED: MessageId = MessageId(i64::MAX);
 
 /// The messages that a conversation still shows, and what stands for the others.
 #[derive(Clone, Debug, Default)]
@@ -24,8 +27,9 @@ pub(crate) struct Past {
     pub(crate) typed: BTreeMap<MessageId, String>,
     /// The message that began the work.
     pub(crate) request: Option<Entry>,
-    /// Messages that were accepted before the newest one and that no turn has answered; they follow the rest.
-    pub(crate) unanswered: Vec<HistoryMessage>,
+    /// Messages that were accepted before the newest one and that the running turn answers with it; they follow the
+    /// rest. Before the turn is stored they are [`UNSTORED`].
+    pub(crate) unanswered: Vec<Entry>,
     /// Names of every call of the conversation; no later call may have one of them.
     pub(crate) calls: BTreeSet<CallId>,
 }
@@ -91,9 +95,19 @@ impl Past {
     }
 
     /// Puts what the view shows into the inputs of a prompt.
-    pub(crate) fn show(&self, inputs: &mut Inputs, count: Count<'_>) {
-        show(&self.view, &self.entries, inputs, count);
-        inputs.history.extend(self.unanswered.iter().cloned());
+    pub(crate) fn show(&self, inputs: &mut Inputs) {
+        show(&self.view, &self.entries, inputs);
+        inputs.history.extend(self.unanswered.iter().map(|entry| history(&shown::show(&self.view, entry))));
+    }
+
+    /// The turn is stored, and these are the numbers of its first messages.
+    pub(crate) fn stored(&mut self, ids: &[MessageId]) {
+        self.unanswered.iter_mut().zip(ids).for_each(|(entry, id)| entry.id = *id);
+    }
+
+    /// The waiting messages that are stored: like those of the running turn they stay, and a view may shorten them.
+    pub(crate) fn stored_unanswered(&self) -> impl Iterator<Item = &Entry> {
+        self.unanswered.iter().filter(|entry| entry.id != UNSTORED)
     }
 
     /// Turns that are shown.
@@ -116,26 +130,27 @@ impl Past {
 }
 
 /// Puts what a view shows of messages into the inputs of a prompt.
-pub(crate) fn show(view: &WindowView, entries: &[Entry], inputs: &mut Inputs, count: Count<'_>) {
+pub(crate) fn show(view: &WindowView, entries: &[Entry], inputs: &mut Inputs) {
     inputs.pin = view.pin.as_ref().map(|pin| Quoted { text: pin.text.clone(), trust: pin.trust.into() });
     inputs.digests = view.digests.iter().map(digest).collect();
-    inputs.history = shown::shown(view, entries, count).iter().map(history).collect();
+    inputs.history = shown::shown(view, entries).iter().map(history).collect();
 }
 
 /// A message of the past as prompts splice it in.
 pub(crate) fn history(entry: &Entry) -> HistoryMessage {
-    HistoryMessage { id: Some(entry.id.0), ..convert::in_flight(&entry.message) }
+    let id = (entry.id != UNSTORED).then_some(entry.id.0);
+    HistoryMessage { id, ..convert::in_flight(&entry.message) }
 }
 
 /// Messages of the running turn as a view shows them; those whose number is not known yet are whole.
-pub(crate) fn running(view: &WindowView, messages: &[Message], ids: &[MessageId], count: Count<'_>) -> Vec<Entry> {
+pub(crate) fn running(view: &WindowView, messages: &[Message], ids: &[MessageId]) -> Vec<Entry> {
     let known = ids.iter().map(Some).chain(std::iter::repeat(None));
     messages
         .iter()
         .zip(known)
         .map(|(message, id)| {
-            let entry = Entry { id: id.copied().unwrap_or(MessageId(i64::MAX)), message: message.clone() };
-            shown::show(view, &entry, count)
+            let entry = Entry { id: id.copied().unwrap_or(UNSTORED), message: message.clone() };
+            shown::show(view, &entry)
         })
         .collect()
 }

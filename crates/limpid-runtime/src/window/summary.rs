@@ -5,6 +5,7 @@ use std::time::Duration;
 use limpid_core::{ConversationId, Message};
 use limpid_model::{Model, Sampling};
 use limpid_prompt::RenderRequest;
+use limpid_prompt::count::Estimate;
 use limpid_prompt::inputs::{HistoryMessage, Inputs, SummarizeInput};
 use limpid_turn::Outcome;
 use limpid_turn::window::check::check;
@@ -22,6 +23,12 @@ use crate::event::AgentEvent;
 
 /// How long one call for a summary may take (OLLM-095).
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Tokens that the reply to a question may have at least: some eight sentences, where the window leaves as much.
+const LEAST_OUTPUT: usize = 256;
+
+/// Tokens that a model which reasons may spend on a summary at most.
+const MOST_OUTPUT: usize = 32_768;
 
 /// The paths of profiles that ask for summaries; what a profile lacks of them is the default one's (PRO-011).
 const SUMMARIZE: &str = "summarize";
@@ -66,16 +73,17 @@ impl Inner {
     async fn summary(&self, asking: &Asking<'_>, ask: &Ask) -> Result<String, String> {
         let sizes = asking.sizes;
         let inputs = Inputs { summarize: quoted(ask), ..without_conversation(&sizes.inputs) };
-        let request =
-            RenderRequest { path: path_of(ask), inputs: &inputs, counter: &sizes.counter, count_tokens: true };
-        let prompt = sizes.profile.render(request).map_err(|error| error.to_string())?;
-        let needed = prompt.totals().map_or(0, |totals| totals.total) + ask.cap();
+        let counter = Estimate::default();
+        let request = RenderRequest { path: path_of(ask), inputs: &inputs, counter: &counter, count_tokens: false };
+        let prompt = sizes.profile.render(request).map_err(|error| error.to_string())?.counted_by(&sizes.counter);
+        let total = prompt.totals().map_or(0, |totals| totals.total);
         let usable = sizes.usable.0 as usize;
+        let needed = total + ask.cap();
         if needed > usable {
             return Err(format!("the request for a summary needs {needed} tokens, and the window holds {usable}"));
         }
-        let sampling =
-            Sampling { temperature: Some(0.3), max_output: u32::try_from(ask.cap()).ok(), ..Sampling::default() };
+        let most = output(ask.cap(), usable - total, asking.model.info().thinking);
+        let sampling = Sampling { temperature: Some(0.3), max_output: u32::try_from(most).ok(), ..Sampling::default() };
         let (sender, _events) = unbounded_channel();
         let cancel = CancellationToken::new();
         let _stop = cancel.clone().drop_guard();
@@ -101,6 +109,13 @@ impl Inner {
     }
 }
 
+/// Tokens that the reply to a question may have: models do not keep to a number of tokens, so a summary has room to end
+/// its sentence and is shortened afterwards. A model that reasons spends most of a reply before its first word and gets
+/// what the window leaves.
+fn output(cap: usize, left: usize, reasons: bool) -> usize {
+    if reasons { left.min(MOST_OUTPUT) } else { cap.max(LEAST_OUTPUT).min(left) }
+}
+
 fn path_of(ask: &Ask) -> &'static str {
     match ask {
         Ask::Summarize { .. } => SUMMARIZE,
@@ -112,7 +127,8 @@ fn path_of(ask: &Ask) -> &'static str {
 /// The text of a question without what it quotes.
 fn instruction(sizes: &Sizes, ask: &Ask) -> Result<String, AgentError> {
     let inputs = Inputs { summarize: SummarizeInput::default(), ..without_conversation(&sizes.inputs) };
-    let request = RenderRequest { path: path_of(ask), inputs: &inputs, counter: &sizes.counter, count_tokens: false };
+    let counter = Estimate::default();
+    let request = RenderRequest { path: path_of(ask), inputs: &inputs, counter: &counter, count_tokens: false };
     let prompt = sizes.profile.render(request).map_err(|error| AgentError::Prompt(error.to_string()))?;
     Ok(prompt.messages().iter().map(limpid_prompt::PromptMessage::text).collect::<Vec<_>>().join("\n"))
 }
@@ -143,5 +159,18 @@ fn quoted(ask: &Ask) -> SummarizeInput {
         Ask::Merge { first, second, .. } => {
             SummarizeInput { first: Some(first.clone()), second: Some(second.clone()), ..SummarizeInput::default() }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // MOD-024
+    #[test]
+    fn a_summary_has_room_to_end_and_a_model_that_reasons_has_what_the_window_leaves() {
+        assert_eq!([30, 500].map(|cap| output(cap, 9000, false)), [256, 500]);
+        assert_eq!(output(100, 180, false), 180, "never more than the window leaves");
+        assert_eq!([9000, 90_000].map(|left| output(100, left, true)), [9000, 32_768]);
     }
 }

@@ -8,8 +8,8 @@ use crate::kit::{Bench, all, last};
 use limpid_core::goal::Priority;
 use limpid_core::task::TaskKind;
 use limpid_core::{Skill, ToolClass, WindowSize};
+use limpid_prompt::count::{TokenCounter as _, WindowEstimate};
 use limpid_prompt::registry::{PromptSource, RegisteredPrompt};
-use limpid_prompt::{Estimate, TokenCounter as _};
 use limpid_runtime::tasks::{TaskRequest, When};
 use limpid_runtime::{Agent, BusEvent, Change, ConversationChoice, Tool};
 use limpid_store::DraftId;
@@ -150,7 +150,7 @@ async fn a_new_system_prompt_tells_why_it_is_new_its_size_and_what_was_cut() {
         all(agent.chat(request).await.unwrap()).await;
         let sent = bench.server.calls().last().unwrap().system();
         let told = prompts(&mut bus);
-        let counted = Estimate::default().count(&sent);
+        let counted = WindowEstimate::default().count(&sent);
         assert_eq!(told.last().map(|told| told.3), Some(counted), "{step}: the system prompt and nothing else");
         seen.extend(told.into_iter().map(|(reason, tier, mode, _, cut)| (reason, tier, mode, cut)));
     }

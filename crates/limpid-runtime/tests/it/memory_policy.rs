@@ -49,6 +49,21 @@ async fn the_profile_chooses_how_memories_reach_a_prompt() {
     }
 }
 
+// KOSHI-020 PRO-007
+#[tokio::test]
+async fn a_profile_built_on_another_shows_memories_as_that_one_does() {
+    for profile in ["kai", "koshi", "limpid", "ollm", "picoclaw"] {
+        let (bench, agent) = filled(profile, None).await;
+        let (copied, copy) = filled("b", None).await;
+        copied.write("profiles/a/profile.toml", &format!("base = \"{profile}\"\n"));
+        copied.write("profiles/b/profile.toml", "base = \"a\"\n");
+        say(&agent, "hi").await;
+        say(&copy, "hi").await;
+        let [first, second] = [&bench, &copied].map(|bench| holds(&bench.server.calls()[0]));
+        assert_eq!(first, second, "b on a on {profile}");
+    }
+}
+
 // KOSHI-020
 #[tokio::test]
 async fn the_owner_overrides_the_policy_of_the_profile() {

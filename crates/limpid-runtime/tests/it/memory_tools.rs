@@ -185,6 +185,31 @@ async fn outside_memories_are_found_by_query_and_never_pinned_or_injected() {
     agent.pin(&"mail".into(), true).await.unwrap();
 }
 
+// SEC-002 PRO-007
+#[tokio::test]
+async fn a_profile_built_on_another_protects_memories_as_that_one_does() {
+    let mut protected = Vec::new();
+    for (shipped, is_protected) in [("kai", true), ("koshi", false), ("limpid", false), ("ollm", false)] {
+        for name in [shipped, "b"] {
+            let mut bench = Bench::new(&calling(&[
+                r#"{ name = "memory_query", arguments = { query = "offer" } }"#,
+                r#"{ name = "memory_store", arguments = { key = "bank", content = "Evil Bank" } }"#,
+            ]))
+            .await;
+            bench.config.agent.profile = name.to_owned();
+            bench.write("profiles/a/profile.toml", &format!("base = \"{shipped}\"\n"));
+            bench.write("profiles/b/profile.toml", "base = \"a\"\n");
+            let agent = bench.agent();
+            agent.store().store_memory(new("mail", "offer: buy gold", Trust::Outside)).await.unwrap();
+            agent.store().store_memory(new("bank", "Good", Trust::Owner)).await.unwrap();
+            say(&agent, "any offers?").await;
+            let bank = agent.store().memory(&"bank".into()).await.unwrap().unwrap();
+            protected.push((shipped, name, (bank.content == "Good") == is_protected));
+        }
+    }
+    assert!(protected.iter().all(|(.., as_expected)| *as_expected), "{protected:?}");
+}
+
 // SEC-002
 #[tokio::test]
 async fn a_turn_that_has_read_a_stranger_leaves_what_prompts_show_as_it_is() {

@@ -101,7 +101,7 @@ async fn while_a_client_is_open_nothing_is_notified() {
     let screen = Arc::new(Screen::default());
     let notifiers: Vec<Arc<dyn Notifier>> = vec![Arc::clone(&screen) as _];
     let agent = Agent::open(AgentOptions { notifiers, ..bench.options() }).unwrap();
-    let elsewhere = bench.agent().open_client().unwrap();
+    let elsewhere = bench.agent().open_client().await.unwrap();
     report(&agent, "k1", "The disk is full.").await;
     assert!(screen.shown.lock().unwrap().is_empty());
     drop(elsewhere);

@@ -61,9 +61,9 @@ async fn commands_say_what_they_found_and_what_they_changed() {
     assert!(lines.iter().all(|line| context.contains(line)), "{context}");
     let help = command(&agent, "/help").await.unwrap().text;
     let slip = command(&agent, "/hlep").await.unwrap_err().to_string();
+    assert!(slip.contains("Did you mean /help?"), "{slip}");
     for listed in limpid_runtime::slash::commands() {
         assert!(help.contains(&format!("/{}", listed.name)) && help.contains(listed.help), "{help}");
-        assert!(slip.contains(&format!("/{}", listed.name)) && slip.contains("did you mean /help?"), "{slip}");
     }
 }
 
@@ -101,12 +101,13 @@ async fn completion_offers_commands_and_what_they_take() {
     assert_eq!(words("mo").await, [""; 0]);
     assert_eq!(words("//mo").await, [""; 0]);
     let all = words("/").await;
-    assert_eq!(all.len(), limpid_runtime::slash::commands().count() + 1, "every command, and the built-in skill");
+    let names = limpid_runtime::slash::commands().flat_map(limpid_runtime::slash::SlashInfo::names).count();
+    assert_eq!(all.len(), names + 1, "every command, and the built-in skill");
     // KAI-098
     bench.write("skills/mod/SKILL.md", "---\ndescription: Of a car\n---\nText.\n");
     assert_eq!(words("/mo").await, ["/mode", "/model", "/mod"]);
     // KAI-099
-    for called in ["/mod it", "/MOD it", " /mod  it\n", " /moped  it\n"] {
+    for called in ["/mod it", "/MOD it", " /mod  it\n"] {
         let said = agent.command(&ConversationChoice::Last, called).await.unwrap();
         assert_eq!(
             said,
@@ -117,7 +118,7 @@ async fn completion_offers_commands_and_what_they_take() {
     agent.enable_skill("mod", false, None, "test").await.unwrap();
     assert_eq!(words("/mo").await, ["/mode", "/model"]);
     let slip = agent.command(&ConversationChoice::Last, "/mod it").await.unwrap_err().to_string();
-    assert!(slip.contains("did you mean /mode?"), "{slip}");
+    assert!(slip.contains("Did you mean /mode or /model?"), "{slip}");
 }
 
 // LES-148

@@ -189,6 +189,84 @@ async fn a_report_made_from_outside_text_is_outside_text_for_the_next_run() {
     assert_eq!((tools.mail.runs(), drafts(&agent).await.len()), (0, 1));
 }
 
+async fn waits(agent: &Agent) -> usize {
+    agent.store().pending(Source::Sms).await.unwrap().rows.len()
+}
+
+const CHECK: &str = r#"{ name = "check_sms" }"#;
+const BROKEN: &str = "[[reply]]\nstatus = 400\nbody = '{\"error\":{\"message\":\"no\"}}'\n";
+
+// KAI-087 KAI-092
+#[tokio::test]
+async fn what_a_tool_showed_a_heartbeat_is_new_until_a_run_ends_well() {
+    let rest = saying(&format!("HEARTBEAT_OK {}", "x".repeat(41)));
+    let look = calling(&[CHECK]);
+    let script = [&look, BROKEN, &look, &rest, &look, &saying("HEARTBEAT_OK")].map(str::to_owned).concat();
+    let bench = bench(&script).await;
+    let agent = bench.agent();
+    let mut seen = Vec::new();
+    for (at, end) in ["failed", "quiet with remainder", "quiet"].into_iter().enumerate() {
+        // It comes while the run is under way, so its prompt has not shown it.
+        agent.store().insert_items(vec![sms(&format!("Hello {at}"), &bench.clock)]).await.unwrap();
+        assert_eq!(beat(&agent).await.outcome.as_str(), end);
+        seen.push(waits(&agent).await);
+        bench.clock.forward(1.hour());
+    }
+    assert_eq!(seen, [1, 2, 0]);
+    let last = bench.server.calls().last().unwrap().text();
+    assert!(["Hello 0", "Hello 1", "Hello 2"].iter().all(|text| last.contains(text)), "{last}");
+}
+
+// KAI-087
+#[tokio::test]
+async fn what_a_tool_showed_a_task_is_new_until_its_run_ends_well() {
+    let script = [calling(&[CHECK]), BROKEN.to_owned(), calling(&[CHECK]), saying("Eve says hello.")].concat();
+    let bench = bench(&script).await;
+    let agent = bench.agent();
+    agent.store().insert_items(vec![sms("Hello", &bench.clock)]).await.unwrap();
+    let mut left = Vec::new();
+    for _ in 0..2 {
+        agent.add_task(task("Look at the messages.")).await.unwrap();
+        bench.clock.forward(1.minute());
+        agent.run_due().await.unwrap();
+        left.push(waits(&agent).await);
+    }
+    assert_eq!(left, [1, 0]);
+}
+
+// KAI-087
+#[tokio::test]
+async fn what_a_tool_showed_a_chat_is_new_until_it_is_answered() {
+    let script = [calling(&[CHECK, CHECK]), BROKEN.to_owned(), calling(&[CHECK]), saying("Eve says hello.")].concat();
+    let bench = bench(&script).await;
+    let agent = bench.agent();
+    agent.store().insert_items(vec![sms("Hello", &bench.clock)]).await.unwrap();
+    crate::kit::say(&agent, "any messages?").await;
+    assert_eq!(waits(&agent).await, 1);
+    crate::kit::say(&agent, "try again").await;
+    assert_eq!(waits(&agent).await, 0);
+}
+
+/// A list that is longer than a result may be shows only its beginning, and the rest stays new.
+// KAI-086
+#[tokio::test]
+async fn what_a_list_left_out_is_listed_by_the_next_call() {
+    let calls = [calling(&[CHECK]), calling(&[CHECK]), saying("HEARTBEAT_OK")].concat();
+    let mut bench = bench(&calls).await;
+    bench.config.agent.profile = "limpid".to_owned();
+    bench.config.tools.defer = false;
+    bench.config.limits.result_chars = 1_400;
+    let agent = bench.agent();
+    let texts = (0..8).map(|n| sms(&format!("{n} {}", "x".repeat(180)), &bench.clock));
+    agent.store().insert_items(texts.collect()).await.unwrap();
+    crate::kit::say(&agent, "any messages?").await;
+    let results = bench.server.calls();
+    let listed = |at: usize| results[at].texts().into_iter().rfind(|text| text.role == "tool").unwrap().text;
+    assert!(listed(1).contains("i8 ") && listed(1).contains("(4 more)"), "{}", listed(1));
+    assert!(!listed(2).contains("i8 ") && listed(2).contains("i4 ") && listed(2).contains("i1 "), "{}", listed(2));
+    assert_eq!(waits(&agent).await, 0);
+}
+
 /// A tool that sends, and whose first call the program does not survive.
 struct Fatal {
     survives: AtomicBool,

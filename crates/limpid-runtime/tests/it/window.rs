@@ -2,6 +2,7 @@
 
 mod by_hand;
 mod digests;
+mod large_waiting;
 mod left_undone;
 mod lessons;
 mod moments;

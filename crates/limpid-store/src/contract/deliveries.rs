@@ -46,7 +46,11 @@ pub async fn what_was_delivered_is_unread_until_it_is_read(bench: &Bench) {
     }
     let listed = store.unread_deliveries().await.unwrap().rows;
     assert_eq!((unread().await, listed.len(), listed[0].new.title.as_str()), (2, 2, "Report"));
-    assert_eq!(store.mark_read(&conversation_id("c"), 9).await.unwrap(), 2);
+    assert!(store.mark_delivery_read(listed[0].id, 8).await.unwrap());
+    assert!(!store.mark_delivery_read(listed[0].id, 9).await.unwrap());
+    assert!(!bench.other.mark_delivery_read(listed[1].id, 9).await.unwrap(), "it is its owner's");
+    assert_eq!((unread().await, store.unread_deliveries().await.unwrap().rows), (1, vec![listed[1].clone()]));
+    assert_eq!(store.mark_read(&conversation_id("c"), 9).await.unwrap(), 1);
     assert_eq!(store.mark_read(&conversation_id("c"), 10).await.unwrap(), 0);
     assert_eq!(unread().await, 0);
     assert!(store.unread_deliveries().await.unwrap().rows.is_empty());

@@ -1,14 +1,14 @@
 //! The heartbeat and its runs.
 
-use limpid_core::Trust;
 use limpid_core::heartbeat::{Pause, State};
 use limpid_core::inbox::Source;
+use limpid_core::{ConversationId, Trust};
 
 use super::Bench;
 use super::sample::{conversation, conversation_id};
 use crate::{
-    DeliveryOrigin, HeartbeatEnd, HeartbeatOutcome, HeartbeatRow, HeartbeatRun, ItemId, NewDelivery, NewItem,
-    RunningHeartbeat, Store,
+    DeliveryOrigin, HeartbeatEnd, HeartbeatOutcome, HeartbeatRow, HeartbeatRun, IdleLooks, ItemId, NewDelivery,
+    NewItem, RunningHeartbeat, Store,
 };
 
 /// The end of a run is written whole: log, state, message, items, timer; a second end of the same run changes nothing.
@@ -29,6 +29,7 @@ pub async fn the_end_of_a_run_is_one_and_comes_once(bench: &Bench) {
         deliveries: vec![report("k", "h")],
         consumed: vec![items[0].id],
         timer: Some(("heartbeat".to_owned(), 77)),
+        asked: vec!["m".to_owned()],
     };
     assert!(store.end_heartbeat(end.clone()).await.unwrap());
     let after = store.heartbeat().await.unwrap();
@@ -43,10 +44,57 @@ pub async fn the_end_of_a_run_is_one_and_comes_once(bench: &Bench) {
     assert_eq!(store.pending_deliveries(None).await.unwrap().rows.len(), 1);
     assert_eq!(waiting(store).await, [items[1].id]);
     assert_eq!(store.next_timer_ms().await.unwrap(), Some(77));
+    assert_eq!(store.heartbeat_asked().await.unwrap()["m"], run("k", HeartbeatOutcome::Told).began_ms);
     let again = HeartbeatEnd { consumed: vec![items[1].id], quiet_mark: None, ..end };
     assert!(!store.end_heartbeat(again).await.unwrap());
     assert_eq!((store.heartbeat().await.unwrap(), waiting(store).await), (expected, vec![items[1].id]));
     assert!(bench.other.heartbeat_runs(9).await.unwrap().rows.is_empty(), "it is its owner's");
+}
+
+/// The end of a run that found nothing to say.
+pub(super) fn quiet_end(key: &str, conversation: &ConversationId) -> HeartbeatEnd {
+    HeartbeatEnd {
+        run: HeartbeatRun { conversation: Some(conversation.clone()), ..run(key, HeartbeatOutcome::Quiet) },
+        state: State::default(),
+        quiet_mark: None,
+        remainder_mark: None,
+        deliveries: Vec::new(),
+        consumed: Vec::new(),
+        asked: Vec::new(),
+        timer: None,
+    }
+}
+
+/// Looks that found nothing are counted and push nothing out of the log; the next logged run begins the count anew.
+// KAI-071 LES-045
+pub async fn idle_looks_are_counted_and_not_logged(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let end = |key: &str, outcome, ended_ms| HeartbeatEnd {
+        run: HeartbeatRun { ended_ms, ..run(key, outcome) },
+        state: State::default(),
+        quiet_mark: None,
+        remainder_mark: None,
+        deliveries: Vec::new(),
+        consumed: Vec::new(),
+        asked: Vec::new(),
+        timer: None,
+    };
+    assert!(store.end_heartbeat(end("quiet", HeartbeatOutcome::Quiet, 1)).await.unwrap());
+    for at in 2..9 {
+        assert!(store.end_heartbeat(end(&at.to_string(), HeartbeatOutcome::Unchanged, at)).await.unwrap());
+    }
+    let idle = store.heartbeat().await.unwrap().idle;
+    assert_eq!(idle, IdleLooks { count: 7, since_ms: Some(2), last_ms: Some(8) });
+    assert_eq!(store.heartbeat_runs(9).await.unwrap().rows.len(), 1);
+    assert!(store.end_heartbeat(end("failed", HeartbeatOutcome::Failed, 9)).await.unwrap());
+    assert_eq!(store.heartbeat().await.unwrap().idle, IdleLooks::default());
+    // A month later the old ones are gone, but for the newest.
+    let month = 31 * 24 * 3_600_000;
+    for at in 0..30 {
+        store.end_heartbeat(end(&format!("later{at}"), HeartbeatOutcome::Quiet, month + at)).await.unwrap();
+    }
+    let kept = store.heartbeat_runs(99).await.unwrap().rows;
+    assert_eq!((kept.len(), kept.last().unwrap().key.as_str()), (30, "later0"));
 }
 
 /// When the message cannot be kept, nothing of the end is.
@@ -63,6 +111,7 @@ pub async fn an_end_that_cannot_be_told_is_none(bench: &Bench) {
         deliveries: vec![report("k", "nowhere")],
         consumed: vec![items[0].id],
         timer: Some(("heartbeat".to_owned(), 77)),
+        asked: vec!["m".to_owned()],
     };
     assert!(store.end_heartbeat(end).await.is_err());
     let after = store.heartbeat().await.unwrap();
@@ -115,6 +164,7 @@ pub async fn reports_are_found_among_many_runs(bench: &Bench) {
             remainder_mark: None,
             deliveries: Vec::new(),
             consumed: Vec::new(),
+            asked: Vec::new(),
             timer: None,
         };
         store.end_heartbeat(end).await.unwrap();

@@ -1,11 +1,15 @@
 //! Mail, text messages and notifications that came in.
 
+use limpid_core::TurnId;
 use limpid_core::inbox::{QUEUE, Source};
 use limpid_core::mail::{Mark, Renumbered};
 
 use super::Bench;
-use super::sample::ODD;
-use crate::{Inserted, ItemFilter, ItemId, MailUid, NewItem, Poll, PollOutcome, Store, StoreError};
+use super::sample::{ODD, begin, conversation, lease};
+use crate::{
+    ConversationKind, Inserted, ItemFilter, ItemId, Lease, MailUid, NewConversation, NewItem, Poll, PollOutcome, Store,
+    StoreError, TurnOutcome, TurnWrite,
+};
 
 /// An item comes back as it came, to its owner alone, and the same key is the same item.
 // LES-145 KAI-094
@@ -69,6 +73,38 @@ pub async fn what_was_shown_once_is_not_new_again(bench: &Bench) {
     let unseen = store.items(ItemFilter { unseen: true, ..ItemFilter::default() }).await.unwrap().rows;
     assert_eq!(unseen.iter().map(|item| item.id).collect::<Vec<_>>(), [ids[2]]);
     assert_eq!(store.item(ids[0]).await.unwrap().unwrap().shown_ms, Some(40), "the first time counts");
+}
+
+/// What a turn has shown is seen when the turn ends with an answer, and new again when it does not; what a run in the
+/// background has shown waits for the end of that run.
+// KAI-087 KAI-092
+pub async fn what_a_turn_has_shown_is_seen_when_it_ends_well(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let ids = inserted(store, (0..3).map(sms).collect()).await;
+    let waiting = || async { store.pending(Source::Sms).await.unwrap().rows.len() };
+    let ends = [(TurnOutcome::Failed, 3), (TurnOutcome::Cancelled, 3), (TurnOutcome::Answered, 2)];
+    for (n, (outcome, left)) in ends.into_iter().enumerate() {
+        let (lease, turn) = begun(store, &format!("c{n}"), ConversationKind::Chat).await;
+        store.commit(&lease, &turn, vec![TurnWrite::Shown(vec![ids[0]])], 20).await.unwrap();
+        let unseen = |turn: &TurnId| ItemFilter { not_shown_in: Some(turn.clone()), ..ItemFilter::default() };
+        assert_eq!(store.items(unseen(&turn)).await.unwrap().rows.len(), 2, "not twice in one turn");
+        assert_eq!(waiting().await, 3, "it only counts at the end");
+        store.commit(&lease, &turn, vec![TurnWrite::End(outcome, String::new())], 21).await.unwrap();
+        assert_eq!(waiting().await, left, "{outcome:?}");
+        assert!(store.shown_items(&lease.conversation).await.unwrap().is_empty());
+    }
+    let (lease, turn) = begun(store, "run", ConversationKind::Run).await;
+    let end = TurnWrite::End(TurnOutcome::Answered, String::new());
+    store.commit(&lease, &turn, vec![TurnWrite::Shown(vec![ids[1]]), end], 22).await.unwrap();
+    assert_eq!((waiting().await, store.shown_items(&lease.conversation).await.unwrap()), (2, vec![ids[1]]));
+    assert!(bench.other.shown_items(&lease.conversation).await.unwrap().is_empty());
+}
+
+async fn begun(store: &dyn Store, id: &str, kind: ConversationKind) -> (Lease, TurnId) {
+    store.create_conversation(NewConversation { kind, ..conversation(id, 0) }).await.unwrap();
+    let lease = lease(store, id, 0).await;
+    let turn = begin(store, &lease, &format!("t-{id}"), &[]).await;
+    (lease, turn)
 }
 
 /// Items are found by what they say, newest first.

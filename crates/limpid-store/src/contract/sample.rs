@@ -3,8 +3,8 @@
 use limpid_core::{CallId, ConversationId, Message, RequestId, Role, ToolCall, Trust, TurnId};
 
 use crate::{
-    Acquired, Author, ConversationKind, InboundId, Lease, NewConversation, NewEvent, NewInbound, NewMemory, NewMessage,
-    NewRequest, NewTurn, RequestMessage, RequestPart, Store,
+    Acquired, Author, ConversationKind, InboundId, Kept, Lease, NewConversation, NewEvent, NewInbound, NewMemory,
+    NewMessage, NewRequest, NewTurn, RequestMessage, RequestPart, Store,
 };
 
 /// A text with everything that might trip a store.
@@ -65,7 +65,13 @@ pub async fn begin(store: &dyn Store, lease: &Lease, turn: &str, inbound: &[Inbo
 
 /// An event of a journal.
 pub fn event(kind: &str) -> NewEvent {
-    NewEvent { kind: kind.to_owned(), payload: "{}".to_owned(), trust: Trust::Owner }
+    NewEvent {
+        kind: kind.to_owned(),
+        payload: "{}".to_owned(),
+        shared: None,
+        trust: Trust::Owner,
+        kept: Kept::UntilEnd,
+    }
 }
 
 /// A message of a conversation.
@@ -123,6 +129,7 @@ pub fn request(id: &str, sent_ms: i64, messages: Vec<RequestMessage>) -> NewRequ
         body: format!("body of {id}"),
         messages,
         estimate: Some(20),
+        estimate_by_kind: [("words".to_owned(), 20)].into(),
         sent_ms,
     }
 }

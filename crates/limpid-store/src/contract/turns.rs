@@ -1,16 +1,21 @@
 //! Turns and their journals.
 
-use limpid_core::{CallId, Role, Trust, TurnId};
+use limpid_core::{CallId, Message, Role, Trust, TurnId};
 
 use super::Bench;
-use super::sample::{ODD, begin, begun, calling, conversation_id, event, inbound, message, request, result};
-use crate::{NewEvent, NewMessage, RequestFilter, StoreError, TurnEnd, TurnOutcome, TurnWrite, Written};
+use super::sample::{
+    ODD, begin, begun, calling, conversation, conversation_id, event, inbound, lease, message, request, result,
+};
+use crate::{
+    ConversationKind, Kept, NewConversation, NewEvent, NewMessage, RequestFilter, Retention, StoreError, TurnEnd,
+    TurnOutcome, TurnWrite, Written,
+};
 
 /// Entries are numbered from 1 without a gap, also past a commit that failed, and come back as they were.
 // ARC-004
 pub async fn a_journal_has_no_gap(bench: &Bench) {
     let (lease, turn) = begun(bench.store.as_ref(), "c", "t").await;
-    let odd = NewEvent { kind: "result".to_owned(), payload: ODD.to_owned(), trust: Trust::Outside };
+    let odd = NewEvent { payload: ODD.to_owned(), trust: Trust::Outside, ..event("result") };
     let commit = |writes| bench.store.commit(&lease, &turn, writes, 9);
     let first = commit(vec![TurnWrite::Event(event("a")), TurnWrite::Event(odd)]).await.unwrap();
     assert_eq!(first, [Written::Event(1), Written::Event(2)]);
@@ -24,21 +29,63 @@ pub async fn a_journal_has_no_gap(bench: &Bench) {
     assert_eq!(events[1].payload, ODD);
 }
 
-/// A call leads to its turn, once it is stored with its result; the same name elsewhere does not.
+/// What is needed only to carry a turn on goes when it ends; what is kept afterwards stays, and a shared text is one.
+// LES-081 SEC-041
+pub async fn a_journal_keeps_past_the_end_what_is_read_afterwards(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let (lease, turn) = begun(store, "c", "t").await;
+    let shared = |kind: &str, kept| NewEvent { shared: Some(ODD.to_owned()), kept, ..event(kind) };
+    let writes = vec![
+        TurnWrite::Event(shared("began", Kept::UntilEnd)),
+        TurnWrite::Event(shared("result", Kept::Afterwards)),
+        TurnWrite::Event(event("reply")),
+    ];
+    store.commit(&lease, &turn, writes, 1).await.unwrap();
+    let read = async || {
+        let events = store.turn_events(&turn).await.unwrap().rows;
+        events.into_iter().map(|event| (event.seq, event.kind, event.shared)).collect::<Vec<_>>()
+    };
+    let text = || Some(ODD.to_owned());
+    let whole = [(1, "began".to_owned(), text()), (2, "result".to_owned(), text()), (3, "reply".to_owned(), None)];
+    assert_eq!(read().await, whole);
+    let all = Retention { before_ms: Some(i64::MAX), max_bytes: None };
+    assert_eq!(store.prune_requests(all).await.unwrap().texts, 0, "a journal needs it");
+    store.commit(&lease, &turn, vec![TurnWrite::End(TurnOutcome::Answered, String::new())], 2).await.unwrap();
+    assert_eq!(read().await, whole[1..2]);
+}
+
+/// The journal of a background run is there until the end of the run is recorded.
+// LES-091
+pub async fn the_journal_of_a_run_goes_with_its_end(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let new = NewConversation { kind: ConversationKind::Run, ..conversation("run-1", 0) };
+    store.create_conversation(new).await.unwrap();
+    let lease = lease(store, "run-1", 0).await;
+    let turn = begin(store, &lease, "t", &[]).await;
+    let began = NewEvent { kept: Kept::Afterwards, ..event("began") };
+    let writes = vec![TurnWrite::Event(began), TurnWrite::End(TurnOutcome::Answered, String::new())];
+    store.commit(&lease, &turn, writes, 1).await.unwrap();
+    assert_eq!(store.turn_events(&turn).await.unwrap().rows.len(), 1);
+    assert!(store.end_heartbeat(super::heartbeats::quiet_end("k", &lease.conversation)).await.unwrap());
+    assert_eq!(store.turn_events(&turn).await.unwrap().rows, []);
+}
+
+/// A call leads to the message with its result, once that is stored; the same name elsewhere does not.
 // LES-081
-pub async fn the_turn_of_a_call_is_found_in_its_conversation_only(bench: &Bench) {
+pub async fn the_result_of_a_call_is_found_in_its_conversation_only(bench: &Bench) {
     let (lease, turn) = begun(bench.store.as_ref(), "c", "t").await;
     begun(bench.store.as_ref(), "d", "u").await;
-    let find = |conversation: &str| {
-        let (conversation, call) = (conversation_id(conversation), CallId::new("x"));
-        async move { bench.store.turn_of_call(&conversation, &call).await.unwrap() }
+    let find = async |conversation: &str| {
+        let found = bench.store.result_of_call(&conversation_id(conversation), &CallId::new("x")).await.unwrap();
+        found.map(|row| (row.turn, row.message.text))
     };
     assert_eq!(find("c").await, None);
-    let batch = vec![calling(&["x"]), result("x")];
+    let batch =
+        vec![calling(&["w", "x"]), result("w"), NewMessage::new(Message { text: "one".into(), ..result("x").message })];
     bench.store.commit(&lease, &turn, vec![TurnWrite::Messages(batch)], 1).await.unwrap();
-    assert_eq!(find("c").await, Some(turn));
+    assert_eq!(find("c").await, Some((turn, "one".to_owned())));
     assert_eq!(find("d").await, None);
-    assert_eq!(bench.other.turn_of_call(&conversation_id("c"), &CallId::new("x")).await.unwrap(), None);
+    assert_eq!(bench.other.result_of_call(&conversation_id("c"), &CallId::new("x")).await.unwrap(), None);
 }
 
 /// One write that is refused takes all of its commit with it.

@@ -8,8 +8,8 @@ use super::failure::{Outcome, is_taken};
 use super::row::{self, Read, count, get, parsed};
 use super::{SqliteStore, Tx, inbound, leases, messages};
 use crate::{
-    Accepted, Acquired, Conversation, ConversationChange, ConversationKind, Conversations, Fence, Inbound, Lease,
-    Listed, NewConversation, NewInbound, StoreError, StoredMessage,
+    Accepted, Acquired, Conversation, ConversationChange, ConversationKind, Conversations, Fence, Inbound, InboundId,
+    Lease, Listed, NewConversation, NewInbound, StoreError, StoredMessage,
 };
 
 #[async_trait]
@@ -80,6 +80,15 @@ impl Conversations for SqliteStore {
         self.write(move |tx| inbound::accept(tx, &new)).await
     }
 
+    async fn accepted(&self, id: InboundId) -> Result<Option<Inbound>, StoreError> {
+        self.read(move |tx| {
+            let mut statement = tx.sql.prepare_cached("SELECT * FROM inbound WHERE owner = :owner AND id = :id")?;
+            let params = named_params! { ":owner": tx.owner, ":id": id.0 };
+            row::one(&mut statement, params, "inbound", &id.0.to_string(), inbound::read)
+        })
+        .await
+    }
+
     async fn waiting(&self, id: &ConversationId) -> Result<Listed<Inbound>, StoreError> {
         let id = id.clone();
         self.read(move |tx| {
@@ -126,6 +135,11 @@ impl Conversations for SqliteStore {
     async fn release(&self, id: &ConversationId, fence: Fence) -> Result<(), StoreError> {
         let id = id.clone();
         self.write(move |tx| leases::release(tx, &id, fence)).await
+    }
+
+    async fn lease(&self, id: &ConversationId) -> Result<Option<Lease>, StoreError> {
+        let id = id.clone();
+        self.read(move |tx| leases::held(tx, &id)).await
     }
 }
 

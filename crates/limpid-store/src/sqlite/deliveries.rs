@@ -86,6 +86,10 @@ impl Deliveries for SqliteStore {
         self.write(move |tx| mark_read(tx, &id, now_ms)).await
     }
 
+    async fn mark_delivery_read(&self, id: DeliveryId, now_ms: i64) -> Result<bool, StoreError> {
+        self.write(move |tx| mark_delivery_read(tx, id, now_ms)).await
+    }
+
     async fn deliveries(&self, limit: u32) -> Result<Listed<Delivery>, StoreError> {
         self.read(move |tx| {
             let mut statement =
@@ -172,6 +176,27 @@ fn mark_read(tx: &Tx<'_>, id: &ConversationId, now_ms: i64) -> Outcome<u64> {
         .prepare_cached("UPDATE conversation SET unread = 0 WHERE owner = ? AND id = ? AND unread > 0")?
         .execute((tx.owner, id.as_str()))?;
     Ok(read as u64)
+}
+
+fn mark_delivery_read(tx: &Tx<'_>, id: DeliveryId, now_ms: i64) -> Outcome<bool> {
+    let params = named_params! { ":owner": tx.owner, ":id": id.0, ":now": now_ms };
+    let read = tx
+        .sql
+        .prepare_cached(
+            "UPDATE delivery SET read_ms = :now
+             WHERE owner = :owner AND id = :id AND turn IS NOT NULL AND read_ms IS NULL",
+        )?
+        .execute(params)?;
+    if read == 1 {
+        tx.sql
+            .prepare_cached(
+                "UPDATE conversation SET unread = unread - 1
+                 WHERE owner = ?1 AND unread > 0
+                   AND id = (SELECT conversation FROM delivery WHERE owner = ?1 AND id = ?2)",
+            )?
+            .execute((tx.owner, id.0))?;
+    }
+    Ok(read == 1)
 }
 
 fn delivery(row: &Row<'_>) -> Read<Delivery> {

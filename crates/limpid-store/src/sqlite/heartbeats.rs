@@ -1,5 +1,7 @@
 //! The heartbeat and its runs.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
 use limpid_core::ConversationId;
 use limpid_core::heartbeat::{Pause, State};
@@ -7,16 +9,19 @@ use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::deliveries::insert_delivery;
 use super::failure::Outcome;
-use super::inbox::consume_items;
+use super::inbox::{consume_items, end_of_run};
 use super::row::{self, Read, count, get, parsed, stored, word};
-use super::{SqliteStore, Tx, settings, timers};
+use super::{SqliteStore, Tx, settings, timers, turns};
 use crate::{
-    HeartbeatEnd, HeartbeatOutcome, HeartbeatRow, HeartbeatRun, Heartbeats, Listed, NewSetting, RunningHeartbeat,
-    StoreError,
+    HeartbeatEnd, HeartbeatOutcome, HeartbeatRow, HeartbeatRun, Heartbeats, IdleLooks, Listed, NewSetting,
+    RunningHeartbeat, StoreError,
 };
 
 /// The name of its settings.
 const SETTINGS: &str = "heartbeat";
+
+/// How long the log keeps a run, in milliseconds.
+const KEPT_MS: i64 = 30 * 24 * 3_600_000;
 
 /// The kind of its timer.
 const TIMER: &str = "heartbeat";
@@ -35,7 +40,7 @@ impl Heartbeats for SqliteStore {
             ensure(tx)?;
             if switched_on {
                 tx.sql
-                    .prepare_cached("UPDATE heartbeat SET switched_on_ms = ?, succeeded_ms = NULL WHERE owner = ?")?
+                    .prepare_cached("UPDATE heartbeat SET switched_on_ms = ? WHERE owner = ?")?
                     .execute((now_ms, tx.owner))?;
             }
             Ok(())
@@ -145,6 +150,15 @@ impl Heartbeats for SqliteStore {
         .await
     }
 
+    async fn heartbeat_asked(&self) -> Result<HashMap<String, i64>, StoreError> {
+        self.read(|tx| {
+            let mut statement = tx.sql.prepare_cached("SELECT mark, asked_ms FROM heartbeat_item WHERE owner = ?")?;
+            let rows = statement.query_map([tx.owner], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
     async fn owner_acted_ms(&self) -> Result<Option<i64>, StoreError> {
         self.search(|tx| {
             let mut statement = tx.sql.prepare_cached(
@@ -185,6 +199,57 @@ fn find(tx: &Tx<'_>) -> Outcome<HeartbeatRow> {
 fn finish(tx: &Tx<'_>, end: &HeartbeatEnd) -> Outcome<bool> {
     let HeartbeatEnd { run, state, .. } = end;
     ensure(tx)?;
+    if !log(tx, run)? {
+        return Ok(false);
+    }
+    tx.sql
+        .prepare_cached(
+            "UPDATE heartbeat SET attempted_ms = :attempted, succeeded_ms = :succeeded, failures = :failures,
+                    refusals = :refusals, paused = :paused, paused_ms = :paused_ms, quiet_mark = :quiet,
+                    remainder_mark = :remainder, run_key = NULL, run_holder = NULL, run_by_hand = NULL, run_ms = NULL
+             WHERE owner = :owner",
+        )?
+        .execute(named_params! {
+            ":owner": tx.owner, ":attempted": state.attempted_ms, ":succeeded": state.succeeded_ms,
+            ":failures": state.failures, ":refusals": state.refusals,
+            ":paused": state.paused.map(|(pause, _)| pause.as_str()), ":paused_ms": state.paused.map(|(_, at)| at),
+            ":quiet": end.quiet_mark, ":remainder": end.remainder_mark,
+        })?;
+    for mark in &end.asked {
+        tx.sql
+            .prepare_cached(
+                "INSERT INTO heartbeat_item (owner, mark, asked_ms) VALUES (?, ?, ?)
+                 ON CONFLICT (owner, mark) DO UPDATE SET asked_ms = excluded.asked_ms",
+            )?
+            .execute((tx.owner, mark, run.began_ms))?;
+    }
+    for delivery in &end.deliveries {
+        insert_delivery(tx, delivery)?;
+    }
+    consume_items(tx, &end.consumed, run.ended_ms)?;
+    if let Some(conversation) = &run.conversation {
+        // What it took in was named; anything else that it has seen stays new.
+        end_of_run(tx, conversation, false, run.ended_ms)?;
+        turns::forget_run(tx, conversation)?;
+    }
+    if let Some((name, due_ms)) = &end.timer {
+        timers::set(tx, TIMER, name, *due_ms)?;
+    }
+    Ok(true)
+}
+
+/// Writes a run into the log, or counts it when it found nothing. False when it is there already.
+fn log(tx: &Tx<'_>, run: &HeartbeatRun) -> Outcome<bool> {
+    if run.outcome == HeartbeatOutcome::Unchanged {
+        tx.sql
+            .prepare_cached(
+                "UPDATE heartbeat SET idle_runs = idle_runs + 1, idle_since_ms = coalesce(idle_since_ms, :now),
+                        idle_ms = :now
+                 WHERE owner = :owner",
+            )?
+            .execute(named_params! { ":owner": tx.owner, ":now": run.ended_ms })?;
+        return Ok(true);
+    }
     let logged = tx
         .sql
         .prepare_cached(
@@ -206,25 +271,17 @@ fn finish(tx: &Tx<'_>, end: &HeartbeatEnd) -> Outcome<bool> {
         return Ok(false);
     }
     tx.sql
+        .prepare_cached("UPDATE heartbeat SET idle_runs = 0, idle_since_ms = NULL, idle_ms = NULL WHERE owner = ?")?
+        .execute([tx.owner])?;
+    // The newest ones and the newest reports stay however old they are: the one list is shown, the other is told to runs.
+    tx.sql
         .prepare_cached(
-            "UPDATE heartbeat SET attempted_ms = :attempted, succeeded_ms = :succeeded, failures = :failures,
-                    refusals = :refusals, paused = :paused, paused_ms = :paused_ms, quiet_mark = :quiet,
-                    remainder_mark = :remainder, run_key = NULL, run_holder = NULL, run_by_hand = NULL, run_ms = NULL
-             WHERE owner = :owner",
+            "DELETE FROM heartbeat_run WHERE owner = :owner AND ended_ms < :before
+               AND id NOT IN (SELECT id FROM heartbeat_run WHERE owner = :owner ORDER BY id DESC LIMIT 20)
+               AND id NOT IN (SELECT id FROM heartbeat_run WHERE owner = :owner AND outcome = 'told'
+                              ORDER BY id DESC LIMIT 20)",
         )?
-        .execute(named_params! {
-            ":owner": tx.owner, ":attempted": state.attempted_ms, ":succeeded": state.succeeded_ms,
-            ":failures": state.failures, ":refusals": state.refusals,
-            ":paused": state.paused.map(|(pause, _)| pause.as_str()), ":paused_ms": state.paused.map(|(_, at)| at),
-            ":quiet": end.quiet_mark, ":remainder": end.remainder_mark,
-        })?;
-    for delivery in &end.deliveries {
-        insert_delivery(tx, delivery)?;
-    }
-    consume_items(tx, &end.consumed, run.ended_ms)?;
-    if let Some((name, due_ms)) = &end.timer {
-        timers::set(tx, TIMER, name, *due_ms)?;
-    }
+        .execute(named_params! { ":owner": tx.owner, ":before": run.ended_ms - KEPT_MS })?;
     Ok(true)
 }
 
@@ -263,6 +320,11 @@ fn standing(row: &Row<'_>) -> Read<HeartbeatRow> {
         remainder_mark: get(row, "remainder_mark")?,
         waits: waits.map(|why| (why, until)),
         running,
+        idle: IdleLooks {
+            count: count(row, "idle_runs")?,
+            since_ms: get(row, "idle_since_ms")?,
+            last_ms: get(row, "idle_ms")?,
+        },
     })
 }
 

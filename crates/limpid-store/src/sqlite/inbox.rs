@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use limpid_core::inbox::{QUEUE, Source, matches, raised};
+use limpid_core::{ConversationId, TurnId};
 use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::failure::Outcome;
@@ -32,6 +33,8 @@ impl Inbox for SqliteStore {
                 "SELECT * FROM inbox_item WHERE owner = :owner AND (:source IS NULL OR source = :source)
                    AND (:account IS NULL OR account = :account) AND (NOT :unseen OR shown_ms IS NULL)
                    AND (:since IS NULL OR posted_ms >= :since)
+                   AND (:turn IS NULL OR id NOT IN
+                         (SELECT item FROM inbox_shown WHERE owner = :owner AND turn = :turn))
                  ORDER BY id DESC LIMIT :limit",
             )?;
             // Words are compared in Rust, since SQLite knows the two cases of ASCII letters alone.
@@ -39,6 +42,7 @@ impl Inbox for SqliteStore {
             let params = named_params! {
                 ":owner": tx.owner, ":source": filter.source.map(Source::as_str), ":account": filter.account,
                 ":unseen": filter.unseen, ":since": filter.since_ms, ":limit": limit,
+                ":turn": filter.not_shown_in.as_ref().map(TurnId::as_str),
             };
             let mut listed = row::list(&mut statement, params, "inbox_item", "id", item)?;
             if let Some(query) = &filter.query {
@@ -78,6 +82,18 @@ impl Inbox for SqliteStore {
         .await
     }
 
+    async fn shown_items(&self, conversation: &ConversationId) -> Result<Vec<ItemId>, StoreError> {
+        let conversation = conversation.clone();
+        self.read(move |tx| {
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT DISTINCT item FROM inbox_shown WHERE owner = ? AND conversation = ? ORDER BY item",
+            )?;
+            let rows = statement.query_map((tx.owner, conversation.as_str()), |row| row.get(0).map(ItemId))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
     async fn consume(&self, ids: &[ItemId], now_ms: i64) -> Result<(), StoreError> {
         let ids = ids.to_vec();
         self.write(move |tx| consume_items(tx, &ids, now_ms)).await
@@ -111,6 +127,57 @@ pub(crate) fn consume_items(tx: &Tx<'_>, ids: &[ItemId], now_ms: i64) -> Outcome
             .execute(named_params! { ":now": now_ms, ":owner": tx.owner, ":id": id.0 })?;
         raise_watermark(tx, *id)?;
     }
+    Ok(())
+}
+
+/// Notes which items a turn has shown to the model.
+pub(super) fn note_shown(tx: &Tx<'_>, conversation: &ConversationId, turn: &TurnId, items: &[ItemId]) -> Outcome<()> {
+    for item in items {
+        tx.sql
+            .prepare_cached(
+                "INSERT INTO inbox_shown (owner, turn, item, conversation) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            )?
+            .execute((tx.owner, turn.as_str(), item.0, conversation.as_str()))?;
+    }
+    Ok(())
+}
+
+/// Settles what a turn has shown: after an answer it is seen, otherwise it is as if it had not been shown. What a turn of
+/// a run in the background has shown is settled with the end of that run, which may still find that it failed.
+pub(super) fn end_of_turn(tx: &Tx<'_>, turn: &TurnId, answered: bool, now_ms: i64) -> Outcome<()> {
+    let in_a_run = "SELECT 1 FROM turn JOIN conversation ON conversation.owner = turn.owner
+                      AND conversation.id = turn.conversation
+                    WHERE turn.owner = ? AND turn.id = ? AND conversation.kind = 'run'";
+    if tx.sql.prepare_cached(in_a_run)?.exists((tx.owner, turn.as_str()))? {
+        return Ok(());
+    }
+    if answered {
+        tx.sql
+            .prepare_cached(
+                "UPDATE inbox_item SET shown_ms = ?, waits = 0 WHERE owner = ? AND shown_ms IS NULL
+                   AND id IN (SELECT item FROM inbox_shown WHERE owner = ? AND turn = ?)",
+            )?
+            .execute((now_ms, tx.owner, tx.owner, turn.as_str()))?;
+    }
+    tx.sql
+        .prepare_cached("DELETE FROM inbox_shown WHERE owner = ? AND turn = ?")?
+        .execute((tx.owner, turn.as_str()))?;
+    Ok(())
+}
+
+/// Settles what a run in the background has shown, inside the transaction of its end.
+pub(super) fn end_of_run(tx: &Tx<'_>, conversation: &ConversationId, went_well: bool, now_ms: i64) -> Outcome<()> {
+    if went_well {
+        tx.sql
+            .prepare_cached(
+                "UPDATE inbox_item SET shown_ms = ?, waits = 0 WHERE owner = ? AND shown_ms IS NULL
+                   AND id IN (SELECT item FROM inbox_shown WHERE owner = ? AND conversation = ?)",
+            )?
+            .execute((now_ms, tx.owner, tx.owner, conversation.as_str()))?;
+    }
+    tx.sql
+        .prepare_cached("DELETE FROM inbox_shown WHERE owner = ? AND conversation = ?")?
+        .execute((tx.owner, conversation.as_str()))?;
     Ok(())
 }
 

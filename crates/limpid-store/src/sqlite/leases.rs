@@ -70,6 +70,12 @@ pub(super) fn check(tx: &Tx<'_>, id: &ConversationId, fence: Fence) -> Outcome<(
     }
 }
 
+/// The lease of a conversation; none when nobody holds it.
+pub(super) fn held(tx: &Tx<'_>, id: &ConversationId) -> Outcome<Option<Lease>> {
+    // A row without a holder only keeps the fence.
+    Ok(current(tx, id)?.filter(|lease| !lease.holder.is_empty()))
+}
+
 fn current(tx: &Tx<'_>, id: &ConversationId) -> Outcome<Option<Lease>> {
     let lease = tx
         .sql

@@ -5,7 +5,7 @@ use limpid_core::{ConversationId, FailureClass, Money, RequestId, TurnId, Usage}
 use rusqlite::{Row, named_params};
 
 use super::failure::Outcome;
-use super::row::{self, Read, calls, count, count_or_none, get, hex, parsed, word};
+use super::row::{self, Read, calls, count, count_or_none, get, hex, kinds, parsed, word};
 use super::{SqliteStore, Tx, chain, prune, requests};
 use crate::{
     CostBy, CostQuery, CostRow, Ledger, Listed, NewRequest, Pruned, Request, RequestEnd, RequestFilter, RequestSummary,
@@ -172,6 +172,7 @@ fn summary(row: &Row<'_>) -> Read<RequestSummary> {
         messages: count(row, "messages")?,
         message_bytes: count(row, "message_bytes")?,
         estimate: count_or_none(row, "estimate")?,
+        estimate_by_kind: kinds(row, "estimate_by_kind")?,
         shared: SharedPrefix {
             messages: count(row, "shared_messages")?,
             bytes: count(row, "shared_bytes")?,

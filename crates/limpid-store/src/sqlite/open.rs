@@ -36,6 +36,9 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0018_file_versions.sql"),
     include_str!("../../migrations/0019_pushes.sql"),
     include_str!("../../migrations/0020_vectors.sql"),
+    include_str!("../../migrations/0023_heartbeat_items.sql"),
+    include_str!("../../migrations/0024_estimate_by_kind.sql"),
+    include_str!("../../migrations/0025_journal.sql"),
 ];
 
 /// A file and how long to wait for it.

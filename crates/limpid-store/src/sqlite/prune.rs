@@ -42,7 +42,7 @@ fn delete(tx: &Tx<'_>, which: &str, bound: i64) -> Outcome<u64> {
     Ok(deleted as u64)
 }
 
-/// Deletes messages that no request leads to, and texts that no part and no request has.
+/// Deletes messages that no request leads to, and texts that no part, no request and no journal has.
 fn collect(tx: &Tx<'_>, pruned: &mut Pruned) -> Outcome<()> {
     tx.sql
         .prepare_cached(
@@ -58,6 +58,7 @@ fn collect(tx: &Tx<'_>, pruned: &mut Pruned) -> Outcome<()> {
         "DELETE FROM text WHERE owner = :owner
            AND NOT EXISTS (SELECT 1 FROM request_part p WHERE p.owner = :owner AND p.text = text.hash)
            AND NOT EXISTS (SELECT 1 FROM request r WHERE r.owner = :owner AND r.tools = text.hash)
+           AND hash NOT IN (SELECT shared FROM turn_event WHERE owner = :owner AND shared IS NOT NULL)
          RETURNING bytes",
     )?;
     let freed = statement.query_map(named_params! { ":owner": tx.owner }, |row| row.get::<_, i64>(0))?;

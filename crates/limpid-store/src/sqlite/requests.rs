@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, named_params};
 use super::Tx;
 use super::chain::{self, Key};
 use super::failure::{Outcome, is_orphan, is_taken};
-use super::row::{calls_to_json, hex, sha256, stored};
+use super::row::{calls_to_json, hex, kinds_to_json, sha256, stored};
 use crate::prefix::{Sent, message_bytes, shared_prefix};
 use crate::{NewRequest, RequestEnd, SharedPrefix, StoreError};
 
@@ -21,10 +21,10 @@ pub(super) fn record(tx: &Tx<'_>, new: &NewRequest) -> Outcome<SharedPrefix> {
         .prepare_cached(
             "INSERT INTO request (owner, id, conversation, turn, round, provider, model, protocol, target, profile, path,
                revision, sampling, tools, body_hash, body_bytes, tip, messages, message_bytes, estimate,
-               shared_messages, shared_bytes, changed, sent_ms)
+               estimate_by_kind, shared_messages, shared_bytes, changed, sent_ms)
              VALUES (:owner, :id, :conversation, :turn, :round, :provider, :model, :protocol, :target, :profile, :path,
                :revision, :sampling, :tools, :body_hash, :body_bytes, :tip, :messages, :message_bytes, :estimate,
-               :shared_messages, :shared_bytes, :changed, :sent)",
+               :estimate_by_kind, :shared_messages, :shared_bytes, :changed, :sent)",
         )?
         .execute(named_params! {
             ":owner": tx.owner, ":id": new.id.as_str(),
@@ -35,7 +35,8 @@ pub(super) fn record(tx: &Tx<'_>, new: &NewRequest) -> Outcome<SharedPrefix> {
             ":body_hash": sha256(&new.body), ":body_bytes": stored(new.body.len()), ":tip": tip,
             ":messages": stored(new.messages.len()),
             ":message_bytes": stored(new.messages.iter().map(message_bytes).sum::<u64>()),
-            ":estimate": new.estimate.map(stored), ":shared_messages": stored(shared.messages),
+            ":estimate": new.estimate.map(stored), ":estimate_by_kind": kinds_to_json(&new.estimate_by_kind),
+            ":shared_messages": stored(shared.messages),
             ":shared_bytes": stored(shared.bytes), ":changed": shared.changed, ":sent": new.sent_ms,
         });
     match inserted {

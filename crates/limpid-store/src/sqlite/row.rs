@@ -1,5 +1,7 @@
 //! Reading rows: a value that cannot be read costs its row, never the rows beside it (LES-142).
 
+use std::collections::BTreeMap;
+
 use std::fmt::Display;
 use std::str::FromStr;
 
@@ -118,6 +120,17 @@ pub(super) fn calls_to_json(calls: &[ToolCall]) -> Outcome<Option<String>> {
         .collect();
     let json = serde_json::to_string(&rows).map_err(|error| StoreError::Invalid(error.to_string()))?;
     Ok(Some(json))
+}
+
+/// An estimate by kind of text as JSON text; nothing for none.
+pub(super) fn kinds_to_json(kinds: &BTreeMap<String, u64>) -> Option<String> {
+    if kinds.is_empty() { None } else { serde_json::to_string(kinds).ok() }
+}
+
+/// The estimate by kind of text in one column. One that cannot be read is missed by nothing but the calibration.
+pub(super) fn kinds(row: &Row<'_>, column: &str) -> Read<BTreeMap<String, u64>> {
+    let json = get::<Option<String>>(row, column)?;
+    Ok(json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
 }
 
 /// The calls in one column.

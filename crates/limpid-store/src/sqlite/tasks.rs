@@ -8,8 +8,9 @@ use rusqlite::{Row, named_params};
 
 use super::deliveries::insert_delivery;
 use super::failure::{Outcome, is_orphan};
+use super::inbox::end_of_run;
 use super::row::{self, Read, Unreadable, get, parsed, word};
-use super::{SqliteStore, Tx, conversations, timers};
+use super::{SqliteStore, Tx, conversations, timers, turns};
 use crate::{KEPT_RUNS, Listed, NewTask, StoreError, TASK_TIMER, Task, TaskRun, TaskRunEnd, Tasks};
 
 #[async_trait]
@@ -167,8 +168,14 @@ fn end_run(tx: &Tx<'_>, end: &TaskRunEnd) -> Outcome<bool> {
     if moved == 1 {
         set_timer(tx, run.task, standing)?;
     }
+    if let Some(conversation) = &end.conversation {
+        end_of_run(tx, conversation, end.outcome == RunOutcome::Done, end.now_ms)?;
+    }
     if let Some(delivery) = &end.delivery {
         insert_delivery(tx, delivery)?;
+    }
+    if let Some(conversation) = &end.conversation {
+        turns::forget_run(tx, conversation)?;
     }
     tx.sql
         .prepare_cached(

@@ -2,13 +2,14 @@
 
 use async_trait::async_trait;
 use limpid_core::{CallId, ConversationId, TurnId};
-use rusqlite::{OptionalExtension, Row, named_params};
+use rusqlite::{Row, named_params};
 
 use super::failure::{Outcome, is_taken};
-use super::row::{self, Read, count, get, parsed, word};
-use super::{SqliteStore, Tx, conversations, goals, inbound, leases, messages, requests};
+use super::row::{self, Read, Unreadable, count, get, hex, parsed, word};
+use super::{SqliteStore, Tx, chain, conversations, goals, inbound, inbox, leases, messages, requests};
 use crate::{
-    Lease, Listed, NewEvent, NewTurn, StoreError, Turn, TurnEnd, TurnEvent, TurnOutcome, TurnWrite, Turns, Written,
+    Kept, Lease, Listed, NewEvent, NewTurn, StoreError, StoredMessage, Turn, TurnEnd, TurnEvent, TurnOutcome,
+    TurnWrite, Turns, Written,
 };
 
 #[async_trait]
@@ -51,26 +52,36 @@ impl Turns for SqliteStore {
     async fn turn_events(&self, id: &TurnId) -> Result<Listed<TurnEvent>, StoreError> {
         let id = id.clone();
         self.read(move |tx| {
-            let mut statement =
-                tx.sql.prepare_cached("SELECT * FROM turn_event WHERE owner = :owner AND turn = :turn ORDER BY seq")?;
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT e.*, t.body AS shared_text FROM turn_event e
+                 LEFT JOIN text t ON t.owner = e.owner AND t.hash = e.shared
+                 WHERE e.owner = :owner AND e.turn = :turn ORDER BY e.seq",
+            )?;
             let params = named_params! { ":owner": tx.owner, ":turn": id.as_str() };
             row::list(&mut statement, params, "turn_event", "seq", event)
         })
         .await
     }
 
-    async fn turn_of_call(&self, conversation: &ConversationId, call: &CallId) -> Result<Option<TurnId>, StoreError> {
+    async fn result_of_call(
+        &self,
+        conversation: &ConversationId,
+        call: &CallId,
+    ) -> Result<Option<StoredMessage>, StoreError> {
         let (conversation, call) = (conversation.clone(), call.clone());
         self.read(move |tx| {
-            let turn: Option<String> = tx
-                .sql
-                .prepare_cached(
-                    "SELECT m.turn FROM call c JOIN message m ON m.id = c.message
-                     WHERE c.owner = ? AND c.conversation = ? AND c.id = ?",
-                )?
-                .query_row((tx.owner, conversation.as_str(), call.as_str()), |row| row.get(0))
-                .optional()?;
-            Ok(turn.map(TurnId::new))
+            // The result stands right behind its call, in the same turn.
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT m.* FROM call c
+                 JOIN message a ON a.id = c.message
+                 JOIN message m ON m.owner = a.owner AND m.turn = a.turn AND m.id > a.id
+                 WHERE c.owner = :owner AND c.conversation = :conversation AND c.id = :call AND m.call_id = :call
+                 ORDER BY m.id LIMIT 1",
+            )?;
+            let params = named_params! {
+                ":owner": tx.owner, ":conversation": conversation.as_str(), ":call": call.as_str(),
+            };
+            row::one(&mut statement, params, "message", call.as_str(), messages::message)
         })
         .await
     }
@@ -150,32 +161,54 @@ fn apply(tx: &Tx<'_>, conversation: &ConversationId, turn: &TurnId, write: TurnW
             goals::append(tx, conversation, &more)?;
             Ok(Written::Done)
         }
+        TurnWrite::Shown(items) => {
+            inbox::note_shown(tx, conversation, turn, &items)?;
+            Ok(Written::Done)
+        }
         TurnWrite::End(outcome, detail) => {
+            inbox::end_of_turn(tx, turn, outcome == TurnOutcome::Answered, now_ms)?;
             tx.sql
                 .prepare_cached(
                     "UPDATE turn SET outcome = ?3, detail = ?4, ended_ms = ?5 WHERE owner = ?1 AND id = ?2",
                 )?
                 .execute((tx.owner, turn.as_str(), outcome.as_str(), detail, now_ms))?;
+            tx.sql
+                .prepare_cached("DELETE FROM turn_event WHERE owner = ? AND turn = ? AND NOT kept")?
+                .execute((tx.owner, turn.as_str()))?;
             Ok(Written::Done)
         }
     }
 }
 
+/// Deletes what the journals of a background run's turns keep, once the end of the run is recorded.
+pub(super) fn forget_run(tx: &Tx<'_>, conversation: &ConversationId) -> Outcome<()> {
+    tx.sql
+        .prepare_cached(
+            "DELETE FROM turn_event WHERE owner = :owner AND turn IN (
+               SELECT t.id FROM turn t JOIN conversation c ON c.owner = t.owner AND c.id = t.conversation
+               WHERE t.owner = :owner AND c.id = :conversation AND c.kind = 'run' AND t.outcome IS NOT NULL)",
+        )?
+        .execute(named_params! { ":owner": tx.owner, ":conversation": conversation.as_str() })?;
+    Ok(())
+}
+
 fn append_event(tx: &Tx<'_>, turn: &TurnId, new: &NewEvent, now_ms: i64) -> Outcome<u64> {
+    let shared = new.shared.as_deref().map(|text| chain::insert_text(tx, text)).transpose()?;
     let seq: i64 = tx
         .sql
         .prepare_cached(
-            "INSERT INTO turn_event (owner, turn, seq, kind, payload, trust, at_ms)
+            "INSERT INTO turn_event (owner, turn, seq, kind, trust, kept, shared, at_ms, payload)
              VALUES (:owner, :turn,
                1 + coalesce((SELECT seq FROM turn_event WHERE owner = :owner AND turn = :turn
                              ORDER BY seq DESC LIMIT 1), 0),
-               :kind, :payload, :trust, :now)
+               :kind, :trust, :kept, :shared, :now, :payload)
              RETURNING seq",
         )?
         .query_row(
             named_params! {
                 ":owner": tx.owner, ":turn": turn.as_str(), ":kind": new.kind, ":payload": new.payload,
-                ":trust": new.trust.as_str(), ":now": now_ms,
+                ":trust": new.trust.as_str(), ":kept": new.kept == Kept::Afterwards, ":shared": shared,
+                ":now": now_ms,
             },
             |row| row.get(0),
         )?;
@@ -207,10 +240,15 @@ fn turn(row: &Row<'_>) -> Read<Turn> {
 }
 
 fn event(row: &Row<'_>) -> Read<TurnEvent> {
+    let shared: Option<String> = get(row, "shared_text")?;
+    if let (Some(hash), None) = (get::<Option<chain::Key>>(row, "shared")?, &shared) {
+        return Err(Unreadable(format!("its text {} is gone", hex(&hash))));
+    }
     Ok(TurnEvent {
         seq: count(row, "seq")?,
         kind: get(row, "kind")?,
         payload: get(row, "payload")?,
+        shared,
         trust: word(row, "trust")?,
         at_ms: get(row, "at_ms")?,
     })

@@ -10,7 +10,15 @@ struct View {
     through: Option<i64>,
     pin: Option<PinRow>,
     digests: Vec<DigestRow>,
+    /// In characters.
+    began: Option<(i64, u32)>,
+    /// In characters.
+    cut: Option<(i64, u32, u32)>,
+    /// As `began`, in tokens: versions before 0.2 wrote this.
+    #[serde(skip_serializing)]
     request: Option<(i64, u32)>,
+    /// As `cut`, in tokens: versions before 0.2 wrote this.
+    #[serde(skip_serializing)]
     shortened: Option<(i64, u32, u32)>,
     reads_on: bool,
     hidden: Vec<(i64, i64)>,
@@ -54,8 +62,10 @@ pub(super) fn to_json(view: &WindowView) -> String {
             trust: pin.trust.as_str().to_owned(),
         }),
         digests: view.digests.iter().map(digest).collect(),
-        request: view.request.map(|(id, tokens)| (id.0, tokens)),
-        shortened: view.shortened.map(|short| (short.through.0, short.results, short.texts)),
+        began: view.request.map(|(id, characters)| (id.0, characters)),
+        cut: view.shortened.map(|short| (short.through.0, short.results, short.texts)),
+        request: None,
+        shortened: None,
         reads_on: view.reads_on,
         hidden: view.hidden.iter().map(|(first, last)| (first.0, last.0)).collect(),
     };
@@ -78,6 +88,9 @@ pub(super) fn from_json(text: &str) -> Result<WindowView, String> {
             trust: trust(&row.trust)?,
         })
     };
+    let old_cut = |(through, results, texts)| (through, characters(results), characters(texts));
+    let cut = row.cut.or_else(|| row.shortened.map(old_cut));
+    let request = row.began.or_else(|| row.request.map(|(id, tokens)| (id, characters(tokens))));
     let pin = |row: PinRow| {
         Ok::<_, String>(Pin { message: MessageId(row.message), text: row.text, trust: trust(&row.trust)? })
     };
@@ -86,13 +99,30 @@ pub(super) fn from_json(text: &str) -> Result<WindowView, String> {
         through: row.through.map(MessageId),
         pin: row.pin.map(pin).transpose()?,
         digests: row.digests.into_iter().map(digest).collect::<Result<_, _>>()?,
-        request: row.request.map(|(id, tokens)| (MessageId(id), tokens)),
-        shortened: row.shortened.map(|(through, results, texts)| Shortened {
-            through: MessageId(through),
-            results,
-            texts,
-        }),
+        request: request.map(|(id, characters)| (MessageId(id), characters)),
+        shortened: cut.map(|(through, results, texts)| Shortened { through: MessageId(through), results, texts }),
         reads_on: row.reads_on,
         hidden: row.hidden.into_iter().map(|(first, last)| (MessageId(first), MessageId(last))).collect(),
     })
+}
+
+/// About as many characters as so many tokens have.
+fn characters(tokens: u32) -> u32 {
+    tokens.saturating_mul(4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // OLLM-093 OLLM-102
+    #[test]
+    fn a_view_that_was_kept_in_tokens_is_read_in_characters_and_one_in_characters_as_it_is() {
+        let old = r#"{"compactions":2,"request":[1,80],"shortened":[9,30,4294967295]}"#;
+        let read = from_json(old).unwrap();
+        assert_eq!(read.request, Some((MessageId(1), 320)));
+        let shortened = Shortened { through: MessageId(9), results: 120, texts: u32::MAX };
+        assert_eq!(read.shortened, Some(shortened));
+        assert_eq!(from_json(&to_json(&read)).unwrap(), read);
+    }
 }

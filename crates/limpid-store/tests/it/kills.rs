@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use limpid_core::{Role, TurnId};
 use limpid_store::contract::sample::{calling, conversation, conversation_id, event, inbound, message, result};
-use limpid_store::{Acquired, Lease, NewMessage, NewTurn, SqliteOptions, SqliteStore, Store, TurnOutcome, TurnWrite};
+use limpid_store::{
+    Acquired, Kept, Lease, NewEvent, NewMessage, NewTurn, SqliteOptions, SqliteStore, Store, TurnOutcome, TurnWrite,
+};
 
 const KILLS: u64 = 30;
 const CONVERSATIONS: [&str; 3] = ["a", "b", "c"];
@@ -83,7 +85,7 @@ async fn write_forever(store: Arc<dyn Store>, id: &'static str, first: u64) {
         store.commit(&lease, &turn, vec![TurnWrite::Event(event("began"))], 1).await.unwrap();
         let writes = vec![
             TurnWrite::Messages(batch),
-            TurnWrite::Event(event("ended")),
+            TurnWrite::Event(NewEvent { kept: Kept::Afterwards, ..event("ended") }),
             TurnWrite::End(TurnOutcome::Answered, String::new()),
         ];
         store.commit(&lease, &turn, writes, 1).await.unwrap();
@@ -101,7 +103,8 @@ async fn take_over(store: &dyn Store, id: &str) -> Lease {
     }
 }
 
-/// How often each question stands in a conversation. Each turn is whole: four messages, two events, ended; or none.
+/// How often each question stands in a conversation. Each turn is whole: four messages, of its journal what is
+/// kept afterwards, ended; or none.
 async fn written(store: &dyn Store) -> BTreeMap<String, u32> {
     let mut counts = BTreeMap::new();
     for id in CONVERSATIONS {
@@ -111,7 +114,7 @@ async fn written(store: &dyn Store) -> BTreeMap<String, u32> {
             let roles: Vec<Role> = four.iter().map(|row| row.message.role).collect();
             assert_eq!(roles, [Role::User, Role::Assistant, Role::Tool, Role::Assistant]);
             let events = store.turn_events(&four[0].turn).await.unwrap().rows;
-            assert_eq!(events.iter().map(|event| event.seq).collect::<Vec<_>>(), [1, 2]);
+            assert_eq!(events.iter().map(|event| event.seq).collect::<Vec<_>>(), [2]);
             assert!(store.turn(&four[0].turn).await.unwrap().unwrap().end.is_some());
             *counts.entry(four[0].message.text.clone()).or_default() += 1;
         }

@@ -6,7 +6,7 @@ use limpid_core::{ConversationId, ToolClass, Trust, TurnId};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{Tool, ToolContext};
+use crate::{ShownItems, Tool, ToolContext};
 
 /// Buses that note what is asked of them; `fails` is what opening anything comes to.
 #[derive(Default)]
@@ -68,6 +68,7 @@ fn context() -> ToolContext {
         read_only: false,
         approved: false,
         passage: None,
+        shown: ShownItems::default(),
     }
 }
 

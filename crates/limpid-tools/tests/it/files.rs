@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_core::{ConversationId, Tier, Trust, TurnId};
 use limpid_tools::files::{Grants, Root, tools};
-use limpid_tools::{Tool, ToolContext, ToolText};
+use limpid_tools::{ShownItems, Tool, ToolContext, ToolText};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -53,6 +53,7 @@ impl Bench {
             read_only: false,
             approved: false,
             passage: None,
+            shown: ShownItems::default(),
         };
         tool.run(&context, arguments).await
     }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_core::{ConversationId, Tier, Trust, TurnId};
-use limpid_tools::ToolContext;
+use limpid_tools::{ShownItems, ToolContext};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
@@ -107,5 +107,6 @@ pub fn context(trust: Trust) -> ToolContext {
         read_only: false,
         approved: false,
         passage: None,
+        shown: ShownItems::default(),
     }
 }

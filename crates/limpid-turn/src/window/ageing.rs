@@ -5,16 +5,6 @@ use limpid_core::{Digest, DigestLevel};
 use super::Count;
 use super::shown::shorten;
 
-/// Tokens that a digest of a level may have.
-pub const fn cap(level: DigestLevel) -> usize {
-    match level {
-        DigestLevel::Full => 500,
-        DigestLevel::Short => 200,
-        DigestLevel::Line => 50,
-        DigestLevel::Merged => 400,
-    }
-}
-
 /// The level that a digest has after so many later compactions.
 pub const fn level_at(level: DigestLevel, age: u32) -> DigestLevel {
     match level {
@@ -33,7 +23,7 @@ pub const fn is_due(digest: &Digest, compaction: u32) -> bool {
 /// Brings a digest to a level; it only ever shrinks, and a text that fits stays as it is.
 pub fn age(digest: &mut Digest, level: DigestLevel, count: Count<'_>) {
     digest.level = level;
-    cut(digest, cap(level), count);
+    cut(digest, level.max_tokens(), count);
 }
 
 /// Cuts a digest to so many tokens.
@@ -59,7 +49,7 @@ pub fn age_all(digests: &mut [Digest], compaction: u32, count: Count<'_>) {
 /// Two neighbours as one: what a model made of both, or both texts one after the other. It has no more tokens than both.
 pub fn merged(older: &Digest, newer: &Digest, text: Option<String>, tokens: usize, count: Count<'_>) -> Digest {
     let both = older.tokens as usize + newer.tokens as usize;
-    let limit = tokens.min(cap(DigestLevel::Merged)).min(both);
+    let limit = tokens.min(DigestLevel::Merged.max_tokens()).min(both);
     let text = shorten(&text.unwrap_or_else(|| format!("{}\n{}", older.text, newer.text)), limit, count);
     Digest {
         level: DigestLevel::Merged,
@@ -124,14 +114,14 @@ mod tests {
             trust,
         };
         let levels = [DigestLevel::Full, DigestLevel::Short, DigestLevel::Line, DigestLevel::Merged];
-        assert_eq!(levels.map(cap), [500, 200, 50, 400]);
+        assert_eq!(levels.map(DigestLevel::max_tokens), [500, 200, 50, 400]);
         let sizes = levels.map(|level| {
             let mut old = digest(1, 900, Trust::Owner);
             age(&mut old, level, &count);
             old.tokens as usize
         });
         assert!(
-            sizes.iter().zip(levels).all(|(size, level)| (cap(level) - 10..=cap(level)).contains(size)),
+            sizes.iter().zip(levels).all(|(size, level)| (level.max_tokens() - 10..=level.max_tokens()).contains(size)),
             "{sizes:?}"
         );
         let one = |sizes: (usize, usize), text: Option<usize>, share: usize| {

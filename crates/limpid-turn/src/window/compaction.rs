@@ -3,15 +3,19 @@
 //! It is a plain value: [`Compaction::next`] says what to ask a model or what came of it, [`Compaction::answer`] takes
 //! the answer. Nothing that is shown changes before the view that comes out is stored.
 
+use limpid_core::compaction::CompactionStyle;
 use limpid_core::{Digest, DigestLevel, Entry, MessageId, Trust, WindowView};
 
 use super::pinned::pin;
-use super::settings::Kind;
 use super::task::{Ask, Made, Next, Task};
 use super::{Count, ageing, check, mechanical, quote, room, shown, turns};
 
 /// Calls of a model that one compaction makes at most (OLLM-095).
 const CALLS: u32 = 3;
+
+/// Tokens that a summary may have however short its source is: a few sentences. Nine tenths of two short messages would
+/// cut every good summary off.
+const LEAST: usize = 120;
 
 /// A compaction under way.
 #[derive(Clone, Debug)]
@@ -36,19 +40,19 @@ impl Compaction {
     /// Begins one; none when nothing can leave and nothing that is shown can be shortened.
     pub fn start(task: Task, count: Count<'_>) -> Option<Self> {
         let visible: Vec<Entry> = task.entries.iter().filter(|entry| task.view.shows(entry.id)).cloned().collect();
-        let room = match task.settings.kind {
-            Kind::Digests if !task.is_forced => task.budget.recent,
-            Kind::Digests => 0,
-            Kind::Summary => 0,
+        let room = match task.settings.style {
+            CompactionStyle::Digests if !task.is_forced => task.budget.recent,
+            CompactionStyle::Digests => 0,
+            CompactionStyle::Summary => 0,
         };
-        let shown: Vec<Entry> = shown::shown(&task.view, &visible, count);
+        let shown: Vec<Entry> = shown::shown(&task.view, &visible);
         let at = turns::cut(&shown, room, task.settings.keep_messages, count);
         let (leaving, kept) = visible.split_at(at);
         if leaving.is_empty() && turns::sizes(&shown, count) <= task.budget.recent {
             return None;
         }
         let leaving: Vec<Entry> = leaving.iter().map(|entry| quote::as_typed(entry, &task.typed)).collect();
-        let is_long = task.settings.halves.is_some_and(|most| leaving.len() > most);
+        let is_long = task.settings.split_over.is_some_and(|most| leaving.len() > most);
         let parts = match turns::middle(&leaving).filter(|_| is_long) {
             _ if leaving.is_empty() => Vec::new(),
             Some(middle) => vec![leaving[..middle].to_vec(), leaving[middle..].to_vec()],
@@ -92,6 +96,7 @@ impl Compaction {
     pub fn answer(&mut self, answer: Result<&str, &str>, instruction: &str, count: Count<'_>) {
         self.calls += 1;
         let source = self.source(count);
+        let source = if self.merging.is_some() { source } else { source.max(LEAST * 10 / 9) };
         let checked = match answer {
             Ok(text) => check::check(text, instruction, source, count).map_err(|rejected| rejected.to_string()),
             Err(error) => Err(error.to_owned()),
@@ -126,8 +131,8 @@ impl Compaction {
     }
 
     fn take_merge(&mut self, text: Option<String>, count: Count<'_>) {
-        match (self.task.settings.kind, self.merging.take()) {
-            (Kind::Digests, Some(at)) => self.join(at, text, count),
+        match (self.task.settings.style, self.merging.take()) {
+            (CompactionStyle::Digests, Some(at)) => self.join(at, text, count),
             _ => {
                 let text = text.unwrap_or_else(|| {
                     self.steps.push("the halves were put together without a model".to_owned());
@@ -149,30 +154,30 @@ impl Compaction {
 
     /// The summary that the one of the next part is to take in.
     fn existing(&self) -> Option<String> {
-        let takes_in = self.task.settings.kind == Kind::Summary && self.texts.is_empty();
+        let takes_in = self.task.settings.style == CompactionStyle::Summary && self.texts.is_empty();
         let texts: Vec<&str> = self.task.view.digests.iter().map(|digest| digest.text.as_str()).collect();
         (takes_in && !texts.is_empty()).then(|| texts.join("\n"))
     }
 
     /// Tokens over which a message is left out of a summary; no limit where head and tail are quoted (PICO-047).
     fn too_large(&self) -> usize {
-        match self.task.settings.kind {
-            Kind::Summary => self.task.budget.request / 2,
-            Kind::Digests => usize::MAX,
+        match self.task.settings.style {
+            CompactionStyle::Summary => self.task.budget.request / 2,
+            CompactionStyle::Digests => usize::MAX,
         }
     }
 
     fn mechanical(&self, part: &[Entry], count: Count<'_>) -> String {
         let cap = self.cap(count);
-        match self.task.settings.kind {
-            Kind::Summary => mechanical::tenth(self.existing().as_deref(), part, cap, count),
-            Kind::Digests => mechanical::digest(None, part, cap, count),
+        match self.task.settings.style {
+            CompactionStyle::Summary => mechanical::tenth(self.existing().as_deref(), part, cap, count),
+            CompactionStyle::Digests => mechanical::digest(None, part, cap, count),
         }
     }
 
     /// The merge that is due, put off to a model while there are calls left and done at once otherwise.
     fn merge(&mut self, count: Count<'_>) -> Option<Ask> {
-        if self.task.settings.kind == Kind::Summary {
+        if self.task.settings.style == CompactionStyle::Summary {
             if self.texts.len() < 2 {
                 return None;
             }
@@ -221,10 +226,12 @@ impl Compaction {
     /// Tokens that the next text may have.
     fn cap(&self, count: Count<'_>) -> usize {
         let most = match self.merging {
-            Some(_) => ageing::cap(DigestLevel::Merged),
-            None => self.task.settings.summary,
+            Some(_) => DigestLevel::Merged.max_tokens(),
+            None => self.task.settings.summary_tokens,
         };
-        most.min(self.task.budget.digests).min(self.source(count) * 9 / 10)
+        let source = self.source(count) * 9 / 10;
+        let source = if self.merging.is_some() { source } else { source.max(LEAST) };
+        most.min(self.task.budget.digests).min(source)
     }
 
     /// Tokens of what the next text stands for.
@@ -247,14 +254,14 @@ impl Compaction {
             self.steps.insert(0, format!("{} messages became a digest", leaving.len()));
         }
         let budget = self.task.budget;
-        new.digests = match self.task.settings.kind {
-            Kind::Digests => std::mem::take(&mut self.digests),
-            Kind::Summary => self.summary(count).into_iter().collect(),
+        new.digests = match self.task.settings.style {
+            CompactionStyle::Digests => std::mem::take(&mut self.digests),
+            CompactionStyle::Summary => self.summary(count).into_iter().collect(),
         };
         room::fit_digests(&mut new.digests, budget.digests, count);
         new.pin = pin(&self.task, new.through, count);
         if let Some(shortened) = room::shorten_kept(&new, &self.kept, &budget, count) {
-            self.steps.push(format!("shown messages have at most {} tokens each", shortened.texts));
+            self.steps.push(format!("shown messages have at most {} characters each", shortened.texts));
             new.shortened = Some(shortened);
         }
         Made { view: new, steps: std::mem::take(&mut self.steps) }

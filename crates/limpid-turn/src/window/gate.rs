@@ -119,16 +119,14 @@ impl<'a> Work<'a> {
 
     fn shorten_results(&mut self, _: usize, count: Count<'_>) -> bool {
         let Some(last) = self.task.entries.last() else { return false };
-        let result = self.task.budget.result.max(1) as u32;
-        let old = self.view.shortened.map_or((u32::MAX, u32::MAX), |old| (old.results, old.texts));
-        let shortened = limpid_core::Shortened { through: last.id, results: result.min(old.0), texts: u32::MAX };
-        let is_long = |entry: &&Entry| {
-            entry.message.role == limpid_core::Role::Tool && count(&entry.message.text) > result as usize
-        };
-        if self.view.shortened.is_some_and(|old| old.texts < u32::MAX) || !self.task.entries.iter().any(|e| is_long(&e))
-        {
+        if self.view.shortened.is_some_and(|old| old.texts < u32::MAX) {
             return false;
         }
+        let whole = WindowView { shortened: None, ..self.view.clone() };
+        let result = self.task.budget.result.max(1);
+        let Some(limit) = room::results_within(&whole, &self.task.entries, result, count) else { return false };
+        let results = self.view.shortened.map_or(limit, |old| old.results.min(limit));
+        let shortened = limpid_core::Shortened { through: last.id, results, texts: u32::MAX };
         self.take(WindowView { shortened: Some(shortened), ..self.view.clone() }, Deed::Results)
     }
 
@@ -170,7 +168,7 @@ impl<'a> Work<'a> {
         let start = turns(past).last().map_or(0, |turn| turn.start);
         let old = &past[..if running > 0 { past.len() } else { start }];
         for percent in [50, 25, 10] {
-            let size = sizes(&shown::shown(&self.view, old, count), count);
+            let size = sizes(&shown::shown(&self.view, old), count);
             let limit = room::shorten_to(&self.view, old, size * percent / 100, self.task.budget.result, count);
             if let Some(shortened) = limit
                 && self.take(WindowView { shortened: Some(shortened), ..self.view.clone() }, Deed::OldTurns)
@@ -185,7 +183,7 @@ impl<'a> Work<'a> {
     fn shorten_all(&mut self, count: Count<'_>) {
         let shown: Vec<Entry> = self.task.entries.iter().filter(|entry| self.view.shows(entry.id)).cloned().collect();
         for percent in [70, 50, 35, 20, 10, 5] {
-            let size = sizes(&shown::shown(&self.view, &shown, count), count);
+            let size = sizes(&shown::shown(&self.view, &shown), count);
             let limit = room::shorten_to(&self.view, &shown, size * percent / 100, self.task.budget.result, count);
             if let Some(shortened) = limit {
                 self.take(WindowView { shortened: Some(shortened), ..self.view.clone() }, Deed::Everything);

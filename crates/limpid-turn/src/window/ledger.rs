@@ -1,8 +1,9 @@
 //! The sizes of one request, each a type of its own, so that one cannot be taken for another (OLLM-086).
 
 use limpid_core::UsableWindow;
+use limpid_core::compaction::WindowSettings;
 
-use super::settings::{WindowSettings, reserve};
+use super::settings::reserve;
 
 macro_rules! sizes {
     ($(#[$doc:meta] $name:ident)*) => {$(
@@ -88,6 +89,14 @@ impl Ledger {
         self.total() + self.reserve() <= self.usable.0 as usize
     }
 
+    /// Whether a compaction is due of a conversation that shows so many messages and whose next request is this one
+    /// (OLLM-088, PICO-041). Where the reserve leaves less of the window than `window_percent`, `start` comes first.
+    pub fn is_due(&self, settings: &WindowSettings, messages: usize) -> bool {
+        settings.is_long(messages)
+            || settings.is_wide(self.total(), self.usable)
+            || self.fill(settings) >= Fill::Compact
+    }
+
     /// How full the window is.
     pub fn fill(&self, settings: &WindowSettings) -> Fill {
         let percent = self.percent();
@@ -96,7 +105,7 @@ impl Ledger {
             Fill::Rollover
         } else if reached(settings.emergency) {
             Fill::Emergency
-        } else if reached(settings.compact) {
+        } else if reached(settings.start) {
             Fill::Compact
         } else if reached(settings.warn) {
             Fill::Warn
@@ -131,6 +140,20 @@ mod tests {
             recent: Recent(recent),
             in_flight: InFlight(0),
         }
+    }
+
+    // PICO-041
+    #[test]
+    fn a_compaction_is_due_by_messages_or_by_the_share_of_the_window() {
+        let settings = WindowSettings { window_percent: Some(75), messages: Some(20), ..WindowSettings::default() };
+        let ledger = |usable: u32, total: usize| Ledger { system: System(2000), ..ledger(usable, total - 2000) };
+        let due = |usable: u32, total: usize, messages: usize| ledger(usable, total).is_due(&settings, messages);
+        assert_eq!([20, 21].map(|messages| due(100_000, 3000, messages)), [false, true]);
+        assert_eq!([74_999, 75_000].map(|total| due(100_000, total, 4)), [false, true]);
+        // A quarter is kept for the reply: the gate would shorten what no summary has taken in.
+        assert_eq!([7599, 7600].map(|total| due(12_000, total, 4)), [false, true]);
+        let digests = WindowSettings::default();
+        assert!(!ledger(100_000, 74_000).is_due(&digests, 400), "messages count only where a profile says so");
     }
 
     // OLLM-087

@@ -27,10 +27,11 @@ pub(crate) fn pin(task: &Task, through: Option<MessageId>, count: Count<'_>) -> 
 mod tests {
     use std::collections::BTreeMap;
 
+    use limpid_core::compaction::WindowSettings;
     use limpid_core::{Entry, Message, Role, Trust, WindowView};
 
     use super::*;
-    use crate::window::settings::{Budget, WindowSettings};
+    use crate::window::settings::Budget;
 
     // OLLM-092
     #[test]

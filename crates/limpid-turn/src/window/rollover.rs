@@ -5,7 +5,7 @@ use limpid_core::{Digest, DigestLevel, Entry, Trust, WindowView};
 use super::pinned::pin;
 use super::task::{Ask, Task};
 use super::turns::{cut, sizes};
-use super::{Count, ageing, mechanical, quote, room, shown};
+use super::{Count, mechanical, quote, room, shown};
 
 /// Tokens that the note may have however little room there is.
 const LEAST: usize = 20;
@@ -36,7 +36,7 @@ impl Rollover {
         let Task { entries, budget, view, typed, .. } = task;
         let past = &entries[..entries.len().saturating_sub(running)];
         let visible: Vec<Entry> = past.iter().filter(|entry| view.shows(entry.id)).cloned().collect();
-        let shown = shown::shown(view, &visible, count);
+        let shown = shown::shown(view, &visible);
         let mut at = cut(&shown, budget.recent, 0, count);
         if running > 0 && at == 0 && sizes(&shown, count) > budget.recent {
             at = visible.len();
@@ -57,7 +57,7 @@ impl Rollover {
         }
         let known = self.known.as_deref().map_or(0, count);
         let source = sizes(&self.leaving, count) + known;
-        let cap = self.cap.min(ageing::cap(DigestLevel::Full)).min(source * 9 / 10);
+        let cap = self.cap.min(DigestLevel::Full.max_tokens()).min(source * 9 / 10);
         let messages = quote::messages(&self.leaving, task.budget.request.saturating_sub(known), usize::MAX, count);
         Some((Ask::Snapshot { existing: self.known.clone(), messages, cap }, source))
     }
@@ -85,6 +85,11 @@ impl Rollover {
             }];
             view.pin = pin(task, view.through, count);
         }
+        // Both may have been made for a larger window.
+        if let Some(pin) = &mut view.pin {
+            pin.text = shown::shorten(&pin.text, budget.pin, count);
+        }
+        room::fit_digests(&mut view.digests, budget.digests, count);
         view.shortened = room::shorten_kept(&view, &self.kept, budget, count).or(view.shortened);
         view
     }

@@ -1,13 +1,10 @@
 //! Makes what stays fit its shares (OLLM-093, OLLM-099).
 
-use limpid_core::{Digest, DigestLevel, Entry, Shortened, WindowView};
+use limpid_core::{Digest, DigestLevel, Entry, Role, Shortened, WindowView};
 
 use super::settings::Budget;
 use super::turns::sizes;
 use super::{Count, ageing, shown};
-
-/// Tokens that a shown message keeps however little room there is.
-const LEAST: usize = 20;
 
 /// Brings digests within their share: the largest grows shorter first.
 pub fn fit_digests(digests: &mut [Digest], room: usize, count: Count<'_>) {
@@ -41,7 +38,8 @@ pub fn shorten_kept(view: &WindowView, kept: &[Entry], budget: &Budget, count: C
     shorten_to(view, kept, budget.recent, budget.result, count)
 }
 
-/// How long each message may be for all of them to have at most `room` tokens, results no more than `result` each.
+/// How long each message may be for all of them to have at most `room` tokens, results no more than `result` each; none
+/// when they fit as they are. It is the most that fits.
 pub fn shorten_to(
     view: &WindowView,
     entries: &[Entry],
@@ -50,23 +48,41 @@ pub fn shorten_to(
     count: Count<'_>,
 ) -> Option<Shortened> {
     let through = entries.last()?.id;
-    let size = |limits: Shortened| {
-        let view = WindowView { shortened: Some(limits), through: None, ..view.clone() };
-        sizes(&shown::shown(&view, entries, count), count)
-    };
-    let now = WindowView { through: None, ..view.clone() };
-    if sizes(&shown::shown(&now, entries, count), count) <= room {
+    let all = WindowView { through: None, ..view.clone() };
+    let now = shown::shown(&all, entries);
+    if sizes(&now, count) <= room {
         return None;
     }
     let old = view.shortened.filter(|old| entries.iter().any(|entry| entry.id <= old.through));
-    let most = old.map_or(room, |old| room.min(old.texts as usize));
+    let old_results = old.map_or(u32::MAX, |old| old.results);
+    let results = results_within(&all, entries, result, count).unwrap_or(u32::MAX).min(old_results);
     let limits = |texts: usize| {
-        let results = texts.min(result).min(old.map_or(usize::MAX, |old| old.results as usize));
-        Shortened { through, results: results.max(LEAST) as u32, texts: texts.max(LEAST) as u32 }
+        let texts = u32::try_from(texts).unwrap_or(u32::MAX);
+        Shortened { through, results: texts.min(results), texts }
     };
-    let mut texts = most.max(LEAST);
-    while texts > LEAST && size(limits(texts)) > room {
-        texts = (texts * 3 / 4).max(LEAST);
+    let fits = |texts: usize| {
+        let view = WindowView { shortened: Some(limits(texts)), ..all.clone() };
+        sizes(&shown::shown(&view, entries), count) <= room
+    };
+    let length = |entry: &Entry| {
+        let calls = entry.message.calls.iter().map(|call| call.arguments.chars().count());
+        calls.chain([entry.message.text.chars().count()]).max().unwrap_or(0)
+    };
+    let longest = now.iter().map(length).max().unwrap_or(0);
+    let most = old.map_or(longest, |old| longest.min(old.texts as usize)).max(shown::LEAST);
+    // Between what certainly fits, or is the least, and what may not.
+    let (mut low, mut high) = (shown::LEAST, most);
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        if fits(middle) { low = middle } else { high = middle - 1 }
     }
-    Some(limits(texts))
+    Some(limits(low))
+}
+
+/// The characters that every tool's result may have for none to be over so many tokens; none when none is.
+pub fn results_within(view: &WindowView, entries: &[Entry], tokens: usize, count: Count<'_>) -> Option<u32> {
+    let results = shown::shown(view, entries).into_iter().map(|entry| entry.message);
+    let long = results.filter(|message| message.role == Role::Tool && count(&message.text) > tokens);
+    let limits = long.map(|message| shown::result_characters_within(&message, tokens, view.reads_on, count));
+    limits.min().map(|limit| u32::try_from(limit).unwrap_or(u32::MAX))
 }

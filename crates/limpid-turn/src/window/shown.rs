@@ -6,62 +6,69 @@ use super::Count;
 use crate::result::{keep_both_ends, with_pointer};
 
 /// Characters that stay of a text however little room there is.
-const LEAST: usize = 80;
+pub(super) const LEAST: usize = 80;
 
 /// Characters that a result has at least for its mark to say how to read on; a shorter one would be all mark.
 const POINTED: usize = 400;
 
 /// A text within so many tokens, as head and tail around a mark; about [`LEAST`] characters stay in any case.
 pub fn shorten(text: &str, tokens: usize, count: Count<'_>) -> String {
-    shorten_by(text, tokens, count, keep_both_ends)
+    keep_both_ends(text, characters_within(text, tokens, count))
 }
 
-fn shorten_by(text: &str, tokens: usize, count: Count<'_>, cut: impl Fn(&str, usize) -> String) -> String {
-    let size = count(text);
+/// The characters that a text may have to be within so many tokens as head and tail; all of it when it is so already.
+pub fn characters_within(text: &str, tokens: usize, count: Count<'_>) -> usize {
+    characters_by(text, tokens, count, keep_both_ends)
+}
+
+/// As [`characters_within`], of a tool's result, whose mark may say how to read on.
+pub fn result_characters_within(message: &Message, tokens: usize, reads_on: bool, count: Count<'_>) -> usize {
+    characters_by(&message.text, tokens, count, |_, limit| cut_text(message, limit, reads_on))
+}
+
+fn characters_by(text: &str, tokens: usize, count: Count<'_>, cut: impl Fn(&str, usize) -> String) -> usize {
+    let (size, length) = (count(text), text.chars().count());
     if size <= tokens {
-        return text.to_owned();
+        return length;
     }
-    let length = text.chars().count();
     let mut limit = length.saturating_mul(tokens) / size.max(1);
-    loop {
-        let short = cut(text, limit.max(LEAST));
-        if limit <= LEAST || count(&short) <= tokens {
-            return short;
-        }
+    while limit > LEAST && count(&cut(text, limit)) > tokens {
         limit = limit * 9 / 10;
     }
+    limit.max(LEAST)
 }
 
-/// A message within so many tokens. Arguments of calls stay JSON: what is too long becomes an object that says so. With
-/// `reads_on`, the mark in a tool's result says how to read on in the whole, which is kept.
-pub fn shorten_message(message: &Message, tokens: usize, reads_on: bool, count: Count<'_>) -> Message {
-    let call = message.call_id.as_ref().filter(|_| reads_on && message.text.chars().nth(POINTED).is_some());
-    let text = match call {
-        Some(call) => shorten_by(&message.text, tokens, count, |text, limit| with_pointer(text, limit, call)),
-        None => shorten(&message.text, tokens, count),
-    };
-    let mut short = Message { text, ..message.clone() };
+/// A message within so many characters. Arguments of calls stay JSON: what is too long becomes an object that says so.
+/// With `reads_on`, the mark in a tool's result says how to read on in the whole, which is kept.
+pub fn cut_message(message: &Message, characters: usize, reads_on: bool) -> Message {
+    let mut short = Message { text: cut_text(message, characters, reads_on), ..message.clone() };
     for call in &mut short.calls {
-        if count(&call.arguments) > tokens {
-            call.arguments = format!(r#"{{"characters_left_out":{}}}"#, call.arguments.chars().count());
+        let length = call.arguments.chars().count();
+        if length > characters.max(LEAST) {
+            call.arguments = format!(r#"{{"characters_left_out":{length}}}"#);
         }
     }
     short
 }
 
-/// The messages as a view shows them.
-pub fn shown(view: &WindowView, entries: &[Entry], count: Count<'_>) -> Vec<Entry> {
-    let visible = entries.iter().filter(|entry| view.shows(entry.id));
-    visible.map(|entry| show(view, entry, count)).collect()
+fn cut_text(message: &Message, characters: usize, reads_on: bool) -> String {
+    let characters = characters.max(LEAST);
+    match message.call_id.as_ref().filter(|_| reads_on && message.text.chars().nth(POINTED).is_some()) {
+        Some(call) => with_pointer(&message.text, characters, call),
+        None => keep_both_ends(&message.text, characters),
+    }
 }
 
-/// One message as a view shows it.
-pub fn show(view: &WindowView, entry: &Entry, count: Count<'_>) -> Entry {
+/// The messages as a view shows them.
+pub fn shown(view: &WindowView, entries: &[Entry]) -> Vec<Entry> {
+    entries.iter().filter(|entry| view.shows(entry.id)).map(|entry| show(view, entry)).collect()
+}
+
+/// One message as a view shows it. Nothing is counted here: the next request begins with the same characters as this one.
+pub fn show(view: &WindowView, entry: &Entry) -> Entry {
     let is_result = entry.message.role == Role::Tool;
     match view.limit_of(entry.id, is_result) {
-        Some(limit) => {
-            Entry { id: entry.id, message: shorten_message(&entry.message, limit as usize, view.reads_on, count) }
-        }
+        Some(limit) => Entry { id: entry.id, message: cut_message(&entry.message, limit as usize, view.reads_on) },
         None => entry.clone(),
     }
 }
@@ -92,13 +99,14 @@ mod tests {
         let stored = with_pointer(&whole, 3000, &call);
         for text in [&whole, &stored] {
             let message = Message { call_id: Some(call.clone()), ..Message::new(Role::Tool, text.clone()) };
-            let short = shorten_message(&message, 200, true, &count).text;
+            let limit = result_characters_within(&message, 200, true, &count);
+            let short = cut_message(&message, limit, true).text;
             assert!(count(&short) <= 200);
             let (head, mark) = short.split_once("\n[…").unwrap();
             assert!(whole.starts_with(head));
             let next = format!(r#"read_result {{"id":"c1","offset":{}}} reads on"#, head.len());
             assert!(mark.contains(&next) && !mark[next.len()..].contains("read_result"), "{short}");
-            assert!(!shorten_message(&message, 200, false, &count).text.contains(&next));
+            assert!(!cut_message(&message, limit, false).text.contains(&next));
         }
     }
 }

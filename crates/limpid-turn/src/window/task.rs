@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use limpid_core::compaction::WindowSettings;
 use limpid_core::{Entry, Message, MessageId, WindowView};
 
-use super::settings::{Budget, WindowSettings};
+use super::settings::Budget;
 
 /// What is to be compacted.
 #[derive(Clone, Debug)]

@@ -39,7 +39,7 @@ pub enum ProfileCommand {
         /// The new name: a-z, 0-9 and dashes
         name: String,
         /// The profile that it starts from
-        #[arg(long, default_value = "limpid", value_name = "PROFILE")]
+        #[arg(long, default_value = limpid_prompt::profile::DEFAULT_PROFILE, value_name = "PROFILE")]
         from: String,
     },
     /// Put the shipped text back in place of a file of yours, which is kept beside it

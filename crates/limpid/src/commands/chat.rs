@@ -4,20 +4,23 @@ mod completer;
 mod events;
 mod question;
 mod terminal;
+mod typing;
 
 use std::io::Read as _;
 
 use limpid_core::ConversationId;
 use limpid_runtime::slash::is_command;
-use limpid_runtime::{Agent, AgentEvent, ChatRequest, ConversationChoice, Slash};
+use limpid_runtime::{Agent, AgentEvent, BusEvent, Change, ChatRequest, ConversationChoice, Slash};
+use tokio::sync::broadcast::Receiver;
 use tokio_util::sync::CancellationToken;
 
 pub use events::Printer;
 
 use super::context::Context;
-use super::{first_model, unread};
+use super::{changes, first_model, unread};
 use crate::cli::{ChatArgs, TalkArgs};
 use crate::failure::{ExitStatus, Failure};
+use crate::output;
 
 /// Piped input larger than this is refused rather than read into memory.
 const MAX_INPUT: u64 = 8 * 1024 * 1024;
@@ -38,7 +41,7 @@ pub async fn run(context: &Context, args: &ChatArgs) -> Result<(), Failure> {
         None if context.environment.stdin_is_terminal => {
             agent.resume().await?;
             // Reports are read here, so nothing else tells of them; a home that cannot be written is told elsewhere.
-            let _open = agent.open_client().ok();
+            let _open = agent.open_client().await.ok();
             terminal::run(context, &agent, talk, args.json).await
         }
         None => Err(Failure::new(ExitStatus::Usage, "there is nothing to say")
@@ -72,13 +75,14 @@ async fn once(context: &Context, agent: &Agent, talk: &TalkArgs, text: String, j
     let usual = if is_command(&text) { ConversationChoice::Last } else { ConversationChoice::New };
     let conversation = choice(talk.conversation.as_deref(), &usual);
     let mut printer = Printer::new(&context.environment, json).hiding_markers(agent.config().chat.hide_markers);
+    let mut changes = context.take_changes(agent);
+    let here = agent.find_conversation(&conversation).await?.map(|known| known.id);
     if !json {
-        let here = agent.find_conversation(&conversation).await?.map(|known| known.id);
         unread::tell(agent, here.as_ref(), &mut None).await?;
     }
-    let text = match agent.command(&conversation, &text).await? {
+    let text = match command(agent, &conversation, &text, &mut printer, &mut changes).await? {
         Slash::Message(text) => text,
-        Slash::Reply(reply) => return printer.reply(&reply),
+        Slash::Reply(_) => return Ok(()),
     };
     let can_answer = context.environment.stdin_is_terminal && !json;
     let stop = CancellationToken::new();
@@ -88,17 +92,81 @@ async fn once(context: &Context, agent: &Agent, talk: &TalkArgs, text: String, j
             watched.cancel();
         }
     });
-    let ended = turn(agent, request(talk, conversation, text, can_answer), &mut printer, &stop).await;
+    let ended = turn(agent, request(talk, conversation, text, can_answer), &mut printer, &mut changes, &stop).await;
     if let Ok(conversation) = &ended {
-        // A compaction that the answer called for ends before the program does; whoever does not wait for it leaves it
-        // to the next message.
-        tokio::select! {
-            () = agent.settled(conversation) => {}
-            () = stop.cancelled() => {}
-        }
+        settle(agent, conversation, &mut printer, &mut changes, &stop).await?;
     }
     watcher.abort();
     ended.map(|_| ())
+}
+
+/// Waits for what follows an answer, such as a compaction, and tells of it. Whoever does not wait leaves it to the next
+/// message.
+async fn settle(
+    agent: &Agent,
+    conversation: &ConversationId,
+    printer: &mut Printer,
+    changes: &mut Receiver<BusEvent>,
+    stop: &CancellationToken,
+) -> Result<(), Failure> {
+    let settled = agent.settled(conversation);
+    tokio::pin!(settled);
+    loop {
+        tokio::select! {
+            () = &mut settled => break,
+            change = changes::next(changes) => printer.change(Some(conversation), &change)?,
+            () = stop.cancelled() => {
+                output::tell("Stopped. The answer is kept; what was left undone is done before the next message.");
+                break;
+            }
+        }
+    }
+    while let Ok(change) = changes.try_recv() {
+        printer.change(Some(conversation), &change)?;
+    }
+    Ok(())
+}
+
+/// Carries out a command and prints what it came to, with what changed and the reply does not say. A message is given
+/// back.
+async fn command(
+    agent: &Agent,
+    conversation: &ConversationChoice,
+    text: &str,
+    printer: &mut Printer,
+    changes: &mut Receiver<BusEvent>,
+) -> Result<Slash, Failure> {
+    let here = agent.find_conversation(conversation).await?.map(|known| known.id);
+    let carried_out = agent.command(conversation, text);
+    tokio::pin!(carried_out);
+    let mut held = Vec::new();
+    let slash = loop {
+        tokio::select! {
+            slash = &mut carried_out => break slash?,
+            // What takes its time is told when it begins.
+            change = changes::next(changes) => match change.change {
+                Change::CompactionStarted { .. } => printer.change(here.as_ref(), &change)?,
+                _ => held.push(change),
+            },
+        }
+    };
+    held.extend(std::iter::from_fn(|| changes.try_recv().ok()));
+    let here = match &slash {
+        Slash::Reply(reply) => reply.conversation.clone().or(here),
+        Slash::Message(_) => here,
+    };
+    let said: &[&str] = match &slash {
+        Slash::Reply(reply) => &reply.changed,
+        Slash::Message(_) => &[],
+    };
+    let shows_all = printer.is_for_programs();
+    for change in held.iter().filter(|event| shows_all || !said.contains(&event.change.topic())) {
+        printer.change(here.as_ref(), change)?;
+    }
+    if let Slash::Reply(reply) = &slash {
+        printer.reply(reply)?;
+    }
+    Ok(slash)
 }
 
 /// Runs one turn to its end; cancelling `stop` stops it, and what was said so far is kept. Returns the conversation.
@@ -106,10 +174,10 @@ async fn turn(
     agent: &Agent,
     request: ChatRequest,
     printer: &mut Printer,
+    changes: &mut Receiver<BusEvent>,
     stop: &CancellationToken,
 ) -> Result<ConversationId, Failure> {
     let can_answer = request.can_answer;
-    let mut changes = agent.subscribe();
     let mut handle = agent.chat(request).await?;
     let conversation = handle.conversation().clone();
     let mut stopped = false;
@@ -120,8 +188,8 @@ async fn turn(
                 handle.cancel();
                 continue;
             }
-            Ok(change) = changes.recv() => {
-                printer.change(&conversation, &change)?;
+            change = changes::next(changes) => {
+                printer.change(Some(&conversation), &change)?;
                 continue;
             }
             event = handle.next() => event,
@@ -129,7 +197,7 @@ async fn turn(
         let Some(event) = event else { break };
         // What changed before this event was told before it.
         while let Ok(change) = changes.try_recv() {
-            printer.change(&conversation, &change)?;
+            printer.change(Some(&conversation), &change)?;
         }
         printer.print(&event)?;
         if let AgentEvent::Question { id, .. } = &event

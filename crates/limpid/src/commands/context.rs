@@ -1,12 +1,14 @@
 //! What every command starts from: the home folder, what the owner has set, and the agent when one is needed.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::tz::TimeZone;
 use limpid_core::RetryPlan;
 use limpid_prompt::fs::read_profiles;
 use limpid_prompt::{Layer, Profile, Profiles};
-use limpid_runtime::{Agent, AgentOptions, Config, Home};
+use limpid_runtime::home::read_text;
+use limpid_runtime::{Agent, AgentOptions, BusEvent, Config, Home};
+use tokio::sync::broadcast::Receiver;
 
 use crate::environment::Environment;
 use crate::failure::{ExitStatus, Failure};
@@ -20,6 +22,8 @@ pub struct Context {
     pub home: Home,
     /// What the owner has set.
     pub config: Config,
+    /// What changes in the agents that were opened.
+    changes: Mutex<Vec<Receiver<BusEvent>>>,
 }
 
 impl Context {
@@ -30,16 +34,16 @@ impl Context {
     pub fn new(environment: Environment) -> Result<Self, Failure> {
         let home = Home::new(environment.home.clone());
         let file = home.config();
-        let config = match std::fs::read_to_string(&file) {
-            Ok(text) => Config::parse(&text, &file.display().to_string())
+        let text = read_text(&file).map_err(|error| {
+            Failure::new(ExitStatus::Files, error)
+                .advise("Make the file readable, or say where another home is: --home DIR.")
+        })?;
+        let config = match text {
+            Some(text) => Config::parse(&text, &file.display().to_string())
                 .map_err(|error| Failure::new(ExitStatus::Files, error))?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Config::default(),
-            Err(error) => {
-                return Err(Failure::new(ExitStatus::Files, format!("{}: {error}", file.display()))
-                    .advise("Make the file readable, or say where another home is: --home DIR."));
-            }
+            None => Config::default(),
         };
-        Ok(Self { environment, home, config })
+        Ok(Self { environment, home, config, changes: Mutex::default() })
     }
 
     /// Opens the agent.
@@ -47,13 +51,30 @@ impl Context {
     /// # Errors
     /// When its store cannot be opened.
     pub fn agent(&self) -> Result<Agent, Failure> {
-        Ok(Agent::open(self.options())?)
+        let agent = Agent::open(self.options())?;
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner).push(agent.subscribe());
+        Ok(agent)
+    }
+
+    /// What has changed so far and nobody has taken.
+    pub fn changes(&self) -> Vec<BusEvent> {
+        let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        let heard =
+            |changes: &mut Receiver<BusEvent>| std::iter::from_fn(|| changes.try_recv().ok()).collect::<Vec<_>>();
+        changes.iter_mut().flat_map(heard).collect()
+    }
+
+    /// Whoever prints events as they come takes them from here; nobody tells them again.
+    pub fn take_changes(&self, agent: &Agent) -> Receiver<BusEvent> {
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        agent.subscribe()
     }
 
     /// What an agent of this home is made of.
     pub fn options(&self) -> AgentOptions {
         AgentOptions {
             config: self.config.clone(),
+            config_file: Some(self.home.config()),
             environment: limpid_runtime::Environment::new(self.environment.variables.clone()),
             system_zone: TimeZone::system(),
             helper: self.environment.program.clone(),

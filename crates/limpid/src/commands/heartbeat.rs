@@ -1,8 +1,8 @@
 //! `heartbeat`.
 
 use jiff::tz::TimeZone;
-use limpid_runtime::{Agent, Beat, HeartbeatChange, HeartbeatStatus};
-use limpid_store::{HeartbeatOutcome, HeartbeatRun};
+use limpid_runtime::{Agent, Beat, DayCost, HeartbeatChange, HeartbeatStatus};
+use limpid_store::{HeartbeatOutcome, HeartbeatRun, IdleLooks};
 use serde_json::{Value, json};
 
 use super::conversation::in_zone;
@@ -42,6 +42,7 @@ async fn show(agent: &Agent, json: bool) -> Result<(), Failure> {
         format!("The heartbeat is {on}: every {} min, {} to {} h.", set.interval_minutes, set.start_hour, set.end_hour),
         format!("last good run  {}", at(status.succeeded_ms)),
         format!("next           {}", at(status.next_ms)),
+        format!("a day costs    {}", cost(status.day.as_ref())),
     ];
     if let Some(model) = &set.model {
         lines.push(format!("model          {model}"));
@@ -53,6 +54,13 @@ async fn show(agent: &Agent, json: bool) -> Result<(), Failure> {
     }
     if let Some(run) = &status.last {
         lines.push(format!("newest run     {}", line(run, &zone)));
+    }
+    if let IdleLooks { count, since_ms: Some(since_ms), last_ms: Some(last_ms) } = status.idle {
+        let (since, last) = (in_zone(since_ms, &zone), in_zone(last_ms, &zone));
+        lines.push(format!("nothing new    {count} times since {since}, last at {last}; no model was asked"));
+    }
+    if set.enabled && !agent.is_served() {
+        lines.push("`limpid serve` is not running, so the heartbeat does not run by itself.".to_owned());
     }
     output::line(&lines.join("\n"))
 }
@@ -68,7 +76,19 @@ async fn beat(agent: &Agent, json: bool) -> Result<(), Failure> {
     if json {
         output::json("run", &run_json(&run))?;
     } else {
-        output::line(run.report.as_deref().unwrap_or("Nothing to report."))?;
+        match (&run.report, run.outcome) {
+            (Some(report), _) => output::line(report)?,
+            (None, HeartbeatOutcome::Quiet) => output::line("Nothing to report.")?,
+            (None, HeartbeatOutcome::Unchanged) => output::line(&format!("No model was asked: {}.", run.detail))?,
+            (None, HeartbeatOutcome::Remainder) => {
+                output::line(
+                    "Nothing was reported, but the answer said more than HEARTBEAT_OK. What came in stays new.",
+                )?;
+            }
+            (None, HeartbeatOutcome::Cancelled) => output::line("The run was stopped before it ended.")?,
+            // The error is told below.
+            (None, HeartbeatOutcome::Failed | HeartbeatOutcome::Told | HeartbeatOutcome::Repeated) => {}
+        }
         output::tell(&line(&run, &agent.zone()));
     }
     match run.outcome {
@@ -165,6 +185,21 @@ async fn log(agent: &Agent, number: u32, json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What a day costs on which nothing comes in.
+fn cost(day: Option<&DayCost>) -> String {
+    let Some(day) = day else { return "unknown: no model is set".to_owned() };
+    match day {
+        DayCost { items: 0, .. } => "nothing while nothing comes in: there are no standing items".to_owned(),
+        DayCost { runs: 0, .. } => "nothing while nothing comes in or changes".to_owned(),
+        DayCost { items, runs, run_tokens, tokens, money, model } => {
+            let items = if *items == 1 { "1 standing item".to_owned() } else { format!("{items} standing items") };
+            let runs = if *runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
+            let money = money.map_or("price unknown".to_owned(), |money| money.to_string());
+            format!("{runs} of about {run_tokens} tokens for {items}: {tokens} tokens, {money} ({model})")
+        }
+    }
+}
+
 /// Whether a run went well, as the log shows it (KAI-071).
 fn verdict(run: &HeartbeatRun) -> &'static str {
     if run.outcome == HeartbeatOutcome::Failed { "FAIL" } else { "OK" }
@@ -211,6 +246,11 @@ fn status_json(status: &HeartbeatStatus) -> Value {
         "end_hour": set.end_hour, "model": set.model, "prompt": set.prompt, "running": status.running,
         "waits": status.waits, "next_ms": status.next_ms, "succeeded_ms": status.succeeded_ms,
         "failures": status.failures, "last": status.last.as_ref().map(run_json),
+        "idle": { "count": status.idle.count, "since_ms": status.idle.since_ms, "last_ms": status.idle.last_ms },
+        "day": status.day.as_ref().map(|day| json!({
+            "items": day.items, "runs": day.runs, "run_tokens": day.run_tokens, "tokens": day.tokens,
+            "money_usd": day.money.map(|money| money.0 as f64 / 1e6), "model": day.model,
+        })),
     })
 }
 

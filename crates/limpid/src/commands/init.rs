@@ -3,6 +3,7 @@
 use std::io::{self, Write as _};
 
 use jiff::tz::TimeZone;
+use limpid_prompt::profile::DEFAULT_PROFILE;
 use limpid_runtime::setup::{Answers, write_home};
 
 use super::context::Context;
@@ -18,18 +19,20 @@ pub fn run(context: &Context, args: &InitArgs) -> Result<(), Failure> {
     let ask = !args.yes && context.environment.stdin_is_terminal;
     let system = TimeZone::system();
     let zone = system.iana_name().unwrap_or("UTC").to_owned();
+    let profiles = context.profiles()?;
+    let known: Vec<&str> = profiles.iter().map(|profile| profile.name()).collect();
     let answers = Answers {
         name: question(ask, "What should the agent call you?", args.name.as_deref(), "")?,
         model: question(ask, "Which model (provider/model; empty: whatever is found)?", args.model.as_deref(), "")?,
         zone: question(ask, "Your time zone?", args.zone.as_deref(), &zone)?,
         profile: question(
             ask,
-            "Which profile (limpid, kai, koshi, picoclaw, ollm)?",
+            &format!("Which profile ({})?", known.join(", ")),
             args.profile.as_deref(),
-            "limpid",
+            DEFAULT_PROFILE,
         )?,
     };
-    context.profiles()?.get(&answers.profile)?;
+    profiles.get(&answers.profile)?;
     TimeZone::get(&answers.zone).map_err(|_| {
         Failure::new(ExitStatus::Usage, format!("`{}` is no time zone", answers.zone))
             .advise("Give an IANA name: Europe/Berlin")

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use limpid_model::tokens::ExactCounter;
+use limpid_prompt::Profile;
 use limpid_prompt::problem::Severity;
+use limpid_prompt::profile::BehaviourValue;
 use limpid_runtime::profile_files::{self, OwnState};
 use serde::Serialize;
 use similar::TextDiff;
@@ -63,7 +65,7 @@ fn list(context: &Context, json: bool) -> Result<(), Failure> {
             name: profile.name(),
             title: profile.title(),
             about: profile.about(),
-            base: profile.base(),
+            base: profile.bases().next(),
             own_files: own.get(profile.name()).copied().unwrap_or(0),
             in_use: profile.name() == context.config.agent.profile,
         })
@@ -92,9 +94,17 @@ fn show(context: &Context, name: &str, json: bool) -> Result<(), Failure> {
             .paths()
             .map(|path| (path.name.as_str(), path.sections().map(|section| section.id.as_str()).collect()))
             .collect();
-        return output::json("paths", &paths);
+        let behaviour: BTreeMap<&str, BehaviourRow> =
+            behaviour(context, &profile).into_iter().map(|row| (row.key, row)).collect();
+        return output::json_shape(&ShownProfile { paths, behaviour });
     }
     output::line(profile.about())?;
+    output::line("\nBehaviour, as [behaviour] of profile.toml sets it:")?;
+    let rows: Vec<Vec<String>> = behaviour(context, &profile)
+        .into_iter()
+        .map(|row| vec![format!("  {}", row.key), row.value, row.from])
+        .collect();
+    output::line(&output::table(&["  key", "value", "from"], &rows))?;
     for path in profile.paths() {
         let from = if path.profile == profile.name() { String::new() } else { format!(" (of {})", path.profile) };
         output::line(&format!("\n{}{from}: {}", path.name, path.about))?;
@@ -112,10 +122,42 @@ fn show(context: &Context, name: &str, json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
+#[derive(Serialize)]
+struct ShownProfile<'a> {
+    paths: BTreeMap<&'a str, Vec<&'a str>>,
+    behaviour: BTreeMap<&'a str, BehaviourRow>,
+}
+
+/// One value of a profile's behaviour.
+#[derive(Serialize)]
+struct BehaviourRow {
+    #[serde(skip)]
+    key: &'static str,
+    value: String,
+    /// The line of a profile.toml or the key of limpid.toml that sets it; else `default`.
+    from: String,
+}
+
+/// What holds with a profile: the owner's limpid.toml goes before profile.toml, and that before the default.
+fn behaviour(context: &Context, profile: &Profile) -> Vec<BehaviourRow> {
+    let (memory, quiet) = (context.config.memory.policy, context.config.heartbeat.quiet);
+    let rows = profile.behaviour_values().into_iter().map(|BehaviourValue { key, value, source }| {
+        let owners = match key {
+            "memory" => memory.map(|policy| (policy.as_str(), "limpid.toml: [memory] policy")),
+            "heartbeat.quiet" => quiet.map(|quiet| (quiet.as_str(), "limpid.toml: [heartbeat] quiet")),
+            _ => None,
+        };
+        match owners {
+            Some((value, from)) => BehaviourRow { key, value: value.to_owned(), from: from.to_owned() },
+            None => BehaviourRow { key, value, from: source.map_or("default".to_owned(), |line| line.line()) },
+        }
+    });
+    rows.collect()
+}
+
 fn show_file(context: &Context, name: &str, file: &str) -> Result<(), Failure> {
     let profile = context.profile(Some(name))?;
-    let places = [Some(name), profile.base(), Some("limpid")];
-    let text = places.into_iter().flatten().find_map(|name| {
+    let text = profile.lineage().find_map(|name| {
         let path = format!("{name}/{file}");
         let own =
             (!path.contains("..")).then(|| std::fs::read_to_string(context.home.profiles().join(&path)).ok()).flatten();
@@ -193,7 +235,9 @@ fn diff(context: &Context, name: &str) -> Result<(), Failure> {
         shown += 1;
     }
     if shown == 0 {
-        output::tell(&format!("No file of yours in the profile `{name}` differs from what ships."));
+        output::tell(&format!(
+            "No file of yours in the profile `{name}` differs from what ships or what its base lends."
+        ));
     }
     Ok(())
 }

@@ -1,10 +1,11 @@
 //! `serve`.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use limpid_runtime::ServeEvent;
+use limpid_runtime::{Agent, ServeEvent};
 
 use super::context::Context;
 use super::conversation::in_zone;
@@ -18,18 +19,45 @@ use crate::output;
 /// When the store fails, or signals cannot be heard.
 pub async fn run(context: &Context, once: bool) -> Result<(), Failure> {
     let agent = context.agent()?;
+    // Its log tells what changes.
+    drop(context.take_changes(&agent));
     let zone = agent.zone();
     let say: Say = Arc::new(move |words| output::tell(&stamped(words, Timestamp::now(), &zone)));
     let zone = agent.zone();
     if once {
-        agent.serve_once(move |event| say(&words(event, &zone))).await?;
-        return Ok(());
+        return run_once(&agent, say, zone).await;
     }
     let stop = stop()?;
-    let beside = Beside::start(&agent, &say).await;
+    let beside = Beside::start(&agent, &say);
     let served = agent.serve(move |event| say(&words(event, &zone)), stop).await;
     beside.stop().await;
     Ok(served?)
+}
+
+/// Does what is due, tells what came of it, and says what is due next.
+async fn run_once(agent: &Agent, say: Say, zone: TimeZone) -> Result<(), Failure> {
+    let beside = Beside::telling(agent, &say);
+    let counts = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
+    let (log, count, in_log) = (Arc::clone(&say), Arc::clone(&counts), zone.clone());
+    let next_ms = agent
+        .serve_once(move |event| {
+            match event {
+                ServeEvent::Done { .. } => drop(count.0.fetch_add(1, Ordering::Relaxed)),
+                ServeEvent::Failed { .. } => drop(count.1.fetch_add(1, Ordering::Relaxed)),
+                _ => {}
+            }
+            log(&words(event, &in_log));
+        })
+        .await;
+    beside.stop().await;
+    let next = next_ms?.map_or("nothing is due later".to_owned(), |next| format!("next {}", in_zone(next, &zone)));
+    let did = match (counts.0.load(Ordering::Relaxed), counts.1.load(Ordering::Relaxed)) {
+        (0, 0) => "nothing was due".to_owned(),
+        (done, 0) => format!("{done} done"),
+        (done, failed) => format!("{done} done, {failed} failed"),
+    };
+    say(&format!("{did}; {next}"));
+    Ok(())
 }
 
 /// Ends at the first signal to stop.

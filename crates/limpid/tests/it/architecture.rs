@@ -141,6 +141,34 @@ fn what_lands_is_looked_up_among_known_weaknesses_or_it_is_said_that_it_was_not(
     }
 }
 
+/// The file that names the default profile.
+const NAMES_DEFAULT: &str = "limpid-prompt/profile/shipped.rs";
+
+// PRO-007
+#[test]
+fn no_source_names_a_profile() {
+    let profiles = folders(&root().join("crates/limpid-prompt/profiles"));
+    assert!(profiles.len() > 4, "{profiles:?}");
+    // `limpid` is also the name of the command, so below the binary only its quoted form is looked for. `kai-ui` is the
+    // language tag of a code block; the samples of stores are tests.
+    let names = |line: &str| {
+        let words: Vec<&str> = line.split(|letter: char| !(letter.is_alphanumeric() || letter == '-')).collect();
+        profiles.iter().any(|name| {
+            let is_named = words.iter().any(|word| word.eq_ignore_ascii_case(name));
+            if name == "limpid" { line.contains("\"limpid\"") } else { is_named }
+        })
+    };
+    let mut wrong = Vec::new();
+    for (krate, _) in FLOORS {
+        let named = code_lines(krate).into_iter().filter(|(place, line)| {
+            let is_command = krate == "limpid" && line.contains("\"limpid\"");
+            names(line) && !is_command && !place.starts_with(NAMES_DEFAULT) && !place.contains("/contract/")
+        });
+        wrong.extend(named);
+    }
+    assert_eq!(wrong, [], "ask `profile.behaviour()` instead of a name");
+}
+
 // ARC-002
 #[test]
 fn core_types_have_no_wire_format() {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Stdio;
 
-use limpid_testkit::{Recorder, Script};
+use limpid_testkit::{Recorded, Recorder, Reply, Script};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::io::AsyncWriteExt as _;
@@ -33,6 +33,25 @@ impl World {
         world.set("OPENAI_BASE_URL", &url);
         world.set("OPENAI_API_KEY", "sk-test-0123456789");
         world
+    }
+
+    /// The same, with a server that answers each request by a function and records none.
+    pub(crate) async fn answering(answer: impl Fn(&Recorded) -> Reply + Send + Sync + 'static) -> Self {
+        let mut world = Self::new("[[reply]]\ntext = \"ok\"\n").await;
+        world.recorder = Recorder::answering(answer).await.unwrap();
+        world.unset("OPENAI_BASE_URL");
+        let url = format!("{}/v1", world.recorder.url());
+        world.set("OPENAI_BASE_URL", &url);
+        world
+    }
+
+    /// Starts the program at a terminal of so many rows and columns.
+    #[cfg(unix)]
+    pub(crate) fn terminal(&self, words: &[&str], size: (u16, u16)) -> limpid_testkit::Terminal {
+        let own = [("LIMPID_HOME", self.home.path().to_str().unwrap()), ("TZ", "UTC"), ("TERM", "xterm-256color")];
+        let own = own.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let environment = own.into_iter().chain(self.environment.iter().cloned());
+        limpid_testkit::Terminal::start(env!("CARGO_BIN_EXE_limpid"), words, environment, size).unwrap()
     }
 
     /// Sets a variable of the program's environment.

@@ -20,6 +20,9 @@ mod provider_faults;
 mod semantic;
 mod serve;
 mod serve_faults;
+mod settings;
 mod spent;
+#[cfg(unix)]
+mod terminal;
 mod travel;
 mod unread;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{self, Deserializer, SeqAccess, Visitor};
+use serde::de::{self, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use toml::Spanned;
 
 use crate::profile::PerTier;
@@ -19,6 +19,10 @@ pub(super) struct Raw {
     pub(super) budget: BTreeMap<String, Spanned<RawGroup>>,
     #[serde(default)]
     pub(super) words: BTreeMap<String, Vec<String>>,
+    /// Read by itself, with the place of every value.
+    #[serde(default)]
+    #[expect(dead_code, reason = "the key is known, and its value is read elsewhere")]
+    pub(super) behaviour: IgnoredAny,
     pub(super) groups: Option<BTreeMap<String, Spanned<Vec<String>>>>,
     #[serde(default)]
     pub(super) order: RawOrder,
@@ -74,6 +78,7 @@ pub(super) struct RawPath {
     pub(super) about: Option<String>,
     pub(super) tier: Option<Spanned<u8>>,
     pub(super) budget: Option<Spanned<RawLimit>>,
+    pub(super) local_tools: Option<Vec<String>>,
     #[serde(default)]
     pub(super) messages: Vec<Spanned<RawMessage>>,
 }

@@ -9,7 +9,7 @@ use super::{SectionFiles, Shop};
 use crate::problem::{Fault, File, Problem, nearest};
 use crate::profile::GroupBudget;
 use crate::section::front::{self, Drop, Front, List};
-use crate::section::{DropOrder, EntryList, Form, Section, Take, Trim};
+use crate::section::{DropOrder, EntryList, Form, Section, Subject, Take, Trim};
 use crate::template::compile::Context;
 use crate::template::names::Kind;
 use crate::template::{Gate, Name, Slot};
@@ -60,7 +60,8 @@ impl Reader<'_, '_> {
         let form = self.body(id, body, &slots, files, problems);
         let mut section = self.shop.of_parts(id, front, form, &SectionFiles::default(), problems);
         section.forms.tiers = self.shop.tiers(&slots, files, problems);
-        let section = Section { when, lists, needs_entries, budget, drop, trim, keep, from, ..section };
+        let mut section = Section { when, lists, needs_entries, budget, drop, trim, keep, from, ..section };
+        section.subject = Subject::of(&section);
         self.check_printed(&section, problems);
         section
     }

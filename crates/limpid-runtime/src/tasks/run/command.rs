@@ -11,7 +11,7 @@ use super::Did;
 use crate::agent::Inner;
 use crate::error::AgentError;
 use crate::policy::Moment;
-use crate::tools::{Decision, ToolContext};
+use crate::tools::{Decision, ShownItems, ToolContext};
 
 /// The tool that runs commands.
 const EXEC: &str = "exec";
@@ -51,6 +51,7 @@ impl Inner {
             read_only: false,
             approved: false,
             passage: None,
+            shown: ShownItems::default(),
         };
         let did = match tokio::time::timeout(planned.timeout, tools.run(context, *permit)).await {
             Ok(ToolOutcome::Done { text, trust, .. }) => Did::said(self.redactor.clean(text), trust),

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{group, item_id, line, moment};
+use super::{fitting, group, item_id, line, list_room, moment};
 use crate::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 /// Items that a list shows.
@@ -21,6 +21,8 @@ const SHOWN: usize = 20;
 pub(super) struct Check {
     pub(super) store: Arc<dyn Store>,
     pub(super) source: Source,
+    /// Characters of a result that the model gets to read.
+    pub(super) result_chars: usize,
 }
 
 /// Reads one item whole.
@@ -69,19 +71,23 @@ impl Tool for Check {
         schema_of::<Nothing>()
     }
 
-    /// What was listed once is not listed again.
     fn is_repeatable(&self) -> bool {
-        false
+        true
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
         let Nothing {} = read_arguments(arguments)?;
-        let filter = ItemFilter { source: Some(self.source), unseen: true, ..ItemFilter::default() };
+        let filter = ItemFilter {
+            source: Some(self.source),
+            unseen: true,
+            not_shown_in: Some(context.turn.clone()),
+            ..ItemFilter::default()
+        };
         let new = self.store.items(filter).await.map_err(|error| error.to_string())?.rows;
-        let listed = listed(&new, &context.zone);
-        let ids: Vec<_> = new.iter().take(SHOWN).map(|item| item.id).collect();
-        self.store.mark_shown(&ids, context.now_ms()).await.map_err(|error| error.to_string())?;
-        Ok(listed.unwrap_or_else(|| ToolText::own("nothing new")))
+        let room = list_room(context, self.result_chars);
+        let Listed { text, shown } = listed(&new, &context.zone, room);
+        context.shown.add(new[..shown].iter().map(|item| item.id.0));
+        Ok(if new.is_empty() { ToolText::own("nothing new") } else { ToolText::outside(text) })
     }
 }
 
@@ -113,7 +119,7 @@ impl Tool for Read {
         let Some(item) = found.filter(|item| item.new.source == self.source) else {
             return Err(format!("there is no {} {id}", self.source));
         };
-        self.store.mark_shown(&[item.id], context.now_ms()).await.map_err(|error| error.to_string())?;
+        context.shown.add([item.id.0]);
         let new = &item.new;
         let head = [("from", &new.sender), ("title", &new.title)].into_iter().filter(|(_, text)| !text.is_empty());
         let mut lines: Vec<String> = head.map(|(name, text)| format!("{name}: {text}")).collect();
@@ -151,18 +157,26 @@ impl Tool for Search {
         }
         let filter = ItemFilter { source: Some(self.source), query: Some(query), ..ItemFilter::default() };
         let found = self.store.items(filter).await.map_err(|error| error.to_string())?.rows;
-        Ok(listed(&found, &context.zone).unwrap_or_else(|| ToolText::own("nothing has all of these words")))
+        if found.is_empty() {
+            return Ok(ToolText::own("nothing has all of these words"));
+        }
+        Ok(ToolText::outside(listed(&found, &context.zone, usize::MAX).text))
     }
 }
 
-/// Items in one line each, newest first; none of an empty list.
-fn listed(items: &[InboxItem], zone: &TimeZone) -> Option<ToolText> {
+/// A list of items, and how many of them stand in it.
+struct Listed {
+    text: String,
+    shown: usize,
+}
+
+/// Items in one line each, newest first, as many as have room.
+fn listed(items: &[InboxItem], zone: &TimeZone, room: usize) -> Listed {
     let mut lines: Vec<String> = items.iter().take(SHOWN).map(|item| line(item, zone)).collect();
-    if lines.is_empty() {
-        return None;
+    lines.truncate(fitting(&lines, room));
+    let shown = lines.len();
+    if items.len() > shown {
+        lines.push(format!("({} more)", items.len() - shown));
     }
-    if items.len() > SHOWN {
-        lines.push(format!("({} more)", items.len() - SHOWN));
-    }
-    Some(ToolText::outside(lines.join("\n")))
+    Listed { text: lines.join("\n"), shown }
 }

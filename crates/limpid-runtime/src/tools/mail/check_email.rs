@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::super::inbox::{fitting, list_room};
 use super::{line, reads_mail};
 use crate::mail::MailDesk;
 use crate::tools::{Tool, ToolContext, ToolText, read_arguments};
@@ -17,6 +18,8 @@ use crate::tools::{Tool, ToolContext, ToolText, read_arguments};
 /// Lists mail that was not shown yet, and looks into the accounts before.
 pub(super) struct CheckEmail {
     pub(super) desk: Arc<MailDesk>,
+    /// Characters of a result that the model gets to read.
+    pub(super) result_chars: usize,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -38,14 +41,15 @@ impl Tool for CheckEmail {
         };
         let mut lines = Vec::new();
         let mut any = false;
+        // Every account gets its share of the room.
+        let room = list_room(context, self.result_chars) / addresses.len().max(1);
         for address in addresses {
             let polled = desk.poll(&address, context.now_ms()).await.map_err(|error| error.to_string())?;
-            let items = self.unseen(&address).await?;
+            let (items, listed) = self.unseen(&address, context, room).await?;
             any |= !items.is_empty();
             lines.push(self.head(&address, items.len(), polled.err()).await?);
-            lines.extend(items.iter().map(|item| shown(item, context)));
-            let ids: Vec<_> = items.iter().map(|item| item.id).collect();
-            desk.store.mark_shown(&ids, context.now_ms()).await.map_err(|error| error.to_string())?;
+            lines.extend(listed);
+            context.shown.add(items.iter().map(|item| item.id.0));
         }
         let text = lines.join("\n");
         // Without a stranger's word in it there is nothing to be fenced.
@@ -54,18 +58,28 @@ impl Tool for CheckEmail {
 }
 
 impl CheckEmail {
-    /// The newest of an account that nobody has shown, oldest first.
-    async fn unseen(&self, address: &str) -> Result<Vec<InboxItem>, String> {
+    /// The newest of an account that nobody has shown and that have room, oldest first, with their lines.
+    async fn unseen(
+        &self,
+        address: &str,
+        context: &ToolContext,
+        room: usize,
+    ) -> Result<(Vec<InboxItem>, Vec<String>), String> {
         let filter = ItemFilter {
             source: Some(Source::Mail),
             account: Some(address.to_owned()),
             unseen: true,
+            not_shown_in: Some(context.turn.clone()),
             limit: LISTED,
             ..ItemFilter::default()
         };
         let mut items = self.desk.store.items(filter).await.map_err(|error| error.to_string())?.rows;
+        let mut lines: Vec<String> = items.iter().map(|item| shown(item, context)).collect();
+        items.truncate(fitting(&lines, room));
+        lines.truncate(items.len());
         items.reverse();
-        Ok(items)
+        lines.reverse();
+        Ok((items, lines))
     }
 
     async fn head(&self, address: &str, new: usize, failed: Option<String>) -> Result<String, String> {

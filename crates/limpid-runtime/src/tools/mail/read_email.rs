@@ -52,7 +52,7 @@ impl ReadEmail {
         let Some(item) = item.filter(|item| item.new.source == Source::Mail) else {
             return Err(format!("there is no mail `i{}`", id.0));
         };
-        self.desk.store.mark_shown(&[id], context.now_ms()).await.map_err(|error| error.to_string())?;
+        context.shown.add([id.0]);
         let new = item.new;
         let at = when(new.posted_ms, context);
         Ok(ToolText::outside(format!("From: {}\nDate: {at}\nSubject: {}\n\n{}", new.sender, new.title, new.text)))

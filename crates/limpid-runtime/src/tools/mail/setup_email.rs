@@ -50,7 +50,7 @@ impl Tool for SetupEmail {
     }
 
     fn is_available(&self) -> bool {
-        self.desk.enabled
+        self.desk.is_on()
     }
 
     async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {

@@ -3,6 +3,7 @@ use limpid_store::{ConversationKind, NewConversation, SqliteOptions, SqliteStore
 
 use super::*;
 use crate::scheduler::Waker;
+use crate::tools::ShownItems;
 
 fn context(conversation: &str, trust: Trust) -> ToolContext {
     ToolContext {
@@ -15,6 +16,7 @@ fn context(conversation: &str, trust: Trust) -> ToolContext {
         read_only: false,
         approved: false,
         passage: None,
+        shown: ShownItems::default(),
     }
 }
 

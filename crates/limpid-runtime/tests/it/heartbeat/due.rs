@@ -12,8 +12,9 @@ async fn without_news_a_day_asks_no_model() {
         let agent = bench.agent();
         pass(&bench, &agent, 24.hours()).await;
         assert_eq!(bench.server.calls().len(), 0, "{list}");
-        let runs = outcomes(&agent).await;
-        assert!(runs.len() >= 27 && runs.iter().all(|run| run == "unchanged"), "{runs:?}");
+        let status = agent.heartbeat_status().await.unwrap();
+        assert!(outcomes(&agent).await.is_empty() && status.idle.count >= 27, "{status:?}");
+        assert_eq!(status.day.map(|day| (day.items, day.runs, day.tokens)), Some((0, 0, 0)));
     }
 }
 
@@ -119,7 +120,119 @@ async fn a_person_runs_it_at_any_hour_but_not_twice_at_once_and_not_when_it_is_o
     let on = HeartbeatChange { enabled: Some(true), ..HeartbeatChange::default() };
     agent.change_heartbeat(on).await.unwrap();
     let status = agent.heartbeat_status().await.unwrap();
-    assert_eq!(status.next_ms, Some(bench.clock.now().as_millisecond() + 30 * 60_000));
+    // By now it is one at night: its next run is at eight, and the last good one is not forgotten.
+    let eight: Timestamp = "2026-03-30T06:00:00Z".parse().unwrap();
+    assert_eq!(status.next_ms, Some(eight.as_millisecond()));
+    assert!(status.succeeded_ms.is_some());
+}
+
+/// Standing items are about the world: each run that is due asks them, whatever the profile.
+// LES-030 KAI-076 PICO-072
+#[tokio::test]
+async fn standing_items_are_asked_at_every_run_in_every_profile() {
+    for profile in ["limpid", "kai", "koshi", "ollm", "picoclaw"] {
+        for by_file in [true, false] {
+            let quiet =
+                if ["limpid", "koshi"].contains(&profile) { QUIET } else { "[[reply]]\ntext = \"HEARTBEAT_OK\"\n" };
+            let bench = bench(quiet, &format!("[agent]\nprofile = \"{profile}\"\n")).await;
+            let agent = bench.agent();
+            if by_file {
+                bench.write("workspace/HEARTBEAT.md", LIST);
+            } else {
+                bench.write("workspace/HEARTBEAT.md", "");
+                agent.add_task(addition("Tell me when the disk is full")).await.unwrap();
+            }
+            pass(&bench, &agent, 125.minutes()).await;
+            let calls = bench.server.calls();
+            assert_eq!(calls.len(), 4, "{profile} {by_file}");
+            assert!(calls.iter().all(|call| call.text().contains("Tell me when the disk is full")), "{profile}");
+            let day = agent.heartbeat_status().await.unwrap().day.unwrap();
+            assert_eq!((day.items, day.runs), (1, 28), "{profile} {by_file}");
+            assert_eq!(day.tokens, 28 * (day.run_tokens + 30));
+        }
+    }
+}
+
+// LES-030
+#[tokio::test]
+async fn an_item_is_asked_in_the_rhythm_that_it_names_or_that_is_set() {
+    let list = "- Disk (every 2h)\n- Backup (daily)\n- [ ] Notes (on change)\n- Fan\n";
+    let bench = bench(QUIET, "[heartbeat]\nrecheck = \"3h\"\n").await;
+    bench.write("workspace/HEARTBEAT.md", list);
+    let agent = bench.agent();
+    let asked = |word: &str| bench.server.calls().iter().filter(|call| call.text().contains(word)).count();
+    let counts = || ["Disk", "Backup", "Notes", "Fan"].map(asked);
+    // From one in the afternoon to ten at night.
+    pass(&bench, &agent, 9.hours()).await;
+    assert_eq!(counts(), [5, 1, 1, 3]);
+    let day = agent.heartbeat_status().await.unwrap().day.unwrap();
+    assert_eq!((day.items, day.runs), (4, 7));
+    // A run by hand asks everything, and a changed item is a new one.
+    agent.run_heartbeat().await.unwrap();
+    assert_eq!(counts(), [6, 2, 2, 4]);
+    bench.write("workspace/HEARTBEAT.md", &list.replace("Notes", "New notes"));
+    pass(&bench, &agent, 11.hours()).await;
+    assert_eq!(asked("New notes"), 1);
+}
+
+// LES-030
+#[tokio::test]
+async fn what_failed_is_asked_again() {
+    let broken = "[[reply]]\nstatus = 400\nbody = '{\"error\":{\"message\":\"no\"}}'\n";
+    let bench = bench(&format!("{broken}{QUIET}"), "[heartbeat]\nrecheck = \"on change\"\n").await;
+    bench.write("workspace/HEARTBEAT.md", LIST);
+    let agent = bench.agent();
+    pass(&bench, &agent, 5.hours()).await;
+    assert_eq!(outcomes(&agent).await, ["failed", "quiet"]);
+}
+
+// KAI-063 KAI-074
+#[tokio::test]
+async fn an_opening_of_ones_own_is_a_standing_item_or_refused() {
+    let prompt = Some("Look at the disk.".to_owned());
+    let change = || HeartbeatChange { prompt: prompt.clone(), ..HeartbeatChange::default() };
+    let own = bench(QUIET, "").await;
+    let agent = own.agent();
+    agent.change_heartbeat(change()).await.unwrap();
+    pass(&own, &agent, 61.minutes()).await;
+    assert_eq!(own.server.calls().len(), 2);
+    let other = bench(QUIET, "[agent]\nprofile = \"picoclaw\"\n").await;
+    let refused = other.agent().change_heartbeat(change()).await.unwrap_err().to_string();
+    assert!(refused.contains("has no opening") && refused.contains("HEARTBEAT.md"), "{refused}");
+}
+
+// PICO-070 PICO-072
+#[tokio::test]
+async fn a_run_by_hand_asks_nobody_about_an_empty_list() {
+    let bench = bench("[[reply]]\ntext = \"HEARTBEAT_OK\"\n", "[agent]\nprofile = \"picoclaw\"\n").await;
+    bench.write("workspace/HEARTBEAT.md", "# List\n\n- [x] done\n");
+    let agent = bench.agent();
+    let Beat::Ran(run) = agent.run_heartbeat().await.unwrap() else { panic!() };
+    assert_eq!((run.outcome.as_str(), bench.server.calls().len()), ("unchanged", 0));
+    assert!(run.detail.contains("no tasks"), "{}", run.detail);
+    assert!(agent.store().heartbeat().await.unwrap().running.is_none());
+}
+
+// KAI-076
+#[tokio::test]
+async fn a_command_is_no_addition() {
+    let bench = bench(QUIET, "").await;
+    let request = TaskRequest { kind: TaskKind::Command, ..addition("df -h") };
+    let refused = bench.agent().add_task(request).await.unwrap_err().to_string();
+    assert!(refused.contains("a command cannot be added to the heartbeat"), "{refused}");
+}
+
+fn addition(prompt: &str) -> TaskRequest {
+    TaskRequest {
+        key: None,
+        description: "Standing".to_owned(),
+        prompt: prompt.to_owned(),
+        kind: TaskKind::Agent,
+        when: When::Heartbeat,
+        zone: None,
+        missed: None,
+        conversation: None,
+    }
 }
 
 // KAI-054 LES-043
@@ -163,7 +276,7 @@ async fn an_address_says_whether_a_model_is_asked() {
         let agent = Agent::open(options).unwrap();
         pass(&bench, &agent, 31.minutes()).await;
         assert_eq!(bench.server.calls().len(), calls, "{status}");
-        assert_eq!(outcomes(&agent).await, [if calls == 0 { "unchanged" } else { "quiet" }]);
+        assert_eq!(outcomes(&agent).await, vec!["quiet"; calls]);
     }
     let bench = bench(QUIET, "").await;
     for wrong in ["http://127.0.0.1:1/news".to_owned(), crate::kit::answering("500").await] {
@@ -183,7 +296,7 @@ async fn the_owners_check_has_the_last_word_and_its_model_is_asked() {
     let agent = bench.agent();
     pass(&bench, &agent, 3.hours()).await;
     assert_eq!(bench.server.calls().len(), 0);
-    assert_eq!(newest(&agent).await.detail, "the check said no");
+    assert!(outcomes(&agent).await.is_empty(), "the check said no");
     drop(agent);
     let mut options = bench.options();
     options.config.heartbeat.check = vec!["true".to_owned()];
@@ -210,7 +323,7 @@ async fn with_scheduling_switched_off_it_runs_neither_by_itself_nor_by_hand() {
     let mut options = bench.options();
     options.config.scheduling.enabled = true;
     let agent = Agent::open(options).unwrap();
-    pass(&bench, &agent, 31.minutes()).await;
+    pass(&bench, &agent, 29.minutes()).await;
     assert_eq!(bench.server.calls().len(), 1);
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use limpid_core::{Role, ToolProtocol, Trust, UsableWindow, WindowSize};
 use limpid_model::{ModelCall, ModelCard};
-use limpid_prompt::count::{Estimate, TokenCounter as _};
+use limpid_prompt::count::{TokenCounter as _, WindowEstimate};
 use limpid_runtime::{Agent, ConversationChoice, Outcome, PreviewRequest};
 use limpid_store::{NewInbound, WindowEvent};
 use limpid_testkit::{Said, Talker};
@@ -122,11 +122,11 @@ async fn a_call_without_words_and_its_result_count_among_what_was_said_and_the_p
         assert_eq!((ledger.pin.0, ledger.digests.0), (0, 0), "nothing left the window: {ledger:?}");
         let request = PreviewRequest { conversation: LAST, ..PreviewRequest::default() };
         let prompt = agent.prompt_preview(request).await.unwrap();
-        let count = |text: &str| Estimate::default().count(text);
+        let count = |text: &str| WindowEstimate::default().count(text);
         let made = prompt.messages().iter().flat_map(limpid_prompt::PromptMessage::calls);
         let made: usize = made.map(|call| count(&call.name) + count(&call.arguments)).sum();
         assert!(made > 0);
-        assert_eq!(ledger.total(), total(&prompt) + made, "{ledger:?}");
+        assert_eq!(ledger.total(), prompt.totals().unwrap().total, "{ledger:?}");
         let parts: usize = ledger.parts().iter().map(|(_, tokens)| tokens).sum();
         assert_eq!(parts, ledger.total() + ledger.reserve());
     }

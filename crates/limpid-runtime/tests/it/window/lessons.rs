@@ -99,13 +99,13 @@ async fn a_denied_tool_a_mode_and_a_window_stay_over_compaction_restart_and_midn
     bench.clock.forward(26.hours());
     bench.write("workspace/secret.txt", "Kolibri");
     let second = agent(&bench, &model, &config);
-    let events = say(&second, "Read the secret.").await;
-    let results = events.iter().filter_map(|event| match event {
-        AgentEvent::ToolDone { result, .. } => Some(result.as_str()),
-        _ => None,
-    });
-    let results = results.collect::<Vec<_>>().join("\n");
-    assert!(!results.is_empty() && !results.contains("Kolibri"), "{results}");
+    model.take_sent();
+    say(&second, "Read the secret.").await;
+    // It is not declared; called all the same, it gives the model an error and no word of the file.
+    let sent = model.take_sent();
+    let texts: Vec<&str> =
+        sent.iter().flat_map(|prompt| prompt.messages()).map(limpid_prompt::PromptMessage::text).collect();
+    assert!(sent.len() > 1 && texts.iter().all(|text| !text.contains("Kolibri")), "{texts:#?}");
     assert_eq!(settings(&second).await, before);
 }
 

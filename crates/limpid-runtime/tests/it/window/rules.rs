@@ -262,6 +262,46 @@ async fn mandates_of_the_owners_that_are_over_the_budget_are_told_and_compaction
     assert!(done >= 1);
 }
 
+// OLLM-023 OLLM-048
+#[tokio::test]
+async fn a_template_of_the_owners_that_is_over_the_budget_is_told_and_the_shipped_one_answers() {
+    let bench = bench().await;
+    bench.write("profiles/ollm/modes/user/tier3.md", &"Never do the thing. ".repeat(1500));
+    let model = talker(16_384, "They talk; the port is 8080.");
+    let agent = agent(&bench, &model, &format!("[agent]\nprofile = \"ollm\"\nmode = \"user\"\n{BARE}"));
+    let events = say(&agent, &question(1)).await;
+    assert!(matches!(outcome(&events), Outcome::Answered { .. }), "{:?}", outcome(&events));
+    let told: Vec<&String> = events
+        .iter()
+        .filter_map(|event| if let AgentEvent::Notice(text) = event { Some(text) } else { None })
+        .filter(|text| text.starts_with("profiles/ollm/modes/user/tier3.md is not used: "))
+        .collect();
+    assert!(told.len() == 1 && told[0].contains(" of 1000 tokens: mode 7"), "with both sizes: {events:?}");
+    let sent = model.take_sent();
+    let system = sent[0].messages()[0].text();
+    assert!(!system.contains("Never do the thing.") && system.len() > 1000, "{system}");
+}
+
+// OLLM-086 OLLM-106
+#[tokio::test]
+async fn after_a_compaction_the_parts_add_up_under_their_own_names() {
+    let bench = bench().await;
+    let model = talker(8192, "They talk; the port is 8080 and the build is red.");
+    for profile in ["limpid", "kai", "koshi", "ollm", "picoclaw"] {
+        let agent = agent(&bench, &model, &format!("[agent]\nprofile = \"{profile}\"\n{BARE}"));
+        let request = ChatRequest { text: question(0), ..ChatRequest::default() };
+        all(agent.chat(request).await.unwrap()).await;
+        for n in 1..=6 {
+            say(&agent, &question(n)).await;
+        }
+        agent.compact(&ConversationChoice::Last).await.unwrap();
+        let ledger = agent.context(&ConversationChoice::Last).await.unwrap().ledger;
+        // Nothing runs; some profiles end a prompt with the time.
+        assert!(ledger.in_flight.0 < 40, "{profile}: {ledger:?}");
+        assert!(ledger.digests.0 > 0 && ledger.recent.0 > 100, "{profile}: {ledger:?}");
+    }
+}
+
 // LES-081
 #[tokio::test]
 async fn a_result_that_the_window_shortens_says_how_to_read_on_and_is_read() {

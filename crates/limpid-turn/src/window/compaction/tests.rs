@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use limpid_core::compaction::WindowSettings;
 use limpid_core::{CallId, Message, Role, ToolCall};
 
 use super::*;
-use crate::window::settings::{Budget, WindowSettings};
+use crate::window::settings::Budget;
 
 const SUMMARISE: &str = "Summarise this part of a conversation for the agent that goes on.";
 
@@ -33,6 +34,17 @@ fn talk(first: i64, turns: usize, tokens: usize) -> Vec<Entry> {
         ]
     };
     (0..turns as i64).flat_map(turn).collect()
+}
+
+/// One summary in place of digests, of more than ten messages by halves; the last four messages stay.
+fn summary() -> WindowSettings {
+    WindowSettings {
+        style: CompactionStyle::Summary,
+        keep_messages: 4,
+        split_over: Some(10),
+        summary_tokens: 1024,
+        ..WindowSettings::default()
+    }
 }
 
 /// In a window of 8000 tokens, half of it for the conversation.
@@ -150,8 +162,7 @@ fn a_summary_takes_in_the_earlier_one_whichever_answer_fails() {
         (9, &[Err("down"), Ok("The second half, told shortly."), Err("down")]),
         (9, &[Ok("The first half, told shortly."), Err("down"), Ok("Both halves, told in one.")]),
     ];
-    let told = cases
-        .map(|(turns, answers)| played(task(WindowSettings::summary(), summarised(), talk(21, turns, 30)), answers).0);
+    let told = cases.map(|(turns, answers)| played(task(summary(), summarised(), talk(21, turns, 30)), answers).0);
     insta::assert_snapshot!(told.join("\n"));
 }
 
@@ -161,8 +172,7 @@ fn a_message_over_half_the_window_is_left_out_of_a_summary_which_says_so() {
     let mut entries = talk(1, 4, 30);
     entries[1] = entry(2, Role::Assistant, words("Large", 1501));
     entries[2] = entry(3, Role::User, words("Just small enough", 1500));
-    let (told, view) =
-        played(task(WindowSettings::summary(), WindowView::default(), entries), &[Ok("They sent long texts.")]);
+    let (told, view) = played(task(summary(), WindowView::default(), entries), &[Ok("They sent long texts.")]);
     assert!(told.contains("of 3: Question 1"), "{told}");
     assert_eq!(view.digests[0].text, "They sent long texts.\n[message 2 left out: 6004 characters]");
 }
@@ -227,7 +237,7 @@ fn of_several_merges_one_is_asked_for_if_a_call_is_left() {
 #[test]
 fn the_newest_turn_stays_and_what_has_more_than_its_share_is_shown_shorter() {
     let settings = WindowSettings::default();
-    let after = |view: &WindowView, entries: &[Entry]| turns::sizes(&shown::shown(view, entries, &count), &count);
+    let after = |view: &WindowView, entries: &[Entry]| turns::sizes(&shown::shown(view, entries), &count);
     // One turn that has 30 % and more: nothing leaves.
     let large = talk(1, 1, 900);
     let (told, view) = played(task(settings, WindowView::default(), large.clone()), &[]);

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use limpid_core::compaction::WindowSettings;
 use limpid_core::{CallId, Digest, DigestLevel, Message, MessageId, Role, ToolCall, Trust, UsableWindow, WindowView};
 
 use super::*;
 use crate::window::ledger::{Digests, InFlight, Pinned, Recent, System};
-use crate::window::settings::{Budget, WindowSettings};
+use crate::window::settings::Budget;
 
 const USABLE: UsableWindow = UsableWindow(4000);
 
@@ -75,8 +76,8 @@ fn recount(task: &Task, system: usize, running: usize, view: &WindowView) -> Led
         system: System(system),
         pin: Pinned(view.pin.as_ref().map_or(0, |pin| count(&pin.text))),
         digests: Digests(view.digests.iter().map(|digest| count(&digest.text)).sum()),
-        recent: Recent(sizes(&shown::shown(view, past, &count), &count)),
-        in_flight: InFlight(sizes(&shown::shown(view, ahead, &count), &count)),
+        recent: Recent(sizes(&shown::shown(view, past), &count)),
+        in_flight: InFlight(sizes(&shown::shown(view, ahead), &count)),
     }
 }
 
@@ -110,7 +111,7 @@ fn results_are_shortened_first_to_a_quarter_of_what_is_available_each() {
     assert_eq!(deeds(&task, 0, &fit), [("tool results shortened", 2100)]);
     let Fit::With(view, _) = fit else { panic!() };
     assert_eq!(task.budget.result, 700);
-    assert_eq!(sizes(&shown::shown(&view, &task.entries[5..], &count), &count), 700);
+    assert_eq!(sizes(&shown::shown(&view, &task.entries[5..]), &count), 700);
 }
 
 // OLLM-100 OLLM-135
@@ -132,7 +133,7 @@ fn an_emergency_ages_the_largest_digest_then_merges_then_shortens_old_turns_and_
     assert_eq!(done.last().unwrap().0, "old turns shortened", "{done:?}");
     assert_eq!(done[0].0, "the largest digest aged");
     let Fit::With(view, _) = fit else { panic!() };
-    let whole: Vec<bool> = merged.entries.iter().map(|entry| shown::show(&view, entry, &count) == *entry).collect();
+    let whole: Vec<bool> = merged.entries.iter().map(|entry| shown::show(&view, entry) == *entry).collect();
     assert_eq!(whole, [false, false, true, true], "the newest turn is as it was");
 }
 

@@ -3,9 +3,10 @@
 
 use limpid_core::goal::WithoutMarkers;
 use limpid_core::{ConversationId, Usage};
-use limpid_runtime::{AgentEvent, BusEvent, Outcome, SlashReply};
+use limpid_runtime::{AgentEvent, BusEvent, Change, Outcome, SlashReply};
 use serde_json::{Value, json};
 
+use crate::commands::changes::words;
 use crate::environment::Environment;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
@@ -43,6 +44,11 @@ impl Printer {
     #[must_use]
     pub fn hiding_markers(self, hide: bool) -> Self {
         Self { markers: (hide && !self.json).then(WithoutMarkers::default), ..self }
+    }
+
+    /// Whether it prints JSON, whose readers get every event.
+    pub fn is_for_programs(&self) -> bool {
+        self.json
     }
 
     /// Prints one event.
@@ -91,6 +97,7 @@ impl Printer {
                 self.beside(&format!("  in {folder}\n  {reason}\n  a lasting yes would cover: {pattern}"));
                 Ok(())
             }
+            AgentEvent::Steered { text } => self.said(text),
             AgentEvent::Notice(text) => {
                 self.close_line()?;
                 self.beside(text);
@@ -107,12 +114,35 @@ impl Printer {
         }
     }
 
-    /// Prints what changed in the conversation, for a program: the stream that every surface sees (OLLM-110).
+    /// Prints what the person has said while an answer was under way, where it stands in the conversation.
     ///
     /// # Errors
     /// When standard output cannot be written.
-    pub fn change(&self, conversation: &ConversationId, event: &BusEvent) -> Result<(), Failure> {
-        if !self.json || event.conversation.as_ref().is_some_and(|id| id != conversation) {
+    pub fn said(&mut self, text: &str) -> Result<(), Failure> {
+        if self.json {
+            return Ok(());
+        }
+        self.show_held_back()?;
+        self.close_line()?;
+        self.beside(&format!("» {text}"));
+        Ok(())
+    }
+
+    /// Prints what changed: in this conversation, or in no special one. What was delivered is shown wherever it went.
+    ///
+    /// # Errors
+    /// When standard output cannot be written.
+    pub fn change(&mut self, conversation: Option<&ConversationId>, event: &BusEvent) -> Result<(), Failure> {
+        let is_elsewhere = event.conversation.is_some() && event.conversation.as_ref() != conversation;
+        if is_elsewhere && !matches!(event.change, Change::Delivered { .. } | Change::DraftUpdated { .. }) {
+            return Ok(());
+        }
+        if !self.json {
+            if let Some(words) = words(&event.change) {
+                self.show_held_back()?;
+                self.close_line()?;
+                self.beside(&words);
+            }
             return Ok(());
         }
         let mut shape = json!({"type": "change"});
@@ -128,7 +158,7 @@ impl Printer {
     /// When standard output cannot be written.
     pub fn reply(&self, reply: &SlashReply) -> Result<(), Failure> {
         if !self.json {
-            return output::line(&reply.text);
+            return if reply.text.is_empty() { Ok(()) } else { output::line(&reply.text) };
         }
         let conversation = reply.conversation.as_ref().map(ConversationId::as_str);
         let shape = json!({
@@ -238,6 +268,7 @@ fn to_json(event: &AgentEvent) -> Value {
         AgentEvent::Usage { usage, cost } => {
             json!({"type": "usage", "tokens": tokens(*usage), "cost_micro_usd": cost.map(|cost| cost.0)})
         }
+        AgentEvent::Steered { text } => json!({"type": "steered", "text": text}),
         AgentEvent::Notice(text) => json!({"type": "notice", "text": text}),
         AgentEvent::Done { outcome, answer } => {
             let (how, class, message) = match outcome {

@@ -1,109 +1,271 @@
-//! The open chat at a terminal: lines with editing and history, answers as they stream.
+//! The open chat at a terminal: lines with editing and history, answers as they stream, and whatever else reaches the
+//! person meanwhile.
 
+mod answer;
+
+use std::collections::VecDeque;
+use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use limpid_runtime::{Agent, ConversationChoice, Slash};
+use limpid_core::ConversationId;
+use limpid_runtime::{Agent, BusEvent, Change, ConversationChoice, Slash};
 use reedline::{
-    ColumnarMenu, DefaultPrompt, DefaultPromptSegment, EditCommand, Emacs, FileBackedHistory, KeyCode, KeyModifiers,
-    MenuBuilder, Reedline, ReedlineEvent, ReedlineMenu, Signal, default_emacs_keybindings,
+    ColumnarMenu, DefaultPrompt, DefaultPromptSegment, EditCommand, Emacs, ExternalPrinter, FileBackedHistory,
+    HistoryItem, KeyCode, KeyModifiers, MenuBuilder, Reedline, ReedlineEvent, ReedlineMenu, Signal,
+    default_emacs_keybindings,
 };
-use tokio_util::sync::CancellationToken;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::completer::SlashCompleter;
-use super::{Printer, choice, request, turn};
+use super::typing::{Draft, Typed, rest_of_paste};
+use super::{Printer, choice, command};
 use crate::cli::TalkArgs;
 use crate::commands::context::Context;
-use crate::commands::unread;
+use crate::commands::{changes, unread};
 use crate::failure::{ExitStatus, Failure};
-use crate::output;
+use crate::output::{self, Edited};
 
 /// Lines that are remembered for the arrow keys.
 const HISTORY: usize = 1000;
 
+/// Lines that may wait to be printed above the editor.
+const LINES: usize = 10_000;
+
 /// The name of the menu of commands.
 const MENU: &str = "commands";
 
-/// Reads lines and answers them until the input ends. Ctrl-C stops a turn, Ctrl-D leaves.
+/// What the editor calls Ctrl-C, so that it leaves the line as it is.
+const INTERRUPT: &str = "interrupt";
+
+/// A chat at a terminal.
+struct Chat<'a> {
+    agent: &'a Agent,
+    talk: &'a TalkArgs,
+    json: bool,
+    /// Whether rows can be drawn below an answer.
+    draws: bool,
+    /// Whether standard output is on the screen.
+    has_data: bool,
+    printer: Printer,
+    changes: Receiver<BusEvent>,
+    interrupts: UnboundedReceiver<()>,
+    conversation: ConversationChoice,
+    /// The same, for the completer.
+    shared: Arc<Mutex<ConversationChoice>>,
+    editor: Option<Reedline>,
+    /// Prints above the editor while it waits.
+    above: SyncSender<String>,
+    /// What was typed and not sent.
+    draft: Draft,
+    /// Lines that were entered while an answer streamed and could not be carried out then.
+    later: VecDeque<String>,
+    /// What was told of unread messages elsewhere.
+    told: Option<String>,
+}
+
+/// Reads lines and answers them until the input ends or the person leaves.
 ///
 /// # Errors
 /// When the terminal cannot be read, or the first turn finds that a conversation or model does not exist.
 pub(super) async fn run(context: &Context, agent: &Agent, talk: &TalkArgs, json: bool) -> Result<(), Failure> {
-    let mut conversation = choice(talk.conversation.as_deref(), &ConversationChoice::Last);
-    let mut printer = Printer::new(&context.environment, json).hiding_markers(agent.config().chat.hide_markers);
+    let conversation = choice(talk.conversation.as_deref(), &ConversationChoice::Last);
     let shared = Arc::new(Mutex::new(conversation.clone()));
-    let mut editor = editor(context, SlashCompleter::new(agent.clone(), Arc::clone(&shared)));
-    if let Some(known) = agent.find_conversation(&conversation).await? {
-        output::tell(&format!("Going on with “{}”; a new one begins with --conversation new.", known.title));
-    }
-    if let Ok(tiers) = agent.tiers(&conversation).await {
-        output::tell(&tiers.to_string());
-    }
-    output::tell("/help lists the commands, Ctrl-C stops an answer, Ctrl-D leaves.");
-    let mut told = None;
+    let above = ExternalPrinter::new(LINES);
+    let environment = &context.environment;
+    let mut chat = Chat {
+        agent,
+        talk,
+        json,
+        draws: environment.stderr_is_terminal && environment.variable("TERM") != Some("dumb"),
+        has_data: environment.stdout_is_terminal,
+        printer: Printer::new(environment, json).hiding_markers(agent.config().chat.hide_markers),
+        changes: context.take_changes(agent),
+        interrupts: interrupts(),
+        above: above.sender(),
+        editor: Some(editor(context, SlashCompleter::new(agent.clone(), Arc::clone(&shared)), above)),
+        conversation,
+        shared,
+        draft: Draft::default(),
+        later: VecDeque::new(),
+        told: None,
+    };
+    chat.greet().await?;
     loop {
-        let here = agent.find_conversation(&conversation).await?.map(|known| known.id);
-        unread::tell(agent, here.as_ref(), &mut told).await?;
-        let line;
-        (editor, line) = read_line(editor).await?;
-        let text = match line {
-            Signal::Success(text) => text,
-            Signal::CtrlD => return Ok(()),
-            _ => continue,
+        chat.tell_unread().await?;
+        let text = match chat.later.pop_front() {
+            Some(text) => {
+                chat.printer.said(&text)?;
+                text
+            }
+            None => match chat.read().await? {
+                Some(text) => text,
+                None => return Ok(()),
+            },
         };
-        if text.trim().is_empty() {
-            continue;
+        if chat.carry_out(text).await? == Next::Leave {
+            return Ok(());
         }
-        let text = match agent.command(&conversation, &text).await {
-            Ok(Slash::Message(text)) => text,
-            Ok(Slash::Reply(reply)) => {
-                printer.reply(&reply)?;
-                if let Some(id) = reply.conversation {
-                    conversation = ConversationChoice::Id(id);
-                    *shared.lock().unwrap_or_else(PoisonError::into_inner) = conversation.clone();
-                }
-                continue;
-            }
-            Err(error) => {
-                output::tell(&Failure::from(error).to_string());
-                continue;
-            }
-        };
-        let stop = CancellationToken::new();
-        let watched = stop.clone();
-        let watcher = tokio::spawn(async move {
-            if tokio::signal::ctrl_c().await.is_ok() {
-                watched.cancel();
-            }
-        });
-        let ended = turn(agent, request(talk, conversation.clone(), text, !json), &mut printer, &stop).await;
-        watcher.abort();
-        match ended {
-            Ok(id) => conversation = ConversationChoice::Id(id),
-            Err(failure) if failure.status == ExitStatus::Usage => return Err(failure),
-            Err(failure) => {
-                output::tell(&format!("{failure}\nYour message is kept; the next line goes on from there."));
-                conversation = match conversation {
-                    ConversationChoice::New => ConversationChoice::Last,
-                    other => other,
-                };
-            }
-        }
-        *shared.lock().unwrap_or_else(PoisonError::into_inner) = conversation.clone();
     }
 }
 
-/// The editor of lines: history, and a menu of commands that opens with a tab or a slash.
-fn editor(context: &Context, completer: SlashCompleter) -> Reedline {
+/// What follows a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    Read,
+    Leave,
+}
+
+impl Chat<'_> {
+    async fn greet(&self) -> Result<(), Failure> {
+        if let Some(known) = self.agent.find_conversation(&self.conversation).await? {
+            output::tell(&format!("Continuing “{}”. /new begins a new conversation.", known.title));
+        }
+        if let Ok(tiers) = self.agent.tiers(&self.conversation).await {
+            output::tell(&tiers.to_string());
+        }
+        output::tell("/help lists the commands. Ctrl-C stops an answer, Ctrl-D leaves.");
+        Ok(())
+    }
+
+    async fn here(&self) -> Result<Option<ConversationId>, Failure> {
+        Ok(self.agent.find_conversation(&self.conversation).await?.map(|known| known.id))
+    }
+
+    async fn tell_unread(&mut self) -> Result<(), Failure> {
+        let here = self.here().await?;
+        unread::tell(self.agent, here.as_ref(), &mut self.told).await
+    }
+
+    /// From here on the chat is in this conversation.
+    fn enter(&mut self, conversation: ConversationChoice) {
+        self.conversation = conversation;
+        *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = self.conversation.clone();
+    }
+
+    /// Shows what changed. What was delivered is read by that.
+    async fn show(&mut self, change: BusEvent) -> Result<(), Failure> {
+        let here = match &self.conversation {
+            ConversationChoice::Id(id) => Some(id.clone()),
+            _ => self.here().await?,
+        };
+        self.printer.change(here.as_ref(), &change)?;
+        if let Change::Delivered { delivery, .. } = change.change {
+            self.agent.seen_delivery(delivery).await?;
+        }
+        Ok(())
+    }
+
+    /// Waits for a line that is not blank; none when the person leaves. What changes meanwhile is shown above it.
+    async fn read(&mut self) -> Result<Option<String>, Failure> {
+        let mut is_leaving = false;
+        loop {
+            let Some(mut editor) = self.editor.take() else {
+                return Err(Failure::new(ExitStatus::Failed, "the terminal cannot be read any more"));
+            };
+            let draft = std::mem::take(&mut self.draft.text);
+            if !draft.is_empty() {
+                editor.run_edit_commands(&[EditCommand::InsertString(draft)]);
+            }
+            let mut reading = tokio::task::spawn_blocking(move || {
+                let prompt = DefaultPrompt::new(DefaultPromptSegment::Empty, DefaultPromptSegment::Empty);
+                let signal = editor.read_line(&prompt);
+                let rest = if matches!(signal, Ok(Signal::Success(_))) { rest_of_paste() } else { Vec::new() };
+                (editor, signal, rest)
+            });
+            let edited = Edited::begin(self.above.clone(), self.has_data);
+            let read = loop {
+                tokio::select! {
+                    read = &mut reading => break read,
+                    change = changes::next(&mut self.changes) => self.show(change).await?,
+                }
+            };
+            drop(edited);
+            let (mut editor, signal, rest) = read.map_err(|error| Failure::new(ExitStatus::Failed, error))?;
+            let text = match signal? {
+                Signal::Success(text) => self.with_rest(text, &rest),
+                Signal::CtrlD => return Ok(None),
+                Signal::HostCommand(command) if command == INTERRUPT => {
+                    output::tell("");
+                    let draft = editor.current_buffer_contents().to_owned();
+                    editor.run_edit_commands(&[EditCommand::Clear]);
+                    if draft.is_empty() && is_leaving {
+                        return Ok(None);
+                    }
+                    is_leaving = draft.is_empty();
+                    if is_leaving {
+                        output::tell("Ctrl-C once more leaves, as Ctrl-D does.");
+                    } else {
+                        // The arrow key brings it back; where it cannot be kept it is on the screen.
+                        let _ = editor.history_mut().save(HistoryItem::from_command_line(draft));
+                    }
+                    None
+                }
+                _ => None,
+            };
+            self.editor = Some(editor);
+            if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
+                return Ok(Some(text));
+            }
+        }
+    }
+
+    /// A line with what was pasted behind it. A paste that does not end with Enter waits for one.
+    fn with_rest(&mut self, text: String, rest: &[crossterm::event::Event]) -> Option<String> {
+        if rest.is_empty() {
+            return Some(text);
+        }
+        self.draft.text = format!("{text}\n");
+        let whole = self.draft.take(rest).into_iter().find_map(|typed| match typed {
+            Typed::Text(text) => Some(text),
+            Typed::Stop => None,
+        });
+        for line in whole.iter().flat_map(|whole| whole.lines().skip(1)) {
+            output::tell(&format!("::: {line}"));
+        }
+        whole
+    }
+
+    /// Carries out a command or answers a message.
+    async fn carry_out(&mut self, text: String) -> Result<Next, Failure> {
+        let done = command(self.agent, &self.conversation, &text, &mut self.printer, &mut self.changes).await;
+        match done {
+            Ok(Slash::Message(text)) => self.answer(text).await,
+            Ok(Slash::Reply(reply)) => {
+                if let Some(id) = reply.conversation {
+                    self.enter(ConversationChoice::Id(id));
+                }
+                Ok(if reply.leaves { Next::Leave } else { Next::Read })
+            }
+            Err(failure) => {
+                output::tell(&failure.to_string());
+                Ok(Next::Read)
+            }
+        }
+    }
+}
+
+/// Says each time that the program is interrupted.
+fn interrupts() -> UnboundedReceiver<()> {
+    let (sender, interrupts) = unbounded_channel();
+    tokio::spawn(async move { while tokio::signal::ctrl_c().await.is_ok() && sender.send(()).is_ok() {} });
+    interrupts
+}
+
+/// The editor of lines: history, pastes of several lines, and a menu of commands that opens with a tab.
+fn editor(context: &Context, completer: SlashCompleter, above: ExternalPrinter<String>) -> Reedline {
     let mut keys = default_emacs_keybindings();
     let menu = || ReedlineEvent::Menu(MENU.to_owned());
     let tab = ReedlineEvent::UntilFound(vec![menu(), ReedlineEvent::MenuNext]);
     keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, tab);
-    let slash = ReedlineEvent::Edit(vec![EditCommand::InsertChar('/')]);
-    keys.add_binding(KeyModifiers::NONE, KeyCode::Char('/'), ReedlineEvent::Multiple(vec![slash, menu()]));
     let newline = ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
     keys.add_binding(KeyModifiers::ALT, KeyCode::Enter, newline);
+    let interrupt = ReedlineEvent::ExecuteHostCommand(INTERRUPT.to_owned());
+    keys.add_binding(KeyModifiers::CONTROL, KeyCode::Char('c'), interrupt);
     let shown = ColumnarMenu::default().with_name(MENU).with_columns(1);
     let editor = Reedline::create()
+        .use_bracketed_paste(true)
+        .with_external_printer(above)
         .with_completer(Box::new(completer))
         .with_menu(ReedlineMenu::EngineCompleter(Box::new(shown)))
         .with_edit_mode(Box::new(Emacs::new(keys)));
@@ -112,15 +274,4 @@ fn editor(context: &Context, completer: SlashCompleter) -> Reedline {
         Ok(history) => editor.with_history(Box::new(history)),
         Err(_) => editor,
     }
-}
-
-/// Waits for a line on a thread of its own, so that nothing else stands still.
-async fn read_line(mut editor: Reedline) -> Result<(Reedline, Signal), Failure> {
-    let read = tokio::task::spawn_blocking(move || {
-        let prompt = DefaultPrompt::new(DefaultPromptSegment::Empty, DefaultPromptSegment::Empty);
-        let signal = editor.read_line(&prompt);
-        (editor, signal)
-    });
-    let (editor, signal) = read.await.map_err(|error| Failure::new(ExitStatus::Failed, error))?;
-    Ok((editor, signal?))
 }

@@ -53,7 +53,7 @@ fn file_of(context: &Context, section: &str, profile: Option<&str>) -> Result<Pa
     let path = if section.contains('/') {
         format!("{}/{section}", profile.name())
     } else {
-        profile_files::file_of_section(&profile, section).ok_or_else(|| {
+        profile_files::own_file_of_section(&profile, section).ok_or_else(|| {
             Failure::new(ExitStatus::Usage, format!("the profile `{}` has no section `{section}`", profile.name()))
                 .advise(format!("See which it has: limpid profile show {}", profile.name()))
         })?

@@ -24,14 +24,14 @@ pub(super) async fn one(agent: &Agent, id: &str, json: bool) -> Result<(), Failu
         value["runs"] = runs.rows.iter().map(run_head).collect();
         return output::json("task", &value);
     }
-    let (now, zone) = (agent.now(), zone_of(&task));
+    let (now, zone) = (agent.now(), agent.zone());
     let new = &task.new;
     let mut lines = vec![new.description.clone()];
     if new.prompt != new.description {
         lines.push(new.prompt.clone());
     }
     lines.push(String::new());
-    lines.push(format!("{:7} {}", new.kind, trigger_words(&new.trigger, now, &zone)));
+    lines.push(format!("{:7} {}", new.kind, when(&task, now, &zone)));
     lines.push(format!("status  {}", status(&task)));
     for (at, name) in times(&task, now).into_iter().zip(["next", "then", "then"]) {
         let date = at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M %Z");
@@ -65,7 +65,7 @@ pub(super) fn changed(agent: &Agent, task: &Task, json: bool) -> Result<(), Fail
         return output::json("task", &head(task));
     }
     let next = match (task.standing.status, task.standing.next) {
-        (TaskStatus::Pending, Some(next)) => format!(", next {}", time_words(next, agent.now(), &zone_of(task))),
+        (TaskStatus::Pending, Some(next)) => format!(", next {}", time_words(next, agent.now(), &agent.zone())),
         _ => String::new(),
     };
     output::tell(&format!("Task {} is {}{next}: {}", task.id, task.standing.status, task.new.description));
@@ -81,20 +81,19 @@ pub(super) fn ran(agent: &Agent, task: &Task, run: &TaskRun, json: bool) -> Resu
 }
 
 pub(super) fn table(agent: &Agent, tasks: &[Task]) -> String {
-    let now = agent.now();
+    let (now, own) = (agent.now(), agent.zone());
     let rows: Vec<Vec<String>> = tasks
         .iter()
         .map(|task| {
-            let zone = zone_of(task);
             let next = match (task.standing.status, task.standing.next) {
-                (TaskStatus::Pending, Some(next)) => time_words(next, now, &zone),
+                (TaskStatus::Pending, Some(next)) => time_words(next, now, &own),
                 (TaskStatus::Pending, None) => String::new(),
                 (status, _) => status.to_string(),
             };
             vec![
                 task.id.to_string(),
                 next,
-                trigger_words(&task.new.trigger, now, &zone),
+                when(task, now, &own),
                 task.new.kind.to_string(),
                 task.new.description.clone(),
             ]
@@ -138,6 +137,14 @@ fn run_line(run: &TaskRun, zone: &TimeZone) -> String {
     let outcome = run.end.map_or("running", |(_, outcome)| outcome.as_str());
     let transcript = run.conversation.as_ref().map(|id| format!("limpid conversation show {id}")).unwrap_or_default();
     format!("{}  {outcome:7} {} {transcript}", in_zone(run.slot_ms, zone), run.detail).trim_end().to_owned()
+}
+
+/// What makes a task run, by the owner's clock; a pattern goes by the clock of the task's zone, which is named when it is
+/// another one.
+fn when(task: &Task, now: Timestamp, own: &TimeZone) -> String {
+    let words = trigger_words(&task.new.trigger, now, own);
+    let other = zone_of(task) != *own && matches!(task.new.trigger, Trigger::Cron { .. });
+    if other { format!("{words} ({})", task.new.zone) } else { words }
 }
 
 /// The next times: what is set, then what follows by itself.

@@ -1,0 +1,274 @@
+//! Kinds of text that tokenizers treat differently.
+
+use super::is_latin;
+
+/// Characters after which a long line is looked at anew.
+const STRETCH: usize = 400;
+
+/// Letters and digits in one run that no word has: keys, hashes, base64.
+const NOISE_MIXED: usize = 16;
+const NOISE: usize = 40;
+
+/// A kind of text, by what a tokenizer makes of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TextKind {
+    /// Lines of plain Latin letters, such as English.
+    Words,
+    /// Lines of Latin letters with marks: Polish, Hungarian, Turkish.
+    Accented,
+    /// Letters of other alphabets: Cyrillic, Arabic, Devanagari.
+    Letters,
+    /// Chinese, Japanese and Korean writing.
+    Ideographs,
+    /// Emoji and other symbols.
+    Pictures,
+    /// Lines full of punctuation: JSON, code.
+    Marks,
+    /// Lines full of digits: CSV, logs.
+    Numbers,
+    /// Lines of hexadecimal digits, base64, keys.
+    Noise,
+}
+
+impl TextKind {
+    /// Every kind.
+    pub const ALL: [Self; 8] = [
+        Self::Words,
+        Self::Accented,
+        Self::Letters,
+        Self::Ideographs,
+        Self::Pictures,
+        Self::Marks,
+        Self::Numbers,
+        Self::Noise,
+    ];
+
+    /// The kind's name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Words => "words",
+            Self::Accented => "accented",
+            Self::Letters => "letters",
+            Self::Ideographs => "ideographs",
+            Self::Pictures => "pictures",
+            Self::Marks => "marks",
+            Self::Numbers => "numbers",
+            Self::Noise => "noise",
+        }
+    }
+
+    /// Reads a name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
+    /// Tokens for each of the plain estimate, in hundredths, before anything was reported: a judgement, and on the high side,
+    /// since a request that is counted too small is refused by its provider.
+    pub const fn expected(self) -> u32 {
+        match self {
+            Self::Words | Self::Letters => 100,
+            Self::Marks => 115,
+            Self::Ideographs => 120,
+            Self::Accented => 160,
+            Self::Numbers => 190,
+            Self::Pictures => 220,
+            Self::Noise => 260,
+        }
+    }
+}
+
+/// How much of each kind a text has: quarters of a token of the plain estimate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally([u64; 8]);
+
+impl Tally {
+    /// The tally of a text. Lines are looked at one by one; letters of other scripts count by themselves.
+    pub fn of(text: &str) -> Self {
+        let mut tally = Self::default();
+        let mut line = Line::default();
+        for c in text.chars() {
+            line.take(c, &mut tally);
+            if c == '\n' || line.seen >= STRETCH && c == ' ' {
+                std::mem::take(&mut line).close(&mut tally);
+            }
+        }
+        line.close(&mut tally);
+        tally
+    }
+
+    /// A tally of plain tokens by kind.
+    pub fn from_tokens(tokens: impl IntoIterator<Item = (TextKind, u64)>) -> Self {
+        let mut tally = Self::default();
+        for (kind, tokens) in tokens {
+            tally.0[kind as usize] = tally.0[kind as usize].saturating_add(tokens.saturating_mul(4));
+        }
+        tally
+    }
+
+    /// The plain tokens of each kind that there is any of.
+    pub fn tokens(&self) -> impl Iterator<Item = (TextKind, u64)> {
+        TextKind::ALL
+            .into_iter()
+            .map(|kind| (kind, self.0[kind as usize].div_ceil(4)))
+            .filter(|(_, tokens)| *tokens > 0)
+    }
+
+    /// Puts another text's tally on top.
+    pub fn add(&mut self, other: &Self) {
+        for (own, other) in self.0.iter_mut().zip(other.0) {
+            *own = own.saturating_add(other);
+        }
+    }
+
+    /// The tokens by factors in hundredths, one for each kind.
+    pub(super) fn weighed(&self, factors: &[u32; 8]) -> u64 {
+        let sum = self
+            .0
+            .iter()
+            .zip(factors)
+            .fold(0_u64, |sum, (own, factor)| sum.saturating_add(own.saturating_mul(u64::from(*factor))));
+        sum.div_ceil(400)
+    }
+
+    pub(super) const fn quarters(&self) -> &[u64; 8] {
+        &self.0
+    }
+}
+
+/// What a line is made of so far.
+#[derive(Default)]
+struct Line {
+    seen: usize,
+    latin: u64,
+    letters: u64,
+    marked: u64,
+    digits: u64,
+    spaces: u64,
+    punctuation: u64,
+    noise: u64,
+    /// The run of letters and digits under way.
+    run: u64,
+    run_digits: u64,
+}
+
+impl Line {
+    fn take(&mut self, c: char, tally: &mut Tally) {
+        self.seen += 1;
+        if !is_latin(c) {
+            self.end_run();
+            tally.0[script(c) as usize] += 4;
+            return;
+        }
+        self.latin += 1;
+        match c {
+            '0'..='9' => {
+                self.digits += 1;
+                self.run_digits += 1;
+            }
+            'a'..='z' | 'A'..='Z' => self.letters += 1,
+            '+' | '=' => self.punctuation += 1,
+            ' ' | '\n' | '\t' | '\r' => self.spaces += 1,
+            _ if c.is_alphabetic() => {
+                self.letters += 1;
+                self.marked += 1;
+            }
+            _ => self.punctuation += 1,
+        }
+        if c.is_ascii_alphanumeric() || matches!(c, '+' | '=') {
+            self.run += 1;
+        } else {
+            self.end_run();
+        }
+    }
+
+    fn end_run(&mut self) {
+        let is_mixed = self.run_digits > 0 && self.run_digits < self.run;
+        let least = if is_mixed { NOISE_MIXED } else { NOISE };
+        if self.run >= least as u64 && self.run_digits < self.run {
+            self.noise += self.run;
+        }
+        (self.run, self.run_digits) = (0, 0);
+    }
+
+    fn close(mut self, tally: &mut Tally) {
+        self.end_run();
+        let solid = self.latin - self.spaces;
+        let kind = if self.noise * 2 > solid {
+            TextKind::Noise
+        } else if self.digits * 4 > solid {
+            TextKind::Numbers
+        } else if self.punctuation * 5 > solid {
+            TextKind::Marks
+        } else if self.marked * 50 > self.letters {
+            TextKind::Accented
+        } else {
+            TextKind::Words
+        };
+        tally.0[kind as usize] += self.latin;
+    }
+}
+
+/// The kind of a character of no Latin script.
+fn script(c: char) -> TextKind {
+    match c {
+        '\u{1100}'..='\u{11ff}'
+        | '\u{2e80}'..='\u{9fff}'
+        | '\u{ac00}'..='\u{d7af}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{ff00}'..='\u{ffef}'
+        | '\u{20000}'..='\u{3ffff}' => TextKind::Ideographs,
+        '\u{250}'..='\u{1dff}'
+        | '\u{1f00}'..='\u{1fff}'
+        | '\u{a000}'..='\u{abff}'
+        | '\u{fb00}'..='\u{fdff}'
+        | '\u{fe70}'..='\u{feff}' => TextKind::Letters,
+        _ if c.is_alphabetic() => TextKind::Letters,
+        _ => TextKind::Pictures,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::count::{Estimate, TokenCounter as _};
+
+    /// The kind that most of a text is.
+    fn kind(text: &str) -> TextKind {
+        Tally::of(text).tokens().max_by_key(|(_, tokens)| *tokens).unwrap().0
+    }
+
+    // OLLM-105
+    #[test]
+    fn a_text_is_known_by_its_lines() {
+        let rows = [
+            ("The build is red since Monday, and nobody knows why; look at the log first.", TextKind::Words),
+            ("- `read_file` reads a file, and `web_fetch` a page of the web.", TextKind::Words),
+            ("Zażółć gęślą jaźń; proszę sprawdzić, dlaczego kompilacja się nie udaje.", TextKind::Accented),
+            ("A fordítás hétfő óta hibás, és senki sem tudja, miért történik ez.", TextKind::Accented),
+            ("Сборка сломана с понедельника, и никто не знает почему.", TextKind::Letters),
+            ("البناء معطل منذ يوم الاثنين ولا أحد يعرف السبب", TextKind::Letters),
+            ("从星期一开始构建就失败了，没有人知道原因。", TextKind::Ideographs),
+            ("🦞🦀🚀✨🔥", TextKind::Pictures),
+            (r#"{"name":"read_file","parameters":{"type":"object"}}"#, TextKind::Marks),
+            ("2026-01-05;1204;Warszawa;12.50;PLN;0.23", TextKind::Numbers),
+            ("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", TextKind::Noise),
+            ("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk", TextKind::Noise),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(kind(text), expected, "{text}");
+        }
+        let both = Tally::of("A line of words that goes on.\n1,2,3,4,5,6,7\n");
+        assert_eq!(both.tokens().map(|(kind, _)| kind).collect::<Vec<_>>(), [TextKind::Words, TextKind::Numbers]);
+    }
+
+    proptest! {
+        // OLLM-105
+        #[test]
+        fn a_tally_is_the_plain_estimate_by_kind(text in any::<String>()) {
+            let plain: u64 = Tally::of(&text).quarters().iter().sum();
+            prop_assert_eq!(plain.div_ceil(4), Estimate::default().count(&text) as u64);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Standing items: what the owner wants looked at again and again, and when each of it is due.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use limpid_core::heartbeat::Recheck;
+use limpid_core::heartbeat::news::tasks;
+use limpid_prompt::Prompt;
+use limpid_prompt::inputs::{Inputs, TaskEntry};
+
+use super::news::additions;
+use crate::agent::Inner;
+use crate::error::AgentError;
+use crate::session::key_of;
+
+/// An addition, a line of the checklist, or the owner's own opening.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StandingItem {
+    /// Stands for its text, so that a changed item is a new one.
+    pub(super) mark: String,
+    /// What a prompt that shows it says.
+    text: String,
+    /// The rhythm that it names itself.
+    own: Option<Recheck>,
+}
+
+impl StandingItem {
+    /// A line of the checklist.
+    pub(crate) fn line(line: &str) -> Self {
+        Self::new("checklist", line, Recheck::of_item(line))
+    }
+
+    /// A standing addition.
+    pub(crate) fn addition(task: &TaskEntry) -> Self {
+        let own = Recheck::of_item(&task.prompt).or_else(|| Recheck::of_item(&task.description));
+        let item = Self::new("addition", &task.prompt, own);
+        Self { mark: key_of([task.id.as_bytes(), item.mark.as_bytes()]), ..item }
+    }
+
+    fn new(kind: &str, text: &str, own: Option<Recheck>) -> Self {
+        Self { mark: key_of([kind.as_bytes(), text.as_bytes()]), text: text.to_owned(), own }
+    }
+
+    /// How often it is asked.
+    pub(super) fn recheck(&self, usual: Recheck) -> Recheck {
+        self.own.unwrap_or(usual)
+    }
+
+    /// Whether a prompt shows it: what a profile leaves out is no reason to ask a model.
+    pub(super) fn is_shown_by(&self, prompt: &Prompt) -> bool {
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = words(&self.text);
+        prompt.messages().iter().any(|message| words(message.text()).contains(&text))
+    }
+}
+
+/// The standing items of inputs.
+pub(super) fn standing_items(inputs: &Inputs) -> Vec<StandingItem> {
+    let opening = inputs.heartbeat.prompt.iter();
+    let opening = opening.map(|text| StandingItem::new("opening", text, Recheck::of_item(text)));
+    let lines = tasks(&inputs.heartbeat.checklist).into_iter().map(|line| StandingItem::line(&line));
+    opening.chain(lines).chain(additions(inputs).map(StandingItem::addition)).collect()
+}
+
+/// Says which items are due at a moment.
+pub(crate) struct DueItems {
+    asked: HashMap<String, i64>,
+    usual: Recheck,
+    now_ms: i64,
+    day_ms: i64,
+}
+
+impl DueItems {
+    /// Whether an item is due.
+    pub(crate) fn has(&self, item: &StandingItem) -> bool {
+        let asked_ms = self.asked.get(&item.mark).copied();
+        item.recheck(self.usual).is_due(asked_ms, self.now_ms, self.day_ms)
+    }
+}
+
+impl Inner {
+    /// What tells which standing items are due now.
+    pub(crate) async fn due_items(&self, now: Timestamp) -> Result<DueItems, AgentError> {
+        let now_ms = now.as_millisecond();
+        let day = now.to_zoned(self.zone()).start_of_day();
+        Ok(DueItems {
+            asked: self.store.heartbeat_asked().await?,
+            usual: self.config.heartbeat.recheck,
+            now_ms,
+            day_ms: day.map_or(now_ms, |day| day.timestamp().as_millisecond()),
+        })
+    }
+}

@@ -1,0 +1,110 @@
+//! What changed in the agent, in words for a person: one place for the chat, for the log of `serve` and for every other
+//! command.
+
+use limpid_runtime::bus::Difference;
+use limpid_runtime::{BusEvent, Change};
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+
+/// The next event. Waits for ever when there will be none.
+pub(super) async fn next(changes: &mut Receiver<BusEvent>) -> BusEvent {
+    loop {
+        match changes.recv().await {
+            Ok(event) => return event,
+            // Whoever was too slow goes on with what there is.
+            Err(RecvError::Lagged(_)) => {}
+            Err(RecvError::Closed) => std::future::pending().await,
+        }
+    }
+}
+
+/// What an event says; none when it is of use to programs only.
+pub(super) fn words(change: &Change) -> Option<String> {
+    Some(match change {
+        Change::SystemPromptUpdated { .. } | Change::ActiveToolsUpdated(_) | Change::ActiveHooksUpdated(_) => {
+            return None;
+        }
+        Change::ModeChanged { from, to, trigger } => match trigger.as_str() {
+            "manual" | "explicit" => format!("mode: {from} → {to}"),
+            _ => format!("mode: {from} → {to}, chosen by the model"),
+        },
+        Change::ActiveSkillsUpdated(difference) => format!("skills: {}", came_and_went(difference)),
+        Change::ActiveMcpUpdated(difference) => format!("servers: {}", came_and_went(difference)),
+        Change::PromptTierChanged { old, new, reason } => format!("prompt tier: {old} → {new} ({reason})"),
+        Change::GoalUpdated { goal, what } => format!("goal {what}: {goal}"),
+        Change::ContextWarning { used, available, advice } => {
+            let percent = used * 100 / (*available).max(1);
+            format!("the window is {percent} % full ({used} of {available} tokens); {advice}")
+        }
+        Change::CompactionStarted { .. } => "compacting…".to_owned(),
+        Change::CompactionFinished { before, after, .. } => format!("compacted: {before} → {after} tokens"),
+        Change::CompactionFailed { reason } => format!("not compacted: {reason}"),
+        Change::Delivered { origin, text, .. } => format!("[{origin}] {}", plain(text)),
+        Change::TaskRan { task, outcome, detail } => with_detail(format!("task {task}: {outcome}"), detail),
+        Change::HeartbeatDecided { outcome, detail, .. } => with_detail(format!("heartbeat: {outcome}"), detail),
+        Change::DraftUpdated { draft, tool, state } => format!("draft {draft} ({tool}) is {state}"),
+        Change::ItemArrived { source, id } => format!("{source} came in, item {id}"),
+        Change::SemanticSearchFailed { model, reason } => {
+            format!("found by words alone, since {model} cannot be asked: {reason}")
+        }
+        Change::NotificationFailed { by, reason } => format!("not told by {by}: {reason}"),
+    })
+}
+
+fn came_and_went(difference: &Difference) -> String {
+    let added = difference.added.iter().map(|name| format!("+{name}"));
+    let removed = difference.removed.iter().map(|name| format!("-{name}"));
+    added.chain(removed).collect::<Vec<_>>().join(" ")
+}
+
+fn with_detail(what: String, detail: &str) -> String {
+    if detail.is_empty() { what } else { format!("{what} ({detail})") }
+}
+
+/// The text without codes that a terminal would follow: nobody may have looked at it before.
+fn plain(text: &str) -> String {
+    text.trim().chars().filter(|letter| *letter == '\n' || *letter == '\t' || !letter.is_control()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // TERM-009 OLLM-110
+    #[test]
+    fn an_event_reads_as_one_line_and_a_delivery_as_its_text() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let owned = str::to_owned;
+        let events = [
+            Change::ModeChanged { from: owned("assistant"), to: owned("developer"), trigger: owned("manual") },
+            Change::ModeChanged { from: owned("assistant"), to: owned("developer"), trigger: owned("tool") },
+            Change::ActiveSkillsUpdated(Difference { added: names(&["tea"]), removed: names(&["cake"]) }),
+            Change::PromptTierChanged { old: 3, new: 2, reason: owned("window") },
+            Change::ContextWarning { used: 710, available: 1000, advice: owned("write less") },
+            Change::CompactionStarted { before: 900 },
+            Change::CompactionFinished { before: 900, after: 300, steps: Vec::new() },
+            Change::CompactionFailed { reason: owned("no model") },
+            Change::Delivered {
+                origin: owned("reminder"),
+                title: owned("Tea"),
+                text: owned("Drink\ntea\u{1b}[2J.\n"),
+                delivery: 1,
+            },
+            Change::DraftUpdated { draft: 1, tool: owned("send_mail"), state: owned("open") },
+        ];
+        let told: Vec<String> = events.iter().filter_map(words).collect();
+        insta::assert_snapshot!(told.join("\n"), @r"
+        mode: assistant → developer
+        mode: assistant → developer, chosen by the model
+        skills: +tea -cake
+        prompt tier: 3 → 2 (window)
+        the window is 71 % full (710 of 1000 tokens); write less
+        compacting…
+        compacted: 900 → 300 tokens
+        not compacted: no model
+        [reminder] Drink
+        tea[2J.
+        draft 1 (send_mail) is open
+        ");
+    }
+}

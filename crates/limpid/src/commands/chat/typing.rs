@@ -1,0 +1,260 @@
+//! What is typed while an answer streams: it is read at once, shown below the answer, and lost by nobody.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use crossterm::execute;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use crate::output::Below;
+
+/// How long a key is waited for before it is asked whether typing is over.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Keys that come closer together than this were not typed one by one.
+const BURST: Duration = Duration::from_millis(10);
+
+/// The keyboard, from its creation until it is dropped.
+pub(super) struct Typing {
+    keys: UnboundedReceiver<Vec<Event>>,
+    stop: Arc<AtomicBool>,
+    reading: Option<JoinHandle<()>>,
+    /// Rows below the answer, where the screen has them.
+    below: Option<Below>,
+    _mode: Mode,
+}
+
+impl Typing {
+    /// Begins to read. `is_shown` says whether rows can be drawn below the answer, `has_data` whether standard output is
+    /// on the screen too.
+    pub(super) fn start(is_shown: bool, has_data: bool) -> Self {
+        let mode = Mode::enter(is_shown);
+        let stop = Arc::new(AtomicBool::new(false));
+        let (sender, keys) = unbounded_channel();
+        let asked = Arc::clone(&stop);
+        let reading = std::thread::spawn(move || {
+            while !asked.load(Ordering::Relaxed) {
+                match burst(LOOK) {
+                    Ok(keys) if keys.is_empty() => {}
+                    Ok(keys) => drop(sender.send(keys)),
+                    // A terminal that is gone types nothing.
+                    Err(_) => return,
+                }
+            }
+        });
+        let below = is_shown.then(|| Below::begin(has_data));
+        Self { keys, stop, reading: Some(reading), below, _mode: mode }
+    }
+
+    /// What is typed next; waits for ever when the terminal is gone.
+    pub(super) async fn next(&mut self) -> Vec<Event> {
+        match self.keys.recv().await {
+            Some(keys) => keys,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Shows these rows below the answer.
+    pub(super) fn show(&self, rows: Vec<String>) {
+        if let Some(below) = &self.below {
+            below.show(rows);
+        }
+    }
+
+    /// Ends the reading and gives what was typed and nobody has taken.
+    pub(super) fn end(mut self) -> Vec<Vec<Event>> {
+        self.join();
+        std::iter::from_fn(|| self.keys.try_recv().ok()).collect()
+    }
+
+    fn join(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(reading) = self.reading.take() {
+            // A reader that broke off has nothing left to end.
+            let _ = reading.join();
+        }
+    }
+}
+
+impl Drop for Typing {
+    fn drop(&mut self) {
+        self.join();
+    }
+}
+
+/// What came right behind a line that was entered: a paste that the terminal did not mark as one.
+pub(super) fn rest_of_paste() -> Vec<Event> {
+    let _mode = Mode::enter(true);
+    burst(BURST).unwrap_or_default()
+}
+
+/// The keys that come together; none when none came in time.
+fn burst(patience: Duration) -> io::Result<Vec<Event>> {
+    let mut keys = Vec::new();
+    let mut patience = patience;
+    while event::poll(patience)? {
+        keys.push(event::read()?);
+        patience = BURST;
+    }
+    Ok(keys)
+}
+
+/// What somebody has typed and not sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Draft {
+    pub(super) text: String,
+}
+
+/// What keys came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Typed {
+    /// A text to be sent.
+    Text(String),
+    /// The answer is to stop.
+    Stop,
+}
+
+impl Draft {
+    /// Takes in keys that came together. An Enter between letters of one burst is a line break of a paste.
+    pub(super) fn take(&mut self, keys: &[Event]) -> Vec<Typed> {
+        let mut typed = Vec::new();
+        for (at, event) in keys.iter().enumerate() {
+            let key = match event {
+                Event::Paste(text) => {
+                    self.text.push_str(&text.replace("\r\n", "\n").replace('\r', "\n"));
+                    continue;
+                }
+                Event::Key(key) if key.kind != KeyEventKind::Release => key,
+                _ => continue,
+            };
+            let is_plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+            match key.code {
+                KeyCode::Enter if !is_plain || keys[at + 1..].iter().any(is_text) => self.text.push('\n'),
+                KeyCode::Enter => typed.push(Typed::Text(std::mem::take(&mut self.text))),
+                KeyCode::Char(letter) if is_plain => self.text.push(letter),
+                KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => typed.push(Typed::Stop),
+                KeyCode::Char('j') if key.modifiers.contains(KeyModifiers::CONTROL) => self.text.push('\n'),
+                KeyCode::Char('u') if key.modifiers.contains(KeyModifiers::CONTROL) => self.text.clear(),
+                KeyCode::Char('w') if key.modifiers.contains(KeyModifiers::CONTROL) => {
+                    let kept = self.text.trim_end().rfind(char::is_whitespace).map_or(0, |at| at + 1);
+                    self.text.truncate(kept);
+                }
+                KeyCode::Tab => self.text.push('\t'),
+                KeyCode::Backspace => drop(self.text.pop()),
+                KeyCode::Esc => typed.push(Typed::Stop),
+                _ => {}
+            }
+        }
+        typed
+    }
+}
+
+fn is_text(event: &Event) -> bool {
+    match event {
+        Event::Paste(_) => true,
+        Event::Key(key) => matches!(key.code, KeyCode::Char(_) | KeyCode::Tab) && key.kind != KeyEventKind::Release,
+        _ => false,
+    }
+}
+
+/// The terminal as it is while an answer streams: keys come one by one, unseen, and pastes are marked. Ctrl-C still is a
+/// signal, which throws away nothing that was typed. Dropped, the terminal is as it was.
+struct Mode {
+    #[cfg(unix)]
+    before: Option<rustix::termios::Termios>,
+    marks: bool,
+}
+
+impl Mode {
+    #[cfg(unix)]
+    fn enter(is_shown: bool) -> Self {
+        use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+        let before = tcgetattr(rustix::stdio::stdin()).ok();
+        if let Some(before) = &before {
+            let mut during = before.clone();
+            during.local_modes -= LocalModes::ICANON;
+            if is_shown {
+                during.local_modes -= LocalModes::ECHO;
+            }
+            during.local_modes |= LocalModes::NOFLSH;
+            // Where this fails, lines are read whole, as the terminal has them.
+            let _ = tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &during);
+        }
+        Self { before, marks: marks(is_shown) }
+    }
+
+    #[cfg(not(unix))]
+    fn enter(is_shown: bool) -> Self {
+        let _ = crossterm::terminal::enable_raw_mode();
+        Self { marks: marks(is_shown) }
+    }
+}
+
+/// Asks the terminal to mark pastes.
+fn marks(is_shown: bool) -> bool {
+    is_shown && execute!(io::stderr(), event::EnableBracketedPaste).is_ok()
+}
+
+impl Drop for Mode {
+    fn drop(&mut self) {
+        if self.marks {
+            let _ = execute!(io::stderr(), event::DisableBracketedPaste);
+        }
+        #[cfg(unix)]
+        if let Some(before) = &self.before {
+            use rustix::termios::{OptionalActions, tcsetattr};
+            let _ = tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, before);
+        }
+        #[cfg(not(unix))]
+        let _ = crossterm::terminal::disable_raw_mode();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crossterm::event::KeyEvent;
+
+    use super::*;
+
+    fn keys(text: &str) -> Vec<Event> {
+        let key = |letter: char| match letter {
+            '\n' => KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE),
+            '\u{8}' => KeyEvent::new(KeyCode::Backspace, KeyModifiers::NONE),
+            '\u{1b}' => KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE),
+            '\u{17}' => KeyEvent::new(KeyCode::Char('w'), KeyModifiers::CONTROL),
+            letter => KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE),
+        };
+        text.chars().map(|letter| Event::Key(key(letter))).collect()
+    }
+
+    // TERM-003 TERM-019
+    #[test]
+    fn a_burst_of_keys_is_one_text_and_the_last_enter_sends_it() {
+        let mut draft = Draft::default();
+        assert_eq!(draft.take(&keys("one\ntwo\nthree\n")), [Typed::Text("one\ntwo\nthree".to_owned())]);
+        assert_eq!(draft.take(&keys("one\ntwo")), []);
+        assert_eq!(draft.text, "one\ntwo");
+        assert_eq!(draft.take(&keys("\n")), [Typed::Text("one\ntwo".to_owned())]);
+        assert_eq!(draft.text, "");
+    }
+
+    // TERM-001 TERM-003
+    #[test]
+    fn a_marked_paste_waits_for_enter_and_a_stop_keeps_what_was_typed() {
+        let mut draft = Draft::default();
+        let mut pasted = vec![Event::Paste("one\r\ntwo\rthree\n".to_owned())];
+        assert_eq!(draft.take(&pasted), []);
+        assert_eq!(draft.text, "one\ntwo\nthree\n");
+        draft.text.clear();
+        assert_eq!(draft.take(&keys("wait a mint\u{8}ute\u{1b}")), [Typed::Stop]);
+        assert_eq!(draft.text, "wait a minute");
+        assert_eq!(draft.take(&keys("\u{17}moment")), []);
+        assert_eq!(draft.text, "wait a moment");
+        pasted.extend(keys("\n"));
+        assert_eq!(draft.take(&pasted), [Typed::Text("wait a momentone\ntwo\nthree\n".to_owned())]);
+    }
+}

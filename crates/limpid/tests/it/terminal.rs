@@ -1,0 +1,165 @@
+//! The open chat at a pseudo-terminal, as a person uses it.
+
+use std::sync::{Arc, Mutex, mpsc};
+
+use crate::kit::World;
+use limpid_testkit::Terminal;
+
+const SIZE: (u16, u16) = (24, 80);
+
+/// What the editor shows where one types.
+const PROMPT: &str = "> ";
+
+const REPLIES: &str = "[[reply]]\ntext = \"The first answer.\"\n[[reply]]\ntext = \"The second answer.\"\n\
+                       [[reply]]\ntext = \"The third answer.\"\n";
+
+async fn open(world: &World, size: (u16, u16)) -> Terminal {
+    let mut terminal = world.terminal(&["chat"], size);
+    terminal.wait_for(PROMPT).await.unwrap();
+    terminal
+}
+
+/// Waits until the newest row that is not blank is the prompt with this text.
+async fn wait_for_prompt(terminal: &mut Terminal, text: &str) {
+    let wanted = format!("{PROMPT}{text}").trim_end().to_owned();
+    let is_last = |shown: &str| shown.trim_end().lines().last().is_some_and(|row| row.trim_end() == wanted);
+    terminal.wait(&wanted, is_last).await.unwrap();
+}
+
+/// What was asked, without what the profile adds.
+fn asked(world: &World) -> Vec<String> {
+    let calls = world.recorder.calls();
+    calls.iter().map(|call| call.user().split("\n\n[context]").next().unwrap().to_owned()).collect()
+}
+
+// TERM-001 TERM-019
+#[tokio::test]
+async fn a_paste_of_several_lines_is_one_message_marked_or_not() {
+    let world = World::new(REPLIES).await;
+    let mut terminal = open(&world, SIZE).await;
+    assert!(terminal.raw().contains("\u{1b}[?2004h"), "pastes are to be marked");
+    terminal.keys("\u{1b}[200~one\rtwo\rthree\u{1b}[201~").await.unwrap();
+    terminal.wait_for("three").await.unwrap();
+    assert_eq!(world.recorder.calls().len(), 0, "a paste waits for Enter");
+    terminal.keys("\r").await.unwrap();
+    terminal.wait_for("The first answer.").await.unwrap();
+    wait_for_prompt(&mut terminal, "").await;
+    terminal.keys("four\rfive\rsix\r").await.unwrap();
+    terminal.wait_for("The second answer.").await.unwrap();
+    assert_eq!(asked(&world), ["one\ntwo\nthree", "four\nfive\nsix"]);
+}
+
+/// A server whose first answer waits until it is let go, and everything that was asked of it.
+async fn held() -> (World, mpsc::Sender<()>, Arc<Mutex<Vec<String>>>) {
+    let (go, wait) = mpsc::channel::<()>();
+    let (wait, asked) = (Mutex::new(wait), Arc::new(Mutex::new(Vec::new())));
+    let heard = Arc::clone(&asked);
+    let world = World::answering(move |request| {
+        let user = request.user();
+        let said = user.split("\n\n[context]").next().unwrap_or_default().to_owned();
+        let number = {
+            let mut heard = heard.lock().unwrap();
+            heard.push(said);
+            heard.len()
+        };
+        if number == 1 {
+            // The test lets it go, or is over.
+            let _ = tokio::task::block_in_place(|| wait.lock().unwrap().recv());
+        }
+        let script = format!("[[reply]]\ntext = \"Answer number {number}.\"\n");
+        limpid_testkit::Script::parse(&script).unwrap().reply.pop().unwrap_or_default()
+    })
+    .await;
+    (world, go, asked)
+}
+
+// TERM-003 TERM-014 ARC-011
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_typed_while_an_answer_is_under_way_is_shown_and_answered_after_it() {
+    for columns in [80, 40] {
+        let (world, go, asked) = held().await;
+        let mut terminal = open(&world, (24, columns)).await;
+        terminal.keys("begin\r").await.unwrap();
+        terminal.wait_for("openai/scripted:").await.unwrap();
+        terminal.keys("and then?").await.unwrap();
+        terminal.wait_for("» and then?").await.unwrap();
+        terminal.keys("\r").await.unwrap();
+        terminal.wait_for("queued » and then?").await.unwrap();
+        terminal.keys("half a line").await.unwrap();
+        terminal.wait_for("» half a line").await.unwrap();
+        go.send(()).unwrap();
+        terminal.wait_for("Answer number 2.").await.unwrap();
+        wait_for_prompt(&mut terminal, "half a line").await;
+        let shown = terminal.shown();
+        let at = |text: &str| shown.find(text).unwrap_or_else(|| panic!("{text}: {shown}"));
+        assert!(at("Answer number 1.") < at("» and then?") && at("» and then?") < at("Answer number 2."), "{shown}");
+        assert!(!shown.contains("queued"), "{shown}");
+        assert_eq!(*asked.lock().unwrap(), ["begin", "and then?"]);
+    }
+}
+
+// TERM-003 TERM-004
+#[tokio::test]
+async fn ctrl_c_stops_the_answer_and_keeps_what_was_typed_and_queued() {
+    let script = "[[reply]]\ntext = \"Once upon a time\"\nhang = \"end\"\n[[reply]]\ntext = \"The second answer.\"\n";
+    let world = World::new(script).await;
+    let mut terminal = open(&world, SIZE).await;
+    terminal.keys("tell me\r").await.unwrap();
+    terminal.wait_for("Once upon a time").await.unwrap();
+    terminal.keys("go on\r").await.unwrap();
+    terminal.wait_for("queued » go on").await.unwrap();
+    terminal.keys("keep me").await.unwrap();
+    terminal.wait_for("» keep me").await.unwrap();
+    terminal.keys("\u{3}").await.unwrap();
+    terminal.wait_for("Stopped. What was said so far is kept.").await.unwrap();
+    terminal.wait_for("The second answer.").await.unwrap();
+    wait_for_prompt(&mut terminal, "keep me").await;
+    // Without an answer it empties the line, which the arrow key brings back; on an empty line, twice, it leaves.
+    terminal.keys("\u{3}").await.unwrap();
+    wait_for_prompt(&mut terminal, "").await;
+    terminal.keys("\u{1b}[A").await.unwrap();
+    wait_for_prompt(&mut terminal, "keep me").await;
+    terminal.keys("\u{3}").await.unwrap();
+    wait_for_prompt(&mut terminal, "").await;
+    terminal.keys("\u{3}").await.unwrap();
+    terminal.wait_for("Ctrl-C once more leaves").await.unwrap();
+    terminal.keys("\u{3}").await.unwrap();
+    assert_eq!(terminal.ended().await.unwrap(), 0);
+    let said: Vec<String> =
+        world.conversation().await.into_iter().map(|(role, text)| format!("{role} {text}")).collect();
+    assert_eq!(said, ["user tell me", "assistant Once upon a time", "user go on", "assistant The second answer."]);
+}
+
+// TERM-009
+#[tokio::test]
+async fn a_reminder_of_another_process_is_shown_above_what_is_being_typed() {
+    let world = World::new(REPLIES).await;
+    let mut terminal = open(&world, SIZE).await;
+    terminal.keys("half a line").await.unwrap();
+    wait_for_prompt(&mut terminal, "half a line").await;
+    world.done(&["task", "add", "Drink some water", "--at", "2099-04-11T09:00"]).await;
+    world.done(&["task", "run", "1"]).await;
+    terminal.wait_for("[reminder] Drink some water").await.unwrap();
+    wait_for_prompt(&mut terminal, "half a line").await;
+    terminal.keys("\r").await.unwrap();
+    terminal.wait_for("The first answer.").await.unwrap();
+    wait_for_prompt(&mut terminal, "").await;
+    assert!(!terminal.shown().contains("Unread"), "what was shown is read: {}", terminal.shown());
+}
+
+// TERM-004
+#[tokio::test]
+async fn an_unknown_command_is_refused_a_path_is_a_message_and_exit_leaves() {
+    let world = World::new(REPLIES).await;
+    let mut terminal = open(&world, SIZE).await;
+    terminal.keys("/mdoe developer\r").await.unwrap();
+    terminal.wait_for("Did you mean /mode or /model?").await.unwrap();
+    wait_for_prompt(&mut terminal, "").await;
+    terminal.keys("/etc/hosts is what? and/or\r").await.unwrap();
+    terminal.wait_for("The first answer.").await.unwrap();
+    assert_eq!(asked(&world), ["/etc/hosts is what? and/or"]);
+    assert!(!terminal.raw().contains("NO RECORDS"), "a path opens no menu");
+    wait_for_prompt(&mut terminal, "").await;
+    terminal.keys("/quit\r").await.unwrap();
+    assert_eq!(terminal.ended().await.unwrap(), 0);
+}
