@@ -19,7 +19,7 @@ use std::sync::Arc;
 use limpid_core::Tier;
 use limpid_core::policy::ModeRules;
 
-pub use behaviour::{Behaviour, BehaviourValue, HeartbeatBehaviour, ModeRulesApply};
+pub use behaviour::{Behaviour, BehaviourValue, HeartbeatBehaviour, ModeRulesApply, Setting};
 pub use budget::{Budget, GroupBudget, Limit, Overflow, PerTier, Unit};
 pub use load::{ProfileError, Profiles};
 pub use path::{MessageSpec, Path, Step};

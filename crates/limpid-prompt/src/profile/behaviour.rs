@@ -14,6 +14,7 @@ use limpid_core::memory::MemoryPolicy;
 
 use crate::source::SourceRef;
 
+pub use keys::Setting;
 pub(super) use read::{Given, read, resolve};
 
 /// What a profile makes the program do.
@@ -89,8 +90,8 @@ impl Default for Behaviour {
 pub struct BehaviourValue {
     /// The key, with dots: `heartbeat.quiet`.
     pub key: &'static str,
-    /// The value as `profile.toml` writes it; `none` for a number that is not set.
-    pub value: String,
+    /// The value; the word `none` for a number that is not set.
+    pub value: Setting,
     /// The line that sets it; none: it is the default.
     pub source: Option<SourceRef>,
 }
@@ -100,7 +101,7 @@ pub(super) fn values(behaviour: &Behaviour, sources: &BTreeMap<&'static str, Sou
     let mut behaviour = behaviour.clone();
     let value = |key: &keys::Key| BehaviourValue {
         key: key.name,
-        value: (key.slot)(&mut behaviour).shown(),
+        value: (key.slot)(&mut behaviour).value(),
         source: sources.get(key.name).cloned(),
     };
     keys::KEYS.iter().map(value).collect()

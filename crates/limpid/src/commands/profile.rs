@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use limpid_model::tokens::ExactCounter;
 use limpid_prompt::Profile;
 use limpid_prompt::problem::Severity;
-use limpid_prompt::profile::BehaviourValue;
+use limpid_prompt::profile::{BehaviourValue, Setting};
 use limpid_runtime::profile_files::{self, OwnState};
 use serde::Serialize;
 use similar::TextDiff;
@@ -102,7 +102,7 @@ fn show(context: &Context, name: &str, json: bool) -> Result<(), Failure> {
     output::line("\nBehaviour, as [behaviour] of profile.toml sets it:")?;
     let rows: Vec<Vec<String>> = behaviour(context, &profile)
         .into_iter()
-        .map(|row| vec![format!("  {}", row.key), row.value, row.from])
+        .map(|row| vec![format!("  {}", row.key), row.value.to_string(), row.from])
         .collect();
     output::line(&output::table(&["  key", "value", "from"], &rows))?;
     for path in profile.paths() {
@@ -133,7 +133,7 @@ struct ShownProfile<'a> {
 struct BehaviourRow {
     #[serde(skip)]
     key: &'static str,
-    value: String,
+    value: Setting,
     /// The line of a profile.toml or the key of limpid.toml that sets it; else `default`.
     from: String,
 }
@@ -148,7 +148,7 @@ fn behaviour(context: &Context, profile: &Profile) -> Vec<BehaviourRow> {
             _ => None,
         };
         match owners {
-            Some((value, from)) => BehaviourRow { key, value: value.to_owned(), from: from.to_owned() },
+            Some((value, from)) => BehaviourRow { key, value: Setting::Word(value.to_owned()), from: from.to_owned() },
             None => BehaviourRow { key, value, from: source.map_or("default".to_owned(), |line| line.line()) },
         }
     });

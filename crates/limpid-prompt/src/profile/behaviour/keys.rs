@@ -1,8 +1,11 @@
 //! The keys of `[behaviour]`: a line each. Reading, inheriting, checking and showing them follow from this table.
 
+use std::fmt;
+
 use limpid_core::compaction::CompactionStyle;
 use limpid_core::heartbeat::Quiet;
 use limpid_core::memory::MemoryPolicy;
+use serde::Serialize;
 
 use super::{Behaviour, ModeRulesApply};
 
@@ -58,15 +61,29 @@ pub(super) enum Known {
     Modes,
 }
 
-/// A value as it is written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+/// A value as `profile.toml` writes it; its wire format is the same value in JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Setting {
+    /// True or false.
     Flag(bool),
+    /// A count, or a share in percent.
     Number(u32),
+    /// One of a few words.
     Word(String),
+    /// Names of paths or modes.
     Names(Vec<String>),
-    /// Of a type that no key has.
-    Other,
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(flag) => flag.fmt(f),
+            Self::Number(number) => number.fmt(f),
+            Self::Word(word) => word.fmt(f),
+            Self::Names(names) => write!(f, "{names:?}"),
+        }
+    }
 }
 
 /// Takes a number that is not set away again from a profile whose base sets it.
@@ -76,22 +93,22 @@ const NONE: &str = "none";
 const MOST: u32 = 1_000_000;
 
 impl Slot<'_> {
-    /// Takes a value. Says what is expected when it is not one for this key.
-    pub(super) fn take(self, value: &Value) -> Result<(), String> {
+    /// Takes a value; none stands for one of a type that no key has. Says what is expected when it does not fit this key.
+    pub(super) fn take(self, value: Option<&Setting>) -> Result<(), String> {
         match (self, value) {
-            (Self::Flag(slot), Value::Flag(flag)) => *slot = *flag,
+            (Self::Flag(slot), Some(Setting::Flag(flag))) => *slot = *flag,
             (Self::Flag(_), _) => return Err("true or false".to_owned()),
-            (Self::Names(slot, _), Value::Names(names)) => slot.clone_from(names),
+            (Self::Names(slot, _), Some(Setting::Names(names))) => slot.clone_from(names),
             (Self::Names(..), _) => return Err("a list of names: [\"a\", \"b\"]".to_owned()),
-            (Self::Percent(slot), Value::Number(number @ 1..=100)) => *slot = *number,
+            (Self::Percent(slot), Some(Setting::Number(number @ 1..=100))) => *slot = *number,
             (Self::Percent(_), _) => return Err("a number of percent from 1 to 100".to_owned()),
-            (Self::OptionalPercent(slot), Value::Number(number @ 1..=100)) => *slot = Some(*number),
-            (Self::OptionalPercent(slot), Value::Word(word)) if word == NONE => *slot = None,
+            (Self::OptionalPercent(slot), Some(Setting::Number(number @ 1..=100))) => *slot = Some(*number),
+            (Self::OptionalPercent(slot), Some(Setting::Word(word))) if word == NONE => *slot = None,
             (Self::OptionalPercent(_), _) => return Err(format!("a number of percent from 1 to 100, or \"{NONE}\"")),
-            (Self::Count(slot), Value::Number(number @ ..=MOST)) => *slot = *number as usize,
+            (Self::Count(slot), Some(Setting::Number(number @ ..=MOST))) => *slot = *number as usize,
             (Self::Count(_), _) => return Err(format!("a number from 0 to {MOST}")),
-            (Self::OptionalCount(slot), Value::Number(number @ 1..=MOST)) => *slot = Some(*number as usize),
-            (Self::OptionalCount(slot), Value::Word(word)) if word == NONE => *slot = None,
+            (Self::OptionalCount(slot), Some(Setting::Number(number @ 1..=MOST))) => *slot = Some(*number as usize),
+            (Self::OptionalCount(slot), Some(Setting::Word(word))) if word == NONE => *slot = None,
             (Self::OptionalCount(_), _) => return Err(format!("a number from 1 to {MOST}, or \"{NONE}\"")),
             (Self::Memory(slot), value) => *slot = word(value, &MemoryPolicy::ALL, MemoryPolicy::as_str)?,
             (Self::ModeRules(slot), value) => *slot = word(value, &ModeRulesApply::ALL, ModeRulesApply::as_str)?,
@@ -101,26 +118,32 @@ impl Slot<'_> {
         Ok(())
     }
 
-    /// The value as `profile.toml` writes it.
-    pub(super) fn shown(self) -> String {
+    /// The value that the place holds.
+    pub(super) fn value(self) -> Setting {
+        let word = |word: &str| Setting::Word(word.to_owned());
         match self {
-            Self::Flag(flag) => flag.to_string(),
-            Self::Names(names, _) => format!("{names:?}"),
-            Self::Percent(percent) => percent.to_string(),
-            Self::OptionalPercent(percent) => percent.map_or(NONE.to_owned(), |percent| percent.to_string()),
-            Self::Count(count) => count.to_string(),
-            Self::OptionalCount(count) => count.map_or(NONE.to_owned(), |count| count.to_string()),
-            Self::Memory(policy) => policy.as_str().to_owned(),
-            Self::ModeRules(apply) => apply.as_str().to_owned(),
-            Self::Quiet(quiet) => quiet.as_str().to_owned(),
-            Self::Style(style) => style.as_str().to_owned(),
+            Self::Flag(flag) => Setting::Flag(*flag),
+            Self::Names(names, _) => Setting::Names(names.clone()),
+            Self::Percent(percent) => Setting::Number(*percent),
+            Self::OptionalPercent(percent) => percent.map_or_else(|| word(NONE), Setting::Number),
+            Self::Count(count) => Setting::Number(number(*count)),
+            Self::OptionalCount(count) => count.map_or_else(|| word(NONE), |count| Setting::Number(number(count))),
+            Self::Memory(policy) => word(policy.as_str()),
+            Self::ModeRules(apply) => word(apply.as_str()),
+            Self::Quiet(quiet) => word(quiet.as_str()),
+            Self::Style(style) => word(style.as_str()),
         }
     }
 }
 
+/// A count as it was read; none is above `MOST`.
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(MOST)
+}
+
 /// Reads one of a few words. Says which there are when it is none of them.
-fn word<T: Copy>(value: &Value, all: &[T], name: fn(T) -> &'static str) -> Result<T, String> {
-    let found = all.iter().copied().find(|known| matches!(value, Value::Word(word) if word == name(*known)));
+fn word<T: Copy>(value: Option<&Setting>, all: &[T], name: fn(T) -> &'static str) -> Result<T, String> {
+    let found = all.iter().copied().find(|known| matches!(value, Some(Setting::Word(word)) if word == name(*known)));
     found.ok_or_else(|| {
         let words: Vec<String> = all.iter().map(|known| format!("\"{}\"", name(*known))).collect();
         words.join(" or ")

@@ -11,7 +11,7 @@ use crate::problem::{Fault, File, Problem, nearest};
 use crate::source::SourceRef;
 
 use super::Behaviour;
-use super::keys::{KEYS, Key, Known, Slot, Value};
+use super::keys::{KEYS, Key, Known, Setting, Slot};
 
 /// The table's name.
 const TABLE: &str = "behaviour";
@@ -19,7 +19,7 @@ const TABLE: &str = "behaviour";
 /// A value with the place that it is written at.
 #[derive(Clone, Debug)]
 pub(in crate::profile) struct Given {
-    value: Value,
+    value: Setting,
     file: Arc<File>,
     at: Range<usize>,
 }
@@ -65,9 +65,10 @@ fn take(
             continue;
         };
         let (at, value) = (value.span(), plain(value));
-        match (known.slot)(&mut Behaviour::default()).take(&value) {
-            Ok(()) => drop(given.insert(known.name, Given { value, file: Arc::clone(file), at })),
-            Err(expected) => {
+        match ((known.slot)(&mut Behaviour::default()).take(value.as_ref()), value) {
+            (Ok(()), Some(value)) => drop(given.insert(known.name, Given { value, file: Arc::clone(file), at })),
+            (Ok(()), None) => {}
+            (Err(expected), _) => {
                 let message = format!("wrong value of `{name}` in [behaviour]");
                 problems.push(file.error(Fault::new(at, message, format!("write {expected}"))));
             }
@@ -75,19 +76,18 @@ fn take(
     }
 }
 
-fn plain(value: &Spanned<DeValue<'_>>) -> Value {
+/// None for a value of a type that no key has.
+fn plain(value: &Spanned<DeValue<'_>>) -> Option<Setting> {
     match value.get_ref() {
-        DeValue::Boolean(flag) => Value::Flag(*flag),
-        DeValue::String(word) => Value::Word(word.to_string()),
-        DeValue::Integer(number) => {
-            u32::from_str_radix(number.as_str(), number.radix()).map_or(Value::Other, Value::Number)
-        }
+        DeValue::Boolean(flag) => Some(Setting::Flag(*flag)),
+        DeValue::String(word) => Some(Setting::Word(word.to_string())),
+        DeValue::Integer(number) => u32::from_str_radix(number.as_str(), number.radix()).ok().map(Setting::Number),
         DeValue::Array(items) => {
             let names: Option<Vec<String>> =
                 items.iter().map(|item| item.get_ref().as_str().map(str::to_owned)).collect();
-            names.map_or(Value::Other, Value::Names)
+            names.map(Setting::Names)
         }
-        DeValue::Float(_) | DeValue::Datetime(_) | DeValue::Table(_) => Value::Other,
+        DeValue::Float(_) | DeValue::Datetime(_) | DeValue::Table(_) => None,
     }
 }
 
@@ -103,9 +103,9 @@ pub(in crate::profile) fn resolve(
     for Key { name, slot } in KEYS {
         let Some(own) = given.get(name) else { continue };
         // It was checked when it was read.
-        let _ = slot(&mut behaviour).take(&own.value);
+        let _ = slot(&mut behaviour).take(Some(&own.value));
         sources.insert(*name, own.file.lines(own.at.clone()));
-        if let (Slot::Names(_, known), Value::Names(names)) = (slot(&mut Behaviour::default()), &own.value) {
+        if let (Slot::Names(_, known), Setting::Names(names)) = (slot(&mut Behaviour::default()), &own.value) {
             let (what, all) = if known == Known::Paths { ("path", paths) } else { ("mode", modes) };
             for unknown in names.iter().filter(|name| !all.contains(&name.as_str())) {
                 let fix = match nearest(unknown, all.iter().copied()) {

@@ -34,7 +34,7 @@ pub(super) async fn one(agent: &Agent, id: &str, json: bool) -> Result<(), Failu
     lines.push(format!("{:7} {}", new.kind, when(&task, now, &zone)));
     lines.push(format!("status  {}", status(&task)));
     for (at, name) in times(&task, now).into_iter().zip(["next", "then", "then"]) {
-        let date = at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M %Z");
+        let date = at.to_zoned(zone_of(&task)).strftime("%Y-%m-%d %H:%M %Z");
         lines.push(format!("{name:7} {} ({date})", time_words(at, now, &zone)));
     }
     lines.push(format!("zone    {}", new.zone));
@@ -65,7 +65,9 @@ pub(super) fn changed(agent: &Agent, task: &Task, json: bool) -> Result<(), Fail
         return output::json("task", &head(task));
     }
     let next = match (task.standing.status, task.standing.next) {
-        (TaskStatus::Pending, Some(next)) => format!(", next {}", time_words(next, agent.now(), &agent.zone())),
+        (TaskStatus::Pending, Some(next)) => {
+            format!(", next {}", on_both_clocks(task, next, agent.now(), &agent.zone()))
+        }
         _ => String::new(),
     };
     output::tell(&format!("Task {} is {}{next}: {}", task.id, task.standing.status, task.new.description));
@@ -86,7 +88,7 @@ pub(super) fn table(agent: &Agent, tasks: &[Task]) -> String {
         .iter()
         .map(|task| {
             let next = match (task.standing.status, task.standing.next) {
-                (TaskStatus::Pending, Some(next)) => time_words(next, now, &own),
+                (TaskStatus::Pending, Some(next)) => on_both_clocks(task, next, now, &own),
                 (TaskStatus::Pending, None) => String::new(),
                 (status, _) => status.to_string(),
             };
@@ -145,6 +147,16 @@ fn when(task: &Task, now: Timestamp, own: &TimeZone) -> String {
     let words = trigger_words(&task.new.trigger, now, own);
     let other = zone_of(task) != *own && matches!(task.new.trigger, Trigger::Cron { .. });
     if other { format!("{words} ({})", task.new.zone) } else { words }
+}
+
+/// A time by the owner's clock, and behind it by that of the task's zone when it shows another time.
+fn on_both_clocks(task: &Task, at: Timestamp, now: Timestamp, own: &TimeZone) -> String {
+    let words = time_words(at, now, own);
+    let there = at.to_zoned(zone_of(task));
+    if there.offset() == own.to_offset(at) {
+        return words;
+    }
+    format!("{words} ({} {})", there.strftime("%H:%M"), task.new.zone)
 }
 
 /// The next times: what is set, then what follows by itself.
