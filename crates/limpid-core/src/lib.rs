@@ -20,6 +20,7 @@
 //! - [`mail`]: which mail is fetched next.
 //! - [`draft`]: calls that wait for the owner.
 //! - [`inbox`]: mail, text messages and notifications that came in.
+//! - [`line`]: where a line ends.
 //! - [`notice`]: what a notification says of a text.
 //! - [`policy`]: whether a call may run.
 //! - [`quiet`]: the word for "nothing to report", and how it is kept from people.
@@ -41,6 +42,7 @@ pub mod goal;
 pub mod heartbeat;
 pub mod id;
 pub mod inbox;
+pub mod line;
 pub mod mail;
 pub mod memory;
 pub mod message;

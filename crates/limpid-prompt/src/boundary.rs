@@ -4,6 +4,7 @@
 //! itself, like a turn of a chat template, like a notice of the program, or like nothing at all: what would is made
 //! harmless by the smallest visible change, and every other character stays as it was written.
 
+use limpid_core::line::is_break;
 use sha2::{Digest, Sha256};
 
 /// Digits of a tag that is derived from the texts themselves.
@@ -113,7 +114,7 @@ fn visible(text: &str) -> String {
     while let Some(c) = chars.next() {
         let c = match c {
             '\r' if chars.peek() == Some(&'\n') => continue,
-            '\r' | '\u{0b}' | '\u{0c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => '\n',
+            c if is_break(c) => '\n',
             // Joiners and the choice of a glyph's form belong to emoji and to scripts beyond Latin.
             '\u{200c}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}' if before.is_ascii() => continue,
             c if is_invisible(c) => continue,

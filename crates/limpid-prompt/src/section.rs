@@ -14,7 +14,7 @@ use crate::profile::GroupBudget;
 use crate::prompt::Stability;
 use crate::scope::{Record, Scope, View};
 use crate::source::SourceRef;
-use crate::template::{Gate, Name, Template};
+use crate::template::{Filter, Gate, Name, Template};
 
 /// One named piece of prompt text, checked and compiled.
 #[derive(Clone, Debug)]
@@ -43,6 +43,8 @@ pub struct Section {
     pub keep: usize,
     /// The input whose text stands in place of the body: absent input, the body; empty, no section.
     pub from: Option<Name>,
+    /// The filters that the text of that input goes through.
+    pub(crate) from_filters: Vec<Filter>,
     /// Its text, by tier.
     pub forms: Forms,
     /// What it shows.

@@ -1,7 +1,7 @@
 //! Clients that show conversations. While one is open the owner needs no notification, and it hears at once what any
 //! process of this home delivers: the bus of its own process tells it.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
@@ -23,17 +23,22 @@ const LOOK_AGAIN: Duration = Duration::from_secs(5);
 /// The ending of the sockets at which clients are woken.
 const SOCKET: &str = "sock";
 
+/// The ending of a client's file until it is locked.
+const UNLOCKED: &str = "new";
+
 /// A client that is open until this is dropped.
 #[derive(Debug)]
 pub struct OpenClient {
     file: PathBuf,
+    /// The system takes the lock back however the process ends, also when its number is given to another one.
+    _lock: File,
     watching: AbortHandle,
 }
 
 impl Drop for OpenClient {
     fn drop(&mut self) {
         self.watching.abort();
-        // What stays behind is known by its process, which is gone.
+        // What stays behind is known by its lock, which nobody holds.
         let _ = fs::remove_file(&self.file);
         let _ = fs::remove_file(self.file.with_extension(SOCKET));
     }
@@ -53,16 +58,24 @@ impl Agent {
         }
         let folder = inner.home.clients();
         let file = folder.join(hex(&*inner.ids));
-        let write = || -> io::Result<()> {
-            fs::create_dir_all(&folder)?;
-            fs::write(&file, &inner.holder)
-        };
-        write().map_err(AgentError::file(&file))?;
+        let lock = lock(&folder, &file, &inner.holder).map_err(AgentError::file(&file))?;
         // A path that is too long for a socket is no reason to fail: the client then looks by itself.
         let woken = listen(&file.with_extension(SOCKET)).ok();
         let watching = tokio::spawn(watch(Arc::clone(inner), woken)).abort_handle();
-        Ok(OpenClient { file, watching })
+        Ok(OpenClient { file, _lock: lock, watching })
     }
+}
+
+/// Makes the file of a client, which nobody sees before it is locked.
+fn lock(folder: &Path, file: &Path, holder: &str) -> io::Result<File> {
+    fs::create_dir_all(folder)?;
+    let unlocked = file.with_extension(UNLOCKED);
+    fs::write(&unlocked, holder)?;
+    let lock = File::options().append(true).open(&unlocked)?;
+    // A file system that knows no locks has the name of the process.
+    let _ = lock.try_lock();
+    fs::rename(&unlocked, file)?;
+    Ok(lock)
 }
 
 /// Tells on the bus what other processes delivered.
@@ -114,17 +127,29 @@ impl Inner {
     /// The file of each client.
     fn clients(&self) -> Vec<PathBuf> {
         let Ok(entries) = fs::read_dir(self.home.clients()) else { return Vec::new() };
-        let files = entries.flatten().map(|entry| entry.path());
-        files.filter(|file| file.extension().is_none_or(|ending| ending != SOCKET)).collect()
+        entries.flatten().map(|entry| entry.path()).filter(|file| file.extension().is_none()).collect()
     }
 }
 
 fn is_open(file: &Path) -> bool {
-    let Ok(holder) = fs::read_to_string(file) else { return false };
-    let open = !process::is_dead(&holder);
+    let open = is_locked(file).unwrap_or_else(|| {
+        let holder = fs::read_to_string(file).unwrap_or_default();
+        !holder.is_empty() && !process::is_dead(&holder)
+    });
     if !open {
         let _ = fs::remove_file(file);
         let _ = fs::remove_file(file.with_extension(SOCKET));
     }
     open
+}
+
+/// Whether a process holds the lock of a client's file; none where the file system knows no locks.
+fn is_locked(file: &Path) -> Option<bool> {
+    match File::open(file).map(|file| file.try_lock_shared()) {
+        Ok(Ok(())) => Some(false),
+        Ok(Err(TryLockError::WouldBlock)) => Some(true),
+        Ok(Err(TryLockError::Error(_))) => None,
+        // It went in the meantime.
+        Err(_) => Some(false),
+    }
 }

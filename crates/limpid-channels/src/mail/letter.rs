@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use lettre::Address;
 use lettre::address::Envelope;
+use limpid_core::line::is_break;
 
 use super::encode::{base64_lines, folded, is_plain, phrase, words};
 use super::{Account, MailError};
@@ -109,7 +110,7 @@ struct Person {
 
 impl Person {
     fn parse(text: &str) -> Result<Self, MailError> {
-        if text.chars().any(char::is_control) {
+        if text.contains(|letter: char| letter.is_control() || is_break(letter)) {
             let shown = text.escape_debug();
             let why = format!("the address \"{shown}\" holds a line break or another control character");
             return Err(MailError::Invalid(why));

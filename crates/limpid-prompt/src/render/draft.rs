@@ -52,7 +52,10 @@ impl<'a> Draft<'a> {
             match scope.lookup(&name.path) {
                 View::Absent => {}
                 view if is_blank(&view) => draft.skip(format!("`{name}` is empty")),
-                view => draft.from = Some(view),
+                view => {
+                    let view = section.from_filters.iter().fold(view, |view, filter| filter.apply(view));
+                    draft.from = Some(view);
+                }
             }
         }
         if draft.outcome == Outcome::Included {

@@ -89,6 +89,7 @@ impl Shop<'_> {
             trim: None,
             keep: 0,
             from: None,
+            from_filters: Vec::new(),
             forms: Forms { tiers: Default::default(), body },
             subject: Subject::default(),
             shadows: None,

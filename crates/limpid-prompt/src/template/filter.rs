@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use limpid_core::line::{is_break, lines, one_line};
+
 use crate::scope::View;
 
 /// A filter with its argument.
@@ -24,19 +26,21 @@ pub(crate) enum Filter {
     Default(String),
     Count,
     Guard(String),
+    Plain,
 }
 
 impl Filter {
     /// The names of the filters, as texts write them.
-    pub(crate) const NAMES: [&str; 17] = [
+    pub(crate) const NAMES: [&str; 18] = [
         "oneline", "trim", "trim_end", "title", "upper", "lower", "xml", "code", "commas", "bullets", "sort", "indent",
-        "quote", "cut", "default", "count", "guard",
+        "quote", "cut", "default", "count", "guard", "plain",
     ];
 
     /// The filter of a name that takes no argument.
     pub(crate) fn plain(name: &str) -> Option<Self> {
         Some(match name {
             "oneline" => Self::OneLine,
+            "plain" => Self::Plain,
             "trim" => Self::Trim,
             "trim_end" => Self::TrimEnd,
             "title" => Self::Title,
@@ -51,6 +55,11 @@ impl Filter {
             "count" => Self::Count,
             _ => return None,
         })
+    }
+
+    /// Whether it makes a text of a text.
+    pub(crate) const fn keeps_text(&self) -> bool {
+        !matches!(self, Self::Commas | Self::Sort | Self::Count)
     }
 
     /// Applies the filter. Lists are filtered item by item, except by those that make something else of a list.
@@ -74,7 +83,8 @@ impl Filter {
     /// What a text becomes; foreign text goes through here too and stays foreign.
     fn text<'a>(&self, text: Cow<'a, str>) -> Cow<'a, str> {
         match self {
-            Self::OneLine => one_line(text),
+            Self::OneLine => of(text, one_line),
+            Self::Plain => plain(of(text, one_line)),
             Self::Trim => slice(text, str::trim),
             Self::TrimEnd => slice(text, str::trim_end),
             Self::Title => capitals(&text).into(),
@@ -92,12 +102,18 @@ impl Filter {
     }
 }
 
-fn one_line(text: Cow<'_, str>) -> Cow<'_, str> {
-    if !text.contains(['\n', '\r']) {
-        return text;
+/// One line that may begin a line of Markdown without being a heading, a fence or a rule.
+fn plain(text: Cow<'_, str>) -> Cow<'_, str> {
+    let start = text.trim_start();
+    let marks = ["#", "=", "--", "```", "~~~"];
+    if marks.iter().any(|mark| start.starts_with(mark)) { format!("\\{start}").into() } else { text }
+}
+
+fn of<'a>(text: Cow<'a, str>, change: impl for<'t> Fn(&'t str) -> Cow<'t, str>) -> Cow<'a, str> {
+    match text {
+        Cow::Borrowed(text) => change(text),
+        Cow::Owned(text) => change(&text).into_owned().into(),
     }
-    let lines: Vec<&str> = text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty()).collect();
-    lines.join(" ").into()
 }
 
 fn slice<'a>(text: Cow<'a, str>, part: for<'t> fn(&'t str) -> &'t str) -> Cow<'a, str> {
@@ -113,7 +129,7 @@ fn guard<'a>(text: Cow<'a, str>, line: &str) -> Cow<'a, str> {
         return text;
     }
     let mut out = String::with_capacity(text.len() + 1);
-    for piece in text.split_inclusive(['\n', '\r']) {
+    for piece in text.split_inclusive(is_break) {
         if piece.trim_end() == line {
             out.push(' ');
         }
@@ -158,19 +174,20 @@ fn code(text: &str) -> String {
 }
 
 fn indent(text: Cow<'_, str>, width: usize) -> Cow<'_, str> {
-    if !text.contains('\n') {
+    if !text.contains(is_break) {
         return text;
     }
     let space = " ".repeat(width);
-    let lines = text.split('\n').enumerate();
-    let lines: Vec<Cow<'_, str>> = lines
+    let lines: Vec<Cow<'_, str>> = lines(&text)
+        .enumerate()
         .map(|(at, line)| if at == 0 || line.is_empty() { line.into() } else { format!("{space}{line}").into() })
         .collect();
-    lines.join("\n").into()
+    let end = if text.ends_with(is_break) { "\n" } else { "" };
+    (lines.join("\n") + end).into()
 }
 
 fn quote(text: &str) -> String {
-    let lines: Vec<String> = text.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect();
+    let lines: Vec<String> = lines(text).map(|line| format!("> {line}").trim_end().to_owned()).collect();
     lines.join("\n")
 }
 

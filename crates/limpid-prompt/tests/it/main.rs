@@ -6,6 +6,7 @@ mod behaviour;
 mod budgets;
 mod compile_fail;
 mod composition;
+mod forged_lines;
 mod goal_room;
 mod golden;
 mod invalid;

@@ -45,6 +45,15 @@ fn destination<'a>(desk: &MailDesk, account: Option<&str>, to: impl Iterator<Ite
     (!to.is_empty()).then(|| format!("{account} to {}", to.join(", ")))
 }
 
+/// Whether these are addresses that mail can go to. Asked before the owner is, so that nobody approves what cannot leave.
+fn sendable<'a>(to: impl Iterator<Item = &'a str>) -> Result<(), String> {
+    let mut to = to.peekable();
+    if to.peek().is_none() {
+        return Err("`to` names nobody. Give at least one address, such as \"ada@example.com\".".to_owned());
+    }
+    to.try_for_each(|to| address(to).map(drop).map_err(|error| error.to_string()))
+}
+
 /// Texts of an argument that is a text or a list of them.
 fn texts<'a>(arguments: &'a Value, name: &str) -> Vec<&'a str> {
     match &arguments[name] {

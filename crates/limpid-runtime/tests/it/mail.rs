@@ -258,7 +258,8 @@ async fn an_answer_keeps_its_thread_and_goes_to_nobody_else() {
     for turn in ["answer", "answer Eve", "answer both"] {
         say(&agent, turn).await;
     }
-    let states = [DraftState::Sent, DraftState::Failed, DraftState::Failed];
+    assert!(post.result().contains("line break"), "nobody is asked about what cannot leave: {}", post.result());
+    let states = [DraftState::Sent, DraftState::Failed];
     for (id, state) in (1..).zip(states) {
         let draft = agent.approve_draft(DraftId(id)).await.unwrap();
         assert_eq!(draft.state, state, "{}", draft.detail);
@@ -268,7 +269,27 @@ async fn an_answer_keeps_its_thread_and_goes_to_nobody_else() {
     let answers = letters[0].answers.clone().unwrap();
     assert_eq!(answers.message_id.as_deref(), Some("1@example.com"));
     assert_eq!(answers.references, ["0@example.com"]);
-    assert!(agent.draft(DraftId(3)).await.unwrap().0.detail.contains("line break"));
+    assert_eq!(agent.drafts(true).await.unwrap().rows.len(), 2);
+}
+
+// KAI-096
+#[tokio::test]
+async fn a_letter_to_what_is_no_address_is_refused_and_makes_no_draft() {
+    let letter = |to: &str, cc: &str| format!("{{ to = [{to}], cc = [{cc}], subject = \"Hello\", text = \"Hi\" }}");
+    let cases = [
+        (letter("\"ada@example.com\\nBcc: eve@example.com\"", ""), "line break"),
+        (letter("\"ada@example.com\\u2028\"", ""), "line break"),
+        (letter("\"ada@example.com\"", "\"bob@example.com\\rX: y\""), "line break"),
+        (letter("\"Ada\"", ""), "is no address"),
+        (letter("", ""), "names nobody"),
+    ];
+    for (letter, why) in cases {
+        let post = Post::new(&[("compose_email", &letter)]).await;
+        let agent = post.ready().await;
+        say(&agent, "write to Ada").await;
+        assert!(post.result().contains(why), "{letter}: {}", post.result());
+        assert!(agent.drafts(true).await.unwrap().rows.is_empty(), "{letter}");
+    }
 }
 
 // KAI-091 KAI-130

@@ -105,12 +105,29 @@ async fn while_a_client_is_open_nothing_is_notified() {
     report(&agent, "k1", "The disk is full.").await;
     assert!(screen.shown.lock().unwrap().is_empty());
     drop(elsewhere);
-    // A client whose process died without a word.
+}
+
+// KAI-068
+#[tokio::test]
+async fn a_client_that_died_without_a_word_is_not_open_whoever_has_its_number_now() {
+    let bench = Bench::new(HELLO).await;
+    let screen = Arc::new(Screen::default());
+    let notifiers: Vec<Arc<dyn Notifier>> = vec![Arc::clone(&screen) as _];
+    let agent = Agent::open(AgentOptions { notifiers, ..bench.options() }).unwrap();
     let clients = bench.home.path().join("data/clients");
-    std::fs::write(clients.join("x"), dead_holder()).unwrap();
-    report(&agent, "k2", "The disk is fuller.").await;
-    let told = screen.shown.lock().unwrap().iter().map(|notice| notice.body.clone()).collect::<Vec<_>>();
-    assert_eq!(told, if dead_holder().is_empty() { vec![] } else { vec!["The disk is fuller."] });
+    std::fs::create_dir_all(&clients).unwrap();
+    let living = std::process::id().to_string();
+    let holders = [
+        dead_holder(),
+        dead_holder().replace("999999999", &living),
+        format!("before-the-restart/pid:[1]/{living}@1/1"),
+    ];
+    for (n, holder) in holders.iter().enumerate() {
+        std::fs::write(clients.join(n.to_string()), holder).unwrap();
+        report(&agent, &format!("k{n}"), "The disk is full.").await;
+        assert_eq!(screen.shown.lock().unwrap().len(), n + 1, "{holder}");
+        assert!(!clients.join(n.to_string()).exists());
+    }
 }
 
 // KAI-068 KAI-070

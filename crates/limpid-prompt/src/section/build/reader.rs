@@ -12,7 +12,7 @@ use crate::section::front::{self, Drop, Front, List};
 use crate::section::{DropOrder, EntryList, Form, Section, Subject, Take, Trim};
 use crate::template::compile::Context;
 use crate::template::names::Kind;
-use crate::template::{Gate, Name, Slot};
+use crate::template::{Filter, Gate, Name, Slot};
 
 /// The lists of a section by the names that its body prints; none for one that is not whole.
 fn rows(front: &mut Front) -> Vec<(String, Option<List>)> {
@@ -50,6 +50,8 @@ impl Reader<'_, '_> {
         let lists = rows.into_iter().filter_map(|(name, list)| self.list(name, list?, problems)).collect();
         let when = front.when.as_ref().and_then(|when| self.gate(when, problems));
         let from = front.from.as_ref().and_then(|from| self.from(from, problems));
+        let (from, from_filters) = from.unzip();
+        let from_filters = from_filters.unwrap_or_default();
         let budget = front.budget.as_ref().and_then(|budget| self.budget(budget, problems));
         let drop = front.drop.as_ref().map_or(DropOrder::Never, |drop| self.drop(drop, problems));
         let trim = front.trim.as_ref().map(|trim| match trim.value {
@@ -60,7 +62,8 @@ impl Reader<'_, '_> {
         let form = self.body(id, body, &slots, files, problems);
         let mut section = self.shop.of_parts(id, front, form, &SectionFiles::default(), problems);
         section.forms.tiers = self.shop.tiers(&slots, files, problems);
-        let mut section = Section { when, lists, needs_entries, budget, drop, trim, keep, from, ..section };
+        let mut section =
+            Section { when, lists, needs_entries, budget, drop, trim, keep, from, from_filters, ..section };
         section.subject = Subject::of(&section);
         self.check_printed(&section, problems);
         section
@@ -125,12 +128,25 @@ impl Reader<'_, '_> {
         Some(gate)
     }
 
-    fn from(&self, from: &Spanned<String>, problems: &mut Vec<Problem>) -> Option<Name> {
-        match Context::new(self.shop.names, self.shop.words).name(&from.value) {
-            Ok((name, Kind::Text | Kind::Any)) => Some(name),
+    /// The input that stands in place of the body, and what it goes through: `soul | trim`.
+    fn from(&self, from: &Spanned<String>, problems: &mut Vec<Problem>) -> Option<(Name, Vec<Filter>)> {
+        let mut parts = from.value.split('|').map(str::trim);
+        let input = parts.next().unwrap_or_default();
+        let mut filters = Vec::new();
+        for name in parts {
+            match Filter::plain(name) {
+                Some(filter) if filter.keeps_text() => filters.push(filter),
+                _ => {
+                    let message = format!("`{name}` is no filter for `from`");
+                    problems.push(self.at(from, name, message, "use one that makes a text of a text, such as `trim`"));
+                }
+            }
+        }
+        match Context::new(self.shop.names, self.shop.words).name(input) {
+            Ok((name, Kind::Text | Kind::Any)) => Some((name, filters)),
             Ok(_) => {
-                let message = format!("`{}` is no text", from.value);
-                problems.push(self.at(from, &from.value, message, "`from` names an input that is a text"));
+                let message = format!("`{input}` is no text");
+                problems.push(self.at(from, input, message, "`from` names an input that is a text"));
                 None
             }
             Err(faults) => {

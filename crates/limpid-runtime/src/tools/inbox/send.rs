@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use limpid_core::ToolClass;
 use limpid_core::inbox::Source;
+use limpid_core::line::is_break;
 use limpid_store::{ItemId, Store};
 use limpid_tools::Outlet;
 use schemars::JsonSchema;
@@ -72,6 +73,10 @@ impl Tool for SendSms {
         Some(limpid_tools::outlet::TIME)
     }
 
+    fn check(&self, arguments: &Value) -> Result<(), String> {
+        sendable(arguments["to"].as_str().unwrap_or_default(), arguments["text"].as_str().unwrap_or_default())
+    }
+
     fn destination(&self, arguments: &Value) -> Option<String> {
         Some(arguments.get("to")?.as_str()?.trim().to_owned())
     }
@@ -112,6 +117,15 @@ impl Tool for ReplySms {
         Some(limpid_tools::outlet::TIME)
     }
 
+    fn check(&self, arguments: &Value) -> Result<(), String> {
+        let id = item_id(arguments["id"].as_str().unwrap_or_default())?;
+        let store = Arc::clone(&self.store);
+        let to = wait_for(move |runtime| Some(runtime.block_on(sender(&*store, id))));
+        let to =
+            to.unwrap_or_else(|| Err("The sender of the message could not be looked up. Try again.".to_owned()))?;
+        sendable(&to, arguments["text"].as_str().unwrap_or_default())
+    }
+
     /// Whoever sent the message that is answered: the owner is to read it before they say yes.
     fn destination(&self, arguments: &Value) -> Option<String> {
         let id = item_id(arguments.get("id")?.as_str()?).ok()?;
@@ -143,14 +157,22 @@ fn wait_for<T: std::marker::Send + 'static>(
     looking.join().ok().flatten()
 }
 
-async fn send(gateway: &Outlet, to: &str, text: &str) -> Result<ToolText, String> {
+/// Whether a text message can go to that number. Asked before the owner is, so that nobody approves what cannot leave.
+fn sendable(to: &str, text: &str) -> Result<(), String> {
     let to = to.trim();
-    if to.is_empty() || to.chars().any(char::is_control) || to.chars().count() > MAX_RECIPIENT {
-        return Err(format!("{to:?} is no number that a text message can go to"));
+    let is_bad = |letter: char| letter.is_control() || is_break(letter);
+    if to.is_empty() || to.contains(is_bad) || to.chars().count() > MAX_RECIPIENT {
+        return Err(format!("Text messages cannot be sent to {to:?}. Give a phone number, such as \"+491701234\"."));
     }
     if text.trim().is_empty() {
-        return Err("the text is blank; nothing was sent".to_owned());
+        return Err("The text is blank. Nothing was sent.".to_owned());
     }
+    Ok(())
+}
+
+async fn send(gateway: &Outlet, to: &str, text: &str) -> Result<ToolText, String> {
+    sendable(to, text)?;
+    let to = to.trim();
     gateway.hand_over(&json!({ "to": to, "text": text })).await?;
     Ok(ToolText::own(format!("sent to {to}")))
 }

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{GROUP, SENDS, TIME, destination, texts};
+use super::{GROUP, SENDS, TIME, destination, sendable, texts};
 use crate::mail::MailDesk;
 use crate::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 use crate::world::hex;
@@ -59,6 +59,10 @@ impl Tool for ComposeEmail {
 
     fn asks_always(&self, _: &Value) -> bool {
         true
+    }
+
+    fn check(&self, arguments: &Value) -> Result<(), String> {
+        sendable(texts(arguments, "to").into_iter().chain(texts(arguments, "cc")))
     }
 
     fn destination(&self, arguments: &Value) -> Option<String> {

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::compose_email::{answered, message_id, send};
-use super::{GROUP, Named, SENDS, TIME, destination, named, texts};
+use super::{GROUP, Named, SENDS, TIME, destination, named, sendable, texts};
 use crate::mail::MailDesk;
 use crate::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
@@ -58,6 +58,10 @@ impl Tool for ReplyEmail {
 
     fn asks_always(&self, _: &Value) -> bool {
         true
+    }
+
+    fn check(&self, arguments: &Value) -> Result<(), String> {
+        sendable(texts(arguments, "to").into_iter())
     }
 
     fn destination(&self, arguments: &Value) -> Option<String> {
