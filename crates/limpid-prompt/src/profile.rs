@@ -154,6 +154,12 @@ impl Profile {
         [list(&format!("core_tools_{mode}")), list("core_tools")].concat()
     }
 
+    /// Whether a prompt of this profile shows a text of the inputs as it is: `soul`, `safety`.
+    pub fn reads(&self, input: &str) -> bool {
+        let is_it = |section: &Arc<Section>| section.from.as_ref().is_some_and(|name| name.path == [input]);
+        self.paths().flat_map(Path::sections).any(is_it)
+    }
+
     /// How texts group the tools.
     pub fn groups(&self) -> &[ToolGroup] {
         &self.groups
@@ -225,6 +231,8 @@ pub struct ToolText {
     pub parameters: Vec<(String, String)>,
     /// Words that people use for what it does; it is found by them, and no model reads them.
     pub words: Vec<String>,
+    /// Tools that its results are of no use without: they are found along with it.
+    pub with: Vec<String>,
     /// Where the description stands.
     pub source: SourceRef,
 }

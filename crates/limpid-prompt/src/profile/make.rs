@@ -12,7 +12,7 @@ use crate::section::front::{self, ToolFront};
 use crate::template::names::Names;
 
 use super::behaviour;
-use super::manifest::{self, Manifest, StepDraft};
+use super::manifest::{self, Manifest, PathDraft, StepDraft};
 use super::policy::policies;
 use super::resolve::{Draft, Resolver};
 use super::shelf::{FileKind, MANIFEST, Shelf, kind};
@@ -166,8 +166,13 @@ impl Made {
             }
         }
         let without = lists.without.unwrap_or_default();
-        for path in paths.values_mut().filter(|path| path.tools.is_none()) {
-            path.without.clone_from(&without);
+        for path in paths.values_mut() {
+            if path.tools.is_none() {
+                path.without.clone_from(&without);
+            }
+            if !set.manifest.paths.get(&path.name).is_some_and(PathDraft::lists_tools) {
+                path.only.clone_from(&set.manifest.only);
+            }
         }
         Profile {
             name: name.to_owned(),
@@ -276,6 +281,7 @@ fn tools(set: &FileSet, shop: &Shop<'_>, problems: &mut Vec<Problem>) -> BTreeMa
                 template,
                 parameters: front.parameters.0,
                 words: front.words,
+                with: front.with,
                 source: file.lines(halves.body),
             })
         });

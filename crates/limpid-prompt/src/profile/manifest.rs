@@ -28,6 +28,8 @@ pub(crate) struct Manifest {
     pub(crate) file_order: Option<Vec<String>>,
     /// Tools that no path offers which does not name them: other names of tools that it offers.
     pub(crate) without: Option<Vec<String>>,
+    /// The only tools that the profile's paths offer, except for a path with a list of its own.
+    pub(crate) only: Option<Vec<String>>,
     pub(crate) behaviour: BTreeMap<&'static str, Given>,
     pub(crate) paths: BTreeMap<String, PathDraft>,
     /// Names of paths that budgets speak of.
@@ -46,6 +48,7 @@ impl Manifest {
         fill(&mut self.words, &base.words);
         fill(&mut self.paths, &base.paths);
         fill(&mut self.behaviour, &base.behaviour);
+        self.only = self.only.take().or_else(|| base.only.clone());
         self.inherit_lists(base);
     }
 
@@ -69,6 +72,13 @@ pub(crate) struct PathDraft {
     pub(crate) budget: Option<Limit>,
     pub(crate) local_tools: Option<Vec<String>>,
     pub(crate) steps: Vec<(Range<usize>, StepDraft)>,
+}
+
+impl PathDraft {
+    /// Whether it has a list of tools of its own.
+    pub(crate) fn lists_tools(&self) -> bool {
+        self.steps.iter().any(|(_, step)| matches!(step, StepDraft::Tools(_)))
+    }
 }
 
 /// An entry of a message list as it is written.
@@ -120,6 +130,7 @@ pub(crate) fn read(profile: &str, file: &Arc<File>, problems: &mut Vec<Problem>)
         tool_order: raw.order.tools,
         file_order: raw.order.files,
         without: raw.tools.without,
+        only: raw.tools.only,
         behaviour,
         ..Manifest::default()
     };

@@ -29,6 +29,8 @@ pub struct Path {
     pub local_tools: Option<Vec<String>>,
     /// Tools that are not declared although no list leaves them out: other names of tools that are.
     pub without: Vec<String>,
+    /// The only tools that may be declared, whatever the other lists say; none: no such limit.
+    pub only: Option<Vec<String>>,
     /// The tier of this path, whatever the window.
     pub tier: Option<Tier>,
     /// The messages, in order.
@@ -42,7 +44,12 @@ impl Path {
     pub fn offers(&self, tool: &str, local: bool) -> bool {
         let fits = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, tool));
         let tools = self.local_tools.as_ref().filter(|_| local).or(self.tools.as_ref());
-        tools.map_or_else(|| !fits(&self.without), |tools| fits(tools))
+        match (&self.only, tools) {
+            (Some(only), Some(tools)) => fits(only) && fits(tools),
+            (Some(only), None) => fits(only),
+            (None, Some(tools)) => fits(tools),
+            (None, None) => !fits(&self.without),
+        }
     }
 
     /// The sections of every message, in order.

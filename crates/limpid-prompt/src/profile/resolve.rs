@@ -68,6 +68,7 @@ impl<'d> Resolver<'d> {
             tools,
             local_tools: draft.local_tools.clone().or(local_tools),
             without: Vec::new(),
+            only: None,
             tier: draft.tier,
             steps,
             budget: draft.budget,

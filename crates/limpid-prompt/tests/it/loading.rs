@@ -111,6 +111,42 @@ fn a_tool_of_two_names_is_offered_under_the_one_that_the_profile_chose() {
     assert_eq!(offers("koshi", "own"), [true, false, true]);
 }
 
+// REV-042
+#[test]
+fn a_profile_that_names_its_only_tools_offers_no_others_on_borrowed_paths() {
+    let system = "{ role = \"system\", sections = [\"soul\"] }";
+    let limpid = format!(
+        "[tools]\nwithout = [\"job\"]\n[path.chat]\nmessages = [{system}]\n[path.look]\nlocal_tools = [\"clock\"]\nmessages \
+         = [{{ tools = [\"exec\", \"job\"] }}, {system}]\n"
+    );
+    let koshi = format!(
+        "[tools]\nonly = [\"job\", \"memory_*\"]\n[path.own]\nmessages = [{system}]\n[path.work]\nmessages = [{{ tools = \
+         [\"exec\"] }}, {system}]\n[path.again]\nmessages = [{{ splice = \"look\" }}]\n"
+    );
+    let below = shipped(&[
+        ("limpid/profile.toml", limpid.as_str()),
+        ("limpid/sections/soul.md", "I am Limpid."),
+        ("koshi/profile.toml", koshi.as_str()),
+        ("koshi/sections/soul.md", "I am Koshi."),
+        ("mine/profile.toml", "base = \"koshi\"\n"),
+    ]);
+    let profiles = load([below]);
+    for profile in ["koshi", "mine"] {
+        let offers = |path: &str, local: bool| {
+            let path = profiles.get(profile).unwrap().path(path).unwrap();
+            ["job", "memory_query", "exec", "clock"].map(|tool| path.offers(tool, local))
+        };
+        assert_eq!(offers("own", false), [true, true, false, false]);
+        assert_eq!(offers("chat", false), [true, true, false, false], "borrowed");
+        assert_eq!(offers("look", false), [true, false, false, false], "borrowed, with a list");
+        assert_eq!(offers("look", true), [false, false, false, false], "borrowed, on this machine");
+        assert_eq!(offers("again", false), [true, false, false, false], "what is spliced is no list of its own");
+        assert_eq!(offers("work", false), [false, false, true, false], "a list of its own has its own say");
+    }
+    let limpid = profiles.get("limpid").unwrap().path("chat").unwrap();
+    assert!(limpid.offers("exec", false));
+}
+
 // PRO-007
 #[test]
 fn a_base_lends_the_files_and_keys_that_a_profile_lacks() {

@@ -1,6 +1,7 @@
 //! The `koshi` profile against its specification: order, gates, verbatim identity, tools by group, size.
 
 use crate::golden::{assert_golden, headings, offered, patched, render, roles, scenario, system, user};
+use crate::kit::profile;
 use limpid_prompt::Inputs;
 use serde_json::{Value, json};
 
@@ -172,19 +173,67 @@ fn read_file_is_told_from_read() {
     assert!(line.contains("unlike Read") && line.contains("finished agents"), "{line}");
 }
 
-// KOSHI-017
+// KOSHI-017 REV-042
 #[test]
-fn only_permitted_tools_are_sent() {
-    for path in ["chat-remote", "chat-local", "coordinator"] {
-        let mut names = PERMITTED.to_vec();
-        names.extend(["exec", "write_file", "web_fetch", "schedule_task", "Read", "Bash", "memory_forget"]);
-        let prompt = render("koshi", path, &patched(everything(), json!({ "tools": tools(&names) })));
-        let mut got = offered(&prompt);
-        got.sort();
-        let mut permitted = PERMITTED;
-        permitted.sort_unstable();
-        assert_eq!(got, permitted, "{path}");
+fn only_permitted_tools_are_sent_on_every_path() {
+    let koshi = profile("koshi", &[]);
+    let others = ["exec", "write_file", "web_fetch", "schedule_task", "read_email", "Read", "Bash", "memory_forget"];
+    for path in koshi.paths().map(|path| path.name.as_str()).filter(|path| *path != "worker") {
+        // What ends a heartbeat is there in heartbeats alone.
+        let decision = ["heartbeat_decision"].into_iter().filter(|_| path == "heartbeat");
+        let names: Vec<&str> = PERMITTED.into_iter().chain(others).chain(decision.clone()).collect();
+        for local in [false, true] {
+            let patch = json!({ "tools": tools(&names), "model": { "local": local } });
+            let mut got = offered(&render("koshi", path, &patched(everything(), patch)));
+            let may = |name: &String| PERMITTED.into_iter().chain(decision.clone()).any(|permitted| permitted == name);
+            assert!(got.iter().all(may), "{path}: {got:?}");
+            assert_eq!(got.iter().any(|name| name == "heartbeat_decision"), path == "heartbeat");
+            if ["chat-remote", "chat-local", "coordinator", "task"].contains(&path) {
+                got.sort();
+                let mut permitted = PERMITTED;
+                permitted.sort_unstable();
+                assert_eq!(got, permitted, "{path}");
+            }
+        }
     }
+}
+
+// KOSHI-017 REV-042
+#[test]
+fn a_job_gets_the_coordinators_system_text_and_nothing_of_the_chat() {
+    let chat = render("koshi", "chat-remote", &everything());
+    let job = render("koshi", "task", &everything());
+    assert_eq!(system(&job), system(&chat));
+    assert_eq!(roles(&job), ["system", "user"]);
+    assert_eq!(user(&job), "hi");
+}
+
+// KOSHI-016 REV-045
+#[test]
+fn without_agents_read_file_is_not_said_to_read_their_output() {
+    let inputs = patched(everything(), json!({ "tools": tools(&["read_file", "schedule_job"]) }));
+    let prompt = render("koshi", "chat-remote", &inputs);
+    let told: Vec<&str> = prompt.tools().iter().map(|tool| tool.description()).collect();
+    assert!(told[0].starts_with("Read a text file") && !told[0].contains("agent"), "{told:?}");
+    assert!(!system(&prompt).contains("finished agents"));
+}
+
+// REV-045 KOSHI-030
+#[test]
+fn the_index_of_many_skills_has_a_budget() {
+    let about = "Creates, reviews and improves documents of one kind. Use it whenever the owner speaks of such a \
+                 document, names a file of the kind, or asks for something that ends as one; not for the others.";
+    let skill = |n: usize| json!({ "name": format!("skill-number-{n}"), "description": about });
+    let index = |count: usize| -> Value { (0..count).map(skill).collect() };
+    let bytes = |count: usize| {
+        let prompt =
+            render("koshi", "chat-remote", &patched(everything(), json!({ "skills": { "index": index(count) } })));
+        let text = system(&prompt);
+        text.split("## Skills\n").nth(1).unwrap().split("\n\n").next().unwrap().to_owned()
+    };
+    assert_eq!(bytes(31).lines().count(), 31, "each of thirty-one is named");
+    assert!(bytes(31).len() < 4096, "{} bytes", bytes(31).len());
+    assert!(bytes(90).len() < 4096, "{} bytes", bytes(90).len());
 }
 
 // KOSHI-018

@@ -43,6 +43,7 @@ pub(super) struct RawOrder {
 #[serde(deny_unknown_fields)]
 pub(super) struct RawTools {
     pub(super) without: Option<Vec<String>>,
+    pub(super) only: Option<Vec<String>>,
 }
 
 #[derive(Deserialize)]
