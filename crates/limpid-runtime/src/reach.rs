@@ -73,6 +73,8 @@ pub(crate) struct Choice<'a> {
     pub(crate) kept: Option<KeptTools>,
     /// How often tools were called.
     pub(crate) uses: &'a BTreeMap<String, u64>,
+    /// A tool that the newest message asks for in so many words: it travels.
+    pub(crate) asked: Option<&'a str>,
 }
 
 /// Says of every tool of the inputs how the model gets at it, and returns what the conversation keeps.
@@ -84,7 +86,7 @@ pub(crate) fn settle(inputs: &mut Inputs, choice: &Choice<'_>) -> KeptTools {
         let wants = Wants { said: "", first: &order };
         let cards = sizes.cards(inputs, choice, &BTreeMap::new());
         let order = wanted(&cards, wants).into_iter().map(|(at, _)| at);
-        let fits = fitting(&cards, order, sizes.room);
+        let fits = fitting(&cards, asked(&cards, choice).into_iter().chain(order), sizes.room);
         let there: BTreeSet<String> = fits.into_iter().map(|at| cards[at].name.to_owned()).collect();
         for tool in inputs.tools.iter_mut().filter(|tool| sizes.has(&tool.name) && !there.contains(&tool.name)) {
             tool.reach = ToolReach::LeftOut;
@@ -92,7 +94,7 @@ pub(crate) fn settle(inputs: &mut Inputs, choice: &Choice<'_>) -> KeptTools {
         return KeptTools::default();
     }
     let before = choice.kept.clone().filter(|kept| kept.stretch == choice.stretch);
-    let kept = match before.clone().filter(|_| !choice.border).and_then(|kept| sizes.carried_on(kept)) {
+    let kept = match before.clone().filter(|_| !choice.border).and_then(|kept| sizes.carried_on(kept, choice.asked)) {
         Some(kept) => kept,
         None => {
             let mut kept = sizes.chosen(inputs, choice);
@@ -109,6 +111,11 @@ pub(crate) fn settle(inputs: &mut Inputs, choice: &Choice<'_>) -> KeptTools {
     }
     place_found(&mut inputs.tools, &kept.found);
     kept
+}
+
+/// The place of the tool that is asked for.
+fn asked(cards: &[ToolCard<'_>], choice: &Choice<'_>) -> Option<usize> {
+    cards.iter().position(|card| Some(card.name) == choice.asked)
 }
 
 /// Puts the found tools behind the declared ones in the order in which they were found; a tool that was found before and
@@ -182,6 +189,16 @@ impl Sizes {
         names.fold(self.room, |room, name| room.less(Room { tools: 1, tokens: self.tokens_of(name) }))
     }
 
+    /// Tokens of the largest tool with those that come along with it, so that there is room for whatever is looked for. A
+    /// tool of more than half the room has none.
+    fn largest_find(&self, profile: &Profile) -> usize {
+        let with = |tool: &OfferedTool| {
+            let along = profile.tool(tool.name()).map_or(&[][..], |text| &text.with);
+            self.tokens_of(tool.name()) + along.iter().map(|name| self.tokens_of(name)).sum::<usize>()
+        };
+        self.tools.iter().map(with).filter(|tokens| *tokens <= self.room.tokens / 2).max().unwrap_or(0)
+    }
+
     fn cards<'t>(&'t self, inputs: &'t Inputs, choice: &Choice<'t>, uses: &BTreeMap<String, u64>) -> Vec<ToolCard<'t>> {
         let there = |tool: &&OfferedTool| inputs.tools.iter().any(|input| input.name == tool.name());
         let tools = self.tools.iter().filter(there).filter(|tool| tool.name() != FIND_TOOLS);
@@ -205,9 +222,9 @@ impl Sizes {
         }
     }
 
-    /// The choice of a conversation that goes on: what is new travels behind the rest as far as there is room. None when
-    /// a choice must be made anew.
-    fn carried_on(&self, mut kept: KeptTools) -> Option<KeptTools> {
+    /// The choice of a conversation that goes on: what is new, and what is asked for, travels behind the rest as far as
+    /// there is room. None when a choice must be made anew.
+    fn carried_on(&self, mut kept: KeptTools, asked: Option<&str>) -> Option<KeptTools> {
         if kept.core.is_empty() || !kept.core.iter().all(|name| self.has(name)) {
             return None;
         }
@@ -215,10 +232,20 @@ impl Sizes {
         let known = |name: &str| kept.known.iter().any(|known| known == name) || name == FIND_TOOLS;
         let late = self.tools.iter().map(|tool| tool.name().to_owned()).filter(|name| !known(name));
         let late: Vec<String> = late.collect();
-        let found: Vec<String> = kept.found.iter().filter(|name| self.has(name)).chain(&late).cloned().collect();
+        // Of a group, the tools that are listed first are what the others need, so they are the last to go.
+        let mut found: Vec<String> =
+            kept.found.iter().filter(|name| self.has(name)).chain(late.iter().rev()).cloned().collect();
         let room = self.room_beside(kept.core.iter().map(String::as_str));
         let room = room.less(Room { tools: 0, tokens: list::size(&kept.lines) });
-        let fits = newest_fitting(found.clone(), |name| self.tokens_of(name), room);
+        let tokens = |name: &str| self.tokens_of(name);
+        let mut fits = newest_fitting(found.clone(), tokens, room);
+        if let Some(asked) = asked.filter(|asked| self.has(asked))
+            && !kept.core.iter().chain(&fits).any(|name| name == asked)
+        {
+            found.retain(|name| name != asked);
+            found.push(asked.to_owned());
+            fits = newest_fitting(found.clone(), tokens, room);
+        }
         if !has_finder && fits.len() < found.len() {
             return None;
         }
@@ -244,10 +271,14 @@ impl Sizes {
         let order = choice.profile.core_tools(&inputs.mode);
         let wants = Wants { said: &inputs.user_message, first: &order };
         let order = wanted(&cards, wants).into_iter().filter(|(_, value)| *value > 0.0).map(|(at, _)| at);
-        let core = fitting(&cards, order, Room { tools, tokens: tokens * shares.core / 100 });
+        let order = asked(&cards, choice).into_iter().chain(order);
+        let list_tokens = tokens * shares.list / 100;
+        let beside = self.tokens_of(FIND_TOOLS) + list_tokens + self.largest_find(choice.profile);
+        let core_tokens = (tokens * shares.core / 100).min(self.room.tokens.saturating_sub(beside));
+        let core = fitting(&cards, order, Room { tools, tokens: core_tokens });
         let rest: Vec<&ToolCard<'_>> =
             cards.iter().enumerate().filter(|(at, _)| !core.contains(at)).map(|(_, card)| card).collect();
-        let lines = list::of(&rest, small, tokens * shares.list / 100);
+        let lines = list::of(&rest, small, list_tokens);
         let core = core.into_iter().map(|at| cards[at].name.to_owned()).chain([FIND_TOOLS.to_owned()]).collect();
         KeptTools { core, lines, known, ..KeptTools::default() }
     }

@@ -105,6 +105,7 @@ pub(crate) enum Trim {
 pub(crate) struct ToolFront {
     pub(crate) parameters: Ordered<String>,
     pub(crate) words: Vec<String>,
+    pub(crate) with: Vec<String>,
 }
 
 /// A map in the order of its file.

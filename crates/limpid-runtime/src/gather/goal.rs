@@ -13,6 +13,7 @@ use limpid_prompt::inputs::{
 use crate::agent::Inner;
 use crate::error::AgentError;
 use crate::session::Session;
+use crate::tools::CREATE_GOAL;
 
 /// The group of the tools that change goals.
 pub(crate) const GROUP: &str = "goals";
@@ -61,6 +62,11 @@ impl Inner {
         let Some(goal) = kept.goals.shown() else { return Ok(None) };
         Ok(if self.is_put_aside(conversation, goal).await? { None } else { Some(goal_input(goal)) })
     }
+}
+
+/// The tool that a message asks for which speaks of goals while there is none.
+pub(super) fn asked_tool(inputs: &Inputs) -> Option<&'static str> {
+    (inputs.goal.is_none() && cue::asks_for_goals(&inputs.user_message)).then_some(CREATE_GOAL)
 }
 
 fn goal_input(goal: &Goal) -> GoalInput {

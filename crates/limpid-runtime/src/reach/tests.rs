@@ -74,7 +74,16 @@ fn settled_after(stretch: &str, inputs: &Inputs, kept: Option<KeptTools>, border
     let stretch = stretch.to_owned();
     let mut inputs = inputs.clone();
     let (profile, uses) = (limpid(), BTreeMap::new());
-    let choice = Choice { profile: &profile, path: "chat-remote", defers: true, border, stretch, kept, uses: &uses };
+    let choice = Choice {
+        profile: &profile,
+        path: "chat-remote",
+        defers: true,
+        border,
+        stretch,
+        kept,
+        uses: &uses,
+        asked: None,
+    };
     let kept = settle(&mut inputs, &choice);
     (inputs, kept)
 }
@@ -183,6 +192,7 @@ fn without_a_finder_what_has_no_room_is_left_out_and_reported() {
         stretch: String::new(),
         kept: None,
         uses: &uses,
+        asked: None,
     };
     settle(&mut inputs, &choice);
     let counter = Estimate::default();
@@ -229,6 +239,7 @@ fn what_is_said_and_used_travels() {
             stretch: String::new(),
             kept: None,
             uses: &uses,
+            asked: None,
         };
         settle(&mut inputs, &choice);
         names(&inputs, ToolReach::Declared).into_iter().map(str::to_owned).collect()
@@ -271,4 +282,43 @@ fn tools_have_a_share_of_the_window_that_is_really_used() {
         Sizes::of_path(&limpid(), "chat-remote", &Inputs { model, ..Inputs::default() }).room.tokens
     };
     assert_eq!((room(10_000, Some(6000)), room(10_000, None)), (900, 1275));
+}
+
+/// The sizes of windows that count as small.
+const SMALL: [u32; 3] = [4096, 8192, 16_384];
+
+fn settled_asking(inputs: &Inputs, kept: Option<KeptTools>, border: bool, asked: Option<&str>) -> (Inputs, KeptTools) {
+    let mut inputs = inputs.clone();
+    let (profile, uses, stretch) = (limpid(), BTreeMap::new(), String::new());
+    let choice =
+        Choice { profile: &profile, path: "chat-remote", defers: true, border, stretch, kept, uses: &uses, asked };
+    let kept = settle(&mut inputs, &choice);
+    (inputs, kept)
+}
+
+// REV-008
+#[test]
+fn a_tool_that_is_asked_for_travels_from_the_first_message_on_and_in_every_later_one() {
+    for mode in ["assistant", "developer"] {
+        for window in SMALL.map(Some).into_iter().chain([None]) {
+            let model = ModelInfo { window, ..ModelInfo::default() };
+            let said = "Set a goal: mark each step of the plan as done, and write the status to a file.".to_owned();
+            let inputs = Inputs { mode: mode.to_owned(), model, user_message: said, ..described() };
+            let asked = Some("create_goal");
+            let (first, _) = settled_asking(&inputs, None, true, asked);
+            assert!(names(&first, ToolReach::Declared).contains(&"create_goal"), "{mode} {window:?}");
+
+            // Later, when it waits behind the finder, and when the tools of goals become available only then.
+            let quiet = |tools: Vec<ToolInput>| Inputs { user_message: "hi".to_owned(), tools, ..inputs.clone() };
+            let without = inputs.tools.iter().filter(|tool| tool.group != "goals").cloned().collect();
+            for before in [quiet(inputs.tools.clone()), quiet(without)] {
+                let (_, kept) = settled_asking(&before, None, true, None);
+                let (later, kept) = settled_asking(&inputs, Some(kept), false, asked);
+                let travels = [names(&later, ToolReach::Declared), names(&later, ToolReach::Found)].concat();
+                assert!(travels.contains(&"create_goal"), "{mode} {window:?}: {travels:?}");
+                let (after, _) = settled_asking(&inputs, Some(kept), false, None);
+                assert_eq!(names(&after, ToolReach::Found), names(&later, ToolReach::Found), "it stays");
+            }
+        }
+    }
 }

@@ -38,6 +38,7 @@ struct Known {
     group: String,
     description: String,
     words: Vec<String>,
+    with: Vec<String>,
     arguments: String,
     tokens: usize,
     declared: bool,
@@ -81,11 +82,13 @@ impl FindTools {
         let room = sizes.room_beside(declared);
         let known = |tool: &limpid_prompt::OfferedTool| {
             let input = inputs.tools.iter().find(|input| input.name == tool.name());
+            let text = profile.tool(tool.name());
             Known {
                 name: tool.name().to_owned(),
                 group: tool.group().to_owned(),
                 description: tool.description().to_owned(),
-                words: profile.tool(tool.name()).map(|text| text.words.clone()).unwrap_or_default(),
+                words: text.map(|text| text.words.clone()).unwrap_or_default(),
+                with: text.map(|text| text.with.clone()).unwrap_or_default(),
                 arguments: input.map(ToolInput::arguments).unwrap_or_default(),
                 tokens: sizes.tokens_of(tool.name()),
                 declared: is_declared(tool.name()),
@@ -130,6 +133,20 @@ impl FindTools {
         (fits, gone)
     }
 
+    /// The hits, each followed by the tools that its results are of no use without.
+    fn with_companions<'k>(&'k self, hits: Vec<&'k Known>) -> Vec<&'k Known> {
+        let mut all: Vec<&Known> = Vec::new();
+        for hit in hits {
+            let companions = self.tools.iter().filter(|tool| hit.with.contains(&tool.name));
+            for tool in std::iter::once(hit).chain(companions) {
+                if !all.iter().any(|known| known.name == tool.name) {
+                    all.push(tool);
+                }
+            }
+        }
+        all
+    }
+
     fn nothing_fits(&self) -> String {
         let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for tool in &self.tools {
@@ -166,6 +183,7 @@ impl Tool for FindTools {
         let Arguments { query } = read_arguments(arguments)?;
         let cards: Vec<ToolCard<'_>> = self.tools.iter().map(Known::card).collect();
         let hits: Vec<&Known> = search(&cards, &query).into_iter().map(|at| &self.tools[at]).collect();
+        let hits = self.with_companions(hits);
         if hits.is_empty() {
             return Ok(ToolText::own(self.nothing_fits()));
         }

@@ -16,6 +16,9 @@ use super::{Tool, ToolContext, ToolParts, ToolText, read_arguments, schema_of};
 use crate::gather::GOAL_TOOLS;
 use crate::goals::{Cause, GoalBook};
 
+/// The name of the tool that sets a goal.
+pub(crate) const CREATE_GOAL: &str = "create_goal";
+
 /// The tools, in the order in which they are declared.
 pub(super) fn tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     let book = GoalBook::new(Arc::clone(parts.store), parts.bus.clone());
@@ -117,7 +120,7 @@ enum PriorityWord {
 }
 
 impl Act for CreateGoal {
-    const NAME: &'static str = "create_goal";
+    const NAME: &'static str = CREATE_GOAL;
 
     fn act(&self, manager: &mut GoalManager<'_>) -> Result<String, GoalError> {
         let priority = match self.priority {

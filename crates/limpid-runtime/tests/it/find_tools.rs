@@ -225,3 +225,56 @@ async fn tools_keep_to_their_share_of_every_window_and_are_the_ones_that_are_nam
     }
     assert!(most <= 150, "{most} of a thousand at most; {seen:?}");
 }
+
+/// A model that looks for the history, searches it, and reads what was found.
+const HISTORY: &str = r#"
+[[reply]]
+calls = [{ id = "a", name = "find_tools", arguments = { query = "search earlier messages" } }]
+[[reply]]
+calls = [{ id = "b", name = "search_history", arguments = { query = "codeword" } }]
+[[reply]]
+calls = [{ id = "c", name = "read_history", arguments = { from = 1, to = 1 } }]
+[[reply]]
+text = "Done."
+"#;
+
+// REV-010
+#[tokio::test]
+async fn what_was_found_in_the_history_can_be_read_in_a_small_window() {
+    for window in [4096, 8192, 16_384, 65_536] {
+        let script = format!("[[reply]]\ntext = \"Noted.\"\n{HISTORY}");
+        let mut bench = Bench::new(&script).await;
+        bench.write("models.toml", &format!("[[model]]\nnames = [\"openai/scripted\"]\nwindow = {window}\n"));
+        let (agent, _) = agent(&mut bench, 9);
+        all(agent.chat(last("the codeword is kolibri")).await.unwrap()).await;
+        all(agent.chat(last("what was the codeword?")).await.unwrap()).await;
+        let calls = bench.server.calls();
+        let results = results(&calls[4]);
+        assert!(
+            results[0].contains("search_history(") && results[0].contains("read_history("),
+            "{window}: {results:?}"
+        );
+        assert!(results[1].contains("kolibri") && results[2].contains("kolibri"), "{window}: {results:?}");
+    }
+}
+
+// REV-008
+#[tokio::test]
+async fn a_request_for_a_goal_finds_the_tool_among_the_declared_ones() {
+    for window in [4096, 8192, 65_536] {
+        for profile in ["limpid", "ollm"] {
+            let mut bench = Bench::new("[[reply]]\ntext = \"Hello.\"\n").await;
+            bench.write("models.toml", &format!("[[model]]\nnames = [\"openai/scripted\"]\nwindow = {window}\n"));
+            bench.config.agent.profile = profile.to_owned();
+            let (agent, _) = agent(&mut bench, 9);
+            for text in ["hi", "Set a goal: finish my thesis by June, one step a week"] {
+                all(agent.chat(last(text)).await.unwrap()).await;
+            }
+            let new = ChatRequest { conversation: ConversationChoice::New, ..last("Set a goal: learn to swim") };
+            all(agent.chat(new).await.unwrap()).await;
+            let has: Vec<bool> =
+                bench.server.calls().iter().map(|call| tool_names(call).contains(&"create_goal".to_owned())).collect();
+            assert_eq!(has, [false, true, true], "{profile} {window}");
+        }
+    }
+}
