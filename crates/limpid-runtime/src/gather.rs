@@ -9,6 +9,7 @@ mod skills;
 mod tasks;
 mod workspace;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -25,7 +26,7 @@ use crate::agent::Inner;
 use crate::convert;
 use crate::error::AgentError;
 use crate::frame::Frame;
-use crate::home::read_text;
+use crate::home::read_marking;
 use crate::modes::{is_set, kind_of};
 use crate::platform::platform;
 use crate::policy::Judge;
@@ -94,10 +95,11 @@ impl Inner {
         let mut kept = Session::read(occasion.conversation.and_then(|conversation| conversation.session.as_deref()));
         let group = kept.as_ref().is_some_and(|kept| kept.group);
         let skills = self.selected_skills(occasion.conversation.map(|own| &own.id), occasion.text).await?;
+        let mut standing_notices = skills.told;
         let mut inputs = Inputs {
             agent_name: self.config.agent.name.clone(),
-            soul: read_text(&self.home.soul())?,
-            safety: read_text(&self.home.safety())?,
+            soul: own_text(&self.home.soul(), "soul.md", &mut standing_notices)?,
+            safety: own_text(&self.home.safety(), "safety.md", &mut standing_notices)?,
             additional_instructions: self.config.prompt.additional_instructions.clone(),
             use_sanity_checks: self.config.prompt.sanity_checks,
             interactive: occasion.conversation.map_or_else(|| kind_of(&path), |own| own.kind) != ConversationKind::Run,
@@ -106,7 +108,7 @@ impl Inner {
             model: convert::model(occasion.card),
             tools: self.tools.inputs(&judge),
             skills: skills.input,
-            workspace: crate::workspace::read(&self.home.workspace(), &time, &mut notices)?,
+            workspace: crate::workspace::read(&self.home.workspace(), &time, &mut standing_notices)?,
             session: SessionInput { group, ..SessionInput::default() },
             time: Some(time),
             platform: platform(),
@@ -161,11 +163,13 @@ impl Inner {
             if defers && (border || tools.is_none()) { self.store.tool_uses(COUNTED).await? } else { Vec::new() };
         let uses = uses.into_iter().collect();
         let stretch = Past::mark(&past.view);
-        let choice = Choice { profile: &profile, path: &path, defers, border, stretch, kept: tools, uses: &uses };
+        let asked = goal::asked_tool(&inputs);
+        let choice =
+            Choice { profile: &profile, path: &path, defers, border, stretch, kept: tools, uses: &uses, asked };
         session.tools = reach::settle(&mut inputs, &choice);
         session.frame = occasion.frame.clone();
         let profile = self.prompts.fitting(&loaded, profile, (&path, &inputs), &mut notices)?;
-        Ok(Gathered { inputs, past, profile, path, judge, session, notices, standing_notices: skills.told })
+        Ok(Gathered { inputs, past, profile, path, judge, session, notices, standing_notices })
     }
 
     /// Takes known secrets out of every text of the owner's.
@@ -213,6 +217,13 @@ fn border_key(loaded: &Loaded, inputs: &Inputs, profile: &Profile, path: &str, v
     .to_string();
     let files = loaded.files.iter().flat_map(|file| [file.path.as_bytes(), &file.bytes]);
     session::key_of(std::iter::once(settings.as_bytes()).chain(files))
+}
+
+/// A file of the owner's that is a part of prompts.
+fn own_text(path: &Path, name: &str, notices: &mut Vec<String>) -> Result<Option<String>, AgentError> {
+    let read = read_marking(path)?;
+    notices.extend(read.as_ref().and_then(|read| read.notice(name)));
+    Ok(read.map(|read| read.text))
 }
 
 fn time_info(now: Timestamp, zone: &TimeZone) -> TimeInfo {

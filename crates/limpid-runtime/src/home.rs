@@ -129,6 +129,33 @@ impl Home {
 /// # Errors
 /// When it exists and cannot be read, or is larger than 4 MiB.
 pub fn read_text(path: &Path) -> Result<Option<String>, AgentError> {
+    Ok(read_marking(path)?.map(|read| read.text))
+}
+
+/// A text file that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ReadText {
+    /// Its text.
+    pub(crate) text: String,
+    /// How many places of it were not UTF-8 and are `U+FFFD` now.
+    pub(crate) replaced: usize,
+}
+
+impl ReadText {
+    /// What the owner is told of a file that is not UTF-8.
+    pub(crate) fn notice(&self, name: &str) -> Option<String> {
+        let places = if self.replaced == 1 { "1 place".to_owned() } else { format!("{} places", self.replaced) };
+        let told = || {
+            format!(
+                "{name} is not valid UTF-8: {places} of it cannot be read and became \u{fffd}; save the file as UTF-8"
+            )
+        };
+        (self.replaced > 0).then(told)
+    }
+}
+
+/// The same, with how much of it was replaced.
+pub(crate) fn read_marking(path: &Path) -> Result<Option<ReadText>, AgentError> {
     let mut options = std::fs::File::options();
     options.read(true);
     // A pipe that nobody writes to would be waited for.
@@ -153,6 +180,8 @@ pub fn read_text(path: &Path) -> Result<Option<String>, AgentError> {
     let mut bytes = Vec::new();
     // It may grow while it is read.
     file.take(MAX_FILE).read_to_end(&mut bytes).map_err(AgentError::file(path))?;
+    let replaced = bytes.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).count();
     let text = String::from_utf8_lossy(&bytes);
-    Ok(Some(text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned()))
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
+    Ok(Some(ReadText { text, replaced }))
 }

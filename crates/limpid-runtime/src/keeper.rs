@@ -78,7 +78,10 @@ impl Keeper {
     /// Keeps something; a key that is known gets the new content (KAI-047).
     pub(crate) async fn keep(&self, note: Note, by: &By) -> Result<StoredMemory, AgentError> {
         let key = note.key.trim().to_owned();
-        let content = self.checked(&key, note.content)?;
+        if key.is_empty() {
+            return Err(AgentError::Invalid("the key of a memory must not be blank".to_owned()));
+        }
+        let content = self.checked("the content", note.content)?;
         let known = self.store.memory(&MemoryRef::Key(key.clone())).await?;
         if let Some(known) = &known {
             self.guard(known, by).await?;
@@ -110,7 +113,7 @@ impl Keeper {
     ) -> Result<Memory, AgentError> {
         let known = self.known(which, by).await?;
         let content = match content {
-            Some(content) => Some(self.checked(&known.key, content)?),
+            Some(content) => Some(self.checked("the content", content)?),
             None => None,
         };
         let author = self.author(content.as_deref().unwrap_or(&known.content), by).await?;
@@ -155,9 +158,10 @@ impl Keeper {
         self.redactor.clean(text)
     }
 
-    fn checked(&self, key: &str, content: String) -> Result<String, AgentError> {
-        if key.is_empty() || content.trim().is_empty() {
-            return Err(AgentError::Invalid("key and content must not be blank".to_owned()));
+    /// A text to keep, without known secrets; `what` names it in the error when it is blank.
+    fn checked(&self, what: &str, content: String) -> Result<String, AgentError> {
+        if content.trim().is_empty() {
+            return Err(AgentError::Invalid(format!("{what} must not be blank")));
         }
         Ok(self.redactor.clean(content))
     }

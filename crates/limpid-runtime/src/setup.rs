@@ -3,8 +3,11 @@
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use limpid_prompt::profile::DEFAULT_PROFILE;
+use limpid_core::memory::MemoryPolicy;
+use limpid_prompt::Profile;
+use limpid_prompt::profile::{DEFAULT_PROFILE, shipped_template};
 
 use crate::config::{AgentConfig, Config};
 use crate::error::AgentError;
@@ -34,7 +37,15 @@ pub struct Written {
     pub kept: Vec<PathBuf>,
 }
 
-/// Makes the home folder with `limpid.toml`, `soul.md` and `safety.md`.
+impl Written {
+    fn add(&mut self, other: Self) {
+        self.made.extend(other.made);
+        self.kept.extend(other.kept);
+    }
+}
+
+/// Makes the home folder with `limpid.toml` and the files that the profile's prompts read: `soul.md`, `safety.md`, and
+/// those of the workspace that there is a template for.
 ///
 /// # Errors
 /// When a folder or file cannot be written.
@@ -45,10 +56,50 @@ pub fn write_home(home: &Home, answers: &Answers) -> Result<Written, AgentError>
     let text = configuration(answers);
     put(&home.config(), &text, &mut written)?;
     let config = Config::parse(&text, "limpid.toml").map_err(|error| AgentError::Invalid(error.to_string()))?;
-    let identity = write_identity(home, &config)?;
-    written.made.extend(identity.made);
-    written.kept.extend(identity.kept);
+    match profile_of(home, &config.agent) {
+        Ok(profile) => write_what_is_read(home, &config, &profile, &mut written)?,
+        // A profile that does not exist yet starts with the files of the default one.
+        Err(_) => written.add(write_identity(home, &config)?),
+    }
     Ok(written)
+}
+
+/// Writes the files that prompts of a profile read.
+fn write_what_is_read(
+    home: &Home,
+    config: &Config,
+    profile: &Profile,
+    written: &mut Written,
+) -> Result<(), AgentError> {
+    for (section, path) in identity(home) {
+        if profile.reads(section) {
+            put(&path, &shipped_body(home, &config.agent, section), written)?;
+        }
+    }
+    let workspace = home.workspace();
+    let mut templates: Vec<(&str, PathBuf)> =
+        profile.file_order().iter().map(|name| (name.as_str(), workspace.join(name))).collect();
+    if profile.behaviour().memory == MemoryPolicy::Files {
+        templates.push(("MEMORY.md", workspace.join("memory/MEMORY.md")));
+    }
+    if profile.behaviour().heartbeat.create_checklist {
+        templates.push(("HEARTBEAT.md", workspace.join("HEARTBEAT.md")));
+    }
+    for (name, path) in templates {
+        let Some(template) = shipped_template(name) else { continue };
+        path.parent().map(make_folder).transpose()?;
+        put(&path, template, written)?;
+    }
+    Ok(())
+}
+
+fn profile_of(home: &Home, agent: &AgentConfig) -> Result<Arc<Profile>, AgentError> {
+    Prompts::new(home.clone()).load_one(&agent.profile)?.profile(&agent.profile)
+}
+
+/// The files of the home that are sections of prompts.
+fn identity(home: &Home) -> [(&'static str, PathBuf); 2] {
+    [("soul", home.soul()), ("safety", home.safety())]
 }
 
 /// Copies out the shipped soul and safety rules of the profile that is set, to be edited.
@@ -58,7 +109,7 @@ pub fn write_home(home: &Home, answers: &Answers) -> Result<Written, AgentError>
 pub fn write_identity(home: &Home, config: &Config) -> Result<Written, AgentError> {
     let mut written = Written::default();
     make_folder(home.path())?;
-    for (section, path) in [("soul", home.soul()), ("safety", home.safety())] {
+    for (section, path) in identity(home) {
         put(&path, &shipped_body(home, &config.agent, section), &mut written)?;
     }
     Ok(written)
@@ -67,9 +118,8 @@ pub fn write_identity(home: &Home, config: &Config) -> Result<Written, AgentErro
 /// The text of a section that the profile has from what ships, without its front matter. What the text takes from the
 /// settings is filled in, because the owner's file is taken as it is.
 fn shipped_body(home: &Home, agent: &AgentConfig, section: &str) -> String {
-    let profile = Prompts::new(home.clone()).load_one(&agent.profile).and_then(|loaded| loaded.profile(&agent.profile));
     // A profile that does not exist yet starts with the texts of the default one.
-    let lineage = profile
+    let lineage = profile_of(home, agent)
         .map_or_else(|_| vec![DEFAULT_PROFILE.to_owned()], |profile| profile.lineage().map(str::to_owned).collect());
     let text =
         lineage.iter().find_map(|name| shipped_text(&format!("{name}/sections/{section}.md"))).unwrap_or_default();
@@ -140,5 +190,21 @@ mod tests {
         assert_eq!((second.made.len(), second.kept.len()), (0, 3));
         assert_eq!(std::fs::read_to_string(home.soul()).unwrap(), "Mine.");
         assert_eq!(std::fs::read_to_string(home.config()).unwrap(), config);
+    }
+
+    // REV-046 SUR-003
+    #[test]
+    fn the_files_are_those_that_the_profile_reads() {
+        let made = |profile: &str| {
+            let folder = tempfile::tempdir().unwrap();
+            let home = Home::new(folder.path());
+            let answers = Answers { profile: profile.to_owned(), ..Answers::default() };
+            let written = write_home(&home, &answers).unwrap();
+            let names = written.made.iter().map(|path| path.strip_prefix(folder.path()).unwrap().display().to_string());
+            names.collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(made("limpid"), "limpid.toml soul.md safety.md");
+        assert_eq!(made("koshi"), "limpid.toml soul.md safety.md");
+        assert_eq!(made("picoclaw"), "limpid.toml workspace/USER.md workspace/memory/MEMORY.md workspace/HEARTBEAT.md");
     }
 }

@@ -7,12 +7,13 @@ use limpid_prompt::inputs::{DailyNote, TimeInfo, UnreadFile, WorkspaceFile, Work
 use limpid_prompt::workspace::{note_path, recent_days};
 
 use crate::error::AgentError;
-use crate::home::read_text;
+use crate::home::read_marking;
 
-/// Reads the files at the top of the workspace, MEMORY.md and the notes of the last days. What was left out is said in
-/// `notices`.
+/// Reads the files at the top of the workspace, MEMORY.md and the notes of the last days. What was left out, and what of
+/// them is not UTF-8, is said in `notices`.
 pub(crate) fn read(folder: &Path, time: &TimeInfo, notices: &mut Vec<String>) -> Result<WorkspaceInput, AgentError> {
-    let mut reader = Reader { root: folder.canonicalize().ok(), seen: BTreeMap::new(), unread: Vec::new() };
+    let root = folder.canonicalize().ok();
+    let mut reader = Reader { root, seen: BTreeMap::new(), unread: Vec::new(), replaced: Vec::new() };
     let mut files = Vec::new();
     for name in names(folder)? {
         if let Some(content) = reader.read(&folder.join(&name), &name)? {
@@ -27,7 +28,8 @@ pub(crate) fn read(folder: &Path, time: &TimeInfo, notices: &mut Vec<String>) ->
             daily_notes.push(DailyNote { date, content });
         }
     }
-    let unread = reader.unread;
+    let Reader { unread, replaced, .. } = reader;
+    notices.extend(replaced);
     notices.extend(unread.iter().map(|file| format!("{} was not read: {}", file.name, file.reason)));
     Ok(WorkspaceInput { path: folder.display().to_string(), files, long_term, daily_notes, unread })
 }
@@ -51,6 +53,8 @@ struct Reader {
     /// The names under which files were read.
     seen: BTreeMap<PathBuf, String>,
     unread: Vec<UnreadFile>,
+    /// What is told of files that are not UTF-8.
+    replaced: Vec<String>,
 }
 
 impl Reader {
@@ -67,7 +71,9 @@ impl Reader {
             return Ok(self.leave_out(name, format!("it is the same file as {first}")));
         }
         self.seen.insert(real.clone(), name.to_owned());
-        read_text(&real)
+        let read = read_marking(&real)?;
+        self.replaced.extend(read.as_ref().and_then(|read| read.notice(name)));
+        Ok(read.map(|read| read.text))
     }
 
     fn leave_out(&mut self, name: &str, reason: String) -> Option<String> {
@@ -79,6 +85,25 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // PICO-026 REV-046
+    #[test]
+    fn bytes_that_are_no_utf_8_are_replaced_and_reported() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::create_dir(home.path().join("memory")).unwrap();
+        std::fs::write(home.path().join("USER.md"), b"Ren\xe9 likes caf\xe9.\n").unwrap();
+        std::fs::write(home.path().join("SOUL.md"), "Ren\u{e9} \u{fffd}.\n").unwrap();
+        std::fs::write(home.path().join("memory/MEMORY.md"), b"\xff\xfe").unwrap();
+        let mut notices = Vec::new();
+        let input = read(home.path(), &TimeInfo::default(), &mut notices).unwrap();
+        assert_eq!(input.files[1].content, "Ren\u{fffd} likes caf\u{fffd}.\n");
+        let told = |name: &str, places: &str| {
+            format!(
+                "{name} is not valid UTF-8: {places} of it cannot be read and became \u{fffd}; save the file as UTF-8"
+            )
+        };
+        assert_eq!(notices, [told("USER.md", "2 places"), told("memory/MEMORY.md", "2 places")]);
+    }
 
     // PICO-020 PICO-021 PICO-026
     #[test]

@@ -57,6 +57,8 @@ pub struct TaskChange {
     pub description: Option<String>,
     /// What it does.
     pub prompt: Option<String>,
+    /// What is done.
+    pub kind: Option<TaskKind>,
     /// When.
     pub when: Option<When>,
     /// The IANA zone of its times.
@@ -126,6 +128,12 @@ impl TaskChange {
         }
         if let Some(when) = &self.when {
             new.trigger = when.trigger(&new.zone, asking).map_err(|error| refused(&error))?;
+        }
+        if let Some(kind) = self.kind.filter(|kind| *kind != new.kind) {
+            if new.missed == MissedPolicy::usual(new.kind) {
+                new.missed = MissedPolicy::usual(kind);
+            }
+            new.kind = kind;
         }
         runnable(new.kind, &new.trigger)?;
         new.missed = self.missed.unwrap_or(new.missed);

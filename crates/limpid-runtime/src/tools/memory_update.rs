@@ -57,6 +57,6 @@ impl Tool for MemoryUpdate {
         let which = id.find(&*self.keeper.store).await?;
         let corrected = self.keeper.correct(&which, Some(content), None, &By::turn(context)).await;
         let memory = corrected.map_err(|error| error.to_string())?;
-        Ok(ToolText::own(format!("updated [id:{}] {}", memory.id, memory.key)))
+        Ok(ToolText::own(format!("updated [id:{}] {}", memory.id, memory.key).trim_end()))
     }
 }

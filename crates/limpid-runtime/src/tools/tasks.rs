@@ -19,6 +19,9 @@ use crate::tasks::{Asking, TaskBook, TaskRequest, When, zone_of};
 /// The group of these tools.
 pub(crate) const GROUP: &str = "scheduling";
 
+/// Said of a task that is made while nothing would run it.
+const NOT_SERVED: &str = "`limpid serve` is not running; nothing is done until it is";
+
 /// Times of a repeated task that are told (KAI-081).
 const TIMES: usize = 3;
 
@@ -226,7 +229,7 @@ fn asking(context: &ToolContext) -> Asking {
 fn made(book: &TaskBook, task: &Task, asking: &Asking) -> Value {
     let mut shown = shown(task);
     let zone = zone_of(&task.new);
-    let local = |at: jiff::Timestamp| at.to_zoned(zone.clone()).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
+    let local = |at: jiff::Timestamp| local(at, &zone);
     let times = || task.new.trigger.times(asking.now, TIMES).into_iter().map(local).collect::<Vec<_>>();
     match task.new.trigger {
         Trigger::Once(at) => shown["scheduled_at"] = local(at).into(),
@@ -234,9 +237,14 @@ fn made(book: &TaskBook, task: &Task, asking: &Asking) -> Value {
         Trigger::Heartbeat => {}
     }
     if !book.is_served() {
-        shown["note"] = "`limpid serve` is not running; nothing is done until it is".into();
+        shown["note"] = NOT_SERVED.into();
     }
     shown
+}
+
+/// A moment on the clock of a zone.
+fn local(at: jiff::Timestamp, zone: &jiff::tz::TimeZone) -> String {
+    at.to_zoned(zone.clone()).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
 }
 
 fn listed(tasks: &[Task], asking: &Asking) -> ToolText {
@@ -246,8 +254,7 @@ fn listed(tasks: &[Task], asking: &Asking) -> ToolText {
             let mut shown = shown(task);
             shown["status"] = task.standing.status.as_str().into();
             if let Some(next) = task.standing.next {
-                let local = next.to_zoned(zone_of(&task.new)).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
-                shown["next"] = local.into();
+                shown["next"] = local(next, &zone_of(&task.new)).into();
             }
             shown
         })

@@ -1,7 +1,7 @@
 //! The tools of memory in turns, over a real socket.
 
 use crate::kit::{Bench, all, last, say};
-use limpid_core::{Category, Trust};
+use limpid_core::{Category, MemoryId, Trust};
 use limpid_runtime::Agent;
 use limpid_store::{Author, MemoryEventKind, NewMemory, PromotionState};
 use limpid_testkit::Recorded;
@@ -71,6 +71,22 @@ async fn the_model_keeps_judges_corrects_and_forgets() {
     assert!(events[0].source.as_ref().unwrap().ends_with(" the outage"));
     let twice = events[1].after.as_ref().unwrap();
     assert_eq!((twice.category, twice.hits), (Category::Learning, 1));
+}
+
+// KOSHI-026 REV-046
+#[tokio::test]
+async fn a_memory_without_a_key_is_corrected_by_its_number() {
+    let bench = Bench::new(&calling(&[
+        r#"{ name = "memory_update", arguments = { id = 1, content = "Lives in Oslo" } }"#,
+        r#"{ name = "memory_update", arguments = { id = "[id:1]", content = "Lives in Bergen" } }"#,
+    ]))
+    .await;
+    let agent = bench.agent();
+    agent.store().store_memory(NewMemory { key: None, ..new("", "Lives in Berlin", Trust::Owner) }).await.unwrap();
+    say(&agent, "I moved").await;
+    let results = results(bench.server.calls().last().unwrap());
+    assert!(results.iter().all(|result| result.starts_with("updated [id:1]")), "{results:?}");
+    assert_eq!(agent.store().memory(&MemoryId(1).into()).await.unwrap().unwrap().content, "Lives in Bergen");
 }
 
 // KAI-049 KAI-050 KAI-051

@@ -142,7 +142,39 @@ async fn a_task_is_a_fresh_request_whose_answer_comes_to_its_chat() {
     assert_eq!(bench.server.calls().len(), 4, "it ran once");
 }
 
-// PICO-089 PICO-090
+// KOSHI-017 REV-042
+#[tokio::test]
+async fn a_coordinators_job_may_call_what_the_coordinator_may_and_nothing_else() {
+    let job = r#"name = "schedule_job", arguments = { description = "Look", prompt = "Look again", execute_at = "2026-03-28T14:00" }"#;
+    let next = r#"name = "schedule_job", arguments = { description = "Next", prompt = "And again", execute_at = "2026-03-29T14:00" }"#;
+    let write = r#"name = "write_file", arguments = { path = "x.txt", content = "x" }"#;
+    let exec = r#"name = "exec", arguments = { command = "id" }"#;
+    let script = format!(
+        "[[reply]]\ncalls = [{{ {job} }}]\n[[reply]]\ntext = \"Planned.\"\n[[reply]]\ncalls = [{{ id = \"a\", {write} }}, {{ \
+         id = \"b\", {exec} }}, {{ id = \"c\", {next} }}]\n[[reply]]\ntext = \"Done.\"\n"
+    );
+    let mut bench = Bench::new(&script).await;
+    bench.config.agent.profile = "koshi".to_owned();
+    let agent = bench.agent();
+    say(&agent, "look at two").await;
+    bench.clock.forward(1.hour());
+    due(&agent).await;
+    let calls = bench.server.calls();
+    let declared = |call: usize| {
+        let tools = calls[call].json()["tools"].as_array().unwrap().clone();
+        tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(declared(2), declared(0), "a job has the tools of the chat");
+    assert!(declared(2).contains(&"schedule_job".to_owned()), "{:?}", declared(2));
+    let results = results(&calls[3]);
+    assert!(results.contains("there is no tool `write_file`"), "{results}");
+    assert!(results.contains("there is no tool `exec`"), "{results}");
+    assert!(!bench.home.path().join("workspace/x.txt").exists());
+    assert_eq!(status(&agent, "1").await, "completed");
+    assert!(status(&agent, "2").await.starts_with("pending"), "it may plan the next one");
+}
+
+// PICO-089 PICO-090 REV-046
 #[tokio::test]
 async fn cron_keeps_reminders_tasks_and_commands_under_one_name() {
     let mut bench = Bench::new(&calling(&[
@@ -155,6 +187,9 @@ async fn cron_keeps_reminders_tasks_and_commands_under_one_name() {
         r#"{ name = "cron", arguments = { action = "enable", job_id = "2" } }"#,
         r#"{ name = "cron", arguments = { action = "update", job_id = "2", every_seconds = 3600, message = "Stand up" } }"#,
         r#"{ name = "cron", arguments = { action = "update", job_id = "2", command = "rm -r ." } }"#,
+        r#"{ name = "cron", arguments = { action = "update", job_id = "2", deliver = false, tz = "Asia/Tokyo" } }"#,
+        r#"{ name = "cron", arguments = { action = "update", job_id = "4", command = "df", deliver = false } }"#,
+        r#"{ name = "cron", arguments = { action = "get", job_id = "4" } }"#,
         r#"{ name = "cron", arguments = { action = "get", job_id = "2" } }"#,
         r#"{ name = "cron", arguments = { action = "remove", job_id = "3" } }"#,
     ]))

@@ -93,6 +93,7 @@ fn change(args: &EditArgs) -> Result<TaskChange, Failure> {
     let change = TaskChange {
         description: args.description.clone(),
         prompt: args.text.clone(),
+        kind: None,
         when: when(&args.when)?,
         zone: args.when.zone.clone(),
         missed: missed(args.missed.as_deref())?,

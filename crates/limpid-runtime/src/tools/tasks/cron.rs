@@ -1,14 +1,15 @@
 //! `cron`: the tasks under one name, as picoclaw has them (PICO-089 to PICO-091).
 
 use async_trait::async_trait;
-use limpid_core::ToolClass;
-use limpid_core::task::TaskKind;
+use limpid_core::task::{TaskKind, Trigger};
+use limpid_core::{ToolClass, Trust};
+use limpid_store::Task;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{GROUP, asking, key, listed, made, one_of};
-use crate::tasks::{Asking, TaskBook, TaskChange, TaskRequest, When};
+use super::{GROUP, asking, key, local, one_of};
+use crate::tasks::{Asking, TaskBook, TaskChange, TaskRequest, When, zone_of};
 use crate::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 /// Makes, lists, changes and removes tasks.
@@ -52,6 +53,7 @@ impl Cron {
         let Arguments { message, command, deliver, tz, .. } = arguments;
         let (message, command) = (given(message), given(command));
         let kind = match (&command, deliver) {
+            (Some(_), Some(false)) => return Err(SENDS_OUTPUT.to_owned()),
             (Some(_), _) => TaskKind::Command,
             (None, Some(false)) => TaskKind::Agent,
             (None, _) => TaskKind::Reminder,
@@ -72,7 +74,19 @@ impl Cron {
         };
         let asking = asking(context);
         let task = self.book.add(request, &asking).await.map_err(|error| error.to_string())?;
-        Ok(made(&self.book, &task, &asking))
+        Ok(self.made(&task, &asking))
+    }
+
+    /// A job that was made or changed, with the next times that it is due.
+    fn made(&self, task: &Task, asking: &Asking) -> Value {
+        let mut shown = job(task);
+        let zone = zone_of(&task.new);
+        let times = task.new.trigger.times(asking.now, super::TIMES).into_iter();
+        shown["next"] = times.map(|at| local(at, &zone)).collect::<Vec<_>>().into();
+        if !self.book.is_served() {
+            shown["note"] = super::NOT_SERVED.into();
+        }
+        shown
     }
 
     async fn update(&self, id: &str, arguments: Arguments, asking: &Asking) -> Result<Value, String> {
@@ -90,13 +104,56 @@ impl Cron {
                 return Err(format!("job {id} runs no command; remove it and add one that does"));
             }
         };
-        let change = TaskChange { description, prompt, when, zone: given(arguments.tz), missed: None };
+        let kind = match (kind, arguments.deliver) {
+            (TaskKind::Command, Some(false)) => return Err(SENDS_OUTPUT.to_owned()),
+            (TaskKind::Command, _) | (_, None) => None,
+            (_, Some(true)) => Some(TaskKind::Reminder),
+            (_, Some(false)) => Some(TaskKind::Agent),
+        };
+        let change = TaskChange { description, prompt, kind, when, zone: given(arguments.tz), missed: None };
         if change == TaskChange::default() {
-            return Err("nothing is to be different: give a message, a command or a time".to_owned());
+            return Err("nothing to change: give a message, a command, deliver, tz or a time".to_owned());
         }
         let task = self.book.edit(id, change, asking).await.map_err(|error| error.to_string())?;
-        Ok(made(&self.book, &task, asking))
+        Ok(self.made(&task, asking))
     }
+}
+
+/// Said where a command is to be handed to a model.
+const SENDS_OUTPUT: &str =
+    "the output of a command is sent as it is; leave out deliver, or give a message and no command";
+
+/// A job under the names that the arguments have, all of it.
+fn job(task: &Task) -> Value {
+    let new = &task.new;
+    let zone = zone_of(new);
+    let mut shown = json!({ "job_id": task.id.to_string() });
+    match new.kind {
+        TaskKind::Command => {
+            shown["message"] = new.description.as_str().into();
+            shown["command"] = new.prompt.as_str().into();
+        }
+        TaskKind::Agent | TaskKind::Reminder => {
+            shown["message"] = new.prompt.as_str().into();
+            shown["deliver"] = (new.kind == TaskKind::Reminder).into();
+        }
+    }
+    match &new.trigger {
+        Trigger::Once(at) => shown["at"] = local(*at, &zone).into(),
+        Trigger::Every { period, .. } => shown["every_seconds"] = period.as_secs().into(),
+        Trigger::Cron { pattern, .. } => shown["cron_expr"] = pattern.to_string().into(),
+        Trigger::Heartbeat => shown["on_heartbeat"] = true.into(),
+    }
+    shown["tz"] = new.zone.as_str().into();
+    shown["status"] = task.standing.status.as_str().into();
+    if let Some(next) = task.standing.next {
+        shown["next"] = local(next, &zone).into();
+    }
+    shown
+}
+
+fn trust_of(tasks: &[Task], asking: &Asking) -> Trust {
+    tasks.iter().fold(asking.trust, |trust, task| trust.join(task.new.trust))
 }
 
 /// The names of the times, for errors.
@@ -142,22 +199,26 @@ impl Tool for Cron {
         let book = &self.book;
         let told_of = match arguments.action {
             Action::List => {
-                return Ok(listed(&book.list(None, &asking).await.map_err(|error| error.to_string())?.rows, &asking));
+                let tasks = book.list(None, &asking).await.map_err(|error| error.to_string())?.rows;
+                let rows: Vec<Value> = tasks.iter().map(job).collect();
+                let text = if rows.is_empty() { "no jobs".to_owned() } else { Value::from(rows).to_string() };
+                return Ok(ToolText { text, trust: trust_of(&tasks, &asking) });
             }
             Action::Get => {
                 let task = book.find(&id()?, &asking).await.map_err(|error| error.to_string())?;
-                return Ok(listed(std::slice::from_ref(&task), &asking));
+                let trust = trust_of(std::slice::from_ref(&task), &asking);
+                return Ok(ToolText { text: job(&task).to_string(), trust });
             }
             Action::Add => self.add(arguments, key, context).await?,
             Action::Update => self.update(&id()?, arguments, &asking).await?,
             Action::Remove => {
                 let task = book.cancel(&id()?, &asking).await.map_err(|error| error.to_string())?;
-                json!({ "task_id": task.id.to_string(), "status": task.standing.status.as_str() })
+                json!({ "job_id": task.id.to_string(), "status": task.standing.status.as_str() })
             }
             Action::Enable | Action::Disable => {
                 let on = arguments.action == Action::Enable;
                 let task = book.switch(&id()?, on, &asking).await.map_err(|error| error.to_string())?;
-                json!({ "task_id": task.id.to_string(), "status": task.standing.status.as_str() })
+                json!({ "job_id": task.id.to_string(), "status": task.standing.status.as_str() })
             }
         };
         Ok(ToolText { text: told_of.to_string(), trust: context.trust })
