@@ -34,7 +34,7 @@ fn profile_section(page: &mut String, profile: &Profile) {
 
 fn path_section(page: &mut String, profile: &Profile, path: &Path) {
     let _ = write!(page, "\n### {}: {}\n\n{}", profile.name(), path.name, path.about);
-    match path.tools.as_deref() {
+    match path.tools.as_deref().or(path.only.as_deref()) {
         None => page.push_str(" Tools: all.\n"),
         Some([]) => page.push_str(" Tools: none.\n"),
         Some(tools) => {
