@@ -6,6 +6,7 @@
 mod agents;
 mod bench;
 mod build;
+mod database;
 mod first;
 mod growth;
 mod idle;
@@ -45,6 +46,8 @@ pub(crate) enum Measure {
     Idle(idle::Idle),
     /// Memory after many turns beside that after a tenth of them (LES-149)
     Growth(growth::Growth),
+    /// What a turn of plain chat adds to the database (MEA-19)
+    Database(database::Database),
     /// Size of the release binary (MEA-06)
     Size,
     /// Rendering a prompt (MEA-07)
@@ -91,6 +94,14 @@ pub(crate) fn run(root: &Path, measure: Measure, json: bool) -> Result<(), Strin
             }
             answer = Some(value);
             ("growth", table)
+        }
+        Measure::Database(database) => {
+            let (table, value, is_full) = database::measure(database)?;
+            if !is_full {
+                return table.print(json, Some(value));
+            }
+            answer = Some(value);
+            ("database", table)
         }
         Measure::Size => ("size", size::measure(root)?),
         Measure::Render => ("render", render::measure(root)?),

@@ -40,7 +40,7 @@ pub(crate) fn measure(root: &Path) -> Result<Table, String> {
         how: "The release binary with an empty home sends `chat \"hi\"` to a recording server; the texts and the tool \
               schemas of the recorded request are counted (o200k)."
             .to_owned(),
-        target: "`limpid`: total ≤ 1,500 tokens (leanest peer: 6,852), system text < 2,048 bytes",
+        target: "`limpid`: total ≤ 1,000 tokens (leanest peer: 6,852), system text < 2,048 bytes",
         head: vec!["profile", "system bytes", "system tokens", "user tokens", "tools", "tool tokens", "total tokens"],
         rows,
     })

@@ -88,7 +88,8 @@ fn answer(call: &ModelCall) -> Said {
     }
 }
 
-fn card() -> ModelCard {
+/// The card of the model in this process.
+pub(super) fn card() -> ModelCard {
     let window = WindowSize(32_768);
     ModelCard {
         provider: "test".to_owned(),

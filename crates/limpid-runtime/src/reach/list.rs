@@ -30,9 +30,11 @@ pub(super) fn of(tools: &[&ToolCard<'_>], small: bool, room: usize) -> Vec<Strin
     lines.or_else(by_group).unwrap_or_else(counts)
 }
 
+/// The tool's name and the first sentence of its description: the rest is for who has found it.
 fn line(tool: &ToolCard<'_>) -> String {
     let mut words = String::new();
-    for word in tool.description.split_whitespace() {
+    let sentence = tool.description.split(". ").next().unwrap_or_default();
+    for word in sentence.split_whitespace() {
         if words.chars().count() + word.chars().count() > LINE_CHARS {
             words.push('…');
             break;

@@ -145,8 +145,8 @@ async fn what_was_called_often_travels_in_the_next_conversation() {
 
 // MEA-01 PRO-046
 #[tokio::test]
-async fn hi_costs_at_most_1500_tokens_with_every_tool_reachable() {
-    for servers in [0, 9] {
+async fn hi_costs_at_most_1000_tokens_with_every_tool_reachable() {
+    for (servers, most) in [(0, 1000), (9, 1500)] {
         let mut bench = Bench::new("[[reply]]\ntext = \"Hello.\"\n").await;
         let (agent, _) = agent(&mut bench, servers);
         all(agent.chat(last("hi")).await.unwrap()).await;
@@ -156,7 +156,7 @@ async fn hi_costs_at_most_1500_tokens_with_every_tool_reachable() {
         let texts: usize = texts.map(|text| ExactCounter::O200K.count(text)).sum();
         let tools = ExactCounter::O200K.count(&body["tools"].to_string());
         assert!(tools <= 1000, "{tools} tokens of tools");
-        assert!(texts + tools <= 1500, "{texts} tokens of text and {tools} of tools");
+        assert!(texts + tools <= most, "{texts} tokens of text and {tools} of tools");
         assert!(call.system().len() < 2048);
     }
 }
