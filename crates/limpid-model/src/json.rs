@@ -1,64 +1,39 @@
-//! JSON written by hand, so that a body's bytes depend on nothing but what is in it.
+//! JSON of bodies: written from types, so that the bytes depend on nothing but what is in it, with what is JSON already
+//! copied as it is.
 
-use std::fmt::{Display, Write as _};
+use std::borrow::Cow;
 
+use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 
-/// A JSON object that is being written; its fields keep their order.
-pub(crate) struct Object(String);
-
-impl Object {
-    pub(crate) fn new() -> Self {
-        Self("{".to_owned())
-    }
-
-    /// Adds a field whose value is JSON or a number already.
-    pub(crate) fn raw(mut self, name: &str, value: impl Display) -> Self {
-        if self.0.len() > 1 {
-            self.0.push(',');
-        }
-        // Writing into a string cannot fail.
-        let _ = write!(self.0, "{}:{value}", string(name));
-        self
-    }
-
-    /// Adds a field with a text.
-    pub(crate) fn text(self, name: &str, value: &str) -> Self {
-        self.raw(name, string(value))
-    }
-
-    /// Adds a field with a value that may be absent.
-    pub(crate) fn maybe(self, name: &str, value: Option<impl Display>) -> Self {
-        match value {
-            Some(value) => self.raw(name, value),
-            None => self,
-        }
-    }
-
-    pub(crate) fn end(mut self) -> String {
-        self.0.push('}');
-        self.0
-    }
+/// A value as JSON text.
+pub(crate) fn to_json(value: &impl Serialize) -> String {
+    // The types here have text keys only, so this cannot fail.
+    serde_json::to_string(value).unwrap_or_default()
 }
 
-/// A JSON array of values that are JSON already.
-pub(crate) fn array(items: impl IntoIterator<Item = String>) -> String {
-    let items: Vec<String> = items.into_iter().collect();
-    format!("[{}]", items.join(","))
+/// A value as JSON that can be part of another one.
+pub(crate) fn to_raw(value: &impl Serialize) -> Box<RawValue> {
+    to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
-/// A text as a JSON string.
-pub(crate) fn string(text: &str) -> String {
-    Value::from(text).to_string()
-}
-
-/// Arguments as a JSON object: as they stand when they are one, else the text inside one, so that nothing is lost.
-pub(crate) fn arguments_object(arguments: &str) -> String {
-    match serde_json::from_str::<Value>(arguments) {
-        Ok(Value::Object(_)) => arguments.trim().to_owned(),
-        _ if arguments.trim().is_empty() => "{}".to_owned(),
-        _ => Object::new().text("arguments", arguments).end(),
+/// Arguments as a JSON object: unchanged when they are one, else the text inside one, so that nothing is lost.
+pub(crate) fn arguments_object(arguments: &str) -> Cow<'_, RawValue> {
+    #[derive(Serialize)]
+    struct Text<'a> {
+        arguments: &'a str,
     }
+    let trimmed = arguments.trim();
+    if let Ok(Value::Object(_)) = serde_json::from_str(trimmed)
+        && let Ok(object) = serde_json::from_str(trimmed)
+    {
+        return Cow::Borrowed(object);
+    }
+    Cow::Owned(match trimmed.is_empty() {
+        true => to_raw(&serde_json::Map::new()),
+        false => to_raw(&Text { arguments }),
+    })
 }
 
 #[cfg(test)]
@@ -66,15 +41,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_keep_their_order_and_texts_are_escaped() {
-        let inner = array([string("a\"b"), "1".to_owned()]);
-        let object = Object::new().text("z", "\n").maybe("n", None::<u8>).maybe("a", Some(0.7_f32)).raw("l", inner);
-        assert_eq!(object.end(), r#"{"z":"\n","a":0.7,"l":["a\"b",1]}"#);
-    }
-
-    #[test]
     fn arguments_are_always_an_object() {
-        let all = ["{ \"a\": 1 }", "", "[1]", "{broken"].map(arguments_object);
-        assert_eq!(all, ["{ \"a\": 1 }", "{}", r#"{"arguments":"[1]"}"#, r#"{"arguments":"{broken"}"#]);
+        let all = ["{ \"a\": 1 }", " {\"a\":1e400}", "", "[1]", "{broken"]
+            .map(|text| arguments_object(text).get().to_owned());
+        let text = [r#"{"arguments":" {\"a\":1e400}"}"#, "{}", r#"{"arguments":"[1]"}"#, r#"{"arguments":"{broken"}"#];
+        assert_eq!(all[0], "{ \"a\": 1 }");
+        assert_eq!(all[1..], text);
     }
 }

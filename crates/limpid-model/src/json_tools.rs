@@ -36,8 +36,8 @@ pub(crate) fn reply_form(tools: &[WireTool<'_>], choice: &ToolUse) -> ReplyForm 
 
 fn call_schema(tool: &WireTool<'_>) -> Value {
     // References point into the tool's own document and would dangle inside this one.
-    let arguments = match serde_json::from_str(tool.schema) {
-        Ok(schema) if !tool.schema.contains("\"$ref\"") => schema,
+    let arguments = match serde_json::from_str(tool.schema.get()) {
+        Ok(schema) if !tool.schema.get().contains("\"$ref\"") => schema,
         _ => json!({"type": "object"}),
     };
     object(&[("name", json!({"type": "string", "enum": [tool.name]})), ("arguments", arguments)])
@@ -264,9 +264,10 @@ mod tests {
 
     #[test]
     fn the_schema_holds_calls_or_an_answer() {
+        let schema = |json: &'static str| serde_json::from_str(json).unwrap();
         let tools = [
-            WireTool { name: "clock", description: "", schema: r#"{"type":"object","properties":{}}"# },
-            WireTool { name: "refs", description: "", schema: r##"{"$ref":"#/$defs/x"}"## },
+            WireTool { name: "clock", description: "", schema: schema(r#"{"type":"object","properties":{}}"#) },
+            WireTool { name: "refs", description: "", schema: schema(r##"{"$ref":"#/$defs/x"}"##) },
         ];
         insta::assert_json_snapshot!("auto", form_schema(&reply_form(&tools, &ToolUse::Auto)));
         insta::assert_json_snapshot!("must", form_schema(&reply_form(&tools, &ToolUse::Must("clock".into()))));

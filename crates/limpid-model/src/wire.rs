@@ -10,9 +10,10 @@ use std::collections::{HashMap, HashSet};
 use limpid_core::{CallId, FailureClass, Role, ToolProtocol};
 use limpid_prompt::PromptMessage;
 use limpid_prompt::inputs::CallInput;
-use serde::de::IgnoredAny;
+use serde::Serialize;
+use serde_json::value::RawValue;
 
-use crate::json::{Object, array, string};
+use crate::json::{to_json, to_raw};
 use crate::json_tools;
 use crate::model::{ModelCall, ModelCard, ModelError, ReplyForm, Sampling, ToolUse};
 
@@ -53,8 +54,8 @@ pub(crate) struct WireMessage<'a> {
 pub(crate) struct WireTool<'a> {
     pub(crate) name: &'a str,
     pub(crate) description: &'a str,
-    /// The schema's JSON text, sent as it stands.
-    pub(crate) schema: &'a str,
+    /// The schema, sent as it is.
+    pub(crate) schema: &'a RawValue,
 }
 
 impl<'a> WireCall<'a> {
@@ -160,12 +161,12 @@ fn offered<'a>(card: &ModelCard, call: &'a ModelCall) -> Result<Vec<WireTool<'a>
     };
     let mut tools = Vec::with_capacity(offered.len());
     for tool in offered {
-        if let Err(error) = serde_json::from_str::<IgnoredAny>(tool.schema()) {
+        let schema = serde_json::from_str(tool.schema()).map_err(|error| {
             let name = tool.name();
             let message = format!("the schema of the tool `{name}` is not JSON ({error}); correct or remove the tool");
-            return Err(ModelError::new(FailureClass::Malformed, message));
-        }
-        tools.push(WireTool { name: tool.name(), description: tool.description(), schema: tool.schema() });
+            ModelError::new(FailureClass::Malformed, message)
+        })?;
+        tools.push(WireTool { name: tool.name(), description: tool.description(), schema });
     }
     match &call.tools {
         ToolUse::Must(name) if !tools.iter().any(|tool| tool.name == name) => Err(ModelError::new(
@@ -204,15 +205,22 @@ fn limit_marks(messages: &mut [WireMessage<'_>]) {
 }
 
 /// Calls in the form in which a model without native tools writes them.
-fn calls_text(calls: &[CallInput]) -> String {
-    let calls = calls.iter().map(|call| {
-        let arguments = match serde_json::from_str::<IgnoredAny>(&call.arguments) {
-            Ok(_) => call.arguments.clone(),
-            Err(_) => string(&call.arguments),
-        };
-        Object::new().text("name", &call.name).raw("arguments", arguments).end()
-    });
-    Object::new().raw("calls", array(calls)).end()
+fn calls_text<'a>(calls: &'a [CallInput]) -> String {
+    #[derive(Serialize)]
+    struct Calls<'a> {
+        calls: Vec<Call<'a>>,
+    }
+    #[derive(Serialize)]
+    struct Call<'a> {
+        name: &'a str,
+        arguments: Cow<'a, RawValue>,
+    }
+    let call = |call: &'a CallInput| {
+        let arguments =
+            serde_json::from_str(&call.arguments).map_or_else(|_| Cow::Owned(to_raw(&call.arguments)), Cow::Borrowed);
+        Call { name: &call.name, arguments }
+    };
+    to_json(&Calls { calls: calls.iter().map(call).collect() })
 }
 
 #[cfg(test)]

@@ -1,76 +1,148 @@
 //! Anthropic Messages.
 
+use std::borrow::Cow;
+
 use limpid_core::Role;
+use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::Decoder;
 use super::collect::{Collect, Pending};
 use crate::errors::Fault;
-use crate::json::{Object, arguments_object, array};
+use crate::json::{arguments_object, to_json};
 use crate::model::{FinishReason, ModelEvent, ReplyForm, ToolUse};
 use crate::wire::{CallIds, WireCall, WireMessage, WireTool, bare_id};
 
 /// Tokens of a reply when nothing else is asked for; the provider wants a number.
 const DEFAULT_MAX_OUTPUT: u32 = 8192;
 
-pub(super) fn body(call: &WireCall<'_>) -> String {
-    let first = call.messages.iter().position(|one| one.role != Role::System).unwrap_or(call.messages.len());
-    let system: Vec<String> = call.messages[..first].iter().flat_map(blocks).collect();
-    let tools = (!call.tools.is_empty()).then(|| array(call.tools.iter().map(tool)));
-    let choice = tools.as_ref().and_then(|_| tool_choice(call.choice));
-    // Newer models refuse both at once.
-    let top_p = call.sampling.top_p.filter(|_| call.sampling.temperature.is_none());
-    Object::new()
-        .text("model", call.model)
-        .maybe("system", (!system.is_empty()).then(|| array(system)))
-        .raw("messages", messages(&call.messages[first..]))
-        .maybe("tools", tools)
-        .maybe("tool_choice", choice)
-        .maybe("output_config", output_config(&call.reply))
-        .raw("max_tokens", call.sampling.max_output.unwrap_or(DEFAULT_MAX_OUTPUT))
-        .maybe("temperature", call.sampling.temperature)
-        .maybe("top_p", top_p)
-        .raw("stream", true)
-        .end()
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    system: Vec<Block<'a>>,
+    messages: Vec<Turn<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Choice<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_config: Option<OutputConfig<'a>>,
+    max_tokens: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f32>,
+    stream: bool,
 }
 
-/// Neighbours of one role become one message, as the protocol wants it.
-fn messages(messages: &[WireMessage<'_>]) -> String {
-    let mut merged: Vec<(&str, Vec<String>)> = Vec::new();
+/// What one side said: messages that follow each other from the same side are one here.
+#[derive(Serialize)]
+struct Turn<'a> {
+    role: &'static str,
+    content: Vec<Block<'a>>,
+}
+
+#[derive(Serialize)]
+struct Block<'a> {
+    #[serde(flatten)]
+    content: Content<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Content<'a> {
+    Text { text: &'a str },
+    ToolUse { id: String, name: &'a str, input: Cow<'a, RawValue> },
+    ToolResult { tool_use_id: String, content: &'a str },
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum CacheControl {
+    Ephemeral,
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    name: &'a str,
+    description: &'a str,
+    input_schema: &'a RawValue,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Choice<'a> {
+    None,
+    Tool { name: &'a str },
+}
+
+#[derive(Serialize)]
+struct OutputConfig<'a> {
+    format: Format<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Format<'a> {
+    JsonSchema { schema: &'a Value },
+}
+
+pub(super) fn body(call: &WireCall<'_>) -> String {
+    let first = call.messages.iter().position(|one| one.role != Role::System).unwrap_or(call.messages.len());
+    let (system, messages) = call.messages.split_at(first);
+    to_json(&Body {
+        model: call.model,
+        system: system.iter().flat_map(blocks).collect(),
+        messages: turns(messages),
+        tools: call.tools.iter().map(tool).collect(),
+        tool_choice: tool_choice(call.choice).filter(|_| !call.tools.is_empty()),
+        output_config: output_config(&call.reply),
+        max_tokens: call.sampling.max_output.unwrap_or(DEFAULT_MAX_OUTPUT),
+        temperature: call.sampling.temperature,
+        // Newer models refuse both at once.
+        top_p: call.sampling.top_p.filter(|_| call.sampling.temperature.is_none()),
+        stream: true,
+    })
+}
+
+fn turns<'a>(messages: &'a [WireMessage<'_>]) -> Vec<Turn<'a>> {
+    let mut turns: Vec<Turn<'_>> = Vec::new();
     for message in messages {
         let role = if message.role == Role::Assistant { "assistant" } else { "user" };
         let blocks = blocks(message);
-        match merged.last_mut() {
-            Some((last, all)) if *last == role => all.extend(blocks),
-            _ => merged.push((role, blocks)),
+        match turns.last_mut() {
+            Some(last) if last.role == role => last.content.extend(blocks),
+            _ => turns.push(Turn { role, content: blocks }),
         }
     }
     // The provider refuses a message without content.
-    let merged = merged.into_iter().filter(|(_, blocks)| !blocks.is_empty());
-    array(merged.map(|(role, blocks)| Object::new().text("role", role).raw("content", array(blocks)).end()))
+    turns.retain(|turn| !turn.content.is_empty());
+    turns
 }
 
 /// A message's blocks; the last one carries the mark. Blank text is left out, because the provider refuses it.
-fn blocks(message: &WireMessage<'_>) -> Vec<String> {
-    let mut blocks = Vec::new();
-    match (message.role, message.call_id) {
-        (Role::Tool, Some(id)) => {
-            let result = Object::new().text("type", "tool_result").text("tool_use_id", &plain_id(id));
-            blocks.push(result.text("content", &message.text));
-        }
-        _ if message.text.trim().is_empty() => {}
-        _ => blocks.push(Object::new().text("type", "text").text("text", &message.text)),
-    }
-    blocks.extend(message.calls.iter().map(|call| {
-        let block = Object::new().text("type", "tool_use").text("id", &plain_id(&call.id)).text("name", &call.name);
-        block.raw("input", arguments_object(&call.arguments))
-    }));
-    let last = blocks.len().saturating_sub(1);
-    let marked = |(at, block): (usize, Object)| match message.cache_mark && at == last {
-        true => block.raw("cache_control", r#"{"type":"ephemeral"}"#).end(),
-        false => block.end(),
+fn blocks<'a>(message: &'a WireMessage<'_>) -> Vec<Block<'a>> {
+    let text = &*message.text;
+    let said = match (message.role, message.call_id) {
+        (Role::Tool, Some(id)) => Some(Content::ToolResult { tool_use_id: plain_id(id), content: text }),
+        _ if text.trim().is_empty() => None,
+        _ => Some(Content::Text { text }),
     };
-    blocks.into_iter().enumerate().map(marked).collect()
+    let calls = message.calls.iter().map(|call| Content::ToolUse {
+        id: plain_id(&call.id),
+        name: &call.name,
+        input: arguments_object(&call.arguments),
+    });
+    let mut blocks: Vec<Block<'_>> =
+        said.into_iter().chain(calls).map(|content| Block { content, cache_control: None }).collect();
+    if let Some(last) = blocks.last_mut().filter(|_| message.cache_mark) {
+        last.cache_control = Some(CacheControl::Ephemeral);
+    }
+    blocks
 }
 
 /// A call's name in the letters that the provider takes.
@@ -78,23 +150,21 @@ fn plain_id(id: &str) -> String {
     bare_id(id).chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
 }
 
-fn tool(tool: &WireTool<'_>) -> String {
-    let object = Object::new().text("name", tool.name).text("description", tool.description);
-    object.raw("input_schema", tool.schema).end()
+fn tool<'a>(tool: &WireTool<'a>) -> Tool<'a> {
+    Tool { name: tool.name, description: tool.description, input_schema: tool.schema }
 }
 
-fn tool_choice(choice: &ToolUse) -> Option<String> {
+fn tool_choice(choice: &ToolUse) -> Option<Choice<'_>> {
     match choice {
         ToolUse::Auto => None,
-        ToolUse::Never => Some(Object::new().text("type", "none").end()),
-        ToolUse::Must(name) => Some(Object::new().text("type", "tool").text("name", name).end()),
+        ToolUse::Never => Some(Choice::None),
+        ToolUse::Must(name) => Some(Choice::Tool { name }),
     }
 }
 
-fn output_config(reply: &ReplyForm) -> Option<String> {
+fn output_config(reply: &ReplyForm) -> Option<OutputConfig<'_>> {
     let ReplyForm::Json { schema, .. } = reply else { return None };
-    let format = Object::new().text("type", "json_schema").raw("schema", schema).end();
-    Some(Object::new().raw("format", format).end())
+    Some(OutputConfig { format: Format::JsonSchema { schema } })
 }
 
 /// A reply's stream.

@@ -1,107 +1,209 @@
 //! Gemini.
 
+use std::borrow::Cow;
+
 use limpid_core::Role;
+use limpid_prompt::inputs::CallInput;
+use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::Decoder;
 use super::collect::{Collect, Pending};
 use crate::errors::Fault;
-use crate::json::{Object, arguments_object, array, string};
+use crate::json::{arguments_object, to_json};
 use crate::model::{FinishReason, ModelEvent, ReplyForm, ToolUse};
 use crate::wire::{CallIds, WireCall, WireMessage, WireTool};
 
 /// Stands where a signature is wanted for a call that another model made.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_instruction: Option<Instruction<'a>>,
+    contents: Vec<Content<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<[Tools<'a>; 1]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_config: Option<ToolConfig<'a>>,
+    #[serde(skip_serializing_if = "Generation::is_empty")]
+    generation_config: Generation<'a>,
+}
+
+#[derive(Serialize)]
+struct Instruction<'a> {
+    parts: Vec<Part<'a>>,
+}
+
+/// What one side said: messages that follow each other from the same side are one here.
+#[derive(Serialize)]
+struct Content<'a> {
+    role: &'static str,
+    parts: Vec<Part<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Part<'a> {
+    #[serde(flatten)]
+    data: Data<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thought_signature: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+enum Data<'a> {
+    Text(&'a str),
+    FunctionCall { name: &'a str, args: Cow<'a, RawValue> },
+    FunctionResponse { name: &'a str, response: Response<'a> },
+}
+
+#[derive(Serialize)]
+struct Response<'a> {
+    result: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Tools<'a> {
+    function_declarations: Vec<Declaration<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Declaration<'a> {
+    name: &'a str,
+    description: &'a str,
+    parameters_json_schema: &'a RawValue,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolConfig<'a> {
+    function_calling_config: Calling<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Calling<'a> {
+    mode: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allowed_function_names: Option<[&'a str; 1]>,
+}
+
+#[derive(Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Generation<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_output_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_mime_type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_json_schema: Option<&'a Value>,
+}
+
+impl Generation<'_> {
+    fn is_empty(&self) -> bool {
+        *self == Generation::default()
+    }
+}
+
 pub(super) fn body(call: &WireCall<'_>) -> String {
     let first = call.messages.iter().position(|one| one.role != Role::System).unwrap_or(call.messages.len());
-    let system = &call.messages[..first];
-    let instruction = (!system.is_empty()).then(|| {
-        let parts = system.iter().map(|one| text_part(&one.text));
-        Object::new().raw("parts", array(parts)).end()
-    });
-    let tools = (!call.tools.is_empty()).then(|| {
-        let declarations = Object::new().raw("functionDeclarations", array(call.tools.iter().map(tool))).end();
-        array([declarations])
-    });
-    let config = tools.as_ref().and_then(|_| tool_config(call.choice));
-    Object::new()
-        .maybe("systemInstruction", instruction)
-        .raw("contents", contents(call, first))
-        .maybe("tools", tools)
-        .maybe("toolConfig", config)
-        .maybe("generationConfig", generation(call))
-        .end()
+    let (system, messages) = call.messages.split_at(first);
+    let parts: Vec<Part<'_>> = system.iter().map(|one| text_part(&one.text)).collect();
+    let tools = Tools { function_declarations: call.tools.iter().map(declaration).collect() };
+    to_json(&Body {
+        system_instruction: (!parts.is_empty()).then_some(Instruction { parts }),
+        contents: contents(call.model, messages),
+        tools: (!call.tools.is_empty()).then_some([tools]),
+        tool_config: tool_config(call.choice).filter(|_| !call.tools.is_empty()),
+        generation_config: generation(call),
+    })
 }
 
-/// The messages from `first` on; neighbours of one role become one message.
-fn contents(call: &WireCall<'_>, first: usize) -> String {
-    let signed = !call.model.starts_with("gemini-1") && !call.model.starts_with("gemini-2");
-    let mut merged: Vec<(&str, Vec<String>)> = Vec::new();
-    for message in &call.messages[first..] {
+fn contents<'a>(model: &str, messages: &'a [WireMessage<'_>]) -> Vec<Content<'a>> {
+    let signed = !model.starts_with("gemini-1") && !model.starts_with("gemini-2");
+    let mut contents: Vec<Content<'_>> = Vec::new();
+    for message in messages {
         let role = if message.role == Role::Assistant { "model" } else { "user" };
         let parts = parts(message, signed);
-        match merged.last_mut() {
-            Some((last, all)) if *last == role => all.extend(parts),
-            _ => merged.push((role, parts)),
+        match contents.last_mut() {
+            Some(last) if last.role == role => last.parts.extend(parts),
+            _ => contents.push(Content { role, parts }),
         }
     }
-    let merged = merged.into_iter().filter(|(_, parts)| !parts.is_empty());
-    array(merged.map(|(role, parts)| Object::new().text("role", role).raw("parts", array(parts)).end()))
+    contents.retain(|content| !content.parts.is_empty());
+    contents
 }
 
-fn parts(message: &WireMessage<'_>, signed: bool) -> Vec<String> {
-    let mut parts = Vec::new();
-    match message.role {
+fn parts<'a>(message: &'a WireMessage<'_>, signed: bool) -> Vec<Part<'a>> {
+    let text = &*message.text;
+    let said = match message.role {
         Role::Tool => {
-            let result = Object::new().text("result", &message.text).end();
-            let response = Object::new().text("name", message.tool.unwrap_or("tool")).raw("response", result).end();
-            parts.push(Object::new().raw("functionResponse", response).end());
+            let response = Response { result: text };
+            Some(Data::FunctionResponse { name: message.tool.unwrap_or("tool"), response }.into())
         }
-        _ if message.text.is_empty() => {}
-        _ => parts.push(text_part(&message.text)),
-    }
-    parts.extend(message.calls.iter().enumerate().map(|(at, call)| {
-        let function = Object::new().text("name", &call.name).raw("args", arguments_object(&call.arguments)).end();
+        _ if text.is_empty() => None,
+        _ => Some(text_part(text)),
+    };
+    let call = |(at, call): (usize, &'a CallInput)| {
         // Newer models want the signature of the first call of a step back.
         let signature = call.id.split_once('~').map(|(_, signature)| signature);
-        let signature = signature.or((at == 0).then_some(NO_SIGNATURE)).filter(|_| signed).map(string);
-        Object::new().raw("functionCall", function).maybe("thoughtSignature", signature).end()
-    }));
-    parts
-}
-
-fn text_part(text: &str) -> String {
-    Object::new().text("text", text).end()
-}
-
-fn tool(tool: &WireTool<'_>) -> String {
-    let object = Object::new().text("name", tool.name).text("description", tool.description);
-    object.raw("parametersJsonSchema", tool.schema).end()
-}
-
-fn tool_config(choice: &ToolUse) -> Option<String> {
-    let config = match choice {
-        ToolUse::Auto => return None,
-        ToolUse::Never => Object::new().text("mode", "NONE"),
-        ToolUse::Must(name) => Object::new().text("mode", "ANY").raw("allowedFunctionNames", array([string(name)])),
+        let signature = signature.or((at == 0).then_some(NO_SIGNATURE)).filter(|_| signed);
+        let data = Data::FunctionCall { name: &call.name, args: arguments_object(&call.arguments) };
+        Part { data, thought_signature: signature }
     };
-    Some(Object::new().raw("functionCallingConfig", config.end()).end())
+    said.into_iter().chain(message.calls.iter().enumerate().map(call)).collect()
 }
 
-fn generation(call: &WireCall<'_>) -> Option<String> {
-    let object = Object::new()
-        .maybe("temperature", call.sampling.temperature)
-        .maybe("topP", call.sampling.top_p)
-        .maybe("seed", call.sampling.seed)
-        .maybe("maxOutputTokens", call.sampling.max_output);
-    let object = match &*call.reply {
-        ReplyForm::Text => object,
-        ReplyForm::Json { schema, .. } => {
-            object.text("responseMimeType", "application/json").raw("responseJsonSchema", schema)
-        }
+impl<'a> From<Data<'a>> for Part<'a> {
+    fn from(data: Data<'a>) -> Self {
+        Self { data, thought_signature: None }
+    }
+}
+
+fn text_part(text: &str) -> Part<'_> {
+    Data::Text(text).into()
+}
+
+fn declaration<'a>(tool: &WireTool<'a>) -> Declaration<'a> {
+    Declaration { name: tool.name, description: tool.description, parameters_json_schema: tool.schema }
+}
+
+fn tool_config(choice: &ToolUse) -> Option<ToolConfig<'_>> {
+    let calling =
+        |mode, allowed_function_names| ToolConfig { function_calling_config: Calling { mode, allowed_function_names } };
+    match choice {
+        ToolUse::Auto => None,
+        ToolUse::Never => Some(calling("NONE", None)),
+        ToolUse::Must(name) => Some(calling("ANY", Some([name]))),
+    }
+}
+
+fn generation<'a>(call: &'a WireCall<'_>) -> Generation<'a> {
+    let sampling = call.sampling;
+    let schema = match &*call.reply {
+        ReplyForm::Text => None,
+        ReplyForm::Json { schema, .. } => Some(schema),
     };
-    Some(object.end()).filter(|config| config != "{}")
+    Generation {
+        temperature: sampling.temperature,
+        top_p: sampling.top_p,
+        seed: sampling.seed,
+        max_output_tokens: sampling.max_output,
+        response_mime_type: schema.map(|_| "application/json"),
+        response_json_schema: schema,
+    }
 }
 
 /// A reply's stream, which ends when the connection does.

@@ -1,50 +1,107 @@
 //! Ollama's own protocol: one JSON document a line.
 
+use std::borrow::Cow;
+
 use limpid_core::Role;
+use limpid_prompt::inputs::CallInput;
+use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::collect::{Collect, Pending};
 use super::{Decoder, openai_chat};
 use crate::errors::Fault;
-use crate::json::{Object, arguments_object, array};
+use crate::json::{arguments_object, to_json};
 use crate::model::{FinishReason, ModelEvent, ReplyForm, ToolUse};
 use crate::wire::{CallIds, WireCall, WireMessage};
 
-/// The window is said each time: the server would otherwise cut long prompts to its own small default in silence.
-pub(super) fn body(call: &WireCall<'_>) -> String {
-    // The protocol has no word for "none".
-    let declared = !call.tools.is_empty() && *call.choice != ToolUse::Never;
-    let tools = declared.then(|| array(call.tools.iter().map(openai_chat::tool)));
-    let format = match &*call.reply {
-        ReplyForm::Text => None,
-        ReplyForm::Json { schema, .. } => Some(schema),
-    };
-    let options = Object::new()
-        .maybe("num_ctx", call.window)
-        .maybe("temperature", call.sampling.temperature)
-        .maybe("top_p", call.sampling.top_p)
-        .maybe("seed", call.sampling.seed)
-        .maybe("num_predict", call.sampling.max_output)
-        .end();
-    Object::new()
-        .text("model", call.model)
-        .raw("messages", array(call.messages.iter().map(message)))
-        .maybe("tools", tools)
-        .maybe("format", format)
-        .maybe("options", (options != "{}").then_some(options))
-        .raw("stream", true)
-        .end()
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    messages: Vec<Message<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<openai_chat::Function<openai_chat::Tool<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Options::is_empty")]
+    options: Options,
+    stream: bool,
 }
 
-fn message(message: &WireMessage<'_>) -> String {
-    let calls = message.calls.iter().map(|call| {
-        let function = Object::new().text("name", &call.name).raw("arguments", arguments_object(&call.arguments)).end();
-        Object::new().raw("function", function).end()
-    });
-    let calls = (!message.calls.is_empty()).then(|| array(calls));
-    let tool = message.tool.filter(|_| message.role == Role::Tool).map(crate::json::string);
-    let object = Object::new().text("role", message.role.as_str()).text("content", &message.text);
-    object.maybe("tool_calls", calls).maybe("tool_name", tool).end()
+#[derive(Serialize)]
+struct Message<'a> {
+    role: &'static str,
+    content: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<Call<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_name: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Call<'a> {
+    function: Function<'a>,
+}
+
+#[derive(Serialize)]
+struct Function<'a> {
+    name: &'a str,
+    arguments: Cow<'a, RawValue>,
+}
+
+/// The window is said each time: the server would otherwise cut long prompts to its own small default in silence.
+#[derive(Default, PartialEq, Serialize)]
+struct Options {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    num_ctx: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    num_predict: Option<u32>,
+}
+
+impl Options {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+pub(super) fn body(call: &WireCall<'_>) -> String {
+    // The protocol has no word for "none".
+    let declared = if *call.choice == ToolUse::Never { &[][..] } else { &call.tools };
+    to_json(&Body {
+        model: call.model,
+        messages: call.messages.iter().map(message).collect(),
+        tools: declared.iter().map(openai_chat::tool).collect(),
+        format: match &*call.reply {
+            ReplyForm::Text => None,
+            ReplyForm::Json { schema, .. } => Some(schema),
+        },
+        options: Options {
+            num_ctx: call.window,
+            temperature: call.sampling.temperature,
+            top_p: call.sampling.top_p,
+            seed: call.sampling.seed,
+            num_predict: call.sampling.max_output,
+        },
+        stream: true,
+    })
+}
+
+fn message<'a>(message: &'a WireMessage<'_>) -> Message<'a> {
+    let call = |call: &'a CallInput| Call {
+        function: Function { name: &call.name, arguments: arguments_object(&call.arguments) },
+    };
+    Message {
+        role: message.role.as_str(),
+        content: &message.text,
+        tool_calls: message.calls.iter().map(call).collect(),
+        tool_name: message.tool.filter(|_| message.role == Role::Tool),
+    }
 }
 
 /// A reply's stream.

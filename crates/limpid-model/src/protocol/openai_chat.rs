@@ -3,77 +3,188 @@
 use std::borrow::Cow;
 
 use limpid_core::Role;
+use limpid_prompt::inputs::CallInput;
+use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::collect::{Collect, Pending};
 use super::{Decoder, Dialect};
 use crate::errors::Fault;
-use crate::json::{Object, array, string};
+use crate::json::to_json;
 use crate::model::{FinishReason, ModelEvent, ReplyForm, ToolUse};
 use crate::wire::{CallIds, WireCall, WireMessage, WireTool, bare_id};
 
-/// The messages stand first and what a turn may change behind them, so that a later turn's body begins with all the
+/// The messages are first and what a turn may change behind them, so that a later turn's body begins with all the
 /// bytes of an earlier one's messages.
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    messages: Vec<Message<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Function<Tool<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Choice<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<ResponseFormat<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_key: Option<&'a str>,
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
+}
+
+#[derive(Serialize)]
+struct Message<'a> {
+    role: &'static str,
+    content: Option<Content<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<Call<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_call_id: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Text(&'a str),
+    Parts([Part<'a>; 1]),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "text")]
+struct Part<'a> {
+    text: &'a str,
+    cache_control: CacheControl,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum CacheControl {
+    Ephemeral,
+}
+
+#[derive(Serialize)]
+struct Call<'a> {
+    id: &'a str,
+    #[serde(flatten)]
+    function: Function<Arguments<'a>>,
+}
+
+#[derive(Serialize)]
+struct Arguments<'a> {
+    name: &'a str,
+    arguments: &'a str,
+}
+
+/// `{"type":"function","function":…}`, in which the protocol wraps everything about tools.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "function")]
+pub(super) struct Function<T> {
+    function: T,
+}
+
+#[derive(Serialize)]
+pub(super) struct Tool<'a> {
+    name: &'a str,
+    description: &'a str,
+    parameters: &'a RawValue,
+}
+
+#[derive(Serialize)]
+struct Named<'a> {
+    name: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Choice<'a> {
+    Word(&'static str),
+    Function(Function<Named<'a>>),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "json_schema")]
+struct ResponseFormat<'a> {
+    json_schema: Schema<'a>,
+}
+
+#[derive(Serialize)]
+struct Schema<'a> {
+    name: &'a str,
+    schema: &'a Value,
+}
+
+#[derive(Serialize)]
+struct StreamOptions {
+    include_usage: bool,
+}
+
 pub(super) fn body(call: &WireCall<'_>, dialect: Dialect) -> String {
-    let tools = (!call.tools.is_empty()).then(|| array(call.tools.iter().map(tool)));
-    let choice = tools.as_ref().and_then(|_| tool_choice(call.choice));
-    let limit = if dialect.completion_limit { "max_completion_tokens" } else { "max_tokens" };
-    let key = call.conversation.filter(|_| dialect.cache_key).map(string);
-    Object::new()
-        .text("model", call.model)
-        .raw("messages", array(call.messages.iter().map(|one| message(one, dialect))))
-        .maybe("tools", tools)
-        .maybe("tool_choice", choice)
-        .maybe("response_format", response_format(&call.reply))
-        .maybe("temperature", call.sampling.temperature)
-        .maybe("top_p", call.sampling.top_p)
-        .maybe("seed", call.sampling.seed)
-        .maybe(limit, call.sampling.max_output)
-        .maybe("prompt_cache_key", key)
-        .raw("stream", true)
-        .maybe("stream_options", (!dialect.counts_unasked).then_some(r#"{"include_usage":true}"#))
-        .end()
+    let limit = call.sampling.max_output;
+    to_json(&Body {
+        model: call.model,
+        messages: call.messages.iter().map(|one| message(one, dialect)).collect(),
+        tools: call.tools.iter().map(tool).collect(),
+        tool_choice: tool_choice(call.choice).filter(|_| !call.tools.is_empty()),
+        response_format: response_format(&call.reply),
+        temperature: call.sampling.temperature,
+        top_p: call.sampling.top_p,
+        seed: call.sampling.seed,
+        max_completion_tokens: limit.filter(|_| dialect.completion_limit),
+        max_tokens: limit.filter(|_| !dialect.completion_limit),
+        prompt_cache_key: call.conversation.filter(|_| dialect.cache_key),
+        stream: true,
+        stream_options: (!dialect.counts_unasked).then_some(StreamOptions { include_usage: true }),
+    })
 }
 
-fn message(message: &WireMessage<'_>, dialect: Dialect) -> String {
-    let object = Object::new().text("role", message.role.as_str());
-    let object = if message.text.is_empty() && !message.calls.is_empty() {
-        object.raw("content", "null")
+fn message<'a>(message: &'a WireMessage<'_>, dialect: Dialect) -> Message<'a> {
+    let text = &*message.text;
+    let content = if text.is_empty() && !message.calls.is_empty() {
+        None
     } else if message.cache_mark && dialect.cache_marks {
-        let part = Object::new().text("type", "text").text("text", &message.text);
-        object.raw("content", array([part.raw("cache_control", r#"{"type":"ephemeral"}"#).end()]))
+        Some(Content::Parts([Part { text, cache_control: CacheControl::Ephemeral }]))
     } else {
-        object.text("content", &message.text)
+        Some(Content::Text(text))
     };
-    let calls = message.calls.iter().map(|call| {
-        let function = Object::new().text("name", &call.name).text("arguments", &call.arguments).end();
-        Object::new().text("id", bare_id(&call.id)).text("type", "function").raw("function", function).end()
-    });
-    let calls = (!message.calls.is_empty()).then(|| array(calls));
-    let id = message.call_id.filter(|_| message.role == Role::Tool).map(bare_id).map(string);
-    object.maybe("tool_calls", calls).maybe("tool_call_id", id).end()
-}
-
-pub(super) fn tool(tool: &WireTool<'_>) -> String {
-    let function = Object::new().text("name", tool.name).text("description", tool.description);
-    Object::new().text("type", "function").raw("function", function.raw("parameters", tool.schema).end()).end()
-}
-
-fn tool_choice(choice: &ToolUse) -> Option<String> {
-    match choice {
-        ToolUse::Auto => None,
-        ToolUse::Never => Some(string("none")),
-        ToolUse::Must(name) => {
-            let function = Object::new().text("name", name).end();
-            Some(Object::new().text("type", "function").raw("function", function).end())
-        }
+    let call = |call: &'a CallInput| Call {
+        id: bare_id(&call.id),
+        function: Function { function: Arguments { name: &call.name, arguments: &call.arguments } },
+    };
+    Message {
+        role: message.role.as_str(),
+        content,
+        tool_calls: message.calls.iter().map(call).collect(),
+        tool_call_id: message.call_id.filter(|_| message.role == Role::Tool).map(bare_id),
     }
 }
 
-fn response_format(reply: &ReplyForm) -> Option<String> {
+pub(super) fn tool<'a>(tool: &WireTool<'a>) -> Function<Tool<'a>> {
+    Function { function: Tool { name: tool.name, description: tool.description, parameters: tool.schema } }
+}
+
+fn tool_choice(choice: &ToolUse) -> Option<Choice<'_>> {
+    match choice {
+        ToolUse::Auto => None,
+        ToolUse::Never => Some(Choice::Word("none")),
+        ToolUse::Must(name) => Some(Choice::Function(Function { function: Named { name } })),
+    }
+}
+
+fn response_format(reply: &ReplyForm) -> Option<ResponseFormat<'_>> {
     let ReplyForm::Json { name, schema } = reply else { return None };
-    let schema = Object::new().text("name", name).raw("schema", schema).end();
-    Some(Object::new().text("type", "json_schema").raw("json_schema", schema).end())
+    Some(ResponseFormat { json_schema: Schema { name, schema } })
 }
 
 /// A reply's stream.

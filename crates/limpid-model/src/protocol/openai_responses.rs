@@ -1,70 +1,141 @@
 //! OpenAI Responses.
 
 use limpid_core::Role;
+use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::Decoder;
 use super::collect::{Collect, Pending};
 use crate::errors::Fault;
-use crate::json::{Object, array, string};
+use crate::json::to_json;
 use crate::model::{FinishReason, ModelEvent, ReplyForm, ToolUse};
 use crate::wire::{CallIds, WireCall, WireMessage, WireTool, bare_id};
 
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    input: Vec<Item<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Choice<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<Text<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_output_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_key: Option<&'a str>,
+    store: bool,
+    stream: bool,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Item<'a> {
+    FunctionCall {
+        call_id: &'a str,
+        name: &'a str,
+        arguments: &'a str,
+    },
+    FunctionCallOutput {
+        call_id: &'a str,
+        output: &'a str,
+    },
+    #[serde(untagged)]
+    Message {
+        role: &'static str,
+        content: &'a str,
+    },
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "function")]
+struct Tool<'a> {
+    name: &'a str,
+    description: &'a str,
+    parameters: &'a RawValue,
+    strict: bool,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Choice<'a> {
+    Word(&'static str),
+    Function(Function<'a>),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "function")]
+struct Function<'a> {
+    name: &'a str,
+}
+
+#[derive(Serialize)]
+struct Text<'a> {
+    format: Format<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "json_schema")]
+struct Format<'a> {
+    name: &'a str,
+    schema: &'a Value,
+}
+
 /// Nothing is stored with the provider: the conversation is Limpid's.
 pub(super) fn body(call: &WireCall<'_>) -> String {
-    let tools = (!call.tools.is_empty()).then(|| array(call.tools.iter().map(tool)));
-    let choice = tools.as_ref().and_then(|_| tool_choice(call.choice));
-    Object::new()
-        .text("model", call.model)
-        .raw("input", array(call.messages.iter().flat_map(items)))
-        .maybe("tools", tools)
-        .maybe("tool_choice", choice)
-        .maybe("text", text_format(&call.reply))
-        .maybe("temperature", call.sampling.temperature)
-        .maybe("top_p", call.sampling.top_p)
-        .maybe("max_output_tokens", call.sampling.max_output)
-        .maybe("prompt_cache_key", call.conversation.map(string))
-        .raw("store", false)
-        .raw("stream", true)
-        .end()
+    to_json(&Body {
+        model: call.model,
+        input: call.messages.iter().flat_map(items).collect(),
+        tools: call.tools.iter().map(tool).collect(),
+        tool_choice: tool_choice(call.choice).filter(|_| !call.tools.is_empty()),
+        text: text_format(&call.reply),
+        temperature: call.sampling.temperature,
+        top_p: call.sampling.top_p,
+        max_output_tokens: call.sampling.max_output,
+        prompt_cache_key: call.conversation,
+        store: false,
+        stream: true,
+    })
 }
 
 /// A message's items: its text, then its calls.
-fn items(message: &WireMessage<'_>) -> Vec<String> {
-    let mut items = Vec::new();
-    match (message.role, message.call_id) {
-        (Role::Tool, Some(id)) => {
-            let item = Object::new().text("type", "function_call_output").text("call_id", bare_id(id));
-            items.push(item.text("output", &message.text).end());
-        }
-        _ if message.text.is_empty() && !message.calls.is_empty() => {}
-        (role, _) => items.push(Object::new().text("role", role.as_str()).text("content", &message.text).end()),
-    }
-    items.extend(message.calls.iter().map(|call| {
-        let item = Object::new().text("type", "function_call").text("call_id", bare_id(&call.id));
-        item.text("name", &call.name).text("arguments", &call.arguments).end()
-    }));
-    items
+fn items<'a>(message: &'a WireMessage<'_>) -> Vec<Item<'a>> {
+    let text = &*message.text;
+    let said = match (message.role, message.call_id) {
+        (Role::Tool, Some(id)) => Some(Item::FunctionCallOutput { call_id: bare_id(id), output: text }),
+        _ if text.is_empty() && !message.calls.is_empty() => None,
+        (role, _) => Some(Item::Message { role: role.as_str(), content: text }),
+    };
+    let calls = message.calls.iter().map(|call| Item::FunctionCall {
+        call_id: bare_id(&call.id),
+        name: &call.name,
+        arguments: &call.arguments,
+    });
+    said.into_iter().chain(calls).collect()
 }
 
 /// The provider would hold schemas to its strict subset unless told otherwise, and tools' schemas are not written for it.
-fn tool(tool: &WireTool<'_>) -> String {
-    let object = Object::new().text("type", "function").text("name", tool.name).text("description", tool.description);
-    object.raw("parameters", tool.schema).raw("strict", false).end()
+fn tool<'a>(tool: &WireTool<'a>) -> Tool<'a> {
+    Tool { name: tool.name, description: tool.description, parameters: tool.schema, strict: false }
 }
 
-fn tool_choice(choice: &ToolUse) -> Option<String> {
+fn tool_choice(choice: &ToolUse) -> Option<Choice<'_>> {
     match choice {
         ToolUse::Auto => None,
-        ToolUse::Never => Some(string("none")),
-        ToolUse::Must(name) => Some(Object::new().text("type", "function").text("name", name).end()),
+        ToolUse::Never => Some(Choice::Word("none")),
+        ToolUse::Must(name) => Some(Choice::Function(Function { name })),
     }
 }
 
-fn text_format(reply: &ReplyForm) -> Option<String> {
+fn text_format(reply: &ReplyForm) -> Option<Text<'_>> {
     let ReplyForm::Json { name, schema } = reply else { return None };
-    let format = Object::new().text("type", "json_schema").text("name", name).raw("schema", schema).end();
-    Some(Object::new().raw("format", format).end())
+    Some(Text { format: Format { name, schema } })
 }
 
 /// A reply's stream.
