@@ -7,6 +7,7 @@
 //! - [`id`]: the names of things, each a type of its own.
 //! - [`trust`]: who wrote a text.
 //! - [`message`]: roles, messages, tool calls and their pairing.
+//! - [`state`]: what a provider wants back with a message, and where in the message it belongs.
 //! - [`tool`]: what a tool is to a model, and which of them a local model is offered.
 //! - [`window`]: sizes of a model's window and the prompt tier that follows.
 //! - [`compaction`]: when a conversation is compacted, and what each part of it may keep.
@@ -56,6 +57,7 @@ pub mod said;
 pub mod skill;
 pub mod spend;
 pub mod splinterlands;
+pub mod state;
 pub mod task;
 pub mod tool;
 pub mod trust;
@@ -72,6 +74,7 @@ pub use id::{
 pub use memory::{Category, Memory};
 pub use message::{Message, Role, ToolCall};
 pub use skill::{Skill, SkillName};
+pub use state::ProviderState;
 pub use tool::{ToolClass, ToolProtocol, ToolSpec};
 pub use trust::Trust;
 pub use usage::{Money, Price, Usage};

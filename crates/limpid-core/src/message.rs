@@ -5,6 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::id::CallId;
+use crate::state::ProviderState;
 use crate::trust::Trust;
 
 /// Who speaks in a message.
@@ -79,6 +80,8 @@ pub struct Message {
     pub trust: Trust,
     /// Calls of an assistant message, in the model's order; empty in every other message.
     pub calls: Vec<ToolCall>,
+    /// What the provider of an assistant message wants back with it, in its order; empty in every other message.
+    pub state: Vec<ProviderState>,
     /// The call that a tool message answers; none in every other message.
     pub call_id: Option<CallId>,
     /// The tag of the boundary around foreign text: 16 hexadecimal digits (KAI-088).
@@ -88,7 +91,15 @@ pub struct Message {
 impl Message {
     /// A message without calls, written by the owner or by the model.
     pub fn new(role: Role, text: impl Into<String>) -> Self {
-        Self { role, text: text.into(), trust: Trust::Owner, calls: Vec::new(), call_id: None, boundary: None }
+        Self {
+            role,
+            text: text.into(),
+            trust: Trust::Owner,
+            calls: Vec::new(),
+            state: Vec::new(),
+            call_id: None,
+            boundary: None,
+        }
     }
 }
 

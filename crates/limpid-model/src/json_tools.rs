@@ -86,6 +86,8 @@ impl JsonReply {
         match event {
             ModelEvent::Text(text) => self.text(&text).into_iter().map(ModelEvent::Text).collect(),
             ModelEvent::End(reason) => self.end(reason),
+            // It belongs to the JSON that came, which is not what is kept.
+            ModelEvent::Stretch | ModelEvent::State(_) => Vec::new(),
             ModelEvent::Call(call) => {
                 self.called = true;
                 vec![ModelEvent::Call(call)]

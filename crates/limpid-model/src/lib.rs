@@ -39,7 +39,8 @@ pub use embed::{Embedder, ScriptedEmbedder, resolve_embedder};
 pub use held::Held;
 pub use key::ApiKey;
 pub use model::{
-    FinishReason, Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared, ReplyForm, Sampling, ToolUse,
+    FinishReason, Model, ModelCall, ModelCard, ModelError, ModelEvent, On, Prepared, ReplyForm, ReplyState, Sampling,
+    StateRule, ToolUse,
 };
 pub use pause::{Pause, RealPause};
 pub use provider::{Settings, find_local_servers, resolve};

@@ -58,12 +58,33 @@ pub struct ModelCard {
     pub vision: bool,
     /// What it costs, when that is known.
     pub price: Option<limpid_core::Price>,
+    /// Which state of earlier messages it gets back.
+    pub state: StateRule,
+}
+
+/// Which state of earlier messages a model gets back; by default none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StateRule {
+    /// The protocol whose state it reads.
+    pub protocol: Option<&'static str>,
+    /// Whether it reads the state of every model of its provider, and not only its own.
+    pub of_provider: bool,
+    /// Whether state is refused when anything before it is not what it was. Absent: as is usual in the protocol.
+    pub bound: Option<bool>,
+    /// Whether a Chat Completions server wants the reasoning of messages with calls back; others refuse it.
+    pub in_chat: bool,
 }
 
 impl ModelCard {
     /// `provider/id`, as `--model` takes it.
     pub fn name(&self) -> String {
         format!("{}/{}", self.provider, self.id)
+    }
+
+    /// Whether it reads state of this protocol that this model (`provider/id`) made.
+    pub fn reads(&self, protocol: &str, model: &str) -> bool {
+        let (provider, id) = model.split_once('/').unwrap_or_default();
+        self.state.protocol == Some(protocol) && provider == self.provider && (self.state.of_provider || id == self.id)
     }
 }
 
@@ -144,10 +165,36 @@ pub enum ModelEvent {
     Reasoning(String),
     /// A whole tool call; a call that was cut off is never reported (LES-141).
     Call(ToolCall),
+    /// A new stretch of the answer's text begins; state that follows may belong to it.
+    Stretch,
+    /// What the provider wants back with this answer.
+    State(ReplyState),
     /// What was counted; may come more than once, the last one holds.
     Usage(Usage),
     /// The answer is over.
     End(FinishReason),
+}
+
+/// Something that the provider wants back with an answer, unchanged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplyState {
+    /// The provider's JSON.
+    pub json: String,
+    /// What it belongs to.
+    pub on: On,
+}
+
+/// What state belongs to. Calls are counted from 0 and reported at the end of an answer only, so state names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum On {
+    /// The whole answer.
+    Answer,
+    /// The place behind the text so far and so many calls.
+    Place(usize),
+    /// The text since the last [`ModelEvent::Stretch`], which follows so many calls.
+    Stretch(usize),
+    /// The call at this position.
+    Call(usize),
 }
 
 /// Why an answer is over.

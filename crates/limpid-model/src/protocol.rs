@@ -12,7 +12,7 @@ mod think;
 use serde::Deserialize;
 
 use crate::errors::Fault;
-use crate::model::ModelEvent;
+use crate::model::{ModelEvent, StateRule};
 use crate::wire::{CallIds, WireCall};
 
 pub(crate) use frames::{Frames, MAX_FRAME};
@@ -104,13 +104,29 @@ impl Protocol {
     }
 
     /// Reads a reply's stream.
-    pub(crate) fn decoder(self, ids: CallIds) -> Box<dyn Decoder> {
+    pub(crate) fn decoder(self, ids: CallIds, rule: StateRule) -> Box<dyn Decoder> {
         match self {
-            Self::OpenaiChat => Box::new(openai_chat::Stream::new(ids)),
+            Self::OpenaiChat => Box::new(openai_chat::Stream::new(ids, rule.in_chat)),
             Self::OpenaiResponses => Box::new(openai_responses::Stream::new(ids)),
             Self::Anthropic => Box::new(anthropic::Stream::new(ids)),
             Self::Gemini => Box::new(gemini::Stream::new(ids)),
             Self::Ollama => Box::new(ollama::Stream::new(ids)),
+        }
+    }
+
+    /// Which state a model of this protocol gets back.
+    pub(crate) fn state_rule(self, known: StateRule) -> StateRule {
+        let reads = match self {
+            Self::OpenaiChat => known.in_chat,
+            Self::OpenaiResponses | Self::Anthropic | Self::Gemini => true,
+            Self::Ollama => false,
+        };
+        StateRule {
+            protocol: reads.then_some(self.name()),
+            // Reasoning that is plain text is read by any model, and Claude models leave out what they cannot read.
+            of_provider: matches!(self, Self::OpenaiChat | Self::Anthropic),
+            bound: Some(known.bound.unwrap_or(self == Self::Anthropic)),
+            in_chat: known.in_chat,
         }
     }
 

@@ -228,6 +228,7 @@ fn unknown_card(provider: &str, model: &str) -> ModelCard {
         thinking: false,
         vision: false,
         price: None,
+        state: crate::model::StateRule::default(),
     }
 }
 

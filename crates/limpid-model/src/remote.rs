@@ -83,6 +83,7 @@ impl RemoteModel {
             key: endpoint.key.clone(),
             key_variable: endpoint.key_variable.clone(),
         });
+        let card = ModelCard { state: endpoint.protocol.state_rule(card.state), ..card };
         Ok(Self { card, endpoint, url, client: OnceLock::new(), headers, service })
     }
 
@@ -124,6 +125,7 @@ impl Model for RemoteModel {
             ids: CallIds::new(&prepared.call),
             request: client.post(self.url.clone()).headers(self.headers.clone()).body(prepared.body),
             protocol: self.endpoint.protocol,
+            rule: self.card.state,
             json_tools,
             idle: self.endpoint.timeouts.idle,
             service: Arc::clone(&self.service),

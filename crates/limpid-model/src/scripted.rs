@@ -38,6 +38,7 @@ impl ScriptedModel {
             thinking: false,
             vision: false,
             price: None,
+            state: crate::model::StateRule::default(),
         };
         Self::with_card(card, script)
     }
@@ -190,7 +191,7 @@ fn cut_at(event: ModelEvent, left: Option<usize>) -> (Option<ModelEvent>, bool) 
             ((!said.is_empty()).then(|| ModelEvent::Text(said.to_owned())), true)
         }
         (ModelEvent::Text(text), Some(_)) => (Some(ModelEvent::Text(text)), false),
-        (ModelEvent::Call(_) | ModelEvent::Usage(_) | ModelEvent::End(_), Some(_)) => (None, true),
+        (_, Some(_)) => (None, true),
     }
 }
 

@@ -7,9 +7,10 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use limpid_core::state::{Piece, Span, in_order};
 use limpid_core::{CallId, FailureClass, Role, ToolProtocol};
-use limpid_prompt::PromptMessage;
 use limpid_prompt::inputs::CallInput;
+use limpid_prompt::{PromptMessage, StatePart};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -35,6 +36,8 @@ pub(crate) struct WireCall<'a> {
     pub(crate) conversation: Option<&'a str>,
     /// Tokens that may really be used.
     pub(crate) window: Option<u32>,
+    /// Whether the model reasons.
+    pub(crate) thinking: bool,
 }
 
 /// One message as it is sent.
@@ -43,10 +46,18 @@ pub(crate) struct WireMessage<'a> {
     pub(crate) role: Role,
     pub(crate) text: Cow<'a, str>,
     pub(crate) calls: &'a [CallInput],
+    pub(crate) state: Vec<WireState<'a>>,
     pub(crate) call_id: Option<&'a str>,
     /// The tool whose result this is.
     pub(crate) tool: Option<&'a str>,
     pub(crate) cache_mark: bool,
+}
+
+/// What the provider gets back with a message.
+#[derive(Clone, Debug)]
+pub(crate) struct WireState<'a> {
+    pub(crate) json: &'a RawValue,
+    span: Span,
 }
 
 /// One declared tool.
@@ -65,7 +76,7 @@ impl<'a> WireCall<'a> {
     /// When a tool's schema is no JSON, or the tool that must be called is not among the offered ones.
     pub(crate) fn new(card: &'a ModelCard, call: &'a ModelCall) -> Result<Self, ModelError> {
         let offered = offered(card, call)?;
-        let mut messages = native_messages(call.prompt.messages());
+        let mut messages = native_messages(card, call.prompt.messages());
         limit_marks(&mut messages);
         let mut wire = Self {
             model: &card.id,
@@ -77,6 +88,7 @@ impl<'a> WireCall<'a> {
             sampling: call.sampling,
             conversation: call.conversation.as_deref(),
             window: card.usable_window.map(|window| window.0),
+            thinking: card.thinking,
         };
         match card.tools {
             ToolProtocol::Native if !offered.is_empty() => wire.tools = offered,
@@ -104,6 +116,8 @@ impl<'a> WireCall<'a> {
                     false => Cow::Owned(format!("{}\n{calls}", message.text)),
                 };
                 message.calls = &[];
+                // What belongs to calls has no place in a text.
+                message.state.clear();
             }
             if message.role == Role::Tool {
                 message.role = Role::User;
@@ -126,7 +140,7 @@ impl CallIds {
     pub(crate) fn new(call: &ModelCall) -> Self {
         let messages = call.prompt.messages();
         let calls = messages.iter().flat_map(PromptMessage::calls);
-        let taken = calls.map(|call| bare_id(&call.id).to_owned()).collect();
+        let taken = calls.map(|call| call.id.clone()).collect();
         Self { taken, ..Self::at(messages.len()) }
     }
 
@@ -145,11 +159,6 @@ impl CallIds {
         self.taken.insert(id.clone());
         CallId::new(id)
     }
-}
-
-/// A call's name without what a provider wanted to travel with it, which stands behind a `~`.
-pub(crate) fn bare_id(id: &str) -> &str {
-    id.split('~').next().unwrap_or(id)
 }
 
 /// The tools that this model may call: those that the prompt declares, or those that its text lists.
@@ -177,7 +186,7 @@ fn offered<'a>(card: &ModelCard, call: &'a ModelCall) -> Result<Vec<WireTool<'a>
     }
 }
 
-fn native_messages(messages: &[PromptMessage]) -> Vec<WireMessage<'_>> {
+fn native_messages<'a>(card: &ModelCard, messages: &'a [PromptMessage]) -> Vec<WireMessage<'a>> {
     let mut names: HashMap<&str, &str> = HashMap::new();
     messages
         .iter()
@@ -187,12 +196,28 @@ fn native_messages(messages: &[PromptMessage]) -> Vec<WireMessage<'_>> {
                 role: message.role(),
                 text: Cow::Borrowed(message.text()),
                 calls: message.calls(),
+                state: state(card, message),
                 call_id: message.call_id(),
                 tool: message.call_id().and_then(|id| names.get(id).copied()),
                 cache_mark: message.cache_mark(),
             }
         })
         .collect()
+}
+
+/// The state of a message that this model reads: all of it, or none when a piece of it is damaged.
+fn state<'a>(card: &ModelCard, message: &'a PromptMessage) -> Vec<WireState<'a>> {
+    let own = message.state().iter().map(StatePart::input).filter(|state| card.reads(&state.protocol, &state.model));
+    let wire =
+        own.map(|state| serde_json::from_str(&state.json).ok().map(|json| WireState { json, span: state.span() }));
+    wire.collect::<Option<_>>().unwrap_or_default()
+}
+
+impl WireMessage<'_> {
+    /// Texts, calls and state in the order in which they came.
+    pub(crate) fn pieces(&self) -> Vec<Piece<'_, WireState<'_>>> {
+        in_order(&self.text, self.calls.len(), &self.state, |state| state.span.clone())
+    }
 }
 
 /// Keeps the first mark, which ends the fixed part, and the last ones.
@@ -234,6 +259,7 @@ mod tests {
             role: Role::User,
             text: Cow::Borrowed("x"),
             calls: &[],
+            state: Vec::new(),
             call_id: None,
             tool: None,
             cache_mark,

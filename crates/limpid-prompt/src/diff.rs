@@ -58,7 +58,7 @@ pub struct ComparedMessage<'a> {
     pub role: &'a str,
     /// Exactly what goes over the wire.
     pub text: &'a str,
-    /// What goes with the text: calls, or the call that is answered.
+    /// What goes with the text: calls and state, or the call that is answered.
     pub calls: String,
     /// Section and text of each part, in order.
     pub parts: Vec<(&'a str, &'a str)>,
@@ -99,6 +99,7 @@ pub fn compared(message: &PromptMessage) -> ComparedMessage<'_> {
     for call in &message.calls {
         calls.extend(["\0", &call.id, "\0", &call.name, "\0", &call.arguments]);
     }
+    message.state.iter().for_each(|state| calls.extend(["\0", state.json()]));
     ComparedMessage {
         role: message.role().as_str(),
         text: &message.text,

@@ -21,13 +21,15 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use agent::{ArgumentSchema, ModelInfo, PlatformInfo, TimeInfo, ToolInput, ToolProtocolName, ToolReach, UiMode};
+pub use agent::{
+    ArgumentSchema, ModelInfo, PlatformInfo, StateReader, TimeInfo, ToolInput, ToolProtocolName, ToolReach, UiMode,
+};
 pub use changed::{ChangedInput, StoredInput};
 pub use goal::{
     ArtifactAction, ArtifactInput, ArtifactType, CheckpointInput, CheckpointStatus, DecisionInput, GoalInput,
     GoalStatus, MoreInput, Priority,
 };
-pub use history::{CallInput, DelegateInput, Digest, HistoryMessage, Quoted, RoleName, SummarizeInput};
+pub use history::{CallInput, DelegateInput, Digest, HistoryMessage, Quoted, RoleName, StateInput, SummarizeInput};
 pub use inbox::{EmailAccount, EmailInput, NewEmail, NewNotification, NewSms, NotificationsInput, SmsInput};
 pub use json::{InputsError, schema};
 pub use memory::{CategoryName, MemoryEntry, MemoryInput};

@@ -157,7 +157,9 @@ pub mod workspace;
 pub use count::{Estimate, FixedCounter, TokenCounter};
 pub use inputs::Inputs;
 pub use profile::{Profile, Profiles};
-pub use prompt::{BudgetUse, OfferedTool, Outcome, Part, Place, Prompt, PromptMessage, SectionReport, Stability};
+pub use prompt::{
+    BudgetUse, OfferedTool, Outcome, Part, Place, Prompt, PromptMessage, SectionReport, Stability, StatePart,
+};
 pub use render::{RenderError, RenderRequest, Size, tier};
 pub use section::{Section, Subject};
 pub use source::{Layer, SourceFile, SourceRef};

@@ -1,11 +1,11 @@
 //! What rendering returns: messages made of parts, each with its origin, and a report of every section.
 
 use limpid_core::{Role, ToolSpec, Trust};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::inputs::{CallInput, RoleName, TrustName};
+use crate::inputs::{CallInput, RoleName, StateInput, TrustName};
 use crate::profile::Unit;
 use crate::render::Size;
 use crate::section::Subject;
@@ -138,8 +138,13 @@ pub struct PromptMessage {
     pub(crate) parts: Vec<Part>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) calls: Vec<CallInput>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) state: Vec<StatePart>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) call_id: Option<String>,
+    /// Tokens of the calls, when they were counted.
+    #[serde(skip)]
+    pub(crate) call_tokens: Option<usize>,
     #[serde(skip)]
     pub(crate) cache_mark: bool,
     #[serde(skip)]
@@ -177,6 +182,11 @@ impl PromptMessage {
     /// The calls of an assistant message.
     pub fn calls(&self) -> &[CallInput] {
         &self.calls
+    }
+
+    /// What its provider gets back with an assistant message.
+    pub fn state(&self) -> &[StatePart] {
+        &self.state
     }
 
     /// The call that a tool message answers.
@@ -244,6 +254,63 @@ impl Part {
     /// Who wrote it.
     pub fn trust(&self) -> Trust {
         self.trust.into()
+    }
+}
+
+/// Provider state that goes back with a message. It is shown by its size only.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StatePart {
+    pub(crate) input: StateInput,
+    pub(crate) tokens: Option<usize>,
+}
+
+impl StatePart {
+    /// The section under which it is listed.
+    pub const SECTION: &str = "reasoning";
+
+    /// Where it comes from.
+    pub const ORIGIN: &str = "model:reasoning";
+
+    pub(crate) fn new(input: &StateInput) -> Self {
+        Self { input: input.clone(), tokens: None }
+    }
+
+    /// The state itself.
+    pub fn input(&self) -> &StateInput {
+        &self.input
+    }
+
+    /// The provider's JSON, as it is sent.
+    pub fn json(&self) -> &str {
+        &self.input.json
+    }
+
+    /// Its tokens, when they were counted.
+    pub fn tokens(&self) -> Option<usize> {
+        self.tokens
+    }
+}
+
+impl Serialize for StatePart {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Shown<'a> {
+            section: &'a str,
+            origin: &'a str,
+            protocol: &'a str,
+            model: &'a str,
+            bytes: usize,
+            tokens: Option<usize>,
+        }
+        let shown = Shown {
+            section: Self::SECTION,
+            origin: Self::ORIGIN,
+            protocol: &self.input.protocol,
+            model: &self.input.model,
+            bytes: self.input.json.len(),
+            tokens: self.tokens,
+        };
+        shown.serialize(serializer)
     }
 }
 

@@ -1,10 +1,10 @@
 //! A prompt that was sent before, from the record that was kept of it: so a request can be shown and sent again, byte
 //! for byte, whatever became of the files that it was made from (KOSHI-005, PRO-052).
 
-use limpid_core::{CallId, Role, ToolCall, ToolSpec, Trust};
+use limpid_core::{CallId, ProviderState, Role, ToolCall, ToolSpec, Trust};
 
 use crate::inputs::CallInput;
-use crate::prompt::{OfferedTool, Part, Place, Prompt, PromptMessage, Stability};
+use crate::prompt::{OfferedTool, Part, Place, Prompt, PromptMessage, Stability, StatePart};
 use crate::render::{IN_FLIGHT, PAST};
 use crate::section::Subject;
 
@@ -36,6 +36,8 @@ pub struct MessageRecord {
     pub parts: Vec<PartRecord>,
     /// The calls of an assistant message.
     pub calls: Vec<ToolCall>,
+    /// What its provider got back with it.
+    pub state: Vec<ProviderState>,
     /// The call that a tool message answers.
     pub call_id: Option<CallId>,
 }
@@ -103,7 +105,9 @@ fn message(record: MessageRecord) -> PromptMessage {
         text: record.text,
         parts: record.parts.into_iter().map(part).collect(),
         calls: record.calls.into_iter().map(call).collect(),
+        state: record.state.iter().map(|state| StatePart::new(&state.into())).collect(),
         call_id: record.call_id.map(|id| id.to_string()),
+        call_tokens: None,
         cache_mark: false,
         place,
     }

@@ -14,6 +14,7 @@ mod laid;
 mod limits;
 mod marks;
 mod origin;
+mod prefix;
 mod rows;
 mod tag;
 mod tokens;
@@ -130,6 +131,7 @@ impl Renderer<'_> {
         }
         messages.extend(ahead);
         marks::set(&mut messages, history, inputs.in_flight.len());
+        prefix::leave_out_state(&mut messages, declared, inputs.model.state.bound);
         let prompt = Prompt {
             profile: profile.name().to_owned(),
             path: self.request.path.to_owned(),
@@ -204,7 +206,9 @@ impl<'a> Planned<'a> {
             parts: laid.spans().iter().map(part).collect(),
             text: laid.into_text(),
             calls: Vec::new(),
+            state: Vec::new(),
             call_id: None,
+            call_tokens: None,
             cache_mark: false,
             place: Place::Path,
         })

@@ -5,7 +5,8 @@ use std::fmt::{self, Write as _};
 use limpid_core::Role;
 use serde::{Serialize, Serializer};
 
-use crate::prompt::{BudgetUse, Outcome, Part, Prompt, PromptMessage, SectionReport};
+use crate::inputs::CallInput;
+use crate::prompt::{BudgetUse, Outcome, Part, Prompt, PromptMessage, SectionReport, Stability, StatePart};
 use crate::render::{IN_FLIGHT, PAST};
 
 /// Bytes below which a typical turn's system text is to stay (KOSHI-060).
@@ -73,6 +74,10 @@ impl Prompt {
             for call in message.calls() {
                 push(&mut out, format_args!("\n→ {}({})", call.name, call.arguments));
             }
+            for state in message.state() {
+                let (size, model) = (state.json().len(), &state.input().model);
+                push(&mut out, format_args!("\n[{}, {size} bytes of {model}]", StatePart::ORIGIN));
+            }
             out.push('\n');
         }
         for text in self.template() {
@@ -86,13 +91,17 @@ impl Prompt {
     pub fn explain(&self, target: usize) -> String {
         let mut rows: Vec<Row> = self.report().iter().map(|row| self.section_row(row)).collect();
         rows.extend([PAST, IN_FLIGHT].into_iter().filter_map(|section| self.conversation_row(section)));
+        rows.extend(self.calls_row());
+        rows.extend(self.state_row());
         if !self.tools().is_empty() {
             let tokens = self.totals().map(|totals| totals.tools);
             let outcome = format!("{} declared", self.tools().len());
             rows.push(Row { outcome, ..Row::new("tools", self.tool_bytes(), tokens) });
         }
         let bytes: usize = self.messages().iter().map(|message| message.text().len()).sum();
-        let bytes = bytes + self.tool_bytes();
+        let state: usize = self.state().map(|state| state.json().len()).sum();
+        let calls: usize = self.calls().map(|call| call.name.len() + call.arguments.len()).sum();
+        let bytes = bytes + calls + state + self.tool_bytes();
         let template: usize = self.template().iter().map(String::len).sum();
         if template > 0 {
             rows.push(Row { origin: TEMPLATE.to_owned(), ..Row::new("template", template, None) });
@@ -174,6 +183,33 @@ impl Prompt {
         let bytes = parts.iter().map(|part| part.text().len()).sum();
         let (stability, origin) = (Some(first.stability().as_str().to_owned()), origins(&parts));
         Some(Row { stability, origin, outcome: "as sent".to_owned(), ..Row::new(section, bytes, tokens) })
+    }
+
+    /// The calls of the conversation, whose results are messages.
+    fn calls_row(&self) -> Option<Row> {
+        let count = self.calls().count();
+        let bytes = self.calls().map(|call| call.name.len() + call.arguments.len()).sum();
+        let tokens = self.messages().iter().map(|message| message.call_tokens).sum();
+        let outcome = format!("{count} as sent");
+        (count > 0).then(|| Row { outcome, ..Row::new("calls", bytes, tokens) })
+    }
+
+    fn calls(&self) -> impl Iterator<Item = &CallInput> {
+        self.messages().iter().flat_map(PromptMessage::calls)
+    }
+
+    /// What providers get back with their messages, by its size alone.
+    fn state_row(&self) -> Option<Row> {
+        let count = self.state().count();
+        let tokens = self.state().map(StatePart::tokens).sum();
+        let bytes = self.state().map(|state| state.json().len()).sum();
+        let stability = Some(Stability::Session.as_str().to_owned());
+        let (origin, outcome) = (StatePart::ORIGIN.to_owned(), format!("{count} as received"));
+        (count > 0).then(|| Row { stability, origin, outcome, ..Row::new(StatePart::SECTION, bytes, tokens) })
+    }
+
+    fn state(&self) -> impl Iterator<Item = &StatePart> {
+        self.messages().iter().flat_map(PromptMessage::state)
     }
 
     fn parts(&self) -> impl Iterator<Item = &Part> {

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) use once::Once;
 pub(crate) use recipe::Recipe;
 pub(crate) use record::as_sent;
-use record::{Answer, new_request, trust_of};
+use record::{Answer, Maker, new_request, trust_of};
 
 use crate::drive::Driver;
 use crate::error::AgentError;
@@ -118,8 +118,10 @@ impl Driver<'_> {
             };
             match event {
                 Some(Ok(ChainEvent::Request { service, prepared, .. })) => {
-                    answer = Answer::new(&self.worker.inner.redactor);
-                    sent = Some(self.record(&service, *prepared, round).await?);
+                    let prompt = Arc::clone(&prepared.call.prompt);
+                    let made = self.record(&service, *prepared, round).await?;
+                    answer = Answer::by(&self.worker.inner.redactor, Maker::of(&made.card, &prompt));
+                    sent = Some(made);
                 }
                 Some(Ok(ChainEvent::Retry { service, error, .. } | ChainEvent::Fallback { service, error })) => {
                     self.close(&mut sent, std::mem::take(&mut answer), Some(&error)).await?;

@@ -2,7 +2,7 @@
 
 use limpid_core::{CallId, Memory, Message, ToolCall};
 use limpid_model::ModelCard;
-use limpid_prompt::inputs::{CallInput, HistoryMessage, MemoryEntry, ModelInfo};
+use limpid_prompt::inputs::{CallInput, HistoryMessage, MemoryEntry, ModelInfo, StateInput, StateReader};
 use limpid_prompt::{Part, Prompt, Stability};
 use limpid_store::{RequestMessage, RequestPart};
 
@@ -18,6 +18,7 @@ pub(crate) fn in_flight(message: &Message) -> HistoryMessage {
         content: message.text.clone(),
         trust: message.trust.into(),
         calls: message.calls.iter().map(call).collect(),
+        state: message.state.iter().map(StateInput::from).collect(),
         call_id: message.call_id.as_ref().map(ToString::to_string),
         boundary: message.boundary.clone(),
         id: None,
@@ -47,6 +48,11 @@ pub(crate) fn model(card: &ModelCard) -> ModelInfo {
         tool_protocol: card.tools.into(),
         vision: card.vision,
         thinking: card.thinking,
+        state: StateReader {
+            protocol: card.state.protocol.unwrap_or_default().to_owned(),
+            of_provider: card.state.of_provider,
+            bound: card.state.bound.unwrap_or_default(),
+        },
     }
 }
 
@@ -59,6 +65,7 @@ pub(crate) fn request_messages(prompt: &Prompt) -> Vec<RequestMessage> {
             role: message.role(),
             text: message.text().to_owned(),
             calls: message.calls().iter().map(tool_call).collect(),
+            state: message.state().iter().map(|state| state.input().into()).collect(),
             call_id: message.call_id().map(CallId::new),
             parts: message.parts().iter().map(request_part).collect(),
         })

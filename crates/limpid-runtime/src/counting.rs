@@ -8,8 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use limpid_core::{FailureClass, UsableWindow, Usage};
 use limpid_model::{ModelCard, ModelError};
-use limpid_prompt::Prompt;
 use limpid_prompt::count::{Observation, Tally, TextKind, TokenCounter, WindowEstimate};
+use limpid_prompt::{Prompt, StatePart};
 use limpid_store::RequestFilter;
 use limpid_turn::window::settings::reserve;
 
@@ -109,6 +109,9 @@ pub(crate) fn parts(prompt: &Prompt, counter: &dyn TokenCounter) -> Vec<(String,
         }
         for call in message.calls() {
             add("calls", counter.count(&call.name) + counter.count(&call.arguments));
+        }
+        for state in message.state() {
+            add(StatePart::SECTION, counter.count(state.json()));
         }
     }
     for tool in prompt.tools() {

@@ -110,7 +110,11 @@ impl AgentEvent {
         match event {
             ModelEvent::Text(text) => Some(Self::Text(text.clone())),
             ModelEvent::Reasoning(text) => Some(Self::Reasoning(text.clone())),
-            ModelEvent::Call(_) | ModelEvent::Usage(_) | ModelEvent::End(_) => None,
+            ModelEvent::Call(_)
+            | ModelEvent::Stretch
+            | ModelEvent::State(_)
+            | ModelEvent::Usage(_)
+            | ModelEvent::End(_) => None,
         }
     }
 

@@ -280,6 +280,7 @@ mod tests {
             thinking: false,
             vision: false,
             price: None,
+            state: limpid_model::StateRule::default(),
         }
     }
 

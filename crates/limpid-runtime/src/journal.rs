@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::mem;
 use std::time::Duration;
 
-use limpid_core::{CallId, ConversationId, FailureClass, Message, Role, ToolCall, Trust, TurnId};
+use limpid_core::{CallId, ConversationId, FailureClass, Message, ProviderState, Role, ToolCall, Trust, TurnId};
 use limpid_prompt::Inputs;
-use limpid_prompt::inputs::ToolInput;
+use limpid_prompt::inputs::{StateInput, ToolInput};
 use limpid_store::{InboundId, Kept, Listed, NewEvent, TurnEvent};
 use limpid_turn::{Event, Finish, Limits, OfferedTool, Reply, ToolOutcome, Why};
 use serde::{Deserialize, Serialize};
@@ -159,15 +159,46 @@ impl Entry {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Row {
-    Chunk { text: String },
-    Reply { text: String, calls: Vec<Call>, finish: String },
-    ModelFailed { class: String, message: String },
-    ToolDone { id: String, text: String, boundary: Option<String> },
-    ToolFailed { id: String, error: String },
-    Held { id: String, reason: String, bound_to: String },
-    Decided { id: String, approved: bool },
-    Timer { id: String },
-    Steer { text: String, boundary: Option<String>, inbound: Option<i64> },
+    Chunk {
+        text: String,
+    },
+    Reply {
+        text: String,
+        calls: Vec<Call>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        state: Vec<StateInput>,
+        finish: String,
+    },
+    ModelFailed {
+        class: String,
+        message: String,
+    },
+    ToolDone {
+        id: String,
+        text: String,
+        boundary: Option<String>,
+    },
+    ToolFailed {
+        id: String,
+        error: String,
+    },
+    Held {
+        id: String,
+        reason: String,
+        bound_to: String,
+    },
+    Decided {
+        id: String,
+        approved: bool,
+    },
+    Timer {
+        id: String,
+    },
+    Steer {
+        text: String,
+        boundary: Option<String>,
+        inbound: Option<i64>,
+    },
     Cancel,
 }
 
@@ -182,10 +213,15 @@ impl Row {
     fn new(event: &Event, inbound: Option<InboundId>) -> Self {
         match event.clone() {
             Event::Chunk { text } => Self::Chunk { text },
-            Event::Reply(Reply { text, calls, finish }) => {
+            Event::Reply(Reply { text, calls, state, finish }) => {
                 let call =
                     |call: ToolCall| Call { id: call.id.to_string(), name: call.name, arguments: call.arguments };
-                Self::Reply { text, calls: calls.into_iter().map(call).collect(), finish: finish.as_str().to_owned() }
+                Self::Reply {
+                    text,
+                    calls: calls.into_iter().map(call).collect(),
+                    state: state.iter().map(StateInput::from).collect(),
+                    finish: finish.as_str().to_owned(),
+                }
             }
             Event::ModelFailed { class, message } => Self::ModelFailed { class: class.as_str().to_owned(), message },
             Event::ToolDone { id, outcome: ToolOutcome::Done { text, boundary, .. } } => {
@@ -222,11 +258,12 @@ impl Row {
     fn into_event(self, trust: Trust) -> Option<Entry> {
         let event = match self {
             Self::Chunk { text } => Event::Chunk { text },
-            Self::Reply { text, calls, finish } => {
+            Self::Reply { text, calls, state, finish } => {
                 let call =
                     |call: Call| ToolCall { id: CallId::new(call.id), name: call.name, arguments: call.arguments };
                 let calls = calls.into_iter().map(call).collect();
-                Event::Reply(Reply { text, calls, finish: Finish::parse(&finish)? })
+                let state = state.iter().map(ProviderState::from).collect();
+                Event::Reply(Reply { text, calls, state, finish: Finish::parse(&finish)? })
             }
             Self::ModelFailed { class, message } => Event::ModelFailed { class: FailureClass::parse(&class)?, message },
             Self::ToolDone { id, text, boundary } => {
@@ -258,6 +295,8 @@ fn trust_of(event: &Event) -> Trust {
 
 #[cfg(test)]
 mod tests {
+    use limpid_core::state::Span;
+
     use super::*;
 
     fn row(seq: u64, entry: &Entry) -> TurnEvent {
@@ -265,10 +304,17 @@ mod tests {
         TurnEvent { seq, kind, payload, shared, trust, at_ms: 0 }
     }
 
-    // SEC-041
+    // SEC-041 MOD-001
     #[test]
     fn every_entry_is_read_as_it_was_written() {
         let call = ToolCall { id: CallId::new("c1"), name: "clock".into(), arguments: "{\"a\":".into() };
+        let thought = ProviderState {
+            protocol: "anthropic".into(),
+            model: "anthropic/claude".into(),
+            json: "{\"thinking\":\"\"}".into(),
+            span: Span { text: 0..1, calls: 0..0 },
+            after: Some("00ff".into()),
+        };
         let done = ToolOutcome::Done { text: "12:00".into(), trust: Trust::Outside, boundary: Some("00ff".into()) };
         let began = Began {
             model: "openai/gpt-5".into(),
@@ -291,7 +337,12 @@ mod tests {
             Entry::Began(Box::new(began)),
             Entry::Running(vec![CallId::new("c1")]),
             event(Event::Chunk { text: "It\n".into() }),
-            event(Event::Reply(Reply { text: "x".into(), calls: vec![call], finish: Finish::Length })),
+            event(Event::Reply(Reply {
+                text: "x".into(),
+                calls: vec![call],
+                state: vec![thought],
+                finish: Finish::Length,
+            })),
             event(Event::ModelFailed { class: FailureClass::Rate, message: "slow down".into() }),
             event(Event::ToolDone { id: CallId::new("c1"), outcome: done }),
             event(Event::ToolDone { id: CallId::new("c1"), outcome: ToolOutcome::Failed { error: "no".into() } }),

@@ -49,9 +49,12 @@ impl Agent {
             name: id.to_string(),
             advice: "`limpid prompt log` lists them".to_owned(),
         };
-        let request = self.inner.store.request(id).await?.ok_or_else(missing)?;
+        let mut request = self.inner.store.request(id).await?.ok_or_else(missing)?;
         let same = format!("{}/{}", request.summary.provider, request.summary.model);
         let model = self.inner.shelf.open(model.unwrap_or(&same))?;
+        for message in &mut request.messages {
+            message.state.retain(|state| model.info().reads(&state.protocol, &state.model));
+        }
         let prompt = recorded(&request, model.info().tools == ToolProtocol::Native);
         Ok(self.answer(model, prompt, self.inner.sampling()))
     }
@@ -125,6 +128,7 @@ fn message_record(message: &RequestMessage) -> MessageRecord {
         text: message.text.clone(),
         parts: message.parts.iter().map(part_record).collect(),
         calls: message.calls.clone(),
+        state: message.state.clone(),
         call_id: message.call_id.clone(),
     }
 }

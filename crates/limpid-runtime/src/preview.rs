@@ -187,5 +187,6 @@ fn no_model() -> ModelCard {
         thinking: false,
         vision: false,
         price: None,
+        state: limpid_model::StateRule::default(),
     }
 }

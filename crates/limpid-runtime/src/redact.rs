@@ -97,7 +97,10 @@ impl Cleaned {
                 self.rest().into_iter().chain([ModelEvent::Call(call)]).collect()
             }
             ModelEvent::Usage(_) => vec![event],
-            ModelEvent::End(_) => self.rest().into_iter().chain([event]).collect(),
+            // State is sent back unchanged or not at all, so nothing is taken out of it.
+            ModelEvent::Stretch | ModelEvent::State(_) | ModelEvent::End(_) => {
+                self.rest().into_iter().chain([event]).collect()
+            }
         }
     }
 

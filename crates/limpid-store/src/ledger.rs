@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use limpid_core::{CallId, ConversationId, FailureClass, Money, RequestId, Role, ToolCall, Trust, TurnId, Usage};
+use limpid_core::{
+    CallId, ConversationId, FailureClass, Money, ProviderState, RequestId, Role, ToolCall, Trust, TurnId, Usage,
+};
 
 use crate::{Listed, SharedPrefix, StoreError};
 
@@ -89,6 +91,8 @@ pub struct RequestMessage {
     pub text: String,
     /// The calls of an assistant message.
     pub calls: Vec<ToolCall>,
+    /// What its provider gets back with it.
+    pub state: Vec<ProviderState>,
     /// The call that a tool message answers.
     pub call_id: Option<CallId>,
     /// The parts that, with the joins between them, make the text; in their order.

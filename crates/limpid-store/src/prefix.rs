@@ -33,7 +33,8 @@ pub fn shared_prefix(before: Sent<'_>, after: Sent<'_>) -> SharedPrefix {
             Some(new) if new.role == old.role => {
                 let common = common_bytes(&old.text, &new.text);
                 shared.bytes += common as u64;
-                changed_section(old, new, common)
+                let is_state = old.text == new.text && old.calls == new.calls && old.state != new.state;
+                if is_state { Some("reasoning".to_owned()) } else { changed_section(old, new, common) }
             }
             Some(new) => first_section(new).or_else(|| first_section(old)),
             None => first_section(old),
@@ -46,15 +47,16 @@ pub fn shared_prefix(before: Sent<'_>, after: Sent<'_>) -> SharedPrefix {
     shared
 }
 
-/// Bytes that a message has for a model: its text and its calls.
+/// Bytes that a message has for a model: its text, its calls and its state.
 pub(crate) fn message_bytes(message: &RequestMessage) -> u64 {
     let calls: usize = message.calls.iter().map(|call| call.name.len() + call.arguments.len()).sum();
-    (message.text.len() + calls) as u64
+    let state: usize = message.state.iter().map(|state| state.json.len()).sum();
+    (message.text.len() + calls + state) as u64
 }
 
 /// Whether two messages are the same to a model, wherever their parts come from.
 fn same(a: &RequestMessage, b: &RequestMessage) -> bool {
-    a.role == b.role && a.text == b.text && a.calls == b.calls && a.call_id == b.call_id
+    a.role == b.role && a.text == b.text && a.calls == b.calls && a.state == b.state && a.call_id == b.call_id
 }
 
 fn common_bytes(a: &str, b: &str) -> usize {
@@ -111,7 +113,7 @@ mod tests {
             })
             .collect();
         let text = parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("\n\n");
-        RequestMessage { role, text, calls: Vec::new(), call_id: None, parts }
+        RequestMessage { role, text, calls: Vec::new(), state: Vec::new(), call_id: None, parts }
     }
 
     fn compare(before: &[RequestMessage], after: &[RequestMessage]) -> (u64, u64, Option<String>) {

@@ -31,6 +31,7 @@ mod requests;
 mod row;
 mod settings;
 mod skills;
+mod state;
 mod tasks;
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@
 //! - [`mail`]: a Dovecot and an SMTP server of the test's own, on loopback.
 //! - [`recorder`]: a server on loopback that records every request byte for byte and answers by a script, as politely
 //!   or as badly as the script says.
+//! - [`strict`]: providers that hold a client to their rules, in the words of their own errors.
 //! - [`talker`]: a model in this process that answers by a function.
 //! - [`terminal`]: a program at a pseudo-terminal, and what a person sees there.
 //! - [`wire`]: the streams of the five provider protocols, and the texts inside their requests.
@@ -14,6 +15,7 @@ pub mod browser;
 mod http;
 pub mod mail;
 pub mod recorder;
+pub mod strict;
 pub mod talker;
 #[cfg(unix)]
 pub mod terminal;
@@ -23,6 +25,7 @@ pub use browser::Browser;
 pub use limpid_model::script::{Reply, Script};
 pub use mail::{Dovecot, SmtpSink};
 pub use recorder::{Recorded, Recorder};
+pub use strict::Strict;
 pub use talker::{Said, Talker};
 #[cfg(unix)]
 pub use terminal::Terminal;

@@ -1,6 +1,6 @@
 //! What a turn is told.
 
-use limpid_core::{CallId, FailureClass, Message, ToolCall, Trust};
+use limpid_core::{CallId, FailureClass, Message, ProviderState, ToolCall, Trust};
 
 /// Something that happened to a turn.
 ///
@@ -70,6 +70,8 @@ pub struct Reply {
     pub text: String,
     /// Its calls, in the model's order.
     pub calls: Vec<ToolCall>,
+    /// What its provider wants back with it.
+    pub state: Vec<ProviderState>,
     /// Why it ended.
     pub finish: Finish,
 }

@@ -200,7 +200,8 @@ impl Turn {
         if self.repeated.count(&reply.calls) >= self.start.limits.equal_batches {
             return self.call(round + 1, false);
         }
-        let assistant = Message { calls: self.named(reply.calls), ..Message::new(Role::Assistant, reply.text) };
+        let calls = self.named(reply.calls);
+        let assistant = Message { calls, state: reply.state, ..Message::new(Role::Assistant, reply.text) };
         let results = assistant.calls.iter().map(|call| self.refuse(call)).collect();
         self.state = State::Running { round, assistant, results, holds: BTreeMap::new() };
         self.pass_border().unwrap_or_else(|| self.pending())
@@ -250,7 +251,10 @@ impl Turn {
             let message = "the model answered nothing; ask again, or another model".to_owned();
             return self.end(Outcome::Failed { class: FailureClass::Garbage, message });
         }
-        let mut effects = vec![self.store(vec![Message::new(Role::Assistant, reply.text.clone())])];
+        // What belongs to a call that is dropped cannot be sent back without it.
+        let state = if reply.calls.is_empty() { reply.state } else { Vec::new() };
+        let answer = Message { state, ..Message::new(Role::Assistant, reply.text.clone()) };
+        let mut effects = vec![self.store(vec![answer])];
         effects.push(Effect::Deliver { text: reply.text });
         effects.extend(self.end(Outcome::Answered { finish: reply.finish }));
         effects

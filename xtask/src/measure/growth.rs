@@ -101,5 +101,6 @@ pub(super) fn card() -> ModelCard {
         thinking: false,
         vision: false,
         price: None,
+        state: limpid_model::StateRule::default(),
     }
 }

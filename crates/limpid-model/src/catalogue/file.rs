@@ -37,6 +37,8 @@ pub(super) struct ModelEntry {
     pub(super) tools: Option<ToolProtocol>,
     pub(super) thinking: Option<bool>,
     pub(super) vision: Option<bool>,
+    pub(super) reasoning_bound: Option<bool>,
+    pub(super) reasoning_back: Option<bool>,
     pub(super) tokenizer: Option<String>,
     pub(super) temperature: Option<f32>,
     pub(super) template: Option<String>,

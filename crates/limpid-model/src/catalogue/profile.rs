@@ -3,7 +3,7 @@
 use limpid_core::{Price, ToolProtocol, UsableWindow, WindowSize};
 
 use super::file::{CatalogueError, CatalogueFile, ModelEntry, PriceEntry};
-use crate::model::ModelCard;
+use crate::model::{ModelCard, StateRule};
 
 /// What is known of models: the owner's file before the shipped one.
 #[derive(Clone, Debug)]
@@ -35,6 +35,10 @@ pub struct ModelProfile {
     pub temperature: Option<f32>,
     /// A chat template in place of the file's own.
     pub template: Option<String>,
+    /// Whether its reasoning is taken back only behind exactly what it was made behind.
+    pub reasoning_bound: Option<bool>,
+    /// Whether a Chat Completions server wants the reasoning of messages with calls back.
+    pub reasoning_back: Option<bool>,
     /// What it costs.
     pub price: Option<Price>,
     /// The day (`2025-08-07`) on which the price was right.
@@ -92,6 +96,11 @@ impl ModelProfile {
             thinking: self.thinking.unwrap_or(false),
             vision: self.vision.unwrap_or(false),
             price: self.price,
+            state: StateRule {
+                bound: self.reasoning_bound,
+                in_chat: self.reasoning_back.unwrap_or(false),
+                ..StateRule::default()
+            },
         }
     }
 
@@ -108,6 +117,8 @@ impl ModelProfile {
         self.tools = self.tools.or(entry.tools);
         self.thinking = self.thinking.or(entry.thinking);
         self.vision = self.vision.or(entry.vision);
+        self.reasoning_bound = self.reasoning_bound.or(entry.reasoning_bound);
+        self.reasoning_back = self.reasoning_back.or(entry.reasoning_back);
         self.temperature = self.temperature.or(entry.temperature);
         self.tokenizer = self.tokenizer.take().or_else(|| entry.tokenizer.clone());
         self.template = self.template.take().or_else(|| entry.template.clone());

@@ -3,16 +3,18 @@
 use std::borrow::Cow;
 
 use limpid_core::Role;
-use serde::Serialize;
-use serde_json::Value;
+use limpid_core::state::Piece;
+use limpid_prompt::inputs::CallInput;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use super::Decoder;
 use super::collect::{Collect, Pending};
 use crate::errors::Fault;
 use crate::json::{arguments_object, to_json};
-use crate::model::{FinishReason, ModelEvent, ReplyForm, ToolUse};
-use crate::wire::{CallIds, WireCall, WireMessage, WireTool, bare_id};
+use crate::model::{FinishReason, ModelEvent, On, ReplyForm, ToolUse};
+use crate::wire::{CallIds, WireCall, WireMessage, WireState, WireTool};
 
 /// Tokens of a reply when nothing else is asked for; the provider wants a number.
 const DEFAULT_MAX_OUTPUT: u32 = 8192;
@@ -45,11 +47,16 @@ struct Turn<'a> {
 }
 
 #[derive(Serialize)]
-struct Block<'a> {
-    #[serde(flatten)]
-    content: Content<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cache_control: Option<CacheControl>,
+#[serde(untagged)]
+enum Block<'a> {
+    /// A block of the provider's own, as it came.
+    Given(&'a RawValue),
+    Own {
+        #[serde(flatten)]
+        content: Content<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<CacheControl>,
+    },
 }
 
 #[derive(Serialize)]
@@ -124,30 +131,40 @@ fn turns<'a>(messages: &'a [WireMessage<'_>]) -> Vec<Turn<'a>> {
     turns
 }
 
-/// A message's blocks; the last one carries the mark. Blank text is left out, because the provider refuses it.
+/// A message's blocks in their order; the last one that can carries the mark. Blank text is left out, because the
+/// provider refuses it.
 fn blocks<'a>(message: &'a WireMessage<'_>) -> Vec<Block<'a>> {
-    let text = &*message.text;
-    let said = match (message.role, message.call_id) {
-        (Role::Tool, Some(id)) => Some(Content::ToolResult { tool_use_id: plain_id(id), content: text }),
-        _ if text.trim().is_empty() => None,
-        _ => Some(Content::Text { text }),
+    let own = |content| Block::Own { content, cache_control: None };
+    let mut blocks: Vec<Block<'_>> = match message.call_id.filter(|_| message.role == Role::Tool) {
+        Some(id) => vec![own(Content::ToolResult { tool_use_id: plain_id(id), content: &message.text })],
+        None => message.pieces().into_iter().filter_map(|piece| block(message.calls, piece)).collect(),
     };
-    let calls = message.calls.iter().map(|call| Content::ToolUse {
-        id: plain_id(&call.id),
-        name: &call.name,
-        input: arguments_object(&call.arguments),
+    let last = blocks.iter_mut().rev().find_map(|block| match block {
+        Block::Own { cache_control, .. } => Some(cache_control),
+        Block::Given(_) => None,
     });
-    let mut blocks: Vec<Block<'_>> =
-        said.into_iter().chain(calls).map(|content| Block { content, cache_control: None }).collect();
-    if let Some(last) = blocks.last_mut().filter(|_| message.cache_mark) {
-        last.cache_control = Some(CacheControl::Ephemeral);
+    if let Some(last) = last.filter(|_| message.cache_mark) {
+        *last = Some(CacheControl::Ephemeral);
     }
     blocks
 }
 
+fn block<'a>(calls: &'a [CallInput], piece: Piece<'a, WireState<'a>>) -> Option<Block<'a>> {
+    let content = match piece {
+        Piece::Between(state) => return Some(Block::Given(state.json)),
+        Piece::Text(text, _) if text.trim().is_empty() => return None,
+        Piece::Text(text, _) => Content::Text { text },
+        Piece::Call(at, _) => {
+            let call = calls.get(at)?;
+            Content::ToolUse { id: plain_id(&call.id), name: &call.name, input: arguments_object(&call.arguments) }
+        }
+    };
+    Some(Block::Own { content, cache_control: None })
+}
+
 /// A call's name in the letters that the provider takes.
 fn plain_id(id: &str) -> String {
-    bare_id(id).chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
+    id.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
 }
 
 fn tool<'a>(tool: &WireTool<'a>) -> Tool<'a> {
@@ -170,14 +187,42 @@ fn output_config(reply: &ReplyForm) -> Option<OutputConfig<'_>> {
 /// A reply's stream.
 pub(super) struct Stream {
     reply: Collect,
+    /// The block whose pieces are coming.
+    open: Open,
+    /// What the block before it was.
+    before: Before,
+}
+
+/// A block whose pieces are coming.
+#[derive(Default)]
+enum Open {
+    /// One that needs nothing at its end.
+    #[default]
+    Plain,
+    /// Reasoning: its fields as they were at the start, its text and its signature so far.
+    Thinking { fields: Map<String, Value>, text: String, signature: Option<String> },
+    /// A text that is a block of its own between others.
+    Text { json: String },
+}
+
+/// What came before a block, as far as it tells how texts are parted.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Before {
+    /// Nothing, or state, which parts whatever is around it.
+    #[default]
+    Parted,
+    /// A text, or a call.
+    Joined,
 }
 
 impl Stream {
     pub(super) fn new(ids: CallIds) -> Self {
-        Self { reply: Collect::new(ids) }
+        Self { reply: Collect::new(ids), open: Open::default(), before: Before::default() }
     }
 
-    fn block(&mut self, place: u64, block: &Value, events: &mut Vec<ModelEvent>) {
+    fn start(&mut self, payload: &str, place: u64, block: &Value, events: &mut Vec<ModelEvent>) {
+        // A server that does not say where a block ends.
+        self.stop(events);
         match block["type"].as_str() {
             Some("tool_use") => {
                 let text = |name: &str| block[name].as_str().unwrap_or_default().to_owned();
@@ -186,23 +231,66 @@ impl Stream {
                 if block["input"].as_object().is_some_and(|input| !input.is_empty()) {
                     call.add(&block["input"]);
                 }
+                self.before = Before::Joined;
             }
-            Some("text") => self.reply.text(block["text"].as_str().unwrap_or_default(), events),
+            Some("text") => {
+                if std::mem::replace(&mut self.before, Before::Joined) == Before::Joined {
+                    self.reply.stretch(events);
+                    self.open = Open::Text { json: given(payload) };
+                }
+                self.reply.text(block["text"].as_str().unwrap_or_default(), events);
+            }
+            Some("thinking") => {
+                let text = block["thinking"].as_str().unwrap_or_default().to_owned();
+                self.reply.reasoning(&text, events);
+                let signature = block["signature"].as_str().map(str::to_owned);
+                let fields = block.as_object().cloned().unwrap_or_default();
+                self.open = Open::Thinking { fields, text, signature };
+            }
+            Some("redacted_thinking") => {
+                self.reply.state(given(payload), On::Place(self.reply.started()), events);
+                self.before = Before::Parted;
+            }
             _ => {}
         }
     }
 
     fn delta(&mut self, place: u64, delta: &Value, events: &mut Vec<ModelEvent>) {
-        let text = |name: &str| delta[name].as_str().unwrap_or_default();
-        match delta["type"].as_str() {
-            Some("text_delta") => self.reply.text(text("text"), events),
-            Some("thinking_delta") => self.reply.reasoning(text("thinking"), events),
-            Some("input_json_delta") => {
+        let piece = |name: &str| delta[name].as_str().unwrap_or_default();
+        match (delta["type"].as_str(), &mut self.open) {
+            (Some("text_delta"), _) => self.reply.text(piece("text"), events),
+            (Some("thinking_delta"), open) => {
+                if let Open::Thinking { text, .. } = open {
+                    text.push_str(piece("thinking"));
+                }
+                self.reply.reasoning(piece("thinking"), events);
+            }
+            (Some("signature_delta"), Open::Thinking { signature, .. }) => {
+                signature.get_or_insert_default().push_str(piece("signature"));
+            }
+            (Some("input_json_delta"), _) => {
                 if let Some(call) = self.reply.call_at(place) {
                     call.add(&delta["partial_json"]);
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Ends the open block.
+    fn stop(&mut self, events: &mut Vec<ModelEvent>) {
+        let calls = self.reply.started();
+        match std::mem::take(&mut self.open) {
+            Open::Plain => {}
+            Open::Text { json } => self.reply.state(json, On::Stretch(calls), events),
+            Open::Thinking { mut fields, text, signature } => {
+                fields.insert("thinking".to_owned(), text.into());
+                if let Some(signature) = signature {
+                    fields.insert("signature".to_owned(), signature.into());
+                }
+                self.reply.state(to_json(&fields), On::Place(calls), events);
+                self.before = Before::Parted;
+            }
         }
     }
 
@@ -230,8 +318,9 @@ impl Decoder for Stream {
         let place = event["index"].as_u64().unwrap_or_default();
         match event["type"].as_str() {
             Some("message_start") => self.usage(&event["message"]["usage"]),
-            Some("content_block_start") => self.block(place, &event["content_block"], events),
+            Some("content_block_start") => self.start(payload, place, &event["content_block"], events),
             Some("content_block_delta") => self.delta(place, &event["delta"], events),
+            Some("content_block_stop") => self.stop(events),
             Some("message_delta") => {
                 self.usage(&event["usage"]);
                 if let Some(word) = event["delta"]["stop_reason"].as_str() {
@@ -239,6 +328,7 @@ impl Decoder for Stream {
                 }
             }
             Some("message_stop") => {
+                self.stop(events);
                 if !self.reply.is_finished() {
                     self.reply.finished(FinishReason::Stop);
                 }
@@ -250,8 +340,19 @@ impl Decoder for Stream {
     }
 
     fn finish(&mut self, events: &mut Vec<ModelEvent>) -> Result<(), Fault> {
+        self.stop(events);
         self.reply.end(events)
     }
+}
+
+/// The block of an event, byte for byte.
+fn given(payload: &str) -> String {
+    #[derive(Deserialize)]
+    struct Start<'a> {
+        #[serde(borrow)]
+        content_block: &'a RawValue,
+    }
+    serde_json::from_str::<Start<'_>>(payload).map(|start| start.content_block.get().to_owned()).unwrap_or_default()
 }
 
 fn finish_reason(word: &str) -> FinishReason {

@@ -4,7 +4,7 @@ use limpid_core::{ToolCall, Usage};
 use serde_json::Value;
 
 use crate::errors::Fault;
-use crate::model::{FinishReason, ModelEvent};
+use crate::model::{FinishReason, ModelEvent, On, ReplyState};
 use crate::wire::CallIds;
 
 use super::think::Think;
@@ -18,7 +18,12 @@ pub(crate) struct Collect {
     usage: Option<Usage>,
     finish: Option<FinishReason>,
     ended: bool,
+    /// Bytes of state that came.
+    state_bytes: usize,
 }
+
+/// Bytes of state that one answer may have.
+const MAX_STATE: usize = 4 * 1024 * 1024;
 
 /// A call whose pieces are still coming.
 #[derive(Clone, Debug, Default)]
@@ -31,18 +36,45 @@ pub(crate) struct Pending {
     pub(crate) name: String,
     /// The arguments so far.
     pub(crate) arguments: String,
-    /// What is to travel with the call's name, after a `~`.
-    pub(crate) mark: String,
 }
 
 impl Collect {
     pub(crate) fn new(ids: CallIds) -> Self {
-        Self { ids, think: Think::default(), calls: Vec::new(), usage: None, finish: None, ended: false }
+        Self {
+            ids,
+            think: Think::default(),
+            calls: Vec::new(),
+            usage: None,
+            finish: None,
+            ended: false,
+            state_bytes: 0,
+        }
     }
 
     /// More text, in which reasoning may be hidden.
     pub(crate) fn text(&mut self, text: &str, events: &mut Vec<ModelEvent>) {
         self.think.feed(text, events);
+    }
+
+    /// A new stretch of the text, to which state may belong.
+    pub(crate) fn stretch(&mut self, events: &mut Vec<ModelEvent>) {
+        self.think.flush(events);
+        events.push(ModelEvent::Stretch);
+    }
+
+    /// Something that the provider wants back.
+    pub(crate) fn state(&mut self, json: String, on: On, events: &mut Vec<ModelEvent>) {
+        // More than this is no reasoning. An answer without its state can still be read; one of this size is not sent.
+        self.state_bytes += json.len();
+        if self.state_bytes <= MAX_STATE {
+            self.think.flush(events);
+            events.push(ModelEvent::State(ReplyState { json, on }));
+        }
+    }
+
+    /// Calls that were started.
+    pub(crate) fn started(&self) -> usize {
+        self.calls.len()
     }
 
     /// More reasoning.
@@ -108,10 +140,7 @@ impl Collect {
     }
 
     fn name_call(&mut self, call: Pending) -> ToolCall {
-        let mut id = self.ids.claim(Some(&call.id));
-        if !call.mark.is_empty() {
-            id = limpid_core::CallId::new(format!("{id}~{}", call.mark));
-        }
+        let id = self.ids.claim(Some(&call.id));
         let arguments = if call.arguments.trim().is_empty() { "{}".to_owned() } else { call.arguments };
         ToolCall { id, name: call.name, arguments }
     }

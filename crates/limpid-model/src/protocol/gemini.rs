@@ -3,17 +3,17 @@
 use std::borrow::Cow;
 
 use limpid_core::Role;
-use limpid_prompt::inputs::CallInput;
-use serde::Serialize;
+use limpid_core::state::Piece;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Decoder;
 use super::collect::{Collect, Pending};
 use crate::errors::Fault;
-use crate::json::{arguments_object, to_json};
-use crate::model::{FinishReason, ModelEvent, ReplyForm, ToolUse};
-use crate::wire::{CallIds, WireCall, WireMessage, WireTool};
+use crate::json::{arguments_object, to_json, to_raw};
+use crate::model::{FinishReason, ModelEvent, On, ReplyForm, ToolUse};
+use crate::wire::{CallIds, WireCall, WireMessage, WireState, WireTool};
 
 /// Stands where a signature is wanted for a call that another model made.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
@@ -45,12 +45,17 @@ struct Content<'a> {
 }
 
 #[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Part<'a> {
-    #[serde(flatten)]
-    data: Data<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    thought_signature: Option<&'a str>,
+#[serde(untagged)]
+enum Part<'a> {
+    /// A part of the provider's own, as it came.
+    Given(&'a RawValue),
+    #[serde(rename_all = "camelCase")]
+    Own {
+        #[serde(flatten)]
+        data: Data<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        thought_signature: Option<Cow<'a, RawValue>>,
+    },
 }
 
 #[derive(Serialize)]
@@ -146,29 +151,34 @@ fn contents<'a>(model: &str, messages: &'a [WireMessage<'_>]) -> Vec<Content<'a>
     contents
 }
 
+/// A message's parts in their order, each with the signature that it bore.
 fn parts<'a>(message: &'a WireMessage<'_>, signed: bool) -> Vec<Part<'a>> {
-    let text = &*message.text;
-    let said = match message.role {
-        Role::Tool => {
-            let response = Response { result: text };
-            Some(Data::FunctionResponse { name: message.tool.unwrap_or("tool"), response }.into())
-        }
-        _ if text.is_empty() => None,
-        _ => Some(text_part(text)),
+    if message.role == Role::Tool {
+        let response = Response { result: &message.text };
+        return vec![Data::FunctionResponse { name: message.tool.unwrap_or("tool"), response }.into()];
+    }
+    let part = |piece: Piece<'a, WireState<'a>>| match piece {
+        // What belonged to a part that is gone is no part.
+        Piece::Between(state) => state.json.get().starts_with('{').then_some(Part::Given(state.json)),
+        Piece::Text(text, state) => Some(Part::Own { data: Data::Text(text), thought_signature: state.map(signature) }),
+        Piece::Call(at, state) => message.calls.get(at).map(|call| {
+            let data = Data::FunctionCall { name: &call.name, args: arguments_object(&call.arguments) };
+            // Newer models refuse the first call of a step without a signature; the others of a batch have none.
+            let foreign = signed && at == 0 && message.state.is_empty();
+            let substitute = foreign.then(|| Cow::Owned(to_raw(&NO_SIGNATURE)));
+            Part::Own { data, thought_signature: state.map(signature).or(substitute) }
+        }),
     };
-    let call = |(at, call): (usize, &'a CallInput)| {
-        // Newer models want the signature of the first call of a step back.
-        let signature = call.id.split_once('~').map(|(_, signature)| signature);
-        let signature = signature.or((at == 0).then_some(NO_SIGNATURE)).filter(|_| signed);
-        let data = Data::FunctionCall { name: &call.name, args: arguments_object(&call.arguments) };
-        Part { data, thought_signature: signature }
-    };
-    said.into_iter().chain(message.calls.iter().enumerate().map(call)).collect()
+    message.pieces().into_iter().filter_map(part).collect()
+}
+
+fn signature<'a>(state: &'a WireState<'_>) -> Cow<'a, RawValue> {
+    Cow::Borrowed(state.json)
 }
 
 impl<'a> From<Data<'a>> for Part<'a> {
     fn from(data: Data<'a>) -> Self {
-        Self { data, thought_signature: None }
+        Self::Own { data, thought_signature: None }
     }
 }
 
@@ -216,23 +226,32 @@ impl Stream {
         Self { reply: Collect::new(ids) }
     }
 
-    fn part(&mut self, part: &Value, events: &mut Vec<ModelEvent>) {
+    fn part(&mut self, part: &Value, raw: Option<&RawValue>, events: &mut Vec<ModelEvent>) {
         let text = part["text"].as_str().unwrap_or_default();
-        if part["thought"] == true {
-            self.reply.reasoning(text, events);
-        } else {
-            self.reply.text(text, events);
-        }
+        let thought = part["thought"] == true;
         let function = &part["functionCall"];
+        let signature = part["thoughtSignature"].as_str().map(|signature| Value::from(signature).to_string());
+        // A signature belongs to the very part that bore it.
+        let is_signed_text = signature.is_some() && !thought && !text.is_empty();
+        if is_signed_text {
+            self.reply.stretch(events);
+        }
+        match thought {
+            true => self.reply.reasoning(text, events),
+            false => self.reply.text(text, events),
+        }
+        let calls = self.reply.started();
         if let Some(name) = function["name"].as_str() {
-            let owned = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-            let call = Pending {
-                id: owned(&function["id"]),
-                name: name.to_owned(),
-                mark: owned(&part["thoughtSignature"]),
-                ..Pending::default()
-            };
-            self.reply.start_call(call).add(&function["args"]);
+            let id = function["id"].as_str().unwrap_or_default().to_owned();
+            self.reply.start_call(Pending { id, name: name.to_owned(), ..Pending::default() }).add(&function["args"]);
+        }
+        match (signature, raw) {
+            (Some(signature), _) if function["name"].is_string() => {
+                self.reply.state(signature, On::Call(calls), events)
+            }
+            (Some(signature), _) if is_signed_text => self.reply.state(signature, On::Stretch(calls), events),
+            (Some(_), Some(raw)) => self.reply.state(raw.get().to_owned(), On::Place(calls), events),
+            _ => {}
         }
     }
 
@@ -259,8 +278,9 @@ impl Decoder for Stream {
             self.reply.finished(FinishReason::Moderated);
         }
         let candidate = &chunk["candidates"][0];
-        for part in candidate["content"]["parts"].as_array().into_iter().flatten() {
-            self.part(part, events);
+        let raw = raw_parts(payload);
+        for (at, part) in candidate["content"]["parts"].as_array().into_iter().flatten().enumerate() {
+            self.part(part, raw.get(at).copied(), events);
         }
         if let Some(word) = candidate["finishReason"].as_str() {
             self.reply.finished(finish_reason(word));
@@ -271,6 +291,30 @@ impl Decoder for Stream {
     fn finish(&mut self, events: &mut Vec<ModelEvent>) -> Result<(), Fault> {
         self.reply.end(events)
     }
+}
+
+/// The parts of a chunk, byte for byte, where any of them is signed.
+fn raw_parts(payload: &str) -> Vec<&RawValue> {
+    #[derive(Deserialize)]
+    struct Chunk<'a> {
+        #[serde(borrow)]
+        candidates: Vec<Candidate<'a>>,
+    }
+    #[derive(Deserialize)]
+    struct Candidate<'a> {
+        #[serde(borrow)]
+        content: Parts<'a>,
+    }
+    #[derive(Deserialize)]
+    struct Parts<'a> {
+        #[serde(borrow)]
+        parts: Vec<&'a RawValue>,
+    }
+    if !payload.contains("thoughtSignature") {
+        return Vec::new();
+    }
+    let chunk: Option<Chunk<'_>> = serde_json::from_str(payload).ok();
+    chunk.and_then(|chunk| chunk.candidates.into_iter().next()).map(|first| first.content.parts).unwrap_or_default()
 }
 
 fn finish_reason(word: &str) -> FinishReason {

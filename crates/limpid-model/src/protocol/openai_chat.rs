@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use limpid_core::Role;
 use limpid_prompt::inputs::CallInput;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -12,8 +12,8 @@ use super::collect::{Collect, Pending};
 use super::{Decoder, Dialect};
 use crate::errors::Fault;
 use crate::json::to_json;
-use crate::model::{FinishReason, ModelEvent, ReplyForm, ToolUse};
-use crate::wire::{CallIds, WireCall, WireMessage, WireTool, bare_id};
+use crate::model::{FinishReason, ModelEvent, On, ReplyForm, ToolUse};
+use crate::wire::{CallIds, WireCall, WireMessage, WireTool};
 
 /// The messages are first and what a turn may change behind them, so that a later turn's body begins with all the
 /// bytes of an earlier one's messages.
@@ -48,10 +48,21 @@ struct Body<'a> {
 struct Message<'a> {
     role: &'static str,
     content: Option<Content<'a>>,
+    #[serde(flatten)]
+    reasoning: Reasoning<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<Call<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_call_id: Option<&'a str>,
+}
+
+/// The reasoning of a message with calls, under the name that the server gave it.
+#[derive(Default, Deserialize, Serialize)]
+struct Reasoning<'a> {
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    reasoning_content: Option<&'a RawValue>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    reasoning: Option<&'a RawValue>,
 }
 
 #[derive(Serialize)]
@@ -159,14 +170,19 @@ fn message<'a>(message: &'a WireMessage<'_>, dialect: Dialect) -> Message<'a> {
         Some(Content::Text(text))
     };
     let call = |call: &'a CallInput| Call {
-        id: bare_id(&call.id),
+        id: &call.id,
         function: Function { function: Arguments { name: &call.name, arguments: &call.arguments } },
     };
     Message {
         role: message.role.as_str(),
         content,
+        reasoning: message
+            .state
+            .first()
+            .and_then(|state| serde_json::from_str(state.json.get()).ok())
+            .unwrap_or_default(),
         tool_calls: message.calls.iter().map(call).collect(),
-        tool_call_id: message.call_id.filter(|_| message.role == Role::Tool).map(bare_id),
+        tool_call_id: message.call_id.filter(|_| message.role == Role::Tool),
     }
 }
 
@@ -190,11 +206,24 @@ fn response_format(reply: &ReplyForm) -> Option<ResponseFormat<'_>> {
 /// A reply's stream.
 pub(super) struct Stream {
     reply: Collect,
+    /// Whether the server wants the reasoning of messages with calls back.
+    wants_back: bool,
+    /// The reasoning so far, and the name by which it came.
+    reasoning: Option<(&'static str, String)>,
 }
 
 impl Stream {
-    pub(super) fn new(ids: CallIds) -> Self {
-        Self { reply: Collect::new(ids) }
+    pub(super) fn new(ids: CallIds, wants_back: bool) -> Self {
+        Self { reply: Collect::new(ids), wants_back, reasoning: None }
+    }
+
+    fn end(&mut self, events: &mut Vec<ModelEvent>) -> Result<(), Fault> {
+        let calls = self.reply.started() > 0;
+        if let Some((name, text)) = self.reasoning.take().filter(|_| calls) {
+            let state = serde_json::json!({ name: text });
+            self.reply.state(state.to_string(), On::Answer, events);
+        }
+        self.reply.end(events)
     }
 
     fn choice(&mut self, choice: &Value, events: &mut Vec<ModelEvent>) {
@@ -203,6 +232,9 @@ impl Stream {
         for field in ["reasoning_content", "reasoning"] {
             if let Some(text) = delta[field].as_str() {
                 self.reply.reasoning(text, events);
+                if self.wants_back && !text.is_empty() {
+                    self.reasoning.get_or_insert_with(|| (field, String::new())).1.push_str(text);
+                }
                 break;
             }
         }
@@ -259,7 +291,7 @@ impl Decoder for Stream {
             if !self.reply.is_finished() {
                 self.reply.finished(FinishReason::Stop);
             }
-            return self.reply.end(events);
+            return self.end(events);
         }
         let chunk = Fault::parse(payload)?;
         Fault::check(&chunk)?;
@@ -284,7 +316,7 @@ impl Decoder for Stream {
     }
 
     fn finish(&mut self, events: &mut Vec<ModelEvent>) -> Result<(), Fault> {
-        self.reply.end(events)
+        self.end(events)
     }
 }
 

@@ -1,7 +1,8 @@
 //! OpenAI Responses.
 
 use limpid_core::Role;
-use serde::Serialize;
+use limpid_core::state::Piece;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -9,8 +10,8 @@ use super::Decoder;
 use super::collect::{Collect, Pending};
 use crate::errors::Fault;
 use crate::json::to_json;
-use crate::model::{FinishReason, ModelEvent, ReplyForm, ToolUse};
-use crate::wire::{CallIds, WireCall, WireMessage, WireTool, bare_id};
+use crate::model::{FinishReason, ModelEvent, On, ReplyForm, ToolUse};
+use crate::wire::{CallIds, WireCall, WireMessage, WireState, WireTool};
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -30,6 +31,8 @@ struct Body<'a> {
     max_output_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt_cache_key: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    include: Vec<&'static str>,
     store: bool,
     stream: bool,
 }
@@ -50,7 +53,12 @@ enum Item<'a> {
     Message {
         role: &'static str,
         content: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        phase: Option<&'a RawValue>,
     },
+    /// An item of the provider's own, as it came.
+    #[serde(untagged)]
+    Given(&'a RawValue),
 }
 
 #[derive(Serialize)]
@@ -99,25 +107,47 @@ pub(super) fn body(call: &WireCall<'_>) -> String {
         top_p: call.sampling.top_p,
         max_output_tokens: call.sampling.max_output,
         prompt_cache_key: call.conversation,
+        // Nothing is stored there, so reasoning comes back only when it is sent along.
+        include: if call.thinking { vec!["reasoning.encrypted_content"] } else { Vec::new() },
         store: false,
         stream: true,
     })
 }
 
-/// A message's items: its text, then its calls.
+/// A message's items in their order.
 fn items<'a>(message: &'a WireMessage<'_>) -> Vec<Item<'a>> {
     let text = &*message.text;
-    let said = match (message.role, message.call_id) {
-        (Role::Tool, Some(id)) => Some(Item::FunctionCallOutput { call_id: bare_id(id), output: text }),
-        _ if text.is_empty() && !message.calls.is_empty() => None,
-        (role, _) => Some(Item::Message { role: role.as_str(), content: text }),
+    let role = message.role.as_str();
+    match message.call_id.filter(|_| message.role == Role::Tool) {
+        Some(call_id) => return vec![Item::FunctionCallOutput { call_id, output: text }],
+        None if text.is_empty() && message.calls.is_empty() => {
+            return vec![Item::Message { role, content: text, phase: None }];
+        }
+        None => {}
+    }
+    let item = |piece: Piece<'a, WireState<'a>>| match piece {
+        Piece::Between(state) => Some(Item::Given(state.json)),
+        Piece::Text(content, state) => Some(Item::Message { role, content, phase: state.and_then(phase) }),
+        Piece::Call(at, _) => message.calls.get(at).map(|call| Item::FunctionCall {
+            call_id: &call.id,
+            name: &call.name,
+            arguments: &call.arguments,
+        }),
     };
-    let calls = message.calls.iter().map(|call| Item::FunctionCall {
-        call_id: bare_id(&call.id),
-        name: &call.name,
-        arguments: &call.arguments,
-    });
-    said.into_iter().chain(calls).collect()
+    let mut items: Vec<Item<'_>> = message.pieces().into_iter().filter_map(item).collect();
+    // Reasoning without what it led to is refused.
+    while items.pop_if(|last| matches!(last, Item::Given(_))).is_some() {}
+    items
+}
+
+/// What a message of the model's is: a report while it works, or the answer.
+fn phase<'a>(state: &'a WireState<'_>) -> Option<&'a RawValue> {
+    #[derive(Deserialize)]
+    struct Message<'a> {
+        #[serde(borrow)]
+        phase: Option<&'a RawValue>,
+    }
+    serde_json::from_str::<Message<'_>>(state.json.get()).ok()?.phase
 }
 
 /// The provider would hold schemas to its strict subset unless told otherwise, and tools' schemas are not written for it.
@@ -148,10 +178,31 @@ impl Stream {
         Self { reply: Collect::new(ids) }
     }
 
-    fn item(&mut self, place: u64, item: &Value) {
-        if item["type"] != "function_call" {
-            return;
+    fn added(&mut self, place: u64, item: &Value, events: &mut Vec<ModelEvent>) {
+        match item["type"].as_str() {
+            Some("message") => self.reply.stretch(events),
+            Some("function_call") => self.call(place, item),
+            _ => {}
         }
+    }
+
+    fn done(&mut self, payload: &str, place: u64, item: &Value, events: &mut Vec<ModelEvent>) {
+        let calls = self.reply.started();
+        match item["type"].as_str() {
+            // Without its content it is a name that means nothing where nothing is stored.
+            Some("reasoning") if item["encrypted_content"].as_str().is_some_and(|content| !content.is_empty()) => {
+                self.reply.state(given(payload), On::Place(calls), events);
+            }
+            Some("message") if item["phase"].is_string() => {
+                let phase = serde_json::json!({ "phase": item["phase"] });
+                self.reply.state(phase.to_string(), On::Stretch(calls), events);
+            }
+            Some("function_call") => self.call(place, item),
+            _ => {}
+        }
+    }
+
+    fn call(&mut self, place: u64, item: &Value) {
         let text = |name: &str| item[name].as_str().unwrap_or_default();
         if self.reply.call_at(place).is_none() {
             self.reply.start_call(Pending { place, ..Pending::default() });
@@ -198,7 +249,8 @@ impl Decoder for Stream {
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
                 self.reply.reasoning(delta, events);
             }
-            "response.output_item.added" | "response.output_item.done" => self.item(place, &event["item"]),
+            "response.output_item.added" => self.added(place, &event["item"], events),
+            "response.output_item.done" => self.done(payload, place, &event["item"], events),
             "response.function_call_arguments.delta" => {
                 if let Some(call) = self.reply.call_at(place) {
                     call.arguments.push_str(delta);
@@ -215,4 +267,14 @@ impl Decoder for Stream {
     fn finish(&mut self, events: &mut Vec<ModelEvent>) -> Result<(), Fault> {
         self.reply.end(events)
     }
+}
+
+/// The item of an event, byte for byte.
+fn given(payload: &str) -> String {
+    #[derive(Deserialize)]
+    struct Done<'a> {
+        #[serde(borrow)]
+        item: &'a RawValue,
+    }
+    serde_json::from_str::<Done<'_>>(payload).map(|done| done.item.get().to_owned()).unwrap_or_default()
 }

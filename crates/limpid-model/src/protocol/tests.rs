@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::{Frames, Protocol};
 use crate::errors::Fault;
-use crate::model::ModelEvent;
+use crate::model::{ModelEvent, StateRule};
 use crate::wire::CallIds;
 
 const ALL: [Protocol; 5] =
@@ -16,7 +16,8 @@ const ALL: [Protocol; 5] =
 /// The events of a body that came in these chunks, and the fault that it ended with.
 fn decode(protocol: Protocol, frames: Frames, chunks: &[&[u8]]) -> (Vec<ModelEvent>, Option<Fault>) {
     let mut frames = frames;
-    let mut decoder = protocol.decoder(CallIds::at(2));
+    let rule = protocol.state_rule(StateRule { in_chat: true, ..StateRule::default() });
+    let mut decoder = protocol.decoder(CallIds::at(2), rule);
     let mut events = Vec::new();
     let mut payloads: Vec<String> = chunks.iter().flat_map(|chunk| frames.feed(chunk).unwrap()).collect();
     payloads.extend(frames.finish());

@@ -38,6 +38,13 @@ impl Think {
         }
     }
 
+    /// Gives out text that was held back because it might begin a tag; something else came in between.
+    pub(crate) fn flush(&mut self, events: &mut Vec<ModelEvent>) {
+        if self.state != State::Inside {
+            push(events, std::mem::take(&mut self.held), ModelEvent::Text);
+        }
+    }
+
     /// Gives out what was held back.
     pub(crate) fn finish(&mut self, events: &mut Vec<ModelEvent>) {
         let held = std::mem::take(&mut self.held);

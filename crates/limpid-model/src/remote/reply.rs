@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::errors::Service;
 use crate::json_tools::JsonReply;
-use crate::model::{ModelError, ModelEvent};
+use crate::model::{ModelError, ModelEvent, StateRule};
 use crate::protocol::{Decoder, Frames, MAX_FRAME, Protocol};
 use crate::wire::CallIds;
 
@@ -25,6 +25,7 @@ pub(super) struct Asked {
     pub(super) request: reqwest::RequestBuilder,
     pub(super) ids: CallIds,
     pub(super) protocol: Protocol,
+    pub(super) rule: StateRule,
     pub(super) json_tools: bool,
     pub(super) idle: Duration,
     pub(super) service: Arc<Service>,
@@ -51,13 +52,13 @@ pub(super) struct Reply {
 impl Reply {
     /// The reply to a request, which leaves when the first event is asked for.
     pub(super) fn to(asked: Asked) -> Self {
-        let Asked { request, ids, protocol, json_tools, idle, service, cancel } = asked;
+        let Asked { request, ids, protocol, rule, json_tools, idle, service, cancel } = asked;
         Self {
             request: Some(request),
             response: None,
             protocol,
             frames: protocol.frames(),
-            decoder: protocol.decoder(ids.clone()),
+            decoder: protocol.decoder(ids.clone(), rule),
             json: json_tools.then(|| JsonReply::new(ids)),
             idle,
             service,

@@ -8,4 +8,5 @@ mod embeddings;
 mod local_model;
 mod remote;
 mod scripted;
+mod state;
 mod support;

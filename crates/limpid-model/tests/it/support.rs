@@ -65,13 +65,13 @@ pub(crate) fn second_turn() -> Inputs {
     };
     let result =
         |id: &str, content: &str| HistoryMessage { call_id: Some(id.to_owned()), ..said(RoleName::Tool, content) };
-    let calls = vec![call("call:1", "look_up", r#"{"query":"tea"}"#), call("call:2~sig", "tell_time", "{broken")];
+    let calls = vec![call("call:1", "look_up", r#"{"query":"tea"}"#), call("call:2", "tell_time", "{broken")];
     Inputs {
         history: vec![
             said(RoleName::User, "hi"),
             HistoryMessage { calls, ..said(RoleName::Assistant, "Looking.") },
             result("call:1", "Green tea."),
-            result("call:2~sig", "bad JSON"),
+            result("call:2", "bad JSON"),
             said(RoleName::Assistant, "You like \"green\" tea."),
         ],
         user_message: "and coffee?".to_owned(),
@@ -114,6 +114,7 @@ pub(crate) fn card(provider: &str, tools: ToolProtocol) -> ModelCard {
         thinking: false,
         vision: false,
         price: None,
+        state: limpid_model::StateRule::default(),
     }
 }
 

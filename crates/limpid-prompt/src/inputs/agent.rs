@@ -1,5 +1,6 @@
 //! The model, its tools, the machine and the time.
 
+use super::StateInput;
 use limpid_core::ToolProtocol;
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -44,6 +45,29 @@ pub struct ModelInfo {
     pub vision: bool,
     /// Whether it reasons before it answers.
     pub thinking: bool,
+    /// Which state of earlier messages it gets back.
+    #[schemars(extend("x-opaque" = true))]
+    pub state: StateReader,
+}
+
+/// Which state of earlier messages a model gets back. By default none: most providers refuse what they do not know.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StateReader {
+    /// The protocol whose state it reads.
+    pub protocol: String,
+    /// Whether it reads the state of every model of its provider, and not only its own.
+    pub of_provider: bool,
+    /// Whether state is refused when anything before it is not what it was.
+    pub bound: bool,
+}
+
+impl ModelInfo {
+    /// Whether this model reads a state, as far as that depends on who made it.
+    pub fn reads(&self, state: &StateInput) -> bool {
+        let (provider, id) = state.model.split_once('/').unwrap_or_default();
+        state.protocol == self.state.protocol && provider == self.provider && (self.state.of_provider || id == self.id)
+    }
 }
 
 impl Default for ModelInfo {
@@ -58,6 +82,7 @@ impl Default for ModelInfo {
             tool_protocol: ToolProtocolName::Native,
             vision: false,
             thinking: false,
+            state: StateReader::default(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Messages of the conversation, and what summarising and delegated calls read.
 
-use limpid_core::Role;
+use limpid_core::state::Span;
+use limpid_core::{ProviderState, Role};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +56,9 @@ pub struct HistoryMessage {
     pub trust: TrustName,
     /// The calls of an assistant message.
     pub calls: Vec<CallInput>,
+    /// What the provider of an assistant message wants back with it.
+    #[schemars(extend("x-opaque" = true))]
+    pub state: Vec<StateInput>,
     /// The call that a tool message answers.
     pub call_id: Option<String>,
     /// The tag of the boundary that was drawn around foreign text. Absent: the run's own.
@@ -73,6 +77,63 @@ pub struct CallInput {
     pub name: String,
     /// The arguments as the model wrote them.
     pub arguments: String,
+}
+
+/// What a provider wants back with a message; see [`ProviderState`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StateInput {
+    /// The protocol in which it came.
+    pub protocol: String,
+    /// The model that made it, as `provider/id`.
+    pub model: String,
+    /// The provider's JSON.
+    pub json: String,
+    /// The first byte of the text that it belongs to.
+    pub text_from: usize,
+    /// The byte behind the last.
+    pub text_to: usize,
+    /// The first call that it belongs to, from 0.
+    pub calls_from: usize,
+    /// The call behind the last.
+    pub calls_to: usize,
+    /// The hash of what the model had read.
+    pub after: Option<String>,
+}
+
+impl From<&ProviderState> for StateInput {
+    fn from(state: &ProviderState) -> Self {
+        let Span { text, calls } = &state.span;
+        Self {
+            protocol: state.protocol.clone(),
+            model: state.model.clone(),
+            json: state.json.clone(),
+            text_from: text.start,
+            text_to: text.end,
+            calls_from: calls.start,
+            calls_to: calls.end,
+            after: state.after.clone(),
+        }
+    }
+}
+
+impl StateInput {
+    /// Where in the message it belongs.
+    pub fn span(&self) -> Span {
+        Span { text: self.text_from..self.text_to, calls: self.calls_from..self.calls_to }
+    }
+}
+
+impl From<&StateInput> for ProviderState {
+    fn from(state: &StateInput) -> Self {
+        Self {
+            protocol: state.protocol.clone(),
+            model: state.model.clone(),
+            json: state.json.clone(),
+            span: state.span(),
+            after: state.after.clone(),
+        }
+    }
 }
 
 /// A text that is quoted, with who wrote it.

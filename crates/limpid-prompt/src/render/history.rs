@@ -6,7 +6,7 @@ use super::tag;
 use crate::boundary;
 use crate::count::TokenCounter;
 use crate::inputs::{HistoryMessage, Inputs, RoleName};
-use crate::prompt::{Part, Place, PromptMessage, Stability};
+use crate::prompt::{Part, Place, PromptMessage, Stability, StatePart};
 use crate::section::Subject;
 
 /// The section id of earlier messages.
@@ -26,10 +26,11 @@ pub(super) fn in_flight(inputs: &Inputs) -> Vec<PromptMessage> {
     inputs.in_flight.iter().enumerate().map(message).collect()
 }
 
-/// The tokens of a message with its calls.
+/// The tokens of a message with its calls and its state.
 pub(super) fn tokens(message: &PromptMessage, counter: &dyn TokenCounter) -> usize {
     let calls = message.calls.iter().map(|call| counter.count(&call.name) + counter.count(&call.arguments));
-    counter.count(&message.text) + calls.sum::<usize>()
+    let state = message.state.iter().map(|state| counter.count(state.json()));
+    counter.count(&message.text) + calls.chain(state).sum::<usize>()
 }
 
 fn as_sent(message: &HistoryMessage, inputs: &Inputs, place: Place, n: usize) -> PromptMessage {
@@ -56,7 +57,9 @@ fn as_sent(message: &HistoryMessage, inputs: &Inputs, place: Place, n: usize) ->
         parts: if text.is_empty() { Vec::new() } else { vec![part(text.clone())] },
         text,
         calls: message.calls.clone(),
+        state: message.state.iter().filter(|state| inputs.model.reads(state)).map(StatePart::new).collect(),
         call_id: message.call_id.clone(),
+        call_tokens: None,
         cache_mark: false,
         place,
     }

@@ -232,7 +232,8 @@ impl Limits<'_> {
             return history::tokens(message, self.counter);
         }
         let calls = message.calls.iter().map(|call| self.size(&call.name, unit) + self.size(&call.arguments, unit));
-        self.size(&message.text, unit) + calls.sum::<usize>()
+        let state = message.state.iter().map(|state| self.size(state.json(), unit));
+        self.size(&message.text, unit) + calls.chain(state).sum::<usize>()
     }
 
     pub(super) fn size(&self, text: &str, unit: Unit) -> usize {

@@ -13,6 +13,13 @@ impl Prompt {
         for part in self.messages.iter_mut().flat_map(|message| &mut message.parts) {
             part.tokens = Some(counter.count(&part.text));
         }
+        for message in &mut self.messages {
+            let tokens = message.calls.iter().map(|call| counter.count(&call.name) + counter.count(&call.arguments));
+            message.call_tokens = Some(tokens.sum());
+        }
+        for state in self.messages.iter_mut().flat_map(|message| &mut message.state) {
+            state.tokens = Some(counter.count(&state.input.json));
+        }
         for row in &mut self.report {
             let parts = self.messages.iter().flat_map(|message| &message.parts);
             let own = parts.filter(|part| part.section == row.section && row.bytes > 0);
@@ -23,7 +30,7 @@ impl Prompt {
         self
     }
 
-    /// What the whole is made of, by kind of text: messages with their calls, and declared tools.
+    /// What the whole is made of, by kind of text: messages with their calls and state, and declared tools.
     pub fn tally(&self) -> Tally {
         let mut tally = Tally::default();
         for message in &self.messages {
@@ -31,6 +38,9 @@ impl Prompt {
             for call in &message.calls {
                 tally.add(&Tally::of(&call.name));
                 tally.add(&Tally::of(&call.arguments));
+            }
+            for state in &message.state {
+                tally.add(&Tally::of(state.json()));
             }
         }
         for tool in self.tools() {

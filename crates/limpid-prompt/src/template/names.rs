@@ -108,7 +108,9 @@ fn kind(schema: &Value, root: &Value) -> Kind {
         return some.map_or(Kind::Any, |some| kind(some, root));
     }
     if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
-        let fields = properties.iter().map(|(name, property)| (name.clone(), kind(property, root)));
+        // What is a provider's own is no text of a prompt.
+        let shown = properties.iter().filter(|(_, property)| property.get("x-opaque").is_none());
+        let fields = shown.map(|(name, property)| (name.clone(), kind(property, root)));
         return Kind::Record(Arc::new(fields.collect()));
     }
     match type_of(schema) {

@@ -28,6 +28,7 @@ mod report;
 mod scenarios;
 mod shipped;
 mod small_windows;
+mod state;
 mod support;
 mod template_part;
 mod tool_texts;

@@ -1,7 +1,8 @@
 //! Requests and answers as the ledger keeps them.
 
-use limpid_core::{Message, RequestId, Trust, Usage};
-use limpid_model::{FinishReason, ModelCall, ModelCard, ModelError, ModelEvent, Prepared, ToolUse};
+use limpid_core::state::Span;
+use limpid_core::{Message, ProviderState, RequestId, Trust, Usage};
+use limpid_model::{FinishReason, ModelCall, ModelCard, ModelError, ModelEvent, On, Prepared, ReplyState, ToolUse};
 use limpid_prompt::count::Estimate;
 use limpid_prompt::{Part, Prompt, PromptMessage};
 use limpid_store::{NewRequest, RequestEnd};
@@ -22,12 +23,36 @@ pub(crate) struct Answer {
     usage: Option<Usage>,
     finish: Option<String>,
     first_ms: Option<i64>,
+    maker: Option<Maker>,
+    /// Where the newest stretch of the text begins.
+    stretch: usize,
+}
+
+/// Who answers, as the state of the answer names it.
+pub(crate) struct Maker {
+    protocol: &'static str,
+    model: String,
+    after: Option<String>,
+}
+
+impl Maker {
+    /// The model that a prompt is sent to; none when it has no use for state.
+    pub(crate) fn of(card: &ModelCard, prompt: &Prompt) -> Option<Self> {
+        let is_bound = card.state.bound == Some(true);
+        let after = is_bound.then(|| prompt.prefix());
+        card.state.protocol.map(|protocol| Self { protocol, model: card.name(), after })
+    }
 }
 
 impl Answer {
     /// Nothing yet; known secrets are taken out of what comes (SEC-032).
     pub(crate) fn new(redactor: &Redactor) -> Self {
         Self { cleaned: Cleaned::new(redactor), ..Self::default() }
+    }
+
+    /// Nothing yet of this model's.
+    pub(crate) fn by(redactor: &Redactor, maker: Option<Maker>) -> Self {
+        Self { maker, ..Self::new(redactor) }
     }
 
     /// Takes in what came at a time, and returns what of it may be seen.
@@ -54,9 +79,29 @@ impl Answer {
             ModelEvent::Text(text) => self.reply.text.push_str(&text),
             ModelEvent::Reasoning(text) => self.reasoning.push_str(&text),
             ModelEvent::Call(call) => self.reply.calls.push(call),
+            ModelEvent::Stretch => self.stretch = self.reply.text.len(),
+            ModelEvent::State(state) => self.take_state(state),
             ModelEvent::Usage(usage) => self.usage = Some(usage),
             ModelEvent::End(reason) => self.end(reason),
         }
+    }
+
+    fn take_state(&mut self, state: ReplyState) {
+        let Some(maker) = &self.maker else { return };
+        let end = self.reply.text.len();
+        let span = match state.on {
+            On::Answer => Span::default(),
+            On::Place(calls) => Span::at(end, calls),
+            On::Stretch(calls) => Span { text: self.stretch..end, calls: calls..calls },
+            On::Call(call) => Span { text: end..end, calls: call..call + 1 },
+        };
+        self.reply.state.push(ProviderState {
+            protocol: maker.protocol.to_owned(),
+            model: maker.model.clone(),
+            json: state.json,
+            span,
+            after: maker.after.clone(),
+        });
     }
 
     /// Whether the model said that it was done.

@@ -171,7 +171,8 @@ fn ledger(prompt: &Prompt, counter: &dyn TokenCounter, usable: UsableWindow, is_
     };
     for message in prompt.messages() {
         let calls = message.calls().iter().map(|call| counter.count(&call.name) + counter.count(&call.arguments));
-        let size = counter.count(message.text()) + calls.sum::<usize>();
+        let state = message.state().iter().map(|state| counter.count(state.json()));
+        let size = counter.count(message.text()) + calls.chain(state).sum::<usize>();
         let of = |subject: Subject| message.parts().iter().filter(move |part| part.subject() == subject);
         let tokens = |subject: Subject| of(subject).map(|part| counter.count(part.text())).sum::<usize>();
         match message.place() {

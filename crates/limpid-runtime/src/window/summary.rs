@@ -148,8 +148,12 @@ fn without_conversation(inputs: &Inputs) -> Inputs {
 }
 
 fn quoted(ask: &Ask) -> SummarizeInput {
-    let message =
-        |message: &Message| HistoryMessage { calls: Vec::new(), call_id: None, ..convert::in_flight(message) };
+    let message = |message: &Message| HistoryMessage {
+        calls: Vec::new(),
+        state: Vec::new(),
+        call_id: None,
+        ..convert::in_flight(message)
+    };
     match ask {
         Ask::Summarize { existing, messages, .. } | Ask::Snapshot { existing, messages, .. } => SummarizeInput {
             existing: existing.clone(),

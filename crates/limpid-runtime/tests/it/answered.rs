@@ -93,6 +93,7 @@ fn card(case: &Case, window: u32) -> ModelCard {
         thinking: false,
         vision: false,
         price: None,
+        state: limpid_model::StateRule::default(),
     }
 }
 

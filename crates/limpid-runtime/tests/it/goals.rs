@@ -301,6 +301,7 @@ fn talker() -> Arc<Talker> {
         thinking: false,
         vision: false,
         price: None,
+        state: limpid_model::StateRule::default(),
     };
     let answer = |call: &ModelCall| match call.prompt.path() {
         "summarize" | "merge-summaries" => Said::Text("They talked; nothing was decided.".to_owned()),

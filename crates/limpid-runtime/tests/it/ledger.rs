@@ -32,6 +32,7 @@ fn remote(protocol: Protocol, base_url: String) -> Arc<dyn Model> {
         thinking: false,
         vision: false,
         price: None,
+        state: limpid_model::StateRule::default(),
     };
     let endpoint = Endpoint {
         protocol,

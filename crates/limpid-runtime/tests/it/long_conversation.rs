@@ -23,6 +23,7 @@ fn agent(bench: &Bench, protocol: Protocol) -> Agent {
         thinking: false,
         vision: false,
         price: None,
+        state: limpid_model::StateRule::default(),
     };
     let endpoint = Endpoint {
         protocol,

@@ -45,6 +45,7 @@ mod skill_versions;
 mod skills;
 mod slash;
 mod spending;
+mod state;
 mod steering;
 mod tasks;
 mod tools;

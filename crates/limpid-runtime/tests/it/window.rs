@@ -33,6 +33,7 @@ fn card(window: u32) -> ModelCard {
         thinking: false,
         vision: false,
         price: None,
+        state: limpid_model::StateRule::default(),
     }
 }
 

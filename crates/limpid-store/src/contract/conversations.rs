@@ -1,10 +1,11 @@
 //! Conversations, messages and accepted input.
 
-use limpid_core::{Message, Role, Trust};
+use limpid_core::state::Span;
+use limpid_core::{Message, ProviderState, Role, Trust};
 
 use super::Bench;
 use super::sample::{
-    ODD, begin, begun, calling, conversation, conversation_id, event, inbound, lease, message, result,
+    ODD, begin, begun, calling, conversation, conversation_id, event, inbound, lease, message, provider_state, result,
 };
 use crate::{
     ConversationChange, ConversationKind, NewConversation, NewMessage, StoreError, TurnOutcome, TurnWrite, Written,
@@ -97,13 +98,17 @@ pub async fn settings_change_alone(bench: &Bench) {
 }
 
 /// Every field comes back, in order, and from a given message on.
-// LES-021 SEC-001
+// LES-021 SEC-001 MOD-001 MOD-002
 pub async fn messages_come_back_as_they_were_written(bench: &Bench) {
     let (lease, turn) = begun(bench.store.as_ref(), "c", "t").await;
     let user = NewMessage { typed: Some("hi".to_owned()), ..message(Role::User, "hi\n\n[context]\nTime: noon") };
     let foreign =
         Message { trust: Trust::Outside, boundary: Some("0123456789abcdef".to_owned()), ..result("b").message };
-    let batch = vec![user, calling(&["a", "b"]), NewMessage::new(foreign), result("a"), message(Role::Assistant, "ok")];
+    let mut thinking = calling(&["a", "b"]);
+    thinking.message.state = vec![provider_state(ODD, Span::at(0, 0)), provider_state("{}", Span::at(0, 1))];
+    let mut answer = message(Role::Assistant, "ok");
+    answer.message.state = vec![ProviderState { after: None, ..provider_state(ODD, Span { text: 0..2, calls: 0..0 }) }];
+    let batch = vec![user, thinking, NewMessage::new(foreign), result("a"), answer];
     let write = TurnWrite::Messages(batch.clone());
     let written = bench.store.commit(&lease, &turn, vec![write], 7).await.unwrap();
     let [Written::Messages(ids)] = written.as_slice() else { panic!("{written:?}") };

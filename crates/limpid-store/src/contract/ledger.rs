@@ -1,10 +1,11 @@
 //! The ledger of requests.
 
+use limpid_core::state::Span;
 use limpid_core::{CallId, ConversationId, FailureClass, Money, RequestId, Role, ToolCall, Trust, Usage};
 
 use super::Bench;
 use super::sample::{
-    ODD, begin, begun, calling, conversation, conversation_id, lease, message, request, request_message,
+    ODD, begin, begun, calling, conversation, conversation_id, lease, message, provider_state, request, request_message,
 };
 use crate::{
     ConversationKind, CostBy, CostQuery, NewConversation, NewRequest, Pruned, RequestEnd, RequestFilter,
@@ -30,7 +31,7 @@ pub(super) fn end(ended_ms: i64) -> RequestEnd {
 }
 
 /// Everything that was sent and came back is there again, joins and odd characters included.
-// PRO-052 KOSHI-005 LES-026
+// PRO-052 KOSHI-005 LES-026 MOD-001
 pub async fn a_request_comes_back_byte_for_byte(bench: &Bench) {
     let store = bench.store.as_ref();
     let mut system = request_message(Role::System, &[("soul", ODD), ("honesty", "x"), ("twice", "x"), ("none", "")]);
@@ -38,7 +39,11 @@ pub async fn a_request_comes_back_byte_for_byte(bench: &Bench) {
     let asking = calling(&["a"]).message;
     let messages = vec![
         system,
-        RequestMessage { calls: asking.calls, ..request_message(Role::Assistant, &[]) },
+        RequestMessage {
+            calls: asking.calls,
+            state: vec![provider_state(ODD, Span::at(0, 0)), provider_state(ODD, Span { text: 0..0, calls: 0..1 })],
+            ..request_message(Role::Assistant, &[])
+        },
         RequestMessage { call_id: Some(CallId::new("a")), ..request_message(Role::Tool, &[("history", ODD)]) },
     ];
     let new = NewRequest { tools: format!("[\"{ODD}\"]"), ..request("r", 10, messages) };

@@ -1,6 +1,7 @@
 //! Rows that the cases write.
 
-use limpid_core::{CallId, ConversationId, Message, RequestId, Role, ToolCall, Trust, TurnId};
+use limpid_core::state::Span;
+use limpid_core::{CallId, ConversationId, Message, ProviderState, RequestId, Role, ToolCall, Trust, TurnId};
 
 use crate::{
     Acquired, Author, ConversationKind, InboundId, Kept, Lease, NewConversation, NewEvent, NewInbound, NewMemory,
@@ -88,6 +89,17 @@ pub fn calling(ids: &[&str]) -> NewMessage {
     NewMessage::new(Message { calls, ..Message::new(Role::Assistant, "") })
 }
 
+/// What a provider wants back with a message.
+pub fn provider_state(json: &str, span: Span) -> ProviderState {
+    ProviderState {
+        protocol: "anthropic".to_owned(),
+        model: "anthropic/big-1".to_owned(),
+        json: json.to_owned(),
+        span,
+        after: Some("00ff".to_owned()),
+    }
+}
+
 /// The result of a call.
 pub fn result(id: &str) -> NewMessage {
     NewMessage::new(Message { call_id: Some(CallId::new(id)), ..Message::new(Role::Tool, "noon") })
@@ -107,7 +119,7 @@ pub fn request_message(role: Role, parts: &[(&str, &str)]) -> RequestMessage {
         })
         .collect();
     let text = parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("\n\n");
-    RequestMessage { role, text, calls: Vec::new(), call_id: None, parts }
+    RequestMessage { role, text, calls: Vec::new(), state: Vec::new(), call_id: None, parts }
 }
 
 /// A request outside of any conversation.

@@ -7,9 +7,9 @@ use limpid_core::{CallId, RequestId};
 use rusqlite::{OptionalExtension, Row, named_params};
 use sha2::{Digest, Sha256};
 
-use super::Tx;
 use super::failure::Outcome;
 use super::row::{self, Read, Unreadable, calls, calls_to_json, count_or_none, get, hex, sha256, stored, word};
+use super::{Tx, state};
 use crate::{RequestMessage, RequestPart, StoreError};
 
 /// A message's key: the same for the same message with the same parts after the same predecessors.
@@ -122,6 +122,12 @@ fn key(before: &Key, message: &RequestMessage) -> Outcome<Key> {
         }
     }
     field(tail.as_bytes());
+    for one in &message.state {
+        let span = format!("{:?}", one.span);
+        for text in [&one.protocol, &one.model, &one.json, &span, one.after.as_ref().unwrap_or(&String::new())] {
+            field(text.as_bytes());
+        }
+    }
     Ok(hash.finalize().into())
 }
 
@@ -158,6 +164,7 @@ fn insert_message(
                 ":text": text, ":tokens": part.tokens.map(stored),
             })?;
     }
+    state::insert(tx, id, &message.state)?;
     Ok(id)
 }
 
@@ -195,12 +202,14 @@ fn read_message(tx: &Tx<'_>, id: i64) -> Outcome<RequestMessage> {
         text.push_str(&part.text);
         read_parts.push(part);
     }
+    let state = state::read(tx, id)?;
     let mut statement = tx.sql.prepare_cached("SELECT * FROM request_message WHERE owner = :owner AND id = :id")?;
     let message = row::one(&mut statement, params, "message of a request", &id.to_string(), |row| {
         Ok(RequestMessage {
             role: word(row, "role")?,
             text: text.clone() + &get::<String>(row, "tail")?,
             calls: calls(row, "calls")?,
+            state: state.clone(),
             call_id: get::<Option<String>>(row, "call_id")?.map(CallId::new),
             parts: read_parts.clone(),
         })

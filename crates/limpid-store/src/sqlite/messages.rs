@@ -5,7 +5,7 @@ use rusqlite::{Row, named_params};
 
 use super::failure::{Outcome, is_taken};
 use super::row::{self, Read, calls, calls_to_json, get, stored, word};
-use super::{Tx, inbound};
+use super::{Tx, inbound, state};
 use crate::{Broken, Listed, NewMessage, StoreError, StoredMessage};
 
 /// Appends messages, calls and results in pairs (ARC-012), and links accepted messages to what they became.
@@ -44,6 +44,7 @@ pub(super) fn read(tx: &Tx<'_>, id: &ConversationId, after: Option<MessageId>) -
     if !listed.broken.is_empty() {
         leave_out_unpaired(&mut listed);
     }
+    state::fill(tx, id, after, &mut listed)?;
     Ok(listed)
 }
 
@@ -121,6 +122,7 @@ fn append_one(tx: &Tx<'_>, id: &ConversationId, turn: &TurnId, new: &NewMessage,
             inserted => inserted?,
         };
     }
+    state::append(tx, id, number, &message.state)?;
     if let Some(inbound) = new.inbound {
         inbound::link(tx, id, turn, inbound, number)?;
     }
@@ -146,7 +148,7 @@ fn leave_out_unpaired(listed: &mut Listed<StoredMessage>) {
     }
 }
 
-/// Reads a message's row.
+/// Reads a message's row, which is all of it but its state.
 pub(super) fn message(row: &Row<'_>) -> Read<StoredMessage> {
     Ok(StoredMessage {
         id: MessageId(get(row, "id")?),
@@ -156,6 +158,8 @@ pub(super) fn message(row: &Row<'_>) -> Read<StoredMessage> {
             text: get(row, "text")?,
             trust: word(row, "trust")?,
             calls: calls(row, "calls")?,
+            // It has a table of its own.
+            state: Vec::new(),
             call_id: get::<Option<String>>(row, "call_id")?.map(CallId::new),
             boundary: get(row, "boundary")?,
         },

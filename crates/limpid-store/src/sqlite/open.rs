@@ -39,6 +39,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0023_heartbeat_items.sql"),
     include_str!("../../migrations/0024_estimate_by_kind.sql"),
     include_str!("../../migrations/0025_journal.sql"),
+    include_str!("../../migrations/0027_message_state.sql"),
 ];
 
 /// A file and how long to wait for it.

@@ -42,7 +42,7 @@ fn delete(tx: &Tx<'_>, which: &str, bound: i64) -> Outcome<u64> {
     Ok(deleted as u64)
 }
 
-/// Deletes messages that no request leads to, and texts that no part, no request and no journal has.
+/// Deletes messages that no request leads to, and texts that no part, no request, no message and no journal has.
 fn collect(tx: &Tx<'_>, pruned: &mut Pruned) -> Outcome<()> {
     tx.sql
         .prepare_cached(
@@ -58,6 +58,8 @@ fn collect(tx: &Tx<'_>, pruned: &mut Pruned) -> Outcome<()> {
         "DELETE FROM text WHERE owner = :owner
            AND NOT EXISTS (SELECT 1 FROM request_part p WHERE p.owner = :owner AND p.text = text.hash)
            AND NOT EXISTS (SELECT 1 FROM request r WHERE r.owner = :owner AND r.tools = text.hash)
+           AND NOT EXISTS (SELECT 1 FROM request_state s WHERE s.owner = :owner AND s.json = text.hash)
+           AND NOT EXISTS (SELECT 1 FROM message_state s WHERE s.owner = :owner AND s.json = text.hash)
            AND hash NOT IN (SELECT shared FROM turn_event WHERE owner = :owner AND shared IS NOT NULL)
          RETURNING bytes",
     )?;
@@ -69,12 +71,13 @@ fn collect(tx: &Tx<'_>, pruned: &mut Pruned) -> Outcome<()> {
     Ok(())
 }
 
-/// Bytes of the ledger's texts, replies included.
+/// Bytes of the ledger's texts, replies included. What messages keep as well is not the ledger's to forget.
 fn ledger_bytes(tx: &Tx<'_>) -> Outcome<u64> {
     let bytes: i64 = tx
         .sql
         .prepare_cached(
-            "SELECT (SELECT coalesce(sum(bytes), 0) FROM text WHERE owner = :owner)
+            "SELECT (SELECT coalesce(sum(bytes), 0) FROM text WHERE owner = :owner
+                       AND NOT EXISTS (SELECT 1 FROM message_state s WHERE s.owner = :owner AND s.json = text.hash))
                   + (SELECT coalesce(sum(octet_length(reply) + octet_length(reasoning)), 0)
                      FROM request WHERE owner = :owner)",
         )?

@@ -5,17 +5,19 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use limpid_core::goal::{GoalAuthor, GoalEvent, GoalRecord, Priority};
+use limpid_core::state::Span;
 use limpid_core::{ConversationId, GoalId, RequestId, Role, Trust};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::{SqliteOptions, SqliteStore};
 use crate::contract::sample::{
-    begin, begun, calling, conversation, conversation_id, event, inbound, lease, memory, message, request,
-    request_message, result,
+    begin, begun, calling, conversation, conversation_id, event, inbound, lease, memory, message, provider_state,
+    request, request_message, result,
 };
 use crate::{
     Acquired, Conversations, GoalAppend, GoalLogs, Ledger, Memories, RequestFilter, StoreError, TurnWrite, Turns,
+    Windows,
 };
 
 fn folder() -> (TempDir, PathBuf) {
@@ -360,4 +362,46 @@ async fn words_that_were_stored_before_they_were_counted_are_counted() {
     .unwrap();
     sql.execute_batch(include_str!("../../migrations/0017_memory_words.sql")).unwrap();
     assert_eq!(counts(), counted);
+}
+
+// MOD-001
+#[tokio::test]
+async fn ids_of_calls_lose_the_signature_that_older_versions_put_behind_them() {
+    let (_folder, path) = folder();
+    let store = open(&path).unwrap();
+    let (lease, turn) = begun(&store, "c", "t").await;
+    let batch = vec![calling(&["a~CiQB+/=", "b"]), result("a~CiQB+/="), result("b")];
+    store.commit(&lease, &turn, vec![TurnWrite::Messages(batch)], 1).await.unwrap();
+    drop(store);
+    let raw = raw(&path);
+    raw.execute_batch("DROP TABLE message_state; DROP TABLE request_state;").unwrap();
+    raw.execute_batch(include_str!("../../migrations/0027_message_state.sql")).unwrap();
+    drop(raw);
+    let store = open(&path).unwrap();
+    let read = store.messages(&conversation_id("c"), None).await.unwrap();
+    assert_eq!(read.broken, []);
+    let messages: Vec<_> = read.rows.into_iter().map(|row| row.message).collect();
+    assert_eq!(messages, [calling(&["a", "b"]).message, result("a").message, result("b").message]);
+    let ids = store.call_ids(&conversation_id("c")).await.unwrap();
+    assert_eq!(ids.iter().map(limpid_core::CallId::as_str).collect::<Vec<_>>(), ["a", "b"]);
+}
+
+// MOD-001 LES-142
+#[tokio::test]
+async fn damaged_state_costs_the_state_of_its_message_and_nothing_else() {
+    let (_folder, path) = folder();
+    let store = open(&path).unwrap();
+    let (lease, turn) = begun(&store, "c", "t").await;
+    let mut thinking = calling(&["a"]);
+    thinking.message.state = ["{\"a\":1}", "{\"b\":2}"].map(|json| provider_state(json, Span::at(0, 0))).into();
+    let mut answer = message(Role::Assistant, "ok");
+    answer.message.state = vec![provider_state("{\"c\":3}", Span::at(0, 0))];
+    let batch = vec![thinking, result("a"), answer];
+    store.commit(&lease, &turn, vec![TurnWrite::Messages(batch)], 1).await.unwrap();
+    raw(&path).execute("UPDATE text SET body = '{}' WHERE body LIKE '%\"b\"%'", []).unwrap();
+    let read = store.messages(&conversation_id("c"), None).await.unwrap();
+    let state: Vec<usize> = read.rows.iter().map(|row| row.message.state.len()).collect();
+    assert_eq!(state, [0, 0, 1]);
+    assert_eq!(read.broken.len(), 1);
+    assert!(read.broken[0].reason.contains("is not what was stored"), "{:?}", read.broken);
 }

@@ -59,7 +59,7 @@ fn plain(entry: &Entry, entries: &[Entry]) -> Option<Message> {
     let message = &entry.message;
     if message.role != Role::Tool {
         let text = message.text.trim();
-        return (!text.is_empty()).then(|| Message { calls: Vec::new(), ..message.clone() });
+        return (!text.is_empty()).then(|| Message { calls: Vec::new(), state: Vec::new(), ..message.clone() });
     }
     let id = message.call_id.as_ref()?;
     let call = entries.iter().flat_map(|entry| &entry.message.calls).rev().find(|call| call.id == *id);

@@ -48,6 +48,10 @@ pub fn cut_message(message: &Message, characters: usize, reads_on: bool) -> Mess
             call.arguments = format!(r#"{{"characters_left_out":{length}}}"#);
         }
     }
+    // State belongs to the message as it was said, not to another one.
+    if short.text != message.text || short.calls != message.calls {
+        short.state.clear();
+    }
     short
 }
 

@@ -27,8 +27,9 @@ pub fn turns(entries: &[Entry]) -> Vec<Range<usize>> {
 /// The tokens of a message with its calls and the boundary that foreign text gets.
 pub fn size(message: &Message, count: Count<'_>) -> usize {
     let calls = message.calls.iter().map(|call| count(&call.name) + count(&call.arguments));
+    let state = message.state.iter().map(|state| count(&state.json));
     let foreign = message.trust.is_foreign() && message.role != Role::Assistant;
-    count(&message.text) + calls.sum::<usize>() + if foreign { BOUNDARY } else { 0 }
+    count(&message.text) + calls.chain(state).sum::<usize>() + if foreign { BOUNDARY } else { 0 }
 }
 
 /// The tokens of messages.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use limpid_core::{CallId, FailureClass, Message, Role, ToolCall, Trust, message::unpaired};
-use limpid_turn::{Effect, Event, Finish, Limits, OfferedTool, Reply, ToolOutcome, Turn, TurnStart, Why};
+use limpid_turn::{Effect, Event, Limits, OfferedTool, Reply, ToolOutcome, Turn, TurnStart, Why};
 use proptest::prelude::*;
 
 const TOOLS: [&str; 2] = ["clock", "memory_store"];
@@ -31,8 +31,7 @@ fn call() -> impl Strategy<Value = ToolCall> {
 fn event() -> impl Strategy<Value = Event> {
     let text = prop_oneof![Just(String::new()), Just("word".to_owned()), Just("long ".repeat(40))];
     let calls = prop::collection::vec(call(), 0..4);
-    let reply =
-        (text.clone(), calls).prop_map(|(text, calls)| Event::Reply(Reply { text, calls, finish: Finish::Stop }));
+    let reply = (text.clone(), calls).prop_map(|(text, calls)| Event::Reply(Reply { text, calls, ..Reply::default() }));
     let done = (id(), text.clone()).prop_map(|(id, text)| Event::ToolDone {
         id,
         outcome: ToolOutcome::Done { text, trust: Trust::Owner, boundary: None },

@@ -68,7 +68,7 @@ fn event(word: &str, rest: &str) -> Event {
             let mut fields = rest.split('|').map(str::trim);
             let text = fields.next().unwrap_or_default().to_owned();
             let finish = if word == "length" { Finish::Length } else { Finish::Stop };
-            Event::Reply(Reply { text, calls: fields.map(call).collect(), finish })
+            Event::Reply(Reply { text, calls: fields.map(call).collect(), finish, ..Reply::default() })
         }
         "chunk" => Event::Chunk { text: rest.to_owned() },
         "done" => {

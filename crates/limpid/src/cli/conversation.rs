@@ -33,6 +33,9 @@ pub enum ConversationCommand {
         /// The form
         #[arg(long, value_enum, default_value = "markdown")]
         format: ExportFormat,
+        /// Include the reasoning that providers want back, in JSON; otherwise only its size is written
+        #[arg(long)]
+        reasoning: bool,
         /// The file; without it, standard output
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,

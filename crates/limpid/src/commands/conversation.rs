@@ -7,8 +7,9 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use limpid_core::Role;
 use limpid_core::quiet::without_quiet;
+use limpid_core::{ProviderState, Role};
+use limpid_prompt::StatePart;
 use limpid_runtime::{Agent, ConversationChoice};
 use limpid_store::{Conversation, DeliveryOrigin, StoredMessage};
 use serde_json::{Value, json};
@@ -28,7 +29,7 @@ pub async fn run(agent: &Agent, command: &ConversationCommand) -> Result<(), Fai
         ConversationCommand::Show { id, json } => {
             let (conversation, messages) = load(agent, id).await?;
             if *json {
-                output::line(&to_json(&conversation, &messages))?;
+                output::line(&to_json(&conversation, &messages, false))?;
             } else {
                 output::data(&markdown(agent, &conversation, &messages))?;
             }
@@ -39,11 +40,11 @@ pub async fn run(agent: &Agent, command: &ConversationCommand) -> Result<(), Fai
         ConversationCommand::Compact { id, undo, json } => window::compact(agent, id, *undo, *json).await,
         ConversationCommand::Keep { id, reason } => window::keep(agent, id, reason).await,
         ConversationCommand::Restore { moment, id, json } => window::restore(agent, id, *moment, *json).await,
-        ConversationCommand::Export { id, format, output: file } => {
+        ConversationCommand::Export { id, format, reasoning, output: file } => {
             let (conversation, messages) = load(agent, id).await?;
             let text = match format {
                 ExportFormat::Markdown => markdown(agent, &conversation, &messages),
-                ExportFormat::Json => to_json(&conversation, &messages) + "\n",
+                ExportFormat::Json => to_json(&conversation, &messages, *reasoning) + "\n",
             };
             match file {
                 None => output::data(&text),
@@ -101,7 +102,7 @@ fn head(row: &Conversation) -> Value {
     })
 }
 
-fn to_json(conversation: &Conversation, messages: &[StoredMessage]) -> String {
+fn to_json(conversation: &Conversation, messages: &[StoredMessage], reasoning: bool) -> String {
     let messages: Vec<Value> = messages
         .iter()
         .map(|stored| {
@@ -111,16 +112,32 @@ fn to_json(conversation: &Conversation, messages: &[StoredMessage]) -> String {
                 .iter()
                 .map(|call| json!({"id": call.id.as_str(), "name": call.name, "arguments": call.arguments}))
                 .collect();
-            json!({
+            let state: Vec<Value> = stored.message.state.iter().map(|state| state_json(state, reasoning)).collect();
+            let mut row = json!({
                 "id": stored.id.0, "at_ms": stored.at_ms, "role": stored.message.role.as_str(),
                 "typed": stored.typed, "text": seen(stored), "trust": stored.message.trust.as_str(),
                 "calls": calls, "call_id": stored.message.call_id.as_ref().map(limpid_core::CallId::as_str),
                 "request": stored.request.as_ref().map(limpid_core::RequestId::as_str),
-            })
+            });
+            if !state.is_empty() {
+                row["state"] = state.into();
+            }
+            row
         })
         .collect();
     let whole = json!({"version": output::JSON_VERSION, "conversation": head(conversation), "messages": messages});
     serde_json::to_string_pretty(&whole).unwrap_or_default()
+}
+
+/// What a provider wants back with a message: it may hold what the model thought, so it is written only when asked for.
+pub(crate) fn state_json(state: &ProviderState, whole: bool) -> Value {
+    let mut row = json!({
+        "origin": StatePart::ORIGIN, "protocol": state.protocol, "model": state.model, "bytes": state.json.len(),
+    });
+    if whole {
+        row["json"] = state.json.as_str().into();
+    }
+    row
 }
 
 fn markdown(agent: &Agent, conversation: &Conversation, messages: &[StoredMessage]) -> String {

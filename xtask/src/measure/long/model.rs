@@ -111,6 +111,7 @@ pub(super) fn card(window: u32) -> ModelCard {
         thinking: false,
         vision: false,
         price: None,
+        state: limpid_model::StateRule::default(),
     }
 }
 

@@ -73,6 +73,7 @@ fn messages(side: &Side) -> Vec<ComparedMessage<'_>> {
                     .calls
                     .iter()
                     .map(|call| format!("{}({})", call.name, call.arguments))
+                    .chain(message.state.iter().map(|state| state.json.clone()))
                     .collect::<Vec<_>>()
                     .join("\n"),
                 parts: message.parts.iter().map(|part| (part.section.as_str(), part.text.as_str())).collect(),

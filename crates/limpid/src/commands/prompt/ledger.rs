@@ -2,16 +2,17 @@
 
 use std::fmt::Write as _;
 
-use limpid_core::ConversationId;
+use limpid_core::{ConversationId, ProviderState};
+use limpid_prompt::{Stability, StatePart};
 use limpid_runtime::{Agent, ConversationChoice};
-use limpid_store::{Request, RequestFilter, RequestMessage, RequestSummary};
+use limpid_store::{Request, RequestFilter, RequestMessage, RequestPart, RequestSummary};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::ShowArgs;
 use crate::commands::chat::{Printer, choice};
 use crate::commands::context::Context;
-use crate::commands::conversation::in_zone;
+use crate::commands::conversation::{in_zone, state_json};
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
 
@@ -193,10 +194,14 @@ fn message_json(message: &RequestMessage) -> Value {
         .iter()
         .map(|call| json!({"id": call.id.as_str(), "name": call.name, "arguments": call.arguments}))
         .collect();
-    json!({
+    let mut row = json!({
         "role": message.role.as_str(), "text": message.text, "parts": parts, "calls": calls,
         "call_id": message.call_id.as_ref().map(limpid_core::CallId::as_str),
-    })
+    });
+    if !message.state.is_empty() {
+        row["state"] = message.state.iter().map(|state| state_json(state, false)).collect();
+    }
+    row
 }
 
 fn explain(request: &Request) -> String {
@@ -204,16 +209,24 @@ fn explain(request: &Request) -> String {
         .messages
         .iter()
         .enumerate()
-        .flat_map(|(at, message)| message.parts.iter().map(move |part| (at, message.role, part)))
-        .map(|(at, role, part)| {
-            vec![
-                format!("{at} {role}"),
-                part.section.clone(),
-                part.text.len().to_string(),
-                part.stability.clone(),
-                part.trust.to_string(),
-                part.origin.clone(),
-            ]
+        .flat_map(|(at, message)| {
+            let name = format!("{at} {}", message.role);
+            let part = |part: &RequestPart| {
+                vec![
+                    name.clone(),
+                    part.section.clone(),
+                    part.text.len().to_string(),
+                    part.stability.clone(),
+                    part.trust.to_string(),
+                    part.origin.clone(),
+                ]
+            };
+            let state = |state: &ProviderState| {
+                let (section, bytes) = (StatePart::SECTION.to_owned(), state.json.len().to_string());
+                let origin = format!("{} of {}", StatePart::ORIGIN, state.model);
+                vec![name.clone(), section, bytes, Stability::Session.as_str().to_owned(), String::new(), origin]
+            };
+            message.parts.iter().map(part).chain(message.state.iter().map(state)).collect::<Vec<_>>()
         })
         .collect();
     output::table(&["message", "section", "bytes", "stability", "trust", "origin"], &rows)

@@ -1,0 +1,155 @@
+//! What a provider wants back goes back in its place: replies of strict servers, taken apart and sent again.
+
+use std::sync::Arc;
+
+use crate::support::{ask, call, card, endpoint, inputs, prompt};
+use limpid_core::ToolProtocol;
+use limpid_model::protocol::Protocol;
+use limpid_model::{Endpoint, Model, ModelCard, ModelEvent, On, RemoteModel};
+use limpid_prompt::Inputs;
+use limpid_prompt::inputs::{CallInput, HistoryMessage, RoleName, StateInput, StateReader};
+use limpid_testkit::Strict;
+use limpid_testkit::strict::{Answer, Rules};
+use serde_json::{Value, json};
+
+/// A model that speaks a protocol at an address.
+fn model(protocol: Protocol, url: &str) -> RemoteModel {
+    let endpoint = Endpoint { protocol, ..endpoint("openai", url, 5_000) };
+    RemoteModel::new(ModelCard { thinking: true, ..card("openai", ToolProtocol::Native) }, endpoint).unwrap()
+}
+
+/// What a reply is in the conversation: the message of the model, and a result for each of its calls.
+fn messages(model: &RemoteModel, events: &[ModelEvent]) -> Vec<HistoryMessage> {
+    let protocol = model.info().state.protocol.unwrap();
+    let mut message = HistoryMessage { role: RoleName::Assistant, ..HistoryMessage::default() };
+    let mut stretch = 0;
+    for event in events {
+        let end = message.content.len();
+        match event {
+            ModelEvent::Text(text) => message.content.push_str(text),
+            ModelEvent::Stretch => stretch = end,
+            ModelEvent::Call(call) => message.calls.push(CallInput {
+                id: call.id.to_string(),
+                name: call.name.clone(),
+                arguments: call.arguments.clone(),
+            }),
+            ModelEvent::State(state) => {
+                let (text_from, calls_from, calls_to) = match state.on {
+                    On::Answer => (0, 0, 0),
+                    On::Place(calls) => (end, calls, calls),
+                    On::Stretch(calls) => (stretch, calls, calls),
+                    On::Call(call) => (end, call, call + 1),
+                };
+                let text_to = if state.on == On::Answer { 0 } else { end };
+                let json = state.json.clone();
+                let (protocol, model) = (protocol.to_owned(), model.info().name());
+                message.state.push(StateInput {
+                    protocol,
+                    model,
+                    json,
+                    text_from,
+                    text_to,
+                    calls_from,
+                    calls_to,
+                    after: None,
+                });
+            }
+            ModelEvent::Reasoning(_) | ModelEvent::Usage(_) | ModelEvent::End(_) => {}
+        }
+    }
+    let result = |call: &CallInput| HistoryMessage {
+        role: RoleName::Tool,
+        content: "noon".to_owned(),
+        call_id: Some(call.id.clone()),
+        ..HistoryMessage::default()
+    };
+    let results: Vec<HistoryMessage> = message.calls.iter().map(result).collect();
+    std::iter::once(message).chain(results).collect()
+}
+
+/// Asks until the server has given all of its answers; every request has all replies before it.
+async fn converse(server: &Strict, model: &RemoteModel, rounds: usize) -> Inputs {
+    let mut inputs = Inputs { ..inputs() };
+    inputs.model.provider = "openai".to_owned();
+    inputs.model.id = "m-1".to_owned();
+    let protocol = model.info().state.protocol.unwrap().to_owned();
+    inputs.model.state = StateReader { protocol, ..StateReader::default() };
+    for _ in 0..rounds {
+        let (events, error) = ask(model, &call(prompt(&inputs))).await;
+        assert_eq!(error, None, "{:?}", server.refused());
+        inputs.history.extend(messages(model, &events));
+    }
+    inputs
+}
+
+fn reasoning(id: &str) -> Value {
+    json!({"id": id, "type": "reasoning", "summary": [], "encrypted_content": format!("gAAAA{id}=="), "status": "completed"})
+}
+
+fn function_call(id: &str, arguments: &str) -> Value {
+    json!({"id": format!("fc_{id}"), "type": "function_call", "call_id": id, "name": "look_up", "arguments": arguments})
+}
+
+fn message(text: &str, phase: Option<&str>) -> Value {
+    let mut item = json!({"id": "msg_1", "type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]});
+    if let Some(phase) = phase {
+        item["phase"] = phase.into();
+    }
+    item
+}
+
+// MOD-002 MOD-008
+#[tokio::test]
+async fn reasoning_items_go_back_whole_before_what_followed_them() {
+    let answers = vec![
+        vec![reasoning("rs_1"), function_call("c1", "{\"query\":\"tea\"}"), function_call("c2", "{}")],
+        vec![reasoning("rs_2"), message("I look.", Some("commentary")), reasoning("rs_3"), function_call("c3", "{}")],
+        vec![reasoning("rs_4"), message("Tea.", Some("final_answer"))],
+        vec![message("No reasoning.", None)],
+    ];
+    let server = Strict::start(Rules::Responses, answers.into_iter().map(Answer::Content).collect()).await.unwrap();
+    let model = model(Protocol::OpenaiResponses, &format!("{}/v1", server.url()));
+    let inputs = converse(&server, &model, 5).await;
+    assert_eq!(server.refused(), [""; 0]);
+    let body = server.bodies().pop().unwrap();
+    let kinds: Vec<&str> =
+        body["input"].as_array().unwrap().iter().map(|item| item["type"].as_str().unwrap_or("message")).collect();
+    let (called, output) = ("function_call", "function_call_output");
+    let expected = ["reasoning", called, called, output, output, "reasoning", "message", "reasoning", called, output];
+    assert_eq!(kinds[1..11], expected, "{kinds:?}");
+    assert!(!body.to_string().contains("fc_c1") && !body.to_string().contains("msg_1"));
+    assert_eq!(body["input"].to_string().matches("\"phase\":\"commentary\"").count(), 1);
+
+    // Another model of the provider gets none of it, and its request is whole.
+    let other = ModelCard { id: "m-2".to_owned(), thinking: true, ..card("openai", ToolProtocol::Native) };
+    let endpoint =
+        Endpoint { protocol: Protocol::OpenaiResponses, ..endpoint("openai", "http://127.0.0.1:1/v1", 1_000) };
+    let body = RemoteModel::new(other, endpoint).unwrap().prepare(&call(prompt(&inputs))).unwrap().body;
+    assert!(!body.contains("rs_1") && body.contains("I look."));
+}
+
+// MOD-001
+#[tokio::test]
+async fn damaged_state_is_left_out_and_the_message_stays() {
+    let server =
+        Strict::start(Rules::Gemini, vec![Answer::Content(vec![json!({"text": "Hi.", "thoughtSignature": "t"})])]);
+    let server = server.await.unwrap();
+    let model = model(Protocol::Gemini, &format!("{}/v1beta", server.url()));
+    let mut inputs = converse(&server, &model, 1).await;
+    for broken in ["{\"thoughtSignature\":", "", "nonsense"] {
+        inputs.history.last_mut().unwrap().state[0].json = broken.to_owned();
+        let body = model.prepare(&call(prompt(&inputs))).unwrap().body;
+        let body: Value = serde_json::from_str(&body).unwrap();
+        let replies = body["contents"].as_array().unwrap().iter().find(|content| content["role"] == "model").unwrap();
+        assert_eq!(replies["parts"], json!([{"text": "Hi."}]));
+    }
+    for span in [(0, 99, 0, 0), (7, 2, 5, 9), (1, 1, 0, 0)] {
+        let state = &mut inputs.history.last_mut().unwrap().state[0];
+        state.json = "\"t\"".to_owned();
+        (state.text_from, state.text_to, state.calls_from, state.calls_to) = span;
+        let body = model.prepare(&call(Arc::clone(&prompt(&inputs)))).unwrap().body;
+        let body: Value = serde_json::from_str(&body).unwrap();
+        let parts = body["contents"].to_string();
+        assert!(parts.contains("Hi.") || parts.contains("\"H\""), "{parts}");
+    }
+}

@@ -1,0 +1,252 @@
+//! What providers want back with a message goes back: through the store, a restart, and another provider's turn.
+
+use std::sync::Arc;
+
+use crate::kit::{Bench, Once, PATIENCE, all, last, say, text};
+use jiff::ToSpan;
+use limpid_runtime::{Agent, AgentEvent, AgentOptions, ConversationChoice, Environment, Tool};
+use limpid_store::RequestFilter;
+use limpid_testkit::Strict;
+use limpid_testkit::strict::{Answer, Rules};
+use serde_json::{Value, json};
+
+/// The bench's own server is not asked here.
+const NOBODY: &str = "[[reply]]\nstatus = 500\n";
+
+fn thinking(text: &str, signature: &str) -> Value {
+    json!({"type": "thinking", "thinking": text, "signature": signature})
+}
+
+fn said(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+fn clock(id: &str, zone: &str) -> Value {
+    json!({"type": "tool_use", "id": id, "name": "get_local_time", "input": {"zone": zone}})
+}
+
+/// An answer that thinks again between its two calls, one whose thought is hidden, one without words, and the end.
+fn tool_loop() -> Vec<Answer> {
+    let interleaved = vec![
+        thinking("", "s1"),
+        said("Looking."),
+        clock("a", "Europe/Paris"),
+        thinking("And Rome.", "s2"),
+        clock("b", "Europe/Rome"),
+    ];
+    let hidden = vec![json!({"type": "redacted_thinking", "data": "EmwK"}), clock("c", "Europe/Oslo")];
+    let parted = vec![thinking("Once more.", "s3"), said("Nearly."), clock("d", "Asia/Tokyo"), said("Wait.")];
+    let end = |n: u32| vec![thinking("Done.", &format!("e{n}")), said("Noon.")];
+    [interleaved, hidden, parted, end(1), end(2), end(3)].into_iter().map(Answer::Content).collect()
+}
+
+fn options(bench: &Bench, models: &[&str], servers: &[(&str, &Strict)]) -> AgentOptions {
+    let mut options = bench.options();
+    options.config.model = models.first().map(ToString::to_string);
+    options.config.fallback = models.iter().skip(1).map(ToString::to_string).collect();
+    let path = |variable: &str| if variable.starts_with("GEMINI") { "/v1beta" } else { "/v1" };
+    let variables = servers.iter().map(|(name, server)| ((*name).to_owned(), server.url() + path(name)));
+    options.environment = Environment::new(variables);
+    options
+}
+
+/// The messages of the model in the last request, without what says only where to cache.
+fn sent(server: &Strict) -> Vec<Value> {
+    let body = server.bodies().pop().unwrap();
+    let messages = body["messages"].as_array().unwrap().iter().filter(|message| message["role"] == "assistant");
+    let mut contents: Vec<Value> = messages.map(|message| message["content"].clone()).collect();
+    for block in contents.iter_mut().flat_map(|content| content.as_array_mut().unwrap()) {
+        block.as_object_mut().unwrap().shift_remove("cache_control");
+    }
+    contents
+}
+
+fn contents(answers: &[Answer]) -> Vec<Value> {
+    let content = |answer: &Answer| match answer {
+        Answer::Content(content) => Some(Value::from(content.clone())),
+        Answer::Error(..) => None,
+    };
+    answers.iter().filter_map(content).collect()
+}
+
+// MOD-001 MOD-002 MOD-005 MOD-006
+#[tokio::test]
+async fn thinking_goes_back_as_it_came_through_a_tool_loop_and_a_restart() {
+    for rules in [Rules::Anthropic, Rules::AnthropicPreserved] {
+        let bench = Bench::new(NOBODY).await;
+        let server = Strict::start(rules, tool_loop()).await.unwrap();
+        let agent = || {
+            Agent::open(options(&bench, &["anthropic/claude-sonnet-5-5"], &[("ANTHROPIC_BASE_URL", &server)])).unwrap()
+        };
+        assert_eq!(text(&say(&agent(), "What time is it?").await), "Looking.Nearly.Wait.Noon.");
+        assert_eq!(server.refused(), [""; 0]);
+        assert_eq!(sent(&server), contents(&tool_loop())[..3]);
+        // Another start of the program reads the conversation from the store.
+        let agent = agent();
+        assert_eq!(text(&say(&agent, "And now?").await), "Noon.");
+        assert_eq!(text(&say(&agent, "And now?").await), "Noon.");
+        assert_eq!(server.refused(), [""; 0]);
+        assert_eq!(sent(&server), contents(&tool_loop())[..5]);
+        // A request of the ledger is the same when it is sent again.
+        let rows = agent.store().requests(RequestFilter::default()).await.unwrap().rows;
+        let mut again = agent.replay(&rows[0].id, None).await.unwrap();
+        while again.next().await.is_some_and(|event| !event.is_last()) {}
+        assert_eq!(server.bodies().len(), 7);
+        assert_eq!(sent(&server), contents(&tool_loop())[..5]);
+    }
+}
+
+// MOD-001
+#[tokio::test]
+async fn thinking_survives_the_death_of_the_program_between_call_and_result() {
+    let bench = Bench::new(NOBODY).await;
+    let call = json!({"type": "tool_use", "id": "o", "name": "once", "input": {}});
+    let answers = vec![
+        Answer::Content(vec![thinking("Do it.", "s1"), clock("a", "Europe/Rome"), call]),
+        Answer::Content(vec![thinking("Good.", "s2"), said("Done.")]),
+    ];
+    let server = Strict::start(Rules::AnthropicPreserved, answers).await.unwrap();
+    let once = Once::new();
+    let agent = || {
+        let mut options = options(&bench, &["anthropic/claude-sonnet-5-5"], &[("ANTHROPIC_BASE_URL", &server)]);
+        options.tools = vec![Arc::clone(&once) as Arc<dyn Tool>];
+        Agent::open(options).unwrap()
+    };
+    let died = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let first = agent();
+    let running = Arc::clone(&once);
+    died.spawn(async move {
+        let _handle = first.chat(last("do it")).await.unwrap();
+        std::future::pending::<()>().await;
+    });
+    running.running.acquire().await.unwrap().forget();
+    died.shutdown_background();
+    // The dead process's lease runs out.
+    bench.clock.forward(1.minute());
+    let agent = agent();
+    agent.resume().await.unwrap();
+    let answered = async {
+        while server.bodies().len() < 2 || !agent.store().unfinished_turns().await.unwrap().rows.is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, answered).await.unwrap();
+    assert_eq!(server.refused(), [""; 0]);
+    assert_eq!(sent(&server)[0][0], thinking("Do it.", "s1"));
+}
+
+// MOD-006
+#[tokio::test]
+async fn after_a_change_of_what_was_before_no_thinking_behind_it_goes_back() {
+    let bench = Bench::new(NOBODY).await;
+    let answer = |n: u32| {
+        let zones = ["Europe/Paris", "Europe/Rome", "Europe/Oslo"];
+        Answer::Content(match n % 2 {
+            0 => vec![thinking("Hm.", &format!("s{n}")), clock(&format!("c{n}"), zones[n as usize % 3])],
+            _ => vec![thinking("So.", &format!("s{n}")), said("Noon.")],
+        })
+    };
+    let server = Strict::start(Rules::AnthropicPreserved, (0..100).map(answer).collect()).await.unwrap();
+    let agent =
+        Agent::open(options(&bench, &["anthropic/claude-sonnet-5-5"], &[("ANTHROPIC_BASE_URL", &server)])).unwrap();
+    for turn in 0..50 {
+        // A changed file of the owner's changes the system text at the next border.
+        if turn % 7 == 3 {
+            bench.write("soul.md", &format!("You are kind. {turn}"));
+            let conversation = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap();
+            let _ = agent.resize(&conversation.id, Some(limpid_core::WindowSize(32_000 + turn))).await;
+        }
+        assert_eq!(text(&say(&agent, "What time is it?").await), "Noon.", "turn {turn}: {:?}", server.refused());
+    }
+    assert_eq!(server.refused(), [""; 0]);
+    let with_thinking = sent(&server).iter().filter(|content| content.to_string().contains("thinking")).count();
+    assert!(with_thinking > 0 && with_thinking < sent(&server).len(), "{with_thinking} of {}", sent(&server).len());
+}
+
+// MOD-011
+#[tokio::test]
+async fn reasoning_goes_back_to_the_chat_servers_that_want_it() {
+    let call = |id: &str, zone: &str| {
+        let function = json!({"name": "get_local_time", "arguments": format!("{{\"zone\":\"{zone}\"}}")});
+        json!({"id": id, "type": "function", "function": function})
+    };
+    let answers = [
+        json!({"reasoning_content": "First.", "tool_calls": [call("a", "Europe/Paris"), call("b", "Europe/Rome")]}),
+        json!({"reasoning_content": "Then.", "content": "Hm.", "tool_calls": [call("c", "Europe/Oslo")]}),
+        json!({"reasoning_content": "So.", "content": "Noon."}),
+    ];
+    let answers: Vec<Answer> = answers.map(|message| Answer::Content(vec![message])).into();
+    for (name, variable, rules) in [
+        ("deepseek/deepseek-reasoner", "DEEPSEEK_BASE_URL", Rules::Chat),
+        ("openai/any", "OPENAI_BASE_URL", Rules::PlainChat),
+    ] {
+        let bench = Bench::new(NOBODY).await;
+        let server = Strict::start(rules, answers.clone()).await.unwrap();
+        let agent = Agent::open(options(&bench, &[name], &[(variable, &server)])).unwrap();
+        assert_eq!(text(&say(&agent, "What time is it?").await), "Hm.Noon.");
+        say(&agent, "And now?").await;
+        assert_eq!(server.refused(), [""; 0], "{name}");
+        assert_eq!(server.bodies().len(), 4);
+    }
+}
+
+fn gemini_call(zone: &str, signature: Option<&str>) -> Value {
+    let mut part = json!({"functionCall": {"name": "get_local_time", "args": {"zone": zone}}});
+    if let Some(signature) = signature {
+        part["thoughtSignature"] = signature.into();
+    }
+    part
+}
+
+// MOD-014
+#[tokio::test]
+async fn signatures_stay_on_the_parts_that_bore_them() {
+    let bench = Bench::new(NOBODY).await;
+    let batch = vec![
+        json!({"text": "Let me see.", "thought": true}),
+        json!({"text": "Looking.", "thoughtSignature": "t1"}),
+        gemini_call("Europe/Paris", Some("c1")),
+        gemini_call("Europe/Rome", None),
+    ];
+    let end = vec![json!({"text": "Noon."}), json!({"text": "", "thoughtSignature": "e1"})];
+    let answers = vec![Answer::Content(batch), Answer::Content(end)];
+    let server = Strict::start(Rules::Gemini, answers).await.unwrap();
+    let agent = Agent::open(options(&bench, &["gemini/gemini-3.8-flash"], &[("GEMINI_BASE_URL", &server)])).unwrap();
+    assert_eq!(text(&say(&agent, "What time is it?").await), "Looking.Noon.");
+    assert_eq!(text(&say(&agent, "And now?").await), "Noon.");
+    assert_eq!(server.refused(), [""; 0]);
+    let body = server.bodies().pop().unwrap();
+    assert_eq!(body["contents"][3]["parts"][1], json!({"text": "", "thoughtSignature": "e1"}));
+}
+
+// MOD-003
+#[tokio::test]
+async fn state_goes_to_nobody_but_its_maker_and_is_there_again_after_a_fallback() {
+    let bench = Bench::new(NOBODY).await;
+    let claude = vec![
+        Answer::Content(vec![thinking("Paris.", "s1"), clock("a", "Europe/Paris")]),
+        Answer::Error(401, "the key is locked"),
+        Answer::Error(401, "the key is locked"),
+        Answer::Content(vec![thinking("So.", "s2"), said("Noon.")]),
+    ];
+    let chat = json!({"reasoning_content": "Rome.", "tool_calls": [{"id": "b", "type": "function",
+        "function": {"name": "get_local_time", "arguments": "{\"zone\":\"Europe/Rome\"}"}}]});
+    let openai = vec![Answer::Content(vec![chat]), Answer::Error(401, "the key is locked")];
+    let gemini = vec![Answer::Content(vec![gemini_call("Europe/Oslo", Some("g1"))])];
+    let claude = Strict::start(Rules::AnthropicPreserved, claude).await.unwrap();
+    let openai = Strict::start(Rules::PlainChat, openai).await.unwrap();
+    let gemini = Strict::start(Rules::Gemini, gemini).await.unwrap();
+    let models = ["anthropic/claude-sonnet-5-5", "openai/any", "gemini/gemini-3.8-flash"];
+    let servers = [("ANTHROPIC_BASE_URL", &claude), ("OPENAI_BASE_URL", &openai), ("GEMINI_BASE_URL", &gemini)];
+    let agent = Agent::open(options(&bench, &models, &servers)).unwrap();
+    let events = all(agent.chat(last("What time is it?")).await.unwrap()).await;
+    assert_eq!(text(&events), "Noon.");
+    let fallbacks = events.iter().filter(|event| matches!(event, AgentEvent::Retrying { .. })).count();
+    assert_eq!(fallbacks, 3);
+    for server in [&claude, &openai, &gemini] {
+        assert_eq!(server.refused(), [""; 0]);
+    }
+    assert!(!openai.bodies()[0].to_string().contains("Paris.") && !gemini.bodies()[0].to_string().contains("s1"));
+    assert_eq!(sent(&claude)[0], json!([thinking("Paris.", "s1"), clock("a", "Europe/Paris")]));
+    assert_eq!(sent(&claude)[2][0]["type"], "tool_use");
+}

@@ -1,0 +1,153 @@
+//! Providers on loopback that hold a client to their rules about reasoning that travels back, in the words of their own
+//! errors.
+
+mod anthropic;
+mod chat;
+mod gemini;
+mod responses;
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use limpid_model::script::Reply;
+use serde_json::{Value, json};
+
+use crate::recorder::{Recorded, Recorder};
+
+/// Whose rules are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rules {
+    /// Anthropic: a message with calls begins with the thinking that led to them.
+    Anthropic,
+    /// Anthropic since preserved thinking: a block is valid only behind what it was made behind.
+    AnthropicPreserved,
+    /// OpenAI Responses without stored items.
+    Responses,
+    /// Chat Completions of a server that wants reasoning back.
+    Chat,
+    /// Chat Completions of a server that refuses fields which it does not know.
+    PlainChat,
+    /// Gemini 3 and later.
+    Gemini,
+}
+
+/// What is answered to a request.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// Blocks, items or parts, in the provider's own form.
+    Content(Vec<Value>),
+    /// A status, and what the provider says about it.
+    Error(u16, &'static str),
+}
+
+/// A running provider.
+pub struct Strict {
+    recorder: Recorder,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    rules: Rules,
+    answers: Vec<Answer>,
+    seen: Mutex<Seen>,
+}
+
+#[derive(Default)]
+struct Seen {
+    bodies: Vec<Value>,
+    issued: Vec<Issued>,
+    refused: Vec<String>,
+}
+
+/// An answer that was given, and the request that it was given to.
+struct Issued {
+    content: Vec<Value>,
+    request: Value,
+}
+
+/// A status and what is said about it.
+type Refusal = (u16, String);
+
+impl Strict {
+    /// Starts a provider that gives these answers, one a request, and the last one again.
+    ///
+    /// # Errors
+    /// When no port can be opened.
+    pub async fn start(rules: Rules, answers: Vec<Answer>) -> io::Result<Self> {
+        let shared = Arc::new(Shared { rules, answers, seen: Mutex::default() });
+        let server = Arc::clone(&shared);
+        let recorder = Recorder::answering(move |request| server.answer(request)).await?;
+        Ok(Self { recorder, shared })
+    }
+
+    /// Its URL without a path.
+    pub fn url(&self) -> String {
+        self.recorder.url()
+    }
+
+    /// Every body so far.
+    pub fn bodies(&self) -> Vec<Value> {
+        self.shared.seen().bodies.clone()
+    }
+
+    /// What was refused so far, in the provider's words.
+    pub fn refused(&self) -> Vec<String> {
+        self.shared.seen().refused.clone()
+    }
+}
+
+impl Shared {
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        // What is inside stays whole when another test's thread panics while it holds the lock.
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn answer(&self, request: &Recorded) -> Reply {
+        let body = request.json();
+        let mut seen = self.seen();
+        let checked = match self.rules {
+            Rules::Anthropic => anthropic::check(&body, &seen.issued, false),
+            Rules::AnthropicPreserved => anthropic::check(&body, &seen.issued, true),
+            Rules::Responses => responses::check(&body, &seen.issued),
+            Rules::Chat => chat::check(&body, &seen.issued),
+            Rules::PlainChat => chat::check_plain(&body),
+            Rules::Gemini => gemini::check(&body, &seen.issued),
+        };
+        seen.bodies.push(body.clone());
+        if let Err((status, message)) = checked {
+            seen.refused.push(message.clone());
+            return error(status, &message);
+        }
+        let count = seen.bodies.len();
+        match self.answers.get(count - 1).or(self.answers.last()) {
+            Some(Answer::Content(content)) => {
+                let raw = match self.rules {
+                    Rules::Anthropic | Rules::AnthropicPreserved => anthropic::stream(content),
+                    Rules::Responses => responses::stream(content),
+                    Rules::Chat | Rules::PlainChat => chat::stream(content),
+                    Rules::Gemini => gemini::stream(content),
+                };
+                seen.issued.push(Issued { content: content.clone(), request: body });
+                Reply { raw: Some(raw), ..Reply::default() }
+            }
+            Some(Answer::Error(status, message)) => error(*status, message),
+            None => error(500, "there is no answer"),
+        }
+    }
+}
+
+fn error(status: u16, message: &str) -> Reply {
+    let body = json!({"type": "error", "error": {"type": "invalid_request_error", "message": message}});
+    let content_type = Some("application/json".to_owned());
+    Reply { status: Some(status), raw: Some(body.to_string()), content_type, ..Reply::default() }
+}
+
+/// Events of a stream.
+fn events(events: impl IntoIterator<Item = Value>) -> String {
+    events.into_iter().map(|event| format!("data: {event}\n\n")).collect()
+}
+
+/// The items of a list, which may be absent.
+fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
+    value[name].as_array().map_or(&[], Vec::as_slice)
+}
