@@ -6,8 +6,8 @@ use std::sync::Arc;
 use limpid_core::{ConversationId, FailureClass, Role, Trust, TurnId, Usage};
 use limpid_prompt::Inputs;
 use limpid_store::{
-    Accepted, Conversation, ConversationKind, NewConversation, NewInbound, RequestFilter, RequestSummary, StoreError,
-    StoredMessage, Turn, TurnEnd, TurnOutcome,
+    Accepted, Audience, Conversation, ConversationKind, NewConversation, NewInbound, RequestFilter, RequestSummary,
+    StoreError, StoredMessage, Turn, TurnEnd, TurnOutcome,
 };
 use limpid_turn::{Finish, Outcome};
 use tokio::sync::mpsc::unbounded_channel;
@@ -34,6 +34,8 @@ pub(crate) struct BackgroundRun {
     pub(crate) profile: Option<String>,
     /// The model as `provider/id`; absent: the one that is set for all.
     pub(crate) model: Option<String>,
+    /// Who reads what it reports: a run for a chat that others read knows nothing of the owner either.
+    pub(crate) audience: Audience,
     /// What the run is told, where the path shows a message.
     pub(crate) text: String,
     /// What else it begins with.
@@ -153,6 +155,7 @@ impl Inner {
             profile: run.profile.clone().unwrap_or_else(|| self.config.agent.profile.clone()),
             mode: self.mode_of_runs(run.path).map(str::to_owned),
             model: run.model.clone(),
+            audience: run.audience,
             now_ms: self.now_ms(),
         };
         match self.store.create_conversation(new).await {

@@ -249,7 +249,7 @@ fn news(id: &TurnId, ready: &Ready, hint: Option<String>) -> News {
 fn kept(conversation: &Conversation, ready: &Ready, typed: &Message) -> Option<TurnWrite> {
     let mut changes = Vec::new();
     let session = &ready.gathered.session;
-    if *session != Session::read(conversation.session.as_deref()).unwrap_or_default() {
+    if *session != Session::of(conversation) {
         changes.push(ConversationChange::Session(Some(session.to_text())));
     }
     if conversation.title.is_empty() {

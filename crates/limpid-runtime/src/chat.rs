@@ -8,7 +8,9 @@ use std::task::{Context, Poll};
 use futures_util::Stream;
 use limpid_core::mode::Trigger;
 use limpid_core::{CallId, ConversationId, Trust};
-use limpid_store::{Conversation, ConversationChange, ConversationKind, InboundId, NewConversation, NewInbound};
+use limpid_store::{
+    Audience, Conversation, ConversationChange, ConversationKind, InboundId, NewConversation, NewInbound,
+};
 use tokio::sync::mpsc::unbounded_channel;
 
 use crate::agent::{Agent, Inner};
@@ -182,7 +184,8 @@ impl Inner {
         let Some(found) = found else {
             let id = ConversationId::new(format!("c{}", hex(&*self.ids)));
             let title = String::new();
-            let new = NewConversation { id, kind: ConversationKind::Chat, title, profile, mode, model, now_ms };
+            let (kind, audience) = (ConversationKind::Chat, Audience::Owner);
+            let new = NewConversation { id, kind, title, profile, mode, model, audience, now_ms };
             return Ok(self.store.create_conversation(new).await?);
         };
         let to = request.mode.clone().filter(|to| *to != self.mode_of(&found));
@@ -219,6 +222,7 @@ impl Inner {
             profile: self.config.agent.profile.clone(),
             mode: None,
             model: None,
+            audience: Audience::Owner,
             now_ms: self.now_ms(),
         };
         Ok(self.store.create_conversation(new).await?)

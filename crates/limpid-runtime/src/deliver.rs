@@ -9,8 +9,8 @@ use std::sync::Arc;
 use limpid_core::quiet::without_quiet;
 use limpid_core::{ConversationId, Message, Role, Trust};
 use limpid_store::{
-    ConversationKind, Delivery, DeliveryId, DeliveryOrigin, Lease, Listed, NewConversation, NewDelivery, NewMessage,
-    StoreError,
+    Audience, ConversationKind, Delivery, DeliveryId, DeliveryOrigin, Lease, Listed, NewConversation, NewDelivery,
+    NewMessage, StoreError,
 };
 
 pub(crate) use border::Border;
@@ -109,6 +109,7 @@ impl Inner {
             profile: self.config.agent.profile.clone(),
             mode: None,
             model: None,
+            audience: Audience::Owner,
             now_ms: self.now_ms(),
         };
         match self.store.create_conversation(new).await {
@@ -116,6 +117,12 @@ impl Inner {
             Ok(_) | Err(StoreError::Exists { .. }) => Ok(id),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Who reads what is reported.
+    pub(crate) async fn audience_of_reports(&self) -> Result<Audience, AgentError> {
+        let found = self.store.conversation(&ConversationId::new(HEARTBEAT)).await?;
+        Ok(found.map_or(Audience::Owner, |found| found.audience))
     }
 
     /// Tells the owner something, once a key, in a conversation or where reports go.

@@ -21,8 +21,9 @@ pub(crate) struct Frame {
     tier: Option<u8>,
     /// The window that it was begun with.
     window: Option<Window>,
-    /// The window that the person chose.
-    chosen: Option<u32>,
+    /// The window that the person chose; kept with the conversation.
+    #[serde(skip)]
+    pub(crate) chosen: Option<u32>,
     /// Why tier and window are taken anew at the next prompt.
     renewed: Option<String>,
     /// When the person was told last that the model has another window.
@@ -31,8 +32,6 @@ pub(crate) struct Frame {
     system: Option<System>,
     /// The tools that were offered last.
     tools: Vec<String>,
-    /// Turns that the person took out of the window.
-    pub(crate) undone: Vec<String>,
 }
 
 /// A model's window as prompts are held to it.
@@ -79,6 +78,11 @@ pub(crate) struct Made<'a> {
 }
 
 impl Frame {
+    /// What frames the first prompt of a conversation for which the person chose a window.
+    pub(crate) fn of_window(chosen: Option<u32>) -> Self {
+        Self { chosen, ..Self::default() }
+    }
+
     /// The tier of its prompts, once one was made.
     pub(crate) fn tier(&self) -> Option<Tier> {
         self.tier.and_then(Tier::new)

@@ -18,7 +18,7 @@ use limpid_core::{Tier, Trust};
 use limpid_model::ModelCard;
 use limpid_prompt::Profile;
 use limpid_prompt::inputs::{ChangedInput, Inputs, MemoryInput, SessionInput, TimeInfo};
-use limpid_store::{Conversation, ConversationKind};
+use limpid_store::{Audience, Conversation, ConversationKind};
 
 pub(crate) use skills::dropped_skills;
 
@@ -92,8 +92,8 @@ impl Inner {
         let mode_set = is_set(occasion.conversation, occasion.mode);
         let judge = self.judge(&profile, &path, occasion.mode, mode_set);
 
-        let mut kept = Session::read(occasion.conversation.and_then(|conversation| conversation.session.as_deref()));
-        let group = kept.as_ref().is_some_and(|kept| kept.group);
+        let mut kept = occasion.conversation.and_then(Session::kept);
+        let group = occasion.conversation.is_some_and(|conversation| conversation.audience == Audience::Group);
         let skills = self.selected_skills(occasion.conversation.map(|own| &own.id), occasion.text).await?;
         let mut standing_notices = skills.told;
         let mut inputs = Inputs {
@@ -158,7 +158,6 @@ impl Inner {
             (kept.unwrap_or_default().without_beginning(), true)
         };
         session.goals_asked_for = learned.goals_asked_for;
-        session.group = group;
         let uses =
             if defers && (border || tools.is_none()) { self.store.tool_uses(COUNTED).await? } else { Vec::new() };
         let uses = uses.into_iter().collect();
@@ -210,6 +209,7 @@ fn border_key(loaded: &Loaded, inputs: &Inputs, profile: &Profile, path: &str, v
         inputs.soul_additions,
         inputs.safety,
         inputs.memory.enabled,
+        inputs.session.group,
         view,
         inputs.skills.index,
         standing,

@@ -190,7 +190,7 @@ impl Inner {
         if from == to {
             return Ok(Settled::Same);
         }
-        let mut session = Session::read(conversation.session.as_deref()).unwrap_or_default();
+        let mut session = Session::of(&conversation);
         let switched = Conversation { mode: Some(to.to_owned()), ..conversation };
         let changes = self.rebuild(&switched, &mut session.frame).await?;
         let row = SwitchRow { from: from.clone(), to: to.to_owned(), confidence };

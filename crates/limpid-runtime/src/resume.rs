@@ -67,7 +67,7 @@ impl Worker {
         let conversation = inner.existing(&self.conversation).await?;
         let mode = &began.inputs.mode;
         let judge = inner.judge(&profile, &began.path, mode, is_set(Some(&conversation), mode));
-        let found = Session::read(conversation.session.as_deref()).unwrap_or_default().tools.found;
+        let found = Session::of(&conversation).tools.found;
         let finder = FindTools::of_turn(&inner.store, &profile, &began.path, &began.inputs, found);
         let tools = Arc::new(TurnTools::new(inner.tools_and_store(), judge, Arc::clone(&inner.ids), finder, made));
         let unknown = unknown_outcomes(&machine, &entries, &tools);

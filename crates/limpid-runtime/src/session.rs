@@ -7,12 +7,14 @@
 
 use limpid_prompt::inputs::{GoalInput, MemoryEntry, StoredInput, TrustName};
 pub(crate) use limpid_prompt::prompt::hash_of as key_of;
+use limpid_store::Conversation;
 use serde::{Deserialize, Serialize};
 
 use crate::frame::Frame;
 use crate::reach::KeptTools;
 
-/// What a conversation keeps; the store holds it as JSON text.
+/// What a conversation keeps; the store holds it as JSON text. It is a cache: one that cannot be read costs a new prefix.
+/// What must not get lost (who reads the conversation, the window that the person chose) is the conversation's own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Session {
     /// The hash of everything whose change is a border.
@@ -39,9 +41,6 @@ pub(crate) struct Session {
     /// Whether the person has spoken of goals, so that their tools are offered from there on (OLLM-076).
     #[serde(default)]
     pub(crate) goals_asked_for: bool,
-    /// Whether others read the conversation too (LES-057).
-    #[serde(default)]
-    pub(crate) group: bool,
 }
 
 /// Pinned memories by the place where a turn's prompt shows them.
@@ -58,10 +57,23 @@ pub(crate) struct Pins {
 }
 
 impl Session {
-    /// Reads what was kept. A text that cannot be read is a border, and since it may have said that others read the
-    /// conversation, it counts as saying so: the owner's memories stay out until the owner says otherwise.
-    pub(crate) fn read(stored: Option<&str>) -> Option<Self> {
-        Some(serde_json::from_str(stored?).unwrap_or_else(|_| Self { group: true, ..Self::default() }))
+    /// What a conversation has kept; none before its first turn. A text that cannot be read is a border.
+    pub(crate) fn kept(conversation: &Conversation) -> Option<Self> {
+        Self::read(conversation.session.as_deref(), conversation.window_tokens)
+    }
+
+    /// What a conversation has kept, if anything.
+    pub(crate) fn of(conversation: &Conversation) -> Self {
+        Self::kept(conversation).unwrap_or_else(|| {
+            let frame = Frame::of_window(conversation.window_tokens);
+            Self { frame, ..Self::default() }
+        })
+    }
+
+    fn read(stored: Option<&str>, window_tokens: Option<u32>) -> Option<Self> {
+        let mut session: Self = serde_json::from_str(stored?).unwrap_or_default();
+        session.frame.chosen = window_tokens;
+        Some(session)
     }
 
     /// Takes what budgets cut in this turn, and returns what of it is news.
@@ -88,7 +100,7 @@ impl Session {
 
     /// What a profile keeps that renders its beginning each turn.
     pub(crate) fn without_beginning(self) -> Self {
-        Self { cuts: self.cuts, group: self.group, goals_asked_for: self.goals_asked_for, ..Self::default() }
+        Self { cuts: self.cuts, goals_asked_for: self.goals_asked_for, ..Self::default() }
     }
 
     /// The same with a border at the next turn.
@@ -158,7 +170,7 @@ mod tests {
         let (a, b, b2) = (pin("a", "1"), pin("b", "2"), pin("b", "3"));
         let first = place(None, "k".into(), vec![a.clone()]);
         assert_eq!(shown(&first), (vec!["1"], vec![]));
-        let read = |pins: &Pins| Session::read(Some(&pins.session.to_text()));
+        let read = |pins: &Pins| Session::read(Some(&pins.session.to_text()), None);
         let second = place(read(&first), "k".into(), vec![a.clone(), b.clone()]);
         assert_eq!(shown(&second), (vec!["1"], vec!["2"]));
         let third = place(read(&second), "k".into(), vec![a.clone(), b]);
@@ -199,18 +211,6 @@ mod tests {
         let mut border = place(Some(session), "other".into(), Vec::new()).session;
         assert_eq!(shown(border.place_goal(Some(&b))), (false, Some("b".to_owned())));
         assert_eq!(shown(border.place_goal(None)), (true, Some("b".to_owned())), "a goal that is gone is told too");
-    }
-
-    // LES-057 PICO-029
-    #[test]
-    fn a_session_that_cannot_be_read_counts_as_one_that_others_read() {
-        let readable = Session::default().to_text();
-        assert!(!Session::read(Some(&readable)).unwrap().group);
-        let newer = readable.replace("\"group\":false", "\"group\":\"owner\"");
-        for text in ["", "{", "null", "{\"group\":false}", newer.as_str(), &readable[..readable.len() / 2]] {
-            assert!(Session::read(Some(text)).unwrap().group, "{text}");
-        }
-        assert_eq!(Session::read(None), None, "a new conversation is the owner's");
     }
 
     // PRO-040

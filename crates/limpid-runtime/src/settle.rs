@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use limpid_core::mode::Trigger;
 use limpid_core::{ConversationId, WindowSize};
+use limpid_store::Audience;
 use tokio::sync::oneshot;
 
 use crate::agent::Inner;
@@ -22,8 +23,8 @@ pub(crate) enum Setting {
     Undo,
     /// The turn that was taken out last is put back.
     Redo,
-    /// Others read the conversation too, or no longer do.
-    Group(bool),
+    /// Who reads the conversation.
+    Audience(Audience),
 }
 
 /// What became of something that was to be set.
@@ -69,7 +70,7 @@ impl Inner {
             Setting::Window(size) => self.resize(id, size).await,
             Setting::Undo => self.undo_turn(id).await,
             Setting::Redo => self.redo_turn(id).await,
-            Setting::Group(group) => self.set_group(id, group).await,
+            Setting::Audience(audience) => self.set_audience(id, audience).await,
         }
     }
 }

@@ -145,7 +145,7 @@ impl Inner {
     /// Chooses the window of a conversation.
     pub(crate) async fn resize(&self, id: &ConversationId, size: Option<WindowSize>) -> Result<Settled, AgentError> {
         let conversation = self.existing(id).await?;
-        let mut session = Session::read(conversation.session.as_deref()).unwrap_or_default();
+        let mut session = Session::of(&conversation);
         let before = session.frame.chosen();
         if before == size {
             return Ok(Settled::Same);
@@ -156,7 +156,8 @@ impl Inner {
         session.frame.choose(size);
         let changes = self.rebuild(&conversation, &mut session.frame).await?;
         let event = manual("window", size.map(|size| size.0.to_string()));
-        let kept = vec![ConversationChange::Session(Some(session.to_text()))];
+        let window = ConversationChange::Window(size.map(|size| size.0));
+        let kept = vec![window, ConversationChange::Session(Some(session.to_text()))];
         self.store.set_in_conversation(id, kept, vec![event], self.now_ms()).await?;
         changes.into_iter().for_each(|change| self.bus.send(Some(id), change));
         Ok(Settled::Changed(before.map_or("the model's own".to_owned(), |before| before.0.to_string())))
@@ -165,7 +166,7 @@ impl Inner {
     /// Lets a conversation take tier and window anew at its next turn: the last turn of a stretch is over (OLLM-026).
     pub(crate) async fn renew_sizes(&self, id: &ConversationId, reason: &str) -> Result<(), AgentError> {
         let conversation = self.existing(id).await?;
-        let mut session = Session::read(conversation.session.as_deref()).unwrap_or_default();
+        let mut session = Session::of(&conversation);
         session.frame.renew(reason);
         let kept = vec![ConversationChange::Session(Some(session.to_text()))];
         self.store.change_conversation(id, kept, self.now_ms()).await?;
@@ -175,8 +176,7 @@ impl Inner {
 
 /// What frames the prompts of a conversation.
 pub(crate) fn frame_of(conversation: Option<&Conversation>) -> Frame {
-    let session = conversation.and_then(|conversation| conversation.session.as_deref());
-    Session::read(session).unwrap_or_default().frame
+    conversation.map(Session::of).unwrap_or_default().frame
 }
 
 /// The tier that a path's prompt is made in.

@@ -55,6 +55,8 @@ macro_rules! contract_suite {
                 the_last_one_is_the_one_written_to_last
                 the_trust_of_a_conversation_is_that_of_its_least_trusted_message
                 settings_change_alone
+                audience_and_window_are_kept
+                turns_are_taken_out_and_put_back
                 messages_come_back_as_they_were_written
                 calls_are_written_with_their_results
                 the_newest_messages_tell_which_tools_are_used

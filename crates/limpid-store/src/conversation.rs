@@ -26,7 +26,7 @@ pub trait Conversations: Send + Sync {
     /// Changes settings of a conversation, all or none.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] when there is no such conversation.
+    /// [`StoreError::NotFound`] when there is no such conversation, or it has no such turn.
     async fn change_conversation(
         &self,
         id: &ConversationId,
@@ -149,6 +149,30 @@ impl ConversationKind {
     }
 }
 
+/// Who reads a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Audience {
+    /// The owner alone.
+    Owner,
+    /// Others too: nothing that is remembered of the owner may be shown there.
+    Group,
+}
+
+impl Audience {
+    /// The audience's name, as it is stored and shown.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Owner => "owner",
+            Self::Group => "group",
+        }
+    }
+
+    /// Reads an audience's name. Anything but the owner's is a group: what cannot be read must not open the memories.
+    pub fn read(word: &str) -> Self {
+        if word == Self::Owner.as_str() { Self::Owner } else { Self::Group }
+    }
+}
+
 /// A conversation to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewConversation {
@@ -164,6 +188,8 @@ pub struct NewConversation {
     pub mode: Option<String>,
     /// The model as `provider/id`; absent: the one that is set for all.
     pub model: Option<String>,
+    /// Who reads it.
+    pub audience: Audience,
     /// The time, in milliseconds since 1970.
     pub now_ms: i64,
 }
@@ -183,7 +209,11 @@ pub struct Conversation {
     pub mode: Option<String>,
     /// The model as `provider/id`; absent: the one that is set for all.
     pub model: Option<String>,
-    /// What the runtime keeps from one turn to the next (the rendered `session` text), in a form of its own.
+    /// Who reads it.
+    pub audience: Audience,
+    /// The window in tokens that the person chose; absent: the model's own.
+    pub window_tokens: Option<u32>,
+    /// What the runtime keeps from one turn to the next, in a form of its own. Losing it costs a new prefix only.
     pub session: Option<String>,
     /// Messages in it.
     pub messages: u64,
@@ -206,6 +236,14 @@ pub enum ConversationChange {
     Mode(Option<String>),
     /// A model, or the one that is set for all.
     Model(Option<String>),
+    /// Who reads it.
+    Audience(Audience),
+    /// The window in tokens that the person chose, or the model's own.
+    Window(Option<u32>),
+    /// A turn is taken out of what is sent. It stays stored; see [`Turns::hidden_turns`](crate::Turns::hidden_turns).
+    Hide(TurnId),
+    /// A turn that was taken out is put back.
+    Unhide(TurnId),
     /// What the runtime keeps; see [`Conversation::session`].
     Session(Option<String>),
 }

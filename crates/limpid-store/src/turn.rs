@@ -49,6 +49,9 @@ pub trait Turns: Send + Sync {
         call: &CallId,
     ) -> Result<Option<StoredMessage>, StoreError>;
 
+    /// The turns of a conversation that the person took out of what is sent, the one that was taken out last at the end.
+    async fn hidden_turns(&self, conversation: &ConversationId) -> Result<Vec<TurnId>, StoreError>;
+
     /// Turns that have not ended, of every conversation, oldest first.
     async fn unfinished_turns(&self) -> Result<Listed<Turn>, StoreError>;
 }

@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use limpid_core::task::{MissedPolicy, RunOutcome, Standing, TaskKind, TaskStatus, Trigger};
 use limpid_core::{ConversationId, Trust};
 use limpid_store::{
-    ConversationKind, Conversations as _, Deliveries as _, DeliveryOrigin, NewConversation, NewDelivery, NewTask,
-    SqliteOptions, SqliteStore, StoreError, TASK_TIMER, TaskRunEnd, Tasks as _, Timers as _,
+    Audience, ConversationKind, Conversations as _, Deliveries as _, DeliveryOrigin, NewConversation, NewDelivery,
+    NewTask, SqliteOptions, SqliteStore, StoreError, TASK_TIMER, TaskRunEnd, Tasks as _, Timers as _,
 };
 
 use super::Table;
@@ -84,6 +84,7 @@ async fn set_up(owner: &SqliteStore, due: Timestamp) -> Result<(), StoreError> {
         profile: "limpid".to_owned(),
         mode: None,
         model: None,
+        audience: Audience::Owner,
         now_ms: 0,
     };
     owner.create_conversation(conversation).await?;

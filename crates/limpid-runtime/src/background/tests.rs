@@ -24,6 +24,7 @@ fn task(key: &str) -> BackgroundRun {
         path: "task",
         profile: None,
         model: None,
+        audience: Audience::Owner,
         text: "Water the plants.".to_owned(),
         extra: RunInputs { trust: Trust::Outside },
     }

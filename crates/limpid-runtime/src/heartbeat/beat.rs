@@ -180,6 +180,7 @@ impl Inner {
             path: PATH,
             profile: Some(self.config.agent.profile.clone()),
             model,
+            audience: self.audience_of_reports().await?,
             text: String::new(),
             extra: RunInputs::default(),
         };

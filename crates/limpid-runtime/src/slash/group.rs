@@ -1,6 +1,7 @@
 //! `/group`.
 
 use async_trait::async_trait;
+use limpid_store::Audience;
 
 use super::{Scene, SlashCommand, SlashReply};
 use crate::error::AgentError;
@@ -30,15 +31,15 @@ impl SlashCommand for Group {
     async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
         let nothing = || AgentError::Invalid("there is no conversation yet; say something first".to_owned());
         let conversation = scene.conversation.as_ref().ok_or_else(nothing)?;
-        let group = match arguments {
-            "on" => true,
-            "off" => false,
+        let audience = match arguments {
+            "on" => Audience::Group,
+            "off" => Audience::Owner,
             other => return Err(AgentError::Invalid(format!("write /group on or /group off, not `{other}`"))),
         };
-        let text = match scene.agent.set_group(&conversation.id, group).await? {
+        let text = match scene.agent.set_audience(&conversation.id, audience).await? {
             Settled::Later => "An answer is under way; it is done when that has ended.",
             Settled::Same => "It was so before.",
-            Settled::Changed(_) if group => {
+            Settled::Changed(_) if audience == Audience::Group => {
                 "From the next message on, memories and notes stay out of this conversation."
             }
             Settled::Changed(_) => "From the next message on, this conversation is between the two of you.",

@@ -207,7 +207,7 @@ impl Tool for FindTools {
 async fn keep(store: &dyn Store, context: &ToolContext, found: &[String]) -> Result<(), String> {
     let readable = |error: limpid_store::StoreError| error.to_string();
     let Some(conversation) = store.conversation(&context.conversation).await.map_err(readable)? else { return Ok(()) };
-    let mut session = Session::read(conversation.session.as_deref()).unwrap_or_default();
+    let mut session = Session::of(&conversation);
     session.tools.found = found.to_vec();
     let change = vec![ConversationChange::Session(Some(session.to_text()))];
     store.change_conversation(&context.conversation, change, context.now_ms()).await.map_err(readable)?;

@@ -11,8 +11,6 @@ use crate::agent::Inner;
 use crate::convert;
 use crate::error::AgentError;
 use crate::session;
-use crate::sizing::frame_of;
-use crate::undo::is_in;
 
 /// The number of a message that is not stored yet: no view limits what is shown of it.
 pub(crate) const UNSTORED: MessageId = MessageId(i64::MAX);
@@ -49,7 +47,7 @@ impl Inner {
                 broken.table, broken.id, broken.reason
             ));
         }
-        let undone = frame_of(Some(conversation)).undone;
+        let hidden = self.store.hidden_turns(&conversation.id).await?;
         // While everything is shown, it holds the first message and every call.
         let (first, mut calls) = if view.through.is_some() {
             let first = self.store.first_message(&conversation.id).await.ok().flatten();
@@ -57,11 +55,11 @@ impl Inner {
         } else {
             (None, BTreeSet::new())
         };
-        if !undone.is_empty() {
+        if !hidden.is_empty() {
             calls = self.store.call_ids(&conversation.id).await?.into_iter().collect();
         }
         calls.extend(listed.rows.iter().flat_map(|row| &row.message.calls).map(|call| call.id.clone()));
-        let rows = listed.rows.into_iter().filter(|row| is_in(&undone, &row.turn)).collect();
+        let rows = listed.rows.into_iter().filter(|row| !hidden.contains(&row.turn)).collect();
         let (view, rows) = self.cleaned(conversation, view, rows).await?;
         Ok(Past::new(view, rows, first, calls))
     }

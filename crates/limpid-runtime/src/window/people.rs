@@ -177,7 +177,7 @@ impl Agent {
         if let Some(records) = kept.kept.goals {
             inner.restore_goals(&conversation, records, kept.kept.tier.and_then(Tier::new)).await?;
         }
-        let mut session = Session::read(conversation.session.as_deref()).unwrap_or_default().at_border();
+        let mut session = Session::of(&conversation).at_border();
         session.frame.go_back(kept.kept.tier.and_then(Tier::new));
         let changes =
             vec![ConversationChange::Mode(kept.kept.mode), ConversationChange::Session(Some(session.to_text()))];

@@ -3,7 +3,9 @@
 use crate::kit::{Bench, all, last, say, text};
 use limpid_core::{ConversationId, Role, Trust};
 use limpid_runtime::{Agent, AgentEvent, ChatRequest, ConversationChoice};
-use limpid_store::{ConversationKind, DeliveryOrigin, NewConversation, NewDelivery, SqliteOptions, SqliteStore, Store};
+use limpid_store::{
+    Audience, ConversationKind, DeliveryOrigin, NewConversation, NewDelivery, SqliteOptions, SqliteStore, Store,
+};
 
 const HELLO: &str = "[[reply]]\ntext = \"Hello.\"\n";
 
@@ -65,6 +67,7 @@ async fn a_report_stays_unread_over_a_restart_and_can_be_answered() {
         profile: "limpid".to_owned(),
         mode: None,
         model: None,
+        audience: Audience::Owner,
         now_ms: 1,
     };
     let heartbeat = agent.store().create_conversation(new).await.unwrap().id;

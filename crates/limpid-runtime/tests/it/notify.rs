@@ -6,7 +6,9 @@ use crate::kit::{Bench, dead_holder};
 use async_trait::async_trait;
 use limpid_core::{ConversationId, Message, Role, Trust};
 use limpid_runtime::{Agent, AgentOptions, Change, Clock as _, Environment, Notice, Notifier};
-use limpid_store::{Acquired, ConversationKind, DeliveryOrigin, NewConversation, NewDelivery, NewMessage, Pushers};
+use limpid_store::{
+    Acquired, Audience, ConversationKind, DeliveryOrigin, NewConversation, NewDelivery, NewMessage, Pushers,
+};
 use limpid_testkit::Browser;
 use limpid_testkit::browser::signed_claims;
 
@@ -41,6 +43,7 @@ async fn report(agent: &Agent, key: &str, text: &str) {
             profile: "limpid".to_owned(),
             mode: None,
             model: None,
+            audience: Audience::Owner,
             now_ms: 1,
         };
         agent.store().create_conversation(new).await.unwrap();

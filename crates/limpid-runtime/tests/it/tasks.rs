@@ -7,7 +7,7 @@ use limpid_core::task::{MissedPolicy, RunOutcome, Standing, TaskKind, TaskStatus
 use limpid_core::{ConversationId, Trust};
 use limpid_runtime::tasks::{TaskChange, TaskRequest, When};
 use limpid_runtime::{Agent, AgentOptions, ConversationChoice};
-use limpid_store::{ConversationKind, DeliveryOrigin, NewConversation, NewDelivery, TaskRunEnd};
+use limpid_store::{Audience, ConversationKind, DeliveryOrigin, NewConversation, NewDelivery, TaskRunEnd};
 use limpid_testkit::Recorded;
 
 /// A model that nobody asks anything.
@@ -348,6 +348,7 @@ async fn message(agent: &Agent, now_ms: i64) -> NewDelivery {
         profile: "limpid".to_owned(),
         mode: None,
         model: None,
+        audience: Audience::Owner,
         now_ms,
     };
     agent.store().create_conversation(heartbeat).await.unwrap();

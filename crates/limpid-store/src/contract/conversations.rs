@@ -1,14 +1,15 @@
 //! Conversations, messages and accepted input.
 
 use limpid_core::state::Span;
-use limpid_core::{Message, ProviderState, Role, Trust};
+use limpid_core::{Message, ProviderState, Role, Trust, TurnId};
 
 use super::Bench;
 use super::sample::{
     ODD, begin, begun, calling, conversation, conversation_id, event, inbound, lease, message, provider_state, result,
 };
 use crate::{
-    ConversationChange, ConversationKind, NewConversation, NewMessage, StoreError, TurnOutcome, TurnWrite, Written,
+    Audience, Conversation, ConversationChange, ConversationKind, NewConversation, NewMessage, StoreError, TurnOutcome,
+    TurnWrite, Written,
 };
 
 /// What was made is read again, and an id is given once.
@@ -95,6 +96,48 @@ pub async fn settings_change_alone(bench: &Bench) {
     assert_eq!(changed.session.as_deref(), Some(ODD));
     let missing = bench.store.change_conversation(&conversation_id("x"), Vec::new(), 4).await;
     assert!(matches!(missing, Err(StoreError::NotFound { .. })), "{missing:?}");
+}
+
+/// Who reads a conversation and the window that was chosen are what they were set to.
+// LES-057
+pub async fn audience_and_window_are_kept(bench: &Bench) {
+    let group = NewConversation { audience: Audience::Group, ..conversation("g", 1) };
+    assert_eq!(bench.store.create_conversation(group).await.unwrap().audience, Audience::Group);
+    let id = conversation_id("c");
+    let made = bench.store.create_conversation(conversation("c", 1)).await.unwrap();
+    assert_eq!((made.audience, made.window_tokens), (Audience::Owner, None));
+    let change = |changes| bench.store.change_conversation(&id, changes, 2);
+    let audience = ConversationChange::Audience(Audience::Group);
+    let changed = change(vec![audience, ConversationChange::Window(Some(4096))]).await.unwrap();
+    assert_eq!((changed.audience, changed.window_tokens), (Audience::Group, Some(4096)));
+    // What the runtime keeps is a cache: without it they stay.
+    let changed = change(vec![ConversationChange::Session(None)]).await.unwrap();
+    assert_eq!((changed.audience, changed.window_tokens), (Audience::Group, Some(4096)));
+    let audience = ConversationChange::Audience(Audience::Owner);
+    let changed = change(vec![audience, ConversationChange::Window(None)]).await.unwrap();
+    assert_eq!(changed, Conversation { updated_ms: 2, ..made });
+}
+
+/// Turns that were taken out are known in the order in which that was done, whatever the clock says.
+// LES-148
+pub async fn turns_are_taken_out_and_put_back(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let (lease, first) = begun(store, "c", "t1").await;
+    let second = begin(store, &lease, "t2", &[]).await;
+    let id = conversation_id("c");
+    let hide = |turn: &TurnId, now| store.change_conversation(&id, vec![ConversationChange::Hide(turn.clone())], now);
+    assert_eq!(store.hidden_turns(&id).await.unwrap(), []);
+    hide(&second, 100).await.unwrap();
+    hide(&first, 50).await.unwrap();
+    assert_eq!(store.hidden_turns(&id).await.unwrap(), [second.clone(), first.clone()]);
+    store.change_conversation(&id, vec![ConversationChange::Unhide(second.clone())], 60).await.unwrap();
+    assert_eq!(store.hidden_turns(&id).await.unwrap(), std::slice::from_ref(&first));
+    hide(&second, 70).await.unwrap();
+    assert_eq!(store.hidden_turns(&id).await.unwrap(), [first, second]);
+    let (_, other) = begun(store, "d", "t3").await;
+    let refused = hide(&other, 80).await;
+    assert!(matches!(refused, Err(StoreError::NotFound { what: "turn", .. })), "{refused:?}");
+    assert_eq!(store.hidden_turns(&conversation_id("d")).await.unwrap(), []);
 }
 
 /// Every field comes back, in order, and from a given message on.

@@ -4,8 +4,8 @@ use limpid_core::state::Span;
 use limpid_core::{CallId, ConversationId, Message, ProviderState, RequestId, Role, ToolCall, Trust, TurnId};
 
 use crate::{
-    Acquired, Author, ConversationKind, InboundId, Kept, Lease, NewConversation, NewEvent, NewInbound, NewMemory,
-    NewMessage, NewRequest, NewTurn, RequestMessage, RequestPart, Store,
+    Acquired, Audience, Author, ConversationKind, InboundId, Kept, Lease, NewConversation, NewEvent, NewInbound,
+    NewMemory, NewMessage, NewRequest, NewTurn, RequestMessage, RequestPart, Store,
 };
 
 /// A text with everything that might trip a store.
@@ -25,6 +25,7 @@ pub fn conversation(id: &str, now_ms: i64) -> NewConversation {
         profile: "limpid".to_owned(),
         mode: None,
         model: None,
+        audience: Audience::Owner,
         now_ms,
     }
 }

@@ -2,14 +2,14 @@
 
 use async_trait::async_trait;
 use limpid_core::{ConversationId, MessageId, Trust};
-use rusqlite::{Row, named_params};
+use rusqlite::{Row, ToSql, named_params};
 
 use super::failure::{Outcome, is_taken};
 use super::row::{self, Read, count, get, parsed};
-use super::{SqliteStore, Tx, inbound, leases, messages};
+use super::{SqliteStore, Tx, inbound, leases, messages, turns};
 use crate::{
-    Accepted, Acquired, Conversation, ConversationChange, ConversationKind, Conversations, Fence, Inbound, InboundId,
-    Lease, Listed, NewConversation, NewInbound, StoreError, StoredMessage,
+    Accepted, Acquired, Audience, Conversation, ConversationChange, ConversationKind, Conversations, Fence, Inbound,
+    InboundId, Lease, Listed, NewConversation, NewInbound, StoreError, StoredMessage,
 };
 
 #[async_trait]
@@ -159,12 +159,13 @@ fn create(tx: &Tx<'_>, new: &NewConversation) -> Outcome<Conversation> {
     let inserted = tx
         .sql
         .prepare_cached(
-            "INSERT INTO conversation (owner, id, kind, title, profile, mode, model, created_ms, updated_ms)
-             VALUES (:owner, :id, :kind, :title, :profile, :mode, :model, :now, :now)",
+            "INSERT INTO conversation (owner, id, kind, title, profile, mode, model, audience, created_ms, updated_ms)
+             VALUES (:owner, :id, :kind, :title, :profile, :mode, :model, :audience, :now, :now)",
         )?
         .execute(named_params! {
             ":owner": tx.owner, ":id": new.id.as_str(), ":kind": new.kind.as_str(), ":title": new.title,
-            ":profile": new.profile, ":mode": new.mode, ":model": new.model, ":now": new.now_ms,
+            ":profile": new.profile, ":mode": new.mode, ":model": new.model, ":audience": new.audience.as_str(),
+            ":now": new.now_ms,
         });
     match inserted {
         Err(error) if is_taken(&error) => {
@@ -183,12 +184,22 @@ pub(super) fn change(
     now_ms: i64,
 ) -> Outcome<Conversation> {
     for change in changes {
-        let (column, value) = match change {
-            ConversationChange::Title(title) => ("title", Some(title)),
-            ConversationChange::Profile(profile) => ("profile", Some(profile)),
-            ConversationChange::Mode(mode) => ("mode", mode.as_ref()),
-            ConversationChange::Model(model) => ("model", model.as_ref()),
-            ConversationChange::Session(session) => ("session", session.as_ref()),
+        let (column, value): (_, &dyn ToSql) = match change {
+            ConversationChange::Title(title) => ("title", title),
+            ConversationChange::Profile(profile) => ("profile", profile),
+            ConversationChange::Mode(mode) => ("mode", mode),
+            ConversationChange::Model(model) => ("model", model),
+            ConversationChange::Audience(audience) => ("audience", &audience.as_str()),
+            ConversationChange::Window(tokens) => ("window_tokens", tokens),
+            ConversationChange::Session(session) => ("session", session),
+            ConversationChange::Hide(turn) => {
+                turns::hide(tx, id, turn, now_ms)?;
+                continue;
+            }
+            ConversationChange::Unhide(turn) => {
+                turns::unhide(tx, id, turn)?;
+                continue;
+            }
         };
         let sql = format!(
             "UPDATE conversation SET {column} = :value, updated_ms = max(updated_ms, :now)
@@ -209,10 +220,19 @@ fn conversation(row: &Row<'_>) -> Read<Conversation> {
         profile: get(row, "profile")?,
         mode: get(row, "mode")?,
         model: get(row, "model")?,
+        audience: audience(row)?,
+        window_tokens: get(row, "window_tokens")?,
         session: get(row, "session")?,
         messages: count(row, "messages")?,
         unread: count(row, "unread")?,
         created_ms: get(row, "created_ms")?,
         updated_ms: get(row, "updated_ms")?,
     })
+}
+
+/// Who reads a conversation. A word that is not known, or not even text, is no reason to lose the conversation: it is
+/// read by others.
+fn audience(row: &Row<'_>) -> Read<Audience> {
+    let word = row.get_ref("audience")?;
+    Ok(word.as_str().map_or(Audience::Group, Audience::read))
 }

@@ -39,6 +39,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0023_heartbeat_items.sql"),
     include_str!("../../migrations/0024_estimate_by_kind.sql"),
     include_str!("../../migrations/0025_journal.sql"),
+    include_str!("../../migrations/0026_audience.sql"),
     include_str!("../../migrations/0027_message_state.sql"),
 ];
 
@@ -154,3 +155,6 @@ pub(super) fn make_private(path: &Path) -> Result<(), StoreError> {
         }),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -86,6 +86,18 @@ impl Turns for SqliteStore {
         .await
     }
 
+    async fn hidden_turns(&self, conversation: &ConversationId) -> Result<Vec<TurnId>, StoreError> {
+        let conversation = conversation.clone();
+        self.read(move |tx| {
+            let mut statement = tx.sql.prepare_cached(
+                "SELECT id FROM turn WHERE owner = ? AND conversation = ? AND hidden_ms IS NOT NULL ORDER BY hidden_ms",
+            )?;
+            let ids = statement.query_map((tx.owner, conversation.as_str()), |row| row.get::<_, String>(0))?;
+            Ok(ids.map(|id| id.map(TurnId::new)).collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
     async fn unfinished_turns(&self) -> Result<Listed<Turn>, StoreError> {
         self.read(|tx| {
             let mut statement =
@@ -113,9 +125,7 @@ fn begin(tx: &Tx<'_>, lease: &Lease, new: &NewTurn) -> Outcome<()> {
 
 fn check_open(tx: &Tx<'_>, conversation: &ConversationId, id: &TurnId) -> Outcome<()> {
     match find(tx, id)? {
-        Some(turn) if turn.conversation != *conversation => {
-            Err(StoreError::NotFound { what: "turn", id: format!("{id} in conversation {conversation}") }.into())
-        }
+        Some(turn) if turn.conversation != *conversation => one_of(0, conversation, id),
         Some(Turn { end: Some(_), .. }) => Err(StoreError::Invalid(format!("turn {id} has ended")).into()),
         Some(_) => Ok(()),
         None => Err(StoreError::NotFound { what: "turn", id: id.to_string() }.into()),
@@ -178,6 +188,33 @@ fn apply(tx: &Tx<'_>, conversation: &ConversationId, turn: &TurnId, write: TurnW
             Ok(Written::Done)
         }
     }
+}
+
+/// Takes a turn out of what is sent. The clock may jump back, so the time is later than that of any other such turn.
+pub(super) fn hide(tx: &Tx<'_>, conversation: &ConversationId, turn: &TurnId, now_ms: i64) -> Outcome<()> {
+    let changed = tx
+        .sql
+        .prepare_cached(
+            "UPDATE turn SET hidden_ms = max(?4, 1 + coalesce((
+               SELECT max(hidden_ms) FROM turn WHERE owner = ?1 AND conversation = ?2 AND hidden_ms IS NOT NULL), 0))
+             WHERE owner = ?1 AND conversation = ?2 AND id = ?3",
+        )?
+        .execute((tx.owner, conversation.as_str(), turn.as_str(), now_ms))?;
+    one_of(changed, conversation, turn)
+}
+
+/// Puts back a turn that was taken out.
+pub(super) fn unhide(tx: &Tx<'_>, conversation: &ConversationId, turn: &TurnId) -> Outcome<()> {
+    let changed = tx
+        .sql
+        .prepare_cached("UPDATE turn SET hidden_ms = NULL WHERE owner = ? AND conversation = ? AND id = ?")?
+        .execute((tx.owner, conversation.as_str(), turn.as_str()))?;
+    one_of(changed, conversation, turn)
+}
+
+fn one_of(changed: usize, conversation: &ConversationId, turn: &TurnId) -> Outcome<()> {
+    let id = || format!("{turn} in conversation {conversation}");
+    if changed == 0 { Err(StoreError::NotFound { what: "turn", id: id() }.into()) } else { Ok(()) }
 }
 
 /// Deletes what the journals of a background run's turns keep, once the end of the run is recorded.

@@ -3,8 +3,8 @@
 use crate::kit::World;
 use limpid_core::{ConversationId, Message, Role, Trust};
 use limpid_store::{
-    Acquired, ConversationKind, Conversations as _, Deliveries as _, DeliveryOrigin, NewConversation, NewDelivery,
-    NewMessage, Pushers, SqliteOptions, SqliteStore,
+    Acquired, Audience, ConversationKind, Conversations as _, Deliveries as _, DeliveryOrigin, NewConversation,
+    NewDelivery, NewMessage, Pushers, SqliteOptions, SqliteStore,
 };
 
 /// A report in a home that nobody has opened since.
@@ -19,6 +19,7 @@ async fn deliver(world: &World, key: &str, text: &str) {
         profile: "limpid".to_owned(),
         mode: None,
         model: None,
+        audience: Audience::Owner,
         now_ms: 1,
     };
     let _ = store.create_conversation(new).await;

@@ -9,7 +9,7 @@ use limpid_core::{ConversationId, DraftState};
 use limpid_runtime::tasks::{TaskRequest, When};
 use limpid_runtime::{Agent, AgentError, ChatRequest, ConversationChoice, ServeEvent};
 use limpid_server::Server;
-use limpid_store::{ConversationKind, NewConversation, StoreError};
+use limpid_store::{Audience, ConversationKind, NewConversation, StoreError};
 use tokio::task::JoinSet;
 
 use super::super::program::block_on;
@@ -105,6 +105,7 @@ async fn open_chat(agent: &Agent, id: String) -> Result<ConversationId, StoreErr
         profile: "limpid".to_owned(),
         mode: None,
         model: None,
+        audience: Audience::Owner,
         now_ms: agent.now_ms(),
     };
     match agent.store().create_conversation(new).await {

@@ -24,12 +24,17 @@ impl Inner {
             Some(conversation) => self.store.conversation(conversation).await?,
             None => None,
         };
+        let audience = match &made_in {
+            Some(conversation) => conversation.audience,
+            None => self.audience_of_reports().await?,
+        };
         let end = self
             .run_in_background(BackgroundRun {
                 key: format!("task-{}-{}", task.id, run.slot_ms),
                 path: PATH,
                 profile: made_in.as_ref().map(|conversation| conversation.profile.clone()),
                 model: made_in.and_then(|conversation| conversation.model),
+                audience,
                 text: task.new.prompt.clone(),
                 extra: RunInputs { trust: task.new.trust },
             })

@@ -1,5 +1,5 @@
 use limpid_core::{ConversationId, Tier, TurnId};
-use limpid_store::{ConversationKind, NewConversation, SqliteOptions, SqliteStore, Store};
+use limpid_store::{Audience, ConversationKind, NewConversation, SqliteOptions, SqliteStore, Store};
 
 use super::*;
 use crate::scheduler::Waker;
@@ -34,6 +34,7 @@ async fn a_guest_sees_and_changes_the_tasks_of_their_own_chat_only() {
             profile: "picoclaw".to_owned(),
             mode: None,
             model: None,
+            audience: Audience::Owner,
             now_ms: 0,
         };
         store.create_conversation(new).await.unwrap();

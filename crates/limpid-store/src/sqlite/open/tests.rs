@@ -1,0 +1,105 @@
+//! Files of other versions: an older one is brought up to date, a newer one is left alone.
+
+use std::path::PathBuf;
+
+use limpid_core::{ConversationId, TurnId};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use super::{APPLICATION_ID, MIGRATIONS};
+use crate::contract::sample::conversation;
+use crate::{Audience, Conversations, SqliteOptions, SqliteStore, StoreError, Turns};
+
+/// A file as the program before `migration` left it.
+fn before(migration: &str) -> (TempDir, PathBuf, Connection) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("limpid.db");
+    let older = MIGRATIONS.iter().position(|text| *text == migration).unwrap();
+    let sql = Connection::open(&path).unwrap();
+    MIGRATIONS[..older].iter().for_each(|migration| sql.execute_batch(migration).unwrap());
+    sql.pragma_update(None, "application_id", APPLICATION_ID).unwrap();
+    sql.pragma_update(None, "user_version", older as i64).unwrap();
+    (folder, path, sql)
+}
+
+// LES-057 PICO-029
+#[tokio::test]
+async fn who_reads_a_conversation_is_taken_over_from_the_state_of_an_older_version() {
+    const STATE: &str = r#""key":"k","pinned":[],"told":[],"frame":{"chosen":CHOSEN,"undone":["t2","t1"]}"#;
+    let state = |chosen: &str, group: &str| format!("{{{}{group}}}", STATE.replace("CHOSEN", chosen));
+    let cases: [(&str, Option<String>, Audience, Option<u32>); 12] = [
+        ("new", None, Audience::Owner, None),
+        ("owner", Some(state("4096", r#","group":false"#)), Audience::Owner, Some(4096)),
+        ("group", Some(state("8192", r#","group":true"#)), Audience::Group, Some(8192)),
+        ("before-groups", Some(state("null", "")), Audience::Owner, None),
+        ("odd-window", Some(state("-1", r#","group":false"#)), Audience::Owner, None),
+        ("huge-window", Some(state("4294967296", r#","group":false"#)), Audience::Owner, None),
+        ("cut", Some(state("4096", r#","group":false"#)[..40].to_owned()), Audience::Group, None),
+        ("empty", Some(String::new()), Audience::Group, None),
+        ("null", Some("null".to_owned()), Audience::Group, None),
+        ("other", Some(r#"["owner"]"#.to_owned()), Audience::Group, None),
+        ("word", Some(state("1", r#","group":"owner""#)), Audience::Group, Some(1)),
+        ("odd-group", Some(state("1", r#","group":0"#)), Audience::Group, Some(1)),
+    ];
+    let (_folder, path, sql) = before(include_str!("../../../migrations/0026_audience.sql"));
+    let insert = "INSERT INTO conversation (owner, id, kind, title, profile, session, created_ms, updated_ms)
+                  VALUES ('owner', ?, 'chat', '', 'limpid', ?, 1, 10)";
+    let turn = "INSERT INTO turn (owner, id, conversation, path, began_ms) VALUES ('owner', ?, ?, 'chat-remote', 1)";
+    for (id, session, ..) in &cases {
+        sql.execute(insert, (id, session)).unwrap();
+    }
+    ["t1", "t2", "t3"].iter().for_each(|id| _ = sql.execute(turn, (id, "owner")).unwrap());
+    drop(sql);
+
+    let store = SqliteStore::open(&path, SqliteOptions::default()).unwrap();
+    for (id, _, audience, window) in &cases {
+        let found = store.conversation(&ConversationId::new(*id)).await.unwrap().unwrap();
+        assert_eq!((found.audience, found.window_tokens), (*audience, *window), "{id}");
+    }
+    let hidden = store.hidden_turns(&ConversationId::new("owner")).await.unwrap();
+    assert_eq!(hidden, [TurnId::new("t2"), TurnId::new("t1")], "the one that was taken out last comes back first");
+    let session = store.conversation(&ConversationId::new("owner")).await.unwrap().unwrap().session.unwrap();
+    assert_eq!(session, r#"{"key":"k","pinned":[],"told":[],"frame":{}}"#, "nothing is kept in two places");
+}
+
+// LES-057
+#[tokio::test]
+async fn an_audience_that_cannot_be_read_is_a_group() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("limpid.db");
+    let store = SqliteStore::open(&path, SqliteOptions::default()).unwrap();
+    store.create_conversation(conversation("c", 0)).await.unwrap();
+    let sql = Connection::open(&path).unwrap();
+    let refused = sql.execute("UPDATE conversation SET audience = 'everybody'", []);
+    assert!(refused.is_err(), "the table knows two words");
+    sql.pragma_update(None, "ignore_check_constraints", true).unwrap();
+    for odd in ["'everybody'", "''", "'Owner'", "'owner '", "CAST(x'ff' AS TEXT)"] {
+        sql.execute(&format!("UPDATE conversation SET audience = {odd}"), []).unwrap();
+        let found = store.conversation(&ConversationId::new("c")).await.unwrap().unwrap();
+        assert_eq!(found.audience, Audience::Group, "{odd}");
+    }
+    let by_an_unknowing_writer = "INSERT INTO conversation (owner, id, kind, title, profile, created_ms, updated_ms)
+                                  VALUES ('owner', 'd', 'chat', '', 'limpid', 1, 1)";
+    sql.execute(by_an_unknowing_writer, []).unwrap();
+    let found = store.conversation(&ConversationId::new("d")).await.unwrap().unwrap();
+    assert_eq!(found.audience, Audience::Group);
+}
+
+// LES-057 SEC-042
+#[tokio::test]
+async fn a_file_of_a_later_version_is_refused_whatever_it_says_of_its_readers() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("limpid.db");
+    let store = SqliteStore::open(&path, SqliteOptions::default()).unwrap();
+    store.create_conversation(conversation("c", 0)).await.unwrap();
+    drop(store);
+    let later = MIGRATIONS.len() as i64 + 1;
+    let sql = Connection::open(&path).unwrap();
+    sql.pragma_update(None, "ignore_check_constraints", true).unwrap();
+    sql.execute("UPDATE conversation SET audience = 'family'", []).unwrap();
+    sql.pragma_update(None, "user_version", later).unwrap();
+    let opened = SqliteStore::open(&path, SqliteOptions::default());
+    assert!(matches!(&opened, Err(StoreError::Newer { found, known, .. }) if *found == later && *known == later - 1));
+    let kept: String = sql.query_row("SELECT audience FROM conversation", [], |row| row.get(0)).unwrap();
+    assert_eq!(kept, "family", "nothing was changed");
+}
