@@ -76,6 +76,21 @@ pub fn fence(text: &str, tag: &str) -> String {
     format!("{}{}{}", open(tag), neutral(text, tag), close(tag))
 }
 
+/// What a boundary encloses; a text without one is returned whole.
+///
+/// ```
+/// use limpid_prompt::boundary::{fence, inside};
+/// assert_eq!(inside(&fence("Hi", "0123456789abcdef")), "Hi");
+/// assert_eq!(inside("Hi"), "Hi");
+/// ```
+pub fn inside(fenced: &str) -> &str {
+    let enclosed = fenced.split_once('\n').and_then(|(first, rest)| {
+        let tag = first.strip_prefix("[untrusted ")?.strip_suffix(']')?;
+        rest.strip_suffix(&*close(tag))
+    });
+    enclosed.unwrap_or(fenced)
+}
+
 /// The line before foreign text, with its line break.
 pub(crate) fn open(tag: &str) -> String {
     format!("[untrusted {tag}]\n")

@@ -1,6 +1,7 @@
 //! Drafts: calls that waited for the owner when nobody was there to be asked (SEC-010, SEC-011).
 
 mod expiry;
+mod led_by;
 mod passage;
 mod settled;
 
@@ -8,8 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use limpid_core::policy::Grant;
-use limpid_core::{ConversationId, DraftState, Role, Tier, ToolCall, Trust, TurnId};
-use limpid_prompt::inputs::HistoryMessage;
+use limpid_core::{ConversationId, DraftState, Tier, ToolCall, Trust, TurnId};
 use limpid_store::{
     ConversationKind, Draft, DraftEdit, DraftEvent, DraftId, ItemId, Listed, NewDraft, NewSetting, StoreError,
 };
@@ -17,6 +17,7 @@ use limpid_turn::{HeldCall, PlannedCall, ToolOutcome};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use expiry::Expiry;
+pub(crate) use led_by::led_by;
 use passage::DraftPassage;
 
 use crate::agent::{Agent, Inner};
@@ -30,9 +31,6 @@ const GRANT: &str = "grant";
 
 /// Grants of one conversation that count; older ones are asked about again.
 const GRANTS: u32 = 200;
-
-/// Characters of the text that led to a draft.
-const EXCERPT: usize = 300;
 
 /// States that a draft is in before its end.
 const UNDER_WAY: [DraftState; 3] = [DraftState::Open, DraftState::Approved, DraftState::Sending];
@@ -239,18 +237,6 @@ pub(crate) fn new_draft(
         now_ms,
         expires_ms: now_ms.saturating_add(limpid_core::draft::DRAFT_LIFE_MS),
     }
-}
-
-/// The newest text of a stranger's among messages, in short: what led to a call; else the person's own.
-pub(crate) fn led_by<'a>(messages: impl DoubleEndedIterator<Item = &'a HistoryMessage> + Clone) -> Option<String> {
-    let foreign = messages.clone().rev().find(|message| Trust::from(message.trust).is_foreign());
-    let said = |message: &&HistoryMessage| Role::from(message.role) == Role::User;
-    let message = foreign.or_else(|| messages.rev().find(said))?;
-    let text = message.content.split_whitespace().collect::<Vec<_>>().join(" ");
-    let short: String = text.chars().take(EXCERPT).collect();
-    let rest = if text.chars().count() > EXCERPT { "…" } else { "" };
-    let place = message.id.map(|id| format!(", message {id}")).unwrap_or_default();
-    Some(format!("{}{place}: {short}{rest}", Trust::from(message.trust)))
 }
 
 /// Whether people read a conversation of this kind by themselves.

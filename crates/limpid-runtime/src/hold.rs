@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use limpid_core::draft::{MOST_DRAFTS, MOST_OF_BACKGROUND_RUN};
 use limpid_core::policy::{Grant, named_hosts};
-use limpid_core::{CallId, Role, Trust};
-use limpid_store::{Draft, DraftRoom, Store};
+use limpid_core::{CallId, Message, Role, Trust};
+use limpid_prompt::Inputs;
+use limpid_store::{Draft, DraftRoom, RequestFilter, Store};
 use limpid_turn::{Effect, Event, HeldCall, ToolOutcome};
 
 use crate::agent::Inner;
@@ -111,8 +112,7 @@ impl Driver<'_> {
     async fn put_off(&mut self, held: HeldCall) -> Result<Vec<Effect>, AgentError> {
         let Some(described) = self.tools.describe(&held.call) else { return Ok(Vec::new()) };
         let inner = Arc::clone(&self.worker.inner);
-        let running: Vec<_> = self.machine.in_flight().iter().map(convert::in_flight).collect();
-        let led_by = led_by(self.inputs.history.iter().chain(&running)).unwrap_or_default();
+        let led_by = self.led_by().await?;
         let trust = self.moment().await?.trust;
         let place = (&self.worker.conversation, &self.id);
         let new = new_draft(place, &held, described, (led_by, trust), inner.now_ms());
@@ -131,6 +131,21 @@ impl Driver<'_> {
             },
         };
         self.tool_done(Event::ToolDone { id: held.call.id, outcome }, Vec::new()).await
+    }
+
+    /// Which text led to what the model calls: everything that it has read is in the newest request of the turn.
+    async fn led_by(&self) -> Result<String, AgentError> {
+        let store = &self.worker.inner.store;
+        let newest = RequestFilter { turn: Some(self.id.clone()), limit: 1, ..RequestFilter::default() };
+        let mut sent = Vec::new();
+        for summary in store.requests(newest).await?.rows {
+            sent.extend(store.request(&summary.id).await?.into_iter().flat_map(|request| request.messages));
+        }
+        let Inputs { history, user_message, user_trust, .. } = &self.inputs;
+        let asked = Message { trust: Trust::from(*user_trust), ..Message::new(Role::User, user_message.clone()) };
+        let running = std::iter::once(&asked).chain(self.machine.in_flight()).map(convert::in_flight);
+        let messages: Vec<_> = history.iter().cloned().chain(running).collect();
+        Ok(led_by(&messages, &sent))
     }
 
     fn draft_room(&self) -> DraftRoom {

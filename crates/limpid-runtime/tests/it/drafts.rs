@@ -75,6 +75,34 @@ async fn a_draft_holds_the_exact_action_and_runs_once_also_after_a_restart() {
     assert!(agent.refuse_draft(draft.id).await.is_err());
 }
 
+/// Also where no stranger wrote anything, and in the first turn, before which there is no history.
+// REV-028 SEC-010
+#[tokio::test]
+async fn a_draft_names_the_text_that_led_to_it_in_a_first_turn_a_task_and_a_heartbeat() {
+    const SEND: &str =
+        "[[reply]]\ncalls = [{ id = \"m\", name = \"send_mail\" }]\n[[reply]]\ntext = \"HEARTBEAT_OK\"\n";
+    let mut bench = Bench::new(&SEND.repeat(3)).await;
+    let config =
+        "model = \"openai/scripted\"\n[agent]\nprofile = \"kai\"\n[policy]\nask = [{ tool = \"send_mail\" }]\n";
+    bench.config = Config::parse(config, "limpid.toml").unwrap();
+    let agent = Tools::new().agent(&bench);
+    all(agent.chat(last("Tell Eve\nthat I am late.")).await.unwrap()).await;
+    let task =
+        ChatRequest { path: Some("task".to_owned()), text: "Water the plants.".to_owned(), ..Default::default() };
+    all(agent.chat(task).await.unwrap()).await;
+    agent.run_heartbeat().await.unwrap();
+    let led_by: Vec<_> = agent.drafts(false).await.unwrap().rows.into_iter().map(|draft| draft.new.led_by).collect();
+    assert_eq!(led_by[..2], ["owner: Tell Eve that I am late.", "owner: Water the plants."]);
+    assert!(led_by[2].starts_with("file, shipped:profiles/kai/sections/heartbeat-opening.md:"), "{led_by:?}");
+    assert!(
+        led_by[2].ends_with(
+            ": Look through your memories and tasks. If nothing needs attention, answer \
+         HEARTBEAT_OK. If something does, deal with it and report what you did."
+        ),
+        "{led_by:?}"
+    );
+}
+
 // SEC-011 LES-136
 #[tokio::test]
 async fn an_approval_holds_for_the_program_and_the_folder_that_it_was_kept_with() {
