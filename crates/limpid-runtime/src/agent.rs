@@ -5,7 +5,6 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicI64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -17,7 +16,7 @@ use limpid_model::chain::{Pause, RealPause};
 use limpid_prompt::Profiles;
 use limpid_store::{DeliveryId, SqliteOptions, SqliteStore, Store};
 use tokio::sync::mpsc::UnboundedSender;
-use tokio::sync::{RwLock, broadcast, watch};
+use tokio::sync::{Notify, RwLock, broadcast, watch};
 use tokio_util::task::TaskTracker;
 
 use crate::bus::{Bus, BusEvent};
@@ -158,6 +157,8 @@ pub(crate) struct Inner {
     pub(crate) told: Mutex<HashSet<DeliveryId>>,
     /// Conversations that are worked on in this process.
     pub(crate) workers: Mutex<HashMap<ConversationId, UnboundedSender<Command>>>,
+    /// Rings when a worker is no longer among them.
+    pub(crate) worker_left: Notify,
 }
 
 impl Agent {
@@ -251,6 +252,7 @@ impl Agent {
             archived_ms: AtomicI64::new(i64::MIN),
             told: Mutex::default(),
             workers: Mutex::default(),
+            worker_left: Notify::new(),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -306,9 +308,15 @@ impl Agent {
     /// Waits until this process has nothing left to do in a conversation: turns, compactions after them, and
     /// notices of what was delivered.
     pub async fn settled(&self, conversation: &ConversationId) {
-        const OFTEN: Duration = Duration::from_millis(2);
-        while self.inner.workers.lock().unwrap_or_else(PoisonError::into_inner).contains_key(conversation) {
-            tokio::time::sleep(OFTEN).await;
+        let inner = &self.inner;
+        let is_worked_on = || inner.workers.lock().unwrap_or_else(PoisonError::into_inner).contains_key(conversation);
+        loop {
+            // Listened to before the look, so that a worker that leaves between the two is not missed.
+            let left = inner.worker_left.notified();
+            if !is_worked_on() {
+                break;
+            }
+            left.await;
         }
         self.inner.notifiers.told().await;
     }

@@ -207,8 +207,8 @@ impl Worker {
 
     /// Whether the newest answer of this conversation says the same, so that the owner has read it (PICO-087).
     async fn was_answered(&self, text: &str) -> Result<bool, AgentError> {
-        let rows = self.inner.store.messages(&self.conversation, None).await?.rows;
-        let answer = rows.last().filter(|row| row.message.role == Role::Assistant);
+        let last = self.inner.store.last_message(&self.conversation).await?;
+        let answer = last.filter(|row| row.message.role == Role::Assistant);
         Ok(answer.is_some_and(|row| self.inner.as_told(row.message.text.clone()).trim() == text.trim()))
     }
 }

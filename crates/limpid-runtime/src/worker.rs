@@ -307,6 +307,7 @@ impl Worker {
         self.drain();
         workers.remove(&self.conversation);
         drop(workers);
+        inner.worker_left.notify_waiters();
         self.listeners.finish_all(&AgentEvent::Broken(why.to_owned()));
     }
 
@@ -329,6 +330,7 @@ impl Worker {
         }
         workers.remove(&self.conversation);
         drop(workers);
+        self.inner.worker_left.notify_waiters();
         let kept = "the message is kept, and another process works on it; its answer will be in the conversation";
         self.listeners.finish_all(&AgentEvent::Broken(kept.to_owned()));
         true

@@ -35,6 +35,9 @@ pub trait Windows: Send + Sync {
     /// The message that a conversation began with: the person's first one.
     async fn first_message(&self, id: &ConversationId) -> Result<Option<StoredMessage>, StoreError>;
 
+    /// The newest message of a conversation; none when it is empty, or when that message cannot be read.
+    async fn last_message(&self, id: &ConversationId) -> Result<Option<StoredMessage>, StoreError>;
+
     /// The person's message that a turn began with.
     async fn request_of(&self, id: &ConversationId, turn: &TurnId) -> Result<Option<StoredMessage>, StoreError>;
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use limpid_core::{CallId, Digest, Entry, Message, MessageId, WindowView};
+use limpid_core::{CallId, Digest, Entry, Message, MessageId, Pin, Shortened, WindowView};
 use limpid_prompt::inputs::{self, HistoryMessage, Inputs, Quoted};
 use limpid_store::{Conversation, StoredMessage};
 use limpid_turn::window::shown;
@@ -123,7 +123,23 @@ impl Past {
 
     /// What changes when the view does: a border between two stretches of a conversation (PRO-041).
     pub(crate) fn mark(view: &WindowView) -> String {
-        if *view == WindowView::default() { String::new() } else { session::key_of([format!("{view:?}").as_bytes()]) }
+        if *view == WindowView::default() {
+            return String::new();
+        }
+        // By name, so that a new field is no border by accident and none is forgotten.
+        let WindowView { compactions, through, pin, digests, request, shortened, reads_on, hidden } = view;
+        let pin = pin.as_ref().map(|Pin { message, text, trust }| (message.0, text, trust.as_str()));
+        let digests = digests.iter().map(|digest| {
+            let Digest { level, first, last, tokens, compaction, text, trust } = digest;
+            (level.as_str(), first.0, last.0, tokens, compaction, text, trust.as_str())
+        });
+        let digests: Vec<_> = digests.collect();
+        let request = request.map(|(id, characters)| (id.0, characters));
+        let shortened = shortened.map(|Shortened { through, results, texts }| (through.0, results, texts));
+        let hidden: Vec<_> = hidden.iter().map(|(first, last)| (first.0, last.0)).collect();
+        let through = through.map(|id| id.0);
+        let shown = serde_json::json!([compactions, through, pin, digests, request, shortened, reads_on, hidden]);
+        session::key_of([shown.to_string().as_bytes()])
     }
 }
 
@@ -155,4 +171,44 @@ pub(crate) fn running(view: &WindowView, messages: &[Message], ids: &[MessageId]
 
 fn digest(digest: &Digest) -> inputs::Digest {
     inputs::Digest { id: digest.id(), text: digest.text.clone(), trust: digest.trust.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use limpid_core::{DigestLevel, Trust};
+
+    use super::*;
+
+    // PRO-041 LES-020
+    #[test]
+    fn every_change_of_a_view_is_a_border_and_the_same_view_is_none() {
+        let id = MessageId(7);
+        let digest = Digest {
+            level: DigestLevel::Full,
+            first: id,
+            last: id,
+            tokens: 9,
+            compaction: 1,
+            text: "said".to_owned(),
+            trust: Trust::Owner,
+        };
+        let changes: [fn(&mut WindowView, Digest); 8] = [
+            |view, _| view.compactions = 2,
+            |view, _| view.through = Some(MessageId(7)),
+            |view, _| view.pin = Some(Pin { message: MessageId(7), text: "do".to_owned(), trust: Trust::Owner }),
+            |view, digest| view.digests = vec![Digest { trust: Trust::Outside, ..digest }],
+            |view, _| view.request = Some((MessageId(7), 3)),
+            |view, _| view.shortened = Some(Shortened { through: MessageId(7), results: 1, texts: 2 }),
+            |view, _| view.reads_on = true,
+            |view, _| view.hidden = vec![(MessageId(7), MessageId(8))],
+        ];
+        let view = WindowView { digests: vec![digest.clone()], ..WindowView::default() };
+        let mut marks = BTreeSet::from([Past::mark(&WindowView::default()), Past::mark(&view)]);
+        for (number, change) in changes.into_iter().enumerate() {
+            let mut changed = view.clone();
+            change(&mut changed, digest.clone());
+            assert!(marks.insert(Past::mark(&changed)), "change {number} is no border");
+            assert_eq!(Past::mark(&changed), Past::mark(&changed.clone()));
+        }
+    }
 }

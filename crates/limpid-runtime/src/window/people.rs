@@ -137,7 +137,7 @@ impl Agent {
         let conversation = self.known(conversation).await?;
         let inner = &self.inner;
         let view = inner.store.window(&conversation.id).await?;
-        let newest = inner.store.messages(&conversation.id, view.through).await?.rows.last().map(|row| row.id);
+        let newest = inner.store.last_message(&conversation.id).await?.map(|row| row.id);
         let new = NewSnapshot { automatic: false, ..inner.moment(&conversation, reason, newest, view).await? };
         Ok(inner.store.keep_snapshot(&conversation.id, new, inner.now_ms()).await?)
     }
@@ -170,8 +170,8 @@ impl Agent {
             advice: "`limpid conversation context` lists them".to_owned(),
         })?;
         let mut view = kept.kept.view;
-        let newest = inner.store.messages(&conversation.id, kept.kept.newest).await?.rows.last().map(|row| row.id);
-        if let Some(newest) = newest {
+        let newest = inner.store.last_message(&conversation.id).await?.map(|row| row.id);
+        if let Some(newest) = newest.filter(|newest| Some(*newest) > kept.kept.newest) {
             view.hidden.push((MessageId(kept.kept.newest.map_or(0, |id| id.0) + 1), newest));
         }
         if let Some(records) = kept.kept.goals {
@@ -203,7 +203,7 @@ impl Agent {
             let now = inner.store.window(&conversation.id).await?;
             let before = inner.scene(conversation.clone()).await?.ledger.conversation();
             let view = WindowView { compactions: now.compactions.max(earlier.compactions), ..earlier };
-            let newest = inner.store.messages(&conversation.id, now.through).await?.rows.last().map(|row| row.id);
+            let newest = inner.store.last_message(&conversation.id).await?.map(|row| row.id);
             let event = NewWindowEvent {
                 kind: kind.to_owned(),
                 newest,

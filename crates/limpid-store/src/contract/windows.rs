@@ -155,6 +155,9 @@ pub async fn no_view_touches_a_message(bench: &Bench) {
     bench.store.write_window(&lease, new, 3).await.unwrap();
     assert_eq!(bench.store.messages(&conversation_id("c"), None).await.unwrap(), before);
     let first = bench.store.first_message(&conversation_id("c")).await.unwrap().unwrap();
+    let all = bench.store.messages(&conversation_id("c"), None).await.unwrap().rows;
+    assert_eq!(bench.store.last_message(&conversation_id("c")).await.unwrap(), all.last().cloned());
+    assert_eq!(bench.store.last_message(&conversation_id("none")).await.unwrap(), None);
     assert_eq!(first.message.text, "first");
     let request = bench.store.request_of(&conversation_id("c"), &turn).await.unwrap().unwrap();
     assert_eq!(request, before.rows[0]);

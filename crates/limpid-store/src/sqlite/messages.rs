@@ -58,6 +58,15 @@ pub(super) fn first(tx: &Tx<'_>, id: &ConversationId) -> Outcome<Option<StoredMe
     row::one(&mut statement, params, "message", id.as_str(), message)
 }
 
+/// The newest message of a conversation.
+pub(super) fn last(tx: &Tx<'_>, id: &ConversationId) -> Outcome<Option<StoredMessage>> {
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT * FROM message WHERE owner = :owner AND conversation = :conversation ORDER BY id DESC LIMIT 1",
+    )?;
+    let params = named_params! { ":owner": tx.owner, ":conversation": id.as_str() };
+    Ok(row::list(&mut statement, params, "message", "id", message)?.rows.pop())
+}
+
 /// The person's message that a turn of a conversation began with.
 pub(super) fn request_of(tx: &Tx<'_>, id: &ConversationId, turn: &TurnId) -> Outcome<Option<StoredMessage>> {
     let mut statement = tx.sql.prepare_cached(

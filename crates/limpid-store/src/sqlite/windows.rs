@@ -65,6 +65,11 @@ impl Windows for SqliteStore {
         self.read(move |tx| messages::first(tx, &id)).await
     }
 
+    async fn last_message(&self, id: &ConversationId) -> Result<Option<StoredMessage>, StoreError> {
+        let id = id.clone();
+        self.read(move |tx| messages::last(tx, &id)).await
+    }
+
     async fn request_of(&self, id: &ConversationId, turn: &TurnId) -> Result<Option<StoredMessage>, StoreError> {
         let (id, turn) = (id.clone(), turn.clone());
         self.read(move |tx| messages::request_of(tx, &id, &turn)).await
