@@ -116,16 +116,18 @@ impl Tool for Exec {
         vec![PathArgument { path: folder.to_owned(), write: true }]
     }
 
-    /// The program that would run, for whoever is asked.
+    /// The program that would run, or the script of a skill that a shell would, for whoever is asked.
     fn destination(&self, arguments: &Value) -> Option<String> {
-        Some(self.parsed(arguments).ok()?.program.display().to_string())
+        let Command { program, script, .. } = self.parsed(arguments).ok()?;
+        Some(script.unwrap_or(program).display().to_string())
     }
 
     /// The program and the folder with every link followed, and which file and which folder these are (SEC-011).
     fn bound_to(&self, arguments: &Value) -> Vec<String> {
-        let Ok(Command { program, folder, .. }) = self.parsed(arguments) else { return Vec::new() };
+        let Ok(Command { program, folder, script, .. }) = self.parsed(arguments) else { return Vec::new() };
         let paths = [&program, &folder].map(|path| path.display().to_string());
-        paths.into_iter().chain([version(&program), place(&folder)]).collect()
+        let script = script.iter().flat_map(|script| [script.display().to_string(), version(script)]);
+        paths.into_iter().chain([version(&program), place(&folder)]).chain(script).collect()
     }
 
     /// The command as its words and the folder as the one that it is: `{ command = ["git", "log"] }` in a rule is this

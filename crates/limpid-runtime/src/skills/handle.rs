@@ -75,7 +75,7 @@ impl Agent {
         let skill = used.or_else(|| list.iter().find(|skill| named(skill))).cloned().ok_or_else(none)?;
         if !skill.location.ends_with("SKILL.md") {
             let text = skill.prompt.as_ref().map(|prompt| prompt.content().to_owned()).unwrap_or_default();
-            let files = vec![ReviewFile { path: skill.location.clone(), bytes: text.len(), text, is_text: true }];
+            let files = vec![ReviewFile::of_text(&skill.location, &text)];
             return Ok(SkillReview { skill, hash: None, files });
         }
         let folder = self.inner.skills.folder_of(&skill)?;

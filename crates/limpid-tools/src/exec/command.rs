@@ -4,6 +4,8 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use limpid_core::Trust;
+
 use super::Programs;
 use super::words::split;
 
@@ -31,6 +33,9 @@ pub struct Command {
     pub words: Vec<String>,
     /// The folder that it runs in, without links.
     pub folder: PathBuf,
+    /// The script of a skill that the program is the shell for, whole and without links. It is judged in the shell's
+    /// place: this is the same as running the script itself, whose first line names its shell.
+    pub script: Option<PathBuf>,
 }
 
 impl Command {
@@ -41,19 +46,27 @@ impl Command {
     /// granted.
     pub fn parse(command: &str, folder: Option<&str>, programs: &Programs) -> Result<Self, String> {
         let folder = working_folder(folder.filter(|folder| !folder.trim().is_empty()), programs)?;
-        let words =
+        let mut words =
             if programs.shell { vec!["sh".to_owned(), "-c".to_owned(), command.to_owned()] } else { split(command)? };
         let name = words.first().filter(|_| !command.trim().is_empty()).ok_or("`command` must not be blank")?;
         let program = find(name, &folder, &programs.path)?;
-        if !programs.shell {
+        let script = if programs.shell { None } else { script_of(&words, &program, &folder, programs) };
+        if !programs.shell && script.is_none() {
             permitted(name, &program)?;
         }
-        Ok(Self { program, folder, words })
+        // The very file that is judged, whatever a link says by the time that the shell opens it.
+        if let (Some(script), Some(word)) = (&script, words.get_mut(1)) {
+            *word = script.display().to_string();
+        }
+        Ok(Self { program, folder, words, script })
     }
 
     /// The words as rules are compared with them. The first is the name that the program has in the system's folders,
     /// whatever path or link it was called by; a program that has none there is its whole path.
     pub(super) fn judged_words(&self, path: &[PathBuf]) -> Vec<String> {
+        if let Some(script) = &self.script {
+            return std::iter::once(script.display().to_string()).chain(self.words.iter().skip(2).cloned()).collect();
+        }
         let called = self.words.first().map(Path::new);
         let names = called.into_iter().chain([self.program.as_path()]).filter_map(Path::file_name);
         let mut names = names.map(|name| name.to_string_lossy().into_owned());
@@ -105,6 +118,19 @@ fn find(name: &str, folder: &Path, path: &[PathBuf]) -> Result<PathBuf, String> 
         (None, false) => Err(format!("`{name}` is no program: it has no permission to run")),
         (None, true) => Err(format!("there is no program `{name}`")),
     }
+}
+
+/// The script that a shell is asked to run, if it is one of a skill's: a file of the owner's in a folder that neither the
+/// model nor its programs may change. A SKILL.md is none: the model may write its text.
+fn script_of(words: &[String], program: &Path, folder: &Path, programs: &Programs) -> Option<PathBuf> {
+    let shell = program.file_name()?.to_string_lossy();
+    let word = words.get(1).filter(|word| SHELLS.contains(&&*shell) && !word.starts_with('-'))?;
+    let script = folder.join(word).canonicalize().ok().filter(|script| script.is_file())?;
+    let is_skills = script.file_name().is_some_and(|name| !name.eq_ignore_ascii_case("SKILL.md"));
+    let roots = programs.grants.roots().filter_map(|root| Some((root.folder.canonicalize().ok()?, root)));
+    let inner = roots.filter(|(folder, _)| script.starts_with(folder));
+    let (_, root) = inner.max_by_key(|(folder, _)| folder.components().count())?;
+    Some(script).filter(|_| is_skills && !root.write && root.trust == Trust::File)
 }
 
 /// Refuses shells and wrappers, by the name that is called and by the file that it leads to.

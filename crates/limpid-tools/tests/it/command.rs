@@ -10,7 +10,7 @@ use limpid_core::Trust;
 use limpid_tools::exec::command::Command;
 use limpid_tools::exec::confinement::Limits;
 use limpid_tools::exec::{Exec, Programs};
-use limpid_tools::files::Grants;
+use limpid_tools::files::{Grants, Root};
 use limpid_tools::{Tool, ToolContext};
 use serde_json::json;
 use tempfile::TempDir;
@@ -128,6 +128,57 @@ fn rules_are_compared_with_words_and_the_programs_own_name() {
         format!("{arguments}\n    {}", exec.judged(&arguments)).replace(&name, "[FOLDER]")
     });
     insta::assert_snapshot!(told.join("\n"));
+}
+
+/// A skill's own script is judged as itself, whichever shell is named; every other file keeps its shell refused.
+// REV-047 SEC-011 LES-136
+#[test]
+fn a_shell_runs_a_script_of_a_skill_as_that_script() {
+    let (folder, programs) = bench();
+    for name in ["skills/tea/scripts", "notes", "open"] {
+        fs::create_dir_all(folder.path().join(name)).unwrap();
+    }
+    for name in ["skills/tea/scripts/boil.sh", "skills/tea/SKILL.md", "notes/own.sh", "open/own.sh"] {
+        fs::write(folder.path().join(name), "").unwrap();
+    }
+    symlink(folder.path().join("workspace/plain"), folder.path().join("skills/tea/away.sh")).unwrap();
+    symlink(folder.path().join("skills/tea/scripts/boil.sh"), folder.path().join("workspace/link.sh")).unwrap();
+    let root = |name: &str, write, trust| Root { folder: folder.path().join(name), write, trust };
+    let grants = programs.grants.clone().with(root("skills", false, Trust::File));
+    let grants = grants.with(root("notes", true, Trust::File)).with(root("open", false, Trust::Outside));
+    let exec = Exec::new(Programs { grants, ..programs }.into());
+    let name = folder.path().canonicalize().unwrap().display().to_string();
+    let script = format!("{name}/skills/tea/scripts/boil.sh");
+    let commands = [
+        format!("zsh {script} -n 3"),
+        "harmless ../skills/tea/scripts/boil.sh".to_owned(),
+        "zsh ./link.sh".to_owned(),
+        format!("zsh -e {script}"),
+        format!("zsh -c {script}"),
+        format!("env zsh {script}"),
+        format!("zsh {name}/skills/tea/SKILL.md"),
+        format!("zsh {name}/skills/tea/away.sh"),
+        format!("zsh {name}/skills/tea/none.sh"),
+        format!("zsh {name}/skills/tea"),
+        format!("zsh {name}/notes/own.sh"),
+        format!("zsh {name}/open/own.sh"),
+        "zsh ./plain".to_owned(),
+        "zsh".to_owned(),
+    ];
+    let told = commands.map(|command| {
+        let arguments = json!({ "command": command });
+        let told = match exec.check(&arguments) {
+            Ok(()) => format!("{} to {}", exec.judged(&arguments), exec.destination(&arguments).unwrap()),
+            Err(error) => format!("error: {error}"),
+        };
+        format!("{command}\n    {told}").replace(&name, "[FOLDER]")
+    });
+    insta::assert_snapshot!(told.join("\n"));
+    // The script's bytes are part of what is approved.
+    let bound = || exec.bound_to(&json!({ "command": format!("zsh {script}") }));
+    let before = bound();
+    fs::write(&script, "rm -r .").unwrap();
+    assert_ne!(bound(), before);
 }
 
 // SEC-011 LES-136

@@ -131,12 +131,15 @@ fn list(skills: &[ListedSkill], json: bool) -> Result<(), Failure> {
 struct FileRow<'a> {
     path: &'a str,
     bytes: usize,
-    text: &'a str,
+    hash: &'a str,
+    runs: bool,
+    text: Option<&'a str>,
     is_text: bool,
 }
 
 fn file_row(file: &ReviewFile) -> FileRow<'_> {
-    FileRow { path: &file.path, bytes: file.bytes, text: &file.text, is_text: file.is_text }
+    let ReviewFile { path, bytes, runs, hash, text, is_text } = file;
+    FileRow { path, bytes: *bytes, hash, runs: *runs, text: text.as_deref(), is_text: *is_text }
 }
 
 #[derive(Serialize)]
@@ -160,9 +163,14 @@ fn show(review: &SkillReview, json: bool) -> Result<(), Failure> {
         page.push_str(&format!("hash {hash}\n"));
     }
     for file in &review.files {
-        let about = if file.is_text { "" } else { ", not a text: what cannot be shown is written out" };
-        page.push_str(&format!("\n=== {} ({} bytes{about})\n", visible(&file.path), file.bytes));
-        page.push_str(&shown(&file.text));
+        let about = match (&file.text, file.is_text) {
+            (None, _) => format!(", binary, sha256 {}", file.hash),
+            (Some(_), false) => ", not a text: what cannot be shown is written out".to_owned(),
+            (Some(_), true) => String::new(),
+        };
+        let runs = if file.runs { ", executable" } else { "" };
+        page.push_str(&format!("\n=== {} ({} bytes{runs}{about})\n", visible(&file.path), file.bytes));
+        page.push_str(&file.text.as_deref().map(shown).unwrap_or_default());
     }
     output::data(&page)
 }
