@@ -31,3 +31,14 @@ UPDATE turn SET hidden_ms = (
 -- What is columns now is no longer read there.
 UPDATE conversation SET session = json_remove(session, '$.group', '$.frame.chosen', '$.frame.undone')
 WHERE CASE WHEN json_valid(session) THEN json_type(session) = 'object' ELSE 0 END;
+
+-- Which process sends a request, as leases name it: one that a dead process left open keeps nobody waiting.
+ALTER TABLE request ADD COLUMN holder TEXT;
+
+-- The transcript of a run goes with the log of runs. What was said in any other conversation stays.
+DROP TRIGGER message_is_never_deleted;
+CREATE TRIGGER message_is_never_deleted BEFORE DELETE ON message
+WHEN (SELECT kind FROM conversation WHERE owner = old.owner AND id = old.conversation) IS NOT 'run'
+BEGIN SELECT RAISE(ABORT, 'messages are append-only'); END;
+CREATE TRIGGER message_leaves_the_index AFTER DELETE ON message
+BEGIN INSERT INTO message_fts (message_fts, rowid, text) VALUES ('delete', old.id, old.text); END;

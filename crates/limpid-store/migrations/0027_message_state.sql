@@ -20,6 +20,7 @@ CREATE INDEX message_state_by_json ON message_state (owner, json);
 CREATE TRIGGER message_state_is_never_changed BEFORE UPDATE ON message_state
 BEGIN SELECT RAISE(ABORT, 'messages are append-only'); END;
 CREATE TRIGGER message_state_is_never_deleted BEFORE DELETE ON message_state
+WHEN (SELECT kind FROM conversation WHERE owner = old.owner AND id = old.conversation) IS NOT 'run'
 BEGIN SELECT RAISE(ABORT, 'messages are append-only'); END;
 
 -- The same of a message of a request, as it was sent.

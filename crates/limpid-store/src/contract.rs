@@ -118,6 +118,7 @@ macro_rules! contract_suite {
                 the_end_of_a_run_is_one_and_comes_once
                 an_end_that_cannot_be_told_is_none
                 idle_looks_are_counted_and_not_logged
+                transcripts_go_with_the_log
                 runs_do_not_overlap
                 a_switch_on_is_remembered
                 reports_are_found_among_many_runs

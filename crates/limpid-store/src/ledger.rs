@@ -78,6 +78,8 @@ pub struct NewRequest {
     pub estimate: Option<u64>,
     /// The same by kind of text, as whoever counted names the kinds; empty when it was not kept.
     pub estimate_by_kind: BTreeMap<String, u64>,
+    /// The process that sends it, as leases name it.
+    pub holder: Option<String>,
     /// When it is sent, in milliseconds since 1970.
     pub sent_ms: i64,
 }
@@ -182,6 +184,8 @@ pub struct RequestSummary {
     pub estimate: Option<u64>,
     /// The same by kind of text, as whoever counted names the kinds; empty when it was not kept.
     pub estimate_by_kind: BTreeMap<String, u64>,
+    /// The process that sent it, as leases name it; absent in requests of older versions.
+    pub holder: Option<String>,
     /// What it shares with the request before it, of the same conversation and path.
     pub shared: SharedPrefix,
     /// When it was sent, in milliseconds since 1970.

@@ -36,6 +36,7 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 mod timers;
+mod transcripts;
 mod turns;
 mod vectors;
 mod view;

@@ -296,7 +296,8 @@ impl Inner {
         // Summaries, tests and replays are calls outside of any turn.
         let newest = RequestFilter { since_ms: Some(since_ms), limit: LOOKED_AT, ..RequestFilter::default() };
         for request in self.store.requests(newest).await?.rows {
-            let open = request.turn.is_none() && request.end.is_none();
+            let left = request.holder.as_deref().is_some_and(process::is_dead);
+            let open = request.turn.is_none() && request.end.is_none() && !left;
             let lives = match &request.conversation {
                 Some(conversation) => open && self.is_worked_on(conversation).await?,
                 None => open,

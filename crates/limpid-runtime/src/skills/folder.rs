@@ -304,7 +304,7 @@ mod tests {
         assert_eq!(folder(&[("SKILL.md", "a")]), "cd3c30bb46e588ded036ffaa28abc4ec898cb23749e7fa7c0b2dee8024862a1d");
     }
 
-    // REV-047 SEC-024
+    // SEC-024
     #[test]
     fn a_reviewer_reads_every_text_and_script_and_knows_the_rest_by_its_hash() {
         let files = [
@@ -344,7 +344,7 @@ mod tests {
         std::fs::write(to.join("old.md"), "gone").unwrap();
         folder.write(&to).unwrap();
         assert_eq!(Folder::read(&to).unwrap(), folder);
-        // REV-047: a script still runs, for the owner alone.
+        // A script still runs, for the owner alone.
         let mode = |file: &str| std::fs::metadata(to.join(file)).unwrap().permissions().mode() & 0o777;
         assert_eq!([mode("scripts/run.sh"), mode("SKILL.md")], [0o700, 0o600]);
         assert_eq!(folder.others(), ["scripts/run.sh"]);

@@ -76,7 +76,7 @@ async fn a_draft_holds_the_exact_action_and_runs_once_also_after_a_restart() {
 }
 
 /// Also where no stranger wrote anything, and in the first turn, before which there is no history.
-// REV-028 SEC-010
+// SEC-010
 #[tokio::test]
 async fn a_draft_names_the_text_that_led_to_it_in_a_first_turn_a_task_and_a_heartbeat() {
     const SEND: &str =

@@ -1,5 +1,6 @@
 //! The heartbeat on a clock that the test moves: when it runs, when a model is asked, what the owner hears of it.
 
+mod cut_off;
 mod due;
 mod read;
 mod told;
@@ -16,8 +17,8 @@ use limpid_prompt::{Estimate, TokenCounter as _};
 use limpid_runtime::tasks::{TaskRequest, When};
 use limpid_runtime::{Agent, Beat, Change, Clock, Config, HeartbeatChange};
 use limpid_store::{
-    Acquired, ConversationKind, DeliveryOrigin, HeartbeatOutcome, HeartbeatRun, NewItem, NewMessage, NewTurn,
-    RequestFilter, TurnOutcome, TurnWrite,
+    Acquired, Audience, ConversationKind, DeliveryOrigin, HeartbeatOutcome, HeartbeatRun, NewConversation, NewItem,
+    NewMessage, NewTurn, RequestFilter, TurnOutcome, TurnWrite,
 };
 
 const QUIET: &str = r#"

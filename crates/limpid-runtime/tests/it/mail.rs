@@ -78,6 +78,27 @@ fn mail(number: u32) -> String {
     )
 }
 
+// KAI-092
+#[tokio::test]
+async fn mail_that_is_switched_off_is_in_no_prompt() {
+    for enabled in [true, false] {
+        let mut post = Post::new(&[("heartbeat_decision", "{ action = \"quiet\" }"), ("list_tasks", "{}")]).await;
+        post.bench.config.agent.profile = "kai".to_owned();
+        post.deliver(1);
+        drop(post.ready().await);
+        post.deliver(2);
+        post.agent().poll_mail("me@example.com").await.unwrap();
+        post.bench.config.mail.enabled = enabled;
+        let agent = post.agent();
+        agent.run_heartbeat().await.unwrap();
+        say(&agent, "hi").await;
+        let sent: String = post.bench.server.calls().iter().map(|call| call.text()).collect();
+        for shown in ["## Email Accounts", "## Email Status", "me@example.com", "Letter 2"] {
+            assert_eq!(sent.contains(shown), enabled, "{enabled} {shown}: {sent}");
+        }
+    }
+}
+
 // KAI-092 KAI-093
 #[tokio::test]
 async fn mail_is_listed_once_by_whoever_shows_it_first() {

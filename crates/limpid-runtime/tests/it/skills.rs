@@ -242,8 +242,8 @@ async fn an_installed_skill_runs_nothing_and_is_a_strangers_text_until_it_is_all
     let review = agent.install_skill(&bench.home.path().join(from), "test").await.unwrap();
     assert_eq!(review.skill.status, SkillStatus::Awaiting);
     let shown: Vec<_> = review.files.iter().map(|file| (file.path.as_str(), file.text.clone())).collect();
-    assert_eq!(shown[1], ("scripts/a.sh", script), "shown in full");
-    assert!(shown[0].1.contains(&hidden));
+    assert_eq!(shown[1], ("scripts/a.sh", Some(script.clone())), "shown in full");
+    assert!(shown[0].1.as_ref().unwrap().contains(&hidden));
     let hash = review.hash.unwrap();
 
     let events = say(&agent, "hi /evil").await;
@@ -261,7 +261,7 @@ async fn an_installed_skill_runs_nothing_and_is_a_strangers_text_until_it_is_all
     let error = agent.enable_skill("evil", true, None, "test").await.unwrap_err().to_string();
     assert!(error.contains("other bytes than those that were shown"), "{error}");
     assert!(agent.enable_skill("evil", true, Some(&hash), "test").await.is_err());
-    bench.write(&kept, &review.files[1].text);
+    bench.write(&kept, &script);
     for short in ["", &hash[..7]] {
         assert!(agent.enable_skill("evil", true, Some(short), "test").await.is_err(), "`{short}` says too little");
     }
@@ -302,7 +302,7 @@ text = "Done."
     options.tools = vec![std::sync::Arc::clone(&mail) as _];
     let agent = Agent::open(options).unwrap();
     let review = agent.install_skill(&bench.home.path().join("elsewhere/post"), "test").await.unwrap();
-    assert_eq!(review.files[1].text, "#!/bin/sh\\x00\n");
+    assert_eq!(review.files[1].text.as_deref(), Some("#!/bin/sh\\x00\n"));
     say(&agent, "what does it say?").await;
     let kept = agent.drafts(false).await.unwrap().rows;
     assert_eq!((mail.runs(), kept.len()), (0, 1));

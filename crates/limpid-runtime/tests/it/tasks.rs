@@ -444,6 +444,26 @@ async fn a_task_that_is_asked_for_twice_is_one() {
     assert_eq!(bench.agent().tasks(None).await.unwrap().rows.len(), 1);
 }
 
+// KAI-077 SEC-043
+#[tokio::test]
+async fn a_run_that_is_refused_leaves_the_task_as_it_was() {
+    let refusals =
+        ["[scheduling]\nenabled = false\n", "[limits]\nbackground_tokens_per_day = 0\n", "model = \"nobody/none\"\n"];
+    for config in refusals {
+        let mut bench = Bench::new(SILENT).await;
+        let daily = When::Cron("0 9 * * *".to_owned());
+        let request = TaskRequest { kind: TaskKind::Agent, ..reminder("Look for bills", daily) };
+        bench.agent().add_task(request).await.unwrap();
+        let usual = if config.starts_with("model") { "" } else { "model = \"openai/scripted\"\n" };
+        bench.config = limpid_runtime::Config::parse(&format!("{usual}{config}"), "limpid.toml").unwrap();
+        let agent = bench.agent();
+        let (before, _) = agent.task("1").await.unwrap();
+        agent.run_task("1").await.unwrap_err();
+        assert_eq!(agent.task("1").await.unwrap().0, before, "{config}");
+        assert_eq!(bench.server.calls().len(), 0, "{config}");
+    }
+}
+
 // KAI-077 LES-093
 #[tokio::test]
 async fn people_change_snooze_finish_and_run_tasks() {

@@ -2,13 +2,16 @@
 
 use limpid_core::heartbeat::{Pause, State};
 use limpid_core::inbox::Source;
-use limpid_core::{ConversationId, Trust};
+use limpid_core::state::Span;
+use limpid_core::{ConversationId, RequestId, Role, Trust};
 
 use super::Bench;
-use super::sample::{conversation, conversation_id};
+use super::sample::{
+    begin, calling, conversation, conversation_id, inbound, lease, message, provider_state, request, result,
+};
 use crate::{
-    DeliveryOrigin, HeartbeatEnd, HeartbeatOutcome, HeartbeatRow, HeartbeatRun, IdleLooks, ItemId, NewDelivery,
-    NewItem, RunningHeartbeat, Store,
+    ConversationKind, DeliveryOrigin, HeartbeatEnd, HeartbeatOutcome, HeartbeatRow, HeartbeatRun, IdleLooks, ItemId,
+    NewConversation, NewDelivery, NewItem, NewMessage, Retention, RunningHeartbeat, Store, TurnOutcome, TurnWrite,
 };
 
 /// The end of a run is written whole: log, state, message, items, timer; a second end of the same run changes nothing.
@@ -95,6 +98,59 @@ pub async fn idle_looks_are_counted_and_not_logged(bench: &Bench) {
     }
     let kept = store.heartbeat_runs(99).await.unwrap().rows;
     assert_eq!((kept.len(), kept.last().unwrap().key.as_str()), (30, "later0"));
+}
+
+/// The transcript of a run goes with its row of the log, unless the run reported something; the ledger's requests stay as
+/// long as the ledger keeps them.
+// KAI-071 LES-045
+pub async fn transcripts_go_with_the_log(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let end = |key: &str, outcome, ended_ms| HeartbeatEnd {
+        run: HeartbeatRun { ended_ms, conversation: Some(conversation_id(key)), ..run(key, outcome) },
+        state: State::default(),
+        quiet_mark: None,
+        remainder_mark: None,
+        deliveries: Vec::new(),
+        consumed: Vec::new(),
+        asked: Vec::new(),
+        timer: None,
+    };
+    let outcomes = [("quiet", HeartbeatOutcome::Quiet), ("told", HeartbeatOutcome::Told)];
+    for (key, outcome) in outcomes {
+        let run = NewConversation { kind: ConversationKind::Run, ..conversation(key, 0) };
+        store.create_conversation(run).await.unwrap();
+        let lease = lease(store, key, 0).await;
+        let asked = store.accept(inbound(key, Some(key), "look")).await.unwrap().inbound.id;
+        let turn = begin(store, &lease, &format!("t-{key}"), &[asked]).await;
+        let asks = NewMessage { inbound: Some(asked), ..message(Role::User, "look") };
+        let mut thinking = calling(&["a"]);
+        thinking.message.state = vec![provider_state("{}", Span::at(0, 0))];
+        let said = TurnWrite::Messages(vec![asks, thinking, result("a"), message(Role::Assistant, "harbour")]);
+        let sent = TurnWrite::Request(Box::new(request(&format!("r-{key}"), 1, Vec::new())));
+        let over = TurnWrite::End(TurnOutcome::Answered, String::new());
+        store.commit(&lease, &turn, vec![said, sent, over], 2).await.unwrap();
+        assert!(store.end_heartbeat(end(key, outcome, 1)).await.unwrap());
+    }
+    let transcript = async |key: &str| store.messages(&conversation_id(key), None).await.unwrap().rows.len();
+    assert_eq!([transcript("quiet").await, transcript("told").await], [4, 4]);
+    let month = 31 * 24 * 3_600_000;
+    for at in 0..25 {
+        store.end_heartbeat(end(&format!("later{at}"), HeartbeatOutcome::Told, month + at)).await.unwrap();
+    }
+    assert_eq!(store.heartbeat_runs(99).await.unwrap().rows.len(), 25);
+    assert_eq!([transcript("quiet").await, transcript("told").await], [0, 4]);
+    let found = async |key: &str| {
+        store.search_messages(&conversation_id(key), &["harbour".to_owned()], None, 9).await.unwrap().messages.len()
+    };
+    assert_eq!(found("quiet").await, 0);
+    assert_ne!(found("told").await, 0);
+    // Its cost is known as long as the ledger has its request, and then nothing of it is left.
+    assert!(store.request(&RequestId::new("r-quiet")).await.unwrap().is_some());
+    assert!(store.conversation(&conversation_id("quiet")).await.unwrap().is_some());
+    let all = Retention { before_ms: Some(month), max_bytes: None };
+    store.prune_requests(all).await.unwrap();
+    assert_eq!(store.conversation(&conversation_id("quiet")).await.unwrap(), None);
+    assert!(store.conversation(&conversation_id("told")).await.unwrap().is_some());
 }
 
 /// When the message cannot be kept, nothing of the end is.

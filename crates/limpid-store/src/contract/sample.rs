@@ -143,6 +143,7 @@ pub fn request(id: &str, sent_ms: i64, messages: Vec<RequestMessage>) -> NewRequ
         messages,
         estimate: Some(20),
         estimate_by_kind: [("words".to_owned(), 20)].into(),
+        holder: Some("me".to_owned()),
         sent_ms,
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn is_taken(error: &Error) -> bool {
         || e.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_PRIMARYKEY)
 }
 
-/// Whether a row could not be written because what it belongs to is not there.
+/// Whether a row could not be written because what it belongs to is not there, or deleted because it has others.
 pub(super) fn is_orphan(error: &Error) -> bool {
     matches!(error, Error::SqliteFailure(e, _) if e.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_FOREIGNKEY)
 }

@@ -11,7 +11,7 @@ use super::deliveries::insert_delivery;
 use super::failure::Outcome;
 use super::inbox::{consume_items, end_of_run};
 use super::row::{self, Read, count, get, parsed, stored, word};
-use super::{SqliteStore, Tx, settings, timers, turns};
+use super::{SqliteStore, Tx, settings, timers, transcripts, turns};
 use crate::{
     HeartbeatEnd, HeartbeatOutcome, HeartbeatRow, HeartbeatRun, Heartbeats, IdleLooks, Listed, NewSetting,
     RunningHeartbeat, StoreError,
@@ -274,14 +274,22 @@ fn log(tx: &Tx<'_>, run: &HeartbeatRun) -> Outcome<bool> {
         .prepare_cached("UPDATE heartbeat SET idle_runs = 0, idle_since_ms = NULL, idle_ms = NULL WHERE owner = ?")?
         .execute([tx.owner])?;
     // The newest ones and the newest reports stay however old they are: the one list is shown, the other is told to runs.
-    tx.sql
-        .prepare_cached(
-            "DELETE FROM heartbeat_run WHERE owner = :owner AND ended_ms < :before
-               AND id NOT IN (SELECT id FROM heartbeat_run WHERE owner = :owner ORDER BY id DESC LIMIT 20)
-               AND id NOT IN (SELECT id FROM heartbeat_run WHERE owner = :owner AND outcome = 'told'
-                              ORDER BY id DESC LIMIT 20)",
-        )?
-        .execute(named_params! { ":owner": tx.owner, ":before": run.ended_ms - KEPT_MS })?;
+    let mut statement = tx.sql.prepare_cached(
+        "DELETE FROM heartbeat_run WHERE owner = :owner AND ended_ms < :before
+           AND id NOT IN (SELECT id FROM heartbeat_run WHERE owner = :owner ORDER BY id DESC LIMIT 20)
+           AND id NOT IN (SELECT id FROM heartbeat_run WHERE owner = :owner AND outcome = 'told'
+                          ORDER BY id DESC LIMIT 20)
+         RETURNING conversation, outcome = 'told'",
+    )?;
+    let gone = statement.query_map(named_params! { ":owner": tx.owner, ":before": run.ended_ms - KEPT_MS }, |row| {
+        Ok((row.get::<_, Option<String>>(0)?, row.get::<_, bool>(1)?))
+    })?;
+    // Where a report came from can still be read years later.
+    for (conversation, told) in gone.collect::<Result<Vec<_>, _>>()? {
+        if let Some(conversation) = conversation.filter(|_| !told) {
+            transcripts::forget(tx, &conversation)?;
+        }
+    }
     Ok(true)
 }
 

@@ -173,6 +173,7 @@ fn summary(row: &Row<'_>) -> Read<RequestSummary> {
         message_bytes: count(row, "message_bytes")?,
         estimate: count_or_none(row, "estimate")?,
         estimate_by_kind: kinds(row, "estimate_by_kind")?,
+        holder: get(row, "holder")?,
         shared: SharedPrefix {
             messages: count(row, "shared_messages")?,
             bytes: count(row, "shared_bytes")?,

@@ -2,8 +2,8 @@
 
 use rusqlite::named_params;
 
-use super::Tx;
 use super::failure::Outcome;
+use super::{Tx, transcripts};
 use crate::{Pruned, Retention};
 
 /// Deletes requests by age, then by size.
@@ -13,7 +13,15 @@ pub(super) fn prune(tx: &Tx<'_>, retention: Retention) -> Outcome<Pruned> {
         pruned.requests += delete(tx, "sent_ms < :bound", before)?;
         collect(tx, &mut pruned)?;
     }
-    let Some(max_bytes) = retention.max_bytes else { return Ok(pruned) };
+    if let Some(max_bytes) = retention.max_bytes {
+        shrink(tx, max_bytes, &mut pruned)?;
+    }
+    transcripts::forget_shells(tx)?;
+    Ok(pruned)
+}
+
+/// Deletes the oldest requests until the ledger is small enough.
+fn shrink(tx: &Tx<'_>, max_bytes: u64, pruned: &mut Pruned) -> Outcome<()> {
     while ledger_bytes(tx)? > max_bytes {
         // A sixteenth at a time: texts are shared, so what one request frees is only known when it is gone.
         let count: i64 = tx
@@ -28,9 +36,9 @@ pub(super) fn prune(tx: &Tx<'_>, retention: Retention) -> Outcome<Pruned> {
             break;
         }
         pruned.requests += deleted;
-        collect(tx, &mut pruned)?;
+        collect(tx, pruned)?;
     }
-    Ok(pruned)
+    Ok(())
 }
 
 fn delete(tx: &Tx<'_>, which: &str, bound: i64) -> Outcome<u64> {

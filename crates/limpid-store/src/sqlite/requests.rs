@@ -21,10 +21,10 @@ pub(super) fn record(tx: &Tx<'_>, new: &NewRequest) -> Outcome<SharedPrefix> {
         .prepare_cached(
             "INSERT INTO request (owner, id, conversation, turn, round, provider, model, protocol, target, profile, path,
                revision, sampling, tools, body_hash, body_bytes, tip, messages, message_bytes, estimate,
-               estimate_by_kind, shared_messages, shared_bytes, changed, sent_ms)
+               estimate_by_kind, holder, shared_messages, shared_bytes, changed, sent_ms)
              VALUES (:owner, :id, :conversation, :turn, :round, :provider, :model, :protocol, :target, :profile, :path,
                :revision, :sampling, :tools, :body_hash, :body_bytes, :tip, :messages, :message_bytes, :estimate,
-               :estimate_by_kind, :shared_messages, :shared_bytes, :changed, :sent)",
+               :estimate_by_kind, :holder, :shared_messages, :shared_bytes, :changed, :sent)",
         )?
         .execute(named_params! {
             ":owner": tx.owner, ":id": new.id.as_str(),
@@ -36,6 +36,7 @@ pub(super) fn record(tx: &Tx<'_>, new: &NewRequest) -> Outcome<SharedPrefix> {
             ":messages": stored(new.messages.len()),
             ":message_bytes": stored(new.messages.iter().map(message_bytes).sum::<u64>()),
             ":estimate": new.estimate.map(stored), ":estimate_by_kind": kinds_to_json(&new.estimate_by_kind),
+            ":holder": new.holder,
             ":shared_messages": stored(shared.messages),
             ":shared_bytes": stored(shared.bytes), ":changed": shared.changed, ":sent": new.sent_ms,
         });

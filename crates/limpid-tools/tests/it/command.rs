@@ -131,7 +131,7 @@ fn rules_are_compared_with_words_and_the_programs_own_name() {
 }
 
 /// A skill's own script is judged as itself, whichever shell is named; every other file keeps its shell refused.
-// REV-047 SEC-011 LES-136
+// SEC-011 LES-136
 #[test]
 fn a_shell_runs_a_script_of_a_skill_as_that_script() {
     let (folder, programs) = bench();
