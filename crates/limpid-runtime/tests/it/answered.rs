@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use jiff::ToSpan as _;
-use limpid_core::{Category, ToolProtocol, Trust, UsableWindow, WindowSize};
+use limpid_core::goal::Priority;
+use limpid_core::{Category, Role, ToolProtocol, Trust, UsableWindow, WindowSize};
 use limpid_model::{Model, ModelCall, ModelCard};
 use limpid_prompt::count::{Estimate, TokenCounter as _};
 use limpid_runtime::{
@@ -33,7 +34,7 @@ const MODES: [&str; 5] = ["assistant", "developer", "planning", "debugger", "use
 const WINDOWS: [u32; 7] = [2048, 3000, 4096, 6000, 8192, 16_384, 32_768];
 
 /// Conversations that are played: a few seconds. They are the same in every run; a change of the rules is tried with 200.
-const CASES: u32 = 12;
+const CASES: u32 = 14;
 
 /// One owner, one model, one conversation.
 #[derive(Clone, Debug)]
@@ -50,6 +51,14 @@ struct Case {
     /// Of each message the kind of text and its characters.
     said: Vec<(usize, usize)>,
     memories: usize,
+    /// Skills of the owner, each with a description of so many characters.
+    skills: (usize, usize),
+    /// Characters of the goal that is set after the first answer; 0: none.
+    goal: usize,
+    /// Characters of a file that a model with native calls reads before it answers; 0: it calls nothing.
+    file: usize,
+    /// Whether others read the conversation after the first answer.
+    group: bool,
 }
 
 fn case() -> impl Strategy<Value = Case> {
@@ -59,20 +68,18 @@ fn case() -> impl Strategy<Value = Case> {
     let said = prop::collection::vec((one(TEXTS.len()), length), 2..6);
     let windows = (one(WINDOWS.len()), prop_oneof![3 => Just(0_usize), 2 => one(WINDOWS.len())]);
     let counts = prop::sample::select(vec![20_usize, 70, 100, 180, 250, 400, 2000]);
+    let skills = prop::sample::select(vec![(0_usize, 0_usize), (3, 80), (40, 200)]);
+    let file = prop::sample::select(vec![0_usize, 100, 40_000]);
     (
         (one(5), one(5), windows, any::<bool>(), protocol),
         (counts, one(TEXTS.len()), said, prop::sample::select(vec![0_usize, 30])),
+        (skills, prop::sample::select(vec![0_usize, 40, 400]), file, any::<bool>()),
     )
-        .prop_map(|((profile, mode, windows, local, protocol), (counts, soul, said, memories))| Case {
-            profile,
-            mode,
-            windows,
-            local,
-            protocol,
-            counts,
-            soul,
-            said,
-            memories,
+        .prop_map(|(first, second, third)| {
+            let (profile, mode, windows, local, protocol) = first;
+            let (counts, soul, said, memories) = second;
+            let (skills, goal, file, group) = third;
+            Case { profile, mode, windows, local, protocol, counts, soul, said, memories, skills, goal, file, group }
         })
 }
 
@@ -98,8 +105,12 @@ fn card(case: &Case, window: u32) -> ModelCard {
 }
 
 fn open(bench: &Bench, case: &Case, window: u32) -> (Agent, Arc<Talker>) {
-    let answer = |call: &ModelCall| match call.prompt.path() {
+    let reads = case.file > 0 && case.protocol == ToolProtocol::Native;
+    let answer = move |call: &ModelCall| match call.prompt.path() {
         "summarize" | "merge-summaries" | "state-snapshot" => Said::Text("They talk about a build.".to_owned()),
+        _ if reads && call.prompt.messages().last().is_some_and(|last| last.role() == Role::User) => {
+            Said::Calls(vec![("read_file".to_owned(), "{\"path\":\"notes.txt\"}".to_owned())])
+        }
         _ => Said::Text("Noted, and looked at with care. ".repeat(9)),
     };
     let model = Arc::new(Talker::new(card(case, window), answer).counting(case.counts));
@@ -119,6 +130,12 @@ async fn play(case: &Case) -> Result<(), String> {
         soul
     };
     bench.write("soul.md", &soul);
+    bench.write("workspace/notes.txt", &text(case.soul, case.file));
+    for skill in 0..case.skills.0 {
+        let description = text((case.soul + skill) % TEXTS.len(), case.skills.1).replace(['\n', '"', '{', '}'], " ");
+        let head = format!("---\nname: skill-{skill}\ndescription: \"{description}\"\n---\nDo it.\n");
+        bench.write(&format!("skills/skill-{skill}/SKILL.md"), &head);
+    }
     let (first, second) = (WINDOWS[case.windows.0], WINDOWS[case.windows.1]);
     let half = case.said.len() / 2;
     let (mut agent, mut model) = open(&bench, case, first);
@@ -168,12 +185,17 @@ async fn play(case: &Case) -> Result<(), String> {
         }
         let conversation = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap();
         agent.settled(&conversation.id).await;
+        if n == 0 {
+            // A goal that has no room is refused by itself; the chat goes on without it.
+            let _ = agent.create_goal(&ConversationChoice::Last, &text(case.soul, case.goal), Priority::Medium).await;
+            agent.set_group(&conversation.id, case.group).await.map_err(|error| error.to_string())?;
+        }
         bench.clock.forward(1.minutes());
     }
     Ok(())
 }
 
-// OLLM-105 PRO-024 OLLM-102 LES-013
+// REV-001 OLLM-105 PRO-024 OLLM-102 LES-013
 #[test]
 fn a_chat_is_answered_whatever_was_said_and_counted_before() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
