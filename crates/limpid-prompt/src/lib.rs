@@ -130,6 +130,7 @@
 //! - Skills: [`skill`] (SKILL.md files and those that ship), [`registry`] (everything that can be chosen as one).
 //! - Pages and tests made from profiles: [`reference`], [`scenario`].
 
+pub mod agent_file;
 pub mod boundary;
 mod budget;
 pub mod count;

@@ -89,7 +89,7 @@ fn halves(text: &str) -> Result<(Map<String, Value>, &str), SkillError> {
     }
 }
 
-fn read_front(front: &str) -> Result<Map<String, Value>, SkillError> {
+pub(crate) fn read_front(front: &str) -> Result<Map<String, Value>, SkillError> {
     if front.trim().is_empty() {
         return Ok(Map::new());
     }
@@ -125,7 +125,7 @@ fn with_quotes(front: &str) -> String {
     front.lines().map(|line| quoted(line).unwrap_or_else(|| line.to_owned()) + "\n").collect()
 }
 
-fn as_text(value: &Value) -> Option<String> {
+pub(crate) fn as_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.split_whitespace().collect::<Vec<_>>().join(" ")),
         Value::Number(number) => Some(number.to_string()),
@@ -135,7 +135,7 @@ fn as_text(value: &Value) -> Option<String> {
 }
 
 /// A list, or a text with commas.
-fn as_list(value: &Value) -> Vec<String> {
+pub(crate) fn as_list(value: &Value) -> Vec<String> {
     let items: Vec<String> = match value {
         Value::Array(items) => items.iter().filter_map(as_text).collect(),
         other => {

@@ -4,13 +4,11 @@
 use jiff::ToSpan;
 use jiff::civil::Date;
 
+use crate::agent_file::{self, AGENT_FILE as AGENT};
 use crate::inputs::{TimeInfo, WorkspaceFile};
 use crate::profile::shipped_template;
 
-/// The file that wins over the older names for the agent's definition (PICO-024).
-const AGENT: &str = "AGENT.md";
-
-/// The names that it wins over.
+/// The older names for the agent's definition that AGENT.md wins over (PICO-024).
 const OLDER: [&str; 2] = ["AGENTS.md", "IDENTITY.md"];
 
 /// Days whose notes are recent: today and the two before (PICO-020, PICO-021).
@@ -48,7 +46,7 @@ fn file_use(file: &WorkspaceFile, has_agent: bool) -> FileUse<'_> {
     if is_unedited(&file.name, &file.content) {
         return FileUse::Unedited;
     }
-    let text = if file.name == AGENT { split_front_matter(&file.content).1 } else { &file.content };
+    let text = if file.name == AGENT { agent_file::body(&file.content) } else { &file.content };
     match text.trim_end() {
         "" => FileUse::Blank,
         text => FileUse::Quoted(text),

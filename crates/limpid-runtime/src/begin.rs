@@ -155,7 +155,7 @@ impl Worker {
         now: Timestamp,
     ) -> Result<Ready, AgentError> {
         let inner = &self.inner;
-        let mut models = inner.shelf.for_turn(conversation.model.as_deref()).await?;
+        let mut models = inner.shelf.for_turn(inner.wanted_model(Some(conversation)).await.as_deref()).await?;
         let mut frame = frame_of(Some(conversation));
         let Fitted { card, mut changes, notice } = frame.fit(models[0].info(), now.as_millisecond());
         models[0] = inner.shelf.sized(&models[0], &card)?;
@@ -200,7 +200,8 @@ impl Worker {
         if gathered.inputs.history.is_empty() {
             gathered.notices.extend(unknown_notice(&card));
         }
-        let began = began(inner, &gathered.inputs, &prompt, card.name());
+        let mut began = began(inner, &gathered.inputs, &prompt, card.name());
+        began.calls_with_tools = gathered.max_turns.unwrap_or(u32::MAX).min(began.calls_with_tools);
         let sent = as_sent(&prompt, typed);
         let first = First { model: card.name(), prompt: Arc::new(prompt), ledger };
         Ok(Ready { sent, first, began, items, models, counters: recipe.counters, changes, gathered })

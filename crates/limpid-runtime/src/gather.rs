@@ -1,6 +1,7 @@
 //! Inputs of a prompt: everything that one turn may say to a model, read from files, store, configuration and clock at
 //! one moment (KOSHI-003, PICO-022). No other code builds [`Inputs`] for a turn (LES-014).
 
+mod agent_file;
 mod goal;
 mod heartbeat;
 mod inbox;
@@ -77,6 +78,8 @@ pub(crate) struct Gathered {
     pub(crate) notices: Vec<String>,
     /// What the person is to be told once, until it is different.
     pub(crate) standing_notices: Vec<String>,
+    /// Calls of the model that may use tools, at most, where AGENT.md says so.
+    pub(crate) max_turns: Option<u32>,
 }
 
 impl Inner {
@@ -122,6 +125,7 @@ impl Inner {
         }
         inputs.origins.insert("additional_instructions".to_owned(), "home:limpid.toml".to_owned());
         self.leave_out_foreign(&mut inputs.workspace, &mut notices).await?;
+        let agent_file = self.apply_agent_file(&profile, &mut inputs, &mut standing_notices);
         self.gather_memory(&mut inputs, &profile, &mut notices).await?;
         self.gather_tasks(&mut inputs).await?;
         self.gather_heartbeat(&mut inputs, &path, &occasion).await?;
@@ -168,7 +172,17 @@ impl Inner {
         session.tools = reach::settle(&mut inputs, &choice);
         session.frame = occasion.frame.clone();
         let profile = self.prompts.fitting(&loaded, profile, (&path, &inputs), &mut notices)?;
-        Ok(Gathered { inputs, past, profile, path, judge, session, notices, standing_notices })
+        Ok(Gathered {
+            inputs,
+            past,
+            profile,
+            path,
+            judge,
+            session,
+            notices,
+            standing_notices,
+            max_turns: agent_file.max_turns,
+        })
     }
 
     /// Takes known secrets out of every text of the owner's.
@@ -176,6 +190,7 @@ impl Inner {
         let clean = |text: &mut String| *text = self.redactor.clean(std::mem::take(text));
         inputs.soul.iter_mut().chain(inputs.safety.as_mut()).for_each(clean);
         inputs.soul_additions.iter_mut().for_each(clean);
+        clean(&mut inputs.agent_name);
         clean(&mut inputs.additional_instructions);
         clean(&mut inputs.user_message);
         let workspace = &mut inputs.workspace;

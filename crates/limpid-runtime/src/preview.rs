@@ -108,7 +108,12 @@ impl Agent {
         let own = conversation.as_ref();
         let profile = request.profile.as_deref().or(own.map(|own| own.profile.as_str()));
         let mode = request.mode.as_deref();
-        let wanted = request.model.as_deref().or(own.and_then(|own| own.model.as_deref()));
+        let of_file = match (profile, own.and_then(|own| own.model.clone())) {
+            (_, Some(chosen)) => Some(chosen),
+            (Some(profile), None) => inner.model_of_profile(profile).await,
+            (None, None) => inner.wanted_model(None).await,
+        };
+        let wanted = request.model.as_deref().or(of_file.as_deref());
         let model = match inner.shelf.choose(wanted).await {
             Ok(model) => Some(model),
             // Prompts can be read before there is a model to send them to.

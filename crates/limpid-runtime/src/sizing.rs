@@ -65,7 +65,7 @@ impl Agent {
         let inner = &self.inner;
         let found = inner.find_conversation(conversation).await?;
         let own = found.as_ref();
-        let model = inner.shelf.choose(own.and_then(|own| own.model.as_deref())).await?;
+        let model = inner.shelf.choose(inner.wanted_model(own).await.as_deref()).await?;
         let card = model.info();
         let mut frame = frame_of(own);
         let fitted = frame.fit(card, inner.now_ms());
@@ -90,7 +90,13 @@ impl Agent {
     /// When the model has no window of that size, or the prompt does not fit it.
     pub async fn resize(&self, id: &ConversationId, size: Option<WindowSize>) -> Result<Settled, AgentError> {
         let conversation = self.inner.existing(id).await?;
-        let card = self.inner.shelf.choose(conversation.model.as_deref()).await?.info().clone();
+        let card = self
+            .inner
+            .shelf
+            .choose(self.inner.wanted_model(Some(&conversation)).await.as_deref())
+            .await?
+            .info()
+            .clone();
         let most = card.window.map_or(u32::MAX, |window| window.0);
         if let Some(WindowSize(size)) = size.filter(|size| size.0 < LEAST || size.0 > most) {
             let most = if most == u32::MAX { "more".to_owned() } else { most.to_string() };
@@ -110,7 +116,9 @@ impl Inner {
         conversation: &Conversation,
         frame: &mut Frame,
     ) -> Result<Vec<Change>, AgentError> {
-        let Ok(model) = self.shelf.choose(conversation.model.as_deref()).await else { return Ok(Vec::new()) };
+        let Ok(model) = self.shelf.choose(self.wanted_model(Some(conversation)).await.as_deref()).await else {
+            return Ok(Vec::new());
+        };
         let now = self.clock.now();
         let fitted = frame.fit(model.info(), now.as_millisecond());
         let mode = self.mode_of(conversation);

@@ -228,7 +228,7 @@ impl Agent {
 impl Inner {
     /// The tier of a conversation's next prompt, as far as it is known.
     pub(crate) async fn tier_of(&self, conversation: &Conversation) -> Tier {
-        let model = self.shelf.choose(conversation.model.as_deref()).await;
+        let model = self.shelf.choose(self.wanted_model(Some(conversation)).await.as_deref()).await;
         let card = model.ok().map(|model| model.info().clone());
         let path = if card.as_ref().is_some_and(|card| card.local) { "chat-local" } else { "chat-remote" };
         let model = card.as_ref().map(convert::model).unwrap_or_default();

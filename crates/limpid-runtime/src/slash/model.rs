@@ -37,8 +37,8 @@ impl SlashCommand for Model {
 
     async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
         if arguments.is_empty() {
-            let own = scene.conversation.as_ref().and_then(|conversation| conversation.model.as_deref());
-            let model = scene.inner().shelf.choose(own).await?;
+            let own = scene.inner().wanted_model(scene.conversation.as_ref()).await;
+            let model = scene.inner().shelf.choose(own.as_deref()).await?;
             return Ok(scene.says(format!("The model is {}.", model.info().name())));
         }
         let request = ChatRequest { model: Some(arguments.to_owned()), ..ChatRequest::default() };

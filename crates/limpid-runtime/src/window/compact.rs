@@ -36,7 +36,7 @@ pub(crate) struct Scene {
 impl Inner {
     /// Reads what the next request of a conversation would be made from, without a new message.
     pub(crate) async fn scene(&self, conversation: Conversation) -> Result<Scene, AgentError> {
-        let model = self.shelf.choose(conversation.model.as_deref()).await?;
+        let model = self.shelf.choose(self.wanted_model(Some(&conversation)).await.as_deref()).await?;
         let mut frame = frame_of(Some(&conversation));
         let card = frame.fit(model.info(), self.now_ms()).card;
         let model = self.shelf.sized(&model, &card)?;

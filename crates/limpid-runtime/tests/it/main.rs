@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+mod agent_file;
 mod answered;
 mod chat;
 mod clock_jumps;
