@@ -10,7 +10,7 @@ use limpid_prompt::count::{Estimate, TokenCounter as _};
 use limpid_runtime::{
     Agent, AgentEvent, AgentOptions, ChatRequest, Config, ConversationChoice, Outcome, PreviewRequest,
 };
-use limpid_store::{Author, NewMemory};
+use limpid_store::{Audience, Author, NewMemory};
 use limpid_testkit::{Said, Talker};
 use proptest::prelude::*;
 use proptest::test_runner::{Config as Cases, RngAlgorithm, TestRng, TestRunner};
@@ -188,7 +188,8 @@ async fn play(case: &Case) -> Result<(), String> {
         if n == 0 {
             // A goal that has no room is refused by itself; the chat goes on without it.
             let _ = agent.create_goal(&ConversationChoice::Last, &text(case.soul, case.goal), Priority::Medium).await;
-            agent.set_group(&conversation.id, case.group).await.map_err(|error| error.to_string())?;
+            let audience = if case.group { Audience::Group } else { Audience::Owner };
+            agent.set_audience(&conversation.id, audience).await.map_err(|error| error.to_string())?;
         }
         bench.clock.forward(1.minutes());
     }
