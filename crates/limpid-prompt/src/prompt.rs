@@ -28,6 +28,25 @@ pub struct Prompt {
     pub(crate) counter: String,
     pub(crate) totals: Option<Totals>,
     pub(crate) template: Vec<String>,
+    pub(crate) window: Option<WindowUse>,
+    pub(crate) system_target: Option<usize>,
+}
+
+/// The window that a prompt is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowUse {
+    /// Its size in tokens.
+    pub tokens: u32,
+    /// How much of it is used at most.
+    pub usable: u32,
+}
+
+impl WindowUse {
+    /// A number of tokens as a share of the window, in percent.
+    pub fn percent(self, tokens: usize) -> f64 {
+        let percent = tokens as f64 * 100.0 / f64::from(self.tokens.max(1));
+        (percent * 10.0).round() / 10.0
+    }
 }
 
 /// How far a budget is used, after everything that it cuts was cut.
@@ -96,6 +115,16 @@ impl Prompt {
     /// How far each budget of a message and of the path is used, when tokens were counted.
     pub fn budgets(&self) -> &[BudgetUse] {
         &self.budgets
+    }
+
+    /// The window that it is for; none when it is not known.
+    pub fn window(&self) -> Option<WindowUse> {
+        self.window
+    }
+
+    /// Bytes below which its profile wants the system text of a usual turn.
+    pub fn system_target(&self) -> Option<usize> {
+        self.system_target
     }
 
     /// The hash of the system text: 32 hexadecimal digits (OLLM-013).

@@ -78,6 +78,8 @@ impl Prompt {
             counter: String::new(),
             totals: None,
             template: Vec::new(),
+            window: None,
+            system_target: None,
         }
     }
 }

@@ -29,7 +29,7 @@ pub(crate) use history::{IN_FLIGHT, PAST};
 use crate::count::FixedCounter;
 use crate::inputs::{Inputs, ModelInfo, ToolProtocolName};
 use crate::profile::{MessageSpec, Path, Profile, Step};
-use crate::prompt::{Part, Place, Prompt, PromptMessage, Stability};
+use crate::prompt::{Part, Place, Prompt, PromptMessage, Stability, WindowUse};
 use crate::scope::{Frame, Scope};
 use draft::Draft;
 use laid::Layer;
@@ -71,6 +71,12 @@ pub fn tier(path: &Path, inputs: &Inputs) -> Tier {
 fn usable_window(model: &ModelInfo) -> Option<UsableWindow> {
     let default = || model.window.map(|window| UsableWindow::default_for(WindowSize(window)));
     model.usable_window.map(UsableWindow).or_else(default)
+}
+
+/// The window as people know it, when one is known.
+fn window(model: &ModelInfo) -> Option<WindowUse> {
+    let usable = usable_window(model)?.0;
+    Some(WindowUse { tokens: model.window.unwrap_or(usable), usable })
 }
 
 /// One rendering under way.
@@ -144,6 +150,8 @@ impl Renderer<'_> {
             counter: self.request.counter.name().to_owned(),
             totals: None,
             template: Vec::new(),
+            window: window(&inputs.model),
+            system_target: profile.behaviour().system_target,
         };
         Ok(if self.request.count_tokens { prompt.counted_by(self.request.counter) } else { prompt })
     }

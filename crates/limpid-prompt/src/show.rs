@@ -6,11 +6,9 @@ use limpid_core::Role;
 use serde::{Serialize, Serializer};
 
 use crate::inputs::CallInput;
-use crate::prompt::{BudgetUse, Outcome, Part, Prompt, PromptMessage, SectionReport, Stability, StatePart};
+use crate::profile::Unit;
+use crate::prompt::{BudgetUse, Outcome, Part, Prompt, PromptMessage, SectionReport, Stability, StatePart, WindowUse};
 use crate::render::{IN_FLIGHT, PAST};
-
-/// Bytes below which a typical turn's system text is to stay (KOSHI-060).
-pub const SYSTEM_TARGET: usize = 2048;
 
 /// The origin of what a model's own chat template adds.
 const TEMPLATE: &str = "model:chat_template";
@@ -27,6 +25,26 @@ struct PromptJson<'a> {
     tokens: TokensJson<'a>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     template: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window: Option<WindowJson>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    budgets: Vec<BudgetJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct WindowJson {
+    tokens: u32,
+    usable: u32,
+    percent: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct BudgetJson<'a> {
+    of: &'a str,
+    used: usize,
+    limit: usize,
+    unit: &'static str,
+    window_percent: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -58,6 +76,12 @@ impl Serialize for Prompt {
             },
             tokens: TokensJson { total: totals.map(|totals| totals.total), counter: self.counter() },
             template: self.template(),
+            window: self.window().map(|window| WindowJson {
+                tokens: window.tokens,
+                usable: window.usable,
+                percent: totals.map(|totals| window.percent(totals.total)),
+            }),
+            budgets: self.budgets().iter().map(|budget| self.budget_json(budget)).collect(),
         }
         .serialize(serializer)
     }
@@ -86,9 +110,20 @@ impl Prompt {
         out
     }
 
-    /// A table of the sections with their sizes, shares, stability, origins and outcomes, the total, and which section
-    /// to shorten when the system text is over `target` bytes.
-    pub fn explain(&self, target: usize) -> String {
+    fn budget_json<'a>(&self, budget: &'a BudgetUse) -> BudgetJson<'a> {
+        let BudgetUse { what, used, limit, unit, .. } = budget;
+        let window_percent = self.window_percent(budget);
+        BudgetJson { of: what, used: *used, limit: *limit, unit: unit.as_str(), window_percent }
+    }
+
+    /// A budget of tokens as a share of the window.
+    fn window_percent(&self, budget: &BudgetUse) -> Option<f64> {
+        self.window().filter(|_| budget.unit == Unit::Tokens).map(|window| window.percent(budget.limit))
+    }
+
+    /// A table of the sections with their sizes, shares, stability, origins and outcomes, the total with its share of the
+    /// window, and which section to shorten when the system text is over its profile's target.
+    pub fn explain(&self) -> String {
         let mut rows: Vec<Row> = self.report().iter().map(|row| self.section_row(row)).collect();
         rows.extend([PAST, IN_FLIGHT].into_iter().filter_map(|section| self.conversation_row(section)));
         rows.extend(self.calls_row());
@@ -115,11 +150,18 @@ impl Prompt {
         let mut out = format!("{}\nTokens by {}.\n", table(&rows), self.counter());
         let (hash, revision) = (self.system_hash(), self.revision());
         push(&mut out, format_args!("Hash of the system text: {hash}; revision of its fixed parts: {revision}.\n"));
+        if let Some((window, totals)) = self.window().zip(self.totals()) {
+            let (percent, WindowUse { tokens, usable }) = (window.percent(totals.total), window);
+            let total = totals.total;
+            push(&mut out, format_args!("Window: {total} of {tokens} tokens, {percent} %; {usable} are usable.\n"));
+        }
         for budget in self.budgets() {
-            push(&mut out, format_args!("{budget}.\n"));
+            let percent =
+                self.window_percent(budget).map(|percent| format!("; the budget is {percent} % of the window"));
+            push(&mut out, format_args!("{budget}{}.\n", percent.unwrap_or_default()));
         }
         out.push_str(&self.size_advice().unwrap_or_default());
-        out.push_str(&self.advice(target).unwrap_or_default());
+        out.push_str(&self.advice().unwrap_or_default());
         out
     }
 
@@ -136,8 +178,9 @@ impl Prompt {
         })
     }
 
-    /// Which section to shorten when the system text is over `target` bytes.
-    pub fn advice(&self, target: usize) -> Option<String> {
+    /// Which section to shorten when the system text is over its profile's target.
+    pub fn advice(&self) -> Option<String> {
+        let target = self.system_target()?;
         let system: Vec<&PromptMessage> = self.messages().iter().filter(|m| m.role() == Role::System).collect();
         let bytes: usize = system.iter().map(|message| message.text().len()).sum();
         if bytes <= target {

@@ -140,8 +140,8 @@ fn word<'de, D: Deserializer<'de>, T: Copy>(
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentConfig {
-    /// What it calls itself.
-    pub name: String,
+    /// What it calls itself; none: the name that the profile gives it.
+    pub name: Option<String>,
     /// The profile whose prompts it uses.
     pub profile: String,
     /// The mode that new conversations begin in.
@@ -150,7 +150,7 @@ pub struct AgentConfig {
 
 impl Default for AgentConfig {
     fn default() -> Self {
-        Self { name: "Limpid".to_owned(), profile: DEFAULT_PROFILE.to_owned(), mode: "assistant".to_owned() }
+        Self { name: None, profile: DEFAULT_PROFILE.to_owned(), mode: "assistant".to_owned() }
     }
 }
 

@@ -100,7 +100,7 @@ impl Inner {
         let skills = self.selected_skills(occasion.conversation.map(|own| &own.id), occasion.text).await?;
         let mut standing_notices = skills.told;
         let mut inputs = Inputs {
-            agent_name: self.config.agent.name.clone(),
+            agent_name: self.config.agent.name.clone().unwrap_or_else(|| profile.behaviour().agent_name.clone()),
             soul: own_text(&self.home.soul(), "soul.md", &mut standing_notices)?,
             safety: own_text(&self.home.safety(), "safety.md", &mut standing_notices)?,
             additional_instructions: self.config.prompt.additional_instructions.clone(),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use limpid_core::memory::MemoryPolicy;
 use limpid_prompt::Profile;
-use limpid_prompt::profile::{DEFAULT_PROFILE, shipped_template};
+use limpid_prompt::profile::{Behaviour, DEFAULT_PROFILE, shipped_template};
 
 use crate::config::{AgentConfig, Config};
 use crate::error::AgentError;
@@ -119,12 +119,14 @@ pub fn write_identity(home: &Home, config: &Config) -> Result<Written, AgentErro
 /// settings is filled in, because the owner's file is taken as it is.
 fn shipped_body(home: &Home, agent: &AgentConfig, section: &str) -> String {
     // A profile that does not exist yet starts with the texts of the default one.
-    let lineage = profile_of(home, agent)
-        .map_or_else(|_| vec![DEFAULT_PROFILE.to_owned()], |profile| profile.lineage().map(str::to_owned).collect());
+    let (lineage, usual_name) = profile_of(home, agent).map_or_else(
+        |_| (vec![DEFAULT_PROFILE.to_owned()], Behaviour::default().agent_name),
+        |profile| (profile.lineage().map(str::to_owned).collect(), profile.behaviour().agent_name.clone()),
+    );
     let text =
         lineage.iter().find_map(|name| shipped_text(&format!("{name}/sections/{section}.md"))).unwrap_or_default();
     let body = limpid_prompt::workspace::split_front_matter(&text).1;
-    body.replace("{{ agent_name }}", &agent.name)
+    body.replace("{{ agent_name }}", agent.name.as_ref().unwrap_or(&usual_name))
 }
 
 fn configuration(answers: &Answers) -> String {

@@ -36,6 +36,10 @@ pub struct Behaviour {
     pub heartbeat: HeartbeatBehaviour,
     /// When conversations are compacted, and what is left of them.
     pub compaction: WindowSettings,
+    /// What the agent calls itself when the owner gave it no name.
+    pub agent_name: String,
+    /// Bytes below which the system text of a usual turn is to stay; none: nobody is told to shorten it.
+    pub system_target: Option<usize>,
 }
 
 /// What a profile does in its heartbeats.
@@ -81,6 +85,8 @@ impl Default for Behaviour {
             goal_tools_on_request: ["assistant", "user"].map(str::to_owned).into(),
             heartbeat: HeartbeatBehaviour::default(),
             compaction: WindowSettings::default(),
+            agent_name: "Limpid".to_owned(),
+            system_target: None,
         }
     }
 }

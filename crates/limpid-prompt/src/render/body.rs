@@ -193,6 +193,7 @@ fn entry<'a>(
     of_list: impl Fn() -> Rc<str>,
 ) -> Option<Entry> {
     let record = Record::from(item);
+    let n = record.step_number(scope).unwrap_or(n);
     let own = record.trust();
     let origin = record.origin().map_or_else(of_list, Rc::from);
     let mut text = String::new();

@@ -88,6 +88,18 @@ pub struct GroupView<'a> {
 }
 
 impl<'a> Record<'a> {
+    /// The place of a step in its whole goal, from 1: it stays the same when others have no room.
+    pub(crate) fn step_number(&self, scope: &Scope<'_>) -> Option<usize> {
+        let Self::Checkpoint(step) = self else { return None };
+        let inputs = scope.inputs();
+        let stored = inputs.changed.stored.as_ref().and_then(|stored| stored.goal.as_ref());
+        [inputs.goal.as_ref(), stored].into_iter().flatten().find_map(|goal| {
+            let mut places = (1..).zip(&goal.checkpoints).filter(|(_, other)| other.id == step.id);
+            // Steps without ids are counted as they are shown.
+            places.next().filter(|_| places.next().is_none()).map(|(place, _)| place)
+        })
+    }
+
     /// Who wrote it.
     pub fn trust(&self) -> TrustName {
         match self {

@@ -20,11 +20,13 @@ fn behaviour(profiles: &Profiles, name: &str) -> Behaviour {
     profiles.get(name).unwrap().behaviour().clone()
 }
 
-// PRO-007 KAI-033 KAI-064 PICO-070
+// PRO-007 KAI-033 KAI-064 PICO-070 OLLM-006 KOSHI-062
 #[test]
 fn each_shipped_profile_says_how_it_behaves() {
     let defaults = || Behaviour { mode_rules: ModeRulesApply::WhenSet, ..Behaviour::default() };
-    let limpid = Behaviour { stable_prefix: true, find_tools: true, ..Behaviour::default() };
+    let limpid = Behaviour { stable_prefix: true, find_tools: true, system_target: Some(2048), ..Behaviour::default() };
+    let ollm = Behaviour { agent_name: "Assistant".to_owned(), system_target: None, ..limpid.clone() };
+    let koshi = Behaviour { system_target: Some(2048), ..defaults() };
     let mut picoclaw = Behaviour {
         memory: MemoryPolicy::Files,
         heartbeat: HeartbeatBehaviour { create_checklist: true, ..HeartbeatBehaviour::default() },
@@ -42,8 +44,7 @@ fn each_shipped_profile_says_how_it_behaves() {
         heartbeat: HeartbeatBehaviour { quiet: Quiet::Contains, ..HeartbeatBehaviour::default() },
         ..defaults()
     };
-    let table =
-        [("kai", kai), ("koshi", defaults()), ("limpid", limpid.clone()), ("ollm", limpid), ("picoclaw", picoclaw)];
+    let table = [("kai", kai), ("koshi", koshi), ("limpid", limpid), ("ollm", ollm), ("picoclaw", picoclaw)];
     let profiles = Profiles::shipped();
     assert_eq!(profiles.iter().map(|profile| profile.name()).collect::<Vec<_>>(), table.each_ref().map(|row| row.0));
     for (name, expected) in table {

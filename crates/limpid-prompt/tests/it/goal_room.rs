@@ -70,3 +70,16 @@ fn artifacts_go_first_then_finished_steps_open_decisions_and_far_steps() {
     let shown: Vec<String> = [2, 3, 4, 5, 6, 8, 12].map(|entries| block("ollm", 1, goal(entries))).to_vec();
     insta::assert_snapshot!(shown.join("\n\n=====\n\n"));
 }
+
+// OLLM-075
+#[test]
+fn steps_keep_their_numbers_when_others_have_no_room() {
+    let mut inputs = Inputs { goal: Some(goal(12)), tier: Some(1), ..Inputs::default() };
+    let text = |inputs: &Inputs| render("ollm", "chat-remote", inputs).messages()[0].text().to_owned();
+    let crowded = text(&inputs);
+    assert!(crowded.contains(" more\n") && !crowded.contains("done step number 1\n"), "{crowded}");
+    assert!(crowded.contains("\u{1f504} 13. running step number 1 (IN PROGRESS)\n"), "{crowded}");
+    // Without ids they are counted as they are shown.
+    inputs.goal.iter_mut().flat_map(|goal| &mut goal.checkpoints).for_each(|step| step.id.clear());
+    assert!(!text(&inputs).contains("13. running"));
+}

@@ -156,10 +156,33 @@ fn the_table_has_every_section_and_says_which_to_shorten() {
         ("none", "when: safety\n---\nS."),
     ];
     let inputs = Inputs { soul: Some("Calm.".into()), ..Inputs::default() };
-    let prompt = render(&one_message("", &sections), &inputs);
-    insta::assert_snapshot!(prompt.explain(20));
-    assert_eq!(prompt.advice(1000), None);
+    let prompt = render(&one_message("[behaviour]\nsystem_target = 20\n", &sections), &inputs);
+    insta::assert_snapshot!(prompt.explain());
+    assert_eq!(render(&one_message("", &sections), &inputs).advice(), None, "without a target nobody is told anything");
     assert_eq!(prompt.to_text(), "── 0 system, 38 bytes ──\nCalm.\n\nSome rules that take more room.\n");
+}
+
+// OLLM-014
+#[test]
+fn the_prompt_and_its_budgets_are_shares_of_the_window() {
+    let files = [
+        (
+            "profile.toml",
+            "title = \"Own\"\nabout = \"For a test.\"\n[path.chat-remote]\nabout = \"Chat.\"\nmessages = [\n  { role = \"system\", sections = [\"rules\"], budget = { tokens = 100 } },\n]\n",
+        ),
+        ("sections/rules.md", "---\ntitle: Rules\nwhy: For a test.\n---\nOne two three four."),
+    ];
+    let profile = crate::support::profile(&files);
+    let mut inputs = Inputs::default();
+    assert!(!render(&profile, &inputs).explain().contains("Window:"));
+    (inputs.model.window, inputs.model.usable_window) = (Some(2000), Some(1700));
+    let prompt = render(&profile, &inputs);
+    let told = prompt.explain();
+    assert!(told.contains("Window: 4 of 2000 tokens, 0.2 %; 1700 are usable.\n"), "{told}");
+    assert!(told.contains("4 of 100 tokens (rules 4); the budget is 5 % of the window.\n"), "{told}");
+    let json = serde_json::to_value(&prompt).unwrap();
+    assert_eq!(json["window"], serde_json::json!({ "tokens": 2000, "usable": 1700, "percent": 0.2 }));
+    assert_eq!(json["budgets"][0]["window_percent"], 5.0);
 }
 
 // PRO-032 PRO-044 LES-027

@@ -105,7 +105,7 @@ fn state_is_a_part_of_its_own_and_the_parts_are_the_request() {
         HistoryMessage { call_id: Some("c".into()), ..said(RoleName::Tool, "noon") },
     ];
     let prompt = render(&inputs, "Rules.").counted_by(&Bytes);
-    let table = prompt.explain(2048);
+    let table = prompt.explain();
     let rows: Vec<(&str, usize)> = table
         .lines()
         .skip(1)

@@ -19,7 +19,7 @@ fn the_chat_templates_text_is_shown_with_its_origin() {
     assert!(!plain.to_text().contains("model:chat_template"));
     let added = shown.to_text().strip_prefix(&plain.to_text()).unwrap().to_owned();
     insta::assert_snapshot!(added);
-    let row = shown.explain(2048).lines().find(|line| line.starts_with("template")).unwrap().to_owned();
+    let row = shown.explain().lines().find(|line| line.starts_with("template")).unwrap().to_owned();
     assert!(row.contains("model:chat_template") && row.contains("28"), "{row}");
     let json = serde_json::to_value(&shown).unwrap();
     assert_eq!(json["template"][1], "<|im_end|>\n");

@@ -1,7 +1,6 @@
 //! `/prompt`.
 
 use async_trait::async_trait;
-use limpid_prompt::show::SYSTEM_TARGET;
 
 use super::{Scene, SlashCommand, SlashReply};
 use crate::chat::ConversationChoice;
@@ -38,7 +37,7 @@ impl SlashCommand for Prompt {
         let text = match (arguments, payload) {
             ("", _) => {
                 let since = since.map(|since| since.to_string()).unwrap_or_default();
-                format!("{}{since}", prompt.explain(SYSTEM_TARGET))
+                format!("{}{since}", prompt.explain())
             }
             ("text", _) => prompt.to_text(),
             ("payload", Some(payload)) => format!("{}\n{}", payload.target, payload.body),

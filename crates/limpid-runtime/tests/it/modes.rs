@@ -6,7 +6,8 @@ use crate::kit::{Bench, Once, all, last, say};
 use jiff::ToSpan;
 use limpid_core::{ConversationId, Trust};
 use limpid_runtime::{
-    Agent, AgentEvent, AgentOptions, BusEvent, Change, ChatRequest, Config, ConversationChoice, FocusChange, Settled,
+    Agent, AgentEvent, AgentOptions, BusEvent, Change, ChatRequest, Config, ConversationChoice, FocusChange,
+    PreviewRequest, Settled,
 };
 use limpid_store::NewInbound;
 use tokio::sync::broadcast::Receiver;
@@ -38,6 +39,29 @@ fn notices(events: &[AgentEvent]) -> Vec<&str> {
         }
     }
     told
+}
+
+// OLLM-006 OLLM-030
+#[tokio::test]
+async fn without_a_name_of_the_owners_ollm_is_called_assistant_and_user_mode_declares_what_assistant_does() {
+    for (profile, name) in [("ollm", "Assistant"), ("limpid", "Limpid"), ("kai", "Limpid")] {
+        let mut bench = Bench::new(REPLIES).await;
+        bench.config.agent.profile = profile.to_owned();
+        bench.config.tools.defer = true;
+        let agent = bench.agent();
+        let shown = |mode: &str| {
+            let request = PreviewRequest { mode: Some(mode.to_owned()), ..PreviewRequest::default() };
+            let preview = agent.prompt_preview(request);
+            async move {
+                let prompt = preview.await.unwrap();
+                let tools = prompt.tools().iter().map(|tool| tool.name().to_owned()).collect::<Vec<_>>();
+                (prompt.messages()[0].text().to_owned(), tools)
+            }
+        };
+        let (text, tools) = shown("assistant").await;
+        assert!(text.contains(&format!("You are {name},")), "{text}");
+        assert_eq!(shown("user").await.1, tools, "{profile}");
+    }
 }
 
 // OLLM-029 OLLM-031 OLLM-107 OLLM-108 OLLM-109

@@ -8,7 +8,6 @@ mod test;
 
 use limpid_model::tokens::ExactCounter;
 use limpid_prompt::inputs::Inputs;
-use limpid_prompt::show::SYSTEM_TARGET;
 use limpid_prompt::{Prompt, RenderError, RenderRequest};
 
 pub(super) use edit::edit_file;
@@ -98,10 +97,10 @@ fn print(prompt: &Prompt, args: &ShowArgs) -> Result<(), Failure> {
         return output::line(&serde_json::to_string_pretty(prompt).unwrap_or_default());
     }
     if args.explain {
-        return output::data(&prompt.explain(SYSTEM_TARGET));
+        return output::data(&prompt.explain());
     }
     output::data(&prompt.to_text())?;
-    if let Some(advice) = prompt.advice(SYSTEM_TARGET) {
+    if let Some(advice) = prompt.advice() {
         output::tell(advice.trim_end());
     }
     Ok(())

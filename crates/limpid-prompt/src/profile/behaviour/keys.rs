@@ -16,6 +16,8 @@ pub(super) struct Key {
 }
 
 pub(super) const KEYS: &[Key] = &[
+    Key { name: "agent_name", slot: |b| Slot::Text(&mut b.agent_name) },
+    Key { name: "system_target", slot: |b| Slot::OptionalCount(&mut b.system_target) },
     Key { name: "stable_prefix", slot: |b| Slot::Flag(&mut b.stable_prefix) },
     Key { name: "find_tools", slot: |b| Slot::Flag(&mut b.find_tools) },
     Key { name: "memory", slot: |b| Slot::Memory(&mut b.memory) },
@@ -43,6 +45,7 @@ pub(super) const KEYS: &[Key] = &[
 /// The place of a value, by its type.
 pub(super) enum Slot<'b> {
     Flag(&'b mut bool),
+    Text(&'b mut String),
     Names(&'b mut Vec<String>, Known),
     Percent(&'b mut u32),
     OptionalPercent(&'b mut Option<u32>),
@@ -69,7 +72,7 @@ pub enum Setting {
     Flag(bool),
     /// A count, or a share in percent.
     Number(u32),
-    /// One of a few words.
+    /// One of a few words, or a text.
     Word(String),
     /// Names of paths or modes.
     Names(Vec<String>),
@@ -98,6 +101,8 @@ impl Slot<'_> {
         match (self, value) {
             (Self::Flag(slot), Some(Setting::Flag(flag))) => *slot = *flag,
             (Self::Flag(_), _) => return Err("true or false".to_owned()),
+            (Self::Text(slot), Some(Setting::Word(text))) if !text.trim().is_empty() => slot.clone_from(text),
+            (Self::Text(_), _) => return Err("a text".to_owned()),
             (Self::Names(slot, _), Some(Setting::Names(names))) => slot.clone_from(names),
             (Self::Names(..), _) => return Err("a list of names: [\"a\", \"b\"]".to_owned()),
             (Self::Percent(slot), Some(Setting::Number(number @ 1..=100))) => *slot = *number,
@@ -123,6 +128,7 @@ impl Slot<'_> {
         let word = |word: &str| Setting::Word(word.to_owned());
         match self {
             Self::Flag(flag) => Setting::Flag(*flag),
+            Self::Text(text) => word(text),
             Self::Names(names, _) => Setting::Names(names.clone()),
             Self::Percent(percent) => Setting::Number(*percent),
             Self::OptionalPercent(percent) => percent.map_or_else(|| word(NONE), Setting::Number),
