@@ -368,6 +368,43 @@ async fn memory_processes_files_and_output_have_limits() {
     drop(world);
 }
 
+/// A skill's own script runs by itself and by a shell, once the skill is allowed; nothing else gets a shell. Its fonts are
+/// named to the reviewer and not printed.
+// SEC-021 SEC-024
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_script_of_an_allowed_skill_runs_and_a_font_is_not_printed() {
+    use std::os::unix::fs::PermissionsExt as _;
+    if no_sandbox() {
+        return;
+    }
+    let commands = [
+        "../skills/tea/scripts/boil.sh 3",
+        "sh ../skills/tea/scripts/boil.sh 3",
+        "sh ../skills/tea/scripts/lib.sh",
+        "sh ../skills/tea/SKILL.md",
+        "sh ./own.sh",
+    ];
+    let world = World::new(&script(&commands)).await;
+    world.write("elsewhere/tea/SKILL.md", "---\nname: tea\ndescription: Boils water\n---\nRun scripts/boil.sh.\n");
+    world.write("elsewhere/tea/scripts/boil.sh", "#!/bin/sh\necho boiled for $1 minutes\n");
+    world.write("elsewhere/tea/scripts/lib.sh", "echo a library\n");
+    world.write("workspace/own.sh", "echo the model wrote this\n");
+    let from = world.home.path().join("elsewhere/tea");
+    fs::set_permissions(from.join("scripts/boil.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(from.join("tea.otf"), [0xff; 1_000_000]).unwrap();
+    let shown = world.run(&["skill", "install", from.to_str().unwrap()]).await;
+    assert!(shown.out.contains("=== scripts/boil.sh (") && shown.out.contains(" bytes, executable)"), "{}", shown.out);
+    assert!(shown.out.contains("=== tea.otf (1000000 bytes, binary, sha256 "), "{}", shown.out);
+    assert!(shown.out.len() < 2_000, "{} bytes", shown.out.len());
+    world.done(&["skill", "enable", "tea"]).await;
+    world.done(&["chat", "run it"]).await;
+    let seen: Vec<String> = results(&world).into_iter().map(|(_, text)| text).collect();
+    assert_eq!(seen[..2], ["boiled for 3 minutes\nExit code: 0", "boiled for 3 minutes\nExit code: 0"]);
+    assert_eq!(seen[2], "a library\nExit code: 0");
+    assert!(seen[3..].iter().all(|text| text.contains("`sh` is a shell, and none is granted")), "{seen:?}");
+}
+
 /// The owner's rules name words, and a program is the file that a word leads to: what only looks like an allowed command
 /// waits or is refused, and what only looks unlike a forbidden one is forbidden.
 // LES-136
