@@ -19,7 +19,8 @@ use crate::recorder::{Recorded, Recorder};
 pub enum Rules {
     /// Anthropic: a message with calls begins with the thinking that led to them.
     Anthropic,
-    /// Anthropic since preserved thinking: a block is valid only behind what it was made behind.
+    /// Anthropic since preserved thinking: a block is valid only behind what it was made behind. A request without tools
+    /// gets a summary in place of the next answer.
     AnthropicPreserved,
     /// OpenAI Responses without stored items.
     Responses,
@@ -104,6 +105,12 @@ impl Shared {
 
     fn answer(&self, request: &Recorded) -> Reply {
         let body = request.json();
+        // Nobody holds a conversation without tools here: this asks for a summary.
+        let is_summary = matches!(self.rules, Rules::AnthropicPreserved) && body["tools"].is_null();
+        if is_summary {
+            let summary = json!({"type": "text", "text": "The person asked for the time."});
+            return Reply { raw: Some(anthropic::stream(&[summary])), ..Reply::default() };
+        }
         let mut seen = self.seen();
         let checked = match self.rules {
             Rules::Anthropic => anthropic::check(&body, &seen.issued, false),

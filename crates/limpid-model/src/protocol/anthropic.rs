@@ -137,7 +137,7 @@ fn blocks<'a>(message: &'a WireMessage<'_>) -> Vec<Block<'a>> {
     let own = |content| Block::Own { content, cache_control: None };
     let mut blocks: Vec<Block<'_>> = match message.call_id.filter(|_| message.role == Role::Tool) {
         Some(id) => vec![own(Content::ToolResult { tool_use_id: plain_id(id), content: &message.text })],
-        None => message.pieces().into_iter().filter_map(|piece| block(message.calls, piece)).collect(),
+        None => message.pieces().iter().filter_map(|piece| block(message.calls, piece)).collect(),
     };
     let last = blocks.iter_mut().rev().find_map(|block| match block {
         Block::Own { cache_control, .. } => Some(cache_control),
@@ -149,8 +149,8 @@ fn blocks<'a>(message: &'a WireMessage<'_>) -> Vec<Block<'a>> {
     blocks
 }
 
-fn block<'a>(calls: &'a [CallInput], piece: Piece<'a, WireState<'a>>) -> Option<Block<'a>> {
-    let content = match piece {
+fn block<'a>(calls: &'a [CallInput], piece: &Piece<'a, WireState<'a>>) -> Option<Block<'a>> {
+    let content = match *piece {
         Piece::Between(state) => return Some(Block::Given(state.json)),
         Piece::Text(text, _) if text.trim().is_empty() => return None,
         Piece::Text(text, _) => Content::Text { text },

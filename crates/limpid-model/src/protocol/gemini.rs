@@ -245,13 +245,14 @@ impl Stream {
             let id = function["id"].as_str().unwrap_or_default().to_owned();
             self.reply.start_call(Pending { id, name: name.to_owned(), ..Pending::default() }).add(&function["args"]);
         }
-        match (signature, raw) {
-            (Some(signature), _) if function["name"].is_string() => {
-                self.reply.state(signature, On::Call(calls), events)
-            }
-            (Some(signature), _) if is_signed_text => self.reply.state(signature, On::Stretch(calls), events),
-            (Some(_), Some(raw)) => self.reply.state(raw.get().to_owned(), On::Place(calls), events),
-            _ => {}
+        let state = match (signature, raw) {
+            (Some(signature), _) if function["name"].is_string() => Some((signature, On::Call(calls))),
+            (Some(signature), _) if is_signed_text => Some((signature, On::Stretch(calls))),
+            (Some(_), Some(raw)) => Some((raw.get().to_owned(), On::Place(calls))),
+            _ => None,
+        };
+        if let Some((json, on)) = state {
+            self.reply.state(json, on, events);
         }
     }
 

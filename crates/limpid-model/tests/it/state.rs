@@ -98,7 +98,7 @@ fn message(text: &str, phase: Option<&str>) -> Value {
     item
 }
 
-// MOD-002 MOD-008
+// MOD-002 MOD-008 MOD-010
 #[tokio::test]
 async fn reasoning_items_go_back_whole_before_what_followed_them() {
     let answers = vec![
@@ -117,6 +117,10 @@ async fn reasoning_items_go_back_whole_before_what_followed_them() {
     let (called, output) = ("function_call", "function_call_output");
     let expected = ["reasoning", called, called, output, output, "reasoning", "message", "reasoning", called, output];
     assert_eq!(kinds[1..11], expected, "{kinds:?}");
+    assert_eq!(
+        (body["include"].clone(), body["reasoning"].clone()),
+        (json!(["reasoning.encrypted_content"]), Value::Null)
+    );
     assert!(!body.to_string().contains("fc_c1") && !body.to_string().contains("msg_1"));
     assert_eq!(body["input"].to_string().matches("\"phase\":\"commentary\"").count(), 1);
 

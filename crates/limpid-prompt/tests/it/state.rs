@@ -3,7 +3,7 @@
 use crate::support::from_manifest;
 use limpid_prompt::count::TokenCounter;
 use limpid_prompt::inputs::{CallInput, HistoryMessage, RoleName, StateInput, StateReader, ToolInput};
-use limpid_prompt::{Estimate, Inputs, Prompt, RenderRequest};
+use limpid_prompt::{Estimate, Inputs, Prompt, PromptMessage, RenderRequest, StatePart};
 
 fn render(inputs: &Inputs, rule: &str) -> Prompt {
     let manifest = "title = \"Own\"\nabout = \"For a test.\"\n[path.chat-remote]\nabout = \"Chat.\"\nmessages = [\n  { role = \
@@ -33,7 +33,7 @@ fn inputs(of_provider: bool, bound: bool) -> Inputs {
 }
 
 fn kept(prompt: &Prompt) -> Vec<&str> {
-    prompt.messages().iter().flat_map(|message| message.state()).map(|state| state.json()).collect()
+    prompt.messages().iter().flat_map(PromptMessage::state).map(StatePart::json).collect()
 }
 
 // MOD-003

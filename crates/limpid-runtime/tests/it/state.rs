@@ -138,29 +138,42 @@ async fn thinking_survives_the_death_of_the_program_between_call_and_result() {
 // MOD-006
 #[tokio::test]
 async fn after_a_change_of_what_was_before_no_thinking_behind_it_goes_back() {
-    let bench = Bench::new(NOBODY).await;
+    let mut bench = Bench::new(NOBODY).await;
+    bench.config.tools.defer = true;
+    // Two answers a turn: a call, which sometimes finds another tool, and the end.
     let answer = |n: u32| {
-        let zones = ["Europe/Paris", "Europe/Rome", "Europe/Oslo"];
+        let zone = ["Europe/Paris", "Europe/Rome", "Europe/Oslo"][n as usize % 3];
+        let id = format!("c{n}");
+        let find =
+            json!({"type": "tool_use", "id": id, "name": "find_tools", "input": {"query": "search earlier messages"}});
         Answer::Content(match n % 2 {
-            0 => vec![thinking("Hm.", &format!("s{n}")), clock(&format!("c{n}"), zones[n as usize % 3])],
+            0 if n % 14 == 4 => vec![thinking("Which?", &format!("s{n}")), find],
+            0 => vec![thinking("Hm.", &format!("s{n}")), clock(&id, zone)],
             _ => vec![thinking("So.", &format!("s{n}")), said("Noon.")],
         })
     };
     let server = Strict::start(Rules::AnthropicPreserved, (0..100).map(answer).collect()).await.unwrap();
     let agent =
         Agent::open(options(&bench, &["anthropic/claude-sonnet-5-5"], &[("ANTHROPIC_BASE_URL", &server)])).unwrap();
+    let (mut compacted, mut with_thinking) = (0, 0);
     for turn in 0..50 {
-        // A changed file of the owner's changes the system text at the next border.
-        if turn % 7 == 3 {
-            bench.write("soul.md", &format!("You are kind. {turn}"));
-            let conversation = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap();
-            let _ = agent.resize(&conversation.id, Some(limpid_core::WindowSize(32_000 + turn))).await;
+        match turn % 10 {
+            3 => bench.write("soul.md", &format!("You are kind. {turn}")),
+            7 => {
+                let report = agent.compact(&ConversationChoice::Last).await.unwrap();
+                assert_eq!(report.failure, None);
+                compacted += 1;
+            }
+            _ => {}
         }
         assert_eq!(text(&say(&agent, "What time is it?").await), "Noon.", "turn {turn}: {:?}", server.refused());
+        with_thinking += sent(&server).iter().filter(|content| content.to_string().contains("thinking")).count();
     }
     assert_eq!(server.refused(), [""; 0]);
-    let with_thinking = sent(&server).iter().filter(|content| content.to_string().contains("thinking")).count();
-    assert!(with_thinking > 0 && with_thinking < sent(&server).len(), "{with_thinking} of {}", sent(&server).len());
+    assert_eq!((server.bodies().len(), compacted), (100, 5));
+    let tools = |at: usize| server.bodies()[at]["tools"].as_array().unwrap().len();
+    assert!(tools(5) > tools(4), "a tool was found");
+    assert!(sent(&server).len() < 99 && with_thinking > 50, "{} {with_thinking}", sent(&server).len());
 }
 
 // MOD-011

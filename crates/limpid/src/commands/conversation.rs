@@ -184,3 +184,52 @@ pub(crate) fn in_zone(at_ms: i64, zone: &TimeZone) -> String {
         .map(|at| at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string())
         .unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use limpid_core::state::Span;
+    use limpid_core::{ConversationId, Message, MessageId, TurnId};
+    use limpid_store::{Audience, ConversationKind};
+
+    use super::*;
+
+    // MOD-001 MOD-004
+    #[test]
+    fn an_export_holds_reasoning_only_when_it_is_asked_for_and_then_byte_for_byte() {
+        let json = "{\"type\":\"thinking\", \"thinking\":\"a é secret\"}";
+        let state = ProviderState {
+            protocol: "anthropic".to_owned(),
+            model: "anthropic/big".to_owned(),
+            json: json.to_owned(),
+            span: Span::at(0, 0),
+            after: None,
+        };
+        let message = StoredMessage {
+            id: MessageId(1),
+            turn: TurnId::new("t"),
+            message: Message { state: vec![state], ..Message::new(Role::Assistant, "Noon.") },
+            typed: None,
+            request: None,
+            at_ms: 0,
+        };
+        let conversation = Conversation {
+            id: ConversationId::new("c"),
+            kind: ConversationKind::Chat,
+            title: String::new(),
+            profile: "limpid".to_owned(),
+            mode: None,
+            model: None,
+            session: None,
+            audience: Audience::Owner,
+            window_tokens: None,
+            messages: 1,
+            unread: 0,
+            created_ms: 0,
+            updated_ms: 0,
+        };
+        let exported = |reasoning| to_json(&conversation, std::slice::from_ref(&message), reasoning);
+        assert!(!exported(false).contains("secret") && exported(false).contains("model:reasoning"));
+        let whole: Value = serde_json::from_str(&exported(true)).unwrap();
+        assert_eq!(whole["messages"][0]["state"][0]["json"], json);
+    }
+}
