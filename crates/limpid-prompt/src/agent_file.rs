@@ -123,7 +123,7 @@ fn split(text: &str) -> Halves<'_> {
 mod tests {
     use super::*;
 
-    // PICO-024 REV-044
+    // PICO-024
     #[test]
     fn the_front_matter_is_settings_and_what_is_wrong_with_it_is_told() {
         let all = "---\nname: Nala\ndescription: Looks after the house.\ntools: read_file, exec\nmodel: openai/gpt-5-mini\n\

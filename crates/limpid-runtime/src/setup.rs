@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(std::fs::read_to_string(home.config()).unwrap(), config);
     }
 
-    // REV-046 SUR-003
+    // SUR-003
     #[test]
     fn the_files_are_those_that_the_profile_reads() {
         let made = |profile: &str| {

@@ -86,7 +86,7 @@ impl Reader {
 mod tests {
     use super::*;
 
-    // PICO-026 REV-046
+    // PICO-026
     #[test]
     fn bytes_that_are_no_utf_8_are_replaced_and_reported() {
         let home = tempfile::tempdir().unwrap();

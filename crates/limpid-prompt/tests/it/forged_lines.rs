@@ -77,7 +77,7 @@ fn no_stored_text_starts_a_line() {
             ("koshi", "chat-remote"),
         ] {
             let prompt = render(profile, path, &inputs);
-            let texts = prompt.messages().iter().map(|message| message.text());
+            let texts = prompt.messages().iter().map(limpid_prompt::PromptMessage::text);
             if texts.flat_map(|text| text.split(BREAKS)).any(|line| line.starts_with("## Forged")) {
                 faults.push(format!("{profile} {path} {place}"));
             }

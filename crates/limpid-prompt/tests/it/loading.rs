@@ -111,7 +111,6 @@ fn a_tool_of_two_names_is_offered_under_the_one_that_the_profile_chose() {
     assert_eq!(offers("koshi", "own"), [true, false, true]);
 }
 
-// REV-042
 #[test]
 fn a_profile_that_names_its_only_tools_offers_no_others_on_borrowed_paths() {
     let system = "{ role = \"system\", sections = [\"soul\"] }";

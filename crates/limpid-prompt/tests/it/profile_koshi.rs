@@ -173,7 +173,7 @@ fn read_file_is_told_from_read() {
     assert!(line.contains("unlike Read") && line.contains("finished agents"), "{line}");
 }
 
-// KOSHI-017 REV-042
+// KOSHI-017
 #[test]
 fn only_permitted_tools_are_sent_on_every_path() {
     let koshi = profile("koshi", &[]);
@@ -198,7 +198,7 @@ fn only_permitted_tools_are_sent_on_every_path() {
     }
 }
 
-// KOSHI-017 REV-042
+// KOSHI-017
 #[test]
 fn a_job_gets_the_coordinators_system_text_and_nothing_of_the_chat() {
     let chat = render("koshi", "chat-remote", &everything());
@@ -208,17 +208,17 @@ fn a_job_gets_the_coordinators_system_text_and_nothing_of_the_chat() {
     assert_eq!(user(&job), "hi");
 }
 
-// KOSHI-016 REV-045
+// KOSHI-016
 #[test]
 fn without_agents_read_file_is_not_said_to_read_their_output() {
     let inputs = patched(everything(), json!({ "tools": tools(&["read_file", "schedule_job"]) }));
     let prompt = render("koshi", "chat-remote", &inputs);
-    let told: Vec<&str> = prompt.tools().iter().map(|tool| tool.description()).collect();
+    let told: Vec<&str> = prompt.tools().iter().map(limpid_prompt::OfferedTool::description).collect();
     assert!(told[0].starts_with("Read a text file") && !told[0].contains("agent"), "{told:?}");
     assert!(!system(&prompt).contains("finished agents"));
 }
 
-// REV-045 KOSHI-030
+// KOSHI-030
 #[test]
 fn the_index_of_many_skills_has_a_budget() {
     let about = "Creates, reviews and improves documents of one kind. Use it whenever the owner speaks of such a \

@@ -296,7 +296,6 @@ fn settled_asking(inputs: &Inputs, kept: Option<KeptTools>, border: bool, asked:
     (inputs, kept)
 }
 
-// REV-008
 #[test]
 fn a_tool_that_is_asked_for_travels_from_the_first_message_on_and_in_every_later_one() {
     for mode in ["assistant", "developer"] {

@@ -27,7 +27,7 @@ async fn bench(profile: &str, file: &str) -> Bench {
     bench
 }
 
-// PICO-024 REV-044
+// PICO-024
 #[tokio::test]
 async fn the_front_matter_is_configuration_and_no_model_reads_it() {
     let file = "---\nname: Nala\ndescription: Looks after the house.\ntools: [read_file, list_dir]\nmodel: openai/other\n\
@@ -54,7 +54,7 @@ async fn the_front_matter_is_configuration_and_no_model_reads_it() {
     assert!(last.system().contains("You are Simba,") && names(&last).len() > 2);
 }
 
-// PICO-024 REV-044
+// PICO-024
 #[tokio::test]
 async fn what_is_wrong_with_it_is_reported_once_and_the_body_is_used() {
     for (file, wrong) in [
@@ -80,7 +80,6 @@ async fn what_is_wrong_with_it_is_reported_once_and_the_body_is_used() {
     }
 }
 
-// REV-044
 #[tokio::test]
 async fn a_profile_that_does_not_quote_the_file_does_not_go_by_it() {
     let bench = bench("limpid", "---\nname: Nala\nmodel: openai/other\ntools: []\n---\nBe brief.\n").await;

@@ -196,7 +196,7 @@ async fn play(case: &Case) -> Result<(), String> {
     Ok(())
 }
 
-// REV-001 OLLM-105 PRO-024 OLLM-102 LES-013
+// OLLM-105 PRO-024 OLLM-102 LES-013
 #[test]
 fn a_chat_is_answered_whatever_was_said_and_counted_before() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -238,7 +238,6 @@ calls = [{ id = "c", name = "read_history", arguments = { from = 1, to = 1 } }]
 text = "Done."
 "#;
 
-// REV-010
 #[tokio::test]
 async fn what_was_found_in_the_history_can_be_read_in_a_small_window() {
     for window in [4096, 8192, 16_384, 65_536] {
@@ -258,7 +257,6 @@ async fn what_was_found_in_the_history_can_be_read_in_a_small_window() {
     }
 }
 
-// REV-008
 #[tokio::test]
 async fn a_request_for_a_goal_finds_the_tool_among_the_declared_ones() {
     for window in [4096, 8192, 65_536] {

@@ -92,7 +92,7 @@ async fn mail_that_is_switched_off_is_in_no_prompt() {
         let agent = post.agent();
         agent.run_heartbeat().await.unwrap();
         say(&agent, "hi").await;
-        let sent: String = post.bench.server.calls().iter().map(|call| call.text()).collect();
+        let sent: String = post.bench.server.calls().iter().map(limpid_testkit::Recorded::text).collect();
         for shown in ["## Email Accounts", "## Email Status", "me@example.com", "Letter 2"] {
             assert_eq!(sent.contains(shown), enabled, "{enabled} {shown}: {sent}");
         }

@@ -73,7 +73,7 @@ async fn the_model_keeps_judges_corrects_and_forgets() {
     assert_eq!((twice.category, twice.hits), (Category::Learning, 1));
 }
 
-// KOSHI-026 REV-046
+// KOSHI-026
 #[tokio::test]
 async fn a_memory_without_a_key_is_corrected_by_its_number() {
     let bench = Bench::new(&calling(&[

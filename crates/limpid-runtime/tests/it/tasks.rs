@@ -142,7 +142,7 @@ async fn a_task_is_a_fresh_request_whose_answer_comes_to_its_chat() {
     assert_eq!(bench.server.calls().len(), 4, "it ran once");
 }
 
-// KOSHI-017 REV-042
+// KOSHI-017
 #[tokio::test]
 async fn a_coordinators_job_may_call_what_the_coordinator_may_and_nothing_else() {
     let job = r#"name = "schedule_job", arguments = { description = "Look", prompt = "Look again", execute_at = "2026-03-28T14:00" }"#;
@@ -174,7 +174,7 @@ async fn a_coordinators_job_may_call_what_the_coordinator_may_and_nothing_else()
     assert!(status(&agent, "2").await.starts_with("pending"), "it may plan the next one");
 }
 
-// PICO-089 PICO-090 REV-046
+// PICO-089 PICO-090
 #[tokio::test]
 async fn cron_keeps_reminders_tasks_and_commands_under_one_name() {
     let mut bench = Bench::new(&calling(&[
