@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use limpid_core::{Role, UsableWindow, WindowSize};
 use limpid_model::ModelCall;
-use limpid_prompt::count::{Estimate, TokenCounter};
+use limpid_prompt::count::{TokenCounter, WindowEstimate};
 use limpid_prompt::{Prompt, PromptMessage};
 use limpid_runtime::{Agent, AgentEvent, Outcome as End};
 
@@ -158,7 +158,7 @@ impl Checked {
 
 /// Tokens of a prompt, counted from nothing.
 pub(super) fn total(prompt: &Prompt) -> usize {
-    let counter = Estimate::default();
+    let counter = WindowEstimate::default();
     let message = |message: &PromptMessage| {
         let calls = message.calls().iter().map(|call| counter.count(&call.name) + counter.count(&call.arguments));
         counter.count(message.text()) + calls.sum::<usize>()

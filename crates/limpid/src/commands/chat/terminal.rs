@@ -178,6 +178,16 @@ impl Chat<'_> {
                 tokio::select! {
                     read = &mut reading => break read,
                     change = changes::next(&mut self.changes) => self.show(change).await?,
+                    // Between two readings Ctrl-C is no key but a signal, and none of them may be lost.
+                    Some(()) = self.interrupts.recv() => {
+                        if is_leaving {
+                            crossterm::terminal::disable_raw_mode()?;
+                            output::tell("");
+                            return Ok(None);
+                        }
+                        is_leaving = true;
+                        output::tell(LEAVES);
+                    }
                 }
             };
             drop(edited);
@@ -194,7 +204,7 @@ impl Chat<'_> {
                     }
                     is_leaving = draft.is_empty();
                     if is_leaving {
-                        output::tell("Ctrl-C once more leaves, as Ctrl-D does.");
+                        output::tell(LEAVES);
                     } else {
                         // The arrow key brings it back; where it cannot be kept it is on the screen.
                         let _ = editor.history_mut().save(HistoryItem::from_command_line(draft));
@@ -244,6 +254,9 @@ impl Chat<'_> {
         }
     }
 }
+
+/// What the first Ctrl-C on an empty line is answered with.
+const LEAVES: &str = "Ctrl-C once more leaves, as Ctrl-D does.";
 
 /// Says each time that the program is interrupted.
 fn interrupts() -> UnboundedReceiver<()> {
