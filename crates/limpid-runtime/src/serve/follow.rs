@@ -48,8 +48,8 @@ impl Follower {
             let text = format!("changes of limpid.toml are noticed within a minute, not at once: {error}");
             log(&ServeEvent::Notice(text));
         }
-        let follower = Self {
-            config: inner.config_file.clone().map(|path| Followed { seen: read(&path), path }),
+        let mut follower = Self {
+            config: inner.config_file.clone().map(Followed::new),
             models: Followed::new(inner.home.model_profiles()),
             token: Followed::new(inner.home.ingest_token()),
             used: None,
@@ -57,12 +57,16 @@ impl Follower {
             daemon,
         };
         follower.watch_all();
+        // What happened before anybody watched is in what is read now.
+        for file in follower.config.iter_mut().chain([&mut follower.models, &mut follower.token]) {
+            file.seen = read(&file.path);
+        }
         follower
     }
 
     /// Compares what was read when the agent was opened with what the file says by now.
     pub(super) async fn begin(&mut self, inner: &Inner, log: &Log) {
-        let Some(file) = &self.config else { return self.write_down(log) };
+        let Some(file) = &self.config else { return self.begun(inner, log) };
         let name = file.path.display().to_string();
         let text = match &file.seen {
             Ok(text) => text.clone().unwrap_or_default(),
@@ -73,7 +77,13 @@ impl Follower {
             // It changed since, or cannot be read any more.
             _ => drop(self.take_config(inner, log)),
         }
+        self.begun(inner, log);
+    }
+
+    fn begun(&mut self, inner: &Inner, log: &Log) {
         self.write_down(log);
+        // Who looked at a file before it was watched looks once more.
+        inner.changes.send_modify(|count| *count += 1);
     }
 
     /// Waits until something happens to a file.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
 use super::failure::classify;
 use crate::StoreError;
@@ -77,7 +77,7 @@ impl Database {
         if connection.is_readonly("main")? {
             return Err(StoreError::ReadOnly { path: self.path.clone() }.into());
         }
-        connection.pragma_update(None, "journal_mode", "wal")?;
+        write_ahead(&mut connection)?;
         connection.pragma_update(None, "synchronous", "full")?;
         connection.pragma_update(None, "foreign_keys", true)?;
         // What a savepoint remembers stays out of the file system.
@@ -119,6 +119,23 @@ impl Database {
         }
     }
 }
+
+/// Switches to the write-ahead log. A process that makes the same new file holds it meanwhile, and SQLite does not wait
+/// for that by itself: a transaction does.
+fn write_ahead(connection: &mut Connection) -> rusqlite::Result<()> {
+    for _ in 0..TRIES {
+        match connection.pragma_update(None, "journal_mode", "wal") {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?.rollback()?;
+            }
+            switched => return switched,
+        }
+    }
+    connection.pragma_update(None, "journal_mode", "wal")
+}
+
+/// How often the switch to the write-ahead log is tried while others make the same file.
+const TRIES: u32 = 50;
 
 /// Lets every statement be compiled once a connection: room for all of them, and plans that do not hang on the values
 /// bound to them (else a statement on a table with a partial index is compiled anew each time that it runs).

@@ -103,3 +103,22 @@ async fn a_file_of_a_later_version_is_refused_whatever_it_says_of_its_readers() 
     let kept: String = sql.query_row("SELECT audience FROM conversation", [], |row| row.get(0)).unwrap();
     assert_eq!(kept, "family", "nothing was changed");
 }
+
+#[test]
+fn several_who_make_the_same_new_file_all_open_it() {
+    for _ in 0..30 {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("limpid.db");
+        let start = std::sync::Barrier::new(4);
+        std::thread::scope(|scope| {
+            let open = || {
+                start.wait();
+                SqliteStore::open(&path, SqliteOptions::default()).map(drop)
+            };
+            let opened: Vec<_> = (0..4).map(|_| scope.spawn(open)).collect();
+            for one in opened {
+                one.join().unwrap().unwrap();
+            }
+        });
+    }
+}
