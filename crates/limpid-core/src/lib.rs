@@ -38,6 +38,7 @@ mod causes;
 pub mod compaction;
 pub mod digest;
 pub mod draft;
+pub mod effort;
 pub mod failure;
 pub mod goal;
 pub mod heartbeat;
@@ -67,6 +68,7 @@ pub mod window;
 pub use causes::causes;
 pub use digest::{Digest, DigestLevel, Entry, Pin, Shortened, WindowView};
 pub use draft::DraftState;
+pub use effort::Effort;
 pub use failure::{FailureClass, RetryPlan, background_wait};
 pub use id::{
     CallId, CheckpointId, ConversationId, DecisionId, GoalId, MemoryId, MessageId, RequestId, TaskId, TurnId,

@@ -12,6 +12,7 @@
 //! - [`scripted`]: a model that says what a [`script`] says.
 //! - [`tokens`]: exact token counts for OpenAI's families.
 
+mod abilities;
 pub mod catalogue;
 pub mod chain;
 pub mod embed;
@@ -34,6 +35,7 @@ pub mod template;
 pub mod tokens;
 mod wire;
 
+pub use abilities::{Abilities, ForcedTools};
 pub use chain::{Ask, Chain, ChainEvent};
 pub use embed::{Embedder, ScriptedEmbedder, resolve_embedder};
 pub use held::Held;

@@ -244,9 +244,8 @@ fn card(file_name: &str, settings: &LocalSettings, template: &ChatTemplate, wind
             chosen => chosen.unwrap_or(by_template),
         },
         thinking: settings.thinking,
-        vision: false,
         price: Some(Price { input: 0.0, cached: 0.0, cache_written: 0.0, output: 0.0 }),
-        state: crate::model::StateRule::default(),
+        ..ModelCard::default()
     }
 }
 

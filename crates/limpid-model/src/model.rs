@@ -8,6 +8,8 @@ use limpid_core::{FailureClass, ToolCall, ToolProtocol, Usage, WindowSize};
 use limpid_prompt::Prompt;
 use tokio_util::sync::CancellationToken;
 
+use crate::abilities::Abilities;
+
 /// A model that can be asked.
 ///
 /// Asking has two steps, so that the ledger holds what is sent before it is sent: [`Model::prepare`] is a pure
@@ -37,8 +39,8 @@ pub trait Model: Send + Sync {
     -> BoxStream<'static, Result<ModelEvent, ModelError>>;
 }
 
-/// What is known of a model before it is asked.
-#[derive(Clone, Debug, PartialEq)]
+/// What is known of a model before it is asked; by default nothing.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelCard {
     /// The provider's name: `openai`, `anthropic`, `local`, …
     pub provider: String,
@@ -60,6 +62,8 @@ pub struct ModelCard {
     pub price: Option<limpid_core::Price>,
     /// Which state of earlier messages it gets back.
     pub state: StateRule,
+    /// What it takes and refuses.
+    pub abilities: Abilities,
 }
 
 /// Which state of earlier messages a model gets back; by default none.

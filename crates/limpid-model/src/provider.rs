@@ -221,14 +221,8 @@ fn unknown_card(provider: &str, model: &str) -> ModelCard {
     ModelCard {
         provider: provider.to_owned(),
         id: model.to_owned(),
-        local: false,
-        window: None,
-        usable_window: None,
         tools: tools.and_then(ToolProtocol::parse).unwrap_or_default(),
-        thinking: false,
-        vision: false,
-        price: None,
-        state: crate::model::StateRule::default(),
+        ..ModelCard::default()
     }
 }
 

@@ -31,14 +31,9 @@ impl ScriptedModel {
         let card = ModelCard {
             provider: "scripted".to_owned(),
             id: id.to_owned(),
-            local: false,
             window: Some(window),
             usable_window: Some(UsableWindow::default_for(window)),
-            tools: ToolProtocol::Native,
-            thinking: false,
-            vision: false,
-            price: None,
-            state: crate::model::StateRule::default(),
+            ..ModelCard::default()
         };
         Self::with_card(card, script)
     }

@@ -277,14 +277,9 @@ mod tests {
         ModelCard {
             provider: "ollama".to_owned(),
             id: id.to_owned(),
-            local: false,
             window: Some(WindowSize(window)),
             usable_window: Some(UsableWindow::default_for(WindowSize(window))),
-            tools: ToolProtocol::Native,
-            thinking: false,
-            vision: false,
-            price: None,
-            state: limpid_model::StateRule::default(),
+            ..ModelCard::default()
         }
     }
 

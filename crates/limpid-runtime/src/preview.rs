@@ -182,16 +182,5 @@ impl Inner {
 
 /// What is assumed of a model that is not there: a remote one that calls tools.
 fn no_model() -> ModelCard {
-    ModelCard {
-        provider: String::new(),
-        id: String::new(),
-        local: false,
-        window: None,
-        usable_window: None,
-        tools: ToolProtocol::Native,
-        thinking: false,
-        vision: false,
-        price: None,
-        state: limpid_model::StateRule::default(),
-    }
+    ModelCard::default()
 }

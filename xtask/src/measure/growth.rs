@@ -94,13 +94,8 @@ pub(super) fn card() -> ModelCard {
     ModelCard {
         provider: "test".to_owned(),
         id: "talker".to_owned(),
-        local: false,
         window: Some(window),
         usable_window: Some(UsableWindow::default_for(window)),
-        tools: ToolProtocol::Native,
-        thinking: false,
-        vision: false,
-        price: None,
-        state: limpid_model::StateRule::default(),
+        ..ModelCard::default()
     }
 }

@@ -1,9 +1,10 @@
 //! The form of `models.toml`.
 
-use limpid_core::ToolProtocol;
+use limpid_core::{Effort, ToolProtocol};
 use serde::Deserialize;
 
 use super::download::Download;
+use crate::abilities::ForcedTools;
 
 /// The shipped file.
 const SHIPPED: &str = include_str!("models.toml");
@@ -39,6 +40,14 @@ pub(super) struct ModelEntry {
     pub(super) vision: Option<bool>,
     pub(super) reasoning_bound: Option<bool>,
     pub(super) reasoning_back: Option<bool>,
+    pub(super) max_output: Option<u32>,
+    pub(super) sampling: Option<bool>,
+    #[serde(default, deserialize_with = "forced_tools")]
+    pub(super) forced_tools: Option<ForcedTools>,
+    #[serde(default, deserialize_with = "effort_levels")]
+    pub(super) effort: Option<Vec<Effort>>,
+    pub(super) cache_minimum: Option<u32>,
+    pub(super) retires: Option<String>,
     pub(super) tokenizer: Option<String>,
     pub(super) temperature: Option<f32>,
     pub(super) template: Option<String>,
@@ -103,4 +112,19 @@ fn tool_protocol<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Too
     let word = String::deserialize(from)?;
     let wrong = || serde::de::Error::custom(format!("`{word}` is no way to call tools; use native, json or none"));
     ToolProtocol::parse(&word).map(Some).ok_or_else(wrong)
+}
+
+fn forced_tools<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<ForcedTools>, D::Error> {
+    let word = String::deserialize(from)?;
+    let wrong = || serde::de::Error::custom(format!("`{word}` does not say when a tool can be forced; use always, without-reasoning or never"));
+    ForcedTools::parse(&word).map(Some).ok_or_else(wrong)
+}
+
+fn effort_levels<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Vec<Effort>>, D::Error> {
+    let words = Vec::<String>::deserialize(from)?;
+    let wrong = |word: &str| {
+        let known = Effort::ALL.map(Effort::as_str).join(", ");
+        serde::de::Error::custom(format!("`{word}` is not a level of effort; use {known}"))
+    };
+    words.iter().map(|word| Effort::parse(word).ok_or_else(|| wrong(word))).collect::<Result<_, _>>().map(Some)
 }

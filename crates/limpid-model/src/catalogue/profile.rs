@@ -3,6 +3,7 @@
 use limpid_core::{Price, ToolProtocol, UsableWindow, WindowSize};
 
 use super::file::{CatalogueError, CatalogueFile, ModelEntry, PriceEntry};
+use crate::abilities::Abilities;
 use crate::model::{ModelCard, StateRule};
 
 /// What is known of models: the owner's file before the shipped one.
@@ -39,6 +40,8 @@ pub struct ModelProfile {
     pub reasoning_bound: Option<bool>,
     /// Whether a Chat Completions server wants the reasoning of messages with calls back.
     pub reasoning_back: Option<bool>,
+    /// What it takes and refuses.
+    pub abilities: Abilities,
     /// What it costs.
     pub price: Option<Price>,
     /// The day (`2025-08-07`) on which the price was right.
@@ -101,6 +104,7 @@ impl ModelProfile {
                 in_chat: self.reasoning_back.unwrap_or(false),
                 ..StateRule::default()
             },
+            abilities: self.abilities.clone(),
         }
     }
 
@@ -119,9 +123,22 @@ impl ModelProfile {
         self.vision = self.vision.or(entry.vision);
         self.reasoning_bound = self.reasoning_bound.or(entry.reasoning_bound);
         self.reasoning_back = self.reasoning_back.or(entry.reasoning_back);
+        self.abilities.fill(entry);
         self.temperature = self.temperature.or(entry.temperature);
         self.tokenizer = self.tokenizer.take().or_else(|| entry.tokenizer.clone());
         self.template = self.template.take().or_else(|| entry.template.clone());
+    }
+}
+
+impl Abilities {
+    /// Takes from an entry what no earlier one said.
+    fn fill(&mut self, entry: &ModelEntry) {
+        self.max_output = self.max_output.or(entry.max_output);
+        self.sampling = self.sampling.or(entry.sampling);
+        self.forced_tools = self.forced_tools.or(entry.forced_tools);
+        self.effort = self.effort.take().or_else(|| entry.effort.clone());
+        self.cache_minimum = self.cache_minimum.or(entry.cache_minimum);
+        self.retires = self.retires.take().or_else(|| entry.retires.clone());
     }
 }
 
@@ -146,9 +163,11 @@ fn fits(pattern: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use limpid_core::Effort;
     use proptest::prelude::*;
 
     use super::*;
+    use crate::abilities::ForcedTools;
 
     fn profiles(owner: &str) -> ModelProfiles {
         ModelProfiles::load(Some(("models.toml", owner))).unwrap()
@@ -203,11 +222,30 @@ mod tests {
         assert_eq!((profile.window, profile.vision), (Some(WindowSize(2000)), Some(true)));
     }
 
+    // MOD-120
+    #[test]
+    fn what_a_model_takes_and_refuses_is_said_by_its_entries() {
+        let owner = "[[model]]\nnames = [\"x/a\"]\nmax_output = 64_000\nsampling = false\nforced_tools = \"never\"\n\
+            effort = [\"low\", \"high\"]\n[[model]]\nnames = [\"x/*\"]\nsampling = true\ncache_minimum = 1024\n\
+            retires = \"2027-05-01\"";
+        let expected = Abilities {
+            max_output: Some(64_000),
+            sampling: Some(false),
+            forced_tools: Some(ForcedTools::Never),
+            effort: Some(vec![Effort::Low, Effort::High]),
+            cache_minimum: Some(1024),
+            retires: Some("2027-05-01".to_owned()),
+        };
+        assert_eq!(profiles(owner).get("x", "a").card().abilities, expected);
+    }
+
     #[test]
     fn a_wrong_file_is_refused_with_what_is_wrong() {
         let cases = [
             ("[[model]]\nnames = [\"x/y\"]\nwindw = 1", "unknown field `windw`"),
             ("[[model]]\nnames = [\"x/y\"]\ntools = \"maybe\"", "`maybe` is no way to call tools"),
+            ("[[model]]\nnames = [\"x/y\"]\neffort = [\"huge\"]", "`huge` is not a level of effort"),
+            ("[[model]]\nnames = [\"x/y\"]\nforced_tools = \"yes\"", "`yes` does not say when a tool can be forced"),
             ("[[model]]\nnames = [\"gpt\"]", "`gpt` is no model's name"),
             ("[[model]]\nnames = [\"x/y\"]\nprice = { input = -1.0 }", "no amount of dollars"),
             ("[[model]]\nnames = [\"x/y\"]\nwindow = 10\nusable_window = 11", "larger than its window"),

@@ -107,14 +107,10 @@ pub(crate) fn card(provider: &str, tools: ToolProtocol) -> ModelCard {
     ModelCard {
         provider: provider.to_owned(),
         id: "m-1".to_owned(),
-        local: false,
         window: Some(WindowSize(8192)),
         usable_window: Some(UsableWindow(6963)),
         tools,
-        thinking: false,
-        vision: false,
-        price: None,
-        state: limpid_model::StateRule::default(),
+        ..ModelCard::default()
     }
 }
 

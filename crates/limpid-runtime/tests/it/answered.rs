@@ -97,10 +97,7 @@ fn card(case: &Case, window: u32) -> ModelCard {
         window: Some(WindowSize(window)),
         usable_window: Some(UsableWindow::default_for(WindowSize(window))),
         tools: case.protocol,
-        thinking: false,
-        vision: false,
-        price: None,
-        state: limpid_model::StateRule::default(),
+        ..ModelCard::default()
     }
 }
 

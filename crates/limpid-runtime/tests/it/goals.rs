@@ -294,14 +294,10 @@ fn talker() -> Arc<Talker> {
     let card = ModelCard {
         provider: "test".to_owned(),
         id: "talker".to_owned(),
-        local: false,
         window: Some(window),
         usable_window: Some(UsableWindow::default_for(window)),
         tools: ToolProtocol::None,
-        thinking: false,
-        vision: false,
-        price: None,
-        state: limpid_model::StateRule::default(),
+        ..ModelCard::default()
     };
     let answer = |call: &ModelCall| match call.prompt.path() {
         "summarize" | "merge-summaries" => Said::Text("They talked; nothing was decided.".to_owned()),

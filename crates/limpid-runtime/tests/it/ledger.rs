@@ -25,14 +25,7 @@ fn remote(protocol: Protocol, base_url: String) -> Arc<dyn Model> {
     let card = ModelCard {
         provider: protocol.name().to_owned(),
         id: "m".to_owned(),
-        local: false,
-        window: None,
-        usable_window: None,
-        tools: ToolProtocol::Native,
-        thinking: false,
-        vision: false,
-        price: None,
-        state: limpid_model::StateRule::default(),
+        ..ModelCard::default()
     };
     let endpoint = Endpoint {
         protocol,

@@ -16,14 +16,9 @@ fn agent(bench: &Bench, protocol: Protocol) -> Agent {
     let card = ModelCard {
         provider: protocol.name().to_owned(),
         id: "m".to_owned(),
-        local: false,
         window: Some(WindowSize(16_384)),
         usable_window: Some(UsableWindow(12_000)),
-        tools: ToolProtocol::Native,
-        thinking: false,
-        vision: false,
-        price: None,
-        state: limpid_model::StateRule::default(),
+        ..ModelCard::default()
     };
     let endpoint = Endpoint {
         protocol,

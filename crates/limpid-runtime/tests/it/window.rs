@@ -26,14 +26,10 @@ fn card(window: u32) -> ModelCard {
     ModelCard {
         provider: "test".to_owned(),
         id: "talker".to_owned(),
-        local: false,
         window: Some(WindowSize(window)),
         usable_window: Some(UsableWindow::default_for(WindowSize(window))),
         tools: ToolProtocol::None,
-        thinking: false,
-        vision: false,
-        price: None,
-        state: limpid_model::StateRule::default(),
+        ..ModelCard::default()
     }
 }
 
