@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::stream::{self, BoxStream, StreamExt};
-use limpid_core::{ToolCall, ToolProtocol, UsableWindow, Usage, WindowSize};
+use limpid_core::{ToolCall, UsableWindow, Usage, WindowSize};
 use tokio_util::sync::CancellationToken;
 
 use crate::errors::{Fault, Service};

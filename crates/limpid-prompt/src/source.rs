@@ -7,6 +7,8 @@ use std::fmt;
 pub enum Layer {
     /// The program.
     Shipped,
+    /// The last text of an owner's file that could be used. It counts only while the file itself cannot be used.
+    Kept,
     /// The owner's home folder.
     Home,
 }
@@ -15,6 +17,7 @@ impl fmt::Display for Layer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Shipped => "shipped",
+            Self::Kept => "kept",
             Self::Home => "home",
         })
     }

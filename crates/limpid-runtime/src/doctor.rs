@@ -8,14 +8,14 @@ mod serving;
 
 use std::sync::Arc;
 
-use limpid_prompt::fs::read_profiles;
+use limpid_prompt::Profiles;
 use limpid_prompt::problem::Severity;
-use limpid_prompt::{Layer, Profiles};
 use limpid_store::{SqliteOptions, SqliteStore, Store};
 
 use crate::agent::{Agent, AgentOptions};
 use crate::config::{Live, SandboxChoice};
 use crate::home::read_text;
+use crate::kept_profiles::own_profile_files;
 use crate::models::Shelf;
 use crate::notify::desktop;
 use crate::semantics::probe;
@@ -109,7 +109,7 @@ fn prompt_files(options: &AgentOptions) -> Finding {
 }
 
 fn profiles(options: &AgentOptions) -> Finding {
-    let files = read_profiles(&options.home.profiles(), Layer::Home).map_err(|error| (error.to_string(), ""))?;
+    let files = own_profile_files(&options.home).map_err(|error| (error.to_string(), ""))?;
     let profiles = Profiles::with_home(files);
     let wrong = profiles.problems().iter().filter(|problem| problem.severity == Severity::Error).count();
     if wrong > 0 {

@@ -269,7 +269,6 @@ impl Made<'_> {
 
 #[cfg(test)]
 mod tests {
-    use limpid_core::ToolProtocol;
 
     use super::*;
 

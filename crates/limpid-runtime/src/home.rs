@@ -103,6 +103,11 @@ impl Home {
         self.0.join("data").join("clients")
     }
 
+    /// Copies of the owner's profile files as they last could be used.
+    pub(crate) fn kept_profiles(&self) -> PathBuf {
+        self.0.join("data").join("kept-profiles")
+    }
+
     /// The database.
     pub fn database(&self) -> PathBuf {
         self.0.join("data").join("limpid.db")

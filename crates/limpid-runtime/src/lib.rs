@@ -57,6 +57,7 @@ pub mod home;
 pub mod inbox;
 mod journal;
 mod keeper;
+mod kept_profiles;
 pub mod ledger;
 pub mod mail;
 mod memories;
@@ -106,6 +107,7 @@ pub use error::AgentError;
 pub use event::{AgentEvent, Answer};
 pub use heartbeat::{Beat, DayCost, HeartbeatChange, HeartbeatOpening, HeartbeatStatus};
 pub use home::Home;
+pub use kept_profiles::own_profile_files;
 pub use ledger::Answering;
 pub use limpid_core::memory::MemoryPolicy;
 #[cfg(target_os = "linux")]

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use limpid_core::{RequestId, ToolProtocol, Trust};
+use limpid_core::{RequestId, Trust};
 use limpid_model::{ExactCounter, ModelCard, Prepared};
 use limpid_prompt::Prompt;
 use limpid_prompt::diff::{Change, PromptDiff, SectionChange};

@@ -32,10 +32,14 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, AgentError> {
 /// # Errors
 /// When it cannot be written.
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), AgentError> {
-    put(path, text).map_err(AgentError::file(path))
+    put(path, text.as_bytes()).map_err(AgentError::file(path))
 }
 
-fn put(path: &Path, text: &str) -> io::Result<()> {
+/// The same for bytes.
+///
+/// # Errors
+/// As the file system says.
+pub(crate) fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
         let mut builder = fs::DirBuilder::new();
         builder.recursive(true);
@@ -43,9 +47,10 @@ fn put(path: &Path, text: &str) -> io::Result<()> {
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(folder)?;
     }
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".new");
-    let new = path.with_file_name(name);
+    // Another process may write the same file: each has its own part.
+    let (process, thread) = (std::process::id(), std::thread::current().id());
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let new = path.with_file_name(format!(".{name}.{process}-{thread:?}.new"));
     // What a crash left there may have a mode that others can read.
     match fs::remove_file(&new) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -56,7 +61,7 @@ fn put(path: &Path, text: &str) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(&new)?;
-    file.write_all(text.as_bytes())?;
+    file.write_all(bytes)?;
     file.sync_all()?;
     fs::rename(new, path)
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use limpid_prompt::count::Estimate;
-use limpid_prompt::fs::read_profiles;
 use limpid_prompt::inputs::Inputs;
 use limpid_prompt::problem::{Problem, Severity};
 use limpid_prompt::profile::ProfileError;
@@ -13,6 +12,7 @@ use limpid_prompt::{Layer, Profile, Profiles, RenderError, RenderRequest, Source
 
 use crate::error::AgentError;
 use crate::home::Home;
+use crate::kept_profiles;
 
 /// The profiles of a home folder.
 #[derive(Debug)]
@@ -25,6 +25,8 @@ pub(crate) struct Prompts {
 #[derive(Debug, Default)]
 struct Known {
     files: Arc<Vec<SourceFile>>,
+    /// What stands in for those of them that cannot be used.
+    kept: Vec<SourceFile>,
     all: Option<Arc<Profiles>>,
     /// One profile each: a turn needs no other, and a start should not wait for them.
     one: BTreeMap<String, Arc<Profiles>>,
@@ -45,24 +47,37 @@ impl Prompts {
     /// The profiles as the files stand now.
     pub(crate) fn load(&self) -> Result<Arc<Profiles>, AgentError> {
         let mut known = self.known()?;
-        let files = Arc::clone(&known.files);
-        let make = || Arc::new(Profiles::with_home(files.iter().cloned()));
-        Ok(Arc::clone(known.all.get_or_insert_with(make)))
+        if let Some(all) = &known.all {
+            return Ok(Arc::clone(all));
+        }
+        let all = Arc::new(Profiles::with_home(known.sources()));
+        self.keep(&known, &all);
+        Ok(Arc::clone(known.all.insert(all)))
     }
 
     /// One profile as the files stand now.
     pub(crate) fn load_one(&self, name: &str) -> Result<Loaded, AgentError> {
         let mut known = self.known()?;
         let files = Arc::clone(&known.files);
-        let make = || Arc::new(Profiles::one_with_home(name, files.iter().cloned()));
-        let profiles = Arc::clone(known.one.entry(name.to_owned()).or_insert_with(make));
+        if let Some(profiles) = known.one.get(name) {
+            return Ok(Loaded { files, profiles: Arc::clone(profiles) });
+        }
+        let profiles = Arc::new(Profiles::one_with_home(name, known.sources()));
+        self.keep(&known, &profiles);
+        known.one.insert(name.to_owned(), Arc::clone(&profiles));
         Ok(Loaded { files, profiles })
+    }
+
+    /// Keeps the texts that can be used for the day on which they cannot. A disk that refuses them costs no answer: what is
+    /// lost is a copy, and the next load tries again.
+    fn keep(&self, known: &Known, profiles: &Profiles) {
+        let _ = kept_profiles::keep(&self.home, &known.files, &known.kept, profiles);
     }
 
     /// One profile without some of the owner's files: where they stood, the next ones in the order of lookup do.
     fn load_one_without(&self, name: &str, without: &[String]) -> Result<Arc<Profile>, AgentError> {
         let mut known = self.known()?;
-        let files = known.files.iter().filter(|file| !without.contains(&file.path)).cloned().collect::<Vec<_>>();
+        let files = known.sources().filter(|file| !without.contains(&file.path)).collect::<Vec<_>>();
         let make = || Arc::new(Profiles::one_with_home(name, files));
         let profiles =
             Arc::clone(known.one.entry(format!("{name} without {}", without.join(" "))).or_insert_with(make));
@@ -104,13 +119,21 @@ impl Prompts {
 
     /// What is known of the files as they stand now; nothing when one of them changed.
     fn known(&self) -> Result<MutexGuard<'_, Known>, AgentError> {
-        let folder = self.home.profiles();
-        let files = read_profiles(&folder, Layer::Home).map_err(AgentError::file(&folder))?;
+        let files = kept_profiles::own(&self.home)?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if *known.files != files {
-            *known = Known { files: Arc::new(files), ..Known::default() };
+        let unread = known.all.is_none() && known.one.is_empty();
+        if unread || *known.files != files {
+            let kept = kept_profiles::kept(&self.home)?;
+            *known = Known { files: Arc::new(files), kept, ..Known::default() };
         }
         Ok(known)
+    }
+}
+
+impl Known {
+    /// The owner's files, and what stands in for those of them that cannot be used.
+    fn sources(&self) -> impl Iterator<Item = SourceFile> {
+        self.files.iter().chain(&self.kept).cloned()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limpid_core::{ToolProtocol, UsableWindow, WindowSize};
+use limpid_core::{UsableWindow, WindowSize};
 use limpid_model::{Model, ModelCall, ModelCard};
 use limpid_runtime::{Agent, AgentOptions, Config, ConversationChoice, Home};
 use limpid_testkit::{Said, Talker};

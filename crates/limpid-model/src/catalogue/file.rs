@@ -116,7 +116,11 @@ fn tool_protocol<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Too
 
 fn forced_tools<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<ForcedTools>, D::Error> {
     let word = String::deserialize(from)?;
-    let wrong = || serde::de::Error::custom(format!("`{word}` does not say when a tool can be forced; use always, without-reasoning or never"));
+    let wrong = || {
+        serde::de::Error::custom(format!(
+            "`{word}` does not say when a tool can be forced; use always, without-reasoning or never"
+        ))
+    };
     ForcedTools::parse(&word).map(Some).ok_or_else(wrong)
 }
 

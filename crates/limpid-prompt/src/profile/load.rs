@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::problem::{Problem, Problems, Severity};
-use crate::source::SourceFile;
+use crate::source::{Layer, SourceFile};
 use crate::template::names::Names;
 
 use super::make::{FileSet, Made};
@@ -44,9 +44,9 @@ impl std::error::Error for ProfileError {}
 impl Profiles {
     /// Loads profiles from their files and checks them.
     ///
-    /// A file of [`Layer::Home`](crate::Layer::Home) takes the place of the shipped one of its path. One that is broken is set aside: the
-    /// shipped text stays in use, and the problem is told (OLLM-052). A profile that has errors all the same is kept
-    /// out, with all of them.
+    /// A file of [`Layer::Home`] takes the place of the shipped one of its path. One that is broken is set aside: the last
+    /// text of it that worked ([`Layer::Kept`]) or else the shipped text stays in use, and the problem is told. A profile
+    /// that has errors all the same is kept out, with all of them.
     pub fn load(files: impl IntoIterator<Item = SourceFile>) -> Self {
         let mut problems = Vec::new();
         let mut shelf = Shelf::of(files, &mut problems);
@@ -54,10 +54,19 @@ impl Profiles {
         loop {
             let attempt = Attempt::of(&shelf, &names);
             let aside = shelf.set_aside(&attempt.problems);
+            // A kept text may not fit what else has changed: then its file has something else in its place, or nothing.
+            let unfit =
+                attempt.problems.iter().filter(|one| one.severity == Severity::Error && one.layer == Layer::Kept);
+            for unfit in unfit {
+                for problem in problems.iter_mut().filter(|problem| problem.path == unfit.path) {
+                    problem.kept = aside.get(&unfit.path).cloned();
+                }
+            }
             if aside.is_empty() {
                 return attempt.finish(problems);
             }
-            problems.extend(attempt.problems.into_iter().filter_map(|mut problem| {
+            let own = attempt.problems.into_iter().filter(|problem| problem.layer != Layer::Kept);
+            problems.extend(own.filter_map(|mut problem| {
                 problem.kept = Some(aside.get(&problem.path)?.clone());
                 Some(problem)
             }));
@@ -91,6 +100,13 @@ impl Profiles {
     /// Names of the profiles that have errors and cannot be used.
     pub fn broken(&self) -> impl Iterator<Item = &str> {
         self.broken.keys().map(String::as_str)
+    }
+
+    /// Whether this file of the owner's can be used: it was read, and nothing that is told of it is an error.
+    pub fn can_use(&self, file: &SourceFile) -> bool {
+        let profile = folder(file);
+        let wrong = self.problems.iter().any(|one| one.severity == Severity::Error && one.path == file.path);
+        !wrong && self.profiles.contains_key(profile)
     }
 
     /// What is wrong with the files, those included that were set aside.

@@ -14,12 +14,33 @@ pub(super) struct Folder {
     /// Modes that have a file, be it one that cannot be used.
     pub(super) modes: BTreeSet<String>,
     pub(super) shipped: BTreeMap<String, Arc<File>>,
+    /// The last texts of the owner's files that could be used, each until it is called for.
+    kept: BTreeMap<String, Arc<File>>,
+    /// The owner's files, and the kept texts of those that cannot be used.
     pub(super) home: BTreeMap<String, Arc<File>>,
 }
 
 impl Folder {
     pub(super) fn get(&self, path: &str) -> Option<&Arc<File>> {
         self.home.get(path).or_else(|| self.shipped.get(path))
+    }
+
+    /// Puts what is next in the order of lookup in the place of an owner's file that cannot be used; says what that is.
+    fn stand_in(&mut self, path: &str) -> Option<&'static str> {
+        let was_there = self.home.remove(path).is_some();
+        if let Some(kept) = self.kept.remove(path) {
+            self.home.insert(path.to_owned(), kept);
+            Some(LAST_GOOD)
+        } else if self.shipped.contains_key(path) {
+            Some(SHIPPED)
+        } else {
+            (was_there && self.shipped.contains_key(MANIFEST)).then_some(LEFT_OUT)
+        }
+    }
+
+    /// Whether a profile is left without the owner's file.
+    fn has_other(&self, path: &str) -> bool {
+        self.kept.contains_key(path) || self.shipped.contains_key(path) || self.shipped.contains_key(MANIFEST)
     }
 
     pub(super) fn paths(&self) -> BTreeSet<&String> {
@@ -42,45 +63,47 @@ impl Shelf {
             }
             match decode(file) {
                 Ok(file) => {
-                    let layer = if file.layer == Layer::Home { &mut folder.home } else { &mut folder.shipped };
+                    let layer = match file.layer {
+                        Layer::Home => &mut folder.home,
+                        Layer::Kept => &mut folder.kept,
+                        Layer::Shipped => &mut folder.shipped,
+                    };
                     layer.insert(path, Arc::new(file));
                 }
+                Err(problem) if problem.layer == Layer::Kept => {}
                 Err(problem) => problems.push(*problem),
             }
         }
-        // What is said of a file that could not be read depends on what stands below it, whatever the order.
-        for problem in problems.iter_mut() {
-            let below =
-                problem.path.split_once('/').and_then(|(profile, path)| folders.get(profile)?.shipped.get(path));
-            problem.kept = below.filter(|_| problem.layer == Layer::Home).map(|_| KEPT.to_owned());
+        // What stands in for a file that could not be read depends on what is below it, whatever the order.
+        for problem in problems.iter_mut().filter(|problem| problem.layer == Layer::Home) {
+            let Some((profile, path)) = problem.path.split_once('/') else { continue };
+            problem.kept = folders.get_mut(profile).and_then(|folder| folder.stand_in(path)).map(str::to_owned);
         }
         Self(folders)
     }
 
     /// Takes away the owner's files that have errors where something else can stand in for them; says what does.
     pub(super) fn set_aside(&mut self, problems: &[Problem]) -> BTreeMap<String, String> {
+        let wrong = problems.iter().filter(|problem| problem.severity == Severity::Error);
+        let paths: BTreeSet<&String> =
+            wrong.filter(|problem| problem.layer != Layer::Shipped).map(|problem| &problem.path).collect();
         let mut aside = BTreeMap::new();
-        for problem in
-            problems.iter().filter(|problem| problem.severity == Severity::Error && problem.layer == Layer::Home)
-        {
-            let Some((profile, path)) = problem.path.split_once('/') else { continue };
-            let Some(folder) = self.0.get_mut(profile) else { continue };
-            let stands_in = if folder.shipped.contains_key(path) {
-                KEPT
-            } else if folder.shipped.contains_key(MANIFEST) {
-                "until then the file is left out"
-            } else {
+        for full in paths {
+            let Some((profile, path)) = full.split_once('/') else { continue };
+            let Some(folder) = self.0.get_mut(profile).filter(|folder| folder.home.contains_key(path)) else {
                 continue;
             };
-            if folder.home.remove(path).is_some() || aside.contains_key(&problem.path) {
-                aside.insert(problem.path.clone(), stands_in.to_owned());
+            if folder.has_other(path) {
+                aside.extend(folder.stand_in(path).map(|stands_in| (full.clone(), stands_in.to_owned())));
             }
         }
         aside
     }
 }
 
-const KEPT: &str = "until then the shipped file is used";
+const LAST_GOOD: &str = "until then the last text of it that worked is used";
+const SHIPPED: &str = "until then the shipped file is used";
+const LEFT_OUT: &str = "until then the file is left out";
 pub(super) const MANIFEST: &str = "profile.toml";
 
 /// Whether a file of a profile's folder is the engine's to read. Scenarios are the tests' own, `templates/` are files

@@ -310,6 +310,36 @@ fn the_schema_of_the_inputs_describes_every_field() {
     }
 }
 
+/// What the section `soul` of `mine` says with these files of the owner's and these kept ones, and what is told of them.
+fn with_kept(own: &[(&str, &[u8])], kept: &[(&str, &str)]) -> (String, Vec<String>) {
+    let shipped =
+        [SourceFile::shipped("mine/profile.toml", CHAT), SourceFile::shipped("mine/sections/soul.md", "Shipped.\n")];
+    let own = own.iter().map(|(path, bytes)| SourceFile::home(*path, *bytes));
+    let kept = kept.iter().map(|(path, text)| SourceFile { layer: Layer::Kept, ..SourceFile::home(*path, *text) });
+    let profiles = Profiles::load(kept.chain(own).chain(shipped));
+    let told = profiles.problems().iter().map(|problem| problem.kept.clone().unwrap_or_default());
+    (says(profiles.get("mine").unwrap(), "chat"), told.collect())
+}
+
+// OLLM-052
+#[test]
+fn the_last_text_that_worked_stands_in_for_a_file_that_does_not() {
+    let soul = "mine/sections/soul.md";
+    let last = [(soul, "Last.\n")];
+    let told =
+        |said: &str, told: &[&str]| (said.to_owned(), told.iter().map(|&one| one.to_owned()).collect::<Vec<_>>());
+    let kept = "until then the last text of it that worked is used";
+    let shipped = "until then the shipped file is used";
+    for broken in [b"".as_slice(), b"Half \xff", b"{{ nobody }}", b"{% if"] {
+        assert_eq!(with_kept(&[(soul, broken)], &last), told("Last.", &[kept]));
+        assert_eq!(with_kept(&[(soul, broken)], &[]), told("Shipped.", &[shipped]));
+        // What was kept can be unfit too: the next in the order of lookup is told in its place.
+        assert_eq!(with_kept(&[(soul, broken)], &[(soul, "{{ nobody }}")]), told("Shipped.", &[shipped]));
+    }
+    assert_eq!(with_kept(&[(soul, b"Mine.\n")], &last), told("Mine.", &[]));
+    assert_eq!(with_kept(&[], &last), told("Shipped.", &[]));
+}
+
 /// A file as a broken editor, a full disk or a careless hand leaves it.
 fn damaged(bytes: &[u8], at: usize, length: usize, rubbish: &str) -> Vec<u8> {
     let at = at % (bytes.len() + 1);

@@ -1,13 +1,13 @@
 //! Whether prompts load and fit: the seed's "Prompt Not Loading" and "Prompt Too Large" (OLLM-111, OLLM-112).
 
 use limpid_core::Tier;
-use limpid_prompt::fs::read_profiles;
 use limpid_prompt::problem::{Problem, Severity};
-use limpid_prompt::{Layer, Outcome, Profile, Profiles, Prompt};
+use limpid_prompt::{Outcome, Profile, Profiles, Prompt};
 
 use super::Finding;
 use crate::agent::{Agent, AgentOptions};
 use crate::chat::ConversationChoice;
+use crate::kept_profiles::own_profile_files;
 use crate::notices::cut_notice;
 use crate::preview::PreviewRequest;
 use crate::templates::{StandIn, stand_in};
@@ -15,7 +15,7 @@ use crate::templates::{StandIn, stand_in};
 /// Whether every text of the profile in use loads. Names each file that does not, where it is, what is wrong with it and
 /// what is used in its place; and the templates of modes that another one stands in for.
 pub(super) fn loading(options: &AgentOptions) -> Finding {
-    let files = read_profiles(&options.home.profiles(), Layer::Home).map_err(|error| (error.to_string(), ""))?;
+    let files = own_profile_files(&options.home).map_err(|error| (error.to_string(), ""))?;
     let name = &options.config.agent.profile;
     let profiles = Profiles::one_with_home(name, files);
     let is_error = |problem: &&Problem| problem.severity == Severity::Error;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::kit::{Bench, all, last, say, text};
 use jiff::ToSpan;
-use limpid_core::{Category, ToolProtocol};
+use limpid_core::Category;
 use limpid_model::protocol::Protocol;
 use limpid_model::{Endpoint, Model, ModelCard, RemoteModel, Timeouts};
 use limpid_runtime::{Agent, AgentEvent, ConversationChoice, PreviewRequest};
@@ -22,11 +22,7 @@ fn next(text: &str) -> PreviewRequest {
 }
 
 fn remote(protocol: Protocol, base_url: String) -> Arc<dyn Model> {
-    let card = ModelCard {
-        provider: protocol.name().to_owned(),
-        id: "m".to_owned(),
-        ..ModelCard::default()
-    };
+    let card = ModelCard { provider: protocol.name().to_owned(), id: "m".to_owned(), ..ModelCard::default() };
     let endpoint = Endpoint {
         protocol,
         dialect: limpid_model::protocol::Dialect::default(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::kit::{Bench, say};
 use jiff::ToSpan;
-use limpid_core::{ToolProtocol, UsableWindow, WindowSize};
+use limpid_core::{UsableWindow, WindowSize};
 use limpid_model::protocol::{Dialect, Protocol};
 use limpid_model::{Endpoint, Model, ModelCard, RemoteModel, Timeouts};
 use limpid_runtime::{Agent, AgentOptions, ConversationChoice, PreviewRequest};

@@ -29,6 +29,35 @@ async fn an_edited_template_counts_in_the_next_turn_and_at_the_next_switch_of_mo
     assert_eq!(has("Planned anew."), [false, false, true]);
 }
 
+// OLLM-052
+#[tokio::test]
+async fn a_later_start_uses_the_last_text_that_worked_of_a_file_that_is_broken_now() {
+    let mut bench = Bench::new(&OK.repeat(6)).await;
+    bench.config.agent.profile = "ollm".to_owned();
+    let file = format!("profiles/{MODE}");
+    let mut shown = Vec::new();
+    for bytes in ["Speak in rhyme.\n", "", "{{ nobody }}\n", "{% if", "Speak plainly.\n", ""] {
+        bench.write(&file, bytes);
+        // Each is a start of its own: nothing is remembered in a process.
+        let events = say(&bench.agent(), "hi").await;
+        let system = bench.server.calls().last().unwrap().system();
+        let said = ["Speak in rhyme.", "Speak plainly."].into_iter().find(|text| system.contains(text));
+        let told = events.iter().any(|event| {
+            matches!(event, AgentEvent::Notice(text) if text.contains(MODE) && text.contains("the last text of it that worked"))
+        });
+        shown.push((said, told));
+    }
+    let (rhyme, plain) = (Some("Speak in rhyme."), Some("Speak plainly."));
+    assert_eq!(shown, [(rhyme, false), (rhyme, true), (rhyme, true), (rhyme, true), (plain, false), (plain, true)]);
+    // A file that its owner removed takes its copy along.
+    fs::remove_file(bench.home.path().join(&file)).unwrap();
+    bench.agent().profiles().unwrap();
+    bench.write(&file, "");
+    let profiles = bench.agent().profiles().unwrap();
+    let kept = profiles.problems().iter().find_map(|problem| problem.kept.clone());
+    assert_eq!(kept.as_deref(), Some("until then the shipped file is used"));
+}
+
 // PICO-022
 #[tokio::test]
 async fn an_edit_shows_on_the_next_turn_whatever_its_size_and_time_of_change() {

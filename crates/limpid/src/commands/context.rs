@@ -4,10 +4,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::tz::TimeZone;
 use limpid_core::RetryPlan;
-use limpid_prompt::fs::read_profiles;
-use limpid_prompt::{Layer, Profile, Profiles};
+use limpid_prompt::{Profile, Profiles};
 use limpid_runtime::home::read_text;
-use limpid_runtime::{Agent, AgentOptions, BusEvent, Config, Home};
+use limpid_runtime::{Agent, AgentOptions, BusEvent, Config, Home, own_profile_files};
 use tokio::sync::broadcast::Receiver;
 
 use crate::environment::Environment;
@@ -88,8 +87,7 @@ impl Context {
     /// # Errors
     /// When the owner's files cannot be read.
     pub fn profiles(&self) -> Result<Profiles, Failure> {
-        let files = read_profiles(&self.home.profiles(), Layer::Home)
-            .map_err(|error| Failure::new(ExitStatus::Files, error))?;
+        let files = own_profile_files(&self.home).map_err(|error| Failure::new(ExitStatus::Files, error))?;
         Ok(Profiles::with_home(files))
     }
 

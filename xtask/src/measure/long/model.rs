@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use limpid_core::{FailureClass, Role, ToolProtocol, UsableWindow, WindowSize};
+use limpid_core::{FailureClass, Role, UsableWindow, WindowSize};
 use limpid_model::{ModelCall, ModelCard, ModelError};
 use limpid_testkit::Said;
 use tokio::sync::Notify;
