@@ -1,8 +1,9 @@
 //! Tools that texts name: whether they exist, and whether they are offered where the text stands.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
-use crate::problem::{Problem, nearest};
+use crate::problem::{File, Problem, nearest};
 use crate::profile::Path;
 use crate::section::{Form, Section};
 use crate::template::{Expr, Node};
@@ -26,6 +27,18 @@ impl Lint<'_> {
             let forms = section.forms.tiers.iter().chain([&section.forms.body]).flatten();
             for form in forms {
                 self.form(section, form, &gate, &known, problems);
+            }
+        }
+        self.companions(&known, problems);
+    }
+
+    /// The tools that files of tools bring along (`with`).
+    fn companions(&self, known: &BTreeSet<&str>, problems: &mut Vec<Problem>) {
+        for tool in self.profile.tools.values() {
+            let Some(file) = self.own_files().find(|file| file.path == tool.source.path) else { continue };
+            for name in tool.with.iter().filter(|name| !known.contains(name.as_str())) {
+                let at = file.text.find(name.as_str()).unwrap_or_default();
+                unknown(problems, file, at..at + name.len(), name, known);
             }
         }
     }
@@ -62,13 +75,9 @@ impl Lint<'_> {
                 at..at + if at == 0 { 0 } else { mention.name.len() }
             };
             if !known.contains(mention.name) {
-                let close = nearest(mention.name, known.iter().copied());
-                if (mention.asked || close.is_some()) && told.insert(mention.name) {
-                    let fix = match close {
-                        Some(close) => format!("did you mean `{close}`?"),
-                        None => format!("describe it in `tools/{}.md`, or correct its name", mention.name),
-                    };
-                    warn(problems, file, place(), format!("there is no tool `{}`", mention.name), &fix);
+                let is_meant = mention.asked || nearest(mention.name, known.iter().copied()).is_some();
+                if is_meant && told.insert(mention.name) {
+                    unknown(problems, file, place(), mention.name, known);
                 }
             } else if !mention.guarded
                 && let Some(path) = self.paths_with(section).find(|path| !path.offers(mention.name, false))
@@ -85,6 +94,15 @@ impl Lint<'_> {
         let own = self.profile.paths().filter(|path| path.profile == self.profile.name());
         own.filter(|path| path.sections().any(|other| other.id == section.id))
     }
+}
+
+/// Warns of a name that no tool has.
+fn unknown(problems: &mut Vec<Problem>, file: &File, at: Range<usize>, name: &str, known: &BTreeSet<&str>) {
+    let fix = match nearest(name, known.iter().copied()) {
+        Some(close) => format!("did you mean `{close}`?"),
+        None => format!("describe it in `tools/{name}.md`, or correct its name"),
+    };
+    warn(problems, file, at, format!("there is no tool `{name}`"), &fix);
 }
 
 /// The tools that a text names, with those that its conditions ask for.

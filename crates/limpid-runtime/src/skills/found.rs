@@ -10,7 +10,7 @@ use limpid_prompt::skill::parse;
 use super::folder::{SKILL_FILE, others_in};
 use crate::config::PromptEntry;
 use crate::error::AgentError;
-use crate::home::{Home, read_text};
+use crate::home::{Home, read_marking};
 
 /// Something that is meant to be a skill.
 pub(super) struct Found {
@@ -61,13 +61,22 @@ pub(super) fn one(folder: &Path, name: &str, shelf: SkillSource, now_ms: i64) ->
 }
 
 fn read(file: &Path, name: &str, shelf: SkillSource, now_ms: i64) -> Result<RegisteredPrompt, String> {
-    let text = read_text(file).map_err(|error| error.to_string())?;
-    let text = text.ok_or("there is no file SKILL.md in it")?;
+    let text = whole(file)?.ok_or("there is no file SKILL.md in it")?;
     let skill = parse(&text, name).map_err(|error| error.to_string())?;
     // A folder that cannot be listed still has its SKILL.md; its other files are not shown.
     let files = file.parent().map(others_in).and_then(Result::ok).unwrap_or_default();
     let prompt = RegisteredPrompt::new(skill, PromptSource::Config, file.display().to_string(), now_ms);
     Ok(RegisteredPrompt { shelf, files, ..prompt })
+}
+
+/// A file's text; none when there is no such file. Instructions with holes in them are not followed.
+fn whole(file: &Path) -> Result<Option<String>, String> {
+    let read = read_marking(file).map_err(|error| error.to_string())?;
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    match read.as_ref().and_then(|read| read.notice(&name)) {
+        Some(notice) => Err(notice),
+        None => Ok(read.map(|read| read.text)),
+    }
 }
 
 /// The Markdown files of a folder, each a prompt.
@@ -76,7 +85,7 @@ fn files(root: &Path, now_ms: i64) -> Result<Vec<Found>, AgentError> {
     for file in names(root)?.into_iter().filter(|name| name.ends_with(".md")).map(|name| root.join(name)) {
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let location = file.display().to_string();
-        let text = read_text(&file).map_err(|error| error.to_string()).map(Option::unwrap_or_default);
+        let text = whole(&file).map(Option::unwrap_or_default);
         let skill = text.and_then(|text| parse(&text, &name).map_err(|error| error.to_string()));
         let read = skill.map(|skill| RegisteredPrompt::new(skill, PromptSource::Config, location.clone(), now_ms));
         found.push(Found { name, shelf: SkillSource::Global, location, folder: None, read });

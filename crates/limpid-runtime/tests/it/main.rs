@@ -35,6 +35,7 @@ mod mode_of_runs;
 mod mode_switch;
 mod modes;
 mod notify;
+mod other_names;
 mod own_files;
 mod policy;
 mod prompt_files;
