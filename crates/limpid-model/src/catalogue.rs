@@ -8,11 +8,14 @@ mod fetch;
 mod file;
 mod hub;
 mod package;
+mod pin;
 mod profile;
+mod transfer;
 
 pub use download::{Download, Downloads, Installed, Listed, PackageSource, Source};
 pub use fetch::{FetchSettings, Fetched, Instead, Progress, PullError, Step};
 pub use file::CatalogueError;
+pub use hub::HubModel;
 pub use profile::{ModelProfile, ModelProfiles};
 
 #[cfg(test)]

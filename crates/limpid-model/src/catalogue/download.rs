@@ -4,17 +4,19 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use super::fetch::{self, FetchSettings, Fetched, Instead, Progress, PullError, Step};
 use super::file::{CatalogueError, CatalogueFile};
+use super::hub::{self, HubModel};
+use super::pin;
 
 /// The memory that is assumed when the system does not say, in bytes.
 const ASSUMED_MEMORY: u64 = 4_000_000_000;
 
 /// A model that can be fetched.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Download {
     /// Its name behind `local/`.
@@ -35,9 +37,35 @@ pub struct Download {
     pub memory: u64,
     /// What to expect of it.
     pub note: String,
-    repository: Option<String>,
-    revision: Option<String>,
-    package: Option<PackageSource>,
+    pub(super) repository: Option<String>,
+    pub(super) revision: Option<String>,
+    /// The file's path in the repository, where it is not the file's name.
+    pub(super) path: Option<String>,
+    pub(super) package: Option<PackageSource>,
+    /// Files that belong to it: the other parts of a split file, a projector.
+    #[serde(default, rename = "part", skip_serializing_if = "Vec::is_empty")]
+    pub(super) parts: Vec<PartFile>,
+}
+
+/// A file of a model beside its first one.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PartFile {
+    /// The name of the file.
+    pub(super) file: String,
+    /// Its path in the repository.
+    pub(super) path: String,
+    pub(super) bytes: Option<u64>,
+    pub(super) sha256: Option<String>,
+}
+
+/// One file of a model: where it comes from, and what it must be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OneFile<'a> {
+    pub(super) file: &'a str,
+    pub(super) path: &'a str,
+    pub(super) bytes: Option<u64>,
+    pub(super) sha256: Option<&'a str>,
 }
 
 /// Where a model comes from.
@@ -55,7 +83,7 @@ pub enum Source<'a> {
 }
 
 /// A Python package that holds a model.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PackageSource {
     /// Name and version: `name==1.2`.
@@ -70,6 +98,8 @@ pub struct PackageSource {
 #[derive(Clone, Debug)]
 pub struct Downloads {
     known: Vec<Download>,
+    /// Those of the hub that somebody asked for, as they were when they were first asked for.
+    pinned: Vec<Download>,
     folder: PathBuf,
 }
 
@@ -113,16 +143,38 @@ impl Download {
         }
     }
 
+    /// Its files in the order in which they are fetched; the one that is opened comes last, so that it is there only when
+    /// all are.
+    pub(super) fn files(&self) -> impl Iterator<Item = OneFile<'_>> {
+        let parts = self.parts.iter().map(|part| OneFile {
+            file: &part.file,
+            path: &part.path,
+            bytes: part.bytes,
+            sha256: part.sha256.as_deref(),
+        });
+        parts.chain([OneFile {
+            file: &self.file,
+            path: self.path.as_deref().unwrap_or(&self.file),
+            bytes: self.bytes,
+            sha256: self.sha256.as_deref(),
+        }])
+    }
+
     pub(super) fn check(&self) -> Result<(), String> {
         let name = &self.name;
-        if !is_plain(name) || !is_plain(&self.file) || !self.file.ends_with(".gguf") {
+        let is_model = |file: &str| is_plain(file) && file.ends_with(".gguf");
+        if !is_plain(name) || !self.files().all(|file| is_model(file.file)) {
             return Err(format!("the download `{name}` needs a plain name and a plain `file` that ends in .gguf"));
+        }
+        if let Some(file) = self.files().find(|file| !is_path(file.path)) {
+            return Err(format!("`{}` of the download `{name}` is not a path in a repository", file.path));
         }
         if self.source().is_none() {
             return Err(format!("the download `{name}` needs either `repository` and `revision` or `package`"));
         }
         let is_hash = |text: &String| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if !self.sha256.as_ref().is_none_or(is_hash) {
+        let hashes = self.parts.iter().filter_map(|part| part.sha256.as_ref()).chain(&self.sha256);
+        if !hashes.into_iter().all(is_hash) {
             return Err(format!("`sha256` of the download `{name}` is not 64 hexadecimal digits"));
         }
         Ok(())
@@ -142,7 +194,10 @@ impl Downloads {
                 known.push(download);
             }
         }
-        Ok(Self { known, folder: folder.into() })
+        let folder = folder.into();
+        let mut pinned = pin::read_all(&folder);
+        pinned.retain(|pin| known.iter().all(|download| download.name != pin.name));
+        Ok(Self { known, pinned, folder })
     }
 
     /// The folder that models are kept in.
@@ -152,12 +207,18 @@ impl Downloads {
 
     /// What the catalogue says of a model.
     pub fn find(&self, name: &str) -> Option<&Download> {
-        self.known.iter().find(|download| download.name == name)
+        self.all().find(|download| download.name == name)
+    }
+
+    /// The models of the catalogue, then those of the hub that somebody asked for.
+    fn all(&self) -> impl Iterator<Item = &Download> {
+        self.known.iter().chain(&self.pinned)
     }
 
     /// Every model of the catalogue in its order, then the other GGUF files of the folder by name.
     pub fn list(&self) -> Vec<Listed<'_>> {
-        let from_catalogue = self.known.iter().map(|download| Listed {
+        let of_a_model = |file: &String| self.all().any(|download| download.files().any(|own| own.file == file));
+        let from_catalogue = self.all().map(|download| Listed {
             name: download.name.clone(),
             download: Some(download),
             installed: self.installed(&download.file),
@@ -166,7 +227,7 @@ impl Downloads {
             .into_iter()
             .flatten()
             .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-            .filter(|file| file.ends_with(".gguf") && self.known.iter().all(|download| download.file != *file))
+            .filter(|file| file.ends_with(".gguf") && !of_a_model(file))
             .collect();
         others.sort();
         let others = others.into_iter().map(|file| Listed {
@@ -203,10 +264,29 @@ impl Downloads {
     ) -> Result<Fetched, PullError> {
         let download = self.find(name).ok_or_else(|| PullError::Unknown {
             name: name.to_owned(),
-            known: self.known.iter().map(|download| download.name.as_str()).collect::<Vec<_>>().join(", "),
+            known: self.all().map(|download| download.name.as_str()).collect::<Vec<_>>().join(", "),
         })?;
         let path = fetch::fetch(download, &self.folder, settings, cancel, progress).await?;
         Ok(Fetched { name: download.name.clone(), path })
+    }
+
+    /// What the hub has under `hf:OWNER/REPO[:QUANT]`, and remembers it: from then on that name means that revision and those
+    /// files, until the model is removed. Nothing of the model is fetched yet.
+    ///
+    /// # Errors
+    /// When the hub cannot be reached, refuses, or has no such model; or when another model has its name.
+    pub async fn pin(&mut self, wanted: &HubModel, settings: &FetchSettings) -> Result<&Download, PullError> {
+        let is_it = |pin: &Download| pin.title == wanted.to_string();
+        if let Some(at) = self.pinned.iter().position(is_it) {
+            return Ok(&self.pinned[at]);
+        }
+        let download = hub::look_up(wanted, settings).await?;
+        if self.list().iter().any(|listed| listed.name == download.name) {
+            return Err(PullError::Taken { name: download.name });
+        }
+        pin::write(&self.folder, &download)?;
+        self.pinned.push(download);
+        Ok(&self.pinned[self.pinned.len() - 1])
     }
 
     /// Fetches the recommended model; when its hub cannot be reached, the best one that comes as a package, and says so
@@ -241,7 +321,7 @@ impl Downloads {
     /// When it is not there or not what it should be.
     pub fn verify(&self, name: &str) -> Result<PathBuf, PullError> {
         let path = self.locate(name).ok_or_else(|| PullError::Missing { name: name.to_owned() })?;
-        fetch::check(&path, self.find(name))?;
+        fetch::check_all(&self.folder, &path, self.find(name))?;
         Ok(path)
     }
 
@@ -251,9 +331,14 @@ impl Downloads {
     /// When there is nothing to remove, or a file cannot be removed.
     pub fn remove(&self, name: &str) -> Result<u64, PullError> {
         let missing = || PullError::Missing { name: name.to_owned() };
-        let file = self.file_of(name).ok_or_else(missing)?;
+        let files: Vec<String> = match self.find(name) {
+            Some(download) => download.files().map(|file| file.file.to_owned()).collect(),
+            None => vec![self.file_of(name).ok_or_else(missing)?],
+        };
+        let both = |file: &String| [self.folder.join(file), fetch::part_path(&self.folder, file)];
+        let pin = self.pinned.iter().any(|pin| pin.name == name).then(|| pin::path(&self.folder, name));
         let mut freed = None;
-        for path in [self.folder.join(&file), fetch::part_path(&self.folder, &file)] {
+        for path in files.iter().flat_map(both).chain(pin) {
             let bytes = match fs::metadata(&path) {
                 Ok(metadata) => metadata.len(),
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
@@ -285,7 +370,16 @@ impl Downloads {
     }
 }
 
+/// Whether a text is a path in a repository that can stand in an address as it is.
+pub(super) fn is_path(path: &str) -> bool {
+    let is_name = |name: &str| {
+        let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.+".contains(&byte);
+        !name.is_empty() && !name.starts_with('.') && name.bytes().all(letter)
+    };
+    path.split('/').all(is_name)
+}
+
 /// Whether a name is that of a file in a folder and nothing more.
-fn is_plain(name: &str) -> bool {
+pub(super) fn is_plain(name: &str) -> bool {
     !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', ':', '\0'])
 }

