@@ -44,6 +44,8 @@ pub struct Dialect {
     pub completion_limit: bool,
     /// A name for the conversation is taken as `prompt_cache_key`.
     pub cache_key: bool,
+    /// The name of the conversation goes in the header `x-grok-conv-id`.
+    pub grok_header: bool,
     /// Tokens are counted unasked, and `stream_options` is refused.
     pub counts_unasked: bool,
     /// `cache_control` marks are taken in the parts of a message.

@@ -150,7 +150,8 @@ pub(crate) fn split_name(name: &str) -> Result<(&str, &str), ResolveError> {
 /// When the provider is not known, or needs a key that is not set.
 pub fn endpoint(provider: &str, model: &str, settings: &Settings) -> Result<Endpoint, ResolveError> {
     let preset = presets().get(provider);
-    let elsewhere = settings.base_urls.get(provider).filter(|url| !url.trim().is_empty());
+    let own = |url: &&String| preset.is_some_and(|preset| same_place(url, &preset.base_url));
+    let elsewhere = settings.base_urls.get(provider).filter(|url| !url.trim().is_empty() && !own(url));
     let key = settings.keys.get(provider).filter(|key| !key.is_empty()).cloned();
     let Some(base_url) = elsewhere.or(preset.map(|preset| &preset.base_url)) else {
         let known = presets().keys().map(String::as_str).collect::<Vec<_>>().join(", ");
@@ -226,6 +227,12 @@ fn unknown_card(provider: &str, model: &str) -> ModelCard {
     }
 }
 
+/// Whether two addresses are one: capitals of the host and a slash at the end make no difference.
+fn same_place(one: &str, other: &str) -> bool {
+    let read = |url: &str| reqwest::Url::parse(with_scheme(url).trim_end_matches('/')).ok();
+    read(one).is_some_and(|one| Some(one) == read(other))
+}
+
 /// Ollama's variable is often written without a scheme.
 fn with_scheme(url: &str) -> String {
     let url = url.trim();
@@ -277,11 +284,32 @@ mod tests {
         insta::assert_snapshot!(errors.join("\n"));
     }
 
+    // MOD-053
+    #[test]
+    fn a_providers_own_address_is_no_other_one_when_it_is_set() {
+        for (url, protocol) in [
+            ("https://api.openai.com/v1", Protocol::OpenaiResponses),
+            (" https://API.openai.com/v1/ ", Protocol::OpenaiResponses),
+            ("https://api.openai.com:8443/v1", Protocol::OpenaiChat),
+            ("https://openai.example/v1", Protocol::OpenaiChat),
+        ] {
+            let base_urls = [("openai".to_owned(), url.to_owned())].into();
+            let keys = [("openai".to_owned(), ApiKey::new("k"))].into();
+            let settings = Settings { base_urls, keys, ..Settings::default() };
+            assert_eq!(endpoint("openai", "m", &settings).unwrap().protocol, protocol, "{url}");
+        }
+    }
+
+    // MOD-054
     #[test]
     fn cache_marks_are_for_the_models_that_take_them() {
         let settings = Settings { keys: [("openrouter".to_owned(), ApiKey::new("k"))].into(), ..Settings::default() };
         let marks = |model| endpoint("openrouter", model, &settings).unwrap().dialect.cache_marks;
-        assert!(marks("anthropic/claude-sonnet-4.5"));
+        for model in
+            ["anthropic/claude-sonnet-4.5", "anthropic/claude-opus-5.5:thinking", "anthropic/claude-fable-5.1:beta"]
+        {
+            assert!(marks(model), "{model}");
+        }
         assert!(!marks("qwen/qwen3"));
     }
 }

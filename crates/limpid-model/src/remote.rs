@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures_util::stream::{self, BoxStream, StreamExt};
 use limpid_core::{FailureClass, causes};
-use reqwest::header::HeaderMap;
+use reqwest::header::{HeaderMap, HeaderValue};
 use tokio_util::sync::CancellationToken;
 
 use crate::errors::Service;
@@ -87,6 +87,16 @@ impl RemoteModel {
         Ok(Self { card, endpoint, url, client: OnceLock::new(), headers, service })
     }
 
+    /// The headers of a call: those of every call, and where the provider wants it there, the conversation's name.
+    fn headers_for(&self, call: &ModelCall) -> HeaderMap {
+        let mut headers = self.headers.clone();
+        let conversation = call.conversation.as_ref().filter(|_| self.endpoint.dialect.grok_header);
+        if let Some(value) = conversation.and_then(|name| HeaderValue::from_str(name).ok()) {
+            headers.insert("x-grok-conv-id", value);
+        }
+        headers
+    }
+
     fn client(&self) -> Result<&reqwest::Client, ModelError> {
         let made = self.client.get_or_init(|| {
             client(&self.url, self.endpoint.timeouts)
@@ -123,7 +133,7 @@ impl Model for RemoteModel {
         };
         let asked = Asked {
             ids: CallIds::new(&prepared.call),
-            request: client.post(self.url.clone()).headers(self.headers.clone()).body(prepared.body),
+            request: client.post(self.url.clone()).headers(self.headers_for(&prepared.call)).body(prepared.body),
             protocol: self.endpoint.protocol,
             rule: self.card.state,
             json_tools,

@@ -38,6 +38,8 @@ pub(crate) struct WireCall<'a> {
     pub(crate) window: Option<u32>,
     /// Whether the model reasons.
     pub(crate) thinking: bool,
+    /// Whether what the provider keeps in its cache is charged for, so that only what is marked should be kept.
+    pub(crate) pays_for_cache: bool,
 }
 
 /// One message as it is sent.
@@ -89,6 +91,7 @@ impl<'a> WireCall<'a> {
             conversation: call.conversation.as_deref(),
             window: card.usable_window.map(|window| window.0),
             thinking: card.thinking,
+            pays_for_cache: card.price.is_some_and(|price| price.cache_written > price.input),
         };
         match card.tools {
             ToolProtocol::Native if !offered.is_empty() => wire.tools = offered,

@@ -123,20 +123,22 @@ impl Renderer<'_> {
         report.extend(rows::of_unused_skills(&planned, inputs));
         let mut messages = Vec::with_capacity(planned.len() + past.len() + ahead.len());
         let mut past = Some(past);
-        let mut history = 0..0;
+        let mut history = None;
         let mut listed = planned.iter().zip(laid);
         for step in &self.path.steps {
             match step {
                 Step::Message(_) => messages.extend(listed.next().and_then(|(message, laid)| message.finish(laid))),
                 Step::History { .. } => {
-                    history.start = messages.len();
+                    let start = messages.len();
                     messages.extend(past.take().into_iter().flatten());
-                    history.end = messages.len();
+                    history = Some(start..messages.len());
                 }
             }
         }
         messages.extend(ahead);
-        marks::set(&mut messages, history, inputs.in_flight.len());
+        let in_flight = inputs.in_flight.len();
+        let layout = marks::Layout { history, in_flight, kept_as_sent: profile.behaviour().stable_prefix };
+        marks::set(&mut messages, &layout);
         prefix::leave_out_state(&mut messages, declared, inputs.model.state.bound);
         let prompt = Prompt {
             profile: profile.name().to_owned(),

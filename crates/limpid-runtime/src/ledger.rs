@@ -1,5 +1,7 @@
 //! Sending a request of the ledger again, asking a model outside of any turn, and what the ledger keeps (PRO-052).
 
+pub(crate) mod missed;
+
 use std::sync::Arc;
 
 use limpid_core::{RequestId, ToolProtocol, ToolSpec};

@@ -12,6 +12,7 @@ use limpid_model::{ApiKey, Embedder, Held, Model, ModelCard, ModelError, Timeout
 use crate::config::{Config, Live};
 use crate::error::AgentError;
 use crate::home::{Home, read_text};
+use crate::ledger::missed;
 use crate::world::Environment;
 
 /// The models of a turn: the one that was chosen, then those that stand in for it. Never empty.
@@ -157,6 +158,11 @@ impl Shelf {
         let owner = own.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
         let profiles = ModelProfiles::load(owner).map_err(|error| AgentError::Invalid(error.to_string()))?;
         Ok(profiles.get(provider, id))
+    }
+
+    /// From how many tokens on a model's provider caches what it reads; none when it does not, or nothing is known.
+    pub(crate) fn cached_from(&self, provider: &str, id: &str) -> Option<u64> {
+        missed::cached_from(&self.profile(provider, id).ok()?)
     }
 
     /// The owner's `models.toml`: its name for errors, and its text.

@@ -12,6 +12,7 @@
 //! The same server runs from the command line: `cargo run -p limpid-testkit -- record --port 0 --script FILE`.
 
 pub mod browser;
+pub mod cache;
 mod http;
 pub mod mail;
 pub mod recorder;

@@ -31,6 +31,8 @@ struct Body<'a> {
     max_output_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt_cache_key: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_options: Option<CacheMode>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     include: Vec<&'static str>,
     store: bool,
@@ -47,18 +49,40 @@ enum Item<'a> {
     },
     FunctionCallOutput {
         call_id: &'a str,
-        output: &'a str,
+        output: Content<'a>,
     },
     #[serde(untagged)]
     Message {
         role: &'static str,
-        content: &'a str,
+        content: Content<'a>,
         #[serde(skip_serializing_if = "Option::is_none")]
         phase: Option<&'a RawValue>,
     },
     /// An item of the provider's own, as it came.
     #[serde(untagged)]
     Given(&'a RawValue),
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Text(&'a str),
+    Parts([InputText<'a>; 1]),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "input_text")]
+struct InputText<'a> {
+    text: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_breakpoint: Option<CacheMode>,
+}
+
+/// Only what is marked is kept, and nothing by the provider's own guess.
+#[derive(Serialize)]
+#[serde(tag = "mode", rename_all = "snake_case")]
+enum CacheMode {
+    Explicit,
 }
 
 #[derive(Serialize)]
@@ -97,9 +121,10 @@ struct Format<'a> {
 
 /// Nothing is stored with the provider: the conversation is Limpid's.
 pub(super) fn body(call: &WireCall<'_>) -> String {
+    let has_marks = call.messages.iter().any(|message| message.cache_mark);
     to_json(&Body {
         model: call.model,
-        input: call.messages.iter().flat_map(items).collect(),
+        input: call.messages.iter().flat_map(|message| items(message, call.pays_for_cache)).collect(),
         tools: call.tools.iter().map(tool).collect(),
         tool_choice: tool_choice(call.choice).filter(|_| !call.tools.is_empty()),
         text: text_format(&call.reply),
@@ -107,6 +132,7 @@ pub(super) fn body(call: &WireCall<'_>) -> String {
         top_p: call.sampling.top_p,
         max_output_tokens: call.sampling.max_output,
         prompt_cache_key: call.conversation,
+        prompt_cache_options: (call.pays_for_cache && has_marks).then_some(CacheMode::Explicit),
         // Nothing is stored there, so reasoning comes back only when it is sent along.
         include: if call.thinking { vec!["reasoning.encrypted_content"] } else { Vec::new() },
         store: false,
@@ -114,20 +140,31 @@ pub(super) fn body(call: &WireCall<'_>) -> String {
     })
 }
 
-/// A message's items in their order.
-fn items<'a>(message: &'a WireMessage<'_>) -> Vec<Item<'a>> {
+/// A message's items in their order. `in_parts` is whether texts come as parts, which can be marked: the form is the same
+/// with a mark and without, so that a mark that moves changes nothing else.
+fn items<'a>(message: &'a WireMessage<'_>, in_parts: bool) -> Vec<Item<'a>> {
     let text = &*message.text;
     let role = message.role.as_str();
+    let content = || match in_parts && message.role != Role::Assistant {
+        true => {
+            let prompt_cache_breakpoint = message.cache_mark.then_some(CacheMode::Explicit);
+            Content::Parts([InputText { text, prompt_cache_breakpoint }])
+        }
+        false => Content::Text(text),
+    };
     match message.call_id.filter(|_| message.role == Role::Tool) {
-        Some(call_id) => return vec![Item::FunctionCallOutput { call_id, output: text }],
-        None if text.is_empty() && message.calls.is_empty() => {
-            return vec![Item::Message { role, content: text, phase: None }];
+        Some(call_id) => return vec![Item::FunctionCallOutput { call_id, output: content() }],
+        // Others than the model say one text and nothing else.
+        None if message.role != Role::Assistant || (text.is_empty() && message.calls.is_empty()) => {
+            return vec![Item::Message { role, content: content(), phase: None }];
         }
         None => {}
     }
     let item = |piece: Piece<'a, WireState<'a>>| match piece {
         Piece::Between(state) => Some(Item::Given(state.json)),
-        Piece::Text(content, state) => Some(Item::Message { role, content, phase: state.and_then(phase) }),
+        Piece::Text(text, state) => {
+            Some(Item::Message { role, content: Content::Text(text), phase: state.and_then(phase) })
+        }
         Piece::Call(at, _) => message.calls.get(at).map(|call| Item::FunctionCall {
             call_id: &call.id,
             name: &call.name,

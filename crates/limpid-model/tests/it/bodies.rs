@@ -1,8 +1,9 @@
 //! The bodies of requests, byte for byte, in every protocol.
 
 use crate::support::{call, card, endpoint, inputs, prompt, second_turn, with_protocol};
-use limpid_core::ToolProtocol;
-use limpid_model::{Model, ModelCall, ReplyForm, Sampling, ToolUse};
+use limpid_core::{Price, ToolProtocol};
+use limpid_model::{Model, ModelCall, ModelCard, ReplyForm, Sampling, ToolUse};
+use limpid_prompt::Inputs;
 use limpid_testkit::Wire;
 use serde_json::json;
 
@@ -16,11 +17,15 @@ fn body(provider: &str, tools: ToolProtocol, call: &ModelCall) -> String {
 }
 
 fn responses_body(call: &ModelCall) -> String {
+    responses_body_of(card("openai", ToolProtocol::Native), call)
+}
+
+fn responses_body_of(card: ModelCard, call: &ModelCall) -> String {
     let endpoint = limpid_model::Endpoint {
         protocol: limpid_model::protocol::Protocol::OpenaiResponses,
         ..endpoint("openai", "http://127.0.0.1:1/v1", 1_000)
     };
-    limpid_model::RemoteModel::new(card("openai", ToolProtocol::Native), endpoint).unwrap().prepare(call).unwrap().body
+    limpid_model::RemoteModel::new(card, endpoint).unwrap().prepare(call).unwrap().body
 }
 
 fn all_bodies(call: &ModelCall) -> Vec<(Wire, String)> {
@@ -154,7 +159,7 @@ fn anthropic_gets_marks_at_the_end_of_the_fixed_part_and_of_the_history() {
 
 // LES-024
 #[test]
-fn a_long_turn_with_many_tools_has_three_marks_and_none_of_them_in_the_tools() {
+fn a_long_turn_with_many_tools_has_four_marks_and_none_of_them_in_the_tools() {
     let mut many = second_turn();
     many.history = (0..20).flat_map(|_| many.history.clone()).collect();
     many.in_flight = (0..5).flat_map(|_| many.history[1..4].to_vec()).collect();
@@ -164,7 +169,39 @@ fn a_long_turn_with_many_tools_has_three_marks_and_none_of_them_in_the_tools() {
     let body: serde_json::Value = serde_json::from_str(&body).unwrap();
     assert_eq!(body["tools"].as_array().unwrap().len(), 60);
     assert!(!body["tools"].to_string().contains("cache_control"));
-    assert_eq!(body.to_string().matches("cache_control").count(), 3);
+    assert_eq!(body.to_string().matches("cache_control").count(), 4);
+}
+
+// MOD-053
+#[test]
+fn where_the_cache_is_paid_for_only_what_is_marked_is_kept() {
+    let paid = Price { input: 2.0, cached: 0.2, cache_written: 2.5, output: 8.0 };
+    let responses = |inputs: &Inputs, price: Price| -> serde_json::Value {
+        let card = ModelCard { price: Some(price), ..card("openai", ToolProtocol::Native) };
+        serde_json::from_str(&responses_body_of(card, &call(prompt(inputs)))).unwrap()
+    };
+    let mut running = second_turn();
+    running.in_flight = running.history[1..4].to_vec();
+    let body = responses(&running, paid);
+    let explicit = json!({"mode": "explicit"});
+    assert_eq!(body["prompt_cache_options"], explicit);
+    let input = body["input"].as_array().unwrap();
+    let marked: Vec<usize> = (0..input.len())
+        .filter(|at| {
+            let item = &input[*at];
+            [&item["content"][0], &item["output"][0]].iter().any(|part| part["prompt_cache_breakpoint"] == explicit)
+        })
+        .collect();
+    // What the model said cannot bear a mark; the fixed part and the newest result do.
+    assert_eq!(marked, [0, input.len() - 1]);
+    // A mark that moves changes nothing else: the texts are in parts either way.
+    assert!(
+        input
+            .iter()
+            .all(|item| item["role"] == "assistant" || !item["content"].is_string() && !item["output"].is_string())
+    );
+    let free = responses(&running, Price { cache_written: 2.0, ..paid });
+    assert!(!free.to_string().contains("prompt_cache_breakpoint") && free["prompt_cache_options"].is_null());
 }
 
 #[test]

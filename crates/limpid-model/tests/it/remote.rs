@@ -6,7 +6,7 @@ use crate::support::{ask, call, card, collect, endpoint, inputs, prompt, remote,
 use futures_util::StreamExt;
 use limpid_core::{FailureClass, ToolProtocol};
 use limpid_model::provider::{LocalServer, find_servers_at};
-use limpid_model::{FinishReason, Model, ModelEvent, RemoteModel};
+use limpid_model::{FinishReason, Model, ModelCall, ModelEvent, RemoteModel};
 use limpid_testkit::{Recorder, Reply, Script, Wire};
 use tokio_util::sync::CancellationToken;
 
@@ -87,6 +87,28 @@ async fn keys_travel_in_the_header_that_the_protocol_wants() {
 }
 
 /// What a call of a server with this script ends with.
+// MOD-054
+#[tokio::test]
+async fn a_conversation_keeps_its_server_where_its_name_is_taken() {
+    let recorder = record(WHOLE).await;
+    let call = ModelCall { conversation: Some("c-1".to_owned()), ..call(prompt(&second_turn())) };
+    let mut seen = Vec::new();
+    for provider in ["mistral", "xai", "groq", "deepseek"] {
+        let keys = [(provider.to_owned(), limpid_model::ApiKey::new("k"))].into();
+        let known = limpid_model::Settings { keys, ..limpid_model::Settings::default() };
+        let real = limpid_model::provider::endpoint(provider, "m-1", &known).unwrap();
+        let here = limpid_model::Endpoint { base_url: format!("{}/v1", recorder.url()), ..real };
+        let model = RemoteModel::new(card(provider, ToolProtocol::Native), here).unwrap();
+        ask(&model, &call).await;
+        let request = recorder.calls().pop().unwrap();
+        let header = request.header("x-grok-conv-id").map(str::to_owned);
+        seen.push((provider, request.json()["prompt_cache_key"].as_str().map(str::to_owned), header));
+    }
+    let name = || Some("c-1".to_owned());
+    let expected = [("mistral", name(), None), ("xai", None, name()), ("groq", None, None), ("deepseek", None, None)];
+    assert_eq!(seen, expected);
+}
+
 async fn failure(script: &str) -> (Vec<ModelEvent>, limpid_model::ModelError) {
     let recorder = record(script).await;
     let endpoint = endpoint("openai", &format!("{}/v1", recorder.url()), 100);

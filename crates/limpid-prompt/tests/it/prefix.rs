@@ -1,7 +1,7 @@
 //! A stable prefix: what a provider may reuse from one turn to the next (section 5 of the specification).
 
 use crate::support::render_path;
-use limpid_prompt::inputs::{HistoryMessage, Inputs, MemoryEntry, RoleName, TimeInfo, ToolInput};
+use limpid_prompt::inputs::{CallInput, HistoryMessage, Inputs, MemoryEntry, RoleName, TimeInfo, ToolInput};
 use limpid_prompt::scenario::EXAMPLE_INPUTS;
 use limpid_prompt::{Profiles, Prompt, Stability};
 
@@ -115,9 +115,9 @@ fn tools_are_declared_only_to_a_model_that_takes_declarations() {
     assert_eq!([with("native"), with("json"), with("none")], [(2, 2), (0, 2), (0, 0)]);
 }
 
-// PRO-043
+// PRO-043 MOD-050 MOD-051
 #[test]
-fn cache_marks_stand_at_the_end_of_the_fixed_part_and_of_the_history_and_are_few() {
+fn cache_marks_are_where_the_next_request_begins_to_differ_and_are_few() {
     let mut inputs =
         next_turn(&first_turn(), &limpid(&first_turn()), ("2026-04-11T02:01:00+02:00", "2026-04-11T00:01:00Z"));
     for server in 0..40 {
@@ -130,17 +130,34 @@ fn cache_marks_stand_at_the_end_of_the_fixed_part_and_of_the_history_and_are_few
     };
     let prompt = limpid(&inputs);
     let sections: Vec<&str> = prompt.messages().iter().map(|message| message.parts()[0].section()).collect();
-    let history = sections.iter().position(|section| *section == "history").unwrap();
-    assert_eq!(marks(&inputs), [history - 1, history + 1]);
-    inputs.in_flight.push(HistoryMessage {
-        role: RoleName::Assistant,
-        content: "Looking.".into(),
-        ..Default::default()
-    });
-    let marked = marks(&inputs);
-    assert!(marked.len() <= 4 && marked.last() == Some(&(sections.len())), "{marked:?}");
-    inputs.history.clear();
-    assert!(marks(&inputs).contains(&(history - 1)), "a new conversation has its fixed part kept");
+    let (fixed, past) = (sections.iter().position(|section| *section == "history").unwrap() - 1, sections.len() - 2);
+    let newest = sections.len() - 1;
+    // The newest message is kept as it is sent, so the next request repeats it.
+    assert_eq!(marks(&inputs), [fixed, past, newest]);
+    let round = |inputs: &mut Inputs, calls: usize| {
+        let call = |n| CallInput { id: format!("c{n}"), name: "ant".into(), arguments: "{}".into() };
+        let said = HistoryMessage {
+            role: RoleName::Assistant,
+            calls: (0..calls).map(call).collect(),
+            ..HistoryMessage::default()
+        };
+        let result = |n| HistoryMessage {
+            role: RoleName::Tool,
+            content: "done".into(),
+            call_id: Some(format!("c{n}")),
+            ..HistoryMessage::default()
+        };
+        inputs.in_flight.push(said);
+        inputs.in_flight.extend((0..calls).map(result));
+    };
+    round(&mut inputs, 15);
+    assert_eq!(marks(&inputs), [fixed, past, newest, newest + 16]);
+    round(&mut inputs, 15);
+    assert_eq!(marks(&inputs), [fixed, newest, newest + 16, newest + 32], "the end of the request before is marked");
+    round(&mut inputs, 1);
+    assert_eq!(marks(&inputs), [fixed, newest, newest + 32, newest + 34]);
+    (inputs.history, inputs.in_flight) = (Vec::new(), Vec::new());
+    assert_eq!(marks(&inputs), [fixed, fixed + 1], "a new conversation has its fixed part kept");
 }
 
 // PRO-043

@@ -277,3 +277,38 @@ async fn what_is_counted_for_one_model_says_nothing_of_another() {
         other.prompt_preview(PreviewRequest { conversation: ConversationChoice::New, ..next("hi") }).await.unwrap();
     assert_eq!(shown.counter(), "estimate");
 }
+
+// MOD-056
+#[tokio::test]
+async fn a_request_that_should_have_been_cached_and_was_not_is_named() {
+    let reply = |input: u64, cached: u64| {
+        format!("[[reply]]\ntext = \"ok\"\nusage = {{ input = {input}, cached = {cached}, output = 2 }}\n")
+    };
+    let script =
+        [reply(1500, 0), reply(1600, 0), reply(1700, 1600), reply(1800, 0), reply(900, 0), reply(950, 0)].concat();
+    let priced = "[[model]]\nnames = [\"openai/scripted\"]\nwindow = 100_000\nprice = { input = 2.0, cached = 0.2, output = 8.0 }\n";
+    let free = "[[model]]\nnames = [\"openai/scripted\"]\nwindow = 100_000\nprice = { input = 2.0, output = 8.0 }\n";
+    for (models, expected) in [(priced, vec![false, true, false, false, false, false]), (free, vec![false; 6])] {
+        let bench = Bench::new(&script).await;
+        bench.write("models.toml", models);
+        let agent = bench.agent();
+        for turn in 0..6 {
+            match turn {
+                // An hour later the provider may have let go of it.
+                3 => bench.clock.forward(1.hour()),
+                // A new conversation, too short for any cache.
+                4 => {
+                    let new = limpid_runtime::ChatRequest { text: "hi".to_owned(), ..Default::default() };
+                    all(agent.chat(new).await.unwrap()).await;
+                    continue;
+                }
+                _ => {}
+            }
+            say(&agent, "hi").await;
+        }
+        let rows = agent.store().requests(RequestFilter::default()).await.unwrap().rows;
+        let missed = agent.missed_cache(&rows);
+        let named: Vec<bool> = rows.iter().rev().map(|row| missed.contains(&row.id)).collect();
+        assert_eq!(named, expected);
+    }
+}

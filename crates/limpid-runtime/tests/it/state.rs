@@ -263,3 +263,40 @@ async fn state_goes_to_nobody_but_its_maker_and_is_there_again_after_a_fallback(
     assert_eq!(sent(&claude)[0], json!([thinking("Paris.", "s1"), clock("a", "Europe/Paris")]));
     assert_eq!(sent(&claude)[2][0]["type"], "tool_use");
 }
+
+// MOD-050 MOD-051
+#[tokio::test]
+async fn nothing_of_a_long_conversation_is_paid_twice_in_full() {
+    let bench = Bench::new(NOBODY).await;
+    // Rounds of one call and of 15: more blocks than the provider looks back for.
+    let round = |turn: usize, round: usize, calls: usize| -> Answer {
+        let call = |n: usize| clock(&format!("t{turn}r{round}c{n}"), "Europe/Rome");
+        let thought = thinking("Look.", &format!("s{turn}-{round}"));
+        Answer::Content([vec![thought], (0..calls).map(call).collect()].concat())
+    };
+    let turn = |n: usize| match n % 4 {
+        0 => vec![round(n, 0, 15), round(n, 1, 15), round(n, 2, 1)],
+        1 => vec![round(n, 0, 2)],
+        2 => vec![round(n, 0, 1), round(n, 1, 15)],
+        _ => Vec::new(),
+    };
+    let answers = (0..20).flat_map(|n| turn(n).into_iter().chain([Answer::Content(vec![said(&format!("Noon {n}."))])]));
+    let server = Strict::start(Rules::Anthropic, answers.collect()).await.unwrap();
+    for profile in ["limpid", "ollm"] {
+        let mut options = options(&bench, &["anthropic/claude-sonnet-5-5"], &[("ANTHROPIC_BASE_URL", &server)]);
+        options.config.agent.profile = profile.to_owned();
+        let agent = Agent::open(options).unwrap();
+        let before = server.bodies().len();
+        all(agent.chat(limpid_runtime::ChatRequest { text: "Begin.".to_owned(), ..Default::default() }).await.unwrap())
+            .await;
+        for n in 1..20 {
+            say(&agent, &format!("What time is it now, {n}?")).await;
+        }
+        assert_eq!(server.refused(), [""; 0]);
+        let bodies = &server.bodies()[before..];
+        for (at, cached) in limpid_testkit::cache::anthropic(bodies).iter().enumerate().skip(1) {
+            // The end of the fixed part is marked too, so a request reads all that it repeats.
+            assert!(cached.read == cached.repeated && cached.read > 0, "{profile}, request {at}: {cached:?}");
+        }
+    }
+}

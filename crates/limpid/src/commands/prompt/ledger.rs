@@ -30,13 +30,20 @@ pub(super) async fn log(
     };
     let limit = u32::try_from(limit).unwrap_or(u32::MAX);
     let listed = agent.store().requests(RequestFilter { conversation, limit, ..RequestFilter::default() }).await?;
+    let missed = agent.missed_cache(&listed.rows);
     if json {
-        let rows: Vec<Value> = listed.rows.iter().map(summary_json).collect();
+        let row = |row: &RequestSummary| {
+            let mut about = summary_json(row);
+            about["cache_missed"] = missed.contains(&row.id).into();
+            about
+        };
+        let rows: Vec<Value> = listed.rows.iter().map(row).collect();
         output::json("requests", &rows)?;
     } else if listed.rows.is_empty() {
         output::tell("Nothing was sent yet.");
     } else {
-        let rows: Vec<Vec<String>> = listed.rows.iter().map(|row| summary_cells(&agent, row)).collect();
+        let row = |row: &RequestSummary| summary_cells(&agent, row, missed.contains(&row.id));
+        let rows: Vec<Vec<String>> = listed.rows.iter().map(row).collect();
         let head = [
             "id", "sent", "model", "path", "bytes", "shared", "input", "cached", "written", "output", "cost", "outcome",
         ];
@@ -114,7 +121,7 @@ async fn conversation_id(agent: &Agent, word: &str) -> Result<ConversationId, Fa
     found.map(|found| found.id).ok_or_else(|| Failure::new(ExitStatus::Usage, "there is no conversation yet"))
 }
 
-fn summary_cells(agent: &Agent, row: &RequestSummary) -> Vec<String> {
+fn summary_cells(agent: &Agent, row: &RequestSummary, cache_missed: bool) -> Vec<String> {
     let end = row.end.as_ref();
     let usage = end.and_then(|end| end.usage);
     let tokens =
@@ -141,7 +148,7 @@ fn summary_cells(agent: &Agent, row: &RequestSummary) -> Vec<String> {
         tokens(|usage| usage.cache_written),
         tokens(|usage| usage.output),
         end.and_then(|end| end.cost).map_or_else(|| "unknown".to_owned(), |cost| cost.to_string()),
-        outcome,
+        if cache_missed { format!("{outcome}, cache missed") } else { outcome },
     ]
 }
 
