@@ -16,7 +16,7 @@ const MAX_CALLS: usize = 8;
 /// The form of a reply that calls one of these tools or answers.
 pub(crate) fn reply_form(tools: &[WireTool<'_>], choice: &ToolUse) -> ReplyForm {
     let wanted = |tool: &&WireTool<'_>| match choice {
-        ToolUse::Must(name) => tool.name == name,
+        ToolUse::Must(name) => tool.name == *name,
         ToolUse::Auto | ToolUse::Never => true,
     };
     let calls: Vec<Value> = tools.iter().filter(wanted).map(call_schema).collect();
@@ -268,8 +268,8 @@ mod tests {
     fn the_schema_holds_calls_or_an_answer() {
         let schema = |json: &'static str| serde_json::from_str(json).unwrap();
         let tools = [
-            WireTool { name: "clock", description: "", schema: schema(r#"{"type":"object","properties":{}}"#) },
-            WireTool { name: "refs", description: "", schema: schema(r##"{"$ref":"#/$defs/x"}"##) },
+            WireTool { name: "clock".into(), description: "", schema: schema(r#"{"type":"object","properties":{}}"#) },
+            WireTool { name: "refs".into(), description: "", schema: schema(r##"{"$ref":"#/$defs/x"}"##) },
         ];
         insta::assert_json_snapshot!("auto", form_schema(&reply_form(&tools, &ToolUse::Auto)));
         insta::assert_json_snapshot!("must", form_schema(&reply_form(&tools, &ToolUse::Must("clock".into()))));

@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use crate::errors::Fault;
 use crate::model::{ModelEvent, StateRule};
-use crate::wire::{CallIds, WireCall};
+use crate::wire::{CallIds, CallNames, NameRules, WireCall};
 
 pub(crate) use frames::{Frames, MAX_FRAME};
 
@@ -44,6 +44,8 @@ pub struct Dialect {
     pub completion_limit: bool,
     /// A name for the conversation is taken as `prompt_cache_key`.
     pub cache_key: bool,
+    /// Names of calls are nine letters or digits.
+    pub nine_letter_ids: bool,
     /// The name of the conversation goes in the header `x-grok-conv-id`.
     pub grok_header: bool,
     /// Tokens are counted unasked, and `stream_options` is refused.
@@ -103,6 +105,17 @@ impl Protocol {
             Self::Gemini => gemini::body(call),
             Self::Ollama => ollama::body(call),
         }
+    }
+
+    /// Which names of tools and calls are taken.
+    pub(crate) const fn names(self, dialect: Dialect) -> NameRules {
+        let calls = match self {
+            Self::Anthropic => CallNames::Plain,
+            Self::OpenaiChat if dialect.nine_letter_ids => CallNames::Nine,
+            Self::OpenaiChat | Self::OpenaiResponses => CallNames::Short,
+            Self::Gemini | Self::Ollama => CallNames::Any,
+        };
+        NameRules { calls, letter_first: matches!(self, Self::Gemini) }
     }
 
     /// Reads a reply's stream.

@@ -4,6 +4,8 @@ mod embed;
 mod http;
 mod reply;
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -16,7 +18,7 @@ use crate::errors::Service;
 use crate::key::ApiKey;
 use crate::model::{Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared};
 use crate::protocol::{Dialect, Protocol};
-use crate::wire::{CallIds, WireCall};
+use crate::wire::{CallIds, NameRules, WireCall};
 
 use http::{endpoint_url, headers, shown};
 use reply::{Asked, Reply};
@@ -87,6 +89,20 @@ impl RemoteModel {
         Ok(Self { card, endpoint, url, client: OnceLock::new(), headers, service })
     }
 
+    fn names(&self) -> NameRules {
+        self.endpoint.protocol.names(self.endpoint.dialect)
+    }
+
+    /// The tools that the provider knows by another name, by that name.
+    fn renamed(&self, call: &ModelCall) -> HashMap<String, String> {
+        let names = self.names();
+        let renamed = call.prompt.tools().iter().filter_map(|tool| match names.tool(tool.name()) {
+            Cow::Owned(taken) => Some((taken, tool.name().to_owned())),
+            Cow::Borrowed(_) => None,
+        });
+        renamed.collect()
+    }
+
     /// The headers of a call: those of every call, and where the provider wants it there, the conversation's name.
     fn headers_for(&self, call: &ModelCall) -> HeaderMap {
         let mut headers = self.headers.clone();
@@ -112,7 +128,8 @@ impl Model for RemoteModel {
     }
 
     fn prepare(&self, call: &ModelCall) -> Result<Prepared, ModelError> {
-        let wire = WireCall::new(&self.card, call)?;
+        let mut wire = WireCall::new(&self.card, call)?;
+        wire.fit_names(self.names());
         Ok(Prepared {
             target: shown(&self.url),
             body: self.endpoint.protocol.body(&wire, self.endpoint.dialect),
@@ -136,6 +153,7 @@ impl Model for RemoteModel {
             request: client.post(self.url.clone()).headers(self.headers_for(&prepared.call)).body(prepared.body),
             protocol: self.endpoint.protocol,
             rule: self.card.state,
+            renamed: self.renamed(&prepared.call),
             json_tools,
             idle: self.endpoint.timeouts.idle,
             service: Arc::clone(&self.service),

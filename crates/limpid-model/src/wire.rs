@@ -4,6 +4,8 @@
 //! tools gets no declarations, reads calls and results of the conversation as plain messages, and (with
 //! [`ToolProtocol::Json`]) replies in the form of [`crate::json_tools`].
 
+mod names;
+
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
@@ -18,6 +20,8 @@ use crate::json::{to_json, to_raw};
 use crate::json_tools;
 use crate::model::{ModelCall, ModelCard, ModelError, ReplyForm, Sampling, ToolUse};
 
+pub(crate) use names::{CallNames, NameRules};
+
 /// Cache marks in one request; providers that take marks take so many (LES-024).
 const MAX_MARKS: usize = 4;
 
@@ -28,7 +32,7 @@ pub(crate) struct WireCall<'a> {
     pub(crate) messages: Vec<WireMessage<'a>>,
     /// The tools that are declared to the provider.
     pub(crate) tools: Vec<WireTool<'a>>,
-    pub(crate) choice: &'a ToolUse,
+    pub(crate) choice: Cow<'a, ToolUse>,
     pub(crate) reply: Cow<'a, ReplyForm>,
     /// Whether the reply's JSON is to be turned back into calls or an answer.
     pub(crate) json_tools: bool,
@@ -47,11 +51,11 @@ pub(crate) struct WireCall<'a> {
 pub(crate) struct WireMessage<'a> {
     pub(crate) role: Role,
     pub(crate) text: Cow<'a, str>,
-    pub(crate) calls: &'a [CallInput],
+    pub(crate) calls: Cow<'a, [CallInput]>,
     pub(crate) state: Vec<WireState<'a>>,
-    pub(crate) call_id: Option<&'a str>,
+    pub(crate) call_id: Option<Cow<'a, str>>,
     /// The tool whose result this is.
-    pub(crate) tool: Option<&'a str>,
+    pub(crate) tool: Option<Cow<'a, str>>,
     pub(crate) cache_mark: bool,
 }
 
@@ -63,9 +67,9 @@ pub(crate) struct WireState<'a> {
 }
 
 /// One declared tool.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct WireTool<'a> {
-    pub(crate) name: &'a str,
+    pub(crate) name: Cow<'a, str>,
     pub(crate) description: &'a str,
     /// The schema, sent as it is.
     pub(crate) schema: &'a RawValue,
@@ -84,7 +88,7 @@ impl<'a> WireCall<'a> {
             model: &card.id,
             messages,
             tools: Vec::new(),
-            choice: &call.tools,
+            choice: Cow::Borrowed(&call.tools),
             reply: Cow::Borrowed(&call.reply),
             json_tools: false,
             sampling: call.sampling,
@@ -113,12 +117,12 @@ impl<'a> WireCall<'a> {
     fn flatten(&mut self) {
         for message in &mut self.messages {
             if !message.calls.is_empty() {
-                let calls = calls_text(message.calls);
+                let calls = calls_text(&message.calls);
                 message.text = match message.text.is_empty() {
                     true => Cow::Owned(calls),
                     false => Cow::Owned(format!("{}\n{calls}", message.text)),
                 };
-                message.calls = &[];
+                message.calls = Cow::Borrowed(&[]);
                 // What belongs to calls has no place in a text.
                 message.state.clear();
             }
@@ -178,10 +182,10 @@ fn offered<'a>(card: &ModelCard, call: &'a ModelCall) -> Result<Vec<WireTool<'a>
             let message = format!("the schema of the tool `{name}` is not JSON ({error}); correct or remove the tool");
             ModelError::new(FailureClass::Malformed, message)
         })?;
-        tools.push(WireTool { name: tool.name(), description: tool.description(), schema });
+        tools.push(WireTool { name: Cow::Borrowed(tool.name()), description: tool.description(), schema });
     }
     match &call.tools {
-        ToolUse::Must(name) if !tools.iter().any(|tool| tool.name == name) => Err(ModelError::new(
+        ToolUse::Must(name) if !tools.iter().any(|tool| tool.name == *name) => Err(ModelError::new(
             FailureClass::Malformed,
             format!("the tool `{name}` must be called, but the prompt does not offer it; add it to the path's tools"),
         )),
@@ -198,10 +202,10 @@ fn native_messages<'a>(card: &ModelCard, messages: &'a [PromptMessage]) -> Vec<W
             WireMessage {
                 role: message.role(),
                 text: Cow::Borrowed(message.text()),
-                calls: message.calls(),
+                calls: Cow::Borrowed(message.calls()),
                 state: state(card, message),
-                call_id: message.call_id(),
-                tool: message.call_id().and_then(|id| names.get(id).copied()),
+                call_id: message.call_id().map(Cow::Borrowed),
+                tool: message.call_id().and_then(|id| names.get(id).copied()).map(Cow::Borrowed),
                 cache_mark: message.cache_mark(),
             }
         })
@@ -233,7 +237,7 @@ fn limit_marks(messages: &mut [WireMessage<'_>]) {
 }
 
 /// Calls in the form in which a model without native tools writes them.
-fn calls_text<'a>(calls: &'a [CallInput]) -> String {
+fn calls_text(calls: &[CallInput]) -> String {
     #[derive(Serialize)]
     struct Calls<'a> {
         calls: Vec<Call<'a>>,
@@ -243,7 +247,8 @@ fn calls_text<'a>(calls: &'a [CallInput]) -> String {
         name: &'a str,
         arguments: Cow<'a, RawValue>,
     }
-    let call = |call: &'a CallInput| {
+    let call = |call| -> Call<'_> {
+        let call: &CallInput = call;
         let arguments =
             serde_json::from_str(&call.arguments).map_or_else(|_| Cow::Owned(to_raw(&call.arguments)), Cow::Borrowed);
         Call { name: &call.name, arguments }
@@ -261,7 +266,7 @@ mod tests {
         let message = |cache_mark| WireMessage {
             role: Role::User,
             text: Cow::Borrowed("x"),
-            calls: &[],
+            calls: Cow::Borrowed(&[]),
             state: Vec::new(),
             call_id: None,
             tool: None,

@@ -63,8 +63,8 @@ enum Block<'a> {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Content<'a> {
     Text { text: &'a str },
-    ToolUse { id: String, name: &'a str, input: Cow<'a, RawValue> },
-    ToolResult { tool_use_id: String, content: &'a str },
+    ToolUse { id: &'a str, name: &'a str, input: Cow<'a, RawValue> },
+    ToolResult { tool_use_id: &'a str, content: &'a str },
 }
 
 #[derive(Serialize)]
@@ -106,7 +106,7 @@ pub(super) fn body(call: &WireCall<'_>) -> String {
         system: system.iter().flat_map(blocks).collect(),
         messages: turns(messages),
         tools: call.tools.iter().map(tool).collect(),
-        tool_choice: tool_choice(call.choice).filter(|_| !call.tools.is_empty()),
+        tool_choice: tool_choice(&call.choice).filter(|_| !call.tools.is_empty()),
         output_config: output_config(&call.reply),
         max_tokens: call.sampling.max_output.unwrap_or(DEFAULT_MAX_OUTPUT),
         temperature: call.sampling.temperature,
@@ -135,9 +135,9 @@ fn turns<'a>(messages: &'a [WireMessage<'_>]) -> Vec<Turn<'a>> {
 /// provider refuses it.
 fn blocks<'a>(message: &'a WireMessage<'_>) -> Vec<Block<'a>> {
     let own = |content| Block::Own { content, cache_control: None };
-    let mut blocks: Vec<Block<'_>> = match message.call_id.filter(|_| message.role == Role::Tool) {
-        Some(id) => vec![own(Content::ToolResult { tool_use_id: plain_id(id), content: &message.text })],
-        None => message.pieces().iter().filter_map(|piece| block(message.calls, piece)).collect(),
+    let mut blocks: Vec<Block<'_>> = match message.call_id.as_deref().filter(|_| message.role == Role::Tool) {
+        Some(id) => vec![own(Content::ToolResult { tool_use_id: id, content: &message.text })],
+        None => message.pieces().iter().filter_map(|piece| block(&message.calls, piece)).collect(),
     };
     let last = blocks.iter_mut().rev().find_map(|block| match block {
         Block::Own { cache_control, .. } => Some(cache_control),
@@ -156,19 +156,14 @@ fn block<'a>(calls: &'a [CallInput], piece: &Piece<'a, WireState<'a>>) -> Option
         Piece::Text(text, _) => Content::Text { text },
         Piece::Call(at, _) => {
             let call = calls.get(at)?;
-            Content::ToolUse { id: plain_id(&call.id), name: &call.name, input: arguments_object(&call.arguments) }
+            Content::ToolUse { id: &call.id, name: &call.name, input: arguments_object(&call.arguments) }
         }
     };
     Some(Block::Own { content, cache_control: None })
 }
 
-/// A call's name in the letters that the provider takes.
-fn plain_id(id: &str) -> String {
-    id.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
-}
-
-fn tool<'a>(tool: &WireTool<'a>) -> Tool<'a> {
-    Tool { name: tool.name, description: tool.description, input_schema: tool.schema }
+fn tool<'a>(tool: &'a WireTool<'_>) -> Tool<'a> {
+    Tool { name: &tool.name, description: tool.description, input_schema: tool.schema }
 }
 
 fn tool_choice(choice: &ToolUse) -> Option<Choice<'_>> {

@@ -131,7 +131,7 @@ pub(super) fn body(call: &WireCall<'_>) -> String {
         system_instruction: (!parts.is_empty()).then_some(Instruction { parts }),
         contents: contents(call.model, messages),
         tools: (!call.tools.is_empty()).then_some([tools]),
-        tool_config: tool_config(call.choice).filter(|_| !call.tools.is_empty()),
+        tool_config: tool_config(&call.choice).filter(|_| !call.tools.is_empty()),
         generation_config: generation(call),
     })
 }
@@ -155,7 +155,7 @@ fn contents<'a>(model: &str, messages: &'a [WireMessage<'_>]) -> Vec<Content<'a>
 fn parts<'a>(message: &'a WireMessage<'_>, signed: bool) -> Vec<Part<'a>> {
     if message.role == Role::Tool {
         let response = Response { result: &message.text };
-        return vec![Data::FunctionResponse { name: message.tool.unwrap_or("tool"), response }.into()];
+        return vec![Data::FunctionResponse { name: message.tool.as_deref().unwrap_or("tool"), response }.into()];
     }
     let part = |piece: Piece<'a, WireState<'a>>| match piece {
         // What belonged to a part that is gone is no part.
@@ -186,8 +186,8 @@ fn text_part(text: &str) -> Part<'_> {
     Data::Text(text).into()
 }
 
-fn declaration<'a>(tool: &WireTool<'a>) -> Declaration<'a> {
-    Declaration { name: tool.name, description: tool.description, parameters_json_schema: tool.schema }
+fn declaration<'a>(tool: &'a WireTool<'_>) -> Declaration<'a> {
+    Declaration { name: &tool.name, description: tool.description, parameters_json_schema: tool.schema }
 }
 
 fn tool_config(choice: &ToolUse) -> Option<ToolConfig<'_>> {

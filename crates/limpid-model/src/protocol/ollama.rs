@@ -100,7 +100,7 @@ fn message<'a>(message: &'a WireMessage<'_>) -> Message<'a> {
         role: message.role.as_str(),
         content: &message.text,
         tool_calls: message.calls.iter().map(call).collect(),
-        tool_name: message.tool.filter(|_| message.role == Role::Tool),
+        tool_name: message.tool.as_deref().filter(|_| message.role == Role::Tool),
     }
 }
 

@@ -147,7 +147,7 @@ pub(super) fn body(call: &WireCall<'_>, dialect: Dialect) -> String {
         model: call.model,
         messages: call.messages.iter().map(|one| message(one, dialect)).collect(),
         tools: call.tools.iter().map(tool).collect(),
-        tool_choice: tool_choice(call.choice).filter(|_| !call.tools.is_empty()),
+        tool_choice: tool_choice(&call.choice).filter(|_| !call.tools.is_empty()),
         response_format: response_format(&call.reply),
         temperature: call.sampling.temperature,
         top_p: call.sampling.top_p,
@@ -182,12 +182,12 @@ fn message<'a>(message: &'a WireMessage<'_>, dialect: Dialect) -> Message<'a> {
             .and_then(|state| serde_json::from_str(state.json.get()).ok())
             .unwrap_or_default(),
         tool_calls: message.calls.iter().map(call).collect(),
-        tool_call_id: message.call_id.filter(|_| message.role == Role::Tool),
+        tool_call_id: message.call_id.as_deref().filter(|_| message.role == Role::Tool),
     }
 }
 
-pub(super) fn tool<'a>(tool: &WireTool<'a>) -> Function<Tool<'a>> {
-    Function { function: Tool { name: tool.name, description: tool.description, parameters: tool.schema } }
+pub(super) fn tool<'a>(tool: &'a WireTool<'_>) -> Function<Tool<'a>> {
+    Function { function: Tool { name: &tool.name, description: tool.description, parameters: tool.schema } }
 }
 
 fn tool_choice(choice: &ToolUse) -> Option<Choice<'_>> {

@@ -126,7 +126,7 @@ pub(super) fn body(call: &WireCall<'_>) -> String {
         model: call.model,
         input: call.messages.iter().flat_map(|message| items(message, call.pays_for_cache)).collect(),
         tools: call.tools.iter().map(tool).collect(),
-        tool_choice: tool_choice(call.choice).filter(|_| !call.tools.is_empty()),
+        tool_choice: tool_choice(&call.choice).filter(|_| !call.tools.is_empty()),
         text: text_format(&call.reply),
         temperature: call.sampling.temperature,
         top_p: call.sampling.top_p,
@@ -152,7 +152,7 @@ fn items<'a>(message: &'a WireMessage<'_>, in_parts: bool) -> Vec<Item<'a>> {
         }
         false => Content::Text(text),
     };
-    match message.call_id.filter(|_| message.role == Role::Tool) {
+    match message.call_id.as_deref().filter(|_| message.role == Role::Tool) {
         Some(call_id) => return vec![Item::FunctionCallOutput { call_id, output: content() }],
         // Others than the model say one text and nothing else.
         None if message.role != Role::Assistant || (text.is_empty() && message.calls.is_empty()) => {
@@ -188,8 +188,8 @@ fn phase<'a>(state: &'a WireState<'_>) -> Option<&'a RawValue> {
 }
 
 /// The provider would hold schemas to its strict subset unless told otherwise, and tools' schemas are not written for it.
-fn tool<'a>(tool: &WireTool<'a>) -> Tool<'a> {
-    Tool { name: tool.name, description: tool.description, parameters: tool.schema, strict: false }
+fn tool<'a>(tool: &'a WireTool<'_>) -> Tool<'a> {
+    Tool { name: &tool.name, description: tool.description, parameters: tool.schema, strict: false }
 }
 
 fn tool_choice(choice: &ToolUse) -> Option<Choice<'_>> {

@@ -285,3 +285,25 @@ async fn the_stream_can_be_dropped_at_any_point() {
         assert_eq!((some.len(), error), (events, None));
     }
 }
+
+// MOD-078 MOD-079
+#[tokio::test]
+async fn a_tool_with_an_odd_name_is_called_and_answered_under_it() {
+    let odd = "mcp.files/read it";
+    let mut inputs = second_turn();
+    inputs.tools = vec![crate::support::tool(odd, "query")];
+    inputs.history[1].calls[0].name = odd.to_owned();
+    let taken = "mcp_files_read_it_6b2352da";
+    for (provider, path, _) in PROVIDERS {
+        let recorder = record(&format!("[[reply]]\ncalls = [{{ id = \"c-1\", name = \"{taken}\" }}]\n")).await;
+        let model = remote(provider, &format!("{}{path}", recorder.url()), ToolProtocol::Native);
+        let (events, error) = ask(&model, &call(prompt(&inputs))).await;
+        let body = recorder.calls().pop().unwrap().text();
+        assert!(!body.contains(&format!("\"{odd}\"")) && body.matches(&format!("\"{taken}\"")).count() >= 2, "{body}");
+        let called = events.iter().find_map(|event| match event {
+            ModelEvent::Call(call) => Some(call.name.as_str()),
+            _ => None,
+        });
+        assert_eq!((called, error), (Some(odd), None), "{provider}");
+    }
+}
