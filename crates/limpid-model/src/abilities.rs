@@ -2,6 +2,8 @@
 
 use limpid_core::Effort;
 
+use crate::remedy::Field;
+
 /// What a model takes and refuses; absent is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Abilities {
@@ -17,6 +19,8 @@ pub struct Abilities {
     pub cache_minimum: Option<u32>,
     /// The day (`2027-05-01`) on which it is switched off.
     pub retires: Option<String>,
+    /// Fields of a request that it refuses.
+    pub refuses: Option<Vec<Field>>,
 }
 
 /// When a model can be made to call a tool.

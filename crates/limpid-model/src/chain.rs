@@ -2,7 +2,8 @@
 //!
 //! Services stand in the owner's order. A passing error is tried again by the [`RetryPlan`]; then, or at once for any
 //! other error, the next service is asked. Nothing is asked again after a cancel, or once any of a reply was given out,
-//! so that no text is doubled and no tool runs twice. A local model is never asked in another's place, and none in its.
+//! so that no text is doubled and no tool runs twice. A request that is refused for something that it can do without is
+//! asked once more without it, and the model remembers. A local model is never asked in another's place, and none in its.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +14,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::model::{Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared};
 pub use crate::pause::{Pause, RealPause};
+use crate::remedy::Remedy;
+
+/// Things that one service is asked without, one after the other.
+const MOST_REMEDIES: usize = 6;
 
 /// Services in the owner's order.
 #[derive(Clone)]
@@ -52,6 +57,15 @@ pub enum ChainEvent {
         error: ModelError,
         /// How long the wait is.
         wait: Duration,
+    },
+    /// The last request was refused for something that it can do without, and the same service will be asked without it.
+    Remedied {
+        /// `provider/model`.
+        service: String,
+        /// Why.
+        error: ModelError,
+        /// What a person is to be told, when this is news.
+        notice: Option<String>,
     },
     /// This service was given up, and the next one will be asked.
     Fallback {
@@ -97,6 +111,8 @@ impl Chain {
             attempt: 1,
             given_out: false,
             given_up: Vec::new(),
+            sent: None,
+            remedies: Vec::new(),
             phase: Phase::Prepare,
         };
         stream::unfold(run, |mut run| async move { run.next().await.map(|event| (event, run)) }).boxed()
@@ -113,6 +129,10 @@ struct Run {
     given_out: bool,
     /// What each service that was given up said.
     given_up: Vec<String>,
+    /// The last request.
+    sent: Option<Box<Prepared>>,
+    /// What this service was asked without.
+    remedies: Vec<Remedy>,
     phase: Phase,
 }
 
@@ -151,6 +171,7 @@ impl Run {
                 }
                 Phase::Send(prepared) => {
                     let model = Arc::clone(self.chain.services.get(self.at)?);
+                    self.sent = Some(prepared.clone());
                     self.phase = Phase::Listen(model.send(*prepared, self.cancel.clone()));
                 }
                 Phase::Listen(mut reply) => match reply.next().await? {
@@ -187,6 +208,9 @@ impl Run {
         if self.given_out || self.cancel.is_cancelled() || !error.class.allows_fallback() {
             return Err(error);
         }
+        if let Some(remedied) = self.remedied(&service, &error) {
+            return Ok(remedied);
+        }
         if let Some(wait) = self.chain.retry.wait_after(self.attempt, error.class, error.retry_after) {
             self.attempt += 1;
             self.phase = Phase::Wait(wait);
@@ -202,7 +226,24 @@ impl Run {
         self.given_up.push(error.message.clone());
         self.at += 1;
         self.attempt = 1;
+        self.remedies.clear();
         self.phase = Phase::Prepare;
         Ok(ChainEvent::Fallback { service, error })
+    }
+
+    /// Has the last request asked again without what it was refused for: once for each remedy, and only when other bytes
+    /// leave.
+    fn remedied(&mut self, service: &str, error: &ModelError) -> Option<ChainEvent> {
+        let refused = self.sent.take()?;
+        let remedy = error.remedy.as_ref().filter(|remedy| !self.remedies.contains(remedy))?;
+        if self.remedies.len() == MOST_REMEDIES {
+            return None;
+        }
+        let model = self.chain.services.get(self.at).cloned()?;
+        let notice = model.learn(remedy, &refused);
+        self.prepare(&*model).ok().filter(|again| again.body != refused.body)?;
+        self.remedies.push(remedy.clone());
+        self.phase = Phase::Prepare;
+        Some(ChainEvent::Remedied { service: service.to_owned(), error: error.clone(), notice })
     }
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::key::ApiKey;
 use crate::model::ModelError;
+use crate::remedy::{self, Remedy};
 
 /// Characters of a provider's words that an error quotes.
 const MAX_WORDS: usize = 400;
@@ -52,10 +53,11 @@ impl Service {
     /// The error that an HTTP status and its body stand for.
     pub(crate) fn status_error(&self, status: u16, body: &str, retry_after: Option<Duration>) -> ModelError {
         let words = Words::of_body(&self.redact(body));
-        let class = classify(Some(status), &words);
+        let (class, remedy) = judge(Some(status), &words);
         let said = if words.text.is_empty() { "nothing more".to_owned() } else { format!("“{}”", words.text) };
-        let message = format!("{} answered {status} and said {said}. {}", self.name, self.advice(class));
-        ModelError { retry_after, ..ModelError::new(class, message) }
+        let advice = self.advice(class, remedy.as_ref());
+        let message = format!("{} answered {status} and said {said}. {advice}", self.name);
+        ModelError { retry_after, remedy, ..ModelError::new(class, message) }
     }
 
     /// The error that a fault of the stream stands for; `seen` is whether anything of a reply had come.
@@ -65,17 +67,18 @@ impl Service {
             Fault::Provider(value) => {
                 let words = Words::of_json(&value);
                 let words = Words { text: self.redact(&words.text), ..words };
-                let class = classify(words.status, &words);
-                let message = format!("{name} reported “{}” in its reply. {}", words.text, self.advice(class));
-                ModelError::new(class, message)
+                let (class, remedy) = judge(words.status, &words);
+                let advice = self.advice(class, remedy.as_ref());
+                let message = format!("{name} reported “{}” in its reply. {advice}", words.text);
+                ModelError { remedy: remedy.filter(|_| !seen), ..ModelError::new(class, message) }
             }
             Fault::NotJson(text) => self.garbage(&text),
             Fault::BrokeOff if seen => {
-                let advice = self.advice(FailureClass::Transport);
+                let advice = self.advice(FailureClass::Transport, None);
                 ModelError::new(FailureClass::Transport, format!("the reply of {name} broke off. {advice}"))
             }
             Fault::BrokeOff => {
-                let advice = self.advice(FailureClass::Garbage);
+                let advice = self.advice(FailureClass::Garbage, None);
                 ModelError::new(FailureClass::Garbage, format!("{name} sent an empty reply. {advice}"))
             }
         }
@@ -88,15 +91,18 @@ impl Service {
             Some(title) => format!("an HTML page ({})", shorten(&title)),
             None => format!("“{}”", shorten(text)),
         };
-        let message =
-            format!("{} sent {what} where a reply was expected. {}", self.name, self.advice(FailureClass::Garbage));
+        let message = format!(
+            "{} sent {what} where a reply was expected. {}",
+            self.name,
+            self.advice(FailureClass::Garbage, None)
+        );
         ModelError::new(FailureClass::Garbage, message)
     }
 
     /// The error for a server that cannot be reached or fell silent; `why` names no secret.
     pub(crate) fn transport(&self, why: &str) -> ModelError {
         let why = self.redact(why);
-        let advice = self.advice(FailureClass::Transport);
+        let advice = self.advice(FailureClass::Transport, None);
         ModelError::new(FailureClass::Transport, format!("{} ({}): {why}. {advice}", self.name, self.target))
     }
 
@@ -120,26 +126,35 @@ impl Service {
         self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.redact(text))
     }
 
-    fn advice(&self, class: FailureClass) -> String {
+    fn advice(&self, class: FailureClass, remedy: Option<&Remedy>) -> String {
         let target = &self.target;
-        match class {
-            FailureClass::Quota => "Add credit to the account or choose another model.".to_owned(),
-            FailureClass::Key => match &self.key_variable {
+        match (class, remedy) {
+            (FailureClass::Quota, _) => "Add credit to the account or choose another model.".to_owned(),
+            (FailureClass::Key, _) => match &self.key_variable {
                 Some(variable) => format!("Set {variable} to a key that is valid for this model."),
                 None => "Set a key that is valid for this model.".to_owned(),
             },
-            FailureClass::UnknownModel => "Check the model's name and that this account may use it.".to_owned(),
-            FailureClass::Malformed => format!("Check the address ({target}) and the model's settings."),
-            FailureClass::TooLarge => "Send less: shorten the message or start a new conversation.".to_owned(),
-            FailureClass::Moderated => "Put it differently, or choose another model.".to_owned(),
-            FailureClass::Overflow => {
+            (FailureClass::UnknownModel, _) => "Check the model's name and that this account may use it.".to_owned(),
+            (FailureClass::Malformed, Some(Remedy::Without(field))) => {
+                format!("Add `refuses = [\"{}\"]` to the model's entry in models.toml.", field.as_str())
+            }
+            (FailureClass::Malformed, Some(Remedy::ShorterReply(most))) => {
+                format!("Set limits.output_tokens to {most} or less.")
+            }
+            (FailureClass::Malformed, Some(Remedy::WithoutState)) => "Start a new conversation.".to_owned(),
+            (FailureClass::Malformed, None) => format!("Check the address ({target}) and the model's settings."),
+            (FailureClass::TooLarge, _) => "Send less: shorten the message or start a new conversation.".to_owned(),
+            (FailureClass::Moderated, _) => "Put it differently, or choose another model.".to_owned(),
+            (FailureClass::Overflow, _) => {
                 "Start a new conversation, or choose a model or a setting with a larger window.".to_owned()
             }
-            FailureClass::Rate => "Wait a little and try again.".to_owned(),
-            FailureClass::Server => "The provider has a problem; try again later.".to_owned(),
-            FailureClass::Transport => "Check the connection and that the server runs.".to_owned(),
-            FailureClass::Garbage => format!("Check that the address ({target}) is that of the model's interface."),
-            FailureClass::Cancelled | FailureClass::Limit => String::new(),
+            (FailureClass::Rate, _) => "Wait a little and try again.".to_owned(),
+            (FailureClass::Server, _) => "The provider has a problem; try again later.".to_owned(),
+            (FailureClass::Transport, _) => "Check the connection and that the server runs.".to_owned(),
+            (FailureClass::Garbage, _) => {
+                format!("Check that the address ({target}) is that of the model's interface.")
+            }
+            (FailureClass::Cancelled | FailureClass::Limit, _) => String::new(),
         }
     }
 }
@@ -151,6 +166,8 @@ struct Words {
     text: String,
     /// For programs: codes and types, in lower case.
     codes: String,
+    /// The parameter that it names.
+    param: String,
     /// A status that the body names.
     status: Option<u16>,
 }
@@ -177,12 +194,24 @@ impl Words {
         });
         let status = error["code"].as_u64().or_else(|| value["status_code"].as_u64());
         let status = status.and_then(|status| u16::try_from(status).ok()).filter(|status| *status >= 400);
-        Self { text: shorten(&text), codes: codes.join(" "), status }
+        let param = error["param"].as_str().unwrap_or_default().to_owned();
+        Self { text: shorten(&text), codes: codes.join(" "), param, status }
     }
 
     fn any(&self, patterns: &[&str]) -> bool {
         let text = self.text.to_lowercase();
         patterns.iter().any(|pattern| text.contains(pattern) || self.codes.contains(pattern))
+    }
+}
+
+/// The class of an error, and what the request can do without when it was refused for that.
+fn judge(status: Option<u16>, words: &Words) -> (FailureClass, Option<Remedy>) {
+    let class = classify(status, words);
+    let may_be_cured = matches!(status, None | Some(400 | 404 | 422))
+        && matches!(class, FailureClass::Malformed | FailureClass::UnknownModel | FailureClass::Server);
+    match remedy::read(&words.text, &words.param).filter(|_| may_be_cured) {
+        Some(remedy) => (FailureClass::Malformed, Some(remedy)),
+        None => (class, None),
     }
 }
 

@@ -6,6 +6,7 @@ use futures_util::stream::BoxStream;
 use tokio_util::sync::CancellationToken;
 
 use crate::model::{Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared};
+use crate::remedy::Remedy;
 
 /// A model under another card: one that has a larger window than it may use.
 pub struct Held {
@@ -39,5 +40,9 @@ impl Model for Held {
         cancel: CancellationToken,
     ) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
         self.model.send(prepared, cancel)
+    }
+
+    fn learn(&self, remedy: &Remedy, refused: &Prepared) -> Option<String> {
+        self.model.learn(remedy, refused)
     }
 }

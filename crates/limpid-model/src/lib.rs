@@ -28,6 +28,7 @@ pub mod model;
 mod pause;
 pub mod protocol;
 pub mod provider;
+mod remedy;
 pub mod remote;
 pub mod script;
 pub mod scripted;
@@ -46,6 +47,7 @@ pub use model::{
 };
 pub use pause::{Pause, RealPause};
 pub use provider::{Settings, find_local_servers, resolve};
+pub use remedy::{Field, Remedy};
 pub use remote::{Endpoint, RemoteEmbedder, RemoteModel, Timeouts};
 pub use scripted::ScriptedModel;
 pub use tokens::ExactCounter;

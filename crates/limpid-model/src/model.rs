@@ -9,6 +9,7 @@ use limpid_prompt::Prompt;
 use tokio_util::sync::CancellationToken;
 
 use crate::abilities::Abilities;
+use crate::remedy::Remedy;
 
 /// A model that can be asked.
 ///
@@ -37,6 +38,17 @@ pub trait Model: Send + Sync {
     /// ends with an error of class [`FailureClass::Cancelled`] within a second.
     fn send(&self, prepared: Prepared, cancel: CancellationToken)
     -> BoxStream<'static, Result<ModelEvent, ModelError>>;
+
+    /// Remembers that a request was refused for something that it can do without, so that later calls of
+    /// [`Model::prepare`] leave it out. Returns what a person is to be told, when this is news and changes the request.
+    fn learn(&self, _remedy: &Remedy, _refused: &Prepared) -> Option<String> {
+        None
+    }
+
+    /// The same model with another window, when it has to be told its window; what it learns, both know.
+    fn resized(&self, _card: &ModelCard) -> Option<Arc<dyn Model>> {
+        None
+    }
 }
 
 /// What is known of a model before it is asked; by default nothing.
@@ -226,11 +238,13 @@ pub struct ModelError {
     pub message: String,
     /// How long the provider asked to wait.
     pub retry_after: Option<Duration>,
+    /// What the request can do without, when that is why it was refused.
+    pub remedy: Option<Remedy>,
 }
 
 impl ModelError {
     /// An error without a wish to wait.
     pub fn new(class: FailureClass, message: impl Into<String>) -> Self {
-        Self { class, message: message.into(), retry_after: None }
+        Self { class, message: message.into(), retry_after: None, remedy: None }
     }
 }

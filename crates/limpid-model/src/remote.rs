@@ -6,7 +6,7 @@ mod reply;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use futures_util::stream::{self, BoxStream, StreamExt};
@@ -18,6 +18,7 @@ use crate::errors::Service;
 use crate::key::ApiKey;
 use crate::model::{Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared};
 use crate::protocol::{Dialect, Protocol};
+use crate::remedy::{Lessons, Remedy};
 use crate::wire::{CallIds, NameRules, WireCall};
 
 use http::{endpoint_url, headers, shown};
@@ -60,6 +61,7 @@ pub struct Endpoint {
 }
 
 /// A model behind a provider's HTTP interface.
+#[derive(Clone)]
 pub struct RemoteModel {
     card: ModelCard,
     endpoint: Endpoint,
@@ -68,6 +70,8 @@ pub struct RemoteModel {
     client: OnceLock<Result<reqwest::Client, ModelError>>,
     headers: HeaderMap,
     service: Arc<Service>,
+    /// What it does not take; shared by those that differ in their window only.
+    lessons: Arc<Mutex<Lessons>>,
 }
 
 impl RemoteModel {
@@ -86,7 +90,25 @@ impl RemoteModel {
             key_variable: endpoint.key_variable.clone(),
         });
         let card = ModelCard { state: endpoint.protocol.state_rule(card.state), ..card };
-        Ok(Self { card, endpoint, url, client: OnceLock::new(), headers, service })
+        let lessons = Arc::new(Mutex::new(Lessons::of(&card.abilities)));
+        Ok(Self { card, endpoint, url, client: OnceLock::new(), headers, service, lessons })
+    }
+
+    fn lessons(&self) -> MutexGuard<'_, Lessons> {
+        // What is inside is replaced whole, so it is never half changed.
+        self.lessons.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The bytes of a call to a model of which this is known.
+    fn prepare_knowing(&self, call: &ModelCall, lessons: &Lessons) -> Result<Prepared, ModelError> {
+        let mut wire = WireCall::new(&self.card, call)?;
+        lessons.apply(&mut wire);
+        // What leaves is what the ledger names, under its own name.
+        let (sampling, tools) = (wire.sampling, wire.choice.clone().into_owned());
+        wire.fit_names(self.names());
+        let body = self.endpoint.protocol.body(&wire, lessons.dialect(self.endpoint.dialect));
+        let call = ModelCall { sampling, tools, ..call.clone() };
+        Ok(Prepared { target: shown(&self.url), body, protocol: self.endpoint.protocol.name(), call })
     }
 
     fn names(&self) -> NameRules {
@@ -128,14 +150,21 @@ impl Model for RemoteModel {
     }
 
     fn prepare(&self, call: &ModelCall) -> Result<Prepared, ModelError> {
-        let mut wire = WireCall::new(&self.card, call)?;
-        wire.fit_names(self.names());
-        Ok(Prepared {
-            target: shown(&self.url),
-            body: self.endpoint.protocol.body(&wire, self.endpoint.dialect),
-            protocol: self.endpoint.protocol.name(),
-            call: call.clone(),
-        })
+        let lessons = self.lessons().clone();
+        self.prepare_knowing(call, &lessons)
+    }
+
+    fn learn(&self, remedy: &Remedy, refused: &Prepared) -> Option<String> {
+        let mut lessons = self.lessons();
+        let more = lessons.and(remedy, &refused.call);
+        let changes = self.prepare_knowing(&refused.call, &more).is_ok_and(|again| again.body != refused.body);
+        let notice = (more != *lessons && changes).then(|| more.notice(&self.card.name(), remedy))?;
+        *lessons = more;
+        Some(notice)
+    }
+
+    fn resized(&self, card: &ModelCard) -> Option<Arc<dyn Model>> {
+        Some(Arc::new(Self { card: card.clone(), ..self.clone() }))
     }
 
     fn send(

@@ -128,6 +128,10 @@ impl Driver<'_> {
                     let reason = error.message;
                     self.worker.listeners.send(&AgentEvent::Retrying { reason, model: service });
                 }
+                Some(Ok(ChainEvent::Remedied { error, notice, .. })) => {
+                    self.close(&mut sent, std::mem::take(&mut answer), Some(&error)).await?;
+                    notice.into_iter().for_each(|notice| self.worker.listeners.send(&AgentEvent::Notice(notice)));
+                }
                 Some(Ok(ChainEvent::Reply(event))) => {
                     let is_over = matches!(event, ModelEvent::End(_));
                     self.hear(event, &mut answer);

@@ -22,7 +22,7 @@ use crate::event::AgentEvent;
 use crate::frame::{Fitted, Made};
 use crate::gather::{Gathered, Occasion, dropped_skills};
 use crate::journal::{Began, Entry};
-use crate::models::Models;
+use crate::models::{Models, Shelf};
 use crate::notices::{cut_notice, unknown_notice};
 use crate::opening::{News, Opening};
 use crate::session::Session;
@@ -158,7 +158,7 @@ impl Worker {
         let mut models = inner.shelf.for_turn(inner.wanted_model(Some(conversation)).await.as_deref()).await?;
         let mut frame = frame_of(Some(conversation));
         let Fitted { card, mut changes, notice } = frame.fit(models[0].info(), now.as_millisecond());
-        models[0] = inner.shelf.sized(&models[0], &card)?;
+        models[0] = Shelf::sized(&models[0], &card);
         let typed = asked.newest();
         let mode = inner.mode_of(conversation);
         let occasion = Occasion {

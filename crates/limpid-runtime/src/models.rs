@@ -114,16 +114,11 @@ impl Shelf {
     }
 
     /// The same model held to another window: its provider is told that one, and every limit follows it (OLLM-018).
-    pub(crate) fn sized(&self, model: &Arc<dyn Model>, card: &ModelCard) -> Result<Arc<dyn Model>, AgentError> {
+    pub(crate) fn sized(model: &Arc<dyn Model>, card: &ModelCard) -> Arc<dyn Model> {
         if model.info() == card {
-            return Ok(Arc::clone(model));
+            return Arc::clone(model);
         }
-        if card.local || self.only.is_some() {
-            return Ok(Arc::new(Held::new(Arc::clone(model), card.clone())));
-        }
-        let mut settings = settings(&self.config, &self.environment);
-        settings.cards = vec![card.clone()];
-        resolve(&card.name(), &settings).map_err(|error| unknown(&error))
+        model.resized(card).unwrap_or_else(|| Arc::new(Held::new(Arc::clone(model), card.clone())))
     }
 
     /// Looks for a model in the order of SUR-002: keys and addresses, servers on this machine, fetched models.

@@ -16,6 +16,7 @@ use crate::chat::ConversationChoice;
 use crate::error::AgentError;
 use crate::gather::Occasion;
 use crate::ledger::recorded;
+use crate::models::Shelf;
 use crate::sizing::frame_of;
 
 /// Which prompt to look at.
@@ -150,7 +151,7 @@ impl Agent {
                 let recipe = Recipe { conversation: own.map(|own| own.id.to_string()), ..recipe };
                 let call = recipe.call(Arc::new(prompt.clone()), &card);
                 let template = model.template(&call)?;
-                let Prepared { target, body, .. } = inner.shelf.sized(&model, &card)?.prepare(&call)?;
+                let Prepared { target, body, .. } = Shelf::sized(&model, &card).prepare(&call)?;
                 (prompt.with_template(template), Some(Payload { target, body }))
             }
             None => (prompt, None),

@@ -12,6 +12,7 @@ use crate::begin::start_of;
 use crate::drive::{Driver, Overflow, end_of, unknown_outcomes};
 use crate::error::AgentError;
 use crate::journal::{Entry, entries};
+use crate::models::Shelf;
 use crate::modes::is_set;
 use crate::session::Session;
 use crate::sizing::frame_of;
@@ -60,7 +61,7 @@ impl Worker {
         let loaded = inner.prompts.load_one(&began.profile)?;
         let mut models = inner.shelf.for_turn(Some(&began.model)).await?;
         let card = frame_of(Some(&conversation)).fit(models[0].info(), inner.now_ms()).card;
-        models[0] = inner.shelf.sized(&models[0], &card)?;
+        models[0] = Shelf::sized(&models[0], &card);
         let made = machine.in_flight().iter().flat_map(|message| &message.calls).map(|call| call.name.as_str());
         let profile = loaded.profile(&began.profile)?;
         let profile = inner.prompts.fitting(&loaded, profile, (&began.path, &began.inputs), &mut Vec::new())?;

@@ -3,6 +3,7 @@
 
 mod anthropic;
 mod chat;
+pub mod fields;
 mod gemini;
 mod responses;
 
@@ -32,6 +33,8 @@ pub enum Rules {
     Gemini,
 }
 
+pub use fields::FieldRule;
+
 /// What is answered to a request.
 #[derive(Clone, Debug)]
 pub enum Answer {
@@ -49,6 +52,7 @@ pub struct Strict {
 
 struct Shared {
     rules: Rules,
+    fields: Vec<FieldRule>,
     answers: Vec<Answer>,
     seen: Mutex<Seen>,
 }
@@ -75,7 +79,15 @@ impl Strict {
     /// # Errors
     /// When no port can be opened.
     pub async fn start(rules: Rules, answers: Vec<Answer>) -> io::Result<Self> {
-        let shared = Arc::new(Shared { rules, answers, seen: Mutex::default() });
+        Self::refusing(rules, Vec::new(), answers).await
+    }
+
+    /// Starts one that also refuses some fields.
+    ///
+    /// # Errors
+    /// When no port can be opened.
+    pub async fn refusing(rules: Rules, fields: Vec<FieldRule>, answers: Vec<Answer>) -> io::Result<Self> {
+        let shared = Arc::new(Shared { rules, fields, answers, seen: Mutex::default() });
         let server = Arc::clone(&shared);
         let recorder = Recorder::answering(move |request| server.answer(request)).await?;
         Ok(Self { recorder, shared })
@@ -107,7 +119,7 @@ impl Shared {
         let body = request.json();
         // Nobody holds a conversation without tools here: this asks for a summary.
         let is_summary = matches!(self.rules, Rules::AnthropicPreserved) && body["tools"].is_null();
-        if is_summary {
+        if is_summary && self.fields.is_empty() {
             let summary = json!({"type": "text", "text": "The person asked for the time."});
             return Reply { raw: Some(anthropic::stream(&[summary])), ..Reply::default() };
         }
@@ -120,6 +132,8 @@ impl Shared {
             Rules::PlainChat => chat::check_plain(&body),
             Rules::Gemini => gemini::check(&body, &seen.issued),
         };
+        let refused = self.fields.iter().find_map(|rule| rule(&body));
+        let checked = refused.map_or(checked, |said| Err((400, said)));
         seen.bodies.push(body.clone());
         if let Err((status, message)) = checked {
             seen.refused.push(message.clone());

@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use super::download::Download;
 use crate::abilities::ForcedTools;
+use crate::remedy::Field;
 
 /// The shipped file.
 const SHIPPED: &str = include_str!("models.toml");
@@ -48,6 +49,8 @@ pub(super) struct ModelEntry {
     pub(super) effort: Option<Vec<Effort>>,
     pub(super) cache_minimum: Option<u32>,
     pub(super) retires: Option<String>,
+    #[serde(default, deserialize_with = "refused_fields")]
+    pub(super) refuses: Option<Vec<Field>>,
     pub(super) tokenizer: Option<String>,
     pub(super) temperature: Option<f32>,
     pub(super) template: Option<String>,
@@ -131,4 +134,13 @@ fn effort_levels<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Vec
         serde::de::Error::custom(format!("`{word}` is not a level of effort; use {known}"))
     };
     words.iter().map(|word| Effort::parse(word).ok_or_else(|| wrong(word))).collect::<Result<_, _>>().map(Some)
+}
+
+fn refused_fields<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Vec<Field>>, D::Error> {
+    let words = Vec::<String>::deserialize(from)?;
+    let wrong = |word: &str| {
+        let known = Field::ALL.map(Field::as_str).join(", ");
+        serde::de::Error::custom(format!("`{word}` is not a field that can be left out; use {known}"))
+    };
+    words.iter().map(|word| Field::parse(word).ok_or_else(|| wrong(word))).collect::<Result<_, _>>().map(Some)
 }

@@ -139,6 +139,7 @@ impl Abilities {
         self.effort = self.effort.take().or_else(|| entry.effort.clone());
         self.cache_minimum = self.cache_minimum.or(entry.cache_minimum);
         self.retires = self.retires.take().or_else(|| entry.retires.clone());
+        self.refuses = self.refuses.take().or_else(|| entry.refuses.clone());
     }
 }
 
@@ -168,6 +169,7 @@ mod tests {
 
     use super::*;
     use crate::abilities::ForcedTools;
+    use crate::remedy::Field;
 
     fn profiles(owner: &str) -> ModelProfiles {
         ModelProfiles::load(Some(("models.toml", owner))).unwrap()
@@ -227,7 +229,7 @@ mod tests {
     fn what_a_model_takes_and_refuses_is_said_by_its_entries() {
         let owner = "[[model]]\nnames = [\"x/a\"]\nmax_output = 64_000\nsampling = false\nforced_tools = \"never\"\n\
             effort = [\"low\", \"high\"]\n[[model]]\nnames = [\"x/*\"]\nsampling = true\ncache_minimum = 1024\n\
-            retires = \"2027-05-01\"";
+            retires = \"2027-05-01\"\nrefuses = [\"seed\", \"tool_choice\"]";
         let expected = Abilities {
             max_output: Some(64_000),
             sampling: Some(false),
@@ -235,6 +237,7 @@ mod tests {
             effort: Some(vec![Effort::Low, Effort::High]),
             cache_minimum: Some(1024),
             retires: Some("2027-05-01".to_owned()),
+            refuses: Some(vec![Field::Seed, Field::ToolChoice]),
         };
         assert_eq!(profiles(owner).get("x", "a").card().abilities, expected);
     }
@@ -246,6 +249,7 @@ mod tests {
             ("[[model]]\nnames = [\"x/y\"]\ntools = \"maybe\"", "`maybe` is no way to call tools"),
             ("[[model]]\nnames = [\"x/y\"]\neffort = [\"huge\"]", "`huge` is not a level of effort"),
             ("[[model]]\nnames = [\"x/y\"]\nforced_tools = \"yes\"", "`yes` does not say when a tool can be forced"),
+            ("[[model]]\nnames = [\"x/y\"]\nrefuses = [\"heat\"]", "`heat` is not a field that can be left out"),
             ("[[model]]\nnames = [\"gpt\"]", "`gpt` is no model's name"),
             ("[[model]]\nnames = [\"x/y\"]\nprice = { input = -1.0 }", "no amount of dollars"),
             ("[[model]]\nnames = [\"x/y\"]\nwindow = 10\nusable_window = 11", "larger than its window"),

@@ -41,6 +41,7 @@ fn line(event: &ChainEvent) -> String {
             format!("request {service} try {attempt}")
         }
         ChainEvent::Retry { service, error, wait } => format!("retry {service} {} in {wait:?}", error.class),
+        ChainEvent::Remedied { service, notice, .. } => format!("remedied {service}: {notice:?}"),
         ChainEvent::Fallback { service, error } => format!("fallback from {service}: {}: {error}", error.class),
         ChainEvent::Reply(event) => format!("{event:?}"),
     }

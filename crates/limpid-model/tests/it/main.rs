@@ -6,6 +6,7 @@ mod bodies;
 mod chain;
 mod embeddings;
 mod local_model;
+mod remedies;
 mod remote;
 mod scripted;
 mod state;

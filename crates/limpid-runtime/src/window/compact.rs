@@ -13,6 +13,7 @@ use crate::agent::Inner;
 use crate::bus::Change;
 use crate::error::AgentError;
 use crate::gather::Occasion;
+use crate::models::Shelf;
 use crate::sizing::frame_of;
 
 /// Percent of what is available that a conversation has at most after a compaction (OLLM-122).
@@ -39,7 +40,7 @@ impl Inner {
         let model = self.shelf.choose(self.wanted_model(Some(&conversation)).await.as_deref()).await?;
         let mut frame = frame_of(Some(&conversation));
         let card = frame.fit(model.info(), self.now_ms()).card;
-        let model = self.shelf.sized(&model, &card)?;
+        let model = Shelf::sized(&model, &card);
         let occasion = Occasion {
             conversation: Some(&conversation),
             profile: &conversation.profile,

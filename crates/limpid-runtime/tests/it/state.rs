@@ -7,7 +7,7 @@ use jiff::ToSpan;
 use limpid_runtime::{Agent, AgentEvent, AgentOptions, ConversationChoice, Environment, Tool};
 use limpid_store::RequestFilter;
 use limpid_testkit::Strict;
-use limpid_testkit::strict::{Answer, Rules};
+use limpid_testkit::strict::{Answer, Rules, fields};
 use serde_json::{Value, json};
 
 /// The bench's own server is not asked here.
@@ -230,6 +230,36 @@ async fn signatures_stay_on_the_parts_that_bore_them() {
     assert_eq!(server.refused(), [""; 0]);
     let body = server.bodies().pop().unwrap();
     assert_eq!(body["contents"][3]["parts"][1], json!({"text": "", "thoughtSignature": "e1"}));
+}
+
+// MOD-074
+#[tokio::test]
+async fn a_field_that_is_refused_is_told_once_and_both_requests_are_in_the_ledger() {
+    let bench = Bench::new(NOBODY).await;
+    let answers = vec![Answer::Content(vec![json!({"content": "Noon."})])];
+    let server = Strict::refusing(Rules::PlainChat, vec![fields::MISTRAL_STREAM_OPTIONS], answers).await.unwrap();
+    let agent = Agent::open(options(&bench, &["openai/any"], &[("OPENAI_BASE_URL", &server)])).unwrap();
+    let told = |events: &[AgentEvent]| -> Vec<String> {
+        let notices = events.iter().filter_map(|event| match event {
+            AgentEvent::Notice(text) if text.contains("refuses") => Some(text.clone()),
+            _ => None,
+        });
+        notices.collect()
+    };
+    let first = say(&agent, "What time is it?").await;
+    assert_eq!(text(&first), "Noon.");
+    insta::assert_snapshot!(told(&first).join("\n"), @r#"
+    openai/any refuses `stream_options`, and is asked accordingly from now on. To keep it so after a restart, add this to models.toml in the home folder:
+    [[model]]
+    names = ["openai/any"]
+    refuses = ["stream_options"]
+    "#);
+    assert_eq!(told(&say(&agent, "And now?").await), [""; 0]);
+    assert_eq!((server.bodies().len(), server.refused().len()), (3, 1));
+    let rows = agent.store().requests(RequestFilter::default()).await.unwrap().rows;
+    let failures: Vec<bool> =
+        rows.iter().rev().map(|row| row.end.as_ref().is_some_and(|end| end.failure.is_some())).collect();
+    assert_eq!(failures, [true, false, false]);
 }
 
 // MOD-003

@@ -1,0 +1,217 @@
+//! What a provider refused, as far as a request can do without it.
+
+use std::collections::{BTreeSet, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use limpid_prompt::{PromptMessage, StatePart};
+
+use crate::abilities::{Abilities, ForcedTools};
+use crate::model::{ModelCall, ReplyForm, ToolUse};
+use crate::protocol::Dialect;
+use crate::wire::WireCall;
+
+mod read;
+
+pub(crate) use read::read;
+
+/// A field of a request that a request can do without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Field {
+    /// Randomness.
+    Temperature,
+    /// Nucleus of the distribution.
+    TopP,
+    /// Seed of the draw.
+    Seed,
+    /// The limit of the reply as `max_tokens`; it has its other name then.
+    MaxTokens,
+    /// The limit of the reply as `max_completion_tokens`; it has its other name then.
+    MaxCompletionTokens,
+    /// Any word on whether tools are called.
+    ToolChoice,
+    /// Whether several tools are called at once.
+    ParallelToolCalls,
+    /// A schema for the reply.
+    ResponseFormat,
+    /// Whether tokens are counted in the stream.
+    StreamOptions,
+    /// How much the model reasons.
+    Reasoning,
+    /// A name for the conversation.
+    PromptCacheKey,
+    /// Marks of what is to be cached.
+    CacheControl,
+    /// That arguments follow their schema exactly.
+    Strict,
+}
+
+impl Field {
+    /// Every field.
+    pub const ALL: [Self; 13] = [
+        Self::Temperature,
+        Self::TopP,
+        Self::Seed,
+        Self::MaxTokens,
+        Self::MaxCompletionTokens,
+        Self::ToolChoice,
+        Self::ParallelToolCalls,
+        Self::ResponseFormat,
+        Self::StreamOptions,
+        Self::Reasoning,
+        Self::PromptCacheKey,
+        Self::CacheControl,
+        Self::Strict,
+    ];
+
+    /// The name, as `models.toml` writes it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Temperature => "temperature",
+            Self::TopP => "top_p",
+            Self::Seed => "seed",
+            Self::MaxTokens => "max_tokens",
+            Self::MaxCompletionTokens => "max_completion_tokens",
+            Self::ToolChoice => "tool_choice",
+            Self::ParallelToolCalls => "parallel_tool_calls",
+            Self::ResponseFormat => "response_format",
+            Self::StreamOptions => "stream_options",
+            Self::Reasoning => "reasoning",
+            Self::PromptCacheKey => "prompt_cache_key",
+            Self::CacheControl => "cache_control",
+            Self::Strict => "strict",
+        }
+    }
+
+    /// Reads a name; nothing else is accepted.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|field| field.as_str() == word)
+    }
+}
+
+/// How a request that was refused can be asked again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Remedy {
+    /// Without this field, or with what takes its place.
+    Without(Field),
+    /// For a reply of at most so many tokens.
+    ShorterReply(u32),
+    /// Without the state of earlier answers that it had.
+    WithoutState,
+}
+
+/// What a model is known not to take: what its profile says, and what its provider has said since the start.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Lessons {
+    fields: BTreeSet<Field>,
+    /// No tool can be forced.
+    unforced: bool,
+    /// Tokens that a reply may have at most.
+    most: Option<u32>,
+    /// State that was refused, as hashes.
+    state: HashSet<u64>,
+}
+
+impl Lessons {
+    /// What a profile says.
+    pub(crate) fn of(abilities: &Abilities) -> Self {
+        Self {
+            fields: abilities.refuses.iter().flatten().copied().collect(),
+            unforced: abilities.forced_tools == Some(ForcedTools::Never),
+            most: abilities.max_output,
+            state: HashSet::new(),
+        }
+    }
+
+    /// The same, and what the refusal of a call teaches.
+    pub(crate) fn and(&self, remedy: &Remedy, refused: &ModelCall) -> Self {
+        let mut lessons = self.clone();
+        match remedy {
+            Remedy::Without(Field::ToolChoice) if matches!(refused.tools, ToolUse::Must(_)) => lessons.unforced = true,
+            Remedy::Without(field) => {
+                // The limit has one of two names, so what was said last counts.
+                let other = match field {
+                    Field::MaxTokens => Some(Field::MaxCompletionTokens),
+                    Field::MaxCompletionTokens => Some(Field::MaxTokens),
+                    _ => None,
+                };
+                other.map(|other| lessons.fields.remove(&other));
+                lessons.fields.insert(*field);
+            }
+            Remedy::ShorterReply(most) => lessons.most = Some(*most),
+            Remedy::WithoutState => {
+                let state = refused.prompt.messages().iter().flat_map(PromptMessage::state);
+                lessons.state.extend(state.map(|state| hash(&StatePart::input(state).json)));
+            }
+        }
+        lessons
+    }
+
+    /// Whether a field must not be sent.
+    pub(crate) fn refuses(&self, field: Field) -> bool {
+        self.fields.contains(&field)
+    }
+
+    /// Takes out of a call what is not taken.
+    pub(crate) fn apply(&self, call: &mut WireCall<'_>) {
+        let sampling = &mut call.sampling;
+        sampling.temperature = sampling.temperature.filter(|_| !self.refuses(Field::Temperature));
+        sampling.top_p = sampling.top_p.filter(|_| !self.refuses(Field::TopP));
+        sampling.seed = sampling.seed.filter(|_| !self.refuses(Field::Seed));
+        sampling.max_output = sampling.max_output.map(|limit| limit.min(self.most.unwrap_or(limit)));
+        if self.refuses(Field::ToolChoice) || (self.unforced && matches!(*call.choice, ToolUse::Must(_))) {
+            call.choice = std::borrow::Cow::Borrowed(&ToolUse::Auto);
+        }
+        if self.refuses(Field::ResponseFormat) {
+            call.reply = std::borrow::Cow::Owned(ReplyForm::Text);
+        }
+        if self.refuses(Field::PromptCacheKey) {
+            call.conversation = None;
+        }
+        for message in &mut call.messages {
+            message.cache_mark &= !self.refuses(Field::CacheControl);
+            if !self.state.is_empty() {
+                message.state.retain(|state| !self.state.contains(&hash(state.json.get())));
+            }
+        }
+    }
+
+    /// The dialect that is left.
+    pub(crate) fn dialect(&self, dialect: Dialect) -> Dialect {
+        let completion_limit =
+            (dialect.completion_limit || self.refuses(Field::MaxTokens)) && !self.refuses(Field::MaxCompletionTokens);
+        let counts_unasked = dialect.counts_unasked || self.refuses(Field::StreamOptions);
+        Dialect { completion_limit, counts_unasked, ..dialect }
+    }
+
+    /// What a person is told when this was just learned of a model, with what makes it lasting in `models.toml`.
+    pub(crate) fn notice(&self, name: &str, remedy: &Remedy) -> String {
+        let (what, line) = match remedy {
+            Remedy::WithoutState => {
+                return format!(
+                    "{name} did not take back the reasoning of its earlier answers, so it was left out; the conversation \
+                     goes on."
+                );
+            }
+            Remedy::ShorterReply(most) => {
+                (format!("gives replies of at most {most} tokens"), format!("max_output = {most}"))
+            }
+            Remedy::Without(Field::ToolChoice) if self.unforced => {
+                ("does not let a tool be forced".to_owned(), "forced_tools = \"never\"".to_owned())
+            }
+            Remedy::Without(field) => {
+                let fields: Vec<String> = self.fields.iter().map(|field| format!("\"{}\"", field.as_str())).collect();
+                (format!("refuses `{}`", field.as_str()), format!("refuses = [{}]", fields.join(", ")))
+            }
+        };
+        format!(
+            "{name} {what}, and is asked accordingly from now on. To keep it so after a restart, add this to models.toml \
+             in the home folder:\n[[model]]\nnames = [\"{name}\"]\n{line}"
+        )
+    }
+}
+
+fn hash(json: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    json.hash(&mut hasher);
+    hasher.finish()
+}
