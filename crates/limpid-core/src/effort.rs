@@ -46,6 +46,19 @@ impl Effort {
         Self::ALL.into_iter().find(|level| level.as_str() == word)
     }
 
+    /// Tokens of a reply that reasoning at this level may take: what a budget allows, and what a limit leaves room for.
+    pub const fn tokens(self) -> u32 {
+        match self {
+            Self::Off => 0,
+            Self::Minimal => 1024,
+            Self::Low => 4096,
+            Self::Medium => 8192,
+            Self::Default | Self::High => 16_384,
+            Self::Xhigh => 24_576,
+            Self::Max => 32_768,
+        }
+    }
+
     /// The level that a model with these levels gets: the same one, else the nearest lower one, else its lowest. A model
     /// of which no levels are known is left alone.
     ///

@@ -11,7 +11,7 @@ pub const MAX_DESCRIPTION: usize = 1024;
 
 /// Words that call a command of the program's own when they follow a slash (SUR-015); no skill may have one as its name
 /// (KAI-100).
-pub const COMMANDS: [&str; 23] = [
+pub const COMMANDS: [&str; 24] = [
     "mode",
     "profile",
     "model",
@@ -32,6 +32,7 @@ pub const COMMANDS: [&str; 23] = [
     "clean",
     "clear",
     "quit",
+    "effort",
     "exit",
     "skills",
     "group",

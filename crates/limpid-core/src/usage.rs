@@ -14,6 +14,8 @@ pub struct Usage {
     pub cache_written: u64,
     /// Tokens of the reply, reasoning included.
     pub output: u64,
+    /// Tokens of the reply that were reasoning, as far as the provider says.
+    pub reasoning: u64,
 }
 
 impl AddAssign for Usage {
@@ -22,6 +24,7 @@ impl AddAssign for Usage {
         self.cached += other.cached;
         self.cache_written += other.cache_written;
         self.output += other.output;
+        self.reasoning += other.reasoning;
     }
 }
 
@@ -54,7 +57,7 @@ impl Price {
     /// ```
     /// use limpid_core::{Money, Price, Usage};
     /// let price = Price { input: 2.0, cached: 0.5, cache_written: 2.5, output: 8.0 };
-    /// let usage = Usage { input: 1000, cached: 400, cache_written: 0, output: 10 };
+    /// let usage = Usage { input: 1000, cached: 400, output: 10, ..Usage::default() };
     /// assert_eq!(price.of(usage), Money(1480));
     /// ```
     pub fn of(&self, usage: Usage) -> Money {

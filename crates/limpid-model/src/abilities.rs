@@ -15,6 +15,10 @@ pub struct Abilities {
     pub forced_tools: Option<ForcedTools>,
     /// The levels of reasoning that it has.
     pub effort: Option<Vec<Effort>>,
+    /// How it is told its level. Absent: as is usual in its protocol.
+    pub effort_form: Option<EffortForm>,
+    /// The level that the owner set for it.
+    pub own_effort: Option<Effort>,
     /// Tokens below which the provider caches nothing.
     pub cache_minimum: Option<u32>,
     /// The day (`2027-05-01`) on which it is switched off.
@@ -47,5 +51,79 @@ impl ForcedTools {
     /// Reads a name; nothing else is accepted.
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Always, Self::WithoutReasoning, Self::Never].into_iter().find(|when| when.as_str() == word)
+    }
+}
+
+/// How a model is told how much to reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EffortForm {
+    /// Anthropic: `thinking` is adaptive or disabled, beside a level.
+    Adaptive,
+    /// Anthropic: as [`EffortForm::Adaptive`], but the least reasoning is that between tool calls.
+    BetweenTools,
+    /// A number of tokens.
+    Budget,
+    /// The level's name.
+    Level,
+    /// On or off.
+    Switch,
+    /// Chat Completions: the level's name inside `reasoning`, as OpenRouter takes it.
+    Object,
+    /// Chat Completions: on or off as a variable of the chat template.
+    Template,
+}
+
+impl EffortForm {
+    const ALL: [Self; 7] =
+        [Self::Adaptive, Self::BetweenTools, Self::Budget, Self::Level, Self::Switch, Self::Object, Self::Template];
+
+    /// The name, as `models.toml` writes it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Adaptive => "adaptive",
+            Self::BetweenTools => "between-tools",
+            Self::Budget => "budget",
+            Self::Level => "level",
+            Self::Switch => "switch",
+            Self::Object => "object",
+            Self::Template => "template",
+        }
+    }
+
+    /// Reads a name; nothing else is accepted.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|form| form.as_str() == word)
+    }
+
+    /// Whether it tells only on from off.
+    pub(crate) const fn is_switch(self) -> bool {
+        matches!(self, Self::Switch | Self::Template)
+    }
+}
+
+impl Abilities {
+    /// The level that this model gets when `wanted` is asked for: one that it has. Where reasoning can only be on or off,
+    /// every level but off means on.
+    pub fn effort_for(&self, wanted: Effort) -> Effort {
+        let levels = self.effort.as_deref().unwrap_or_default();
+        let is_switch = self.effort_form.is_some_and(EffortForm::is_switch);
+        let is_on = wanted > Effort::Off && levels.iter().any(|level| *level > Effort::Off);
+        if is_switch && is_on { wanted } else { wanted.among(levels) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // MOD-020
+    #[test]
+    fn where_reasoning_is_only_on_or_off_every_level_means_on() {
+        let levels = Some(vec![Effort::Off, Effort::High]);
+        let model = Abilities { effort: levels, effort_form: Some(EffortForm::Switch), ..Abilities::default() };
+        assert_eq!(Effort::ALL.map(|wanted| model.effort_for(wanted)), Effort::ALL);
+        let named = Abilities { effort_form: Some(EffortForm::Level), ..model };
+        assert_eq!([Effort::Low, Effort::Max].map(|wanted| named.effort_for(wanted)), [Effort::Off, Effort::High]);
+        assert_eq!(Abilities::default().effort_for(Effort::Max), Effort::Default);
     }
 }

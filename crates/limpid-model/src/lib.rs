@@ -36,14 +36,14 @@ pub mod template;
 pub mod tokens;
 mod wire;
 
-pub use abilities::{Abilities, ForcedTools};
+pub use abilities::{Abilities, EffortForm, ForcedTools};
 pub use chain::{Ask, Chain, ChainEvent};
 pub use embed::{Embedder, ScriptedEmbedder, resolve_embedder};
 pub use held::Held;
 pub use key::ApiKey;
 pub use model::{
-    FinishReason, Model, ModelCall, ModelCard, ModelError, ModelEvent, On, Prepared, ReplyForm, ReplyState, Sampling,
-    StateRule, ToolUse,
+    FinishReason, Model, ModelCall, ModelCard, ModelError, ModelEvent, On, Prepared, Reasoning, ReplyForm, ReplyState,
+    Sampling, StateRule, ToolUse,
 };
 pub use pause::{Pause, RealPause};
 pub use provider::{Settings, find_local_servers, resolve};

@@ -7,9 +7,10 @@ use std::path::Path;
 
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
-use limpid_core::{FailureClass, Price, ToolProtocol, UsableWindow, WindowSize};
+use limpid_core::{Effort, FailureClass, Price, ToolProtocol, UsableWindow, WindowSize};
 use tokio_util::sync::CancellationToken;
 
+use crate::abilities::{Abilities, EffortForm};
 use crate::gguf::Gguf;
 use crate::json_tools::JsonReply;
 use crate::model::{Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared, ReplyForm, Sampling};
@@ -108,7 +109,7 @@ impl LocalModel {
     fn render_wire(&self, wire: &WireCall<'_>) -> Result<Rendered, ModelError> {
         let message = |message: &WireMessage<'_>| ChatMessage { role: message.role, text: message.text.to_string() };
         let messages: Vec<ChatMessage> = wire.messages.iter().map(message).collect();
-        let rendered = self.template.render(&messages, self.card.thinking);
+        let rendered = self.template.render(&messages, wire.reasoning.reasons);
         rendered.map_err(|error| ModelError::new(FailureClass::Malformed, error.to_string()))
     }
 
@@ -244,6 +245,12 @@ fn card(file_name: &str, settings: &LocalSettings, template: &ChatTemplate, wind
             chosen => chosen.unwrap_or(by_template),
         },
         thinking: settings.thinking,
+        abilities: Abilities {
+            effort: template.may_think().then(|| vec![Effort::Off, Effort::High]),
+            effort_form: Some(EffortForm::Template),
+            own_effort: settings.effort,
+            ..Abilities::default()
+        },
         price: Some(Price { input: 0.0, cached: 0.0, cache_written: 0.0, output: 0.0 }),
         ..ModelCard::default()
     }

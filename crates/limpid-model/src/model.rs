@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::BoxStream;
-use limpid_core::{FailureClass, ToolCall, ToolProtocol, Usage, WindowSize};
+use limpid_core::{Effort, FailureClass, ToolCall, ToolProtocol, Usage, WindowSize};
 use limpid_prompt::Prompt;
 use tokio_util::sync::CancellationToken;
 
@@ -97,6 +97,14 @@ impl ModelCard {
         format!("{}/{}", self.provider, self.id)
     }
 
+    /// Whether it reasons before an answer when this level is wanted.
+    pub fn reasons(&self, wanted: Effort) -> bool {
+        match self.abilities.effort_for(wanted) {
+            Effort::Default => self.thinking,
+            level => level != Effort::Off,
+        }
+    }
+
     /// Whether it reads state of this protocol that this model (`provider/id`) made.
     pub fn reads(&self, protocol: &str, model: &str) -> bool {
         let (provider, id) = model.split_once('/').unwrap_or_default();
@@ -111,12 +119,23 @@ pub struct ModelCall {
     pub prompt: Arc<Prompt>,
     /// How the reply is drawn.
     pub sampling: Sampling,
+    /// How much is reasoned before it.
+    pub reasoning: Reasoning,
     /// What form the reply must have.
     pub reply: ReplyForm,
     /// Whether tools may be called.
     pub tools: ToolUse,
     /// A name for the conversation: local engines keep its evaluated prefix, providers route to the same cache.
     pub conversation: Option<String>,
+}
+
+/// How much is reasoned before a reply; by default as the model does by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reasoning {
+    /// The level that is wanted; the model gets the nearest one that it has.
+    pub effort: Effort,
+    /// Whether the reasoning is asked for as text, where the provider keeps it to itself otherwise.
+    pub shown: bool,
 }
 
 /// How a reply is drawn.

@@ -2,6 +2,7 @@
 
 mod anthropic;
 mod collect;
+mod effort;
 mod frames;
 mod gemini;
 mod ollama;
@@ -11,6 +12,7 @@ mod think;
 
 use serde::Deserialize;
 
+use crate::abilities::EffortForm;
 use crate::errors::Fault;
 use crate::model::{ModelEvent, StateRule};
 use crate::wire::{CallIds, CallNames, NameRules, WireCall};
@@ -142,6 +144,15 @@ impl Protocol {
             of_provider: matches!(self, Self::OpenaiChat | Self::Anthropic),
             bound: Some(known.bound.unwrap_or(self == Self::Anthropic)),
             in_chat: known.in_chat,
+        }
+    }
+
+    /// How its models are told how much to reason, where nothing else is known.
+    pub(crate) const fn effort_form(self) -> EffortForm {
+        match self {
+            Self::OpenaiChat | Self::OpenaiResponses | Self::Gemini => EffortForm::Level,
+            Self::Anthropic => EffortForm::Adaptive,
+            Self::Ollama => EffortForm::Switch,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use limpid_core::Effort;
 use limpid_prompt::{PromptMessage, StatePart};
 
 use crate::abilities::{Abilities, ForcedTools};
@@ -163,6 +164,9 @@ impl Lessons {
         }
         if self.refuses(Field::ResponseFormat) {
             call.reply = std::borrow::Cow::Owned(ReplyForm::Text);
+        }
+        if self.refuses(Field::Reasoning) {
+            (call.reasoning.effort, call.reasoning.shown) = (Effort::Default, false);
         }
         if self.refuses(Field::PromptCacheKey) {
             call.conversation = None;

@@ -89,7 +89,8 @@ impl RemoteModel {
             key: endpoint.key.clone(),
             key_variable: endpoint.key_variable.clone(),
         });
-        let card = ModelCard { state: endpoint.protocol.state_rule(card.state), ..card };
+        let mut card = ModelCard { state: endpoint.protocol.state_rule(card.state), ..card };
+        card.abilities.effort_form.get_or_insert(endpoint.protocol.effort_form());
         let lessons = Arc::new(Mutex::new(Lessons::of(&card.abilities)));
         Ok(Self { card, endpoint, url, client: OnceLock::new(), headers, service, lessons })
     }

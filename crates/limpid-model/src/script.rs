@@ -134,6 +134,8 @@ pub struct ScriptedUsage {
     pub cached: u64,
     /// Tokens written to the cache.
     pub cache_written: u64,
+    /// Tokens of the reply that were reasoning.
+    pub reasoning: u64,
     /// Tokens of the reply.
     pub output: u64,
 }

@@ -202,6 +202,7 @@ fn events(reply: &Reply, mut ids: CallIds) -> Vec<ModelEvent> {
             input: usage.input,
             cached: usage.cached,
             cache_written: usage.cache_written,
+            reasoning: usage.reasoning,
             output: usage.output,
         })
     }));

@@ -26,6 +26,7 @@ pub struct ChatTemplate {
     bos_token: String,
     eos_token: String,
     knows_tools: bool,
+    may_think: bool,
 }
 
 /// One message as a template gets it.
@@ -77,6 +78,7 @@ impl ChatTemplate {
             .map_err(|error| TemplateError::Syntax(describe(&error)))?;
         Ok(Self {
             knows_tools: variables.contains("tools"),
+            may_think: variables.contains("enable_thinking"),
             environment,
             bos_token: bos_token.to_owned(),
             eos_token: eos_token.to_owned(),
@@ -86,6 +88,11 @@ impl ChatTemplate {
     /// Whether the template does anything with declared tools: its model was made to call some.
     pub fn knows_tools(&self) -> bool {
         self.knows_tools
+    }
+
+    /// Whether the template can be told to let the model reason or not.
+    pub fn may_think(&self) -> bool {
+        self.may_think
     }
 
     /// Renders messages up to the place where the model's answer begins. `thinking` asks a model that can reason to do so.

@@ -10,15 +10,16 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use limpid_core::state::{Piece, Span, in_order};
-use limpid_core::{CallId, FailureClass, Role, ToolProtocol};
+use limpid_core::{CallId, Effort, FailureClass, Role, ToolProtocol};
 use limpid_prompt::inputs::CallInput;
 use limpid_prompt::{PromptMessage, StatePart};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::abilities::EffortForm;
 use crate::json::{to_json, to_raw};
 use crate::json_tools;
-use crate::model::{ModelCall, ModelCard, ModelError, ReplyForm, Sampling, ToolUse};
+use crate::model::{ModelCall, ModelCard, ModelError, Reasoning, ReplyForm, Sampling, ToolUse};
 
 pub(crate) use names::{CallNames, NameRules};
 
@@ -40,10 +41,33 @@ pub(crate) struct WireCall<'a> {
     pub(crate) conversation: Option<&'a str>,
     /// Tokens that may really be used.
     pub(crate) window: Option<u32>,
-    /// Whether the model reasons.
-    pub(crate) thinking: bool,
     /// Whether what the provider keeps in its cache is charged for, so that only what is marked should be kept.
     pub(crate) pays_for_cache: bool,
+    pub(crate) reasoning: WireReasoning,
+}
+
+/// How much the model is to reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WireReasoning {
+    /// A level that the model has.
+    pub(crate) effort: Effort,
+    /// How it is told.
+    pub(crate) form: EffortForm,
+    /// Whether it reasons in this call.
+    pub(crate) reasons: bool,
+    /// Whether the reasoning is asked for as text.
+    pub(crate) shown: bool,
+}
+
+impl WireReasoning {
+    fn new(card: &ModelCard, asked: Reasoning) -> Self {
+        Self {
+            effort: card.abilities.effort_for(asked.effort),
+            form: card.abilities.effort_form.unwrap_or(EffortForm::Level),
+            reasons: card.reasons(asked.effort),
+            shown: asked.shown,
+        }
+    }
 }
 
 /// One message as it is sent.
@@ -94,8 +118,8 @@ impl<'a> WireCall<'a> {
             sampling: call.sampling,
             conversation: call.conversation.as_deref(),
             window: card.usable_window.map(|window| window.0),
-            thinking: card.thinking,
             pays_for_cache: card.price.is_some_and(|price| price.cache_written > price.input),
+            reasoning: WireReasoning::new(card, call.reasoning),
         };
         match card.tools {
             ToolProtocol::Native if !offered.is_empty() => wire.tools = offered,

@@ -1,5 +1,6 @@
 //! The one place that calls a model: the ledger holds a request before it leaves and what came back after (ARC-003).
 
+mod limit;
 mod once;
 mod recipe;
 mod record;
@@ -18,11 +19,13 @@ use limpid_turn::window::Ledger;
 use limpid_turn::{Effect, Event};
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use limit::{most_possible, reply_limit};
 pub(crate) use once::Once;
 pub(crate) use recipe::Recipe;
 pub(crate) use record::as_sent;
 use record::{Answer, Maker, new_request, trust_of};
 
+use crate::counting::sure_tokens;
 use crate::drive::Driver;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
@@ -48,6 +51,16 @@ struct Sent {
     trust: Trust,
     /// What it is made of, by kind of text.
     tally: Tally,
+    /// Tokens that its reply may have, and those that it could have at most.
+    limit: Option<u32>,
+    possible: Option<u32>,
+}
+
+impl Sent {
+    /// Whether a reply to it could be longer than it was allowed to be.
+    fn can_be_longer(&self) -> bool {
+        self.possible > self.limit
+    }
 }
 
 /// A prompt that is rendered and fits, of a turn whose first request is not sent yet.
@@ -135,9 +148,20 @@ impl Driver<'_> {
                 Some(Ok(ChainEvent::Reply(event))) => {
                     let is_over = matches!(event, ModelEvent::End(_));
                     self.hear(event, &mut answer);
-                    if is_over {
-                        return self.answered(sent, answer).await.map(Some);
+                    if !is_over {
+                        continue;
                     }
+                    let Some(error) = answer.nothing_said() else {
+                        return self.answered(sent, answer).await.map(Some);
+                    };
+                    if self.raised || !sent.as_ref().is_some_and(Sent::can_be_longer) {
+                        return self.failed(sent, answer, error).await.map(Some);
+                    }
+                    self.raised = true;
+                    let service = sent.as_ref().map(|sent| sent.card.name()).unwrap_or_default();
+                    self.close(&mut sent, std::mem::take(&mut answer), Some(&error)).await?;
+                    self.worker.listeners.send(&AgentEvent::Retrying { reason: error.message, model: service });
+                    return Ok(None);
                 }
                 Some(Err(error)) => {
                     let is_theirs = sent.is_some() && error.class == FailureClass::Overflow;
@@ -180,6 +204,9 @@ impl Driver<'_> {
             inputs: self.inputs.clone(),
             counters: self.counters.clone(),
             sampling: inner.sampling(),
+            effort: self.effort,
+            raised: self.raised,
+            hide_reasoning: inner.config.chat.hide_reasoning,
             tools,
             reply,
             first: None,
@@ -215,9 +242,12 @@ impl Driver<'_> {
         let id = RequestId::new(format!("r{}", hex(&*self.worker.inner.ids)));
         let (trust, tally) = (trust_of(&prepared.call.prompt), prepared.call.prompt.tally());
         self.read = self.read.join(trust);
+        let limit = prepared.call.sampling.max_output;
+        let counter = self.counters.get(service).cloned().unwrap_or_default();
+        let possible = most_possible(&card, sure_tokens(&prepared.call.prompt, &counter));
         let request = new_request(&self.worker.inner, &id, &card, prepared, round);
         self.commit(vec![TurnWrite::Request(Box::new(request))]).await?;
-        Ok(Sent { id, card, trust, tally })
+        Ok(Sent { id, card, trust, tally, limit, possible })
     }
 
     fn hear(&self, event: ModelEvent, answer: &mut Answer) {
@@ -275,7 +305,7 @@ impl Driver<'_> {
 
     /// The end of a request for the ledger; it is the one whose reply the next messages are.
     fn end_of_request(&mut self, sent: Option<Sent>, answer: Answer, error: Option<&ModelError>) -> Vec<TurnWrite> {
-        let Some(Sent { id, card, trust, tally }) = sent else { return Vec::new() };
+        let Some(Sent { id, card, trust, tally, .. }) = sent else { return Vec::new() };
         let end = answer.into_end(&card, trust, error, self.worker.inner.now_ms());
         self.worker.inner.observed.add(&card.id, tally, end.usage);
         if let Some(usage) = end.usage {

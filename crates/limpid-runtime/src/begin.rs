@@ -17,6 +17,7 @@ use crate::ask::{First, Recipe, as_sent};
 use crate::asked::{Asked, is_overflow};
 use crate::bus::Change;
 use crate::drive::{Driver, Overflow, began, end_of};
+use crate::effort::{EffortChoice, lacking};
 use crate::error::AgentError;
 use crate::event::AgentEvent;
 use crate::frame::{Fitted, Made};
@@ -111,6 +112,7 @@ impl Worker {
             writes.push(TurnWrite::Shown(ready.items.clone()));
         }
         let opening = Opening { new, writes, news: news(&id, &ready, hint) };
+        let effort = ready.began.effort;
         let start = start_of(&ready.began, &ready.gathered.past);
         let (machine, effects) = Turn::start(start);
         let Ready { gathered, models, counters, first, .. } = ready;
@@ -134,6 +136,8 @@ impl Worker {
             overflow: Overflow::default(),
             tools,
             counters,
+            effort,
+            raised: false,
             steering: VecDeque::new(),
             answers: opening.new.inbound.clone(),
             opening: Some(opening),
@@ -186,7 +190,8 @@ impl Worker {
         let tier = effective(&gathered.profile, &gathered.path, &gathered.inputs);
         gathered.notices.extend(notice);
         gathered.notices.extend(inner.stand_in(&gathered.profile, mode, tier).await?);
-        let recipe = Recipe::new(inner, &gathered, &card).await?;
+        let effort = EffortChoice::of(&inner.config, Some(conversation), &gathered.path);
+        let recipe = Recipe::new(inner, &gathered, &card, effort).await?;
         let prompt = recipe.render(&card)?;
         let items = inner.rendered_items(&prompt).await?;
         let trims: Vec<String> = prompt.cuts().map(cut_notice).collect();
@@ -195,12 +200,14 @@ impl Worker {
         let mut told = trims;
         told.extend(dropped_skills(&prompt, &gathered.inputs.skills));
         told.append(&mut gathered.standing_notices);
+        told.extend(lacking(&card, effort.of_model(&card)));
         let news = gathered.session.news(told);
         gathered.notices.extend(news);
         if gathered.inputs.history.is_empty() {
             gathered.notices.extend(unknown_notice(&card));
         }
         let mut began = began(inner, &gathered.inputs, &prompt, card.name());
+        began.effort = effort;
         began.calls_with_tools = gathered.max_turns.unwrap_or(u32::MAX).min(began.calls_with_tools);
         let sent = as_sent(&prompt, typed);
         let first = First { model: card.name(), prompt: Arc::new(prompt), ledger };

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use futures_util::Stream;
 use limpid_core::mode::Trigger;
-use limpid_core::{CallId, ConversationId, Trust};
+use limpid_core::{CallId, ConversationId, Effort, Trust};
 use limpid_store::{
     Audience, Conversation, ConversationChange, ConversationKind, InboundId, NewConversation, NewInbound,
 };
@@ -34,6 +34,8 @@ pub struct ChatRequest {
     pub mode: Option<String>,
     /// The model from here on, as `provider/id`; absent: the conversation's.
     pub model: Option<String>,
+    /// How much the models are to reason from here on; absent: as the conversation says.
+    pub effort: Option<Effort>,
     /// The path for this message; absent: that of the model's kind.
     pub path: Option<String>,
     /// What makes it the same message when it is delivered again (LES-145).
@@ -186,7 +188,10 @@ impl Inner {
             let title = String::new();
             let (kind, audience) = (ConversationKind::Chat, Audience::Owner);
             let new = NewConversation { id, kind, title, profile, mode, model, audience, now_ms };
-            return Ok(self.store.create_conversation(new).await?);
+            let made = self.store.create_conversation(new).await?;
+            let Some(effort) = request.effort else { return Ok(made) };
+            let change = vec![ConversationChange::Effort(Some(effort))];
+            return Ok(self.store.change_conversation(&made.id, change, now_ms).await?);
         };
         let to = request.mode.clone().filter(|to| *to != self.mode_of(&found));
         if let Some(to) = &to {
@@ -198,6 +203,9 @@ impl Inner {
         }
         if found.model != model {
             changes.push(ConversationChange::Model(model));
+        }
+        if request.effort.is_some() && found.effort != request.effort {
+            changes.push(ConversationChange::Effort(request.effort));
         }
         let changed = match changes.is_empty() {
             true => found,

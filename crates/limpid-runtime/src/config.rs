@@ -11,6 +11,7 @@ mod mail;
 mod memory;
 mod modes;
 mod notify;
+mod path;
 mod policy;
 mod prompts;
 mod scheduling;
@@ -21,6 +22,7 @@ mod window;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use limpid_core::Effort;
 use limpid_prompt::profile::DEFAULT_PROFILE;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -36,6 +38,7 @@ pub use mail::MailConfig;
 pub use memory::{MemoryConfig, SemanticConfig};
 pub use modes::ModesConfig;
 pub use notify::NotifyConfig;
+pub use path::PathConfig;
 pub use policy::{PolicyConfig, RuleConfig};
 pub use prompts::PromptEntry;
 pub use scheduling::SchedulingConfig;
@@ -55,6 +58,11 @@ pub struct Config {
     pub model: Option<String>,
     /// Models that are asked in turn when the first one fails (KAI-110).
     pub fallback: Vec<String>,
+    /// How much models are to reason: `default`, `off`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`.
+    #[serde(deserialize_with = "path::effort")]
+    pub effort: Effort,
+    /// What is set for single prompt paths.
+    pub path: BTreeMap<String, PathConfig>,
     /// Providers by name.
     pub provider: BTreeMap<String, ProviderConfig>,
     /// Models in this process.

@@ -20,6 +20,7 @@ use tokio::task::JoinSet;
 use crate::agent::Inner;
 use crate::ask::Demand;
 use crate::ask::First;
+use crate::effort::EffortChoice;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
 use crate::goals::final_text;
@@ -63,6 +64,10 @@ pub(crate) struct Driver<'a> {
     pub(crate) tools: Arc<TurnTools>,
     /// What counts the prompts of the turn, by model: it does not change while the turn runs.
     pub(crate) counters: HashMap<String, WindowEstimate>,
+    /// How much the models are to reason: it does not change while the turn runs.
+    pub(crate) effort: EffortChoice,
+    /// Whether a reply ended at its limit without a word, so that the next one may be as long as is possible.
+    pub(crate) raised: bool,
     /// Steering messages that the machine has and no border has placed.
     pub(crate) steering: VecDeque<InboundId>,
     /// The accepted messages that this run of it took in: those that it began with, and those that a border placed.
@@ -374,6 +379,7 @@ pub(crate) fn began(inner: &Inner, inputs: &Inputs, prompt: &Prompt, model: Stri
         tools: names.into_iter().map(tool).collect(),
         calls_with_tools: limits.calls_with_tools,
         result_chars: limits.result_chars,
+        effort: EffortChoice::default(),
     }
 }
 

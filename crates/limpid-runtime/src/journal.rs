@@ -12,6 +12,7 @@ use limpid_store::{InboundId, Kept, Listed, NewEvent, TurnEvent};
 use limpid_turn::{Event, Finish, Limits, OfferedTool, Reply, ToolOutcome, Why};
 use serde::{Deserialize, Serialize};
 
+use crate::effort::EffortChoice;
 use crate::error::AgentError;
 use crate::heartbeat;
 use crate::tools::HEARTBEAT_DECISION;
@@ -44,6 +45,9 @@ pub(crate) struct Began {
     /// Of the tools whose results have a length of their own.
     #[serde(default)]
     pub(crate) own_result_chars: BTreeMap<String, usize>,
+    /// How much the models are to reason, to the end of the turn.
+    #[serde(default)]
+    pub(crate) effort: EffortChoice,
 }
 
 impl Began {
@@ -329,6 +333,7 @@ mod tests {
             tools: vec![("clock".into(), 30)],
             calls_with_tools: 15,
             result_chars: 20_000,
+            effort: EffortChoice::default(),
             own_result_chars: [("clock".into(), 50)].into(),
         };
         let steer = Message { trust: Trust::Guest, boundary: Some("0a".into()), ..Message::new(Role::User, "and?") };

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use limpid_core::{RequestId, ToolProtocol, ToolSpec};
 use limpid_model::{Model, Sampling};
+use limpid_prompt::count::Estimate;
 use limpid_prompt::recorded::{MessageRecord, PartRecord, PromptRecord};
 use limpid_prompt::{Prompt, Stability};
 use limpid_store::{Pruned, Request, RequestMessage, RequestPart, Retention};
@@ -13,9 +14,11 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::agent::{Agent, Inner};
-use crate::ask::Once;
+use crate::ask::{Once, reply_limit};
 use crate::chat::ConversationChoice;
+use crate::counting::tokens;
 use crate::deliver::Border;
+use crate::effort::EffortChoice;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
 use crate::preview::PreviewRequest;
@@ -90,7 +93,14 @@ impl Agent {
         let cancel = CancellationToken::new();
         let (inner, stop) = (Arc::clone(&self.inner), cancel.clone().drop_guard());
         tokio::spawn(async move {
-            let once = Once { model: &*model, prompt, sampling, conversation: None, cancel };
+            let card = model.info();
+            let effort = EffortChoice::of(&inner.config, None, prompt.path()).of_model(card);
+            let max_output = match sampling.max_output {
+                Some(own) => reply_limit(card, effort, tokens(&prompt, &Estimate::default()), Some(own)),
+                None => None,
+            };
+            let sampling = Sampling { max_output, ..sampling };
+            let once = Once { model: &*model, prompt, sampling, effort, conversation: None, cancel };
             let last = match inner.answer_once(once, &sender).await {
                 Ok(last) => last,
                 Err(error) => AgentEvent::Broken(error.to_string()),

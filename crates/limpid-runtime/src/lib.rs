@@ -45,6 +45,7 @@ mod deliver;
 pub mod doctor;
 mod drafts;
 mod drive;
+mod effort;
 pub mod error;
 pub mod event;
 mod frame;

@@ -13,6 +13,7 @@ use limpid_store::{Conversation, RequestFilter};
 use crate::agent::{Agent, Inner};
 use crate::ask::Recipe;
 use crate::chat::ConversationChoice;
+use crate::effort::EffortChoice;
 use crate::error::AgentError;
 use crate::gather::Occasion;
 use crate::ledger::recorded;
@@ -140,7 +141,8 @@ impl Agent {
         };
         let mut gathered = inner.gather(occasion).await?;
         gathered.past.show(&mut gathered.inputs);
-        let recipe = Recipe::new(inner, &gathered, &card).await?;
+        let effort = EffortChoice::of(&inner.config, own, &gathered.path);
+        let recipe = Recipe::new(inner, &gathered, &card, effort).await?;
         let prompt = recipe.render(&card)?;
         let since = match own {
             Some(own) => inner.since_last(own, &prompt).await?,

@@ -84,6 +84,8 @@ impl Worker {
             in_flight: own.iter().skip(asked).map(|row| row.id).collect(),
             overflow: Overflow::default(),
             counters: HashMap::new(),
+            effort: began.effort,
+            raised: false,
             steering: waiting_to_steer(&entries, &machine, asked, &own),
             machine,
             tools,

@@ -35,6 +35,8 @@ fn compare(old: &Config, new: Config) -> (Config, Vec<(&'static str, Effect)>) {
         owner,
         model,
         fallback,
+        effort,
+        path,
         provider,
         local,
         memory,
@@ -63,6 +65,8 @@ fn compare(old: &Config, new: Config) -> (Config, Vec<(&'static str, Effect)>) {
         ("owner", old.owner == *owner, Effect::Now),
         ("model", old.model == *model, Effect::Now),
         ("fallback", old.fallback == *fallback, Effect::Now),
+        ("effort", old.effort == *effort, Effect::Now),
+        ("path", old.path == *path, Effect::Now),
         ("provider", old.provider == *provider, Effect::Now),
         // An open model holds gigabytes; a second one beside it may not fit.
         ("local", old.local == *local, Effect::Restart),
@@ -179,7 +183,7 @@ mod tests {
         let (running, changed) = compare(&Config::default(), full.clone());
         let restart: Vec<&str> =
             changed.iter().filter(|(_, effect)| *effect == Effect::Restart).map(|(name, _)| *name).collect();
-        assert_eq!((changed.len(), restart), (26, vec!["local"]));
+        assert_eq!((changed.len(), restart), (28, vec!["local"]));
         assert_eq!(running, Config { local: Config::default().local, ..full.clone() });
         assert!(compare(&full, full.clone()).1.is_empty());
     }

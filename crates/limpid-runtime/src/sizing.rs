@@ -11,6 +11,7 @@ use crate::agent::{Agent, Inner};
 use crate::ask::Recipe;
 use crate::bus::Change;
 use crate::chat::ConversationChoice;
+use crate::effort::EffortChoice;
 use crate::error::AgentError;
 use crate::frame::{Frame, Made};
 use crate::gather::Occasion;
@@ -136,7 +137,7 @@ impl Inner {
         let mut gathered = self.gather(occasion).await?;
         let counter = self.counter(&fitted.card).await?;
         gathered.past.show(&mut gathered.inputs);
-        let recipe = Recipe::new(self, &gathered, &fitted.card).await?;
+        let recipe = Recipe::new(self, &gathered, &fitted.card, EffortChoice::default()).await?;
         let prompt = recipe.render(&fitted.card)?;
         let made = Made {
             prompt: &prompt,

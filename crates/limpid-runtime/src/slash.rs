@@ -12,6 +12,7 @@ mod clean;
 mod compact;
 mod context;
 mod cost;
+mod effort;
 mod exit;
 mod goal;
 mod group;
@@ -50,6 +51,7 @@ static TABLE: &[&dyn SlashCommand] = &[
     &checkpoint::Checkpoint,
     &profile::Profile,
     &model::Model,
+    &effort::Effort,
     &prompt::Prompt,
     &context::Context,
     &compact::Compact,

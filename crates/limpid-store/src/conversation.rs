@@ -1,7 +1,7 @@
 //! Conversations, their messages, what was accepted for them, and who may write to them.
 
 use async_trait::async_trait;
-use limpid_core::{ConversationId, Message, MessageId, RequestId, Trust, TurnId};
+use limpid_core::{ConversationId, Effort, Message, MessageId, RequestId, Trust, TurnId};
 
 use crate::StoreError;
 
@@ -213,6 +213,8 @@ pub struct Conversation {
     pub audience: Audience,
     /// The window in tokens that the person chose; absent: the model's own.
     pub window_tokens: Option<u32>,
+    /// How much its models are to reason; absent: as settings say.
+    pub effort: Option<Effort>,
     /// What the runtime keeps from one turn to the next, in a form of its own. Losing it costs a new prefix only.
     pub session: Option<String>,
     /// Messages in it.
@@ -240,6 +242,8 @@ pub enum ConversationChange {
     Audience(Audience),
     /// The window in tokens that the person chose, or the model's own.
     Window(Option<u32>),
+    /// How much its models are to reason, or what settings say.
+    Effort(Option<Effort>),
     /// A turn is taken out of what is sent. It stays stored; see [`Turns::hidden_turns`](crate::Turns::hidden_turns).
     Hide(TurnId),
     /// A turn that was taken out is put back.

@@ -4,7 +4,7 @@ use limpid_core::{Effort, ToolProtocol};
 use serde::Deserialize;
 
 use super::download::Download;
-use crate::abilities::ForcedTools;
+use crate::abilities::{EffortForm, ForcedTools};
 use crate::remedy::Field;
 
 /// The shipped file.
@@ -47,6 +47,10 @@ pub(super) struct ModelEntry {
     pub(super) forced_tools: Option<ForcedTools>,
     #[serde(default, deserialize_with = "effort_levels")]
     pub(super) effort: Option<Vec<Effort>>,
+    #[serde(default, deserialize_with = "effort_form")]
+    pub(super) effort_form: Option<EffortForm>,
+    #[serde(default, deserialize_with = "own_effort")]
+    pub(super) own_effort: Option<Effort>,
     pub(super) cache_minimum: Option<u32>,
     pub(super) retires: Option<String>,
     #[serde(default, deserialize_with = "refused_fields")]
@@ -129,11 +133,29 @@ fn forced_tools<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Forc
 
 fn effort_levels<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Vec<Effort>>, D::Error> {
     let words = Vec::<String>::deserialize(from)?;
-    let wrong = |word: &str| {
+    words.iter().map(|word| level::<D>(word)).collect::<Result<_, _>>().map(Some)
+}
+
+fn own_effort<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Effort>, D::Error> {
+    level::<D>(&String::deserialize(from)?).map(Some)
+}
+
+fn level<'de, D: serde::Deserializer<'de>>(word: &str) -> Result<Effort, D::Error> {
+    Effort::parse(word).ok_or_else(|| {
         let known = Effort::ALL.map(Effort::as_str).join(", ");
         serde::de::Error::custom(format!("`{word}` is not a level of effort; use {known}"))
+    })
+}
+
+fn effort_form<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<EffortForm>, D::Error> {
+    let word = String::deserialize(from)?;
+    let wrong = || {
+        serde::de::Error::custom(format!(
+            "`{word}` is no way to tell a model its effort; use adaptive, between-tools, budget, level, switch, object or \
+             template"
+        ))
     };
-    words.iter().map(|word| Effort::parse(word).ok_or_else(|| wrong(word))).collect::<Result<_, _>>().map(Some)
+    EffortForm::parse(&word).map(Some).ok_or_else(wrong)
 }
 
 fn refused_fields<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Vec<Field>>, D::Error> {

@@ -137,6 +137,8 @@ impl Abilities {
         self.sampling = self.sampling.or(entry.sampling);
         self.forced_tools = self.forced_tools.or(entry.forced_tools);
         self.effort = self.effort.take().or_else(|| entry.effort.clone());
+        self.effort_form = self.effort_form.or(entry.effort_form);
+        self.own_effort = self.own_effort.or(entry.own_effort);
         self.cache_minimum = self.cache_minimum.or(entry.cache_minimum);
         self.retires = self.retires.take().or_else(|| entry.retires.clone());
         self.refuses = self.refuses.take().or_else(|| entry.refuses.clone());
@@ -168,7 +170,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::abilities::ForcedTools;
+    use crate::abilities::{EffortForm, ForcedTools};
     use crate::remedy::Field;
 
     fn profiles(owner: &str) -> ModelProfiles {
@@ -228,13 +230,15 @@ mod tests {
     #[test]
     fn what_a_model_takes_and_refuses_is_said_by_its_entries() {
         let owner = "[[model]]\nnames = [\"x/a\"]\nmax_output = 64_000\nsampling = false\nforced_tools = \"never\"\n\
-            effort = [\"low\", \"high\"]\n[[model]]\nnames = [\"x/*\"]\nsampling = true\ncache_minimum = 1024\n\
+            effort = [\"low\", \"high\"]\neffort_form = \"budget\"\nown_effort = \"low\"\n[[model]]\nnames = [\"x/*\"]\nsampling = true\ncache_minimum = 1024\n\
             retires = \"2027-05-01\"\nrefuses = [\"seed\", \"tool_choice\"]";
         let expected = Abilities {
             max_output: Some(64_000),
             sampling: Some(false),
             forced_tools: Some(ForcedTools::Never),
             effort: Some(vec![Effort::Low, Effort::High]),
+            effort_form: Some(EffortForm::Budget),
+            own_effort: Some(Effort::Low),
             cache_minimum: Some(1024),
             retires: Some("2027-05-01".to_owned()),
             refuses: Some(vec![Field::Seed, Field::ToolChoice]),
@@ -248,6 +252,8 @@ mod tests {
             ("[[model]]\nnames = [\"x/y\"]\nwindw = 1", "unknown field `windw`"),
             ("[[model]]\nnames = [\"x/y\"]\ntools = \"maybe\"", "`maybe` is no way to call tools"),
             ("[[model]]\nnames = [\"x/y\"]\neffort = [\"huge\"]", "`huge` is not a level of effort"),
+            ("[[model]]\nnames = [\"x/y\"]\nown_effort = \"huge\"", "`huge` is not a level of effort"),
+            ("[[model]]\nnames = [\"x/y\"]\neffort_form = \"loud\"", "`loud` is no way to tell a model its effort"),
             ("[[model]]\nnames = [\"x/y\"]\nforced_tools = \"yes\"", "`yes` does not say when a tool can be forced"),
             ("[[model]]\nnames = [\"x/y\"]\nrefuses = [\"heat\"]", "`heat` is not a field that can be left out"),
             ("[[model]]\nnames = [\"gpt\"]", "`gpt` is no model's name"),

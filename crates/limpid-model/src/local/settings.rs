@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use limpid_core::{ToolProtocol, UsableWindow};
+use limpid_core::{Effort, ToolProtocol, UsableWindow};
 
 use super::memory::{Footprint, TooLarge};
 use crate::catalogue::ModelProfile;
@@ -34,6 +34,8 @@ pub struct LocalSettings {
     pub temperature: Option<f32>,
     /// Whether a model that can reason is asked to.
     pub thinking: bool,
+    /// The level of reasoning that the owner set for it.
+    pub effort: Option<Effort>,
     /// A template in place of the file's own.
     pub template: Option<String>,
 }
@@ -48,6 +50,7 @@ impl LocalSettings {
             temperature: profile.temperature,
             tools: profile.tools,
             thinking: profile.thinking.unwrap_or(false),
+            effort: profile.abilities.own_effort,
             template: profile.template.clone(),
             ..Self::default()
         }

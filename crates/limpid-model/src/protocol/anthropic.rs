@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use super::Decoder;
 use super::collect::{Collect, Pending};
+use super::effort::{self, Thinking};
 use crate::errors::Fault;
 use crate::json::{arguments_object, to_json};
 use crate::model::{FinishReason, ModelEvent, On, ReplyForm, ToolUse};
@@ -31,6 +32,8 @@ struct Body<'a> {
     tool_choice: Option<Choice<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     output_config: Option<OutputConfig<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking: Option<Thinking>,
     max_tokens: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f32>,
@@ -89,7 +92,10 @@ enum Choice<'a> {
 
 #[derive(Serialize)]
 struct OutputConfig<'a> {
-    format: Format<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<Format<'a>>,
 }
 
 #[derive(Serialize)]
@@ -101,14 +107,18 @@ enum Format<'a> {
 pub(super) fn body(call: &WireCall<'_>) -> String {
     let first = call.messages.iter().position(|one| one.role != Role::System).unwrap_or(call.messages.len());
     let (system, messages) = call.messages.split_at(first);
+    let max_tokens = call.sampling.max_output.unwrap_or(DEFAULT_MAX_OUTPUT);
+    let (thinking, effort) = effort::anthropic(call.reasoning, max_tokens);
+    let is_enabled = matches!(thinking, Some(Thinking::Enabled { .. }));
     to_json(&Body {
         model: call.model,
         system: system.iter().flat_map(blocks).collect(),
         messages: turns(messages),
         tools: call.tools.iter().map(tool).collect(),
         tool_choice: tool_choice(&call.choice).filter(|_| !call.tools.is_empty()),
-        output_config: output_config(&call.reply),
-        max_tokens: call.sampling.max_output.unwrap_or(DEFAULT_MAX_OUTPUT),
+        output_config: output_config(&call.reply, effort),
+        thinking: thinking.filter(|_| !is_enabled || may_enable(messages)),
+        max_tokens,
         temperature: call.sampling.temperature,
         // Newer models refuse both at once.
         top_p: call.sampling.top_p.filter(|_| call.sampling.temperature.is_none()),
@@ -174,9 +184,20 @@ fn tool_choice(choice: &ToolUse) -> Option<Choice<'_>> {
     }
 }
 
-fn output_config(reply: &ReplyForm) -> Option<OutputConfig<'_>> {
-    let ReplyForm::Json { schema, .. } = reply else { return None };
-    Some(OutputConfig { format: Format::JsonSchema { schema } })
+fn output_config<'a>(reply: &'a ReplyForm, effort: Option<&'static str>) -> Option<OutputConfig<'a>> {
+    let format = match reply {
+        ReplyForm::Text => None,
+        ReplyForm::Json { schema, .. } => Some(Format::JsonSchema { schema }),
+    };
+    (effort.is_some() || format.is_some()).then_some(OutputConfig { effort, format })
+}
+
+/// Whether thinking with a budget can be switched on here: among calls and their results only when the message with the
+/// calls began with thinking, which one of another model did not.
+fn may_enable(messages: &[WireMessage<'_>]) -> bool {
+    let Some(last) = messages.iter().rfind(|message| message.role == Role::Assistant) else { return true };
+    let is_running = messages.last().is_some_and(|message| message.role == Role::Tool);
+    !is_running || last.calls.is_empty() || matches!(last.pieces().first(), Some(Piece::Between(_)))
 }
 
 /// A reply's stream.
@@ -302,6 +323,8 @@ impl Stream {
             total.cache_written = count("cache_creation_input_tokens").unwrap_or(total.cache_written);
             total.input = fresh + total.cached + total.cache_written;
             total.output = count("output_tokens").unwrap_or(total.output);
+            let thinking = usage["output_tokens_details"]["thinking_tokens"].as_u64();
+            total.reasoning = thinking.unwrap_or(total.reasoning);
         });
     }
 }

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use super::Decoder;
 use super::collect::{Collect, Pending};
+use super::effort;
 use crate::errors::Fault;
 use crate::json::{arguments_object, to_json, to_raw};
 use crate::model::{FinishReason, ModelEvent, On, ReplyForm, ToolUse};
@@ -114,6 +115,8 @@ struct Generation<'a> {
     response_mime_type: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     response_json_schema: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking_config: Option<effort::ThinkingConfig>,
 }
 
 impl Generation<'_> {
@@ -213,6 +216,7 @@ fn generation<'a>(call: &'a WireCall<'_>) -> Generation<'a> {
         max_output_tokens: sampling.max_output,
         response_mime_type: schema.map(|_| "application/json"),
         response_json_schema: schema,
+        thinking_config: effort::gemini(call.reasoning),
     }
 }
 
@@ -264,8 +268,9 @@ impl Stream {
         self.reply.count(|total| {
             total.input = count("promptTokenCount").unwrap_or(total.input);
             total.cached = count("cachedContentTokenCount").unwrap_or(total.cached);
-            let thoughts = count("thoughtsTokenCount").unwrap_or_default();
-            total.output = count("candidatesTokenCount").map_or(total.output, |answer| answer + thoughts);
+            let answer = total.output - total.reasoning;
+            total.reasoning = count("thoughtsTokenCount").unwrap_or(total.reasoning);
+            total.output = count("candidatesTokenCount").unwrap_or(answer) + total.reasoning;
         });
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::collect::{Collect, Pending};
-use super::{Decoder, openai_chat};
+use super::{Decoder, effort, openai_chat};
 use crate::errors::Fault;
 use crate::json::{arguments_object, to_json};
 use crate::model::{FinishReason, ModelEvent, ReplyForm, ToolUse};
@@ -23,6 +23,8 @@ struct Body<'a> {
     tools: Vec<openai_chat::Function<openai_chat::Tool<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     format: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    think: Option<effort::Think>,
     #[serde(skip_serializing_if = "Options::is_empty")]
     options: Options,
     stream: bool,
@@ -81,6 +83,7 @@ pub(super) fn body(call: &WireCall<'_>) -> String {
             ReplyForm::Text => None,
             ReplyForm::Json { schema, .. } => Some(schema),
         },
+        think: effort::ollama(call.reasoning),
         options: Options {
             num_ctx: call.window,
             temperature: call.sampling.temperature,

@@ -9,7 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::collect::{Collect, Pending};
-use super::{Decoder, Dialect};
+use super::{Decoder, Dialect, effort};
 use crate::errors::Fault;
 use crate::json::to_json;
 use crate::model::{FinishReason, ModelEvent, On, ReplyForm, ToolUse};
@@ -39,6 +39,8 @@ struct Body<'a> {
     max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt_cache_key: Option<&'a str>,
+    #[serde(flatten)]
+    effort: effort::Chat,
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream_options: Option<StreamOptions>,
@@ -155,6 +157,7 @@ pub(super) fn body(call: &WireCall<'_>, dialect: Dialect) -> String {
         max_completion_tokens: limit.filter(|_| dialect.completion_limit),
         max_tokens: limit.filter(|_| !dialect.completion_limit),
         prompt_cache_key: call.conversation.filter(|_| dialect.cache_key),
+        effort: effort::chat(call.reasoning),
         stream: true,
         stream_options: (!dialect.counts_unasked).then_some(StreamOptions { include_usage: true }),
     })
@@ -303,6 +306,8 @@ impl Decoder for Stream {
                 total.output = count("completion_tokens").unwrap_or(total.output);
                 let cached = details["cached_tokens"].as_u64().or_else(|| count("prompt_cache_hit_tokens"));
                 total.cached = cached.unwrap_or(total.cached);
+                let reasoning = chunk["usage"]["completion_tokens_details"]["reasoning_tokens"].as_u64();
+                total.reasoning = reasoning.unwrap_or(total.reasoning);
                 total.cache_written = details["cache_write_tokens"].as_u64().unwrap_or(total.cache_written);
             });
         }

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use super::Decoder;
 use super::collect::{Collect, Pending};
+use super::effort;
 use crate::errors::Fault;
 use crate::json::to_json;
 use crate::model::{FinishReason, ModelEvent, On, ReplyForm, ToolUse};
@@ -23,6 +24,8 @@ struct Body<'a> {
     tool_choice: Option<Choice<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<Text<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning: Option<effort::Reasoning>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -128,13 +131,14 @@ pub(super) fn body(call: &WireCall<'_>) -> String {
         tools: call.tools.iter().map(tool).collect(),
         tool_choice: tool_choice(&call.choice).filter(|_| !call.tools.is_empty()),
         text: text_format(&call.reply),
+        reasoning: effort::responses(call.reasoning),
         temperature: call.sampling.temperature,
         top_p: call.sampling.top_p,
         max_output_tokens: call.sampling.max_output,
         prompt_cache_key: call.conversation,
         prompt_cache_options: (call.pays_for_cache && has_marks).then_some(CacheMode::Explicit),
         // Nothing is stored there, so reasoning comes back only when it is sent along.
-        include: if call.thinking { vec!["reasoning.encrypted_content"] } else { Vec::new() },
+        include: if call.reasoning.reasons { vec!["reasoning.encrypted_content"] } else { Vec::new() },
         store: false,
         stream: true,
     })
@@ -261,6 +265,8 @@ impl Stream {
                 total.cached = details["cached_tokens"].as_u64().unwrap_or_default();
                 total.cache_written = details["cache_write_tokens"].as_u64().unwrap_or_default();
                 total.output = usage["output_tokens"].as_u64().unwrap_or_default();
+                let details = &usage["output_tokens_details"];
+                total.reasoning = details["reasoning_tokens"].as_u64().unwrap_or_default();
             });
         }
         self.reply.finished(match response["incomplete_details"]["reason"].as_str() {

@@ -11,7 +11,7 @@ use limpid_core::{ToolProtocol, Usage};
 use limpid_model::catalogue::ModelProfiles;
 use limpid_model::local::{LocalModel, LocalSettings};
 use limpid_model::template::SpanOrigin;
-use limpid_model::{FinishReason, Model, ModelCall, ModelError, ModelEvent, ReplyForm, Sampling, ToolUse};
+use limpid_model::{FinishReason, Model, ModelCall, ModelError, ModelEvent, Reasoning, ReplyForm, Sampling, ToolUse};
 use limpid_prompt::inputs::{HistoryMessage, Inputs, RoleName, ToolInput};
 use limpid_prompt::{Estimate, Profiles, Prompt, PromptMessage, RenderRequest};
 use tokio_util::sync::CancellationToken;
@@ -38,6 +38,7 @@ fn call(prompt: Arc<Prompt>, max_output: u32) -> ModelCall {
     ModelCall {
         prompt,
         sampling: Sampling { temperature: Some(0.0), max_output: Some(max_output), ..Sampling::default() },
+        reasoning: Reasoning::default(),
         reply: ReplyForm::Text,
         tools: ToolUse::Auto,
         conversation: Some("c".into()),

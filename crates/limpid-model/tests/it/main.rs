@@ -4,6 +4,7 @@
 
 mod bodies;
 mod chain;
+mod effort;
 mod embeddings;
 mod local_model;
 mod remedies;

@@ -7,8 +7,8 @@ use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, FutureExt};
 use limpid_core::{ToolProtocol, UsableWindow, WindowSize};
 use limpid_model::{
-    Endpoint, Model, ModelCall, ModelCard, ModelError, ModelEvent, Pause, RemoteModel, ReplyForm, Sampling, Timeouts,
-    ToolUse,
+    Endpoint, Model, ModelCall, ModelCard, ModelError, ModelEvent, Pause, Reasoning, RemoteModel, ReplyForm, Sampling,
+    Timeouts, ToolUse,
 };
 use limpid_prompt::inputs::{CallInput, HistoryMessage, RoleName, ToolInput, ToolProtocolName};
 use limpid_prompt::source::SourceFile;
@@ -96,6 +96,7 @@ pub(crate) fn call(prompt: Arc<Prompt>) -> ModelCall {
     ModelCall {
         prompt,
         sampling: Sampling::default(),
+        reasoning: Reasoning::default(),
         reply: ReplyForm::Text,
         tools: ToolUse::Auto,
         conversation: None,

@@ -5,16 +5,17 @@ use std::sync::Arc;
 
 use limpid_core::FailureClass;
 use limpid_model::chain::Ask;
-use limpid_model::{ModelCall, ModelCard, ModelError, ReplyForm, Sampling, ToolUse};
+use limpid_model::{ModelCall, ModelCard, ModelError, Reasoning, ReplyForm, Sampling, ToolUse};
 use limpid_prompt::count::{Estimate, WindowEstimate};
 use limpid_prompt::inputs::Inputs;
 use limpid_prompt::{Profile, Prompt, RenderRequest};
-use limpid_turn::window::settings::reserve;
 
 use super::First;
+use super::limit::{most_possible, reply_limit};
 use crate::agent::Inner;
 use crate::convert;
 use crate::counting::{check_window, sure_tokens};
+use crate::effort::EffortChoice;
 use crate::error::AgentError;
 use crate::gather::Gathered;
 
@@ -27,22 +28,35 @@ pub(crate) struct Recipe {
     /// Counters by model name.
     pub(crate) counters: HashMap<String, WindowEstimate>,
     pub(crate) sampling: Sampling,
+    /// How much the models are to reason.
+    pub(crate) effort: EffortChoice,
+    /// Whether the reply may be as long as model and window allow.
+    pub(crate) raised: bool,
     pub(crate) tools: ToolUse,
     pub(crate) reply: ReplyForm,
     /// The prompt for one of the models, when it is there already.
     pub(crate) first: Option<Arc<First>>,
     pub(crate) conversation: Option<String>,
+    pub(crate) hide_reasoning: bool,
 }
 
 impl Recipe {
     /// The recipe for the first prompt of a turn, or for one that is only looked at.
-    pub(crate) async fn new(inner: &Inner, gathered: &Gathered, card: &ModelCard) -> Result<Self, AgentError> {
+    pub(crate) async fn new(
+        inner: &Inner,
+        gathered: &Gathered,
+        card: &ModelCard,
+        effort: EffortChoice,
+    ) -> Result<Self, AgentError> {
         Ok(Self {
             profile: Arc::clone(&gathered.profile),
             path: gathered.path.clone(),
             inputs: gathered.inputs.clone(),
             counters: HashMap::from([(card.name(), inner.counter(card).await?)]),
             sampling: inner.sampling(),
+            effort,
+            raised: false,
+            hide_reasoning: inner.config.chat.hide_reasoning,
             tools: ToolUse::Auto,
             reply: ReplyForm::Text,
             first: None,
@@ -82,13 +96,18 @@ impl Recipe {
         Ok(Ask { call: self.call(prompt, card), tokens: needed })
     }
 
-    /// The call that a prompt of this recipe makes. Its reply may have what the window keeps free for it (OLLM-087).
+    /// The call that a prompt of this recipe makes.
     pub(crate) fn call(&self, prompt: Arc<Prompt>, card: &ModelCard) -> ModelCall {
-        let kept = card.usable_window.and_then(|usable| u32::try_from(reserve(usable)).ok());
-        let max_output = kept.into_iter().chain(self.sampling.max_output).min();
+        let effort = self.effort.of_model(card);
+        let tokens = sure_tokens(&prompt, &self.counter(card));
+        let max_output = match self.raised {
+            true => most_possible(card, tokens),
+            false => reply_limit(card, effort, tokens, self.sampling.max_output),
+        };
         ModelCall {
             prompt,
             sampling: Sampling { max_output, ..self.sampling },
+            reasoning: Reasoning { effort, shown: !self.hide_reasoning },
             reply: self.reply.clone(),
             tools: self.tools.clone(),
             conversation: self.conversation.clone(),

@@ -1,13 +1,14 @@
 //! Requests and answers as the ledger keeps them.
 
 use limpid_core::state::Span;
-use limpid_core::{Message, ProviderState, RequestId, Trust, Usage};
+use limpid_core::{FailureClass, Message, ProviderState, RequestId, Trust, Usage};
 use limpid_model::{FinishReason, ModelCall, ModelCard, ModelError, ModelEvent, On, Prepared, ReplyState, ToolUse};
 use limpid_prompt::count::Estimate;
 use limpid_prompt::{Part, Prompt, PromptMessage};
 use limpid_store::{NewRequest, RequestEnd};
 use limpid_turn::{Finish, Reply};
 
+use super::limit::nothing_said;
 use crate::agent::Inner;
 use crate::convert;
 use crate::counting::{by_kind, tokens};
@@ -109,6 +110,18 @@ impl Answer {
         self.finish.is_some()
     }
 
+    /// The error of an answer that ended at its limit without a text or a call.
+    pub(crate) fn nothing_said(&self) -> Option<ModelError> {
+        let is_empty = self.reply.text.trim().is_empty() && self.reply.calls.is_empty();
+        if self.reply.finish != Finish::Length || !is_empty {
+            return None;
+        }
+        let usage = self.usage.unwrap_or_default();
+        let reasoned = usage.reasoning > 0 || !self.reasoning.is_empty();
+        let output = Some(usage.output).filter(|output| *output > 0);
+        Some(ModelError::new(FailureClass::Garbage, nothing_said(output, reasoned)))
+    }
+
     fn end(&mut self, reason: FinishReason) {
         self.reply.finish = match reason {
             FinishReason::Length => Finish::Length,
@@ -155,12 +168,13 @@ pub(crate) fn new_request(
     round: u32,
 ) -> NewRequest {
     let Prepared { target, body, protocol, call } = prepared;
-    let ModelCall { prompt, sampling, tools, .. } = &call;
+    let ModelCall { prompt, sampling, reasoning, tools, .. } = &call;
     let sampling = serde_json::json!({
         "temperature": sampling.temperature,
         "top_p": sampling.top_p,
         "seed": sampling.seed,
         "max_output": sampling.max_output,
+        "effort": reasoning.effort.as_str(),
         "tools": match tools { ToolUse::Auto => "auto", ToolUse::Must(name) => name, ToolUse::Never => "never" },
     });
     NewRequest {

@@ -8,4 +8,6 @@ use serde::Deserialize;
 pub struct ChatConfig {
     /// Whether lines by which the model changes the goal are left out; the history keeps them (OLLM-085).
     pub hide_markers: bool,
+    /// Whether providers are not asked for the model's reasoning as text, which they otherwise show before an answer.
+    pub hide_reasoning: bool,
 }

@@ -13,6 +13,7 @@ use super::PATH;
 use super::standing::{StandingItem, standing_items};
 use crate::agent::Inner;
 use crate::ask::Recipe;
+use crate::effort::EffortChoice;
 use crate::error::AgentError;
 use crate::gather::Occasion;
 use crate::session::key_of;
@@ -55,7 +56,7 @@ impl Inner {
             now: self.clock.now(),
         };
         let gathered = self.gather(occasion).await?;
-        let prompt = Recipe::new(self, &gathered, &card).await?.render(&card)?;
+        let prompt = Recipe::new(self, &gathered, &card, EffortChoice::default()).await?.render(&card)?;
         // What the prompt does not show is never taken in, so it would be news at each run (a profile may leave mail out).
         let items = has_items(&gathered.inputs) && !self.rendered_items(&prompt).await?.is_empty();
         let shown = standing_items(&gathered.inputs).into_iter().filter(|item| item.is_shown_by(&prompt));

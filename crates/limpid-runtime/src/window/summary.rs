@@ -16,8 +16,9 @@ use tokio_util::sync::CancellationToken;
 use super::compact::Scene;
 use super::sizes::Sizes;
 use crate::agent::Inner;
-use crate::ask::Once;
+use crate::ask::{Once, most_possible};
 use crate::convert;
+use crate::effort::EffortChoice;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
 
@@ -82,7 +83,10 @@ impl Inner {
         if needed > usable {
             return Err(format!("the request for a summary needs {needed} tokens, and the window holds {usable}"));
         }
-        let most = output(ask.cap(), usable - total, asking.model.info().thinking);
+        let card = asking.model.info();
+        let effort = EffortChoice::of(&self.config, None, path_of(ask)).of_model(card);
+        let left = most_possible(card, total).map_or(usable - total, |most| (most as usize).min(usable - total));
+        let most = output(ask.cap(), left, card.reasons(effort));
         let sampling = Sampling { temperature: Some(0.3), max_output: u32::try_from(most).ok(), ..Sampling::default() };
         let (sender, _events) = unbounded_channel();
         let cancel = CancellationToken::new();
@@ -91,6 +95,7 @@ impl Inner {
             model: asking.model,
             prompt,
             sampling,
+            effort,
             conversation: Some(asking.conversation.clone()),
             cancel: cancel.clone(),
         };

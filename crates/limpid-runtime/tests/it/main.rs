@@ -10,6 +10,7 @@ mod cut_drafts;
 mod deliveries;
 mod doctor;
 mod drafts;
+mod effort;
 mod entries;
 mod events;
 mod failures;

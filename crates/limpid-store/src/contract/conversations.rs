@@ -1,7 +1,7 @@
 //! Conversations, messages and accepted input.
 
 use limpid_core::state::Span;
-use limpid_core::{Message, ProviderState, Role, Trust, TurnId};
+use limpid_core::{Effort, Message, ProviderState, Role, Trust, TurnId};
 
 use super::Bench;
 use super::sample::{
@@ -99,7 +99,7 @@ pub async fn settings_change_alone(bench: &Bench) {
 }
 
 /// Who reads a conversation and the window that was chosen are what they were set to.
-// LES-057
+// LES-057 MOD-020
 pub async fn audience_and_window_are_kept(bench: &Bench) {
     let group = NewConversation { audience: Audience::Group, ..conversation("g", 1) };
     assert_eq!(bench.store.create_conversation(group).await.unwrap().audience, Audience::Group);
@@ -113,8 +113,11 @@ pub async fn audience_and_window_are_kept(bench: &Bench) {
     // What the runtime keeps is a cache: without it they stay.
     let changed = change(vec![ConversationChange::Session(None)]).await.unwrap();
     assert_eq!((changed.audience, changed.window_tokens), (Audience::Group, Some(4096)));
+    let changed = change(vec![ConversationChange::Effort(Some(Effort::Low))]).await.unwrap();
+    assert_eq!(changed.effort, Some(Effort::Low));
     let audience = ConversationChange::Audience(Audience::Owner);
-    let changed = change(vec![audience, ConversationChange::Window(None)]).await.unwrap();
+    let back = vec![audience, ConversationChange::Window(None), ConversationChange::Effort(None)];
+    let changed = change(back).await.unwrap();
     assert_eq!(changed, Conversation { updated_ms: 2, ..made });
 }
 

@@ -1,7 +1,7 @@
 //! Conversations and their settings.
 
 use async_trait::async_trait;
-use limpid_core::{ConversationId, MessageId, Trust};
+use limpid_core::{ConversationId, Effort, MessageId, Trust};
 use rusqlite::{Row, ToSql, named_params};
 
 use super::failure::{Outcome, is_taken};
@@ -191,6 +191,7 @@ pub(super) fn change(
             ConversationChange::Model(model) => ("model", model),
             ConversationChange::Audience(audience) => ("audience", &audience.as_str()),
             ConversationChange::Window(tokens) => ("window_tokens", tokens),
+            ConversationChange::Effort(effort) => ("effort", &effort.map(Effort::as_str)),
             ConversationChange::Session(session) => ("session", session),
             ConversationChange::Hide(turn) => {
                 turns::hide(tx, id, turn, now_ms)?;
@@ -222,6 +223,8 @@ fn conversation(row: &Row<'_>) -> Read<Conversation> {
         model: get(row, "model")?,
         audience: audience(row)?,
         window_tokens: get(row, "window_tokens")?,
+        // A level that is not known is none: the conversation goes on as settings say.
+        effort: get::<Option<String>>(row, "effort")?.and_then(|word| Effort::parse(&word)),
         session: get(row, "session")?,
         messages: count(row, "messages")?,
         unread: count(row, "unread")?,

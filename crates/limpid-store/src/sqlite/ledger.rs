@@ -100,7 +100,8 @@ fn costs(tx: &Tx<'_>, query: &CostQuery) -> Outcome<Vec<CostRow>> {
     };
     let sql = format!(
         "SELECT {group} AS \"group\", count(*) AS requests, total(input) AS input, total(cached) AS cached,
-                total(cache_written) AS cache_written, total(output) AS output, total(cost) AS cost,
+                total(cache_written) AS cache_written, total(output) AS output,
+                total(reasoned) AS reasoned, total(cost) AS cost,
                 sum(input IS NULL) AS unknown_usage, sum(cost IS NULL) AS unknown_cost
          FROM request
          WHERE owner = :owner AND (:since IS NULL OR sent_ms >= :since) AND (:until IS NULL OR sent_ms < :until)
@@ -122,6 +123,7 @@ fn costs(tx: &Tx<'_>, query: &CostQuery) -> Outcome<Vec<CostRow>> {
                 cached: sum("cached")?,
                 cache_written: sum("cache_written")?,
                 output: sum("output")?,
+                reasoning: sum("reasoned")?,
             },
             cost: Money(sum("cost")?),
             unknown_usage: row.get::<_, i64>("unknown_usage")?.unsigned_abs(),
@@ -192,6 +194,8 @@ fn end(row: &Row<'_>) -> Read<Option<RequestEnd>> {
             cached: count(row, "cached")?,
             cache_written: count(row, "cache_written")?,
             output: count(row, "output")?,
+            // Requests of an earlier version say nothing of it.
+            reasoning: count_or_none(row, "reasoned")?.unwrap_or_default(),
         }),
         None => None,
     };

@@ -41,6 +41,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0025_journal.sql"),
     include_str!("../../migrations/0026_audience.sql"),
     include_str!("../../migrations/0027_message_state.sql"),
+    include_str!("../../migrations/0028_effort.sql"),
 ];
 
 /// A file and how long to wait for it.

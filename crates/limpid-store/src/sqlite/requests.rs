@@ -58,6 +58,7 @@ pub(super) fn end(tx: &Tx<'_>, id: &RequestId, turn: Option<&TurnId>, end: &Requ
         .prepare_cached(
             "UPDATE request SET reply = :reply, reasoning = :reasoning, calls = :calls, trust = :trust,
                finish = :finish, input = :input, cached = :cached, cache_written = :cache_written, output = :output,
+               reasoned = :reasoned,
                cost = :cost, failure = :failure, failure_message = :failure_message, first_ms = :first,
                ended_ms = :ended
              WHERE owner = :owner AND id = :id AND turn IS :turn AND ended_ms IS NULL",
@@ -68,7 +69,8 @@ pub(super) fn end(tx: &Tx<'_>, id: &RequestId, turn: Option<&TurnId>, end: &Requ
             ":finish": end.finish, ":input": end.usage.map(|usage| stored(usage.input)),
             ":cached": end.usage.map(|usage| stored(usage.cached)),
             ":cache_written": end.usage.map(|usage| stored(usage.cache_written)),
-            ":output": end.usage.map(|usage| stored(usage.output)), ":cost": end.cost.map(|cost| stored(cost.0)),
+            ":output": end.usage.map(|usage| stored(usage.output)),
+            ":reasoned": end.usage.map(|usage| stored(usage.reasoning)), ":cost": end.cost.map(|cost| stored(cost.0)),
             ":failure": end.failure.as_ref().map(|(class, _)| class.as_str()),
             ":failure_message": end.failure.as_ref().map(|(_, message)| message), ":first": end.first_ms,
             ":ended": end.ended_ms,

@@ -35,7 +35,8 @@ pub(super) fn speak(reply: &Reply, model: &str) -> Spoken {
     };
     let mut over = json!({"type": "message_delta", "delta": {"stop_reason": finish, "stop_sequence": null}});
     if let Some(usage) = reply.usage {
-        over["usage"] = json!({"output_tokens": usage.output});
+        let details = json!({"thinking_tokens": usage.reasoning});
+        over["usage"] = json!({"output_tokens": usage.output, "output_tokens_details": details});
     }
     Spoken { pieces: blocks.events, end: vec![event(&over), event(&json!({"type": "message_stop"}))] }
 }

@@ -33,7 +33,8 @@ pub(super) fn speak(reply: &Reply, model: &str) -> Spoken {
     if let Some(usage) = reply.usage {
         last["usageMetadata"] = json!({
             "promptTokenCount": usage.input, "cachedContentTokenCount": usage.cached,
-            "candidatesTokenCount": usage.output, "totalTokenCount": usage.input + usage.output,
+            "candidatesTokenCount": usage.output.saturating_sub(usage.reasoning),
+            "thoughtsTokenCount": usage.reasoning, "totalTokenCount": usage.input + usage.output,
         });
     }
     Spoken { pieces, end: vec![data(&last)] }

@@ -36,6 +36,7 @@ pub(super) fn speak(reply: &Reply, model: &str) -> Spoken {
             "usage": {
                 "prompt_tokens": usage.input, "completion_tokens": usage.output,
                 "total_tokens": usage.input + usage.output,
+                "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
                 "prompt_tokens_details": {"cached_tokens": usage.cached, "cache_write_tokens": usage.cache_written},
             },
         })));

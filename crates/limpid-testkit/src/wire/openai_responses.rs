@@ -57,7 +57,8 @@ fn closing(reply: &Reply, model: &str) -> String {
         json!({
             "input_tokens": usage.input,
             "input_tokens_details": {"cached_tokens": usage.cached, "cache_write_tokens": usage.cache_written},
-            "output_tokens": usage.output, "total_tokens": usage.input + usage.output,
+            "output_tokens": usage.output,
+            "output_tokens_details": {"reasoning_tokens": usage.reasoning}, "total_tokens": usage.input + usage.output,
         })
     });
     let status = if incomplete.is_some() { "incomplete" } else { "completed" };

@@ -1,6 +1,7 @@
 //! `chat`, `init` and `cost`.
 
 use clap::{Args, ValueEnum};
+use limpid_core::Effort;
 
 /// Options of `chat`.
 #[derive(Clone, Debug, Default, Args)]
@@ -36,6 +37,15 @@ pub struct TalkArgs {
     /// The model: provider/model
     #[arg(long, value_name = "MODEL", env = "LIMPID_MODEL", hide_env_values = true)]
     pub model: Option<String>,
+
+    /// How much the model reasons: default, off, minimal, low, medium, high, xhigh or max; kept with the conversation
+    #[arg(long, value_name = "LEVEL", value_parser = effort)]
+    pub effort: Option<Effort>,
+}
+
+/// Reads a level of effort.
+pub(super) fn effort(word: &str) -> Result<Effort, String> {
+    Effort::parse(word).ok_or_else(|| format!("use one of {}", Effort::ALL.map(Effort::as_str).join(", ")))
 }
 
 /// Options of `init`.

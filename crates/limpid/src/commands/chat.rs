@@ -229,6 +229,7 @@ fn request(talk: &TalkArgs, conversation: ConversationChoice, text: String, can_
         profile: talk.profile.clone(),
         mode: talk.mode.clone(),
         model: talk.model.clone(),
+        effort: talk.effort,
         can_answer,
         ..ChatRequest::default()
     }

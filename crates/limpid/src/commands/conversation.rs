@@ -222,6 +222,7 @@ mod tests {
             session: None,
             audience: Audience::Owner,
             window_tokens: None,
+            effort: None,
             messages: 1,
             unread: 0,
             created_ms: 0,

@@ -54,11 +54,12 @@ fn costs(rows: &[CostRow]) -> Result<(), Failure> {
                 row.usage.cached.to_string(),
                 row.usage.cache_written.to_string(),
                 row.usage.output.to_string(),
+                row.usage.reasoning.to_string(),
                 money(row),
             ]
         })
         .collect();
-    output::line(&output::table(&["", "requests", "input", "cached", "written", "output", "cost"], &cells))
+    output::line(&output::table(&["", "requests", "input", "cached", "written", "output", "reasoning", "cost"], &cells))
 }
 
 /// The money, and for how many requests it is unknown (LES-016).
@@ -83,6 +84,7 @@ fn to_json(row: &CostRow) -> Value {
     json!({
         "group": row.group, "requests": row.requests, "input": row.usage.input, "cached": row.usage.cached,
         "cache_written": row.usage.cache_written, "output": row.usage.output,
+        "reasoning": row.usage.reasoning,
         "cost_micro_usd": if row.unknown_cost == row.requests { None } else { Some(row.cost.0) },
         "unknown_cost": row.unknown_cost, "unknown_usage": row.unknown_usage,
     })

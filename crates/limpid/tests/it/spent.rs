@@ -9,7 +9,7 @@ text = "One."
 usage = { input = 100, cached = 40, cache_written = 30, output = 2 }
 [[reply]]
 text = "Two."
-usage = { input = 250, cached = 120, cache_written = 7, output = 5 }
+usage = { input = 250, cached = 120, cache_written = 7, output = 5, reasoning = 3 }
 "#;
 
 /// The cells of the first line of a table that holds a word.
@@ -18,7 +18,7 @@ fn cells(table: &str, word: &str) -> Vec<String> {
     line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(str::to_owned).collect()
 }
 
-// LES-026 PRO-055
+// LES-026 PRO-055 MOD-023
 #[tokio::test]
 async fn read_cached_written_and_made_tokens_are_shown_as_the_provider_counted_them() {
     let world = World::new(REPLIES).await;
@@ -28,8 +28,8 @@ async fn read_cached_written_and_made_tokens_are_shown_as_the_provider_counted_t
 
     let log = world.json(&["prompt", "log", "--json"]).await;
     let counted: Vec<&Value> = log["requests"].as_array().unwrap().iter().map(|row| &row["end"]["tokens"]).collect();
-    let tokens = |input: u64, cached: u64, written: u64, output: u64| json!({ "input": input, "cached": cached, "cache_written": written, "output": output });
-    assert_eq!(counted, [&tokens(250, 120, 7, 5), &tokens(100, 40, 30, 2)], "the newest first");
+    let tokens = |input: u64, cached: u64, written: u64, output: u64, reasoning: u64| json!({ "input": input, "cached": cached, "cache_written": written, "output": output, "reasoning": reasoning });
+    assert_eq!(counted, [&tokens(250, 120, 7, 5, 3), &tokens(100, 40, 30, 2, 0)], "the newest first");
     let table = world.done(&["prompt", "log"]).await;
     assert_eq!(cells(&table, "input")[6..10], ["input", "cached", "written", "output"]);
     assert_eq!(cells(&table, " 250 ")[6..10], ["250", "120", "7", "5"]);
@@ -41,9 +41,9 @@ async fn read_cached_written_and_made_tokens_are_shown_as_the_provider_counted_t
     assert_eq!(sums, [2, 350, 160, 37, 7]);
     let table = world.done(&["cost"]).await;
     assert_eq!(cells(&table, "requests")[..5], ["requests", "input", "cached", "written", "output"]);
-    assert_eq!(cells(&table, "350")[1..6], ["2", "350", "160", "37", "7"]);
+    assert_eq!(cells(&table, "350")[1..7], ["2", "350", "160", "37", "7", "3"]);
     let told = world.pipe(&["chat", "--conversation", "last"], "/cost\n").await;
-    let sum = "2 requests, 350 tokens read (160 from a cache, 37 put into one), 7 written";
+    let sum = "2 requests, 350 tokens read (160 from a cache, 37 put into one), 7 written (3 of them reasoning)";
     assert!(told.out.contains(sum) || told.err.contains(sum), "{told:?}");
 }
 

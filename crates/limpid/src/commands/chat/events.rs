@@ -283,5 +283,5 @@ fn to_json(event: &AgentEvent) -> Value {
 }
 
 fn tokens(usage: Usage) -> Value {
-    json!({"input": usage.input, "cached": usage.cached, "cache_written": usage.cache_written, "output": usage.output})
+    json!({"input": usage.input, "cached": usage.cached, "cache_written": usage.cache_written, "output": usage.output, "reasoning": usage.reasoning})
 }

@@ -155,7 +155,7 @@ fn summary_cells(agent: &Agent, row: &RequestSummary, cache_missed: bool) -> Vec
 fn summary_json(row: &RequestSummary) -> Value {
     let end = row.end.as_ref().map(|end| {
         let usage = end.usage.map(|usage| {
-            json!({"input": usage.input, "cached": usage.cached, "cache_written": usage.cache_written, "output": usage.output})
+            json!({"input": usage.input, "cached": usage.cached, "cache_written": usage.cache_written, "output": usage.output, "reasoning": usage.reasoning})
         });
         json!({
             "text": end.text, "reasoning": end.reasoning, "finish": end.finish, "tokens": usage,
