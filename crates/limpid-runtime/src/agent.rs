@@ -112,6 +112,8 @@ pub(crate) struct Inner {
     pub(crate) home: Home,
     pub(crate) config: Live<Config>,
     pub(crate) config_file: Option<PathBuf>,
+    /// Variables of secrets that the configuration named when the agent was opened.
+    pub(crate) named_at_start: Vec<String>,
     /// Counts changes of settings and of the files that `serve` follows.
     pub(crate) changes: watch::Sender<u64>,
     /// What tools, rules and notifiers are built from again.
@@ -172,6 +174,7 @@ impl Agent {
             None => Arc::new(SqliteStore::open(options.home.database(), SqliteOptions::default())?),
         };
         let config = Live::new(options.config);
+        let named_at_start = config.secret_variables().into_iter().map(str::to_owned).collect();
         // Copies that nobody edited follow a newer program. What cannot be read here is told when a prompt needs it.
         let _ = profile_files::status(&options.home);
         let mut redactor = Redactor::new(&options.environment, &config.secret_variables());
@@ -242,6 +245,7 @@ impl Agent {
             retry: Live::new(parts.retry),
             parts,
             config_file: options.config_file,
+            named_at_start,
             changes: watch::Sender::new(0),
             pause: options.pause,
             warned: Mutex::default(),

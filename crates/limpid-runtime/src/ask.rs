@@ -110,7 +110,7 @@ impl Driver<'_> {
         let mut events = chain.ask(make, cancel.clone());
         let mut sent: Option<Sent> = None;
         let mut answer = Answer::new(&self.worker.inner.redactor);
-        if self.worker.stopped.drain(..).any(|message| self.answers.contains(&message)) {
+        if self.was_stopped() {
             return self.cancel(sent, answer).await.map(Some);
         }
         loop {
@@ -118,7 +118,11 @@ impl Driver<'_> {
                 event = events.next() => event,
                 Some(command) = self.worker.commands.recv() => {
                     match command {
-                        Command::Cancel(_) => return self.cancel(sent, answer).await.map(Some),
+                        Command::Cancel(message) => {
+                            if self.is_meant(message) {
+                                return self.cancel(sent, answer).await.map(Some);
+                            }
+                        }
                         Command::Message { inbound, sender, .. } => {
                             self.worker.listeners.add(sender);
                             self.steer(inbound).await?;

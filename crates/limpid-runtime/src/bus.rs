@@ -112,6 +112,8 @@ pub enum Change {
     },
     /// A compaction was not made; the conversation is as it was.
     CompactionFailed {
+        /// Whether the person was told of the same reason before.
+        again: bool,
         /// Why.
         reason: String,
     },

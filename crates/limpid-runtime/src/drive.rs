@@ -85,6 +85,25 @@ pub(crate) struct Driver<'a> {
 }
 
 impl Driver<'_> {
+    /// Whether a stop is meant for this turn: one that names no message, or one that this turn answers. A stop of another
+    /// message waits for its turn.
+    pub(crate) fn is_meant(&mut self, message: Option<InboundId>) -> bool {
+        let Some(message) = message else { return true };
+        let own = self.answers.contains(&message) || self.steering.contains(&message);
+        if !own {
+            self.worker.stopped.push(message);
+        }
+        own
+    }
+
+    /// Whether one of the messages that this turn answers was stopped before it began.
+    pub(crate) fn was_stopped(&mut self) -> bool {
+        let Self { worker, answers, .. } = self;
+        let before = worker.stopped.len();
+        worker.stopped.retain(|message| !answers.contains(message));
+        worker.stopped.len() < before
+    }
+
     /// Carries out effects until the turn is over.
     pub(crate) async fn run(mut self, effects: Vec<Effect>) -> Result<(), AgentError> {
         let mut todo = VecDeque::from(effects);
@@ -203,7 +222,10 @@ impl Driver<'_> {
                     Err(error) => return Err(AgentError::Invalid(error.to_string())),
                 },
                 Some(command) = self.worker.commands.recv() => match command {
-                    Command::Cancel(_) => self.apply(Event::Cancel, None, Vec::new()).await?,
+                    Command::Cancel(message) => match self.is_meant(message) {
+                        true => self.apply(Event::Cancel, None, Vec::new()).await?,
+                        false => Vec::new(),
+                    },
                     Command::Message { inbound, sender, .. } => {
                         self.worker.listeners.add(sender);
                         self.steer(inbound).await?

@@ -101,7 +101,7 @@ impl Prompts {
             let request = RenderRequest { path, inputs, counter: &Estimate::default(), count_tokens: false };
             // Every other error is told where the prompt is made.
             let Err(RenderError::Overfull(overfull)) = profile.render(request) else { return Ok(profile) };
-            let owners = |source: &&SourceRef| source.layer == Layer::Home;
+            let owners = |source: &&SourceRef| source.layer != Layer::Shipped;
             let Some(file) = overfull.sizes.iter().filter_map(|size| size.source.as_ref()).find(owners) else {
                 return Ok(profile);
             };

@@ -121,7 +121,7 @@ impl Semantics {
     /// What whoever reads along is to be told, once a failure: that words alone find what is remembered.
     pub(crate) fn take_notice(&self) -> Option<String> {
         let why = self.fares().untold.take()?;
-        Some(format!("found by words alone, since {} cannot say what texts mean: {why}", self.model()))
+        Some(format!("semantic search is unavailable ({}: {why}); keywords were used", self.model()))
     }
 
     /// How far the index is.

@@ -219,11 +219,7 @@ async fn run(
 async fn look_again(inner: &Arc<Inner>, scheduler: &mut Scheduler) -> Result<(), AgentError> {
     scheduler.forget_failures();
     inner.plan().await?;
-    for timer in inner.store.timers().await?.rows.into_iter().filter(|timer| timer.kind == TASK_TIMER) {
-        // The same time, without what it was put off by.
-        inner.store.set_timer(TASK_TIMER, &timer.name, timer.due_ms).await?;
-    }
-    Ok(())
+    Ok(inner.store.undelay_timers(TASK_TIMER).await?)
 }
 
 /// How far the clock goes back when it was set back and not only corrected, in milliseconds.

@@ -114,9 +114,9 @@ impl Inner {
                 Effect::Restart => compared.restart.append(&mut own),
             }
         }
-        // A process sees only the variables that it was started with.
-        let known = self.config.secret_variables();
-        let missing = running.secret_variables().into_iter().filter(|name| !known.contains(name));
+        // A process sees only the variables that it was started with. Those that were missing then are missed since then.
+        let missing =
+            running.secret_variables().into_iter().filter(|name| !self.named_at_start.iter().any(|own| own == name));
         let missing = missing.filter(|name| self.environment.get(name).is_none());
         compared.restart.extend(missing.map(|name| format!("the variable {name}, which is not set in this process")));
         for name in running.secret_variables() {

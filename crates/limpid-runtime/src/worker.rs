@@ -331,7 +331,7 @@ impl Worker {
         workers.remove(&self.conversation);
         drop(workers);
         self.inner.worker_left.notify_waiters();
-        let kept = "the message is kept, and another process works on it; its answer will be in the conversation";
+        let kept = "another limpid process is answering this message; its answer will be in the conversation";
         self.listeners.finish_all(&AgentEvent::Broken(kept.to_owned()));
         true
     }

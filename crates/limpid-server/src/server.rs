@@ -19,6 +19,9 @@ use crate::ingest;
 /// How long requests that came before the end may take.
 const CLOSE: Duration = Duration::from_secs(10);
 
+/// How long to wait before an address that could not be had is asked for again.
+const AGAIN: Duration = Duration::from_secs(30);
+
 /// A server that listens.
 pub struct Server {
     listener: TcpListener,
@@ -100,7 +103,7 @@ pub async fn keep_open(agent: &Agent, tell: impl Fn(String) + Clone + Send + 'st
         if open.as_ref().map(|open| open.wanted) != address
             && let Some(old) = open.take()
         {
-            let told = format!("nothing can be handed in at http://{} any more", old.address);
+            let told = format!("inbox: stopped listening on http://{}", old.address);
             old.close().await;
             tell(told);
         }
@@ -108,22 +111,41 @@ pub async fn keep_open(agent: &Agent, tell: impl Fn(String) + Clone + Send + 'st
             None => problem,
             Some(wanted) => match Server::listen(agent, wanted).await {
                 Ok(server) => {
-                    tell(format!("takes what is handed in at http://{}", server.address));
+                    tell(format!("inbox: listening on http://{}", server.address));
                     open = Some(Open::start(server, wanted, tell.clone()));
                     None
                 }
                 Err(problem) => Some(problem),
             },
         };
-        let problem = problem.map(|problem| format!("nothing can be handed in: {problem}"));
+        let problem = problem.map(|problem| format!("inbox: not listening: {problem}"));
         if problem != told {
             problem.iter().cloned().for_each(&tell);
             told = problem;
         }
+        let again = async {
+            match told.is_some() && address.is_some() {
+                // Whatever holds the port may let go of it.
+                true => tokio::time::sleep(AGAIN).await,
+                false => std::future::pending().await,
+            }
+        };
+        let ended = async {
+            match &mut open {
+                Some(open) => drop((&mut open.running).await),
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             () = &mut stop => break,
             // The agent lives as long as it is borrowed here.
             _ = changes.changed() => {}
+            () = again => {}
+            () = ended => {
+                open = None;
+                // What ended it would end the next one at once, too.
+                tokio::time::sleep(AGAIN).await;
+            }
         }
     }
     if let Some(open) = open {
@@ -147,7 +169,7 @@ impl Open {
         let running = tokio::spawn(async move {
             let stopped = async { drop(stopped.await) };
             if let Err(error) = server.run(stopped).await {
-                tell(format!("nothing can be handed in any more: {error}"));
+                tell(format!("inbox: stopped: {error}"));
             }
         });
         Self { wanted, address, stop, running }

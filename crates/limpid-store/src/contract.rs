@@ -191,6 +191,7 @@ macro_rules! contract_suite {
             }
             timers {
                 each_thing_has_one_timer
+                what_was_put_off_is_due_again
                 what_is_due_is_claimed_by_one
                 a_claim_ends_with_the_next_time
                 what_failed_is_put_off

@@ -13,6 +13,10 @@ pub trait Timers: Send + Sync {
     /// Sets when something is due next. Whoever works on it meanwhile goes on, and the new time stays when it is done.
     async fn set_timer(&self, kind: &str, name: &str, due_ms: i64) -> Result<(), StoreError>;
 
+    /// Makes the timers of a kind due at their own times again, whatever they were put off by. Those that somebody works on
+    /// stay as they are, and no time changes.
+    async fn undelay_timers(&self, kind: &str) -> Result<(), StoreError>;
+
     /// Takes a timer out; nothing happens when there is none.
     async fn remove_timer(&self, kind: &str, name: &str) -> Result<(), StoreError>;
 

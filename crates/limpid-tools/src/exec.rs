@@ -41,6 +41,8 @@ const LAST_SECONDS: u64 = 15;
 pub struct Programs {
     /// The folders that programs may read, and change where the grant says so.
     pub grants: Grants,
+    /// Folders of skills: a script in one of them may be run by a shell.
+    pub scripts: Vec<PathBuf>,
     /// The binary whose hidden sub-commands make the sandbox.
     pub helper: PathBuf,
     /// Whether programs are confined by the kernel. Without it they still get limits and end with the call.

@@ -46,7 +46,7 @@ impl Tool for GetLocalTime {
         let zone = match zone.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
             None => context.zone.clone(),
             Some(name) => TimeZone::get(name)
-                .map_err(|_| format!("`{name}` is no time zone; use an IANA name such as Europe/Berlin"))?,
+                .map_err(|_| format!("`{name}` is not a time zone; use an IANA name, such as Europe/Berlin"))?,
         };
         let now = context.now.to_zoned(zone);
         Ok(ToolText::own(format!("{}, {}", now.strftime("%A %Y-%m-%d %H:%M:%S %:z"), zone_name(now.time_zone()))))

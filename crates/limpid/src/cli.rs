@@ -110,7 +110,7 @@ pub enum Command {
     /// List and try the ways in which you are told something; add and take out browsers
     #[command(subcommand)]
     Notify(NotifyCommand),
-    /// Show, set and run the look at what came in, unasked
+    /// Manage the heartbeat, which checks for new messages on a schedule
     ///
     /// A run asks a model when something came in, and for standing items: additions (`limpid task add TEXT --heartbeat`),
     /// unfinished lines of HEARTBEAT.md in the workspace, and your own opening (`heartbeat set --prompt`). Standing items

@@ -87,6 +87,15 @@ pub fn tell_on(text: &str) {
     screen::around(text, screen::Stream::Talk, || eprint!("{text}"));
 }
 
+/// A text in one line of at most so many characters.
+pub fn one_line(text: &str, most: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line,
+    }
+}
+
 /// A table with columns as wide as they need; numbers to the right.
 pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {

@@ -24,10 +24,11 @@ const CASES: [&str; 3] = ["nothing", "addition", "mails"];
 /// The model has nothing to report, in whichever way the profile wants to hear it.
 const SCRIPT: &str = r#"
 [[reply]]
+when = 'HEARTBEAT_OK'
+text = "HEARTBEAT_OK"
+[[reply]]
 when = '"name":"heartbeat_decision"'
 calls = [{ name = "heartbeat_decision", arguments = { action = "quiet" } }]
-[[reply]]
-text = "HEARTBEAT_OK"
 "#;
 
 /// A standing line of HEARTBEAT.md, of fewer than 200 tokens.

@@ -58,7 +58,10 @@ impl Shelf {
             }
             let (profile, path) = (profile.to_owned(), path.to_owned());
             let folder = folders.entry(profile).or_default();
-            if let FileKind::Mode(mode, _) = kind(&path) {
+            // A copy of a file that is gone makes no mode.
+            if let FileKind::Mode(mode, _) = kind(&path)
+                && file.layer != Layer::Kept
+            {
                 folder.modes.insert(mode);
             }
             match decode(file) {

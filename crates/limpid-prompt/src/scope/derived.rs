@@ -148,7 +148,6 @@ fn email<'a>(email: &'a EmailInput, field: &str) -> View<'a> {
         "enabled" => View::Bool(email.enabled),
         "accounts" => View::records(email.accounts.iter().map(Record::Account)),
         "new" => View::records(email.new.iter().map(Record::Email)),
-        "ids" => View::List(email.new.iter().map(|new| View::text(&new.id)).collect()),
         _ => View::Absent,
     }
 }

@@ -162,7 +162,6 @@ fn derive(fields: &mut Fields) {
     add(fields, "delegate", "skill", delegated);
     add(fields, "scheduling", "timed", tasks.clone());
     add(fields, "scheduling", "additions", tasks);
-    add(fields, "email", "ids", Kind::list(Kind::Text));
     add(fields, "notifications", "newest", news);
     add(fields, "workspace", "prompt_files", files);
     add(fields, "workspace", "long_term_lines", line.clone());

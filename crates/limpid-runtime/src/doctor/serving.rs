@@ -17,8 +17,8 @@ fn serving(options: &AgentOptions) -> Finding {
     };
     let Daemon { pid, version, standing, .. } = daemon;
     if let Some(problem) = standing.problem {
-        let says = format!("process {pid} goes by the settings from before: {problem}");
-        return Err((says, "Correct limpid.toml; it is taken over at once."));
+        let says = format!("process {pid} still uses the previous settings: {problem}");
+        return Err((says, "Correct limpid.toml; the change is applied at once."));
     }
     if version != env!("CARGO_PKG_VERSION") {
         return Err((format!("process {pid} is Limpid {version}, this is {}", env!("CARGO_PKG_VERSION")), RESTART));

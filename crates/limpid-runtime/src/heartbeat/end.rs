@@ -2,18 +2,17 @@
 
 use std::sync::Arc;
 
-use limpid_core::FailureClass;
-use limpid_core::Trust;
 use limpid_core::heartbeat::{Answer, Decision, Pause, State, Why};
 use limpid_core::quiet::without_quiet;
+use limpid_core::{ConversationId, FailureClass, Trust};
 use limpid_prompt::inputs::Inputs;
 use limpid_store::{
-    DeliveryOrigin, HeartbeatEnd, HeartbeatOutcome, HeartbeatRun, ItemId, NewDelivery, RunningHeartbeat,
+    DeliveryOrigin, HeartbeatEnd, HeartbeatOutcome, HeartbeatRun, ItemId, NewDelivery, RequestFilter, RunningHeartbeat,
 };
 use limpid_turn::{Outcome, decision};
 
 use super::news::{additions, standing};
-use super::standing::standing_items;
+use super::standing::{StandingItem, standing_items};
 use crate::agent::Inner;
 use crate::background::RunEnd;
 use crate::error::AgentError;
@@ -89,6 +88,7 @@ impl Inner {
             let key = format!("{}:pause", running.key);
             deliveries.push(self.told(&key, DeliveryOrigin::Notice, text, Trust::Owner).await?);
         }
+        let conversation = end.conversation.clone();
         Ok(HeartbeatEnd {
             run: HeartbeatRun {
                 key: running.key.clone(),
@@ -100,7 +100,7 @@ impl Inner {
                 report,
                 report_key,
                 trust: end.trust,
-                conversation: Some(end.conversation),
+                conversation: Some(conversation.clone()),
                 requests: end.requests,
                 input_tokens: end.usage.input,
                 output_tokens: end.usage.output,
@@ -110,11 +110,21 @@ impl Inner {
             remainder_mark,
             deliveries,
             consumed: if took_in { items } else { Vec::new() },
-            asked: inputs
-                .filter(|_| took_in)
-                .map_or_else(Vec::new, |inputs| standing_items(inputs).into_iter().map(|item| item.mark).collect()),
+            asked: match inputs.filter(|_| took_in) {
+                Some(inputs) => self.asked_items(&conversation, inputs).await?,
+                None => Vec::new(),
+            },
             timer: None,
         })
+    }
+
+    /// The marks of the standing items that a run's requests have said. What a budget left out was not asked.
+    async fn asked_items(&self, conversation: &ConversationId, inputs: &Inputs) -> Result<Vec<String>, AgentError> {
+        let filter = RequestFilter { conversation: Some(conversation.clone()), limit: 1, ..RequestFilter::default() };
+        let Some(newest) = self.store.requests(filter).await?.rows.pop() else { return Ok(Vec::new()) };
+        let Some(request) = self.store.request(&newest.id).await? else { return Ok(Vec::new()) };
+        let is_said = |item: &StandingItem| request.messages.iter().any(|message| item.is_in(&message.text));
+        Ok(standing_items(inputs).into_iter().filter(is_said).map(|item| item.mark).collect())
     }
 
     fn meaning(&self, end: &RunEnd) -> Result<Meaning, AgentError> {

@@ -87,7 +87,7 @@ impl Agent {
                     let profile = inner.heartbeat_profile()?;
                     let name = profile.name();
                     return Err(AgentError::Invalid(format!(
-                        "the heartbeat of profile \"{name}\" has no opening, so this text would reach no model; write \
+                        "the heartbeat of profile \"{name}\" has no opening, so the text would never be used; write \
                          what it should do into HEARTBEAT.md of the workspace"
                     )));
                 }

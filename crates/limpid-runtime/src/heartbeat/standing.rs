@@ -48,9 +48,19 @@ impl StandingItem {
 
     /// Whether a prompt shows it: what a profile leaves out is no reason to ask a model.
     pub(super) fn is_shown_by(&self, prompt: &Prompt) -> bool {
+        prompt.messages().iter().any(|message| self.is_in(message.text()))
+    }
+
+    /// Whether a text says it, word for word.
+    pub(super) fn is_in(&self, text: &str) -> bool {
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let text = words(&self.text);
-        prompt.messages().iter().any(|message| words(message.text()).contains(&text))
+        let (own, text) = (words(&self.text), words(text));
+        let is_whole = |at: usize| {
+            let before = text[..at].chars().next_back();
+            let after = text[at + own.len()..].chars().next();
+            !before.into_iter().chain(after).any(char::is_alphanumeric)
+        };
+        !own.is_empty() && text.match_indices(&own).any(|(at, _)| is_whole(at))
     }
 }
 
@@ -89,5 +99,20 @@ impl Inner {
             now_ms,
             day_ms: day.map_or(now_ms, |day| day.timestamp().as_millisecond()),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // MEA-03
+    #[test]
+    fn an_item_is_in_a_text_word_for_word_only() {
+        let item = |text: &str| StandingItem::line(text);
+        assert!(item("Disk full?").is_in("Look at:\n- Disk\n  full? (daily)"));
+        assert!(!item("disk").is_in("Look at the disks"));
+        assert!(item("disk").is_in("the disks: disk, fan"));
+        assert!(!item(" ").is_in("anything"));
     }
 }

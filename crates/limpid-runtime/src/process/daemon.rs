@@ -102,14 +102,14 @@ impl ServeLock {
             // A file system that knows no locks keeps nobody from serving.
             Ok(()) | Err(TryLockError::Error(_)) => Ok(Self { _file: file }),
             Err(TryLockError::WouldBlock) => {
-                let other = Daemon::last(home).map(|daemon| daemon.pid);
+                let other = Daemon::of(home).map(|daemon| daemon.pid);
                 let (which, stop) = match other {
                     Some(pid) => (format!("process {pid}"), format!("kill {pid}")),
-                    None => ("another process".to_owned(), "end it".to_owned()),
+                    None => ("another process".to_owned(), "end that process".to_owned()),
                 };
                 Err(AgentError::Invalid(format!(
-                    "`limpid serve` already runs for {}: {which}. It takes over changes of limpid.toml by itself. To \
-                     start another one, stop it first: {stop}",
+                    "`limpid serve` already runs for {}: {which}. It applies changes of limpid.toml by itself. To start \
+                     another one, stop it first: {stop}",
                     home.path().display()
                 )))
             }

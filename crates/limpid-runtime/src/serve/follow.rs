@@ -156,7 +156,7 @@ impl Follower {
             Ok(read) => read,
             Err(why) => {
                 log(&ServeEvent::Notice(format!(
-                    "the settings stay as they were, since limpid.toml cannot be used: {why}"
+                    "limpid.toml is invalid, so the previous settings stay in use: {why}"
                 )));
                 self.daemon.standing.problem = Some(why);
                 return false;

@@ -73,18 +73,18 @@ impl SlashCommand for Goal {
 
 /// The text of a goal, and the priority that `--priority` gives it before or behind the text.
 fn prioritised(text: &str) -> Result<(String, Priority), AgentError> {
-    let mut words: Vec<&str> = text.split_whitespace().collect();
-    let Some(at) = words.iter().position(|word| *word == "--priority" || word.starts_with("--priority=")) else {
-        return Ok((text.to_owned(), Priority::default()));
-    };
-    let option = words.remove(at);
-    let given = match option.split_once('=') {
-        Some((_, given)) => given,
-        None if at < words.len() => words.remove(at),
-        None => "",
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let (given, rest) = match words.as_slice() {
+        ["--priority"] => ("", [].as_slice()),
+        ["--priority", given, rest @ ..] | [rest @ .., "--priority", given] => (*given, rest),
+        [rest @ .., "--priority"] => ("", rest),
+        [one, rest @ ..] | [rest @ .., one] if one.starts_with("--priority=") => {
+            (one.split_once('=').map_or("", |(_, given)| given), rest)
+        }
+        _ => return Ok((text.to_owned(), Priority::default())),
     };
     let unknown = || AgentError::Invalid(format!("Unknown priority \"{given}\". Use low, normal or high."));
-    Ok((words.join(" "), Priority::parse(given).ok_or_else(unknown)?))
+    Ok((rest.join(" "), Priority::parse(given).ok_or_else(unknown)?))
 }
 
 /// The conversation of a scene.
@@ -126,4 +126,25 @@ async fn history(scene: &Scene<'_>) -> Result<SlashReply, AgentError> {
     let history = scene.agent.goal_history(&chosen(scene)).await?;
     let lines: Vec<String> = history.records.iter().map(record_text).chain(history.troubles).collect();
     Ok(scene.says(if lines.is_empty() { "Nothing has happened to goals here.".to_owned() } else { lines.join("\n") }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // OLLM-063
+    #[test]
+    fn a_priority_is_before_or_behind_the_text_and_not_within_it() {
+        let read = |text: &str| {
+            prioritised(text).map(|(text, priority)| (text, priority.as_str())).map_err(|error| error.to_string())
+        };
+        let plain = |text: &str, priority| Ok((text.to_owned(), priority));
+        assert_eq!(read("--priority high move to Oslo"), plain("move to Oslo", "high"));
+        assert_eq!(read("move to Oslo --priority=low"), plain("move to Oslo", "low"));
+        assert_eq!(read("move to Oslo --priority low"), plain("move to Oslo", "low"));
+        assert_eq!(read("document the --priority flag of it"), plain("document the --priority flag of it", "normal"));
+        for wrong in ["move --priority", "--priority", "move --priority=", "--priority huge move"] {
+            assert!(read(wrong).is_err_and(|error| error.ends_with("Use low, normal or high.")), "{wrong}");
+        }
+    }
 }

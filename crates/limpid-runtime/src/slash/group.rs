@@ -38,7 +38,7 @@ impl SlashCommand for Group {
         };
         let text = match scene.agent.set_audience(&conversation.id, audience).await? {
             Settled::Later => "An answer is under way; it is done when that has ended.",
-            Settled::Same => "It was so before.",
+            Settled::Same => "Nothing changed.",
             Settled::Changed(_) if audience == Audience::Group => {
                 "From the next message on, memories and notes stay out of this conversation."
             }

@@ -170,7 +170,7 @@ impl Agent {
                 Some(conversation) => inner.store.conversation(conversation).await?,
                 None => None,
             };
-            inner.shelf.choose(made_in.and_then(|made_in| made_in.model).as_deref()).await?;
+            inner.shelf.choose(inner.wanted_model(made_in.as_ref()).await.as_deref()).await?;
         }
         Ok(())
     }

@@ -76,6 +76,7 @@ mod linux {
         let variable = |name: &str| Some((name.to_owned(), parts.environment.get(name)?.to_owned()));
         Some(Programs {
             grants: files::grants(parts.home, &parts.config.files),
+            scripts: vec![parts.home.skills(), parts.home.builtin_skills()],
             helper: helper.to_owned(),
             confined: running == Running::Confined,
             shell: exec.shell,

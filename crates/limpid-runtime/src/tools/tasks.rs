@@ -20,7 +20,7 @@ use crate::tasks::{Asking, TaskBook, TaskRequest, When, zone_of};
 pub(crate) const GROUP: &str = "scheduling";
 
 /// Said of a task that is made while nothing would run it.
-const NOT_SERVED: &str = "`limpid serve` is not running; nothing is done until it is";
+const NOT_SERVED: &str = "`limpid serve` is not running; tasks run once it is started";
 
 /// Times of a repeated task that are told (KAI-081).
 const TIMES: usize = 3;

@@ -107,9 +107,34 @@ impl Inner {
         scene: Scene,
         is_forced: bool,
     ) -> Result<WindowEvent, AgentError> {
-        let newest = scene.past.entries.last().map(|entry| entry.id);
         let before = scene.ledger.conversation();
         self.bus.send(Some(&lease.conversation), Change::CompactionStarted { before });
+        let done = self.compact_now(lease, scene, is_forced).await;
+        // Whoever was told of the beginning is told of the end, whatever it is.
+        let change = match &done {
+            Ok((written, again)) => match &written.new.failure {
+                None => Change::CompactionFinished {
+                    before,
+                    after: written.new.after as usize,
+                    steps: written.new.steps.clone(),
+                },
+                Some(reason) => Change::CompactionFailed { again: *again, reason: reason.clone() },
+            },
+            Err(error) => Change::CompactionFailed { again: false, reason: error.to_string() },
+        };
+        self.bus.send(Some(&lease.conversation), change);
+        done.map(|(written, _)| written)
+    }
+
+    /// Compacts, and says whether it failed for the reason that the person was last told.
+    async fn compact_now(
+        &self,
+        lease: &Lease,
+        scene: Scene,
+        is_forced: bool,
+    ) -> Result<(WindowEvent, bool), AgentError> {
+        let newest = scene.past.entries.last().map(|entry| entry.id);
+        let before = scene.ledger.conversation();
         self.keep_automatic(lease, &scene.past, "before a compaction").await?;
         let made = match self.make(&scene, is_forced).await? {
             Some(made) => self.within_bounds(&scene, made),
@@ -136,25 +161,13 @@ impl Inner {
         };
         // A person who was told why it fails is told again only when they ask, or when the reason is another one.
         let last = self.store.window_events(&lease.conversation, 1).await?.rows.into_iter().next();
-        let is_told =
-            !is_forced && event.failure.is_some() && last.is_some_and(|last| last.new.failure == event.failure);
+        let again = !is_forced && event.failure.is_some() && last.is_some_and(|last| last.new.failure == event.failure);
         let written = self.store.write_window(lease, event, self.now_ms()).await?;
         self.warned().remove(&lease.conversation);
         if written.new.failure.is_none() {
             self.renew_sizes(&lease.conversation, "compaction").await?;
         }
-        let change = match &written.new.failure {
-            None => Change::CompactionFinished {
-                before,
-                after: written.new.after as usize,
-                steps: written.new.steps.clone(),
-            },
-            Some(reason) => Change::CompactionFailed { reason: reason.clone() },
-        };
-        if !is_told {
-            self.bus.send(Some(&lease.conversation), change);
-        }
-        Ok(written)
+        Ok((written, again))
     }
 
     /// Keeps the moment before something is shortened (OLLM-103).

@@ -78,9 +78,7 @@ impl NewTexts {
         both.filter(|(whole, shown)| whole != shown)
             .map(|(whole, _)| {
                 let tokens = sizes.count(whole);
-                format!(
-                    "a message has about {tokens} tokens; the model reads its head and its tail, and the whole is kept"
-                )
+                format!("your message (about {tokens} tokens) was shortened for the model; the full text is stored")
             })
             .collect()
     }

@@ -107,10 +107,7 @@ async fn a_model_that_cannot_be_asked_costs_one_notice_and_no_turn() {
     assert_eq!(result(&bench), "[id:1] ana: Japan is where my sister lives");
     let told = notices(&events);
     assert_eq!(told.len(), 1);
-    assert!(
-        told[0].starts_with("found by words alone, since openai/meanings cannot say what texts mean: "),
-        "{told:?}"
-    );
+    assert!(told[0].starts_with("semantic search is unavailable (openai/meanings: "), "{told:?}");
     assert!(agent.index_meanings(false, |_| {}).await.is_err());
     for minutes in [0, 2] {
         bench.clock.forward(jiff::Span::new().minutes(minutes));

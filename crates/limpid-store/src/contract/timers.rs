@@ -81,6 +81,25 @@ pub async fn what_failed_is_put_off(bench: &Bench) {
     assert_eq!(claim(store, 600, "me").await.remove(0).due_ms, 600);
 }
 
+/// What was put off is due at its own time again when the reason is gone; what somebody works on stays theirs.
+pub async fn what_was_put_off_is_due_again(bench: &Bench) {
+    let store = bench.store.as_ref();
+    for (kind, name) in [("task", "a"), ("task", "held"), ("mail", "a")] {
+        store.set_timer(kind, name, 10).await.unwrap();
+    }
+    for lease in claim(store, 20, "me").await {
+        if lease.name != "held" {
+            assert!(store.put_off_timer(&lease, 500).await.unwrap());
+        }
+    }
+    store.undelay_timers("task").await.unwrap();
+    let due = claim(store, 30, "me").await;
+    assert_eq!(
+        due.iter().map(|one| (one.kind.as_str(), one.name.as_str(), one.due_ms)).collect::<Vec<_>>(),
+        [("task", "a", 10)]
+    );
+}
+
 /// At most so many are claimed as were asked for, those first that wait longest.
 pub async fn the_oldest_are_claimed_first(bench: &Bench) {
     let store = bench.store.as_ref();

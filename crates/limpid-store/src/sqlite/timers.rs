@@ -15,6 +15,16 @@ impl Timers for SqliteStore {
         self.write(move |tx| set(tx, &kind, &name, due_ms)).await
     }
 
+    async fn undelay_timers(&self, kind: &str) -> Result<(), StoreError> {
+        let kind = kind.to_owned();
+        self.write(move |tx| {
+            let sql = "UPDATE timer SET until_ms = NULL WHERE owner = :owner AND kind = :kind AND holder IS NULL";
+            tx.sql.prepare_cached(sql)?.execute(named_params! { ":owner": tx.owner, ":kind": kind })?;
+            Ok(())
+        })
+        .await
+    }
+
     async fn remove_timer(&self, kind: &str, name: &str) -> Result<(), StoreError> {
         let (kind, name) = (kind.to_owned(), name.to_owned());
         self.write(move |tx| remove(tx, &kind, &name)).await

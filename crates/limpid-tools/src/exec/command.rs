@@ -127,6 +127,8 @@ fn script_of(words: &[String], program: &Path, folder: &Path, programs: &Program
     let word = words.get(1).filter(|word| SHELLS.contains(&&*shell) && !word.starts_with('-'))?;
     let script = folder.join(word).canonicalize().ok().filter(|script| script.is_file())?;
     let is_skills = script.file_name().is_some_and(|name| !name.eq_ignore_ascii_case("SKILL.md"));
+    let of_skills = programs.scripts.iter().filter_map(|folder| folder.canonicalize().ok());
+    let is_skills = is_skills && of_skills.into_iter().any(|folder| script.starts_with(folder));
     let roots = programs.grants.roots().filter_map(|root| Some((root.folder.canonicalize().ok()?, root)));
     let inner = roots.filter(|(folder, _)| script.starts_with(folder));
     let (_, root) = inner.max_by_key(|(folder, _)| folder.components().count())?;

@@ -17,6 +17,7 @@ use tempfile::TempDir;
 
 fn programs(folder: &TempDir) -> Programs {
     Programs {
+        scripts: Vec::new(),
         grants: Grants::new(folder.path().join("workspace")),
         helper: "limpid".into(),
         confined: true,
@@ -135,10 +136,10 @@ fn rules_are_compared_with_words_and_the_programs_own_name() {
 #[test]
 fn a_shell_runs_a_script_of_a_skill_as_that_script() {
     let (folder, programs) = bench();
-    for name in ["skills/tea/scripts", "notes", "open"] {
+    for name in ["skills/tea/scripts", "notes", "open", "library"] {
         fs::create_dir_all(folder.path().join(name)).unwrap();
     }
-    for name in ["skills/tea/scripts/boil.sh", "skills/tea/SKILL.md", "notes/own.sh", "open/own.sh"] {
+    for name in ["skills/tea/scripts/boil.sh", "skills/tea/SKILL.md", "notes/own.sh", "open/own.sh", "library/own.sh"] {
         fs::write(folder.path().join(name), "").unwrap();
     }
     symlink(folder.path().join("workspace/plain"), folder.path().join("skills/tea/away.sh")).unwrap();
@@ -146,7 +147,9 @@ fn a_shell_runs_a_script_of_a_skill_as_that_script() {
     let root = |name: &str, write, trust| Root { folder: folder.path().join(name), write, trust };
     let grants = programs.grants.clone().with(root("skills", false, Trust::File));
     let grants = grants.with(root("notes", true, Trust::File)).with(root("open", false, Trust::Outside));
-    let exec = Exec::new(Programs { grants, ..programs }.into());
+    let grants = grants.with(root("library", false, Trust::File));
+    let scripts = vec![folder.path().join("skills"), folder.path().join("notes"), folder.path().join("open")];
+    let exec = Exec::new(Programs { grants, scripts, ..programs }.into());
     let name = folder.path().canonicalize().unwrap().display().to_string();
     let script = format!("{name}/skills/tea/scripts/boil.sh");
     let commands = [

@@ -38,16 +38,17 @@ pub(super) fn words(change: &Change) -> Option<String> {
         }
         Change::CompactionStarted { .. } => "compacting…".to_owned(),
         Change::CompactionFinished { before, after, .. } => format!("compacted: {before} → {after} tokens"),
-        Change::CompactionFailed { reason } => format!("not compacted: {reason}"),
+        Change::CompactionFailed { again: true, .. } => "not compacted, for the same reason as before".to_owned(),
+        Change::CompactionFailed { reason, .. } => format!("not compacted: {reason}"),
         Change::Delivered { origin, text, .. } => format!("[{origin}] {}", plain(text)),
         Change::TaskRan { task, outcome, detail } => with_detail(format!("task {task}: {outcome}"), detail),
         Change::HeartbeatDecided { outcome, detail, .. } => with_detail(format!("heartbeat: {outcome}"), detail),
         Change::DraftUpdated { draft, tool, state } => format!("draft {draft} ({tool}) is {state}"),
-        Change::ItemArrived { source, id } => format!("{source} came in, item {id}"),
+        Change::ItemArrived { source, id } => format!("new {source}: item {id}"),
         Change::SemanticSearchFailed { model, reason } => {
-            format!("found by words alone, since {model} cannot be asked: {reason}")
+            format!("semantic search is unavailable ({model}: {reason}); keywords were used")
         }
-        Change::NotificationFailed { by, reason } => format!("not told by {by}: {reason}"),
+        Change::NotificationFailed { by, reason } => format!("notification through {by} failed: {reason}"),
     })
 }
 
@@ -83,7 +84,8 @@ mod tests {
             Change::ContextWarning { used: 710, available: 1000, advice: owned("write less") },
             Change::CompactionStarted { before: 900 },
             Change::CompactionFinished { before: 900, after: 300, steps: Vec::new() },
-            Change::CompactionFailed { reason: owned("no model") },
+            Change::CompactionFailed { again: false, reason: owned("no model") },
+            Change::CompactionFailed { again: true, reason: owned("no model") },
             Change::Delivered {
                 origin: owned("reminder"),
                 title: owned("Tea"),

@@ -116,7 +116,7 @@ async fn settle(
             () = &mut settled => break,
             change = changes::next(changes) => printer.change(Some(conversation), &change)?,
             () = stop.cancelled() => {
-                output::tell("Stopped. The answer is kept; what was left undone is done before the next message.");
+                output::tell("Stopped. The answer is kept; compaction will resume with your next message.");
                 break;
             }
         }

@@ -97,7 +97,7 @@ fn told(change: &GoalChange, json: bool) -> Result<(), Failure> {
         return output::json("goal", &goal);
     }
     output::line(&goal_text(&change.goal))?;
-    output::tell(if change.what.is_empty() { "It was so before." } else { "Kept." });
+    output::tell(if change.what.is_empty() { "Nothing changed." } else { "Kept." });
     Ok(())
 }
 

@@ -57,7 +57,8 @@ async fn show(agent: &Agent, json: bool) -> Result<(), Failure> {
     }
     if let IdleLooks { count, since_ms: Some(since_ms), last_ms: Some(last_ms) } = status.idle {
         let (since, last) = (in_zone(since_ms, &zone), in_zone(last_ms, &zone));
-        lines.push(format!("nothing new    {count} times since {since}, last at {last}; no model was asked"));
+        let looks = if count == 1 { "1 time".to_owned() } else { format!("{count} times") };
+        lines.push(format!("nothing new    {looks} since {since}, last at {last}; no model was asked"));
     }
     if set.enabled && !agent.is_served() {
         lines.push("`limpid serve` is not running, so the heartbeat does not run by itself.".to_owned());
@@ -82,7 +83,7 @@ async fn beat(agent: &Agent, json: bool) -> Result<(), Failure> {
             (None, HeartbeatOutcome::Unchanged) => output::line(&format!("No model was asked: {}.", run.detail))?,
             (None, HeartbeatOutcome::Remainder) => {
                 output::line(
-                    "Nothing was reported, but the answer said more than HEARTBEAT_OK. What came in stays new.",
+                    "Nothing was reported, but the answer said more than HEARTBEAT_OK. New messages stay in the queue.",
                 )?;
             }
             (None, HeartbeatOutcome::Cancelled) => output::line("The run was stopped before it ended.")?,
@@ -189,8 +190,8 @@ async fn log(agent: &Agent, number: u32, json: bool) -> Result<(), Failure> {
 fn cost(day: Option<&DayCost>) -> String {
     let Some(day) = day else { return "unknown: no model is set".to_owned() };
     match day {
-        DayCost { items: 0, .. } => "nothing while nothing comes in: there are no standing items".to_owned(),
-        DayCost { runs: 0, .. } => "nothing while nothing comes in or changes".to_owned(),
+        DayCost { items: 0, .. } => "nothing until a message arrives: no recurring checks are set up".to_owned(),
+        DayCost { runs: 0, .. } => "nothing until a message arrives or a check changes".to_owned(),
         DayCost { items, runs, run_tokens, tokens, money, model } => {
             let items = if *items == 1 { "1 standing item".to_owned() } else { format!("{items} standing items") };
             let runs = if *runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };

@@ -34,7 +34,7 @@ pub fn run(context: &Context, args: &InitArgs) -> Result<(), Failure> {
     };
     profiles.get(&answers.profile)?;
     TimeZone::get(&answers.zone).map_err(|_| {
-        Failure::new(ExitStatus::Usage, format!("`{}` is no time zone", answers.zone))
+        Failure::new(ExitStatus::Usage, format!("`{}` is not a time zone", answers.zone))
             .advise("Give an IANA name: Europe/Berlin")
     })?;
     let written = write_home(&context.home, &answers)?;

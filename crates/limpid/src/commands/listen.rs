@@ -8,6 +8,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::changes;
+use crate::output;
 
 /// Whoever is told a line.
 pub(super) type Say = Arc<dyn Fn(&str) + Send + Sync>;
@@ -46,6 +47,9 @@ impl Beside {
     }
 }
 
+/// Characters of one line of the log.
+const MOST: usize = 400;
+
 /// Tells of whatever changed, as the chat does.
 async fn tell(mut events: Receiver<BusEvent>, say: Say, stop: CancellationToken) {
     loop {
@@ -56,7 +60,8 @@ async fn tell(mut events: Receiver<BusEvent>, say: Say, stop: CancellationToken)
             () = stop.cancelled() => return,
         };
         if let Some(words) = changes::words(&event.change) {
-            say(&words);
+            // Each line of the log has its time; what is long or has lines of its own is whole in the conversation.
+            say(&output::one_line(&words, MOST));
         }
     }
 }

@@ -44,7 +44,6 @@ async fn look(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
         MemoryCommand::Search { words, limit, json } => {
             let found = agent.recall(&words.join(" "), *limit).await?;
             shown::memories(agent, &found, *json).await?;
-            index::tell_failure(agent).await?;
         }
         MemoryCommand::Show { key, json } => {
             let which = find(agent, key).await?;

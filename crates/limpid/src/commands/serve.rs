@@ -50,9 +50,9 @@ async fn run_once(agent: &Agent, say: Say, zone: TimeZone) -> Result<(), Failure
         })
         .await;
     beside.stop().await;
-    let next = next_ms?.map_or("nothing is due later".to_owned(), |next| format!("next {}", in_zone(next, &zone)));
+    let next = next_ms?.map_or("no tasks are scheduled".to_owned(), |next| format!("next {}", in_zone(next, &zone)));
     let did = match (counts.0.load(Ordering::Relaxed), counts.1.load(Ordering::Relaxed)) {
-        (0, 0) => "nothing was due".to_owned(),
+        (0, 0) => "no task was due".to_owned(),
         (done, 0) => format!("{done} done"),
         (done, failed) => format!("{done} done, {failed} failed"),
     };

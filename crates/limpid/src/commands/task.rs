@@ -25,7 +25,7 @@ pub async fn run(agent: &Agent, command: &TaskCommand) -> Result<(), Failure> {
             let task = agent.add_task(request(args)?).await?;
             shown::changed(agent, &task, args.json)?;
             if !args.json && !agent.is_served() {
-                output::tell("`limpid serve` is not running; nothing is done until it is.");
+                output::tell("`limpid serve` is not running; tasks run once it is started.");
             }
             Ok(())
         }

@@ -69,6 +69,7 @@ impl Below {
 
     /// Shows these rows in place of those before.
     pub fn show(&self, new: Vec<String>) {
+        let new = newest(new, height() - 1);
         if let Screen::Below { rows, column, .. } = &mut *screen()
             && *rows != new
         {
@@ -130,6 +131,20 @@ impl Printed for io::Result<()> {
 
 fn width() -> usize {
     crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns)).max(2)
+}
+
+fn height() -> usize {
+    crossterm::terminal::size().map_or(24, |(_, rows)| usize::from(rows)).max(2)
+}
+
+/// The last of the rows, as many as the screen has room for; a row says how many there are above them.
+fn newest(mut rows: Vec<String>, most: usize) -> Vec<String> {
+    if rows.len() <= most {
+        return rows;
+    }
+    let hidden = rows.len() - most.saturating_sub(1);
+    rows.splice(..hidden, [format!("… {hidden} more")]);
+    rows
 }
 
 /// Takes the rows away; the cursor stands where the text ended.
@@ -224,6 +239,15 @@ mod tests {
         for (text, column) in table {
             assert_eq!(moved(0, text, 10), column, "{text:?}");
         }
+    }
+
+    // TERM-003
+    #[test]
+    fn more_rows_than_the_screen_has_are_counted() {
+        let rows = |from: usize, to: usize| (from..=to).map(|n| n.to_string()).collect::<Vec<_>>();
+        assert_eq!(newest(rows(1, 3), 3), rows(1, 3));
+        assert_eq!(newest(rows(1, 9), 3), [vec!["… 7 more".to_owned()], rows(8, 9)].concat());
+        assert_eq!(newest(rows(1, 9), 1), ["… 9 more"]);
     }
 
     // TERM-003 TERM-014

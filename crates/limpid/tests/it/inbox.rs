@@ -31,7 +31,7 @@ impl Serving {
         let address = tokio::time::timeout(Duration::from_secs(20), async {
             loop {
                 let line = lines.next_line().await.unwrap().expect("it says where it listens");
-                if let Some((_, address)) = line.split_once("takes what is handed in at http://") {
+                if let Some((_, address)) = line.split_once("inbox: listening on http://") {
                     return address.trim().to_owned();
                 }
             }

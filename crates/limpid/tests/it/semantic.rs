@@ -44,7 +44,7 @@ async fn words_find_alone_when_the_model_cannot_be_asked() {
     let world = remembered("[[reply]]\nstatus = 404\nbody = \"no such model\"\n").await;
     let found = world.run(&["memory", "search", "Kyoto"]).await;
     assert!(found.out.contains("My sister moved to Kyoto."), "{}", found.out);
-    assert_eq!(found.err.matches("found by words alone, since openai/meanings cannot say").count(), 1, "{}", found.err);
+    assert_eq!(found.err.matches("semantic search is unavailable (openai/meanings: ").count(), 1, "{}", found.err);
     let filled = world.run(&["memory", "index"]).await;
     assert!(filled.code != 0 && filled.err.contains("no such model"), "{filled:?}");
     let doctor = world.run(&["doctor"]).await;

@@ -111,12 +111,12 @@ fn a_first_token_opens_the_listener_and_a_new_one_revokes_the_old_at_once() {
     let served = Served::start(OPEN);
     served.says("there is no token");
     let old = served.out(&["inbox", "token"]);
-    let address = address(&served.says("takes what is handed in at"));
+    let address = address(&served.says("inbox: listening on"));
     assert_eq!(status(&address, &old), "201");
     let new = served.out(&["inbox", "token", "--new"]);
     assert_eq!([status(&address, &old), status(&address, &new)], ["401", "201"]);
     fs::remove_file(served.home.path().join("data/ingest.token")).unwrap();
-    served.says("nothing can be handed in at");
+    served.says("inbox: stopped listening on");
     assert!(TcpStream::connect(&address).is_err());
 }
 
@@ -143,13 +143,13 @@ fn switches_act_at_once_and_a_task_that_waited_for_one_runs() {
 fn a_limpid_toml_that_cannot_be_used_leaves_the_settings_as_they_were() {
     let served = Served::start(OPEN);
     served.out(&["inbox", "token"]);
-    let address = address(&served.says("takes what is handed in at"));
+    let address = address(&served.says("inbox: listening on"));
     let token = fs::read_to_string(served.home.path().join("data/ingest.token")).unwrap();
     let file = served.home.path().join("limpid.toml");
     let still_open = || assert_eq!(status(&address, &token), "201");
 
     served.write("[inbox]\nsms = true\nlisten = 127\n");
-    let line = served.says("the settings stay as they were");
+    let line = served.says("the previous settings stay in use");
     assert!(line.ends_with("limpid.toml: line 3, column 10"), "{line}");
     still_open();
     served.write("");
@@ -206,7 +206,7 @@ fn a_file_that_may_not_be_read_is_told() {
     }
     served.says("ready");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
-    served.says("the settings stay as they were");
+    served.says("the previous settings stay in use");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
     served.says("can be used again");
 }

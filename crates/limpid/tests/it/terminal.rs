@@ -122,7 +122,7 @@ async fn ctrl_c_stops_the_answer_and_keeps_what_was_typed_and_queued() {
     terminal.keys("\u{3}").await.unwrap();
     wait_for_prompt(&mut terminal, "").await;
     terminal.keys("\u{3}").await.unwrap();
-    terminal.wait_for("Ctrl-C once more leaves").await.unwrap();
+    terminal.wait_for("Press Ctrl-C again to leave").await.unwrap();
     terminal.keys("\u{3}").await.unwrap();
     assert_eq!(terminal.ended().await.unwrap(), 0);
     let said: Vec<String> =

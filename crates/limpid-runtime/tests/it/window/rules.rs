@@ -282,6 +282,21 @@ async fn a_template_of_the_owners_that_is_over_the_budget_is_told_and_the_shippe
     assert!(!system.contains("Never do the thing.") && system.len() > 1000, "{system}");
 }
 
+// OLLM-023 OLLM-048 OLLM-052
+#[tokio::test]
+async fn a_template_that_was_too_large_and_is_broken_now_leaves_the_shipped_one() {
+    let bench = bench().await;
+    let file = "profiles/ollm/modes/user/tier3.md";
+    let model = talker(16_384, "They talk; the port is 8080.");
+    for text in ["Never do the thing. ".repeat(1500), "{{ nobody }}".to_owned()] {
+        bench.write(file, &text);
+        let agent = agent(&bench, &model, &format!("[agent]\nprofile = \"ollm\"\nmode = \"user\"\n{BARE}"));
+        let events = say(&agent, &question(1)).await;
+        assert!(matches!(outcome(&events), Outcome::Answered { .. }), "{:?}", outcome(&events));
+        assert!(!model.take_sent()[0].messages()[0].text().contains("Never do the thing."));
+    }
+}
+
 // OLLM-086 OLLM-106
 #[tokio::test]
 async fn after_a_compaction_the_parts_add_up_under_their_own_names() {

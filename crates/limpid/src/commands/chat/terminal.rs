@@ -177,7 +177,12 @@ impl Chat<'_> {
             let read = loop {
                 tokio::select! {
                     read = &mut reading => break read,
-                    change = changes::next(&mut self.changes) => self.show(change).await?,
+                    change = changes::next(&mut self.changes) => {
+                        // The editor holds the terminal: what fails here is told, and the line goes on.
+                        if let Err(failure) = self.show(change).await {
+                            output::tell(&failure.to_string());
+                        }
+                    }
                     // Between two readings Ctrl-C is no key but a signal, and none of them may be lost.
                     Some(()) = self.interrupts.recv() => {
                         if is_leaving {
@@ -256,7 +261,7 @@ impl Chat<'_> {
 }
 
 /// What the first Ctrl-C on an empty line is answered with.
-const LEAVES: &str = "Ctrl-C once more leaves, as Ctrl-D does.";
+const LEAVES: &str = "Press Ctrl-C again to leave.";
 
 /// Says each time that the program is interrupted.
 fn interrupts() -> UnboundedReceiver<()> {

@@ -30,14 +30,6 @@ pub(super) async fn run(agent: &Agent, fill: Option<bool>, json: bool) -> Result
     })
 }
 
-/// Says why words alone have found, when they have.
-pub(super) async fn tell_failure(agent: &Agent) -> Result<(), Failure> {
-    if let Some(SemanticState { model, failure: Some(why), .. }) = agent.semantic_state().await? {
-        output::tell(&format!("found by words alone, since {model} cannot say what texts mean: {why}"));
-    }
-    Ok(())
-}
-
 /// Gives the index what it lacks, with a bar at a terminal (SUR-013). Whoever stops it loses a batch.
 async fn fill(agent: &Agent, anew: bool) -> Result<(), Failure> {
     let Some(SemanticState { covers, .. }) = agent.semantic_state().await? else { return Ok(()) };
