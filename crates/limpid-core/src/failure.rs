@@ -102,6 +102,9 @@ pub struct RetryPlan {
     pub first_wait: Duration,
 }
 
+/// The longest wait that a provider may ask for; what would take longer goes to the next model, or is told at once.
+pub const PATIENCE: Duration = Duration::from_mins(1);
+
 impl Default for RetryPlan {
     /// Three tries, after 1 s and 2 s (KAI-110).
     fn default() -> Self {
@@ -112,13 +115,23 @@ impl Default for RetryPlan {
 impl RetryPlan {
     /// How long to wait before the next try after `failed` tries, or none when it is over.
     ///
-    /// `asked` is what the provider asked for (`Retry-After`), which is kept to when it is longer, up to a minute.
-    pub fn wait_after(&self, failed: u32, class: FailureClass, asked: Option<Duration>) -> Option<Duration> {
-        if !class.is_passing() || failed == 0 || failed >= self.tries {
+    /// `asked` is what the provider asked for (`Retry-After`), which is kept to when it is longer; a request that would
+    /// have to wait longer than [`PATIENCE`] is given up instead. `spread`, from 0 to 1, makes the wait up to half as long
+    /// again, so that requests which failed together do not come back together.
+    pub fn wait_after(
+        &self,
+        failed: u32,
+        class: FailureClass,
+        asked: Option<Duration>,
+        spread: f64,
+    ) -> Option<Duration> {
+        let impatient = asked.is_some_and(|asked| asked > PATIENCE);
+        if !class.is_passing() || failed == 0 || failed >= self.tries || impatient {
             return None;
         }
         let own = self.first_wait * 2u32.saturating_pow(failed - 1);
-        Some(asked.map_or(own, |asked| asked.max(own)).min(Duration::from_mins(1)))
+        let wait = asked.map_or(own, |asked| asked.max(own));
+        Some(wait + wait.mul_f64(spread.clamp(0.0, 1.0) / 2.0))
     }
 }
 
@@ -138,9 +151,26 @@ mod tests {
     #[test]
     fn three_tries_with_waits_of_one_and_two_seconds() {
         let plan = RetryPlan::default();
-        let waits: Vec<_> = (1..=3).map(|failed| plan.wait_after(failed, FailureClass::Rate, None)).collect();
+        let waits: Vec<_> = (1..=3).map(|failed| plan.wait_after(failed, FailureClass::Rate, None, 0.0)).collect();
         assert_eq!(waits, [Some(Duration::from_secs(1)), Some(Duration::from_secs(2)), None]);
-        assert_eq!(plan.wait_after(1, FailureClass::Rate, Some(Duration::from_secs(7))), Some(Duration::from_secs(7)));
+        let asked = |seconds| plan.wait_after(1, FailureClass::Rate, Some(Duration::from_secs(seconds)), 0.0);
+        assert_eq!(asked(7), Some(Duration::from_secs(7)));
+    }
+
+    // MOD-100
+    #[test]
+    fn a_wait_of_ten_minutes_is_not_waited_for() {
+        let asked =
+            |seconds| RetryPlan::default().wait_after(1, FailureClass::Rate, Some(Duration::from_secs(seconds)), 0.0);
+        assert_eq!([60, 61, 600].map(asked), [Some(Duration::from_mins(1)), None, None]);
+    }
+
+    // MOD-101
+    #[test]
+    fn a_wait_is_never_shorter_than_planned_and_up_to_half_as_long_again() {
+        let wait = |spread| RetryPlan::default().wait_after(2, FailureClass::Rate, None, spread);
+        let seconds = [0.0, 0.5, 1.0, 7.0, -1.0].map(|spread| wait(spread).unwrap_or_default().as_secs_f64());
+        assert_eq!(seconds, [2.0, 2.5, 3.0, 3.0, 2.0]);
     }
 
     // KAI-111
@@ -148,7 +178,7 @@ mod tests {
     fn what_cannot_pass_is_tried_once() {
         let once: Vec<_> = FailureClass::ALL
             .into_iter()
-            .filter(|class| RetryPlan::default().wait_after(1, *class, None).is_none())
+            .filter(|class| RetryPlan::default().wait_after(1, *class, None, 0.0).is_none())
             .map(FailureClass::as_str)
             .collect();
         assert_eq!(

@@ -211,7 +211,9 @@ impl Run {
         if let Some(remedied) = self.remedied(&service, &error) {
             return Ok(remedied);
         }
-        if let Some(wait) = self.chain.retry.wait_after(self.attempt, error.class, error.retry_after) {
+        if let Some(wait) =
+            self.chain.retry.wait_after(self.attempt, error.class, error.retry_after, self.chain.pause.spread())
+        {
             self.attempt += 1;
             self.phase = Phase::Wait(wait);
             return Ok(ChainEvent::Retry { service, error, wait });

@@ -1,8 +1,11 @@
 //! What went wrong at a provider: its class, its own words, and what to do (KAI-110, KAI-111).
 
+pub(crate) mod wait;
+
 use std::time::Duration;
 
 use limpid_core::FailureClass;
+use limpid_core::failure::PATIENCE;
 use serde_json::Value;
 
 use crate::key::ApiKey;
@@ -32,6 +35,8 @@ pub(crate) enum Fault {
     BrokeOff,
     /// A frame is no JSON.
     NotJson(String),
+    /// It ended with this word, which is none of a whole reply.
+    Ended(String),
     /// The provider reports an error inside it.
     Provider(Value),
 }
@@ -55,7 +60,10 @@ impl Service {
         let words = Words::of_body(&self.redact(body));
         let (class, remedy) = judge(Some(status), &words);
         let said = if words.text.is_empty() { "nothing more".to_owned() } else { format!("“{}”", words.text) };
-        let advice = self.advice(class, remedy.as_ref());
+        let advice = match retry_after.filter(|wait| class == FailureClass::Rate && *wait > PATIENCE) {
+            Some(wait) => format!("Try again in {}.", minutes(wait)),
+            None => self.advice(class, remedy.as_ref()),
+        };
         let message = format!("{} answered {status} and said {said}. {advice}", self.name);
         ModelError { retry_after, remedy, ..ModelError::new(class, message) }
     }
@@ -71,6 +79,16 @@ impl Service {
                 let advice = self.advice(class, remedy.as_ref());
                 let message = format!("{name} reported “{}” in its reply. {advice}", words.text);
                 ModelError { remedy: remedy.filter(|_| !seen), ..ModelError::new(class, message) }
+            }
+            Fault::Ended(word) => {
+                // These are troubles of the provider's; the others are of what the model wrote.
+                let is_theirs = ["error", "insufficient_system_resource", "other", "server_error"];
+                let class = match is_theirs.contains(&word.to_lowercase().as_str()) {
+                    true => FailureClass::Server,
+                    false => FailureClass::Garbage,
+                };
+                let word = shorten(&self.redact(&word));
+                ModelError::new(class, format!("{name} ended its reply with “{word}”, so it is not whole. Ask again."))
             }
             Fault::NotJson(text) => self.garbage(&text),
             Fault::BrokeOff if seen => {
@@ -182,6 +200,22 @@ impl Words {
 
     /// Providers put it in `error` (an object or a text), `message` or `detail`, some inside a list.
     fn of_json(value: &Value) -> Self {
+        let outer = Self::of_one(value);
+        // A gateway's error quotes that of the provider behind it.
+        let metadata = &value["error"]["metadata"];
+        let raw = &metadata["raw"];
+        let quoted = match raw.as_str() {
+            Some(text) => Some(text).filter(|text| !text.is_empty()).map(Self::of_body),
+            None if raw.is_object() => Some(Self::of_one(raw)),
+            None => quoted_json(&value["error"]["message"]).map(|value| Self::of_one(&value)),
+        };
+        let Some(inner) = quoted.filter(|inner| !inner.text.is_empty()) else { return outer };
+        let provider = metadata["provider_name"].as_str().map(|name| format!("{name}: ")).unwrap_or_default();
+        let codes = if inner.codes.trim().is_empty() { outer.codes } else { inner.codes };
+        Self { text: format!("{provider}{}", inner.text), codes, status: inner.status.or(outer.status), ..inner }
+    }
+
+    fn of_one(value: &Value) -> Self {
         let value = value.as_array().and_then(|list| list.first()).unwrap_or(value);
         let error = if value["error"].is_object() { &value["error"] } else { value };
         let texts = [&error["message"], &error["error"], &error["detail"], &value["message"], &value["error"]];
@@ -217,7 +251,11 @@ fn judge(status: Option<u16>, words: &Words) -> (FailureClass, Option<Remedy>) {
 
 /// The class of an error, by what is said first and by the status second, since statuses are used loosely.
 fn classify(status: Option<u16>, words: &Words) -> FailureClass {
-    const QUOTA: [&str; 6] = [
+    const QUOTA: [&str; 10] = [
+        "usage limit",
+        "spend limit",
+        "spending limit",
+        "spend_limit",
         "insufficient_quota",
         "exceeded your current quota",
         "credit balance",
@@ -245,7 +283,8 @@ fn classify(status: Option<u16>, words: &Words) -> FailureClass {
         "too many tokens",
     ];
     const MODERATED: [&str; 5] = ["content_filter", "content_policy", "moderation", "flagged", "safety"];
-    const MODEL: [&str; 4] = ["model_not_found", "model not found", "not_found_error", "no such model"];
+    const MODEL: [&str; 5] =
+        ["data retention", "model_not_found", "model not found", "not_found_error", "no such model"];
     const OVERLOADED: [&str; 3] = ["overloaded", "server_error", "unavailable"];
 
     let about_model =
@@ -259,21 +298,42 @@ fn classify(status: Option<u16>, words: &Words) -> FailureClass {
         Some(403) if words.any(&MODERATED) => FailureClass::Moderated,
         Some(403) => FailureClass::Key,
         Some(408 | 425) => FailureClass::Transport,
+        // Inside a stream there is no other status than that of its beginning.
+        None if words.any(&["permission_error"]) => FailureClass::Key,
+        None if words.any(&["rate_limit", "rate limit", "too many requests"]) => FailureClass::Rate,
+        None if words.any(&["overloaded", "timeout_error", "api_error"]) => FailureClass::Server,
         Some(413) => FailureClass::TooLarge,
         Some(400..=499) | None if words.any(&OVERFLOW) => FailureClass::Overflow,
         Some(404) | None if about_model() => FailureClass::UnknownModel,
-        Some(400..=499) if words.any(&["model_not_found", "model not found", "invalid model"]) => {
+        Some(400..=499) if words.any(&["model_not_found", "model not found", "invalid model", "data retention"]) => {
             FailureClass::UnknownModel
         }
         Some(400..=499) | None if words.any(&MODERATED) => FailureClass::Moderated,
         Some(500..) if words.any(&OVERFLOW) => FailureClass::Overflow,
         Some(500..) => FailureClass::Server,
-        None if words.any(&["rate_limit", "rate limit"]) => FailureClass::Rate,
         None if words.any(&["invalid_request"]) => FailureClass::Malformed,
         None if words.any(&["too large"]) => FailureClass::TooLarge,
         None if words.any(&OVERLOADED) => FailureClass::Server,
         Some(_) => FailureClass::Malformed,
         None => FailureClass::Server,
+    }
+}
+
+/// The error in JSON, or in the form in which Python prints bytes, that a text quotes.
+fn quoted_json(text: &Value) -> Option<Value> {
+    let text = text.as_str()?;
+    let start = text.find('{')?;
+    let value: Value = serde_json::Deserializer::from_str(&text[start..]).into_iter().next()?.ok()?;
+    (value["error"].is_object() || value["message"].is_string()).then_some(value)
+}
+
+/// A wait in words: `2 minutes`, `3 hours`.
+fn minutes(wait: Duration) -> String {
+    let minutes = wait.as_secs().div_ceil(60);
+    match minutes {
+        0..=1 => "a minute".to_owned(),
+        2..=119 => format!("{minutes} minutes"),
+        _ => format!("{} hours", minutes.div_ceil(60)),
     }
 }
 
@@ -314,7 +374,7 @@ mod tests {
         }
     }
 
-    // KAI-110 KAI-111
+    // KAI-110 KAI-111 MOD-102 MOD-103
     #[test]
     fn providers_errors_have_their_class() {
         let cases = include_str!("../tests/errors.txt");
@@ -327,6 +387,19 @@ mod tests {
             rows.push(error.message);
         }
         insta::assert_snapshot!(rows.join("\n"));
+    }
+
+    // MOD-102
+    #[test]
+    fn errors_inside_a_stream_have_their_class() {
+        let class = |kind: &str| {
+            let error =
+                serde_json::json!({"type": "error", "error": {"type": kind, "message": "Something went wrong."}});
+            service().fault(Fault::Provider(error), true).class.as_str()
+        };
+        let kinds =
+            ["overloaded_error", "api_error", "timeout_error", "rate_limit_error", "billing_error", "permission_error"];
+        assert_eq!(kinds.map(class), ["server", "server", "server", "rate", "quota", "key"]);
     }
 
     // SEC-032

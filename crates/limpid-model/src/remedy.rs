@@ -179,10 +179,10 @@ impl Lessons {
         }
     }
 
-    /// The dialect that is left.
-    pub(crate) fn dialect(&self, dialect: Dialect) -> Dialect {
-        let completion_limit =
-            (dialect.completion_limit || self.refuses(Field::MaxTokens)) && !self.refuses(Field::MaxCompletionTokens);
+    /// The dialect in which this model is asked.
+    pub(crate) fn dialect(&self, dialect: Dialect, model: &str) -> Dialect {
+        let by_name = dialect.completion_limit || takes_completion_limit(model);
+        let completion_limit = (by_name || self.refuses(Field::MaxTokens)) && !self.refuses(Field::MaxCompletionTokens);
         let counts_unasked = dialect.counts_unasked || self.refuses(Field::StreamOptions);
         Dialect { completion_limit, counts_unasked, ..dialect }
     }
@@ -214,8 +214,46 @@ impl Lessons {
     }
 }
 
+/// Whether a model is one of OpenAI's that refuse `max_tokens`, whoever serves it: `gpt-5` and later, `o1` and later.
+fn takes_completion_limit(model: &str) -> bool {
+    let name = model.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    let number = |rest: &str| -> Option<u32> {
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        rest[..digits].parse().ok()
+    };
+    let generation = name.strip_prefix("gpt-").and_then(number).is_some_and(|number| number >= 5);
+    generation || name.strip_prefix('o').and_then(number).is_some()
+}
+
 fn hash(json: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     json.hash(&mut hasher);
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // MOD-071
+    #[test]
+    fn the_limit_has_the_name_that_the_model_takes() {
+        let new = [
+            "gpt-5",
+            "gpt-5-mini-2025-08-07",
+            "openai/gpt-6.1-sol",
+            "azure/GPT-5.2",
+            "o1",
+            "o3-mini",
+            "o4-mini",
+            "gpt-10",
+        ];
+        let old =
+            ["gpt-4o", "gpt-4.1", "gpt-3.5-turbo", "gpt-oss-120b", "olmo-3", "openchat", "o", "llama3.2", "", "/"];
+        let by_name = |model: &str| Lessons::default().dialect(Dialect::default(), model).completion_limit;
+        assert_eq!(new.into_iter().filter(|model| !by_name(model)).collect::<Vec<_>>(), [""; 0]);
+        assert_eq!(old.into_iter().filter(|model| by_name(model)).collect::<Vec<_>>(), [""; 0]);
+        let refused = Lessons { fields: [Field::MaxCompletionTokens].into(), ..Lessons::default() };
+        assert!(!refused.dialect(Dialect::default(), "gpt-5").completion_limit, "what a server says counts more");
+    }
 }

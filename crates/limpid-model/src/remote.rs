@@ -107,7 +107,7 @@ impl RemoteModel {
         // What leaves is what the ledger names, under its own name.
         let (sampling, tools) = (wire.sampling, wire.choice.clone().into_owned());
         wire.fit_names(self.names());
-        let body = self.endpoint.protocol.body(&wire, lessons.dialect(self.endpoint.dialect));
+        let body = self.endpoint.protocol.body(&wire, lessons.dialect(self.endpoint.dialect, &self.card.id));
         let call = ModelCall { sampling, tools, ..call.clone() };
         Ok(Prepared { target: shown(&self.url), body, protocol: self.endpoint.protocol.name(), call })
     }

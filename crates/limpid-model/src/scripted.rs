@@ -161,6 +161,10 @@ fn steps(reply: &Reply, ids: CallIds, mut json: Option<JsonReply>, service: &Ser
             steps.push_back(Step::Hang);
             return steps;
         }
+        if let ModelEvent::End(FinishReason::Other(word)) = event {
+            steps.push_back(Step::Fail(service.fault(Fault::Ended(word), true)));
+            return steps;
+        }
         let (event, cut) = cut_at(event, reply.cut.map(|cut| cut - said));
         said += if let Some(ModelEvent::Text(text)) = &event { text.len() } else { 0 };
         if let Some(event) = event {

@@ -16,7 +16,7 @@ use limpid_prompt::{PromptMessage, StatePart};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::abilities::EffortForm;
+use crate::abilities::{EffortForm, ForcedTools};
 use crate::json::{to_json, to_raw};
 use crate::json_tools;
 use crate::model::{ModelCall, ModelCard, ModelError, Reasoning, ReplyForm, Sampling, ToolUse};
@@ -106,16 +106,18 @@ impl<'a> WireCall<'a> {
     /// When a tool's schema is no JSON, or the tool that must be called is not among the offered ones.
     pub(crate) fn new(card: &'a ModelCard, call: &'a ModelCall) -> Result<Self, ModelError> {
         let offered = offered(card, call)?;
+        // Elsewhere the prompt says which tool ends the turn, and a reply without it is asked for in the form of JSON.
+        let is_free = matches!(call.tools, ToolUse::Must(_)) && card.tools == ToolProtocol::Native && !may_force(card);
         let mut messages = native_messages(card, call.prompt.messages());
         limit_marks(&mut messages);
         let mut wire = Self {
             model: &card.id,
             messages,
             tools: Vec::new(),
-            choice: Cow::Borrowed(&call.tools),
+            choice: Cow::Borrowed(if is_free { &ToolUse::Auto } else { &call.tools }),
             reply: Cow::Borrowed(&call.reply),
             json_tools: false,
-            sampling: call.sampling,
+            sampling: sampling(card, call.sampling),
             conversation: call.conversation.as_deref(),
             window: card.usable_window.map(|window| window.0),
             pays_for_cache: card.price.is_some_and(|price| price.cache_written > price.input),
@@ -189,6 +191,24 @@ impl CallIds {
         let id = id.unwrap_or_default();
         self.taken.insert(id.clone());
         CallId::new(id)
+    }
+}
+
+/// Whether a model can be made to call a tool.
+fn may_force(card: &ModelCard) -> bool {
+    match card.abilities.forced_tools {
+        Some(ForcedTools::Always) => true,
+        Some(ForcedTools::WithoutReasoning) => !card.thinking,
+        Some(ForcedTools::Never) => false,
+        None => card.local,
+    }
+}
+
+/// How a reply of this model is drawn: many models refuse every word about it, so a remote one must be known to take it.
+fn sampling(card: &ModelCard, wanted: Sampling) -> Sampling {
+    match card.local || card.abilities.sampling == Some(true) {
+        true => wanted,
+        false => Sampling { max_output: wanted.max_output, ..Sampling::default() },
     }
 }
 

@@ -375,7 +375,7 @@ fn given(payload: &str) -> String {
 
 fn finish_reason(word: &str) -> FinishReason {
     match word {
-        "end_turn" | "stop_sequence" => FinishReason::Stop,
+        "end_turn" | "stop_sequence" | "pause_turn" => FinishReason::Stop,
         "tool_use" => FinishReason::Calls,
         "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
         "refusal" => FinishReason::Moderated,

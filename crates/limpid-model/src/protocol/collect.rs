@@ -119,6 +119,9 @@ impl Collect {
     /// Ends the reply, once.
     pub(crate) fn end(&mut self, events: &mut Vec<ModelEvent>) -> Result<(), Fault> {
         let Some(reason) = self.finish.clone() else { return Err(Fault::BrokeOff) };
+        if let FinishReason::Other(word) = reason {
+            return Err(Fault::Ended(word));
+        }
         if std::mem::replace(&mut self.ended, true) {
             return Ok(());
         }

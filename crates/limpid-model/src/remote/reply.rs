@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use limpid_core::causes;
-use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
+use reqwest::header::CONTENT_TYPE;
 use tokio_util::sync::CancellationToken;
 
-use crate::errors::Service;
+use crate::errors::{Service, wait};
 use crate::json_tools::JsonReply;
 use crate::model::{ModelError, ModelEvent, StateRule};
 use crate::protocol::{Decoder, Frames, MAX_FRAME, Protocol};
@@ -127,11 +127,10 @@ impl Reply {
             response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let content_type = content_type.to_ascii_lowercase();
         if !response.status().is_success() {
-            let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
-            let retry_after = retry_after.and_then(|text| text.trim().parse::<f64>().ok());
-            let retry_after = retry_after.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+            let headers = response.headers().clone();
             let body = self.read_some(&mut response).await?;
-            return Err(self.service.status_error(status, &body, retry_after));
+            let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+            return Err(self.service.status_error(status, &body, wait::asked(header, &body)));
         }
         if content_type.starts_with("text/html") {
             let body = self.read_some(&mut response).await?;

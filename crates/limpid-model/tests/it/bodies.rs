@@ -2,7 +2,7 @@
 
 use crate::support::{call, card, endpoint, inputs, prompt, second_turn, with_protocol};
 use limpid_core::{Price, ToolProtocol};
-use limpid_model::{Model, ModelCall, ModelCard, ReplyForm, Sampling, ToolUse};
+use limpid_model::{Abilities, ForcedTools, Model, ModelCall, ModelCard, ReplyForm, Sampling, ToolUse};
 use limpid_prompt::Inputs;
 use limpid_testkit::Wire;
 use serde_json::json;
@@ -77,6 +77,29 @@ fn tool_choices_and_reply_forms() {
         })
         .collect();
     insta::assert_snapshot!(rows.join("\n"));
+}
+
+// MOD-070 MOD-073
+#[test]
+fn nothing_is_said_about_sampling_or_forced_to_a_model_that_is_not_known_to_take_it() {
+    let must = ModelCall {
+        sampling: Sampling { temperature: Some(0.7), top_p: Some(0.9), seed: Some(7), max_output: Some(512) },
+        tools: ToolUse::Must("tell_time".to_owned()),
+        ..call(prompt(&inputs()))
+    };
+    for provider in ["openai", "anthropic", "gemini", "ollama"] {
+        for forced_tools in [None, Some(ForcedTools::Never), Some(ForcedTools::WithoutReasoning)] {
+            let abilities = Abilities { forced_tools, ..Abilities::default() };
+            let card = ModelCard { abilities, thinking: true, ..card(provider, ToolProtocol::Native) };
+            let endpoint = endpoint(provider, "http://127.0.0.1:1/v1", 1_000);
+            let prepared = limpid_model::RemoteModel::new(card, endpoint).unwrap().prepare(&must).unwrap();
+            for word in ["temperature", "top_p", "topP", "seed", "tool_choice", "toolConfig"] {
+                assert!(!prepared.body.contains(word), "{provider}: {}", prepared.body);
+            }
+            assert!(prepared.body.contains("512"), "the limit of the reply stays: {}", prepared.body);
+            assert_eq!((prepared.call.tools, prepared.call.sampling.temperature), (ToolUse::Auto, None));
+        }
+    }
 }
 
 #[test]

@@ -180,3 +180,49 @@ async fn an_empty_chain_says_what_to_do() {
         "error unknown-model: there is no model to ask; set one with --model or LIMPID_MODEL\nwaits []"
     );
 }
+
+/// Waits no time; every wait lies further along its range than the one before.
+#[derive(Default)]
+struct Spread(NoPause, std::sync::atomic::AtomicU32);
+
+impl limpid_model::Pause for Spread {
+    fn pause(&self, time: std::time::Duration) -> futures_util::future::BoxFuture<'static, ()> {
+        self.0.pause(time)
+    }
+
+    fn spread(&self) -> f64 {
+        f64::from(self.1.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) / 50.0
+    }
+}
+
+// MOD-101
+#[tokio::test]
+async fn many_turns_at_one_limit_come_back_one_after_the_other() {
+    let pause = Arc::new(Spread::default());
+    for _ in 0..50 {
+        let services: Vec<Arc<dyn Model>> = vec![plain("a", &format!("{RATE}{GOOD}"))];
+        let chain = Chain::new(services, RetryPlan::default(), Arc::<Spread>::clone(&pause));
+        let call = call(prompt(&inputs()));
+        let make = Arc::new(move |_: &ModelCard| Ok(Ask { call: call.clone(), tokens: 1 }));
+        assert_eq!(collect(chain.ask(make, CancellationToken::new())).await.1, None);
+    }
+    let waits = pause.0.0.lock().unwrap().clone();
+    assert!(waits.is_sorted_by(|one, next| one < next) && waits[0] == 1000 && waits[49] <= 1500, "{waits:?}");
+}
+
+#[test]
+fn real_waits_differ() {
+    let drawn: Vec<f64> = (0..50).map(|_| limpid_model::Pause::spread(&limpid_model::RealPause)).collect();
+    assert!(drawn.iter().all(|spread| (0.0..=1.0).contains(spread)));
+    assert!(drawn.iter().any(|spread| (spread - drawn[0]).abs() > 0.01));
+}
+
+// MOD-100
+#[tokio::test]
+async fn a_limit_of_ten_minutes_goes_to_the_next_model_at_once_or_says_when_to_try_again() {
+    let limited = format!("{RATE}retry_after = 600\n");
+    let story = run(&[plain("a", &limited), plain("b", GOOD)], CancellationToken::new()).await;
+    assert!(story.contains("request s/b try 1") && story.ends_with("waits []"), "{story}");
+    let alone = run(&[plain("a", &limited)], CancellationToken::new()).await;
+    assert!(alone.contains("Try again in 10 minutes") && alone.ends_with("waits []"), "{alone}");
+}

@@ -175,6 +175,36 @@ async fn nobody_listens() {
     assert!(error.to_string().contains("onnection refused"), "{error}");
 }
 
+// MOD-083
+#[tokio::test]
+async fn a_reply_that_ends_with_a_word_of_failure_or_an_unknown_one_is_no_answer() {
+    let cases = [
+        ("openai", "error", Some(FailureClass::Server)),
+        ("openai", "insufficient_system_resource", Some(FailureClass::Server)),
+        ("openai", "made-up", Some(FailureClass::Garbage)),
+        ("openai", "content_filter", None),
+        ("gemini", "MALFORMED_FUNCTION_CALL", Some(FailureClass::Garbage)),
+        ("gemini", "UNEXPECTED_TOOL_CALL", Some(FailureClass::Garbage)),
+        ("gemini", "MISSING_THOUGHT_SIGNATURE", Some(FailureClass::Garbage)),
+        ("gemini", "TOO_MANY_TOOL_CALLS", Some(FailureClass::Garbage)),
+        ("gemini", "MALFORMED_RESPONSE", Some(FailureClass::Garbage)),
+        ("gemini", "OTHER", Some(FailureClass::Server)),
+        ("gemini", "LANGUAGE", None),
+        ("gemini", "IMAGE_SAFETY", None),
+        ("anthropic", "made-up", Some(FailureClass::Garbage)),
+        ("anthropic", "refusal", None),
+        ("ollama", "made-up", Some(FailureClass::Garbage)),
+    ];
+    for (provider, word, expected) in cases {
+        let recorder = record(&format!("[[reply]]\nfinish = \"{word}\"")).await;
+        let model = remote(provider, &recorder.url(), ToolProtocol::Native);
+        let (events, error) = ask(&model, &call(prompt(&inputs()))).await;
+        assert_eq!(error.as_ref().map(|error| error.class), expected, "{provider} {word}: {events:?}");
+        let moderated = events.contains(&ModelEvent::End(FinishReason::Moderated));
+        assert_eq!(moderated, expected.is_none(), "{provider} {word}: {events:?}");
+    }
+}
+
 // SEC-042
 #[tokio::test]
 async fn a_flood_is_stopped() {

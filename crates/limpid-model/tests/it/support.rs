@@ -7,8 +7,8 @@ use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, FutureExt};
 use limpid_core::{ToolProtocol, UsableWindow, WindowSize};
 use limpid_model::{
-    Endpoint, Model, ModelCall, ModelCard, ModelError, ModelEvent, Pause, Reasoning, RemoteModel, ReplyForm, Sampling,
-    Timeouts, ToolUse,
+    Abilities, Endpoint, ForcedTools, Model, ModelCall, ModelCard, ModelError, ModelEvent, Pause, Reasoning,
+    RemoteModel, ReplyForm, Sampling, Timeouts, ToolUse,
 };
 use limpid_prompt::inputs::{CallInput, HistoryMessage, RoleName, ToolInput, ToolProtocolName};
 use limpid_prompt::source::SourceFile;
@@ -111,6 +111,7 @@ pub(crate) fn card(provider: &str, tools: ToolProtocol) -> ModelCard {
         window: Some(WindowSize(8192)),
         usable_window: Some(UsableWindow(6963)),
         tools,
+        abilities: Abilities { sampling: Some(true), forced_tools: Some(ForcedTools::Always), ..Abilities::default() },
         ..ModelCard::default()
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use limpid_core::{ConversationId, Message};
-use limpid_model::{Model, Sampling};
+use limpid_model::{Model, ModelCard, Sampling};
 use limpid_prompt::RenderRequest;
 use limpid_prompt::count::Estimate;
 use limpid_prompt::inputs::{HistoryMessage, Inputs, SummarizeInput};
@@ -87,7 +87,8 @@ impl Inner {
         let effort = EffortChoice::of(&self.config, None, path_of(ask)).of_model(card);
         let left = most_possible(card, total).map_or(usable - total, |most| (most as usize).min(usable - total));
         let most = output(ask.cap(), left, card.reasons(effort));
-        let sampling = Sampling { temperature: Some(0.3), max_output: u32::try_from(most).ok(), ..Sampling::default() };
+        let sampling =
+            Sampling { temperature: temperature(card), max_output: u32::try_from(most).ok(), ..Sampling::default() };
         let (sender, _events) = unbounded_channel();
         let cancel = CancellationToken::new();
         let _stop = cancel.clone().drop_guard();
@@ -119,6 +120,11 @@ impl Inner {
 /// what the window leaves.
 fn output(cap: usize, left: usize, reasons: bool) -> usize {
     if reasons { left.min(MOST_OUTPUT) } else { cap.max(LEAST_OUTPUT).min(left) }
+}
+
+/// How a summary is drawn. Many remote models refuse any temperature, so none is set for them.
+fn temperature(card: &ModelCard) -> Option<f32> {
+    card.local.then_some(0.3)
 }
 
 fn path_of(ask: &Ask) -> &'static str {
@@ -181,5 +187,12 @@ mod tests {
         assert_eq!([30, 500].map(|cap| output(cap, 9000, false)), [256, 500]);
         assert_eq!(output(100, 180, false), 180, "never more than the window leaves");
         assert_eq!([9000, 90_000].map(|left| output(100, left, true)), [9000, 32_768]);
+    }
+
+    // MOD-070 PICO-051
+    #[test]
+    fn only_local_models_summarize_at_a_temperature_of_limpids() {
+        let card = |local| ModelCard { local, ..ModelCard::default() };
+        assert_eq!([true, false].map(|local| temperature(&card(local))), [Some(0.3), None]);
     }
 }

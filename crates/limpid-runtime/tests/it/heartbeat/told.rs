@@ -1,5 +1,10 @@
 //! What the owner hears of the heartbeat, and what it takes in.
 
+use limpid_runtime::Environment;
+use limpid_testkit::Strict;
+use limpid_testkit::strict::{Answer, Rules, fields};
+use serde_json::json;
+
 use super::*;
 
 // KAI-066 LES-034 LES-035 LES-036
@@ -314,4 +319,30 @@ async fn what_the_quiet_hours_held_is_told_although_the_evening_told_the_same() 
     pass(&bench, &agent, 10.hours()).await;
     assert_eq!(outcomes().await, ["told", "told"]);
     assert!(bench.server.calls()[1].text().contains("## First run since 22:00"));
+}
+
+// MOD-073 MOD-070
+#[tokio::test]
+async fn a_model_that_cannot_be_forced_decides_without_an_error() {
+    let quiet = json!({"type": "tool_use", "id": "d", "name": "heartbeat_decision", "input": {"action": "quiet"}});
+    let time = json!({"type": "tool_use", "id": "t", "name": "get_local_time", "input": {}});
+    let answers = vec![Answer::Content(vec![time]), Answer::Content(vec![quiet])];
+    for (known, refused) in
+        [("", 0), ("sampling = false\nforced_tools = \"never\"", 0), ("forced_tools = \"always\"", 1)]
+    {
+        let rules = vec![fields::ANTHROPIC_FORCED_TOOL, fields::ANTHROPIC_SAMPLING];
+        let server = Strict::refusing(Rules::Anthropic, rules, answers.clone()).await.unwrap();
+        let bench = bench("[[reply]]\nstatus = 500\n", "[limits]\ncalls_with_tools = 1\n").await;
+        bench.write("workspace/HEARTBEAT.md", LIST);
+        bench.write("models.toml", &format!("[[model]]\nnames = [\"anthropic/claude-made-up\"]\n{known}\n"));
+        let mut options = bench.options();
+        options.config.model = Some("anthropic/claude-made-up".to_owned());
+        options.environment = Environment::new([("ANTHROPIC_BASE_URL".to_owned(), server.url() + "/v1")]);
+        let agent = Agent::open(options).unwrap();
+        for _ in 0..2 {
+            assert!(matches!(agent.run_heartbeat().await.unwrap(), Beat::Ran(_)));
+        }
+        assert_eq!(outcomes(&agent).await, ["quiet", "quiet"], "{known}");
+        assert_eq!(server.refused().len(), refused, "{known}: {:?}", server.refused());
+    }
 }

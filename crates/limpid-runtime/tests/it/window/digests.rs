@@ -208,7 +208,9 @@ async fn a_message_larger_than_the_window_is_answered_by_its_head_and_tail_and_k
         let events = say(&agent, &huge).await;
         assert!(matches!(outcome(&events), Outcome::Answered { .. }), "{n}: {:?}", outcome(&events));
         assert!(
-            events.iter().any(|event| matches!(event, AgentEvent::Notice(text) if text.contains("head and its tail")))
+            events
+                .iter()
+                .any(|event| matches!(event, AgentEvent::Notice(text) if text.contains("was shortened for the model")))
         );
     }
     let usable = card(4096).usable_window.unwrap().0 as usize;
@@ -243,7 +245,7 @@ async fn a_message_that_leaves_no_room_for_what_its_turn_finds_is_shortened_then
         let usable = card(4096).usable_window.unwrap().0 as usize;
         let sent = model.take_sent();
         assert!(sent.iter().all(|prompt| total(prompt) + usable / 4 <= usable), "{words}");
-        let told = |event: &AgentEvent| matches!(event, AgentEvent::Notice(text) if text.contains("head and its tail"));
+        let told = |event: &AgentEvent| matches!(event, AgentEvent::Notice(text) if text.contains("was shortened for the model"));
         let newest = |prompt: &Arc<Prompt>| {
             let asked = prompt.messages().iter().find(|message| message.text().starts_with("BEGIN"));
             asked.unwrap().text().contains("characters left out")

@@ -205,7 +205,7 @@ async fn a_summary_has_1024_tokens_or_its_share_of_the_window_and_half_a_minute(
             let cap = call.sampling.max_output.unwrap() as usize;
             let is_right = most.map_or(cap <= share && cap + 50 >= share, |most| cap == most);
             assert!(is_right, "{window}: {cap} tokens, and the share is {share}");
-            assert_eq!(call.sampling.temperature, Some(0.3));
+            assert_eq!(call.sampling.temperature, None, "a remote model may refuse any");
         }
         let spent: Vec<Duration> = std::iter::from_fn(|| waits.try_recv().ok()).collect();
         assert_eq!(spent, [Duration::from_secs(30); 2]);
