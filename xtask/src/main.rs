@@ -1,5 +1,6 @@
-//! Work on the repository itself: `cargo xtask spec`, `docs`, `measure`, `order`.
+//! Work on the repository itself: `cargo xtask spec`, `docs`, `catalogue`, `measure`, `order`.
 
+mod catalogue;
 mod docs;
 mod measure;
 mod order;
@@ -9,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use limpid_model::catalogue::Head;
 
 /// Spec coverage, generated documentation, measures and link order of Limpid.
 #[derive(Parser)]
@@ -31,6 +33,17 @@ enum Task {
         /// Write nothing; fail when a page is stale
         #[arg(long)]
         check: bool,
+    },
+    /// Write the shipped table of models from litellm's price file or models.dev's api.json
+    Catalogue {
+        /// The list
+        list: PathBuf,
+        /// What the list is, for the head of the table: `litellm 1.106.2`
+        #[arg(long)]
+        source: String,
+        /// The day of the list: 2026-11-23
+        #[arg(long)]
+        date: String,
     },
     /// Take a measure of docs/spec/measures.md: prints one table and writes docs/measures/NAME.md
     Measure {
@@ -63,6 +76,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Spec { missing } => spec::run(&root(), missing),
         Task::Docs { check } => docs::run(&root(), check),
+        Task::Catalogue { list, source, date } => catalogue::run(&root(), &list, Head { date, source }),
         Task::Measure { measure, json } => measure::run(&root(), measure, json),
         Task::Order => order::run(&root()),
         Task::Killed { home, first } => measure::kills::child::run(&home, first),

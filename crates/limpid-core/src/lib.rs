@@ -24,6 +24,7 @@
 //! - [`line`]: where a line ends.
 //! - [`notice`]: what a notification says of a text.
 //! - [`policy`]: whether a call may run.
+//! - [`price`]: what a model costs.
 //! - [`quiet`]: the word for "nothing to report", and how it is kept from people.
 //! - [`reach`]: which tools travel with a prompt, and how the others are found.
 //! - [`mode`]: when a message sounds like the work of another mode, and when a switch may be made.
@@ -51,6 +52,7 @@ pub mod message;
 pub mod mode;
 pub mod notice;
 pub mod policy;
+pub mod price;
 pub mod quiet;
 pub mod reach;
 pub mod recall;
@@ -75,9 +77,10 @@ pub use id::{
 };
 pub use memory::{Category, Memory};
 pub use message::{Message, Role, ToolCall};
+pub use price::{Price, PriceTier, Rates};
 pub use skill::{Skill, SkillName};
 pub use state::ProviderState;
 pub use tool::{ToolClass, ToolProtocol, ToolSpec};
 pub use trust::Trust;
-pub use usage::{Money, Price, Usage};
+pub use usage::{Money, Usage};
 pub use window::{Tier, UsableWindow, WindowSize};

@@ -19,8 +19,16 @@ pub struct Abilities {
     pub effort_form: Option<EffortForm>,
     /// The level that the owner set for it.
     pub own_effort: Option<Effort>,
+    /// The level that it has when none is asked for.
+    pub effort_default: Option<Effort>,
+    /// Whether reasoning is bounded by a number of tokens, because the model has no levels of its own.
+    pub thinking_budget: Option<bool>,
+    /// What it reads.
+    pub inputs: Option<Vec<Input>>,
     /// Tokens below which the provider caches nothing.
     pub cache_minimum: Option<u32>,
+    /// Whether places where the cache is written can be marked in OpenAI's protocols.
+    pub cache_breakpoints: Option<bool>,
     /// The day (`2027-05-01`) on which it is switched off.
     pub retires: Option<String>,
     /// Fields of a request that it refuses.
@@ -51,6 +59,39 @@ impl ForcedTools {
     /// Reads a name; nothing else is accepted.
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Always, Self::WithoutReasoning, Self::Never].into_iter().find(|when| when.as_str() == word)
+    }
+}
+
+/// What a model reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Input {
+    /// Text.
+    Text,
+    /// Images.
+    Image,
+    /// PDF documents.
+    Pdf,
+    /// Speech and other sound.
+    Audio,
+}
+
+impl Input {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [Self::Text, Self::Image, Self::Pdf, Self::Audio];
+
+    /// The name, as `models.toml` writes it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Image => "image",
+            Self::Pdf => "pdf",
+            Self::Audio => "audio",
+        }
+    }
+
+    /// Reads a name; nothing else is accepted.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|input| input.as_str() == word)
     }
 }
 

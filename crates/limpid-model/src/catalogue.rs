@@ -1,22 +1,30 @@
 //! What is known of models, and the local models that can be fetched.
 //!
-//! - [`ModelProfiles`]: window, tools, price and the like, by name, from the shipped `models.toml` and the owner's
+//! - [`ModelProfiles`]: window, tools, price and the like, by name, from the owner's `models.toml` and the shipped one
+//! - [`Table`]: hundreds of models from a public list; one is shipped, a newer one can be fetched
 //! - [`Downloads`]: the models to fetch, what is there, and fetching, checking and removing them
 
 mod download;
+mod entry;
+mod family;
 mod fetch;
 mod file;
 mod hub;
+mod import;
 mod package;
+mod pattern;
 mod pin;
 mod profile;
+mod table;
 mod transfer;
 
 pub use download::{Download, Downloads, Installed, Listed, PackageSource, Source};
 pub use fetch::{FetchSettings, Fetched, Instead, Progress, PullError, Step};
 pub use file::CatalogueError;
 pub use hub::HubModel;
+pub use import::LARGEST_LIST;
 pub use profile::{ModelProfile, ModelProfiles};
+pub use table::{Head, Table};
 
 #[cfg(test)]
 #[cfg(unix)]

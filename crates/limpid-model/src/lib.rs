@@ -36,7 +36,7 @@ pub mod template;
 pub mod tokens;
 mod wire;
 
-pub use abilities::{Abilities, EffortForm, ForcedTools};
+pub use abilities::{Abilities, EffortForm, ForcedTools, Input};
 pub use chain::{Ask, Chain, ChainEvent};
 pub use embed::{Embedder, ScriptedEmbedder, resolve_embedder};
 pub use held::Held;
@@ -48,6 +48,6 @@ pub use model::{
 pub use pause::{Pause, RealPause};
 pub use provider::{Settings, find_local_servers, resolve};
 pub use remedy::{Field, Remedy};
-pub use remote::{Endpoint, RemoteEmbedder, RemoteModel, Timeouts};
+pub use remote::{Access, Endpoint, RemoteEmbedder, RemoteModel, Timeouts};
 pub use scripted::ScriptedModel;
 pub use tokens::ExactCounter;

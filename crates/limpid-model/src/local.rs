@@ -251,7 +251,7 @@ fn card(file_name: &str, settings: &LocalSettings, template: &ChatTemplate, wind
             own_effort: settings.effort,
             ..Abilities::default()
         },
-        price: Some(Price { input: 0.0, cached: 0.0, cache_written: 0.0, output: 0.0 }),
+        price: Some(Price::default()),
         ..ModelCard::default()
     }
 }

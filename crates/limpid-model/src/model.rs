@@ -76,6 +76,8 @@ pub struct ModelCard {
     pub state: StateRule,
     /// What it takes and refuses.
     pub abilities: Abilities,
+    /// The model (`provider/id`) whose window and abilities it is taken to have, because it is in no table.
+    pub assumed: Option<String>,
 }
 
 /// Which state of earlier messages a model gets back; by default none.

@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::key::ApiKey;
 use crate::model::{Model, ModelCard, ModelError};
 use crate::protocol::{Dialect, Protocol};
-use crate::remote::{Endpoint, RemoteModel, Timeouts, client};
+use crate::remote::{Access, Endpoint, RemoteModel, Timeouts, client};
 use crate::script::{Script, ScriptError};
 use crate::scripted::ScriptedModel;
 
@@ -32,16 +32,19 @@ pub struct Preset {
     pub name: String,
     /// The name for people.
     pub title: String,
-    /// Where the protocol's paths begin.
-    pub base_url: String,
+    /// Where the protocol's paths begin; without one every owner has an address of their own.
+    pub base_url: Option<String>,
     /// The variable that the key is usually in; none: it needs no key.
     #[serde(rename = "key")]
     pub key_variable: Option<String>,
     /// The variable that another base URL is usually in.
     #[serde(rename = "url")]
     pub base_url_variable: Option<String>,
-    /// What is asked when only the key is set.
-    pub model: Option<String>,
+    /// What is asked when only the key is set: the first that the provider lists.
+    #[serde(default)]
+    pub models: Vec<String>,
+    /// The header that the key goes in, when it is not the protocol's.
+    pub key_header: Option<String>,
     /// Whether to look for a server at the base URL.
     #[serde(default)]
     pub probe: bool,
@@ -70,7 +73,7 @@ pub struct Settings {
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
     /// The name has no provider.
-    #[error("`{0}` names no provider; write provider/model, for example openai/gpt-5-mini or ollama/llama3.2")]
+    #[error("`{0}` names no provider; write provider/model, for example openai/gpt-6.1-sol or ollama/llama3.2")]
     NoProvider(String),
     /// The provider is not known and has no base URL.
     #[error("`{name}` is no known provider; use one of {known}, or set a base URL for `{name}`")]
@@ -79,6 +82,14 @@ pub enum ResolveError {
         name: String,
         /// The names that are known.
         known: String,
+    },
+    /// The provider has an address for each owner.
+    #[error("{title} has another address for every owner; set {variable}")]
+    NoAddress {
+        /// The provider.
+        title: String,
+        /// The variable to set.
+        variable: String,
     },
     /// The provider needs a key.
     #[error("{title} needs a key; set {variable}")]
@@ -150,10 +161,15 @@ pub(crate) fn split_name(name: &str) -> Result<(&str, &str), ResolveError> {
 /// When the provider is not known, or needs a key that is not set.
 pub fn endpoint(provider: &str, model: &str, settings: &Settings) -> Result<Endpoint, ResolveError> {
     let preset = presets().get(provider);
-    let own = |url: &&String| preset.is_some_and(|preset| same_place(url, &preset.base_url));
+    let own_url = preset.and_then(|preset| preset.base_url.as_deref());
+    let own = |url: &&String| own_url.is_some_and(|own| same_place(url, own));
     let elsewhere = settings.base_urls.get(provider).filter(|url| !url.trim().is_empty() && !own(url));
     let key = settings.keys.get(provider).filter(|key| !key.is_empty()).cloned();
-    let Some(base_url) = elsewhere.or(preset.map(|preset| &preset.base_url)) else {
+    let Some(base_url) = elsewhere.or(preset.and_then(|preset| preset.base_url.as_ref())) else {
+        if let Some(preset) = preset {
+            let variable = preset.base_url_variable.clone().unwrap_or_default();
+            return Err(ResolveError::NoAddress { title: preset.title.clone(), variable });
+        }
         let known = presets().keys().map(String::as_str).collect::<Vec<_>>().join(", ");
         return Err(ResolveError::UnknownProvider { name: provider.to_owned(), known });
     };
@@ -180,6 +196,7 @@ pub fn endpoint(provider: &str, model: &str, settings: &Settings) -> Result<Endp
         base_url: with_scheme(base_url),
         key,
         key_variable: preset.and_then(|preset| preset.key_variable.clone()),
+        access: Access { key_header: preset.and_then(|preset| preset.key_header.clone()), ..Access::default() },
         timeouts: settings.timeouts,
     })
 }
@@ -187,7 +204,8 @@ pub fn endpoint(provider: &str, model: &str, settings: &Settings) -> Result<Endp
 /// Looks for model servers at the usual addresses on this machine, at most 300 ms.
 pub async fn find_local_servers() -> Vec<LocalServer> {
     let usual = presets().values().filter(|preset| preset.probe);
-    let places: Vec<(String, String)> = usual.map(|preset| (preset.name.clone(), preset.base_url.clone())).collect();
+    let places: Vec<(String, String)> =
+        usual.filter_map(|preset| Some((preset.name.clone(), preset.base_url.clone()?))).collect();
     find_servers_at(&places).await
 }
 
@@ -248,18 +266,21 @@ mod tests {
         let rows: Vec<String> = presets()
             .values()
             .map(|preset| {
-                let settings =
-                    Settings { keys: [(preset.name.clone(), ApiKey::new("k"))].into(), ..Settings::default() };
+                let own = ("https://own.test/v1".to_owned(), preset.name.clone());
+                let base_urls = preset.base_url.is_none().then_some((own.1, own.0)).into_iter().collect();
+                let keys = [(preset.name.clone(), ApiKey::new("k"))].into();
+                let settings = Settings { keys, base_urls, ..Settings::default() };
                 let model = resolve(&format!("{}/some/model", preset.name), &settings).unwrap();
                 let endpoint = endpoint(&preset.name, "some/model", &settings).unwrap();
                 let tools = model.info().tools.as_str();
                 let key = preset.key_variable.as_deref().unwrap_or("-");
                 let url = preset.base_url_variable.as_deref().unwrap_or("-");
                 format!(
-                    "{:10} {:16} {tools:6} {key:18} {url:18} {}",
+                    "{:11} {:16} {tools:6} {key:24} {url:22} {} {}",
                     preset.name,
                     endpoint.protocol.name(),
-                    endpoint.base_url
+                    endpoint.base_url,
+                    preset.models.join(" ")
                 )
             })
             .collect();

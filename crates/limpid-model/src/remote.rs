@@ -5,7 +5,7 @@ mod http;
 mod reply;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use crate::protocol::{Dialect, Protocol};
 use crate::remedy::{Lessons, Remedy};
 use crate::wire::{CallIds, NameRules, WireCall};
 
-use http::{endpoint_url, headers, shown};
+use http::{endpoint_url, headers, shown, with_extra};
 use reply::{Asked, Reply};
 
 pub use embed::RemoteEmbedder;
@@ -56,8 +56,23 @@ pub struct Endpoint {
     pub key: Option<ApiKey>,
     /// The variable that the key is usually in, for error messages.
     pub key_variable: Option<String>,
+    /// What the owner adds to requests.
+    pub access: Access,
     /// How long it may take.
     pub timeouts: Timeouts,
+}
+
+/// What a provider wants beside its protocol.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Access {
+    /// The header that the key goes in, when it is not the protocol's.
+    pub key_header: Option<String>,
+    /// More headers. Their values may be secrets and are shown nowhere.
+    pub headers: BTreeMap<String, ApiKey>,
+    /// What is put behind every address. The values are shown nowhere.
+    pub query: BTreeMap<String, String>,
+    /// More fields of the body. A field that is in it already stays as it is.
+    pub extra: serde_json::Map<String, serde_json::Value>,
 }
 
 /// A model behind a provider's HTTP interface.
@@ -108,6 +123,7 @@ impl RemoteModel {
         let (sampling, tools) = (wire.sampling, wire.choice.clone().into_owned());
         wire.fit_names(self.names());
         let body = self.endpoint.protocol.body(&wire, lessons.dialect(self.endpoint.dialect, &self.card.id));
+        let body = with_extra(body, &self.endpoint.access.extra);
         let call = ModelCall { sampling, tools, ..call.clone() };
         Ok(Prepared { target: shown(&self.url), body, protocol: self.endpoint.protocol.name(), call })
     }

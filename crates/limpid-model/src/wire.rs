@@ -120,7 +120,7 @@ impl<'a> WireCall<'a> {
             sampling: sampling(card, call.sampling),
             conversation: call.conversation.as_deref(),
             window: card.usable_window.map(|window| window.0),
-            pays_for_cache: card.price.is_some_and(|price| price.cache_written > price.input),
+            pays_for_cache: card.price.as_ref().is_some_and(|price| price.base.cache_written > price.base.input),
             reasoning: WireReasoning::new(card, call.reasoning),
         };
         match card.tools {

@@ -269,7 +269,7 @@ fn place(name: &str, config: &Config, environment: &Environment) -> Option<Place
         }
     };
     let because = key.map(|variable| format!("{variable} is set")).or(place)?;
-    Some(Place { provider: name.to_owned(), model: preset.and_then(|p| p.model.clone()), base_url, because })
+    Some(Place { provider: name.to_owned(), model: preset.and_then(|p| p.models.first().cloned()), base_url, because })
 }
 
 /// Keys and addresses: what the configuration says, else the variables that are usual.

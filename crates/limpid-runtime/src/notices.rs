@@ -20,9 +20,16 @@ pub(crate) fn cut_notice(cut: &SectionReport) -> String {
 pub(crate) fn unknown_notice(card: &ModelCard) -> Option<String> {
     let facts = [("window", card.window.is_none()), ("price", card.price.is_none() && !card.local)];
     let unknown: Vec<&str> = facts.iter().filter(|(_, unknown)| *unknown).map(|(fact, _)| *fact).collect();
-    if unknown.is_empty() {
-        return None;
-    }
     let is = if unknown.len() == 1 { "is" } else { "are" };
-    Some(format!("{} of {} {is} not known; models.toml in the home folder can say", unknown.join(" and "), card.name()))
+    let assumed = card.assumed.as_ref().map(|like| {
+        format!(
+            "{} is in no table of models, so it is assumed to be like {like}; `limpid model update` may know it",
+            card.name()
+        )
+    });
+    let unknown = (!unknown.is_empty()).then(|| {
+        format!("{} of {} {is} not known; models.toml in the home folder can say", unknown.join(" and "), card.name())
+    });
+    let notices: Vec<String> = [assumed, unknown].into_iter().flatten().collect();
+    (!notices.is_empty()).then(|| notices.join("; "))
 }

@@ -1,16 +1,28 @@
 //! What is known of a model by its name.
 
-use limpid_core::{Price, ToolProtocol, UsableWindow, WindowSize};
+use limpid_core::{Price, PriceTier, Rates, ToolProtocol, UsableWindow, WindowSize};
 
-use super::file::{CatalogueError, CatalogueFile, ModelEntry, PriceEntry};
-use crate::abilities::Abilities;
+use super::entry::{ModelEntry, PriceEntry, TierEntry};
+use super::family::{Family, Taken};
+use super::file::{CatalogueError, CatalogueFile};
+use super::pattern::fit;
+use super::table::Table;
+use crate::abilities::{Abilities, Input};
 use crate::model::{ModelCard, StateRule};
 
-/// What is known of models: the owner's file before the shipped one.
+/// What is known of models: the owner's file, then a table that was fetched, then what is shipped.
 #[derive(Clone, Debug)]
 pub struct ModelProfiles {
-    /// Entries of the files, the one that counts first in front.
-    files: Vec<Vec<ModelEntry>>,
+    /// Entries of the owner's file.
+    own: Vec<ModelEntry>,
+    /// A table that was fetched.
+    fetched: Option<Table>,
+    /// Entries of the shipped file.
+    shipped: Vec<ModelEntry>,
+    /// The shipped table.
+    table: Table,
+    /// Families, the owner's in front.
+    families: Vec<Family>,
 }
 
 /// What is known of one model; absent is unknown.
@@ -46,6 +58,10 @@ pub struct ModelProfile {
     pub price: Option<Price>,
     /// The day (`2025-08-07`) on which the price was right.
     pub price_as_of: Option<String>,
+    /// Where the price is from.
+    pub price_source: Option<String>,
+    /// The model (`provider/id`) whose abilities it is taken to have, because nobody has said anything of it.
+    pub assumed: Option<String>,
 }
 
 impl ModelProfiles {
@@ -54,35 +70,66 @@ impl ModelProfiles {
     /// # Errors
     /// When a file cannot be read; says where and why.
     pub fn load(owner: Option<(&str, &str)>) -> Result<Self, CatalogueError> {
-        Ok(Self { files: CatalogueFile::load(owner)?.into_iter().map(|file| file.models).collect() })
+        let mut files = CatalogueFile::load(owner)?;
+        let shipped = files.pop().unwrap_or_default();
+        let own = files.pop().unwrap_or_default();
+        let families = own.families.into_iter().chain(shipped.families).collect();
+        Ok(Self { own: own.models, fetched: None, shipped: shipped.models, table: Table::shipped(), families })
     }
 
-    /// What is known of a model; capitals and small letters count as the same. Of a model that no entry names nothing is known.
+    /// The same with a table that counts before what is shipped.
+    #[must_use]
+    pub fn with_fetched(self, table: Table) -> Self {
+        Self { fetched: Some(table), ..self }
+    }
+
+    /// What is known of a model; capitals and small letters count as the same. A model that is in no table is taken to be
+    /// like its family, but for its price; of one without a family nothing is known.
     pub fn get(&self, provider: &str, id: &str) -> ModelProfile {
-        let entries = self.entries(&format!("{provider}/{id}").to_lowercase());
+        let name = format!("{provider}/{id}").to_lowercase();
+        let listed = self.listed(&name);
+        let mut entries = self.entries(&name);
         let mut profile = ModelProfile { provider: provider.to_owned(), id: id.to_owned(), ..ModelProfile::default() };
+        profile.set_price(&entries);
+        if !listed && let Some(taken) = Family::take(&self.families, &name) {
+            let (names, newer) = match taken {
+                Taken::Same(names) => (names, None),
+                Taken::Newer(like) => (vec![like.to_lowercase()], Some(like)),
+            };
+            if let Some(like) = names.iter().find(|name| self.listed(name)) {
+                profile.assumed = newer;
+                let alike = self.entries(like).into_iter();
+                // What a provider wants of its callers, and until when it serves a model, is its own affair.
+                entries.extend(alike.map(|entry| ModelEntry { reasoning_back: None, retires: None, ..entry }));
+            }
+        }
         for entry in &entries {
             profile.fill(entry);
-        }
-        let amount = |of: fn(&PriceEntry) -> Option<f64>| entries.iter().find_map(|entry| of(&entry.price));
-        if let (Some(input), Some(output)) = (amount(|price| price.input), amount(|price| price.output)) {
-            let cached = amount(|price| price.cached).unwrap_or(input);
-            let cache_written = amount(|price| price.cache_written).unwrap_or(input);
-            profile.price = Some(Price { input, cached, cache_written, output });
-            profile.price_as_of = entries.iter().find_map(|entry| entry.price.as_of.clone());
         }
         profile
     }
 
-    /// The entries that fit a name, the one that counts first in front.
-    fn entries(&self, name: &str) -> Vec<&ModelEntry> {
-        let by_file = self.files.iter().flat_map(|file| {
-            let mut fitting: Vec<_> = file.iter().filter_map(|entry| Some((fit(entry, name)?, entry))).collect();
-            fitting.sort_by_key(|(length, _)| std::cmp::Reverse(*length));
-            fitting
-        });
-        by_file.map(|(_, entry)| entry).collect()
+    /// Whether a table names a model.
+    fn listed(&self, name: &str) -> bool {
+        self.fetched.iter().chain([&self.table]).any(|table| table.names(name))
     }
+
+    /// What is said of a name, in the order in which it counts. A row of a table that cannot be read says nothing.
+    fn entries(&self, name: &str) -> Vec<ModelEntry> {
+        let mut entries = fitting(&self.own, name);
+        entries.extend(self.fetched.as_ref().and_then(|table| table.get(name)));
+        entries.extend(fitting(&self.shipped, name));
+        entries.extend(self.table.get(name));
+        entries
+    }
+}
+
+/// The entries of a file that fit a name, the longest fitting name first.
+fn fitting(file: &[ModelEntry], name: &str) -> Vec<ModelEntry> {
+    let longest = |entry: &ModelEntry| entry.names.iter().filter_map(|named| fit(&named.to_lowercase(), name)).max();
+    let mut fitting: Vec<_> = file.iter().filter_map(|entry| Some((longest(entry)?, entry))).collect();
+    fitting.sort_by_key(|(length, _)| std::cmp::Reverse(*length));
+    fitting.into_iter().map(|(_, entry)| entry.clone()).collect()
 }
 
 impl ModelProfile {
@@ -97,14 +144,15 @@ impl ModelProfile {
             usable_window: self.usable_window.or_else(|| self.window.map(UsableWindow::default_for)),
             tools: self.tools.unwrap_or_default(),
             thinking: self.thinking.unwrap_or(false),
-            vision: self.vision.unwrap_or(false),
-            price: self.price,
+            vision: self.reads(Input::Image).or(self.vision).unwrap_or(false),
+            price: self.price.clone(),
             state: StateRule {
                 bound: self.reasoning_bound,
                 in_chat: self.reasoning_back.unwrap_or(false),
                 ..StateRule::default()
             },
             abilities: self.abilities.clone(),
+            assumed: self.assumed.clone(),
         }
     }
 
@@ -112,6 +160,35 @@ impl ModelProfile {
     pub fn unknown(&self) -> Vec<&'static str> {
         let facts = [("window", self.window.is_some()), ("price", self.price.is_some())];
         facts.into_iter().filter(|(_, known)| !known).map(|(fact, _)| fact).collect()
+    }
+
+    /// Whether it reads a kind of input, as far as its inputs are known.
+    fn reads(&self, input: Input) -> Option<bool> {
+        self.abilities.inputs.as_ref().map(|inputs| inputs.contains(&input))
+    }
+
+    /// Takes the price from the entries, amount by amount; what is dearer for long prompts from the one that says what input
+    /// costs.
+    fn set_price(&mut self, entries: &[ModelEntry]) {
+        let amount = |of: fn(&PriceEntry) -> Option<f64>| entries.iter().find_map(|entry| of(&entry.price));
+        let (Some(input), Some(output)) = (amount(|price| price.input), amount(|price| price.output)) else { return };
+        let cache_written = amount(|price| price.cache_written).unwrap_or(input);
+        let base = Rates {
+            input,
+            cached: amount(|price| price.cached).unwrap_or(input),
+            cache_written,
+            cache_written_hour: amount(|price| price.cache_written_hour).unwrap_or(cache_written),
+            audio: amount(|price| price.audio).unwrap_or(input),
+            output,
+            reasoning: amount(|price| price.reasoning).unwrap_or(output),
+        };
+        let says = entries.iter().find(|entry| entry.price.input.is_some());
+        let mut tiers: Vec<PriceTier> =
+            says.iter().flat_map(|entry| &entry.price.tiers).map(|tier| tier.over(base)).collect();
+        tiers.sort_by_key(|tier| tier.above);
+        self.price = Some(Price { base, tiers });
+        self.price_as_of = entries.iter().find_map(|entry| entry.price.as_of.clone());
+        self.price_source = says.and_then(|entry| entry.source.clone());
     }
 
     /// Takes from an entry what no earlier one said.
@@ -130,6 +207,24 @@ impl ModelProfile {
     }
 }
 
+impl TierEntry {
+    /// The tier: what it does not say is as for short prompts.
+    fn over(&self, base: Rates) -> PriceTier {
+        let (input, output) = (self.input.unwrap_or(base.input), self.output.unwrap_or(base.output));
+        let or = |said: Option<f64>, base: f64, of: f64, now: f64| said.unwrap_or(if base == of { now } else { base });
+        let rates = Rates {
+            input,
+            cached: or(self.cached, base.cached, base.input, input),
+            cache_written: or(self.cache_written, base.cache_written, base.input, input),
+            cache_written_hour: or(self.cache_written_hour, base.cache_written_hour, base.input, input),
+            audio: or(self.audio, base.audio, base.input, input),
+            output,
+            reasoning: or(self.reasoning, base.reasoning, base.output, output),
+        };
+        PriceTier { above: self.above, rates }
+    }
+}
+
 impl Abilities {
     /// Takes from an entry what no earlier one said.
     fn fill(&mut self, entry: &ModelEntry) {
@@ -139,29 +234,14 @@ impl Abilities {
         self.effort = self.effort.take().or_else(|| entry.effort.clone());
         self.effort_form = self.effort_form.or(entry.effort_form);
         self.own_effort = self.own_effort.or(entry.own_effort);
+        self.effort_default = self.effort_default.or(entry.effort_default);
+        self.thinking_budget = self.thinking_budget.or(entry.thinking_budget);
+        self.inputs = self.inputs.take().or_else(|| entry.inputs.clone());
+        self.cache_breakpoints = self.cache_breakpoints.or(entry.cache_breakpoints);
         self.cache_minimum = self.cache_minimum.or(entry.cache_minimum);
         self.retires = self.retires.take().or_else(|| entry.retires.clone());
         self.refuses = self.refuses.take().or_else(|| entry.refuses.clone());
     }
-}
-
-/// How many characters of the longest fitting name are not `*`; none when no name fits.
-fn fit(entry: &ModelEntry, name: &str) -> Option<usize> {
-    let fitting = entry.names.iter().filter(|pattern| fits(&pattern.to_lowercase(), name));
-    fitting.map(|pattern| pattern.chars().filter(|c| *c != '*').count()).max()
-}
-
-/// Whether a name fits a pattern in which `*` stands for any characters.
-fn fits(pattern: &str, name: &str) -> bool {
-    let Some((head, rest)) = pattern.split_once('*') else { return pattern == name };
-    let Some(mut name) = name.strip_prefix(head) else { return false };
-    let mut pieces: Vec<&str> = rest.split('*').collect();
-    let tail = pieces.pop().unwrap_or_default();
-    for piece in pieces {
-        let Some(at) = name.find(piece) else { return false };
-        name = &name[at + piece.len()..];
-    }
-    name.ends_with(tail)
 }
 
 #[cfg(test)]
@@ -181,10 +261,10 @@ mod tests {
     #[test]
     fn of_an_unknown_model_nothing_is_known_and_that_is_said() {
         let profile = profiles("").get("openai", "made-up");
-        assert_eq!((profile.window, profile.price, profile.tools), (None, None, None));
+        assert_eq!((profile.window, &profile.price, profile.tools), (None, &None, None));
         assert_eq!(profile.unknown(), ["window", "price"]);
         let card = profile.card();
-        assert_eq!((card.window, card.usable_window, card.price), (None, None, None));
+        assert_eq!((card.window, card.usable_window, &card.price), (None, None, &None));
         assert_eq!(card.name(), "openai/made-up");
     }
 
@@ -193,11 +273,12 @@ mod tests {
         let profile = profiles("").get("anthropic", "claude-sonnet-4-5-20250929");
         assert_eq!(profile.window, Some(WindowSize(200_000)));
         assert_eq!(profile.card().usable_window, Some(UsableWindow(170_000)));
-        assert_eq!(profile.price, Some(Price { input: 3.0, cached: 0.3, cache_written: 3.75, output: 15.0 }));
-        assert_eq!(profile.price_as_of.as_deref(), Some("2025-09-29"));
+        let price = profile.price.clone().unwrap().base;
+        assert_eq!((price.input, price.cached, price.cache_written, price.output), (3.0, 0.3, 3.75, 15.0));
+        assert_eq!(profile.price_as_of.as_deref(), Some("2026-11-23"));
         assert!(profile.unknown().is_empty());
         assert_eq!(profiles("").get("local", "SmolLM2-135M-Instruct.Q4_1").tools, Some(ToolProtocol::None));
-        assert_eq!(profiles("").get("openai", "gpt-5-mini").price.map(|price| price.input), Some(0.25));
+        assert_eq!(profiles("").get("openai", "gpt-5-mini").price.map(|price| price.base.input), Some(0.25));
     }
 
     // OLLM-017
@@ -214,7 +295,8 @@ mod tests {
         let owner = "[[model]]\nnames = [\"openai/gpt-4o*\"]\nwindow = 64000\nprice = { output = 1.0 }";
         let profile = profiles(owner).get("openai", "gpt-4o");
         assert_eq!(profile.window, Some(WindowSize(64_000)));
-        assert_eq!(profile.price, Some(Price { input: 2.5, cached: 1.25, cache_written: 2.5, output: 1.0 }));
+        let price = profile.price.clone().unwrap().base;
+        assert_eq!((price.input, price.cached, price.cache_written, price.output), (2.5, 1.25, 2.5, 1.0));
         assert_eq!(profile.tokenizer.as_deref(), Some("o200k"));
     }
 
@@ -242,6 +324,7 @@ mod tests {
             cache_minimum: Some(1024),
             retires: Some("2027-05-01".to_owned()),
             refuses: Some(vec![Field::Seed, Field::ToolChoice]),
+            ..Abilities::default()
         };
         assert_eq!(profiles(owner).get("x", "a").card().abilities, expected);
     }
@@ -263,20 +346,6 @@ mod tests {
         for (text, expected) in cases {
             let error = ModelProfiles::load(Some(("home/models.toml", text))).unwrap_err().to_string();
             assert!(error.starts_with("home/models.toml: ") && error.contains(expected), "{error}");
-        }
-    }
-
-    #[test]
-    fn stars_stand_for_any_characters() {
-        for (pattern, name, expected) in [
-            ("a/b", "a/b", true),
-            ("a/b", "a/bc", false),
-            ("a/*", "a/", true),
-            ("a/*-x*z", "a/1-x2z", true),
-            ("a/*-x*z", "a/1-xz1", false),
-            ("*ab*ab", "xab", false),
-        ] {
-            assert_eq!(fits(pattern, name), expected, "{pattern} {name}");
         }
     }
 

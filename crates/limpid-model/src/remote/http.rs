@@ -29,6 +29,9 @@ pub(super) fn url_of(endpoint: &Endpoint, path: &str) -> Result<reqwest::Url, St
         let query = [parsed.query(), Some(query)].into_iter().flatten().collect::<Vec<_>>().join("&");
         parsed.set_query(Some(&query));
     }
+    if !endpoint.access.query.is_empty() {
+        parsed.query_pairs_mut().extend_pairs(&endpoint.access.query);
+    }
     Ok(parsed)
 }
 
@@ -47,10 +50,21 @@ pub(super) fn headers(endpoint: &Endpoint) -> Result<HeaderMap, String> {
     if endpoint.protocol == Protocol::Anthropic {
         headers.insert(HeaderName::from_static("anthropic-version"), HeaderValue::from_static("2023-06-01"));
     }
+    for (name, value) in &endpoint.access.headers {
+        let wrong = |what: &str| format!("the header \"{name}\" {what}; change it in limpid.toml");
+        let known = HeaderName::try_from(name.as_str()).map_err(|_| wrong("has no name that a header can have"))?;
+        let mut value = HeaderValue::try_from(value.reveal()).map_err(|_| wrong("holds a line break"))?;
+        value.set_sensitive(true);
+        headers.insert(known, value);
+    }
     let Some(key) = endpoint.key.as_ref().filter(|key| !key.is_empty()) else { return Ok(headers) };
-    let (name, value) = match endpoint.protocol {
-        Protocol::Anthropic => (HeaderName::from_static("x-api-key"), key.reveal().to_owned()),
-        Protocol::Gemini => (HeaderName::from_static("x-goog-api-key"), key.reveal().to_owned()),
+    let (name, value) = match (&endpoint.access.key_header, endpoint.protocol) {
+        (Some(name), _) => {
+            let known = HeaderName::try_from(name.as_str());
+            (known.map_err(|_| format!("\"{name}\" is not the name of a header"))?, key.reveal().to_owned())
+        }
+        (None, Protocol::Anthropic) => (HeaderName::from_static("x-api-key"), key.reveal().to_owned()),
+        (None, Protocol::Gemini) => (HeaderName::from_static("x-goog-api-key"), key.reveal().to_owned()),
         _ => (AUTHORIZATION, format!("Bearer {}", key.reveal())),
     };
     let variable = endpoint.key_variable.as_deref().unwrap_or("the key");
@@ -59,6 +73,16 @@ pub(super) fn headers(endpoint: &Endpoint) -> Result<HeaderMap, String> {
     value.set_sensitive(true);
     headers.insert(name, value);
     Ok(headers)
+}
+
+/// A body with more fields at its end. One that is in it already stays as it is.
+pub(super) fn with_extra(body: String, extra: &serde_json::Map<String, serde_json::Value>) -> String {
+    let Some(start) = body.strip_suffix('}').filter(|_| !extra.is_empty()) else { return body };
+    let has: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&body).unwrap_or_default();
+    let missing = extra.iter().filter(|(name, _)| !has.contains_key(*name));
+    let added: String =
+        missing.map(|(name, value)| format!(",{}:{value}", serde_json::Value::from(name.as_str()))).collect();
+    format!("{start}{added}}}")
 }
 
 /// Chooses the cryptography of TLS, which every client needs.

@@ -1,7 +1,7 @@
 //! The bodies of requests, byte for byte, in every protocol.
 
 use crate::support::{call, card, endpoint, inputs, prompt, second_turn, with_protocol};
-use limpid_core::{Price, ToolProtocol};
+use limpid_core::{Price, Rates, ToolProtocol};
 use limpid_model::{Abilities, ForcedTools, Model, ModelCall, ModelCard, ReplyForm, Sampling, ToolUse};
 use limpid_prompt::Inputs;
 use limpid_testkit::Wire;
@@ -198,7 +198,8 @@ fn a_long_turn_with_many_tools_has_four_marks_and_none_of_them_in_the_tools() {
 // MOD-053
 #[test]
 fn where_the_cache_is_paid_for_only_what_is_marked_is_kept() {
-    let paid = Price { input: 2.0, cached: 0.2, cache_written: 2.5, output: 8.0 };
+    let free = Price::flat(2.0, 0.2, 8.0);
+    let paid = Price { base: Rates { cache_written: 2.5, ..free.base }, ..Price::default() };
     let responses = |inputs: &Inputs, price: Price| -> serde_json::Value {
         let card = ModelCard { price: Some(price), ..card("openai", ToolProtocol::Native) };
         serde_json::from_str(&responses_body_of(card, &call(prompt(inputs)))).unwrap()
@@ -223,7 +224,7 @@ fn where_the_cache_is_paid_for_only_what_is_marked_is_kept() {
             .iter()
             .all(|item| item["role"] == "assistant" || !item["content"].is_string() && !item["output"].is_string())
     );
-    let free = responses(&running, Price { cache_written: 2.0, ..paid });
+    let free = responses(&running, free);
     assert!(!free.to_string().contains("prompt_cache_breakpoint") && free["prompt_cache_options"].is_null());
 }
 

@@ -19,6 +19,7 @@ fn said(protocol: Protocol, card: &ModelCard, reasoning: Reasoning) -> String {
         key: None,
         key_variable: None,
         timeouts: Timeouts::default(),
+        access: limpid_model::Access::default(),
     };
     let model = RemoteModel::new(card.clone(), endpoint).unwrap();
     let mut call = call(prompt(&inputs()));

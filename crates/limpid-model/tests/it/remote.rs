@@ -86,6 +86,25 @@ async fn keys_travel_in_the_header_that_the_protocol_wants() {
     }
 }
 
+#[tokio::test]
+async fn an_owners_headers_query_and_fields_leave_with_every_request() {
+    let recorder = record(WHOLE).await;
+    let access = limpid_model::Access {
+        key_header: Some("api-key".to_owned()),
+        headers: [("x-team".to_owned(), limpid_model::ApiKey::new("ours"))].into(),
+        query: [("api-version".to_owned(), "a b".to_owned())].into(),
+        extra: serde_json::from_str(r#"{ "service_tier": "flex", "model": "another" }"#).unwrap(),
+    };
+    let here = limpid_model::Endpoint { access, ..endpoint("azure", &format!("{}/v1", recorder.url()), 5_000) };
+    let model = RemoteModel::new(card("azure", ToolProtocol::Native), here).unwrap();
+    ask(&model, &call(prompt(&inputs()))).await;
+    let request = recorder.calls().pop().unwrap();
+    assert_eq!(request.header("api-key"), Some("sk-test-secret"));
+    assert_eq!((request.header("authorization"), request.header("x-team")), (None, Some("ours")));
+    assert_eq!(request.path, "/v1/responses?api-version=a+b");
+    assert_eq!((&request.json()["service_tier"], &request.json()["model"]), (&"flex".into(), &"m-1".into()));
+}
+
 /// What a call of a server with this script ends with.
 // MOD-054
 #[tokio::test]

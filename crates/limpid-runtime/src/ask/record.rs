@@ -151,7 +151,7 @@ impl Answer {
             trust,
             finish: self.finish,
             usage: self.usage,
-            cost: self.usage.and_then(|usage| card.price.map(|price| price.of(usage))),
+            cost: self.usage.and_then(|usage| card.price.as_ref().map(|price| price.of(usage))),
             failure: error.map(|error| (error.class, error.message.clone())),
             first_ms: self.first_ms,
             ended_ms: now_ms,

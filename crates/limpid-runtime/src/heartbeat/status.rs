@@ -115,7 +115,7 @@ impl Inner {
             runs,
             run_tokens,
             tokens: of_day.input + of_day.output,
-            money: if card.local { Some(Money::default()) } else { card.price.map(|price| price.of(of_day)) },
+            money: if card.local { Some(Money::default()) } else { card.price.as_ref().map(|price| price.of(of_day)) },
             model: card.name(),
         }))
     }

@@ -46,6 +46,6 @@ fn missed(rows: &[RequestSummary], mut cached_from: impl FnMut(&str, &str) -> Op
 
 /// The least that a provider caches, when its prices say that it caches at all.
 pub(crate) fn cached_from(profile: &limpid_model::catalogue::ModelProfile) -> Option<u64> {
-    let caches = profile.price.is_some_and(|price| price.cached < price.input);
+    let caches = profile.price.as_ref().is_some_and(|price| price.base.cached < price.base.input);
     caches.then(|| profile.abilities.cache_minimum.map_or(USUAL_MINIMUM, u64::from))
 }

@@ -29,6 +29,7 @@ fn remote(protocol: Protocol, base_url: String) -> Arc<dyn Model> {
         base_url,
         key: None,
         key_variable: None,
+        access: limpid_model::Access::default(),
         timeouts: Timeouts::default(),
     };
     Arc::new(RemoteModel::new(card, endpoint).unwrap())

@@ -26,6 +26,7 @@ fn agent(bench: &Bench, protocol: Protocol) -> Agent {
         base_url: bench.server.url(),
         key: None,
         key_variable: None,
+        access: limpid_model::Access::default(),
         timeouts: Timeouts::default(),
     };
     let model: Arc<dyn Model> = Arc::new(RemoteModel::new(card, endpoint).unwrap());
