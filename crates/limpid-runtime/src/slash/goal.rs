@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(read("--priority high move to Oslo"), plain("move to Oslo", "high"));
         assert_eq!(read("move to Oslo --priority=low"), plain("move to Oslo", "low"));
         assert_eq!(read("move to Oslo --priority low"), plain("move to Oslo", "low"));
-        assert_eq!(read("document the --priority flag of it"), plain("document the --priority flag of it", "normal"));
+        assert_eq!(read("document the --priority flag of it"), plain("document the --priority flag of it", "medium"));
         for wrong in ["move --priority", "--priority", "move --priority=", "--priority huge move"] {
             assert!(read(wrong).is_err_and(|error| error.ends_with("Use low, normal or high.")), "{wrong}");
         }

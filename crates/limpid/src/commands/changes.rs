@@ -104,6 +104,7 @@ mod tests {
         compacting…
         compacted: 900 → 300 tokens
         not compacted: no model
+        not compacted, for the same reason as before
         [reminder] Drink
         tea[2J.
         draft 1 (send_mail) is open
