@@ -38,8 +38,9 @@ async fn a_later_start_uses_the_last_text_that_worked_of_a_file_that_is_broken_n
     let mut shown = Vec::new();
     for bytes in ["Speak in rhyme.\n", "", "{{ nobody }}\n", "{% if", "Speak plainly.\n", ""] {
         bench.write(&file, bytes);
-        // Each is a start of its own: nothing is remembered in a process.
-        let events = say(&bench.agent(), "hi").await;
+        // Each is a start and a conversation of its own: nothing is remembered in a process.
+        let new = ChatRequest { text: "hi".to_owned(), ..ChatRequest::default() };
+        let events = crate::kit::all(bench.agent().chat(new).await.unwrap()).await;
         let system = bench.server.calls().last().unwrap().system();
         let said = ["Speak in rhyme.", "Speak plainly."].into_iter().find(|text| system.contains(text));
         let told = events.iter().any(|event| {

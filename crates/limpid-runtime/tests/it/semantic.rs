@@ -53,7 +53,7 @@ fn notices(events: &[AgentEvent]) -> Vec<&str> {
         AgentEvent::Notice(text) => Some(text.as_str()),
         _ => None,
     });
-    all.filter(|text| text.contains("words alone")).collect()
+    all.filter(|text| text.contains("keywords were used")).collect()
 }
 
 // KOSHI-029
