@@ -32,11 +32,13 @@ pub enum FailureClass {
     Cancelled,
     /// A spending limit of the owner's is reached; nothing was sent.
     Limit,
+    /// A file of the owner's cannot be used; nothing was sent.
+    OwnFile,
 }
 
 impl FailureClass {
     /// Every class.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Quota,
         Self::Key,
         Self::UnknownModel,
@@ -50,6 +52,7 @@ impl FailureClass {
         Self::Garbage,
         Self::Cancelled,
         Self::Limit,
+        Self::OwnFile,
     ];
 
     /// The class's name, as the ledger and `--json` write it.
@@ -68,6 +71,7 @@ impl FailureClass {
             Self::Garbage => "garbage",
             Self::Cancelled => "cancelled",
             Self::Limit => "limit",
+            Self::OwnFile => "own-file",
         }
     }
 
@@ -81,9 +85,9 @@ impl FailureClass {
         matches!(self, Self::Rate | Self::Server | Self::Transport | Self::Garbage)
     }
 
-    /// Whether another model may be asked instead; after a cancel or at a limit none is (KAI-111).
+    /// Whether another model may be asked instead; after a cancel, at a limit or without a file none is (KAI-111).
     pub const fn allows_fallback(self) -> bool {
-        !matches!(self, Self::Cancelled | Self::Limit)
+        !matches!(self, Self::Cancelled | Self::Limit | Self::OwnFile)
     }
 }
 
@@ -183,7 +187,18 @@ mod tests {
             .collect();
         assert_eq!(
             once,
-            ["quota", "key", "unknown-model", "malformed", "too-large", "moderated", "overflow", "cancelled", "limit"]
+            [
+                "quota",
+                "key",
+                "unknown-model",
+                "malformed",
+                "too-large",
+                "moderated",
+                "overflow",
+                "cancelled",
+                "limit",
+                "own-file"
+            ]
         );
         assert!(!FailureClass::Cancelled.allows_fallback());
     }

@@ -139,10 +139,17 @@ pub struct Focused {
     pub minutes: u32,
 }
 
+impl Focused {
+    /// How long it lasts still: `1 minute`, `25 minutes`.
+    pub fn left(self) -> String {
+        if self.minutes == 1 { "1 minute".to_owned() } else { format!("{} minutes", self.minutes) }
+    }
+}
+
 impl fmt::Display for Focused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { minutes } = self;
-        write!(f, "the mode stays for focus, for {minutes} more minutes; end it with /mode focus off")
+        let left = self.left();
+        write!(f, "focus keeps the mode for {left} more; end it with /mode focus off, or `limpid mode focus --off`")
     }
 }
 

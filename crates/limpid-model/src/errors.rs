@@ -172,7 +172,7 @@ impl Service {
             (FailureClass::Garbage, _) => {
                 format!("Check that the address ({target}) is that of the model's interface.")
             }
-            (FailureClass::Cancelled | FailureClass::Limit, _) => String::new(),
+            (FailureClass::Cancelled | FailureClass::Limit | FailureClass::OwnFile, _) => String::new(),
         }
     }
 }

@@ -23,7 +23,7 @@ pub use behaviour::{Behaviour, BehaviourValue, HeartbeatBehaviour, ModeRulesAppl
 pub use budget::{Budget, GroupBudget, Limit, Overflow, PerTier, Unit};
 pub use load::{ProfileError, Profiles};
 pub use path::{MessageSpec, Path, Step};
-pub use shipped::{DEFAULT_PROFILE, shipped_files, shipped_template};
+pub use shipped::{DEFAULT_PROFILE, shipped_files, shipped_names, shipped_template, shipped_text};
 
 use crate::problem::File;
 use crate::scope::Frame;

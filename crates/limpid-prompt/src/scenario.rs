@@ -32,6 +32,8 @@ pub struct Snapshot {
     pub file: String,
     /// What it says: the messages and the report, or why the path cannot be rendered.
     pub text: String,
+    /// Why the path cannot be rendered.
+    pub problem: Option<String>,
 }
 
 /// What is wrong with a scenario file.
@@ -108,11 +110,11 @@ impl Scenario {
     /// Renders one of its paths as a snapshot.
     pub fn snapshot(&self, profile: &Profile, path: &str, counter: &dyn FixedCounter) -> Snapshot {
         let request = RenderRequest { path, inputs: &self.inputs, counter, count_tokens: true };
-        let text = match profile.render(request) {
-            Ok(prompt) => text(&prompt),
-            Err(problem) => format!("<!-- cannot be rendered: {problem} -->\n"),
+        let (text, problem) = match profile.render(request) {
+            Ok(prompt) => (text(&prompt), None),
+            Err(problem) => (format!("<!-- cannot be rendered: {problem} -->\n"), Some(problem.to_string())),
         };
-        Snapshot { file: format!("{}@{path}.md", self.name), text }
+        Snapshot { file: format!("{}@{path}.md", self.name), text, problem }
     }
 
     /// Renders all of its paths.

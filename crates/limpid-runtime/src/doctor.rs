@@ -10,11 +10,13 @@ use std::sync::Arc;
 
 use limpid_prompt::Profiles;
 use limpid_prompt::problem::Severity;
+use limpid_prompt::profile::Behaviour;
 use limpid_store::{SqliteOptions, SqliteStore, Store};
 
 use crate::agent::{Agent, AgentOptions};
 use crate::config::{Live, SandboxChoice};
-use crate::home::read_text;
+use crate::home::read_marking;
+use crate::identity;
 use crate::kept_profiles::own_profile_files;
 use crate::models::Shelf;
 use crate::notify::desktop;
@@ -101,11 +103,26 @@ fn home(options: &AgentOptions) -> Finding {
 
 fn prompt_files(options: &AgentOptions) -> Finding {
     let mut own = Vec::new();
-    for (name, path) in [("soul.md", options.home.soul()), ("safety.md", options.home.safety())] {
-        let text = read_text(&path).map_err(|error| (error.to_string(), ""))?;
-        own.push(format!("{name} {}", if text.is_some() { "yours" } else { "as shipped" }));
+    for (section, file) in identity::files(&options.home) {
+        let name = format!("{section}.md");
+        let read = read_marking(&file).map_err(|error| (error.to_string(), ""))?;
+        if let Some(told) = read.as_ref().and_then(|read| read.notice(&name)) {
+            return Err((told, ""));
+        }
+        let state = match read {
+            None => "as shipped",
+            Some(read) if identity::is_untouched(&file, section, &read.text, &agent_name(options)) => "as shipped",
+            Some(read) if read.text.trim().is_empty() => "empty, so prompts have none",
+            Some(_) => "yours",
+        };
+        own.push(format!("{name} {state}"));
     }
     Ok(own.join(", "))
+}
+
+/// What the agent is called where no profile says otherwise.
+fn agent_name(options: &AgentOptions) -> String {
+    options.config.agent.name.clone().unwrap_or_else(|| Behaviour::default().agent_name)
 }
 
 fn profiles(options: &AgentOptions) -> Finding {

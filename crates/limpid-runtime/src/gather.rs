@@ -10,7 +10,7 @@ mod skills;
 mod tasks;
 mod workspace;
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -27,7 +27,8 @@ use crate::agent::Inner;
 use crate::convert;
 use crate::error::AgentError;
 use crate::frame::Frame;
-use crate::home::read_marking;
+use crate::home::Home;
+use crate::identity::{self, Shown};
 use crate::modes::{is_set, kind_of};
 use crate::platform::platform;
 use crate::policy::Judge;
@@ -99,10 +100,12 @@ impl Inner {
         let group = occasion.conversation.is_some_and(|conversation| conversation.audience == Audience::Group);
         let skills = self.selected_skills(occasion.conversation.map(|own| &own.id), occasion.text).await?;
         let mut standing_notices = skills.told;
+        let agent_name = self.config.agent.name.as_ref().unwrap_or(&profile.behaviour().agent_name);
+        let [soul, safety] = own_identity(&self.home, &profile, agent_name, &mut standing_notices)?;
         let mut inputs = Inputs {
-            agent_name: self.config.agent.name.clone().unwrap_or_else(|| profile.behaviour().agent_name.clone()),
-            soul: own_text(&self.home.soul(), "soul.md", &mut standing_notices)?,
-            safety: own_text(&self.home.safety(), "safety.md", &mut standing_notices)?,
+            agent_name: agent_name.clone(),
+            soul,
+            safety,
             additional_instructions: self.config.prompt.additional_instructions.clone(),
             use_sanity_checks: self.config.prompt.sanity_checks,
             interactive: occasion.conversation.map_or_else(|| kind_of(&path), |own| own.kind) != ConversationKind::Run,
@@ -234,11 +237,21 @@ fn border_key(loaded: &Loaded, inputs: &Inputs, profile: &Profile, path: &str, v
     session::key_of(std::iter::once(settings.as_bytes()).chain(files))
 }
 
-/// A file of the owner's that is a part of prompts.
-fn own_text(path: &Path, name: &str, notices: &mut Vec<String>) -> Result<Option<String>, AgentError> {
-    let read = read_marking(path)?;
-    notices.extend(read.as_ref().and_then(|read| read.notice(name)));
-    Ok(read.map(|read| read.text))
+/// The owner's soul and safety rules, where they hold for a profile.
+fn own_identity(
+    home: &Home,
+    profile: &Profile,
+    agent_name: &str,
+    notices: &mut Vec<String>,
+) -> Result<[Option<String>; 2], AgentError> {
+    let shown = Shown { home, profile, agent_name };
+    let mut own = |(section, file): (&str, PathBuf)| {
+        let read = shown.own_text(section, &file)?;
+        notices.extend(read.as_ref().and_then(|read| read.notice(&format!("{section}.md"))));
+        Ok::<_, AgentError>(read.map(|read| read.text))
+    };
+    let [soul, safety] = identity::files(home);
+    Ok([own(soul)?, own(safety)?])
 }
 
 fn time_info(now: Timestamp, zone: &TimeZone) -> TimeInfo {

@@ -55,6 +55,7 @@ mod group;
 pub mod heartbeat;
 mod hold;
 pub mod home;
+mod identity;
 pub mod inbox;
 mod journal;
 mod keeper;

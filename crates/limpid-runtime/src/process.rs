@@ -2,8 +2,6 @@
 
 pub(crate) mod daemon;
 
-use std::path::Path;
-
 /// This process's name for leases: the machine's start, the process's name space and number, and a nonce.
 pub(crate) fn holder(nonce: &str) -> String {
     let id = std::process::id();
@@ -23,16 +21,27 @@ pub(crate) fn is_dead(holder: &str) -> bool {
     let (id, start) = id.split_once('@').unwrap_or((id, ""));
     match id.parse().ok().and_then(started) {
         Some(now) => !start.is_empty() && start != now,
-        None => !Path::new("/proc").join(id).exists(),
+        None => true,
     }
 }
 
-/// When a process started, in ticks since the machine did.
+/// The number of the process that holds a lease, when it runs on this machine.
+pub(crate) fn number(holder: &str) -> Option<u32> {
+    let mut fields = holder.rsplitn(3, '/');
+    let (_nonce, id, its_place) = (fields.next()?, fields.next()?, fields.next()?);
+    let id = id.split_once('@').map_or(id, |(id, _)| id);
+    id.parse().ok().filter(|_| its_place == place())
+}
+
+/// When a process started, in ticks since the machine did; none when it runs no more.
 fn started(id: u32) -> Option<String> {
     let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
     // The name, in brackets, may hold anything.
     let (_, fields) = stat.rsplit_once(')')?;
-    fields.split_whitespace().nth(19).map(str::to_owned)
+    let mut fields = fields.split_whitespace();
+    // One that ended keeps its entry until its parent asks how.
+    let is_over = matches!(fields.next()?, "Z" | "X");
+    fields.nth(18).filter(|_| !is_over).map(str::to_owned)
 }
 
 /// The machine since it was started, and the name space of process numbers; empty where the system does not say.
@@ -48,6 +57,25 @@ fn place() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // ARC-010
+    #[test]
+    fn a_process_that_ended_is_dead_though_nobody_has_asked_how() {
+        if place().is_empty() {
+            return;
+        }
+        let mut child = std::process::Command::new("true").stdout(std::process::Stdio::piped()).spawn().unwrap();
+        let holder = format!("{}/{}@{}/1", place(), child.id(), started(child.id()).unwrap_or_default());
+        // Its end closes what it writes to; the kernel marks it as ended before that is seen or soon after.
+        let mut output = child.stdout.take().unwrap();
+        std::io::Read::read_to_end(&mut output, &mut Vec::new()).unwrap();
+        let ended = (0..1_000_000).any(|_| {
+            std::thread::yield_now();
+            is_dead(&holder)
+        });
+        assert!(ended, "{holder}");
+        child.wait().unwrap();
+    }
 
     // ARC-010
     #[test]

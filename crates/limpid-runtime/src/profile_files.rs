@@ -7,7 +7,6 @@
 use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
-use limpid_prompt::profile::shipped_files;
 use limpid_prompt::{Profile, Profiles};
 
 use crate::error::AgentError;
@@ -61,8 +60,7 @@ impl fmt::Display for OwnState {
 
 /// The text that ships under a path of the folder of profiles.
 pub fn shipped_text(path: &str) -> Option<String> {
-    let file = shipped_files().into_iter().find(|file| file.path == path)?;
-    String::from_utf8(file.bytes).ok()
+    limpid_prompt::profile::shipped_text(path).map(str::to_owned)
 }
 
 /// Every file of the owner's in the folder of profiles, with how it compares, by path.
@@ -75,7 +73,10 @@ pub fn status(home: &Home) -> Result<Vec<OwnFile>, AgentError> {
     let root = home.profiles();
     let files = limpid_prompt::fs::read_profiles(&root, limpid_prompt::Layer::Home).map_err(AgentError::file(&root))?;
     let mut rows = Vec::new();
-    for found in files.into_iter().filter(|found| !found.path.split('/').any(|name| name.starts_with('.'))) {
+    for found in files
+        .into_iter()
+        .filter(|found| !found.path.split('/').any(|name| name.starts_with('.') || name.ends_with('~')))
+    {
         let file = root.join(&found.path);
         let own = String::from_utf8_lossy(&found.bytes).into_owned();
         let shipped = lent_text(home, &found.path);
@@ -114,7 +115,7 @@ fn compare(file: &Path, own: &str, shipped: Option<&str>) -> io::Result<OwnState
 
 /// The text that holds under a path of the folder of profiles without the owner's file there: what ships, else what the
 /// nearest base lends. A manifest is lent by nobody.
-fn lent_text(home: &Home, path: &str) -> Option<String> {
+pub(crate) fn lent_text(home: &Home, path: &str) -> Option<String> {
     if let Some(text) = shipped_text(path) {
         return Some(text);
     }
@@ -152,9 +153,20 @@ pub fn copy_out(home: &Home, path: &str) -> Result<PathBuf, AgentError> {
         )));
     };
     write_new(&file, &text)?;
-    let base = beside(&file, "shipped");
-    fs::write(&base, &text).map_err(AgentError::file(&base))?;
+    write_base(&file, &text)?;
     Ok(file)
+}
+
+/// Writes a copy of what ships over one that nobody changed, or where there is none.
+pub(crate) fn write_copy(file: &Path, text: &str) -> Result<(), AgentError> {
+    fs::write(file, text).map_err(AgentError::file(file))?;
+    write_base(file, text)
+}
+
+/// Writes down what a copy was copied from.
+pub(crate) fn write_base(file: &Path, text: &str) -> Result<(), AgentError> {
+    let base = beside(file, "shipped");
+    fs::write(&base, text).map_err(AgentError::file(&base))
 }
 
 /// The file that a section of a profile is read from, inside the folder of profiles; that of a base where the profile has
@@ -234,7 +246,7 @@ fn climbs(path: &str) -> bool {
     path.split('/').any(|part| part == "..")
 }
 
-fn beside(file: &Path, ending: &str) -> PathBuf {
+pub(crate) fn beside(file: &Path, ending: &str) -> PathBuf {
     file.with_file_name(format!(".{}.{ending}", file.file_name().unwrap_or_default().to_string_lossy()))
 }
 

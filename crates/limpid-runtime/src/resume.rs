@@ -30,6 +30,11 @@ impl Worker {
                 let outcome = failed(&error);
                 self.listeners.notice_all(&error.to_string());
                 self.inner.store.commit(lease, &turn.id, vec![end_of(&outcome)], self.inner.now_ms()).await?;
+            } else if self.listeners.somebody_waits()
+                && let Some(answer) = self.inner.answer_of(&self.conversation, &turn.id).await?
+            {
+                // Whoever asked is gone, and the next message comes from the same person.
+                self.listeners.notice_all(&format!("an answer that was interrupted is there now:\n{answer}"));
             }
         }
         Ok(())

@@ -12,7 +12,8 @@ use limpid_prompt::profile::{Behaviour, DEFAULT_PROFILE, shipped_template};
 use crate::config::{AgentConfig, Config};
 use crate::error::AgentError;
 use crate::home::Home;
-use crate::profile_files::shipped_text;
+use crate::identity::{self, Shown};
+use crate::profile_files::write_base;
 use crate::prompts::Prompts;
 
 /// What the person was asked; empty: not said.
@@ -37,13 +38,6 @@ pub struct Written {
     pub kept: Vec<PathBuf>,
 }
 
-impl Written {
-    fn add(&mut self, other: Self) {
-        self.made.extend(other.made);
-        self.kept.extend(other.kept);
-    }
-}
-
 /// Makes the home folder with `limpid.toml` and the files that the profile's prompts read: `soul.md`, `safety.md`, and
 /// those of the workspace that there is a template for.
 ///
@@ -59,7 +53,7 @@ pub fn write_home(home: &Home, answers: &Answers) -> Result<Written, AgentError>
     match profile_of(home, &config.agent) {
         Ok(profile) => write_what_is_read(home, &config, &profile, &mut written)?,
         // A profile that does not exist yet starts with the files of the default one.
-        Err(_) => written.add(write_identity(home, &config)?),
+        Err(_) => write_identity(home, &config, &mut written)?,
     }
     Ok(written)
 }
@@ -71,9 +65,11 @@ fn write_what_is_read(
     profile: &Profile,
     written: &mut Written,
 ) -> Result<(), AgentError> {
-    for (section, path) in identity(home) {
+    let agent_name = config.agent.name.as_ref().unwrap_or(&profile.behaviour().agent_name);
+    let shown = Shown { home, profile, agent_name };
+    for (section, path) in identity::files(home) {
         if profile.reads(section) {
-            put(&path, &shipped_body(home, &config.agent, section), written)?;
+            put_copy(&path, &shown.profile_text(section), written)?;
         }
     }
     let workspace = home.workspace();
@@ -97,36 +93,28 @@ fn profile_of(home: &Home, agent: &AgentConfig) -> Result<Arc<Profile>, AgentErr
     Prompts::new(home.clone()).load_one(&agent.profile)?.profile(&agent.profile)
 }
 
-/// The files of the home that are sections of prompts.
-fn identity(home: &Home) -> [(&'static str, PathBuf); 2] {
-    [("soul", home.soul()), ("safety", home.safety())]
-}
-
-/// Copies out the shipped soul and safety rules of the profile that is set, to be edited.
+/// The file in which the owner edits a section of the profile that is set: `soul.md` and `safety.md` of the home, with
+/// the profile's text until it is changed, or the profile's own file where the owner changed that one. None for every
+/// other section.
 ///
 /// # Errors
-/// When a file cannot be written.
-pub fn write_identity(home: &Home, config: &Config) -> Result<Written, AgentError> {
-    let mut written = Written::default();
+/// When there is no such profile, or a file cannot be read or written.
+pub fn identity_file(home: &Home, config: &Config, section: &str) -> Result<Option<PathBuf>, AgentError> {
+    let Some((_, file)) = identity::files(home).into_iter().find(|(name, _)| *name == section) else { return Ok(None) };
     make_folder(home.path())?;
-    for (section, path) in identity(home) {
-        put(&path, &shipped_body(home, &config.agent, section), &mut written)?;
-    }
-    Ok(written)
+    let profile = profile_of(home, &config.agent)?;
+    let agent_name = config.agent.name.as_ref().unwrap_or(&profile.behaviour().agent_name);
+    Ok(Some(Shown { home, profile: &profile, agent_name }.file_to_edit(section, file)?))
 }
 
-/// The text of a section that the profile has from what ships, without its front matter. What the text takes from the
-/// settings is filled in, because the owner's file is taken as it is.
-fn shipped_body(home: &Home, agent: &AgentConfig, section: &str) -> String {
-    // A profile that does not exist yet starts with the texts of the default one.
-    let (lineage, usual_name) = profile_of(home, agent).map_or_else(
-        |_| (vec![DEFAULT_PROFILE.to_owned()], Behaviour::default().agent_name),
-        |profile| (profile.lineage().map(str::to_owned).collect(), profile.behaviour().agent_name.clone()),
-    );
-    let text =
-        lineage.iter().find_map(|name| shipped_text(&format!("{name}/sections/{section}.md"))).unwrap_or_default();
-    let body = limpid_prompt::workspace::split_front_matter(&text).1;
-    body.replace("{{ agent_name }}", agent.name.as_ref().unwrap_or(&usual_name))
+/// Copies out the soul and the safety rules of the default profile, for a profile that does not exist yet.
+fn write_identity(home: &Home, config: &Config, written: &mut Written) -> Result<(), AgentError> {
+    let usual = Behaviour::default().agent_name;
+    let agent_name = config.agent.name.as_ref().unwrap_or(&usual);
+    for (section, path) in identity::files(home) {
+        put_copy(&path, &identity::body([DEFAULT_PROFILE], section, agent_name), written)?;
+    }
+    Ok(())
 }
 
 fn configuration(answers: &Answers) -> String {
@@ -156,6 +144,12 @@ fn make_folder(folder: &Path) -> Result<(), AgentError> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder).map_err(AgentError::file(folder))
+}
+
+/// Writes a copy of what ships, with what it was copied from beside it, where there is no file yet.
+fn put_copy(path: &Path, text: &str, written: &mut Written) -> Result<(), AgentError> {
+    put(path, text, written)?;
+    if written.made.last().is_some_and(|made| made == path) { write_base(path, text) } else { Ok(()) }
 }
 
 /// Writes a file that is not there yet.

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use limpid_core::{CallId, ConversationId, FailureClass, Message, Role};
+use limpid_core::{CallId, ConversationId, FailureClass, Message, Role, TurnId};
 use limpid_store::{Acquired, Inbound, InboundId, Lease, TurnOutcome};
 use limpid_turn::{Finish, Outcome};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -23,6 +23,9 @@ const LEASE: Duration = Duration::from_secs(30);
 
 /// How often a lease that another process holds is asked for.
 const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Tries after which whoever waits is told for what.
+const QUIET_TRIES: u32 = 10;
 
 /// Turns after which a moment of the conversation is kept.
 const SNAPSHOT_TURNS: usize = 5;
@@ -93,6 +96,11 @@ impl Listeners {
     pub(crate) fn notice_all(&self, text: &str) {
         let senders = self.active.iter().chain(&self.waiting);
         senders.for_each(|sender| sender.send(AgentEvent::Notice(text.to_owned())));
+    }
+
+    /// Whether somebody waits for the answer of a later turn.
+    pub(crate) fn somebody_waits(&self) -> bool {
+        !self.waiting.is_empty()
     }
 
     /// Whether somebody listens.
@@ -181,15 +189,26 @@ impl Inner {
         let Some(turn) = self.store.accepted(inbound).await?.and_then(|inbound| inbound.turn) else { return Ok(None) };
         let Some(ended) = self.store.turn(&turn).await? else { return Ok(None) };
         let Some(end) = ended.end else { return Ok(None) };
-        let messages = self.store.messages(&ended.conversation, None).await?.rows;
-        let answer = messages.into_iter().rev().find(|row| row.turn == turn && row.message.role == Role::Assistant);
-        let answer = answer.map(|row| row.message.text).filter(|text| !text.is_empty());
+        let answer = self.answer_of(&ended.conversation, &turn).await?;
         let outcome = match end.outcome {
             TurnOutcome::Answered => Outcome::Answered { finish: finish_of(&end.detail) },
             TurnOutcome::Cancelled => Outcome::Cancelled,
             TurnOutcome::Failed => failure_of(&end.detail),
         };
         Ok(Some(AgentEvent::Done { outcome, answer }))
+    }
+}
+
+impl Inner {
+    /// The last words of a turn; none when it said nothing.
+    pub(crate) async fn answer_of(
+        &self,
+        conversation: &ConversationId,
+        turn: &TurnId,
+    ) -> Result<Option<String>, AgentError> {
+        let messages = self.store.messages(conversation, None).await?.rows;
+        let answer = messages.into_iter().rev().find(|row| row.turn == *turn && row.message.role == Role::Assistant);
+        Ok(answer.map(|row| row.message.text).filter(|text| !text.is_empty()))
     }
 }
 
@@ -232,6 +251,7 @@ impl Worker {
     }
 
     async fn run_turns(&mut self, lease: &Lease) -> Result<(), AgentError> {
+        self.drain();
         self.resume_turns(lease).await?;
         loop {
             let waiting = self.waiting().await?;
@@ -338,6 +358,7 @@ impl Worker {
 
     async fn acquire(&mut self) -> Result<Option<Lease>, AgentError> {
         let inner = Arc::clone(&self.inner);
+        let mut tries = 0;
         loop {
             let asked =
                 inner.store.acquire(&self.conversation, &inner.holder, inner.now_ms(), LEASE.as_millis() as i64);
@@ -346,7 +367,19 @@ impl Worker {
                 Acquired::Busy(other) if process::is_dead(&other.holder) => {
                     inner.store.release(&self.conversation, other.fence).await?;
                 }
-                Acquired::Busy(_) => tokio::time::sleep(PATIENCE).await,
+                Acquired::Busy(other) => {
+                    tokio::time::sleep(PATIENCE).await;
+                    tries += 1;
+                    if tries == QUIET_TRIES {
+                        let who = match process::number(&other.holder) {
+                            Some(number) => format!("process {number}"),
+                            None => "a process on another machine".to_owned(),
+                        };
+                        self.listeners.notice_all(&format!(
+                            "{who} is at work on this conversation; this message is answered after it"
+                        ));
+                    }
+                }
             }
             if self.drain() {
                 return Ok(None);
@@ -377,6 +410,7 @@ pub(crate) fn message_of(inbound: &Inbound, boundary: impl FnOnce() -> String) -
 pub(crate) fn failed(error: &AgentError) -> Outcome {
     let class = match error {
         AgentError::Model(error) => error.class,
+        AgentError::File { .. } | AgentError::Prompt(_) => FailureClass::OwnFile,
         _ => FailureClass::Malformed,
     };
     Outcome::Failed { class, message: error.to_string() }

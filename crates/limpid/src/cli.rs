@@ -116,7 +116,7 @@ pub enum Command {
     /// unfinished lines of HEARTBEAT.md in the workspace, and your own opening (`heartbeat set --prompt`). Standing items
     /// are asked at every run that is due, unless `recheck` under [heartbeat] in limpid.toml says "2h", "daily" or "on
     /// change". An item may name its own rhythm in parentheses at its end: "Look at the backup (daily)". `heartbeat status`
-    /// says what a day costs.
+    /// says what a day costs. At most 48 runs a day ask a model; `runs_a_day` under [heartbeat] says another number.
     #[command(subcommand)]
     Heartbeat(HeartbeatCommand),
     /// Sum up tokens and money from the ledger

@@ -175,11 +175,12 @@ impl Goal {
     fn take(&mut self, record: &GoalRecord) -> Result<(), String> {
         match &record.event {
             GoalEvent::Completed { summary, .. } => {
-                if self.status == GoalStatus::Completed {
+                let by_steps = self.status == GoalStatus::Completed && self.by_its_steps;
+                if self.status == GoalStatus::Completed && !(by_steps && summary.is_some()) {
                     return Err("it is completed".to_owned());
                 }
                 self.status = GoalStatus::Completed;
-                self.completed_ms = Some(record.at_ms);
+                self.completed_ms = self.completed_ms.filter(|_| by_steps).or(Some(record.at_ms));
                 self.by_its_steps = summary.is_none();
                 self.summary.clone_from(summary);
             }

@@ -16,6 +16,12 @@ pub enum GoalError {
     /// A change needs a goal and none is shown.
     #[error("there is no goal; create or resume one first")]
     NoGoal,
+    /// No goal waits that could be gone on with.
+    #[error("no goal is paused; name the one to go on with: {known}")]
+    NothingWaits {
+        /// What there is.
+        known: String,
+    },
     /// There is no such thing.
     #[error("there is no {what} `{name}`; there are: {known}")]
     NotFound {
@@ -221,13 +227,15 @@ impl<'a> GoalManager<'a> {
         Ok(())
     }
 
-    /// Ends a goal. It stays in the prompt until a new task (OLLM-069).
+    /// Ends a goal. It stays in the prompt until a new task (OLLM-069). One that its steps completed takes a summary
+    /// still.
     ///
     /// # Errors
     /// When there is no such goal.
     pub fn complete_goal(&mut self, goal: &GoalId, summary: &str) -> Result<(), GoalError> {
-        if self.existing(goal)?.status != GoalStatus::Completed {
-            let summary = Some(one_line(summary));
+        let (known, summary) = (self.existing(goal)?, one_line(summary));
+        if known.status != GoalStatus::Completed || (known.by_its_steps && !summary.is_empty()) {
+            let summary = Some(summary);
             self.record(GoalEvent::Completed { goal: goal.clone(), summary });
         }
         Ok(())
@@ -378,6 +386,19 @@ impl<'a> GoalManager<'a> {
     /// [`GoalError::NoGoal`] when none is.
     pub fn shown(&self) -> Result<GoalId, GoalError> {
         self.goals.shown().map(|goal| goal.id.clone()).ok_or(GoalError::NoGoal)
+    }
+
+    /// The goal that was made last of those that wait.
+    ///
+    /// # Errors
+    /// [`GoalError::NothingWaits`] with the goals that there are, or [`GoalError::NoGoal`].
+    pub fn waiting(&self) -> Result<GoalId, GoalError> {
+        let history = self.goals.history();
+        let waiting = history.iter().rfind(|goal| goal.status == GoalStatus::Paused);
+        waiting.map(|goal| goal.id.clone()).ok_or_else(|| match history {
+            [] => GoalError::NoGoal,
+            goals => GoalError::NothingWaits { known: goals_of(goals) },
+        })
     }
 
     /// The step of a goal that a name or a text means.

@@ -153,7 +153,7 @@ impl fmt::Display for Why {
             Self::Hours => "it is outside its hours",
             Self::Interval => "the interval has not passed",
             Self::BackOff => "the last run failed; it waits before it tries again",
-            Self::DayIsFull => "the day has had its runs",
+            Self::DayIsFull => "the day has had as many runs as `[heartbeat] runs_a_day` allows",
             Self::Busy => "another call of a model is in progress",
             Self::NoModel => "no model is set and none was found",
             Self::Spent => "background work has used up what it may spend today",

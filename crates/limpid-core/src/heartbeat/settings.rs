@@ -97,6 +97,11 @@ impl Settings {
         (0..24).map(|hour| u32::from(self.allows(hour))).sum()
     }
 
+    /// How often it is due in a day.
+    pub fn runs_due_a_day(&self) -> u32 {
+        self.hours_a_day() * 60 / self.interval_minutes.max(1)
+    }
+
     /// The hours before these in which it did not run; none at an hour of theirs, or when there are none.
     pub fn quiet_before(&self, now: &Zoned) -> Option<QuietHours> {
         let hour = |now: &Zoned| now.hour().unsigned_abs();
@@ -172,6 +177,8 @@ mod tests {
         assert_eq!(next(22, 6, "2026-03-27T06:10"), at("27 22:00"));
         assert_eq!(next(9, 9, "2026-03-27T06:10"), None);
         assert_eq!(Settings::default().hours_a_day(), 14);
+        let always = Settings { interval_minutes: 5, start_hour: 0, end_hour: 24, ..Settings::default() };
+        assert_eq!((Settings::default().runs_due_a_day(), always.runs_due_a_day()), (28, 288));
     }
 
     fn hours(start_hour: u8, end_hour: u8) -> Vec<u8> {

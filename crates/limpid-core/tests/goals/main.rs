@@ -128,6 +128,31 @@ fn a_goal_is_completed_when_all_its_steps_are_judged_once_a_message() {
     assert!(made == 0 && matches!(refused[..], [GoalError::Status { .. }]), "{refused:?}");
 }
 
+// OLLM-068 OLLM-078
+#[test]
+fn a_goal_that_its_steps_completed_takes_a_summary_of_the_owners_once() {
+    let mut log = Log::default();
+    log.reply("[GOAL] Move\n[CHECKPOINT] Van - COMPLETED");
+    let goal = GoalId::new("g1");
+    let ended = log.goals().shown().unwrap().completed_ms();
+    for (said, kept) in [("", None), ("moved", Some("moved")), ("again", Some("moved"))] {
+        log.change(|manager| manager.complete_goal(&goal, said)).unwrap();
+        let goals = log.goals();
+        let done = goals.shown().unwrap();
+        assert_eq!((done.summary(), done.completed_ms()), (kept, ended), "after {said:?}");
+    }
+}
+
+// OLLM-070
+#[test]
+fn going_on_without_a_name_says_which_goals_there_are() {
+    let mut log = Log::default();
+    assert_eq!(log.change(|manager| manager.waiting()), Err(GoalError::NoGoal));
+    log.reply("[GOAL] Move\n[CHECKPOINT] Van - COMPLETED");
+    let known = "g1 (Move)".to_owned();
+    assert_eq!(log.change(|manager| manager.waiting()), Err(GoalError::NothingWaits { known }));
+}
+
 // OLLM-069 OLLM-070
 #[test]
 fn a_new_task_takes_the_place_of_the_shown_goal_and_resuming_restores_it() {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use crate::problem::{Problem, Problems, Severity};
+use crate::problem::{Fault, Problem, Problems, Severity};
 use crate::source::{Layer, SourceFile};
 use crate::template::names::Names;
 
@@ -150,7 +150,14 @@ impl Attempt {
     fn of(shelf: &Shelf, names: &Names) -> Self {
         let mut problems = Vec::new();
         let mut sets = BTreeMap::new();
-        for name in shelf.0.keys() {
+        for (name, folder) in &shelf.0 {
+            if folder.get(MANIFEST).is_none()
+                && let Some(file) = folder.home.values().next()
+            {
+                let fix = "write one with `base = \"limpid\"`, or begin with `limpid profile new NAME`";
+                let message = format!("the folder has no {MANIFEST}, so it is no profile");
+                problems.push(file.error(Fault::new(0..0, message, fix)));
+            }
             if let Some(set) = FileSet::of(name, shelf, &mut Vec::new(), &mut problems) {
                 sets.insert(name.clone(), set);
             }

@@ -36,6 +36,16 @@ pub fn shipped_files() -> Vec<SourceFile> {
     files
 }
 
+/// The names of the profiles that ship.
+pub fn shipped_names() -> impl Iterator<Item = &'static str> {
+    SHIPPED.dirs().filter_map(|dir| dir.path().to_str())
+}
+
+/// The text that ships under a path of the folder of profiles: `kai/sections/soul.md`.
+pub fn shipped_text(path: &str) -> Option<&'static str> {
+    SHIPPED.get_file(path)?.contents_utf8()
+}
+
 /// What a file of a workspace starts with, as a profile that ships has it in `templates/`.
 pub fn shipped_template(name: &str) -> Option<&'static str> {
     let mut found = SHIPPED.dirs().filter_map(|dir| SHIPPED.get_file(dir.path().join("templates").join(name)));

@@ -47,7 +47,7 @@ pub(super) async fn switching(options: &AgentOptions, agent: &Agent) -> Finding 
     if let Some(failure) = tried.iter().find_map(Switch::failure) {
         return Err((failure, "Mend that mode's files; what is wrong with them: limpid prompt check."));
     }
-    let held = state.focus.map(|focus| format!("; focus keeps {} for {} more minutes", state.mode, focus.minutes));
+    let held = state.focus.map(|focus| format!("; focus keeps {} for {} more", state.mode, focus.left()));
     Ok(format!("each switch works: {}{}", state.modes.join(", "), held.unwrap_or_default()))
 }
 

@@ -94,7 +94,7 @@ impl Agent {
         self.change_goal(choice, |manager| {
             let goal = match name {
                 Some(name) => manager.find_goal(name)?,
-                None => waiting(manager).ok_or(GoalError::NoGoal)?,
+                None => manager.waiting()?,
             };
             manager.resume_goal(&goal).map(|()| goal)
         })
@@ -252,12 +252,6 @@ impl Inner {
 
 fn goal_of(manager: &GoalManager<'_>, name: Option<&str>) -> Result<GoalId, GoalError> {
     name.map_or_else(|| manager.shown(), |name| manager.find_goal(name))
-}
-
-fn waiting(manager: &GoalManager<'_>) -> Option<GoalId> {
-    use limpid_core::goal::GoalStatus::Paused;
-    let waiting = manager.goal_history().iter().rfind(|goal| goal.status() == Paused);
-    waiting.map(|goal| goal.id().clone())
 }
 
 fn no_conversation() -> AgentError {

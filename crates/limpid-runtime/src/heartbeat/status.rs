@@ -34,6 +34,8 @@ pub struct HeartbeatStatus {
     pub last: Option<HeartbeatRun>,
     /// The looks since then that found nothing.
     pub idle: IdleLooks,
+    /// Runs a day that may ask a model.
+    pub runs_a_day: u32,
     /// What a day costs on which nothing comes in; none without a model.
     pub day: Option<DayCost>,
 }
@@ -78,6 +80,7 @@ impl Agent {
             failures: state.failures,
             last: inner.store.heartbeat_runs(1).await?.rows.pop(),
             idle: row.idle,
+            runs_a_day: inner.config.heartbeat.runs_a_day,
             day: inner.day_cost(&of_row(&row)).await?,
         })
     }
@@ -99,7 +102,7 @@ impl Inner {
         let card = model.info().clone();
         let look = self.heartbeat_look(self.heartbeat_profile()?.name(), &card).await?;
         let hours = settings.hours_a_day();
-        let slots = (hours * 60 / settings.interval_minutes.max(1)).min(self.config.heartbeat.runs_a_day);
+        let slots = settings.runs_due_a_day().min(self.config.heartbeat.runs_a_day);
         let on = settings.enabled && self.config.scheduling.enabled;
         let rhythms = look.items.iter().map(|item| item.recheck(self.config.heartbeat.recheck));
         let runs = rhythms.map(|rhythm| rhythm.runs_a_day(slots, i64::from(hours) * HOUR_MS)).max();

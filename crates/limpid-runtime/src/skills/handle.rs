@@ -165,10 +165,10 @@ impl Agent {
     }
 
     /// Chooses the skills that every turn of a conversation has, in this order, in place of those chosen before. One that
-    /// does not exist stays chosen and is used as soon as it does (OLLM-057).
+    /// was chosen before and exists no longer stays chosen, and is used as soon as it does (OLLM-057).
     ///
     /// # Errors
-    /// When there is no such conversation.
+    /// When there is no such conversation, or no such skill; then those chosen before stay.
     pub async fn use_skills(
         &self,
         conversation: &ConversationChoice,
@@ -177,6 +177,22 @@ impl Agent {
         let inner = &self.inner;
         let none = || AgentError::Invalid("there is no conversation yet; say something first".to_owned());
         let conversation = inner.find_conversation(conversation).await?.ok_or_else(none)?;
+        let before = inner.store.chosen_skills(&conversation.id).await?;
+        let known = inner.skills.list(inner.now_ms()).await?;
+        let is_known = |name: &&String| {
+            let mut there = known.iter().map(|skill| &skill.name).chain(&before);
+            there.any(|other| other.eq_ignore_ascii_case(name))
+        };
+        if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
+            let kept = if before.is_empty() {
+                "none was chosen".to_owned()
+            } else {
+                format!("{} stay chosen", before.join(", "))
+            };
+            return Err(AgentError::Invalid(format!(
+                "there is no skill `{unknown}`, so nothing was changed ({kept}); `limpid skill list` names them"
+            )));
+        }
         inner.store.choose_skills(&conversation.id, names.clone()).await?;
         let input = inner.selected_skills(Some(&conversation.id), "").await?.input;
         let active: Vec<String> = input.active.iter().map(|skill| skill.name.clone()).collect();

@@ -20,7 +20,7 @@ impl SlashCommand for Goal {
     }
 
     fn arguments(&self) -> &'static str {
-        "[create [--priority low|normal|high] TEXT | list | pause | resume [GOAL] | complete [TEXT] | clear | decide TEXT | lock DECISION | history]"
+        "[create [--priority low|medium|high] TEXT | list | pause | resume [GOAL] | complete [TEXT] | clear | decide TEXT | lock DECISION | history]"
     }
 
     fn help(&self) -> &'static str {
@@ -83,7 +83,7 @@ fn prioritised(text: &str) -> Result<(String, Priority), AgentError> {
         }
         _ => return Ok((text.to_owned(), Priority::default())),
     };
-    let unknown = || AgentError::Invalid(format!("Unknown priority \"{given}\". Use low, normal or high."));
+    let unknown = || AgentError::Invalid(format!("Unknown priority \"{given}\". Use low, medium or high."));
     Ok((rest.join(" "), Priority::parse(given).ok_or_else(unknown)?))
 }
 
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(read("move to Oslo --priority low"), plain("move to Oslo", "low"));
         assert_eq!(read("document the --priority flag of it"), plain("document the --priority flag of it", "medium"));
         for wrong in ["move --priority", "--priority", "move --priority=", "--priority huge move"] {
-            assert!(read(wrong).is_err_and(|error| error.ends_with("Use low, normal or high.")), "{wrong}");
+            assert!(read(wrong).is_err_and(|error| error.ends_with("Use low, medium or high.")), "{wrong}");
         }
     }
 }

@@ -53,7 +53,7 @@ async fn state(scene: &Scene<'_>) -> Result<ModeState, AgentError> {
 }
 
 fn shown(state: &ModeState) -> String {
-    let focus = state.focus.map(|focus| format!(" It stays for {} more minutes.", focus.minutes));
+    let focus = state.focus.map(|focus| format!(" It stays for {} more.", focus.left()));
     format!("The mode is {}.{} There are: {}.", state.mode, focus.unwrap_or_default(), state.modes.join(", "))
 }
 
@@ -80,7 +80,7 @@ async fn focus(scene: &Scene<'_>, change: &[&str]) -> Result<SlashReply, AgentEr
     };
     let conversation = scene.found_or_new().await?;
     let text = match scene.agent.focus(&conversation.id, change).await? {
-        Some(focus) => format!("The mode stays for {} minutes; end it with /mode focus off.", focus.minutes),
+        Some(focus) => format!("The mode stays for {}; end it with /mode focus off.", focus.left()),
         None => "The mode may be switched again.".to_owned(),
     };
     Ok(scene.says(text).after(&conversation, &["focus"]))

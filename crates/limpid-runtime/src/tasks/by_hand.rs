@@ -5,9 +5,10 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use limpid_core::task::{Standing, TaskKind, TaskStatus, Trigger, TriggerError};
 use limpid_store::{Listed, TASK_TIMER, Task, TaskRun};
+use limpid_tools::exec::words::split;
 
 use super::{Asking, TaskChange, TaskJob, TaskRequest, over, zone_of};
-use crate::agent::Agent;
+use crate::agent::{Agent, Inner};
 use crate::error::AgentError;
 use crate::scheduler::Job as _;
 use crate::spending::{Spender, refusal};
@@ -22,8 +23,10 @@ impl Agent {
     /// Makes a task.
     ///
     /// # Errors
-    /// When it says nothing, its time cannot be, or its conversation does not exist.
+    /// When it says nothing, its time cannot be, its conversation does not exist, or it is a command that needs a shell
+    /// where none is granted.
     pub async fn add_task(&self, request: TaskRequest) -> Result<Task, AgentError> {
+        self.inner.can_run(request.kind, &request.prompt)?;
         self.inner.task_book().add(request, &self.inner.owner_asks()).await
     }
 
@@ -50,6 +53,10 @@ impl Agent {
     /// # Errors
     /// When there is none of that number, or it cannot be as asked; then nothing changes.
     pub async fn edit_task(&self, id: &str, change: TaskChange) -> Result<Task, AgentError> {
+        if let Some(prompt) = &change.prompt {
+            let kind = change.kind.unwrap_or(self.task(id).await?.0.new.kind);
+            self.inner.can_run(kind, prompt)?;
+        }
         self.inner.task_book().edit(id, change, &self.inner.owner_asks()).await
     }
 
@@ -210,6 +217,16 @@ fn not_due(task: &Task) -> AgentError {
             AgentError::Invalid(format!("task {} is a part of every heartbeat and has no time of its own", task.id))
         }
         _ => over(task),
+    }
+}
+
+impl Inner {
+    /// Whether a command can be run as it is written, so that this is said before the task is due.
+    fn can_run(&self, kind: TaskKind, prompt: &str) -> Result<(), AgentError> {
+        if kind == TaskKind::Command && !self.config.exec.shell {
+            split(prompt).map_err(AgentError::Invalid)?;
+        }
+        Ok(())
     }
 }
 

@@ -453,6 +453,9 @@ async fn a_skill_that_is_chosen_renders_the_beginning_anew() {
     say(&agent, "and now?").await;
     assert_eq!(shows_the_cup(), (false, true));
     agent.use_skills(&ConversationChoice::Last, vec!["tea".to_owned()]).await.unwrap();
+    let unknown = vec!["tea".to_owned(), "tee".to_owned()];
+    let refused = agent.use_skills(&ConversationChoice::Last, unknown).await.unwrap_err().to_string();
+    assert!(refused.contains("`tee`") && refused.contains("tea stay chosen"), "{refused}");
     say(&agent, "tea, please").await;
     assert_eq!(shows_the_cup(), (true, false));
 }

@@ -44,6 +44,14 @@ async fn show(agent: &Agent, json: bool) -> Result<(), Failure> {
         format!("next           {}", at(status.next_ms)),
         format!("a day costs    {}", cost(status.day.as_ref())),
     ];
+    let due = set.runs_due_a_day();
+    if due > status.runs_a_day {
+        lines.push(format!(
+            "at most        {} runs a day, though it is due {due} times; `runs_a_day` under [heartbeat] of limpid.toml \
+             allows more",
+            status.runs_a_day
+        ));
+    }
     if let Some(model) = &set.model {
         lines.push(format!("model          {model}"));
     }
@@ -244,7 +252,7 @@ fn status_json(status: &HeartbeatStatus) -> Value {
     let set = &status.settings;
     json!({
         "enabled": set.enabled, "interval_minutes": set.interval_minutes, "start_hour": set.start_hour,
-        "end_hour": set.end_hour, "model": set.model, "prompt": set.prompt, "running": status.running,
+        "end_hour": set.end_hour, "runs_a_day": status.runs_a_day, "model": set.model, "prompt": set.prompt, "running": status.running,
         "waits": status.waits, "next_ms": status.next_ms, "succeeded_ms": status.succeeded_ms,
         "failures": status.failures, "last": status.last.as_ref().map(run_json),
         "idle": { "count": status.idle.count, "since_ms": status.idle.since_ms, "last_ms": status.idle.last_ms },

@@ -54,7 +54,7 @@ pub async fn run(context: &Context, command: &ModeCommand) -> Result<(), Failure
                 (false, None) => FocusChange::On(*minutes),
             };
             output::tell(&match agent.focus(&id, change).await? {
-                Some(focus) => format!("The mode of {id} stays for {} minutes.", focus.minutes),
+                Some(focus) => format!("The mode of {id} stays for {}.", focus.left()),
                 None => format!("The mode of {id} may be switched."),
             });
             Ok(())

@@ -267,7 +267,11 @@ fn stop_on_interrupt() -> CancellationToken {
 
 impl From<PullError> for Failure {
     fn from(error: PullError) -> Self {
-        let status = if matches!(error, PullError::Interrupted) { ExitStatus::Interrupted } else { ExitStatus::Model };
+        let status = match error {
+            PullError::Interrupted => ExitStatus::Interrupted,
+            PullError::Unknown { .. } | PullError::Missing { .. } => ExitStatus::Usage,
+            _ => ExitStatus::Model,
+        };
         Self::new(status, error)
     }
 }

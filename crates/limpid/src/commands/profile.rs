@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use limpid_model::tokens::ExactCounter;
-use limpid_prompt::Profile;
-use limpid_prompt::problem::Severity;
+use limpid_prompt::problem::{Problem, Severity};
 use limpid_prompt::profile::{BehaviourValue, Setting};
+use limpid_prompt::{Layer, Profile};
 use limpid_runtime::profile_files::{self, OwnState};
 use serde::Serialize;
 use similar::TextDiff;
@@ -192,7 +192,10 @@ fn check(context: &Context, name: Option<&str>, json: bool) -> Result<(), Failur
         profiles.iter().filter(|profile| wanted(profile.name())).flat_map(|profile| profile.lint(&ExactCounter::O200K));
     let of_files =
         profiles.problems().iter().filter(|problem| wanted(problem.path.split('/').next().unwrap_or_default()));
-    let found: Vec<_> = of_files.cloned().chain(lint).collect();
+    // What is remarked of a profile that ships is for whoever asks about that one.
+    let concerns =
+        |problem: &Problem| name.is_some() || problem.severity == Severity::Error || problem.layer != Layer::Shipped;
+    let found: Vec<_> = of_files.cloned().chain(lint).filter(concerns).collect();
     let errors = found.iter().filter(|problem| problem.severity == Severity::Error).count();
     if json {
         let rows: Vec<ProblemRow<'_>> = found

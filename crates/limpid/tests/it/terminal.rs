@@ -49,6 +49,31 @@ async fn a_paste_of_several_lines_is_one_message_marked_or_not() {
     assert_eq!(asked(&world), ["one\ntwo\nthree", "four\nfive\nsix"]);
 }
 
+/// Programs that drive a terminal end lines with a line feed.
+// TERM-003 TERM-019
+#[tokio::test(flavor = "multi_thread")]
+async fn lines_that_end_with_line_feeds_are_entered_and_none_of_a_burst_is_lost() {
+    let world = World::new(REPLIES).await;
+    let mut terminal = open(&world, SIZE).await;
+    terminal.keys("hello\n").await.unwrap();
+    terminal.wait_for("The first answer.").await.unwrap();
+    wait_for_prompt(&mut terminal, "").await;
+    terminal.keys("one\ntwo\nthree\n").await.unwrap();
+    terminal.wait_for("The second answer.").await.unwrap();
+    assert_eq!(asked(&world), ["hello", "one\ntwo\nthree"]);
+}
+
+// TERM-003 TERM-019
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_pasted_behind_a_command_comes_after_it() {
+    let world = World::new(REPLIES).await;
+    let mut terminal = open(&world, SIZE).await;
+    terminal.keys("/help\rhello\r").await.unwrap();
+    terminal.wait_for("The first answer.").await.unwrap();
+    assert!(terminal.raw().contains("Show the goal, or change it"), "the command was carried out");
+    assert_eq!(asked(&world), ["hello"]);
+}
+
 /// A server whose first answer waits until it is let go, and everything that was asked of it.
 async fn held() -> (World, mpsc::Sender<()>, Arc<Mutex<Vec<String>>>) {
     let (go, wait) = mpsc::channel::<()>();

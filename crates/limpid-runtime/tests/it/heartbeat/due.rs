@@ -89,7 +89,7 @@ async fn a_day_has_no_more_runs_than_it_may_have() {
     }
     assert_eq!((bench.server.calls().len(), waiting(&agent).await), (2, 2));
     let status = agent.heartbeat_status().await.unwrap();
-    assert_eq!(status.waits.as_deref(), Some("the day has had its runs"));
+    assert_eq!(status.waits.as_deref(), Some("the day has had as many runs as `[heartbeat] runs_a_day` allows"));
     pass(&bench, &agent, 20.hours()).await;
     assert_eq!((bench.server.calls().len(), waiting(&agent).await), (3, 0));
 }

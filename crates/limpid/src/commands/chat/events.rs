@@ -2,7 +2,7 @@
 //! every event as one line of JSON.
 
 use limpid_core::goal::WithoutMarkers;
-use limpid_core::{ConversationId, Usage};
+use limpid_core::{ConversationId, FailureClass, Usage};
 use limpid_runtime::{AgentEvent, BusEvent, Change, Outcome, SlashReply};
 use serde_json::{Value, json};
 
@@ -185,8 +185,9 @@ impl Printer {
     fn note_end(&mut self, event: &AgentEvent) {
         self.failure = match event {
             AgentEvent::Broken(what) => Some((ExitStatus::Failed, what.clone())),
-            AgentEvent::Done { outcome: Outcome::Failed { message, .. }, .. } => {
-                Some((ExitStatus::Model, message.clone()))
+            AgentEvent::Done { outcome: Outcome::Failed { class, message }, .. } => {
+                let status = if *class == FailureClass::OwnFile { ExitStatus::Files } else { ExitStatus::Model };
+                Some((status, message.clone()))
             }
             _ => return,
         };

@@ -2,6 +2,7 @@
 //! person meanwhile.
 
 mod answer;
+mod line_feeds;
 
 use std::collections::VecDeque;
 use std::sync::mpsc::SyncSender;
@@ -25,6 +26,8 @@ use crate::commands::context::Context;
 use crate::commands::{changes, unread};
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{self, Edited};
+use line_feeds::LineFeeds;
+pub(super) use line_feeds::is_line_feed;
 
 /// Lines that are remembered for the arrow keys.
 const HISTORY: usize = 1000;
@@ -170,7 +173,8 @@ impl Chat<'_> {
             let mut reading = tokio::task::spawn_blocking(move || {
                 let prompt = DefaultPrompt::new(DefaultPromptSegment::Empty, DefaultPromptSegment::Empty);
                 let signal = editor.read_line(&prompt);
-                let rest = if matches!(signal, Ok(Signal::Success(_))) { rest_of_paste() } else { Vec::new() };
+                let is_entered = matches!(signal, Ok(Signal::Success(_) | Signal::ExternalBreak(_)));
+                let rest = if is_entered { rest_of_paste() } else { Vec::new() };
                 (editor, signal, rest)
             });
             let edited = Edited::begin(self.above.clone(), self.has_data);
@@ -199,6 +203,13 @@ impl Chat<'_> {
             let (mut editor, signal, rest) = read.map_err(|error| Failure::new(ExitStatus::Failed, error))?;
             let text = match signal? {
                 Signal::Success(text) => self.with_rest(text, &rest),
+                // Lines that end with a line feed.
+                Signal::ExternalBreak(text) => {
+                    editor.run_edit_commands(&[EditCommand::Clear]);
+                    let text = text.strip_suffix('\n').unwrap_or(&text).to_owned();
+                    let _ = editor.history_mut().save(HistoryItem::from_command_line(&text));
+                    self.with_rest(text, &rest)
+                }
                 Signal::CtrlD => return Ok(None),
                 Signal::HostCommand(command) if command == INTERRUPT => {
                     output::tell("");
@@ -230,11 +241,14 @@ impl Chat<'_> {
         if rest.is_empty() {
             return Some(text);
         }
+        if text.starts_with('/') && !text.starts_with("//") {
+            // A command is a line of its own; what was pasted behind it comes after it.
+            let typed = self.draft.take(rest).into_iter().filter_map(Typed::text);
+            self.later.extend(typed);
+            return Some(text);
+        }
         self.draft.text = format!("{text}\n");
-        let whole = self.draft.take(rest).into_iter().find_map(|typed| match typed {
-            Typed::Text(text) => Some(text),
-            Typed::Stop => None,
-        });
+        let whole = self.draft.take(rest).into_iter().find_map(Typed::text);
         for line in whole.iter().flat_map(|whole| whole.lines().skip(1)) {
             output::tell(&format!("::: {line}"));
         }
@@ -280,13 +294,15 @@ fn editor(context: &Context, completer: SlashCompleter, above: ExternalPrinter<S
     keys.add_binding(KeyModifiers::ALT, KeyCode::Enter, newline);
     let interrupt = ReedlineEvent::ExecuteHostCommand(INTERRUPT.to_owned());
     keys.add_binding(KeyModifiers::CONTROL, KeyCode::Char('c'), interrupt);
+    let keys = LineFeeds { keys: Emacs::new(keys), is_last: Arc::default() };
     let shown = ColumnarMenu::default().with_name(MENU).with_columns(1);
     let editor = Reedline::create()
         .use_bracketed_paste(true)
         .with_external_printer(above)
         .with_completer(Box::new(completer))
         .with_menu(ReedlineMenu::EngineCompleter(Box::new(shown)))
-        .with_edit_mode(Box::new(Emacs::new(keys)));
+        .with_break_signal(Arc::clone(&keys.is_last))
+        .with_edit_mode(Box::new(keys));
     let file = context.home.path().join("data").join("terminal-history.txt");
     match FileBackedHistory::with_file(HISTORY, file) {
         Ok(history) => editor.with_history(Box::new(history)),

@@ -10,6 +10,7 @@ use crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use crossterm::execute;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
+use super::terminal::is_line_feed;
 use crate::output::Below;
 
 /// How long a key is waited for before it is asked whether typing is over.
@@ -17,6 +18,9 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// Keys that come closer together than this were not typed one by one.
 const BURST: Duration = Duration::from_millis(10);
+
+/// The command that leaves the chat.
+const LEAVE: &str = "/exit";
 
 /// The keyboard, from its creation until it is dropped.
 pub(super) struct Typing {
@@ -118,6 +122,16 @@ pub(super) enum Typed {
     Stop,
 }
 
+impl Typed {
+    /// The text that is to be sent.
+    pub(super) fn text(self) -> Option<String> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Stop => None,
+        }
+    }
+}
+
 impl Draft {
     /// Takes in keys that came together. An Enter between letters of one burst is a line break of a paste.
     pub(super) fn take(&mut self, keys: &[Event]) -> Vec<Typed> {
@@ -133,11 +147,19 @@ impl Draft {
             };
             let is_plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
             match key.code {
-                KeyCode::Enter if !is_plain || keys[at + 1..].iter().any(is_text) => self.text.push('\n'),
-                KeyCode::Enter => typed.push(Typed::Text(std::mem::take(&mut self.text))),
+                KeyCode::Enter if !is_plain => self.text.push('\n'),
+                code if code == KeyCode::Enter || is_line_feed(code, key.modifiers) => {
+                    match keys[at + 1..].iter().any(is_text) {
+                        true => self.text.push('\n'),
+                        false => typed.push(Typed::Text(std::mem::take(&mut self.text))),
+                    }
+                }
                 KeyCode::Char(letter) if is_plain => self.text.push(letter),
                 KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => typed.push(Typed::Stop),
-                KeyCode::Char('j') if key.modifiers.contains(KeyModifiers::CONTROL) => self.text.push('\n'),
+                // Whoever leaves in the middle of an answer leaves after it.
+                KeyCode::Char('d') if key.modifiers.contains(KeyModifiers::CONTROL) && self.text.is_empty() => {
+                    typed.push(Typed::Text(LEAVE.to_owned()));
+                }
                 KeyCode::Char('u') if key.modifiers.contains(KeyModifiers::CONTROL) => self.text.clear(),
                 KeyCode::Char('w') if key.modifiers.contains(KeyModifiers::CONTROL) => {
                     let kept = self.text.trim_end().rfind(char::is_whitespace).map_or(0, |at| at + 1);
@@ -223,6 +245,8 @@ mod tests {
     fn keys(text: &str) -> Vec<Event> {
         let key = |letter: char| match letter {
             '\n' => KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE),
+            '\r' => KeyEvent::new(KeyCode::Char('j'), KeyModifiers::CONTROL),
+            '\u{4}' => KeyEvent::new(KeyCode::Char('d'), KeyModifiers::CONTROL),
             '\u{8}' => KeyEvent::new(KeyCode::Backspace, KeyModifiers::NONE),
             '\u{1b}' => KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE),
             '\u{17}' => KeyEvent::new(KeyCode::Char('w'), KeyModifiers::CONTROL),
@@ -242,6 +266,14 @@ mod tests {
         assert_eq!(draft.text, "");
     }
 
+    // TERM-003 TERM-019
+    #[test]
+    fn a_line_feed_enters_as_enter_does_and_ctrl_d_leaves_where_nothing_is_typed() {
+        let mut draft = Draft::default();
+        assert_eq!(draft.take(&keys("one\rtwo\r")), [Typed::Text("one\ntwo".to_owned())]);
+        assert_eq!(draft.take(&keys("\u{4}")), [Typed::Text("/exit".to_owned())]);
+    }
+
     // TERM-001 TERM-003
     #[test]
     fn a_marked_paste_waits_for_enter_and_a_stop_keeps_what_was_typed() {
@@ -252,6 +284,7 @@ mod tests {
         draft.text.clear();
         assert_eq!(draft.take(&keys("wait a mint\u{8}ute\u{1b}")), [Typed::Stop]);
         assert_eq!(draft.text, "wait a minute");
+        assert_eq!(draft.take(&keys("\u{4}")), [], "there is a draft");
         assert_eq!(draft.take(&keys("\u{17}moment")), []);
         assert_eq!(draft.text, "wait a moment");
         pasted.extend(keys("\n"));

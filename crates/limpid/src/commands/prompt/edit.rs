@@ -41,13 +41,10 @@ pub(in crate::commands) fn edit_file(context: &Context, file: &Path) -> Result<(
 }
 
 fn file_of(context: &Context, section: &str, profile: Option<&str>) -> Result<PathBuf, Failure> {
-    // The agent's own soul and safety stand in the home, whatever the profile, once they are there.
-    let own = context.home.path().join(format!("{section}.md"));
-    if matches!(section, "soul" | "safety") && profile.is_none() {
-        if !own.is_file() {
-            limpid_runtime::setup::write_identity(&context.home, &context.config)?;
-        }
-        return Ok(own);
+    if profile.is_none()
+        && let Some(file) = limpid_runtime::setup::identity_file(&context.home, &context.config, section)?
+    {
+        return Ok(file);
     }
     let profile = context.profile(profile)?;
     let path = if section.contains('/') {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use limpid_prompt::Profile;
 use limpid_prompt::count::Estimate;
-use limpid_prompt::scenario::Scenario;
+use limpid_prompt::scenario::{Scenario, Snapshot};
 
 use crate::commands::context::Context;
 use crate::failure::{ExitStatus, Failure};
@@ -58,17 +58,24 @@ fn test_folder(profile: &Profile, folder: &Path, accept: bool, count: &mut Count
         let scenario = Scenario::parse(&name, &text).map_err(|error| wrong(&error))?;
         for snapshot in scenario.snapshots(profile, &Estimate::default()) {
             let place = folder.join("snapshots").join(&snapshot.file);
-            compare(&format!("{}/{}", profile.name(), snapshot.file), &place, &snapshot.text, accept, count)?;
+            let name = format!("{}/{}", profile.name(), snapshot.file);
+            compare(&name, &place, &snapshot, accept, count)?;
         }
     }
     Ok(())
 }
 
-fn compare(name: &str, place: &Path, text: &str, accept: bool, count: &mut Count) -> Result<(), Failure> {
+fn compare(name: &str, place: &Path, new: &Snapshot, accept: bool, count: &mut Count) -> Result<(), Failure> {
     let old = fs::read_to_string(place).ok();
+    let text = new.text.as_str();
     if old.as_deref() == Some(text) {
         count.passed += 1;
         return Ok(());
+    }
+    // That something cannot be rendered is no text to begin with, unless somebody says so.
+    if let (Some(problem), None, false) = (&new.problem, &old, accept) {
+        count.failed += 1;
+        return output::line(&format!("{name} cannot be rendered: {problem}"));
     }
     if accept || old.is_none() {
         if let Some(folder) = place.parent() {
