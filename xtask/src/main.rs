@@ -1,6 +1,7 @@
-//! Work on the repository itself: `cargo xtask spec`, `docs`, `catalogue`, `measure`, `order`.
+//! Work on the repository itself: `cargo xtask spec`, `docs`, `catalogue`, `check-wire`, `measure`, `order`.
 
 mod catalogue;
+mod check_wire;
 mod docs;
 mod measure;
 mod order;
@@ -45,6 +46,9 @@ enum Task {
         #[arg(long)]
         date: String,
     },
+    /// Hold what is sent and what the test server answers against the providers' own packages, a llama.cpp server and a
+    /// LiteLLM proxy, as far as they are installed
+    CheckWire,
     /// Take a measure of docs/spec/measures.md: prints one table and writes docs/measures/NAME.md
     Measure {
         /// Which one
@@ -77,6 +81,7 @@ fn main() -> ExitCode {
         Task::Spec { missing } => spec::run(&root(), missing),
         Task::Docs { check } => docs::run(&root(), check),
         Task::Catalogue { list, source, date } => catalogue::run(&root(), &list, Head { date, source }),
+        Task::CheckWire => check_wire::run(&root()),
         Task::Measure { measure, json } => measure::run(&root(), measure, json),
         Task::Order => order::run(&root()),
         Task::Killed { home, first } => measure::kills::child::run(&home, first),

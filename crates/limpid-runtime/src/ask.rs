@@ -278,7 +278,12 @@ impl Driver<'_> {
         error: ModelError,
     ) -> Result<Vec<Effect>, AgentError> {
         self.hear_rest(&mut answer);
+        let text = answer.reply.text.clone();
         let end = self.end_of_request(sent, answer, Some(&error));
+        if !text.is_empty() {
+            // Whoever listened has read it.
+            self.apply(Event::Chunk { text }, None, Vec::new()).await?;
+        }
         self.apply(Event::ModelFailed { class: error.class, message: error.message }, None, end).await
     }
 

@@ -1,6 +1,7 @@
 //! Parts for tests that cross crates.
 //!
 //! - [`browser`]: a browser that reads pushes.
+//! - [`kept`]: bodies that were sent, for a look at them with the providers' own types.
 //! - [`mail`]: a Dovecot and an SMTP server of the test's own, on loopback.
 //! - [`recorder`]: a server on loopback that records every request byte for byte and answers by a script, as politely
 //!   or as badly as the script says.
@@ -14,6 +15,7 @@
 pub mod browser;
 pub mod cache;
 mod http;
+pub mod kept;
 pub mod mail;
 pub mod recorder;
 pub mod strict;
@@ -23,6 +25,7 @@ pub mod terminal;
 pub mod wire;
 
 pub use browser::Browser;
+pub use kept::keep_body;
 pub use limpid_model::script::{Reply, Script};
 pub use mail::{Dovecot, SmtpSink};
 pub use recorder::{Recorded, Recorder};

@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
 use crate::http::{Connection, Request};
+use crate::kept::keep_body;
 use crate::wire::{SentText, Wire};
 
 /// A running server; it stops when this is dropped.
@@ -219,6 +220,9 @@ async fn attend(stream: TcpStream, shared: Arc<Shared>) {
     while let Ok(Some(request)) = connection.request().await {
         let wire = Wire::of(&request.path);
         let model = model_of(&request);
+        if let Some(wire) = wire {
+            keep_body(wire, &request.body);
+        }
         let reply = shared.reply(request, wire);
         let reply = reply.unwrap_or_else(|| Reply {
             status: Some(404),

@@ -263,7 +263,12 @@ impl Turn {
     fn on_model_failed(&mut self, class: FailureClass, message: String) -> Vec<Effect> {
         match (&self.state, class) {
             (State::Calling { .. }, FailureClass::Cancelled) => self.on_cancel(),
-            (State::Calling { .. }, _) => self.end(Outcome::Failed { class, message }),
+            (State::Calling { form, .. }, _) => {
+                // What is said in place of a decision is no message.
+                let mut effects = if *form { Vec::new() } else { self.keep_partial() };
+                effects.extend(self.end(Outcome::Failed { class, message }));
+                effects
+            }
             (State::Running { .. } | State::Ended { .. }, _) => Vec::new(),
         }
     }
@@ -310,12 +315,7 @@ impl Turn {
     fn on_cancel(&mut self) -> Vec<Effect> {
         let mut effects = Vec::new();
         match &mut self.state {
-            State::Calling { partial, .. } => {
-                let partial = std::mem::take(partial);
-                if !partial.trim().is_empty() {
-                    effects.push(self.store(vec![Message::new(Role::Assistant, partial)]));
-                }
-            }
+            State::Calling { .. } => effects.extend(self.keep_partial()),
             State::Running { assistant, results, .. } => {
                 let open = assistant.calls.iter().zip(results.iter_mut()).filter(|(_, result)| result.is_none());
                 for (call, result) in open {
@@ -329,6 +329,14 @@ impl Turn {
         }
         effects.extend(self.end(Outcome::Cancelled));
         effects
+    }
+
+    /// Keeps what the model has said of a message that it will not end.
+    fn keep_partial(&mut self) -> Vec<Effect> {
+        let State::Calling { partial, .. } = &mut self.state else { return Vec::new() };
+        let partial = std::mem::take(partial);
+        let said = !partial.trim().is_empty();
+        said.then(|| self.store(vec![Message::new(Role::Assistant, partial)])).into_iter().collect()
     }
 
     /// The border between two calls of the model: when every result is there, stores the batch, lets waiting messages

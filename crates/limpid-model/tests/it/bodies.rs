@@ -4,7 +4,7 @@ use crate::support::{call, card, endpoint, inputs, prompt, second_turn, with_pro
 use limpid_core::{Price, Rates, ToolProtocol};
 use limpid_model::{Abilities, ForcedTools, Model, ModelCall, ModelCard, ReplyForm, Sampling, ToolUse};
 use limpid_prompt::Inputs;
-use limpid_testkit::Wire;
+use limpid_testkit::{Wire, keep_body};
 use serde_json::json;
 
 /// Providers by the protocol that they speak at another address.
@@ -32,6 +32,9 @@ fn all_bodies(call: &ModelCall) -> Vec<(Wire, String)> {
     let mut bodies: Vec<(Wire, String)> =
         PROVIDERS.map(|(provider, wire)| (wire, body(provider, ToolProtocol::Native, call))).to_vec();
     bodies.push((Wire::OpenAiResponses, responses_body(call)));
+    for (wire, body) in &bodies {
+        keep_body(*wire, body.as_bytes());
+    }
     bodies
 }
 

@@ -4,6 +4,7 @@ use limpid_core::Effort;
 use limpid_model::catalogue::ModelProfiles;
 use limpid_model::protocol::{Dialect, Protocol};
 use limpid_model::{Endpoint, Field, Model, ModelCard, Reasoning, RemoteModel, Timeouts};
+use limpid_testkit::{Wire, keep_body};
 use serde_json::Value;
 
 use crate::support::{call, inputs, prompt};
@@ -21,11 +22,15 @@ fn said(protocol: Protocol, card: &ModelCard, reasoning: Reasoning) -> String {
         timeouts: Timeouts::default(),
         access: limpid_model::Access::default(),
     };
-    let model = RemoteModel::new(card.clone(), endpoint).unwrap();
+    let card = ModelCard { id: "m-1".to_owned(), ..card.clone() };
+    let model = RemoteModel::new(card, endpoint).unwrap();
     let mut call = call(prompt(&inputs()));
     call.reasoning = reasoning;
     call.sampling.max_output = Some(40_000);
-    let body: Value = serde_json::from_str(&model.prepare(&call).unwrap().body).unwrap();
+    let prepared = model.prepare(&call).unwrap();
+    let wire = Wire::ALL.into_iter().find(|wire| wire.name() == protocol.name()).unwrap();
+    keep_body(wire, prepared.body.as_bytes());
+    let body: Value = serde_json::from_str(&prepared.body).unwrap();
     let fields = FIELDS.into_iter().filter_map(|name| Some(format!("{name} {}", body.get(name)?)));
     fields.collect::<Vec<_>>().join(", ")
 }

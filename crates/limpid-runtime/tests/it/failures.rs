@@ -1,9 +1,9 @@
 //! What goes wrong ends in a clear error, and the message is kept.
 
-use crate::kit::{Bench, all, last, say, text};
+use crate::kit::{Bench, PROTOCOLS, all, last, remote, say, text};
 use limpid_core::FailureClass;
 use limpid_runtime::{Agent, AgentError, AgentEvent, ChatRequest, ConversationChoice};
-use limpid_store::RequestFilter;
+use limpid_store::{RequestFilter, TurnOutcome};
 use limpid_turn::Outcome;
 
 fn failure(events: &[AgentEvent]) -> (FailureClass, String) {
@@ -136,4 +136,28 @@ async fn a_broken_file_of_the_owners_is_told_and_nothing_is_lost() {
     assert!(matches!(error, AgentError::Prompt(_)), "{error}");
     assert!(error.to_string().contains("profile.toml"), "{error}");
     assert_eq!(text(&say(&agent, "hi").await), "ok");
+}
+
+// MOD-104 LES-143
+#[tokio::test]
+async fn what_was_said_before_an_error_stays_and_is_not_taken_for_a_whole_answer() {
+    for protocol in PROTOCOLS {
+        let cut = "[[reply]]\ntext = [\"The tea \", \"is green\", \" and\"]\nfinish = \"error\"\n";
+        let bench = Bench::new(&format!("{cut}[[reply]]\ntext = \"Sorry: green.\"\n")).await;
+        let mut options = bench.options();
+        options.model = Some(remote(protocol, bench.server.url()));
+        let agent = Agent::open(options).unwrap();
+        let events = say(&agent, "what is the tea?").await;
+        let (class, why) = failure(&events);
+        assert!(matches!(class, FailureClass::Garbage | FailureClass::Server), "{}: {class} {why}", protocol.name());
+        let conversation = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap().id;
+        let rows = agent.store().messages(&conversation, None).await.unwrap().rows;
+        let texts: Vec<&str> = rows.iter().map(|row| row.message.text.as_str()).collect();
+        assert_eq!(texts.last(), Some(&"The tea is green and"), "{}", protocol.name());
+        let end = agent.store().turn(&rows.last().unwrap().turn).await.unwrap().unwrap().end.unwrap();
+        assert_eq!(end.outcome, TurnOutcome::Failed, "{}", protocol.name());
+        assert_eq!(bench.server.calls().len(), 1, "{}: nothing is said twice", protocol.name());
+        assert_eq!(text(&say(&agent, "say it again").await), "Sorry: green.");
+        assert!(bench.server.calls()[1].text().contains("The tea is green and"), "{}", protocol.name());
+    }
 }

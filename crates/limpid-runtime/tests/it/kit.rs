@@ -12,6 +12,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use limpid_core::inbox::Source;
 use limpid_core::{Category, RetryPlan, Trust};
+use limpid_model::protocol::Protocol;
+use limpid_model::{Endpoint, Model, ModelCard, RemoteModel, Timeouts};
 use limpid_runtime::{
     Agent, AgentEvent, AgentOptions, ChatRequest, Clock, Config, ConversationChoice, Environment, Home, Ids, TurnHandle,
 };
@@ -276,4 +278,23 @@ pub fn sms(text: &str, clock: &FixedClock) -> NewItem {
         posted_ms: clock.now().as_millisecond(),
         now_ms: clock.now().as_millisecond(),
     }
+}
+
+/// The protocols that providers speak.
+pub(crate) const PROTOCOLS: [Protocol; 5] =
+    [Protocol::OpenaiChat, Protocol::OpenaiResponses, Protocol::Anthropic, Protocol::Gemini, Protocol::Ollama];
+
+/// A model behind a server that speaks a protocol.
+pub(crate) fn remote(protocol: Protocol, base_url: String) -> Arc<dyn Model> {
+    let card = ModelCard { provider: protocol.name().to_owned(), id: "m".to_owned(), ..ModelCard::default() };
+    let endpoint = Endpoint {
+        protocol,
+        dialect: limpid_model::protocol::Dialect::default(),
+        base_url,
+        key: None,
+        key_variable: None,
+        access: limpid_model::Access::default(),
+        timeouts: Timeouts::default(),
+    };
+    Arc::new(RemoteModel::new(card, endpoint).unwrap())
 }

@@ -1,12 +1,8 @@
 //! The ledger, the prompt of the next turn, and what files do to it.
 
-use std::sync::Arc;
-
-use crate::kit::{Bench, all, last, say, text};
+use crate::kit::{Bench, PROTOCOLS, all, last, remote, say, text};
 use jiff::ToSpan;
 use limpid_core::Category;
-use limpid_model::protocol::Protocol;
-use limpid_model::{Endpoint, Model, ModelCard, RemoteModel, Timeouts};
 use limpid_runtime::{Agent, AgentEvent, ConversationChoice, PreviewRequest};
 use limpid_store::{Author, NewMemory, Request, RequestFilter};
 
@@ -21,25 +17,10 @@ fn next(text: &str) -> PreviewRequest {
     PreviewRequest { conversation: ConversationChoice::Last, text: text.to_owned(), ..PreviewRequest::default() }
 }
 
-fn remote(protocol: Protocol, base_url: String) -> Arc<dyn Model> {
-    let card = ModelCard { provider: protocol.name().to_owned(), id: "m".to_owned(), ..ModelCard::default() };
-    let endpoint = Endpoint {
-        protocol,
-        dialect: limpid_model::protocol::Dialect::default(),
-        base_url,
-        key: None,
-        key_variable: None,
-        access: limpid_model::Access::default(),
-        timeouts: Timeouts::default(),
-    };
-    Arc::new(RemoteModel::new(card, endpoint).unwrap())
-}
-
 // KOSHI-002 PRO-050
 #[tokio::test]
 async fn what_is_shown_is_what_is_sent_in_every_protocol() {
-    use Protocol::{Anthropic, Gemini, Ollama, OpenaiChat, OpenaiResponses};
-    for protocol in [OpenaiChat, OpenaiResponses, Anthropic, Gemini, Ollama] {
+    for protocol in PROTOCOLS {
         let bench =
             Bench::new("[[reply]]\ncalls = [{ id = \"t\", name = \"get_local_time\" }]\n[[reply]]\ntext = \"ok\"\n")
                 .await;

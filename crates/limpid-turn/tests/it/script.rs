@@ -88,8 +88,7 @@ fn event(word: &str, rest: &str) -> Event {
         "timer" => Event::Timer { id: CallId::new(id) },
         "steer" => Event::Steer(Message::new(Role::User, rest)),
         "fail" => {
-            let classes = [FailureClass::Rate, FailureClass::Cancelled, FailureClass::Overflow];
-            let class = classes.into_iter().find(|class| class.as_str() == id).unwrap();
+            let class = FailureClass::parse(id).unwrap();
             Event::ModelFailed { class, message: text.to_owned() }
         }
         "cancel" => Event::Cancel,

@@ -3,15 +3,16 @@
 mod window;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_core::quiet::without_quiet;
-use limpid_core::{ProviderState, Role};
+use limpid_core::{MessageId, ProviderState, Role};
 use limpid_prompt::StatePart;
 use limpid_runtime::{Agent, ConversationChoice};
-use limpid_store::{Conversation, DeliveryOrigin, StoredMessage};
+use limpid_store::{Conversation, DeliveryOrigin, StoredMessage, TurnOutcome};
 use serde_json::{Value, json};
 
 use super::chat::choice;
@@ -27,13 +28,13 @@ pub async fn run(agent: &Agent, command: &ConversationCommand) -> Result<(), Fai
     match command {
         ConversationCommand::List { limit, json } => list(agent, *limit, *json).await,
         ConversationCommand::Show { id, json } => {
-            let (conversation, messages) = load(agent, id).await?;
+            let loaded = load(agent, id).await?;
             if *json {
-                output::line(&to_json(&conversation, &messages, false))?;
+                output::line(&to_json(&loaded, false))?;
             } else {
-                output::data(&markdown(agent, &conversation, &messages))?;
+                output::data(&markdown(agent, &loaded))?;
             }
-            agent.seen(&conversation.id).await?;
+            agent.seen(&loaded.conversation.id).await?;
             Ok(())
         }
         ConversationCommand::Context { id, json } => window::context(agent, id, *json).await,
@@ -41,10 +42,10 @@ pub async fn run(agent: &Agent, command: &ConversationCommand) -> Result<(), Fai
         ConversationCommand::Keep { id, reason } => window::keep(agent, id, reason).await,
         ConversationCommand::Restore { moment, id, json } => window::restore(agent, id, *moment, *json).await,
         ConversationCommand::Export { id, format, reasoning, output: file } => {
-            let (conversation, messages) = load(agent, id).await?;
+            let loaded = load(agent, id).await?;
             let text = match format {
-                ExportFormat::Markdown => markdown(agent, &conversation, &messages),
-                ExportFormat::Json => to_json(&conversation, &messages, *reasoning) + "\n",
+                ExportFormat::Markdown => markdown(agent, &loaded),
+                ExportFormat::Json => to_json(&loaded, *reasoning) + "\n",
             };
             match file {
                 None => output::data(&text),
@@ -84,14 +85,38 @@ async fn list(agent: &Agent, limit: usize, json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn load(agent: &Agent, id: &str) -> Result<(Conversation, Vec<StoredMessage>), Failure> {
+/// A conversation as it is shown.
+struct Loaded {
+    conversation: Conversation,
+    messages: Vec<StoredMessage>,
+    /// Messages that broke off, and why.
+    incomplete: BTreeMap<MessageId, String>,
+}
+
+/// Why the last words of turns that failed or were stopped are not whole.
+async fn incomplete(agent: &Agent, messages: &[StoredMessage]) -> Result<BTreeMap<MessageId, String>, Failure> {
+    let last_of_turn = messages.chunk_by(|one, next| one.turn == next.turn).filter_map(<[StoredMessage]>::last);
+    let mut found = BTreeMap::new();
+    for stored in last_of_turn.filter(|stored| stored.message.role == Role::Assistant) {
+        let end = agent.store().turn(&stored.turn).await?.and_then(|turn| turn.end);
+        match end.map(|end| (end.outcome, end.detail)) {
+            Some((TurnOutcome::Failed, detail)) => drop(found.insert(stored.id, detail)),
+            Some((TurnOutcome::Cancelled, _)) => drop(found.insert(stored.id, "it was stopped".to_owned())),
+            Some((TurnOutcome::Answered, _)) | None => {}
+        }
+    }
+    Ok(found)
+}
+
+async fn load(agent: &Agent, id: &str) -> Result<Loaded, Failure> {
     let conversation =
         agent.find_conversation(&choice(Some(id), &ConversationChoice::Last)).await?.ok_or_else(|| {
             Failure::new(ExitStatus::Usage, "there is no conversation yet").advise("Begin one: limpid chat \"hello\"")
         })?;
     let listed = agent.store().messages(&conversation.id, None).await?;
     super::tell_broken(&listed.broken);
-    Ok((conversation, listed.rows))
+    let incomplete = incomplete(agent, &listed.rows).await?;
+    Ok(Loaded { conversation, messages: listed.rows, incomplete })
 }
 
 fn head(row: &Conversation) -> Value {
@@ -102,8 +127,9 @@ fn head(row: &Conversation) -> Value {
     })
 }
 
-fn to_json(conversation: &Conversation, messages: &[StoredMessage], reasoning: bool) -> String {
-    let messages: Vec<Value> = messages
+fn to_json(loaded: &Loaded, reasoning: bool) -> String {
+    let messages: Vec<Value> = loaded
+        .messages
         .iter()
         .map(|stored| {
             let calls: Vec<Value> = stored
@@ -122,10 +148,14 @@ fn to_json(conversation: &Conversation, messages: &[StoredMessage], reasoning: b
             if !state.is_empty() {
                 row["state"] = state.into();
             }
+            if let Some(why) = loaded.incomplete.get(&stored.id) {
+                row["incomplete"] = why.as_str().into();
+            }
             row
         })
         .collect();
-    let whole = json!({"version": output::JSON_VERSION, "conversation": head(conversation), "messages": messages});
+    let whole =
+        json!({"version": output::JSON_VERSION, "conversation": head(&loaded.conversation), "messages": messages});
     serde_json::to_string_pretty(&whole).unwrap_or_default()
 }
 
@@ -140,7 +170,7 @@ pub(crate) fn state_json(state: &ProviderState, whole: bool) -> Value {
     row
 }
 
-fn markdown(agent: &Agent, conversation: &Conversation, messages: &[StoredMessage]) -> String {
+fn markdown(agent: &Agent, Loaded { conversation, messages, incomplete }: &Loaded) -> String {
     let mut page = format!("# {}\n\n{} · {}\n", conversation.title, conversation.id, conversation.profile);
     for stored in messages {
         let message = &stored.message;
@@ -158,6 +188,9 @@ fn markdown(agent: &Agent, conversation: &Conversation, messages: &[StoredMessag
         let text = stored.typed.as_deref().unwrap_or(&text);
         if !text.is_empty() {
             let _ = writeln!(page, "{text}");
+        }
+        if let Some(why) = incomplete.get(&stored.id) {
+            let _ = writeln!(page, "\n(incomplete: {why})");
         }
         for call in &message.calls {
             let _ = writeln!(page, "→ `{}` {}", call.name, call.arguments);
@@ -188,7 +221,7 @@ pub(crate) fn in_zone(at_ms: i64, zone: &TimeZone) -> String {
 #[cfg(test)]
 mod tests {
     use limpid_core::state::Span;
-    use limpid_core::{ConversationId, Message, MessageId, TurnId};
+    use limpid_core::{ConversationId, Message, TurnId};
     use limpid_store::{Audience, ConversationKind};
 
     use super::*;
@@ -228,7 +261,8 @@ mod tests {
             created_ms: 0,
             updated_ms: 0,
         };
-        let exported = |reasoning| to_json(&conversation, std::slice::from_ref(&message), reasoning);
+        let loaded = Loaded { conversation, messages: vec![message], incomplete: BTreeMap::new() };
+        let exported = |reasoning| to_json(&loaded, reasoning);
         assert!(!exported(false).contains("secret") && exported(false).contains("model:reasoning"));
         let whole: Value = serde_json::from_str(&exported(true)).unwrap();
         assert_eq!(whole["messages"][0]["state"][0]["json"], json);

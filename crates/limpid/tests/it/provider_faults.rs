@@ -39,6 +39,17 @@ async fn a_cut_stream() {
     insta::assert_snapshot!(ask("text = [\"Milk \", \"is white.\"]\ncut = 300").await);
 }
 
+// MOD-104
+#[tokio::test]
+async fn an_answer_that_broke_off_is_shown_as_such() {
+    let world = World::new("[[reply]]\ntext = [\"Milk \", \"is\"]\nfinish = \"error\"\n").await;
+    assert_eq!(world.run(&["chat", "What is milk?"]).await.code, 4);
+    let shown = world.run(&["conversation", "show", "last"]).await.out;
+    assert!(shown.contains("Milk is\n\n(incomplete: server: "), "{shown}");
+    let exported = world.run(&["conversation", "show", "last", "--json"]).await.out;
+    assert!(exported.contains("\"incomplete\": \"server: "), "{exported}");
+}
+
 // SEC-042 SUR-011
 #[tokio::test]
 async fn silence() {
