@@ -186,7 +186,7 @@ impl Worker {
             gathered.inputs.boundary.clone_from(tag);
         }
         let counter = inner.counter(&card).await?;
-        let ledger = inner.make_room(lease, &mut gathered, &*models[0], counter).await?;
+        let ledger = inner.make_room(lease, &mut gathered, &models, counter).await?;
         let tier = effective(&gathered.profile, &gathered.path, &gathered.inputs);
         gathered.notices.extend(notice);
         gathered.notices.extend(inner.stand_in(&gathered.profile, mode, tier).await?);

@@ -5,7 +5,7 @@ pub(crate) mod missed;
 use std::sync::Arc;
 
 use limpid_core::{RequestId, ToolProtocol, ToolSpec};
-use limpid_model::{Model, Sampling};
+use limpid_model::{Model, ModelCall, ModelCard, Reasoning, ReplyForm, Sampling, ToolUse};
 use limpid_prompt::count::Estimate;
 use limpid_prompt::recorded::{MessageRecord, PartRecord, PromptRecord};
 use limpid_prompt::{Prompt, Stability};
@@ -99,8 +99,17 @@ impl Agent {
                 Some(own) => reply_limit(card, effort, tokens(&prompt, &Estimate::default()), Some(own)),
                 None => None,
             };
-            let sampling = Sampling { max_output, ..sampling };
-            let once = Once { model: &*model, prompt, sampling, effort, conversation: None, cancel };
+            let prompt = Arc::new(prompt);
+            let call = ModelCall {
+                prompt: Arc::clone(&prompt),
+                sampling: Sampling { max_output, ..sampling },
+                reasoning: Reasoning { effort, shown: false },
+                reply: ReplyForm::Text,
+                tools: ToolUse::Auto,
+                conversation: None,
+            };
+            let call = Arc::new(move |_: &ModelCard| Ok(call.clone()));
+            let once = Once { models: vec![model], prompt, call, conversation: None, cancel };
             let last = match inner.answer_once(once, &sender).await {
                 Ok(last) => last,
                 Err(error) => AgentEvent::Broken(error.to_string()),

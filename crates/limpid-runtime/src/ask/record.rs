@@ -105,11 +105,6 @@ impl Answer {
         });
     }
 
-    /// Whether the model said that it was done.
-    pub(crate) fn is_over(&self) -> bool {
-        self.finish.is_some()
-    }
-
     /// The error of an answer that ended at its limit without a text or a call.
     pub(crate) fn nothing_said(&self) -> Option<ModelError> {
         let is_empty = self.reply.text.trim().is_empty() && self.reply.calls.is_empty();

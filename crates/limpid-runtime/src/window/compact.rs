@@ -1,9 +1,6 @@
 //! A compaction: after a complete answer, all or nothing (OLLM-089, OLLM-097).
 
-use std::sync::Arc;
-
 use limpid_core::{Entry, MessageId, Role, Tier, Trust, WindowView};
-use limpid_model::Model;
 use limpid_store::{Conversation, Lease, NewSnapshot, NewWindowEvent, WindowEvent};
 use limpid_turn::window::{Fill, Ledger, Made, Task};
 
@@ -13,7 +10,7 @@ use crate::agent::Inner;
 use crate::bus::Change;
 use crate::error::AgentError;
 use crate::gather::Occasion;
-use crate::models::Shelf;
+use crate::models::{Models, Shelf};
 use crate::sizing::frame_of;
 
 /// Percent of what is available that a conversation has at most after a compaction (OLLM-122).
@@ -28,7 +25,8 @@ const MORE_MESSAGES: usize = 50;
 /// A conversation between two turns: what the next request would be made from.
 pub(crate) struct Scene {
     pub(crate) conversation: Conversation,
-    pub(crate) model: Arc<dyn Model>,
+    /// Who answers it, and who does in their place.
+    pub(crate) models: Models,
     pub(crate) sizes: Sizes,
     pub(crate) past: Past,
     pub(crate) ledger: Ledger,
@@ -37,10 +35,10 @@ pub(crate) struct Scene {
 impl Inner {
     /// Reads what the next request of a conversation would be made from, without a new message.
     pub(crate) async fn scene(&self, conversation: Conversation) -> Result<Scene, AgentError> {
-        let model = self.shelf.choose(self.wanted_model(Some(&conversation)).await.as_deref()).await?;
+        let mut models = self.shelf.for_turn(self.wanted_model(Some(&conversation)).await.as_deref()).await?;
         let mut frame = frame_of(Some(&conversation));
-        let card = frame.fit(model.info(), self.now_ms()).card;
-        let model = Shelf::sized(&model, &card);
+        let card = frame.fit(models[0].info(), self.now_ms()).card;
+        models[0] = Shelf::sized(&models[0], &card);
         let occasion = Occasion {
             conversation: Some(&conversation),
             profile: &conversation.profile,
@@ -59,7 +57,7 @@ impl Inner {
         let sizes = Sizes::new(&gathered.profile, &gathered.path, &inputs, &past, counter, &card);
         past.show(&mut inputs);
         let ledger = sizes.ledger(&inputs)?;
-        Ok(Scene { conversation, model, sizes, past, ledger })
+        Ok(Scene { conversation, models, sizes, past, ledger })
     }
 
     /// Compacts a conversation if that is due, and warns when it soon will be. Whatever goes wrong costs nothing: the

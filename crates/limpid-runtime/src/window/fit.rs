@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use limpid_core::{Entry, FailureClass, Message, MessageId, UsableWindow, WindowView};
-use limpid_model::{Model, ModelError};
+use limpid_model::ModelError;
 use limpid_prompt::Profile;
 use limpid_prompt::count::WindowEstimate;
 use limpid_prompt::inputs::Inputs;
@@ -21,6 +21,7 @@ use crate::drive::Driver;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
 use crate::gather::Gathered;
+use crate::models::Models;
 use crate::reach::place_found;
 
 /// Times that a smaller request follows one that a provider found too large (PICO-050).
@@ -39,7 +40,7 @@ pub(crate) struct Fitting<'a> {
     pub(crate) lease: &'a Lease,
     pub(crate) sizes: &'a Sizes,
     /// Who is asked for the note of a rollover.
-    pub(crate) model: &'a dyn Model,
+    pub(crate) models: &'a Models,
     pub(crate) now: Running<'a>,
     /// Whether the model's window is known; what does not fit a window that is guessed is sent all the same.
     pub(crate) is_known: bool,
@@ -86,7 +87,7 @@ impl Inner {
     /// What the gate finds. Where it rolls the window over, a model is asked for the note, unless one was asked for a
     /// summary since the newest answer: nobody waits longer than for one compaction (OLLM-101, OLLM-122).
     async fn fitted(&self, fitting: Fitting<'_>, task: &Task, running: usize, past: &Past) -> Result<Fit, AgentError> {
-        let Fitting { lease, sizes, model, .. } = fitting;
+        let Fitting { lease, sizes, models, .. } = fitting;
         let count = |text: &str| sizes.count(text);
         let recount = |view: &_| sizes.recount(view, &task.entries, running);
         let fitted = fit(task, running, Note::Mechanical, &recount, &count);
@@ -95,7 +96,7 @@ impl Inner {
             return Ok(fitted);
         }
         let Some((ask, source)) = note_of(task, running, &count) else { return Ok(fitted) };
-        let asking = Asking { model, conversation: &lease.conversation, sizes };
+        let asking = Asking { models, conversation: &lease.conversation, sizes };
         let Some(note) = self.note(&asking, &ask, source).await else { return Ok(fitted) };
         let written = fit(task, running, Note::Written(&note), &recount, &count);
         Ok(if matches!(written, Fit::With(..)) { written } else { fitted })
@@ -146,14 +147,14 @@ impl Inner {
         &self,
         lease: &Lease,
         gathered: &mut Gathered,
-        model: &dyn Model,
+        models: &Models,
         counter: WindowEstimate,
     ) -> Result<Ledger, AgentError> {
-        let card = model.info();
+        let card = models[0].info();
         let is_known = card.usable_window.is_some();
         let Gathered { inputs, past, profile, path, notices, .. } = gathered;
         let sizes = Sizes::new(profile, path, inputs, past, counter, card);
-        let fitting = Fitting { lease, sizes: &sizes, model, now: Running::default(), is_known };
+        let fitting = Fitting { lease, sizes: &sizes, models, now: Running::default(), is_known };
         let (ledger, shortened) = self.fit_with_new(fitting, past, inputs).await?;
         notices.extend(shortened);
         Ok(ledger)
@@ -222,7 +223,7 @@ impl Driver<'_> {
             sizes.usable = UsableWindow(believed.min(sizes.usable.0));
         }
         let now = Running { messages: self.machine.in_flight(), ids: &self.in_flight };
-        let fitting = Fitting { lease: self.lease, sizes: &sizes, model: &*model, now, is_known };
+        let fitting = Fitting { lease: self.lease, sizes: &sizes, models: &self.models, now, is_known };
         let (ledger, notices) = inner.fit_with_new(fitting, &mut self.past, &mut self.inputs).await?;
         for notice in notices {
             self.worker.listeners.send(&AgentEvent::Notice(notice));

@@ -91,7 +91,7 @@ impl Agent {
         let attempts = inner.store.window_events(id, LISTED).await?.rows;
         let snapshots = inner.store.kept_snapshots(id).await?.rows;
         Ok(ContextReport {
-            model: scene.model.info().name(),
+            model: scene.models[0].info().name(),
             ledger: scene.ledger,
             view: scene.past.view,
             shown,

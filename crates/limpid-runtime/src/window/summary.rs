@@ -1,9 +1,10 @@
 //! The calls of a model that a compaction makes: at most three, each within its time (OLLM-095).
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use limpid_core::{ConversationId, Message};
-use limpid_model::{Model, ModelCard, Sampling};
+use limpid_core::{ConversationId, FailureClass, Message};
+use limpid_model::{ModelCall, ModelCard, ModelError, Reasoning, ReplyForm, Sampling, ToolUse};
 use limpid_prompt::RenderRequest;
 use limpid_prompt::count::Estimate;
 use limpid_prompt::inputs::{HistoryMessage, Inputs, SummarizeInput};
@@ -21,6 +22,7 @@ use crate::convert;
 use crate::effort::EffortChoice;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
+use crate::models::Models;
 
 /// How long one call for a summary may take (OLLM-095).
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -39,7 +41,7 @@ const SNAPSHOT: &str = "state-snapshot";
 /// Who is asked for a summary, and for which conversation.
 #[derive(Clone, Copy)]
 pub(super) struct Asking<'a> {
-    pub(super) model: &'a dyn Model,
+    pub(super) models: &'a Models,
     pub(super) conversation: &'a ConversationId,
     pub(super) sizes: &'a Sizes,
 }
@@ -50,7 +52,7 @@ impl Inner {
         let sizes = &scene.sizes;
         let task = Task { is_forced, ..sizes.task(&scene.past, &[])? };
         let Some(mut compaction) = Compaction::start(task, &|text| sizes.count(text)) else { return Ok(None) };
-        let asking = Asking { model: &*scene.model, conversation: &scene.conversation.id, sizes };
+        let asking = Asking { models: &scene.models, conversation: &scene.conversation.id, sizes };
         loop {
             let ask = match compaction.next(&|text| sizes.count(text)) {
                 Next::Done(made) => return Ok(Some(*made)),
@@ -81,22 +83,39 @@ impl Inner {
         let usable = sizes.usable.0 as usize;
         let needed = total + ask.cap();
         if needed > usable {
-            return Err(format!("the request for a summary needs {needed} tokens, and the window holds {usable}"));
+            return Err(too_large(needed, usable).message);
         }
-        let card = asking.model.info();
-        let effort = EffortChoice::of(&self.config, None, path_of(ask)).of_model(card);
-        let left = most_possible(card, total).map_or(usable - total, |most| (most as usize).min(usable - total));
-        let most = output(ask.cap(), left, card.reasons(effort));
-        let sampling =
-            Sampling { temperature: temperature(card), max_output: u32::try_from(most).ok(), ..Sampling::default() };
+        let prompt = Arc::new(prompt);
+        let (effort, cap) = (EffortChoice::of(&self.config, None, path_of(ask)), ask.cap());
+        let asked = Arc::clone(&prompt);
+        let call = move |card: &ModelCard| {
+            let held = card.usable_window.map_or(usable, |window| usable.min(window.0 as usize));
+            if needed > held {
+                return Err(too_large(needed, held));
+            }
+            let effort = effort.of_model(card);
+            let left = most_possible(card, total).map_or(held - total, |most| (most as usize).min(held - total));
+            let most = output(cap, left, card.reasons(effort));
+            Ok(ModelCall {
+                prompt: Arc::clone(&asked),
+                sampling: Sampling {
+                    temperature: temperature(card),
+                    max_output: u32::try_from(most).ok(),
+                    ..Sampling::default()
+                },
+                reasoning: Reasoning { effort, shown: false },
+                reply: ReplyForm::Text,
+                tools: ToolUse::Auto,
+                conversation: None,
+            })
+        };
         let (sender, _events) = unbounded_channel();
         let cancel = CancellationToken::new();
         let _stop = cancel.clone().drop_guard();
         let once = Once {
-            model: asking.model,
+            models: asking.models.clone(),
             prompt,
-            sampling,
-            effort,
+            call: Arc::new(call),
             conversation: Some(asking.conversation.clone()),
             cancel: cancel.clone(),
         };
@@ -109,10 +128,15 @@ impl Inner {
         };
         match done {
             AgentEvent::Done { outcome: Outcome::Answered { .. }, answer: Some(text) } => Ok(text),
-            AgentEvent::Done { outcome: Outcome::Failed { message, .. }, .. } => Err(message),
+            AgentEvent::Done { outcome: Outcome::Failed { class, message }, .. } => Err(format!("{class}: {message}")),
             _ => Err("the model gave no summary".to_owned()),
         }
     }
+}
+
+fn too_large(needed: usize, held: usize) -> ModelError {
+    let message = format!("the request for a summary needs {needed} tokens, and the window holds {held}");
+    ModelError::new(FailureClass::Overflow, message)
 }
 
 /// Tokens that the reply to a question may have: models do not keep to a number of tokens, so a summary has room to end

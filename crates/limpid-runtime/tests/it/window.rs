@@ -7,6 +7,7 @@ mod left_undone;
 mod lessons;
 mod moments;
 mod pinned;
+mod refused_summaries;
 mod rules;
 mod scripted;
 mod summary;
