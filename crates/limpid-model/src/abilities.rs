@@ -13,6 +13,8 @@ pub struct Abilities {
     pub sampling: Option<bool>,
     /// When a tool can be forced.
     pub forced_tools: Option<ForcedTools>,
+    /// Whether the arguments of tools are held to their schemas on demand (`strict`).
+    pub strict_tools: Option<bool>,
     /// The levels of reasoning that it has.
     pub effort: Option<Vec<Effort>>,
     /// How it is told its level. Absent: as is usual in its protocol.

@@ -39,6 +39,11 @@ pub trait Model: Send + Sync {
     fn send(&self, prepared: Prepared, cancel: CancellationToken)
     -> BoxStream<'static, Result<ModelEvent, ModelError>>;
 
+    /// What a person is to be told about the tools of a prompt that this model cannot get, a line a tool.
+    fn left_out(&self, _prompt: &Prompt) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Remembers that a request was refused for something that it can do without, so that later calls of
     /// [`Model::prepare`] leave it out. Returns what a person is to be told, when this is news and changes the request.
     fn learn(&self, _remedy: &Remedy, _refused: &Prepared) -> Option<String> {

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use crate::abilities::EffortForm;
 use crate::errors::Fault;
 use crate::model::{ModelEvent, StateRule};
-use crate::wire::{CallIds, CallNames, NameRules, WireCall};
+use crate::wire::{CallIds, CallNames, NameRules, SchemaRules, WireCall, Words};
 
 pub(crate) use frames::{Frames, MAX_FRAME};
 
@@ -118,6 +118,22 @@ impl Protocol {
             Self::Gemini | Self::Ollama => CallNames::Any,
         };
         NameRules { calls, letter_first: matches!(self, Self::Gemini) }
+    }
+
+    /// Which schemas of tools are taken.
+    pub(crate) const fn schemas(self) -> SchemaRules {
+        let words = match self {
+            Self::Anthropic | Self::OpenaiResponses => Words::All,
+            // Many servers speak this, each with its own idea of what a schema is.
+            Self::OpenaiChat | Self::Ollama => Words::Common,
+            Self::Gemini => Words::Gemini,
+        };
+        SchemaRules { words, plain_names: matches!(self, Self::Anthropic | Self::Gemini) }
+    }
+
+    /// Whether arguments of tools can be held to a schema in which everything is required.
+    pub(crate) const fn has_strict_tools(self) -> bool {
+        matches!(self, Self::OpenaiChat | Self::OpenaiResponses)
     }
 
     /// Reads a reply's stream.

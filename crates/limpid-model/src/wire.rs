@@ -5,6 +5,8 @@
 //! [`ToolProtocol::Json`]) replies in the form of [`crate::json_tools`].
 
 mod names;
+mod originals;
+mod schema;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -12,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 use limpid_core::state::{Piece, Span, in_order};
 use limpid_core::{CallId, Effort, FailureClass, Role, ToolProtocol};
 use limpid_prompt::inputs::CallInput;
-use limpid_prompt::{PromptMessage, StatePart};
+use limpid_prompt::{OfferedTool, Prompt, PromptMessage, StatePart};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -22,6 +24,9 @@ use crate::json_tools;
 use crate::model::{ModelCall, ModelCard, ModelError, Reasoning, ReplyForm, Sampling, ToolUse};
 
 pub(crate) use names::{CallNames, NameRules};
+pub(crate) use originals::Originals;
+use schema::strict;
+pub(crate) use schema::{SchemaRules, Words};
 
 /// Cache marks in one request; providers that take marks take so many (LES-024).
 const MAX_MARKS: usize = 4;
@@ -44,6 +49,8 @@ pub(crate) struct WireCall<'a> {
     /// Whether what the provider keeps in its cache is charged for, so that only what is marked should be kept.
     pub(crate) pays_for_cache: bool,
     pub(crate) reasoning: WireReasoning,
+    /// What the tools and their arguments are called here.
+    pub(crate) originals: Originals,
 }
 
 /// How much the model is to reason.
@@ -95,20 +102,31 @@ pub(crate) struct WireState<'a> {
 pub(crate) struct WireTool<'a> {
     pub(crate) name: Cow<'a, str>,
     pub(crate) description: &'a str,
-    /// The schema, sent as it is.
-    pub(crate) schema: &'a RawValue,
+    /// The schema in words that the provider takes.
+    pub(crate) schema: Cow<'a, RawValue>,
+    /// Whether the provider is to hold every argument to the schema.
+    pub(crate) strict: bool,
 }
 
 impl<'a> WireCall<'a> {
-    /// Sees a call as this model is to get it.
+    /// Sees a call as this model is to get it, with schemas by these rules. A tool whose schema cannot be made to fit is left
+    /// out.
     ///
     /// # Errors
-    /// When a tool's schema is no JSON, or the tool that must be called is not among the offered ones.
-    pub(crate) fn new(card: &'a ModelCard, call: &'a ModelCall) -> Result<Self, ModelError> {
-        let offered = offered(card, call)?;
+    /// When the tool that must be called is not among those of the prompt.
+    pub(crate) fn new(card: &'a ModelCard, call: &'a ModelCall, rules: SchemaRules) -> Result<Self, ModelError> {
+        let mut originals = Originals::default();
+        let offered = offered(card, call, rules, &mut originals)?;
         // Elsewhere the prompt says which tool ends the turn, and a reply without it is asked for in the form of JSON.
-        let is_free = matches!(call.tools, ToolUse::Must(_)) && card.tools == ToolProtocol::Native && !may_force(card);
+        let is_free = match &call.tools {
+            ToolUse::Must(name) => {
+                let is_left_out = !offered.iter().any(|tool| tool.name == *name);
+                is_left_out || (card.tools == ToolProtocol::Native && !may_force(card))
+            }
+            ToolUse::Auto | ToolUse::Never => false,
+        };
         let mut messages = native_messages(card, call.prompt.messages());
+        originals.rename_arguments(&mut messages);
         limit_marks(&mut messages);
         let mut wire = Self {
             model: &card.id,
@@ -122,13 +140,14 @@ impl<'a> WireCall<'a> {
             window: card.usable_window.map(|window| window.0),
             pays_for_cache: card.price.as_ref().is_some_and(|price| price.base.cache_written > price.base.input),
             reasoning: WireReasoning::new(card, call.reasoning),
+            originals,
         };
         match card.tools {
             ToolProtocol::Native if !offered.is_empty() => wire.tools = offered,
             ToolProtocol::Json => {
                 wire.flatten();
                 if !offered.is_empty() && call.reply == ReplyForm::Text {
-                    wire.reply = Cow::Owned(json_tools::reply_form(&offered, &call.tools));
+                    wire.reply = Cow::Owned(json_tools::reply_form(&offered, &wire.choice));
                     wire.json_tools = true;
                 }
             }
@@ -136,6 +155,18 @@ impl<'a> WireCall<'a> {
             ToolProtocol::Native | ToolProtocol::None => wire.flatten(),
         }
         Ok(wire)
+    }
+
+    /// Has the provider hold the arguments of a tool to its schema, wherever that has a strict form.
+    pub(crate) fn be_strict(&mut self) {
+        for tool in &mut self.tools {
+            let Ok(schema) = serde_json::from_str(tool.schema.get()) else { continue };
+            if let Some(strict) = strict(&schema) {
+                tool.schema = Cow::Owned(to_raw(&strict));
+                tool.strict = true;
+                self.originals.is_strict(&tool.name, schema);
+            }
+        }
     }
 
     /// Makes calls and results plain messages: a call is what the model wrote in the form of [`crate::json_tools`], a
@@ -212,29 +243,51 @@ fn sampling(card: &ModelCard, wanted: Sampling) -> Sampling {
     }
 }
 
-/// The tools that this model may call: those that the prompt declares, or those that its text lists.
-fn offered<'a>(card: &ModelCard, call: &'a ModelCall) -> Result<Vec<WireTool<'a>>, ModelError> {
-    let offered = match card.tools {
+/// The tools that this model may call: those that the prompt declares, or those that its text lists, as far as their schemas
+/// can be made to fit.
+fn offered<'a>(
+    card: &ModelCard,
+    call: &'a ModelCall,
+    rules: SchemaRules,
+    originals: &mut Originals,
+) -> Result<Vec<WireTool<'a>>, ModelError> {
+    let offered = tools_of(card, &call.prompt);
+    if let ToolUse::Must(name) = &call.tools
+        && !offered.iter().any(|tool| tool.name() == name)
+    {
+        let message =
+            format!("the tool `{name}` must be called, but the prompt does not offer it; add it to the path's tools");
+        return Err(ModelError::new(FailureClass::Malformed, message));
+    }
+    let fitted = offered.iter().filter_map(|tool| {
+        let fitted = rules.fit(tool.schema()).ok()?;
+        originals.add(tool.name(), fitted.renamed);
+        let name = Cow::Borrowed(tool.name());
+        Some(WireTool { name, description: tool.description(), schema: fitted.schema, strict: false })
+    });
+    Ok(fitted.collect())
+}
+
+/// The tools of a prompt that are for this model.
+fn tools_of<'a>(card: &ModelCard, prompt: &'a Prompt) -> &'a [OfferedTool] {
+    match card.tools {
         ToolProtocol::None => &[],
-        ToolProtocol::Native => call.prompt.tools(),
-        ToolProtocol::Json => call.prompt.offered(),
+        ToolProtocol::Native => prompt.tools(),
+        ToolProtocol::Json => prompt.offered(),
+    }
+}
+
+/// What a person is told about the tools of a prompt that this model cannot get.
+pub(crate) fn left_out(card: &ModelCard, prompt: &Prompt, rules: SchemaRules) -> Vec<String> {
+    let unfit = tools_of(card, prompt).iter().filter(|tool| rules.fit(tool.schema()).is_err());
+    let line = |tool: &OfferedTool| {
+        let (tool, model) = (tool.name(), card.name());
+        format!(
+            "{model} does not get the tool `{tool}`, because the schema of its arguments does not describe an object; correct \
+             the schema or remove the tool"
+        )
     };
-    let mut tools = Vec::with_capacity(offered.len());
-    for tool in offered {
-        let schema = serde_json::from_str(tool.schema()).map_err(|error| {
-            let name = tool.name();
-            let message = format!("the schema of the tool `{name}` is not JSON ({error}); correct or remove the tool");
-            ModelError::new(FailureClass::Malformed, message)
-        })?;
-        tools.push(WireTool { name: Cow::Borrowed(tool.name()), description: tool.description(), schema });
-    }
-    match &call.tools {
-        ToolUse::Must(name) if !tools.iter().any(|tool| tool.name == *name) => Err(ModelError::new(
-            FailureClass::Malformed,
-            format!("the tool `{name}` must be called, but the prompt does not offer it; add it to the path's tools"),
-        )),
-        _ => Ok(tools),
-    }
+    unfit.map(line).collect()
 }
 
 fn native_messages<'a>(card: &ModelCard, messages: &'a [PromptMessage]) -> Vec<WireMessage<'a>> {

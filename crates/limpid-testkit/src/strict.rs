@@ -6,6 +6,7 @@ mod chat;
 pub mod fields;
 mod gemini;
 mod responses;
+pub mod schemas;
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,6 +32,8 @@ pub enum Rules {
     PlainChat,
     /// Gemini 3 and later.
     Gemini,
+    /// Gemini before 3.
+    Gemini2,
 }
 
 pub use fields::FieldRule;
@@ -131,6 +134,7 @@ impl Shared {
             Rules::Chat => chat::check(&body, &seen.issued),
             Rules::PlainChat => chat::check_plain(&body),
             Rules::Gemini => gemini::check(&body, &seen.issued),
+            Rules::Gemini2 => gemini::check_earlier(&body),
         };
         let refused = self.fields.iter().find_map(|rule| rule(&body));
         let checked = refused.map_or(checked, |said| Err((400, said)));
@@ -142,11 +146,15 @@ impl Shared {
         let count = seen.bodies.len();
         match self.answers.get(count - 1).or(self.answers.last()) {
             Some(Answer::Content(content)) => {
+                let content = &match self.rules {
+                    Rules::Gemini => gemini::named(content, count),
+                    _ => content.clone(),
+                };
                 let raw = match self.rules {
                     Rules::Anthropic | Rules::AnthropicPreserved => anthropic::stream(content),
                     Rules::Responses => responses::stream(content),
                     Rules::Chat | Rules::PlainChat => chat::stream(content),
-                    Rules::Gemini => gemini::stream(content),
+                    Rules::Gemini | Rules::Gemini2 => gemini::stream(content),
                 };
                 seen.issued.push(Issued { content: content.clone(), request: body });
                 Reply { raw: Some(raw), ..Reply::default() }

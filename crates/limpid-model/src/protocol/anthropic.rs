@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use limpid_core::Role;
+use limpid_core::message::is_failure;
 use limpid_core::state::Piece;
 use limpid_prompt::inputs::CallInput;
 use serde::{Deserialize, Serialize};
@@ -65,9 +66,20 @@ enum Block<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Content<'a> {
-    Text { text: &'a str },
-    ToolUse { id: &'a str, name: &'a str, input: Cow<'a, RawValue> },
-    ToolResult { tool_use_id: &'a str, content: &'a str },
+    Text {
+        text: &'a str,
+    },
+    ToolUse {
+        id: &'a str,
+        name: &'a str,
+        input: Cow<'a, RawValue>,
+    },
+    ToolResult {
+        tool_use_id: &'a str,
+        content: &'a str,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+    },
 }
 
 #[derive(Serialize)]
@@ -146,7 +158,10 @@ fn turns<'a>(messages: &'a [WireMessage<'_>]) -> Vec<Turn<'a>> {
 fn blocks<'a>(message: &'a WireMessage<'_>) -> Vec<Block<'a>> {
     let own = |content| Block::Own { content, cache_control: None };
     let mut blocks: Vec<Block<'_>> = match message.call_id.as_deref().filter(|_| message.role == Role::Tool) {
-        Some(id) => vec![own(Content::ToolResult { tool_use_id: id, content: &message.text })],
+        Some(id) => {
+            let is_error = is_failure(&message.text);
+            vec![own(Content::ToolResult { tool_use_id: id, content: &message.text, is_error })]
+        }
         None => message.pieces().iter().filter_map(|piece| block(&message.calls, piece)).collect(),
     };
     let last = blocks.iter_mut().rev().find_map(|block| match block {
@@ -173,7 +188,7 @@ fn block<'a>(calls: &'a [CallInput], piece: &Piece<'a, WireState<'a>>) -> Option
 }
 
 fn tool<'a>(tool: &'a WireTool<'_>) -> Tool<'a> {
-    Tool { name: &tool.name, description: tool.description, input_schema: tool.schema }
+    Tool { name: &tool.name, description: tool.description, input_schema: &tool.schema }
 }
 
 fn tool_choice(choice: &ToolUse) -> Option<Choice<'_>> {

@@ -96,6 +96,11 @@ impl Collect {
         self.calls.iter_mut().rfind(|call| call.place == place)
     }
 
+    /// The last call that was started and that this holds of.
+    pub(crate) fn call_where(&mut self, holds: impl Fn(&Pending) -> bool) -> Option<&mut Pending> {
+        self.calls.iter_mut().rfind(|call| holds(call))
+    }
+
     /// The call that was started last.
     pub(crate) fn last_call(&mut self) -> Option<&mut Pending> {
         self.calls.last_mut()
@@ -144,8 +149,7 @@ impl Collect {
 
     fn name_call(&mut self, call: Pending) -> ToolCall {
         let id = self.ids.claim(Some(&call.id));
-        let arguments = if call.arguments.trim().is_empty() { "{}".to_owned() } else { call.arguments };
-        ToolCall { id, name: call.name, arguments }
+        ToolCall { id, name: call.name, arguments: settled(call.arguments) }
     }
 }
 
@@ -165,5 +169,27 @@ impl Pending {
         let cut = matches!(reason, FinishReason::Length | FinishReason::Moderated);
         !self.name.is_empty()
             && (!cut || serde_json::from_str::<Value>(&self.arguments).is_ok_and(|all| all.is_object()))
+    }
+}
+
+/// Arguments without what odd servers do to them: nothing or `null` for none, the same document twice, an empty one before
+/// the real one, a document inside a text.
+fn settled(arguments: String) -> String {
+    let trimmed = arguments.trim();
+    if trimmed.is_empty() || trimmed == "null" {
+        return "{}".to_owned();
+    }
+    let documents: Result<Vec<Value>, _> = serde_json::Deserializer::from_str(trimmed).into_iter().collect();
+    let Ok(documents) = documents else { return arguments };
+    if let [Value::String(inside)] = &documents[..] {
+        let is_object = serde_json::from_str::<Value>(inside).is_ok_and(|inside| inside.is_object());
+        return if is_object { inside.clone() } else { arguments };
+    }
+    let is_empty = |one: &Value| one.as_object().is_some_and(serde_json::Map::is_empty);
+    let mut said = documents.iter().filter(|one| !is_empty(one));
+    match (documents.len(), said.next()) {
+        (2.., None) => "{}".to_owned(),
+        (2.., Some(first)) if first.is_object() && said.all(|other| other == first) => first.to_string(),
+        _ => arguments,
     }
 }

@@ -112,6 +112,8 @@ pub(super) struct Tool<'a> {
     name: &'a str,
     description: &'a str,
     parameters: &'a RawValue,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    strict: bool,
 }
 
 #[derive(Serialize)]
@@ -190,7 +192,8 @@ fn message<'a>(message: &'a WireMessage<'_>, dialect: Dialect) -> Message<'a> {
 }
 
 pub(super) fn tool<'a>(tool: &'a WireTool<'_>) -> Function<Tool<'a>> {
-    Function { function: Tool { name: &tool.name, description: tool.description, parameters: tool.schema } }
+    let WireTool { name, description, schema, strict } = tool;
+    Function { function: Tool { name, description, parameters: schema, strict: *strict } }
 }
 
 fn tool_choice(choice: &ToolUse) -> Option<Choice<'_>> {
@@ -262,8 +265,11 @@ impl Stream {
         let id = piece["id"].as_str().unwrap_or_default();
         let name = function["name"].as_str().unwrap_or_default();
         let known = match piece["index"].as_u64() {
-            Some(place) => self.reply.call_at(place),
-            None if id.is_empty() && name.is_empty() => self.reply.last_call(),
+            Some(place) => self
+                .reply
+                .call_where(|call| call.place == place && (id.is_empty() || call.id.is_empty() || call.id == id)),
+            None if !id.is_empty() => self.reply.call_where(|call| call.id == id),
+            None if name.is_empty() => self.reply.last_call(),
             None => None,
         };
         let goes_on = known.filter(|call| {

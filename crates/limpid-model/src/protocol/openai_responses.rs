@@ -191,9 +191,9 @@ fn phase<'a>(state: &'a WireState<'_>) -> Option<&'a RawValue> {
     serde_json::from_str::<Message<'_>>(state.json.get()).ok()?.phase
 }
 
-/// The provider would hold schemas to its strict subset unless told otherwise, and tools' schemas are not written for it.
+/// The provider would hold every schema to its strict subset unless told otherwise, and not all are written for it.
 fn tool<'a>(tool: &'a WireTool<'_>) -> Tool<'a> {
-    Tool { name: &tool.name, description: tool.description, parameters: tool.schema, strict: false }
+    Tool { name: &tool.name, description: tool.description, parameters: &tool.schema, strict: tool.strict }
 }
 
 fn tool_choice(choice: &ToolUse) -> Option<Choice<'_>> {
@@ -212,11 +212,30 @@ fn text_format(reply: &ReplyForm) -> Option<Text<'_>> {
 /// A reply's stream.
 pub(super) struct Stream {
     reply: Collect,
+    /// Names of the items of a server that does not count them.
+    uncounted: Vec<String>,
 }
 
 impl Stream {
     pub(super) fn new(ids: CallIds) -> Self {
-        Self { reply: Collect::new(ids) }
+        Self { reply: Collect::new(ids), uncounted: Vec::new() }
+    }
+
+    /// Which item of the answer an event is about.
+    fn place(&mut self, event: &Value) -> u64 {
+        if let Some(place) = event["output_index"].as_u64() {
+            return place;
+        }
+        let names = [&event["item_id"], &event["item"]["id"], &event["item"]["call_id"]];
+        let name = names.into_iter().find_map(|name| name.as_str().filter(|name| !name.is_empty()));
+        let at = match name {
+            Some(name) => self.uncounted.iter().position(|known| known == name).unwrap_or_else(|| {
+                self.uncounted.push(name.to_owned());
+                self.uncounted.len() - 1
+            }),
+            None => self.uncounted.len().saturating_sub(1),
+        };
+        at as u64
     }
 
     fn added(&mut self, place: u64, item: &Value, events: &mut Vec<ModelEvent>) {
@@ -285,7 +304,7 @@ impl Decoder for Stream {
             return Ok(());
         }
         let event = Fault::parse(payload)?;
-        let place = event["output_index"].as_u64().unwrap_or_default();
+        let place = self.place(&event);
         let delta = event["delta"].as_str().unwrap_or_default();
         match event["type"].as_str().unwrap_or_default() {
             "response.output_text.delta" | "response.refusal.delta" => self.reply.text(delta, events),

@@ -34,7 +34,7 @@ fn calls(events: &[ModelEvent]) -> Vec<&ToolCall> {
     events.iter().filter_map(|event| if let ModelEvent::Call(call) = event { Some(call) } else { None }).collect()
 }
 
-// LES-141 MOD-023
+// LES-141 MOD-023 MOD-082
 #[test]
 fn recorded_streams_have_their_events() {
     insta::glob!("cases/*/*.txt", |path| {

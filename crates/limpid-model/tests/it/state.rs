@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::support::{ask, call, card, endpoint, inputs, prompt};
+use crate::support::{ask, call, card, endpoint, inputs, prompt, second_turn};
 use limpid_core::ToolProtocol;
 use limpid_model::protocol::Protocol;
 use limpid_model::{Endpoint, Model, ModelCard, ModelEvent, On, RemoteModel};
@@ -69,9 +69,13 @@ fn messages(model: &RemoteModel, events: &[ModelEvent]) -> Vec<HistoryMessage> {
 
 /// Asks until the server has given all of its answers; every request has all replies before it.
 async fn converse(server: &Strict, model: &RemoteModel, rounds: usize) -> Inputs {
+    converse_as(server, model, rounds, "m-1").await
+}
+
+async fn converse_as(server: &Strict, model: &RemoteModel, rounds: usize, id: &str) -> Inputs {
     let mut inputs = Inputs { ..inputs() };
     inputs.model.provider = "openai".to_owned();
-    inputs.model.id = "m-1".to_owned();
+    inputs.model.id = id.to_owned();
     let protocol = model.info().state.protocol.unwrap().to_owned();
     inputs.model.state = StateReader { protocol, ..StateReader::default() };
     for _ in 0..rounds {
@@ -156,4 +160,77 @@ async fn damaged_state_is_left_out_and_the_message_stays() {
         let parts = body["contents"].to_string();
         assert!(parts.contains("Hi.") || parts.contains("\"H\""), "{parts}");
     }
+}
+
+/// A call in Gemini's words.
+fn gemini_call(name: &str, signature: Option<&str>) -> Value {
+    let mut part = json!({"functionCall": {"name": name, "args": {}}});
+    if let Some(signature) = signature {
+        part["thoughtSignature"] = signature.into();
+    }
+    part
+}
+
+// MOD-076
+#[tokio::test]
+async fn results_repeat_the_name_of_their_call_to_the_models_that_have_names_for_calls() {
+    let batch = vec![gemini_call("look_up", Some("s1")), gemini_call("look_up", None), gemini_call("tell_time", None)];
+    for (rules, id) in [(Rules::Gemini, "gemini-3.8-flash"), (Rules::Gemini2, "gemini-2.5-pro")] {
+        let answers = [batch.clone(), batch.clone(), vec![json!({"text": "Tea."})]];
+        let server = Strict::start(rules, answers.into_iter().map(Answer::Content).collect()).await.unwrap();
+        let endpoint =
+            Endpoint { protocol: Protocol::Gemini, ..endpoint("openai", &format!("{}/v1beta", server.url()), 5_000) };
+        let card = ModelCard { id: id.to_owned(), thinking: true, ..card("openai", ToolProtocol::Native) };
+        let model = RemoteModel::new(card, endpoint).unwrap();
+        let inputs = converse_as(&server, &model, 3, id).await;
+        // A person who says something while the tools run does not stand among their results.
+        let steered = Inputs { in_flight: Vec::new(), ..inputs };
+        let mut steered = Inputs { history: steered.history[..4].to_vec(), ..steered };
+        steered.user_message = "And milk?".to_owned();
+        let (_, error) = ask(&model, &call(prompt(&steered))).await;
+        assert_eq!(error, None);
+        assert_eq!(server.refused(), [""; 0], "{id}");
+        let body = server.bodies().pop().unwrap();
+        let results =
+            &body["contents"].as_array().unwrap().iter().rfind(|content| content.to_string().contains("noon"));
+        assert_eq!(results.unwrap()["parts"].as_array().unwrap().len(), 3, "{body}");
+    }
+}
+
+// MOD-077
+#[tokio::test]
+async fn a_call_that_failed_is_one_to_the_provider_too() {
+    let failed = r#"{"success":false,"error":"no such file"}"#;
+    let mut inputs = second_turn();
+    inputs.history[2].content = failed.to_owned();
+    let body = |protocol: Protocol| -> Value {
+        let body = model(protocol, "http://127.0.0.1:1/v1").prepare(&call(prompt(&inputs))).unwrap().body;
+        serde_json::from_str(&body).unwrap()
+    };
+    let gemini = body(Protocol::Gemini);
+    let responses: Vec<Value> = gemini["contents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|content| {
+            content["parts"].as_array().unwrap().iter().map(|part| part["functionResponse"]["response"].clone())
+        })
+        .filter(Value::is_object)
+        .collect();
+    assert_eq!(responses, [json!({ "error": failed }), json!({"output": "bad JSON"})]);
+    let anthropic = body(Protocol::Anthropic);
+    let results: Vec<(Value, Value)> = anthropic["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|message| {
+            message["content"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter(|block| block["type"] == "tool_result")
+                .map(|block| (block["content"].clone(), block["is_error"].clone()))
+        })
+        .collect();
+    assert_eq!(results, [(json!(failed), json!(true)), (json!("bad JSON"), Value::Null)]);
 }
