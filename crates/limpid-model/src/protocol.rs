@@ -4,6 +4,7 @@ mod anthropic;
 mod collect;
 mod effort;
 mod frames;
+mod gateway;
 mod gemini;
 mod ollama;
 mod openai_chat;
@@ -17,6 +18,7 @@ use crate::errors::Fault;
 use crate::model::{ModelEvent, StateRule};
 use crate::wire::{CallIds, CallNames, NameRules, SchemaRules, WireCall, Words};
 
+use collect::Collect;
 pub(crate) use frames::{Frames, MAX_FRAME};
 
 #[cfg(test)]
@@ -136,28 +138,31 @@ impl Protocol {
         matches!(self, Self::OpenaiChat | Self::OpenaiResponses)
     }
 
-    /// Reads a reply's stream.
-    pub(crate) fn decoder(self, ids: CallIds, rule: StateRule) -> Box<dyn Decoder> {
+    /// Reads a reply's stream. `opened` is whether a text may begin inside the model's reasoning.
+    pub(crate) fn decoder(self, ids: CallIds, rule: StateRule, opened: bool) -> Box<dyn Decoder> {
+        let collect = |ids| if opened { Collect::new(ids).opened() } else { Collect::new(ids) };
         match self {
-            Self::OpenaiChat => Box::new(openai_chat::Stream::new(ids, rule.in_chat)),
+            Self::OpenaiChat => Box::new(openai_chat::Stream::new(collect(ids), rule.in_chat)),
             Self::OpenaiResponses => Box::new(openai_responses::Stream::new(ids)),
             Self::Anthropic => Box::new(anthropic::Stream::new(ids)),
             Self::Gemini => Box::new(gemini::Stream::new(ids)),
-            Self::Ollama => Box::new(ollama::Stream::new(ids)),
+            Self::Ollama => Box::new(ollama::Stream::new(collect(ids))),
         }
     }
 
     /// Which state a model of this protocol gets back.
     pub(crate) fn state_rule(self, known: StateRule) -> StateRule {
-        let reads = match self {
+        // Only servers that give state get it back; reasoning in plain text is no state to most of them.
+        let reads = self != Self::Ollama;
+        // Reasoning that is plain text is read by any model, and Claude models leave out what they cannot read.
+        let of_provider = match self {
             Self::OpenaiChat => known.in_chat,
-            Self::OpenaiResponses | Self::Anthropic | Self::Gemini => true,
-            Self::Ollama => false,
+            Self::Anthropic => true,
+            Self::OpenaiResponses | Self::Gemini | Self::Ollama => false,
         };
         StateRule {
             protocol: reads.then_some(self.name()),
-            // Reasoning that is plain text is read by any model, and Claude models leave out what they cannot read.
-            of_provider: matches!(self, Self::OpenaiChat | Self::Anthropic),
+            of_provider,
             bound: Some(known.bound.unwrap_or(self == Self::Anthropic)),
             in_chat: known.in_chat,
         }

@@ -210,6 +210,7 @@ impl Model for RemoteModel {
             request: client.post(self.url.clone()).headers(self.headers_for(&prepared.call)).body(prepared.body),
             protocol: self.endpoint.protocol,
             rule: self.card.state,
+            opened: self.card.abilities.opens_reasoning == Some(true),
             originals,
             json_tools,
             idle: self.endpoint.timeouts.idle,

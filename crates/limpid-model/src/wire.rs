@@ -49,6 +49,8 @@ pub(crate) struct WireCall<'a> {
     /// Whether what the provider keeps in its cache is charged for, so that only what is marked should be kept.
     pub(crate) pays_for_cache: bool,
     pub(crate) reasoning: WireReasoning,
+    /// Whether a Chat Completions server wants the reasoning of messages with calls back.
+    pub(crate) reasoning_back: bool,
     /// What the tools and their arguments are called here.
     pub(crate) originals: Originals,
 }
@@ -140,6 +142,7 @@ impl<'a> WireCall<'a> {
             window: card.usable_window.map(|window| window.0),
             pays_for_cache: card.price.as_ref().is_some_and(|price| price.base.cache_written > price.base.input),
             reasoning: WireReasoning::new(card, call.reasoning),
+            reasoning_back: card.state.in_chat,
             originals,
         };
         match card.tools {

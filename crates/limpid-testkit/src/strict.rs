@@ -30,6 +30,8 @@ pub enum Rules {
     Chat,
     /// Chat Completions of a server that refuses fields which it does not know.
     PlainChat,
+    /// Chat Completions of a server before other providers.
+    Gateway,
     /// Gemini 3 and later.
     Gemini,
     /// Gemini before 3.
@@ -133,6 +135,7 @@ impl Shared {
             Rules::Responses => responses::check(&body, &seen.issued),
             Rules::Chat => chat::check(&body, &seen.issued),
             Rules::PlainChat => chat::check_plain(&body),
+            Rules::Gateway => chat::check_gateway(&body, &seen.issued),
             Rules::Gemini => gemini::check(&body, &seen.issued),
             Rules::Gemini2 => gemini::check_earlier(&body),
         };
@@ -153,7 +156,7 @@ impl Shared {
                 let raw = match self.rules {
                     Rules::Anthropic | Rules::AnthropicPreserved => anthropic::stream(content),
                     Rules::Responses => responses::stream(content),
-                    Rules::Chat | Rules::PlainChat => chat::stream(content),
+                    Rules::Chat | Rules::PlainChat | Rules::Gateway => chat::stream(content),
                     Rules::Gemini | Rules::Gemini2 => gemini::stream(content),
                 };
                 seen.issued.push(Issued { content: content.clone(), request: body });

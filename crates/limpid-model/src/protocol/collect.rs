@@ -51,6 +51,11 @@ impl Collect {
         }
     }
 
+    /// The same for a model whose text may begin inside its reasoning.
+    pub(crate) fn opened(self) -> Self {
+        Self { think: Think::opened(), ..self }
+    }
+
     /// More text, in which reasoning may be hidden.
     pub(crate) fn text(&mut self, text: &str, events: &mut Vec<ModelEvent>) {
         self.think.feed(text, events);
@@ -80,6 +85,7 @@ impl Collect {
     /// More reasoning.
     pub(crate) fn reasoning(&mut self, text: &str, events: &mut Vec<ModelEvent>) {
         if !text.is_empty() {
+            self.think.told_apart();
             events.push(ModelEvent::Reasoning(text.to_owned()));
         }
     }
@@ -96,14 +102,14 @@ impl Collect {
         self.calls.iter_mut().rfind(|call| call.place == place)
     }
 
-    /// The last call that was started and that this holds of.
-    pub(crate) fn call_where(&mut self, holds: impl Fn(&Pending) -> bool) -> Option<&mut Pending> {
-        self.calls.iter_mut().rfind(|call| holds(call))
+    /// The position of the last call that was started and that this holds of.
+    pub(crate) fn find_call(&self, holds: impl Fn(&Pending) -> bool) -> Option<usize> {
+        self.calls.iter().rposition(holds)
     }
 
-    /// The call that was started last.
-    pub(crate) fn last_call(&mut self) -> Option<&mut Pending> {
-        self.calls.last_mut()
+    /// The call at a position that [`Collect::find_call`] has named.
+    pub(crate) fn call(&mut self, at: usize) -> &mut Pending {
+        &mut self.calls[at]
     }
 
     /// What was counted so far.
@@ -130,7 +136,7 @@ impl Collect {
         if std::mem::replace(&mut self.ended, true) {
             return Ok(());
         }
-        self.think.finish(events);
+        self.think.finish(reason == FinishReason::Length, events);
         let mut called = false;
         for call in std::mem::take(&mut self.calls) {
             if call.is_whole(&reason) {

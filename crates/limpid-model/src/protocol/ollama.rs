@@ -13,7 +13,7 @@ use super::{Decoder, effort, openai_chat};
 use crate::errors::Fault;
 use crate::json::{arguments_object, to_json};
 use crate::model::{FinishReason, ModelEvent, ReplyForm, ToolUse};
-use crate::wire::{CallIds, WireCall, WireMessage};
+use crate::wire::{WireCall, WireMessage};
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -113,8 +113,8 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    pub(super) fn new(ids: CallIds) -> Self {
-        Self { reply: Collect::new(ids) }
+    pub(super) fn new(reply: Collect) -> Self {
+        Self { reply }
     }
 }
 

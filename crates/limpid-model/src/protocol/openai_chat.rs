@@ -1,19 +1,19 @@
 //! OpenAI Chat Completions, and everything that calls itself compatible.
 
-use std::borrow::Cow;
-
 use limpid_core::Role;
+use limpid_core::state::Piece;
 use limpid_prompt::inputs::CallInput;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use super::collect::{Collect, Pending};
+use super::gateway::Gateway;
 use super::{Decoder, Dialect, effort};
 use crate::errors::Fault;
 use crate::json::to_json;
 use crate::model::{FinishReason, ModelEvent, On, ReplyForm, ToolUse};
-use crate::wire::{CallIds, WireCall, WireMessage, WireTool};
+use crate::wire::{WireCall, WireMessage, WireTool};
 
 /// The messages are first and what a turn may change behind them, so that a later turn's body begins with all the
 /// bytes of an earlier one's messages.
@@ -51,34 +51,57 @@ struct Message<'a> {
     role: &'static str,
     content: Option<Content<'a>>,
     #[serde(flatten)]
-    reasoning: Reasoning<'a>,
+    back: Back<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<Call<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_call_id: Option<&'a str>,
 }
 
-/// The reasoning of a message with calls, under the name that the server gave it.
+/// What the server wants back with a message, under the names that it gave.
 #[derive(Default, Deserialize, Serialize)]
-struct Reasoning<'a> {
+struct Back<'a> {
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     reasoning_content: Option<&'a RawValue>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     reasoning: Option<&'a RawValue>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    reasoning_details: Option<&'a RawValue>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    thinking_blocks: Option<&'a RawValue>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    provider_specific_fields: Option<&'a RawValue>,
+}
+
+/// What the server wants back with a call.
+#[derive(Default, Deserialize, Serialize)]
+struct CallBack<'a> {
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    provider_specific_fields: Option<&'a RawValue>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    extra_content: Option<&'a RawValue>,
+    #[serde(borrow, default, skip_serializing)]
+    function: Option<&'a RawValue>,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Content<'a> {
     Text(&'a str),
-    Parts([Part<'a>; 1]),
+    Parts(Vec<Part<'a>>),
 }
 
 #[derive(Serialize)]
-#[serde(tag = "type", rename = "text")]
-struct Part<'a> {
-    text: &'a str,
-    cache_control: CacheControl,
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Part<'a> {
+    Text {
+        text: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<CacheControl>,
+    },
+    /// A part of the provider's own, as it came.
+    #[serde(untagged)]
+    Given(&'a RawValue),
 }
 
 #[derive(Serialize)]
@@ -92,12 +115,16 @@ struct Call<'a> {
     id: &'a str,
     #[serde(flatten)]
     function: Function<Arguments<'a>>,
+    #[serde(flatten)]
+    back: CallBack<'a>,
 }
 
 #[derive(Serialize)]
 struct Arguments<'a> {
     name: &'a str,
     arguments: &'a str,
+    #[serde(flatten)]
+    back: CallBack<'a>,
 }
 
 /// `{"type":"function","function":…}`, in which the protocol wraps everything about tools.
@@ -149,7 +176,7 @@ pub(super) fn body(call: &WireCall<'_>, dialect: Dialect) -> String {
     let limit = call.sampling.max_output;
     to_json(&Body {
         model: call.model,
-        messages: call.messages.iter().map(|one| message(one, dialect)).collect(),
+        messages: call.messages.iter().map(|one| message(one, dialect, call.reasoning_back)).collect(),
         tools: call.tools.iter().map(tool).collect(),
         tool_choice: tool_choice(&call.choice).filter(|_| !call.tools.is_empty()),
         response_format: response_format(&call.reply),
@@ -165,30 +192,60 @@ pub(super) fn body(call: &WireCall<'_>, dialect: Dialect) -> String {
     })
 }
 
-fn message<'a>(message: &'a WireMessage<'_>, dialect: Dialect) -> Message<'a> {
+fn message<'a>(message: &'a WireMessage<'_>, dialect: Dialect, reasoning_back: bool) -> Message<'a> {
     let text = &*message.text;
-    let content = if text.is_empty() && !message.calls.is_empty() {
+    let pieces = message.pieces();
+    let mut back = Back::default();
+    let mut parts = Vec::new();
+    let mut has_given = false;
+    let mut of_calls: Vec<CallBack<'_>> = Vec::new();
+    for piece in &pieces {
+        match *piece {
+            Piece::Text(text, _) => parts.push(Part::Text { text, cache_control: None }),
+            Piece::Between(state) if is_chunk(state.json) => {
+                has_given = true;
+                parts.push(Part::Given(state.json));
+            }
+            Piece::Between(state) => back = serde_json::from_str(state.json.get()).unwrap_or_default(),
+            Piece::Call(_, state) => {
+                of_calls.push(state.and_then(|state| serde_json::from_str(state.json.get()).ok()).unwrap_or_default());
+            }
+        }
+    }
+    if !reasoning_back {
+        (back.reasoning_content, back.reasoning) = (None, None);
+    }
+    let content = if has_given {
+        Some(Content::Parts(parts))
+    } else if text.is_empty() && !message.calls.is_empty() {
         None
     } else if message.cache_mark && dialect.cache_marks {
-        Some(Content::Parts([Part { text, cache_control: CacheControl::Ephemeral }]))
+        Some(Content::Parts(vec![Part::Text { text, cache_control: Some(CacheControl::Ephemeral) }]))
     } else {
         Some(Content::Text(text))
     };
-    let call = |call: &'a CallInput| Call {
-        id: &call.id,
-        function: Function { function: Arguments { name: &call.name, arguments: &call.arguments } },
+    let call = |(call, back): (&'a CallInput, CallBack<'a>)| {
+        let of_function = back.function.and_then(|function| serde_json::from_str(function.get()).ok());
+        let arguments =
+            Arguments { name: &call.name, arguments: &call.arguments, back: of_function.unwrap_or_default() };
+        Call { id: &call.id, function: Function { function: arguments }, back }
     };
     Message {
         role: message.role.as_str(),
         content,
-        reasoning: message
-            .state
-            .first()
-            .and_then(|state| serde_json::from_str(state.json.get()).ok())
-            .unwrap_or_default(),
-        tool_calls: message.calls.iter().map(call).collect(),
+        back,
+        tool_calls: message.calls.iter().zip(of_calls).map(call).collect(),
         tool_call_id: message.call_id.as_deref().filter(|_| message.role == Role::Tool),
     }
+}
+
+/// Whether state is a part of the content, and not fields beside it.
+fn is_chunk(json: &RawValue) -> bool {
+    #[derive(Deserialize)]
+    struct Chunk {
+        r#type: Option<String>,
+    }
+    serde_json::from_str(json.get()).is_ok_and(|chunk: Chunk| chunk.r#type.is_some())
 }
 
 pub(super) fn tool<'a>(tool: &'a WireTool<'_>) -> Function<Tool<'a>> {
@@ -216,18 +273,29 @@ pub(super) struct Stream {
     wants_back: bool,
     /// The reasoning so far, and the name by which it came.
     reasoning: Option<(&'static str, String)>,
+    /// What the provider behind the server wants back.
+    gateway: Gateway,
+    /// A part of the content that holds reasoning, and its text so far.
+    thinking: Option<(Map<String, Value>, String)>,
 }
 
 impl Stream {
-    pub(super) fn new(ids: CallIds, wants_back: bool) -> Self {
-        Self { reply: Collect::new(ids), wants_back, reasoning: None }
+    pub(super) fn new(reply: Collect, wants_back: bool) -> Self {
+        Self { reply, wants_back, reasoning: None, gateway: Gateway::default(), thinking: None }
     }
 
     fn end(&mut self, events: &mut Vec<ModelEvent>) -> Result<(), Fault> {
+        self.end_thinking(events);
         let calls = self.reply.started() > 0;
+        for (at, fields) in self.gateway.calls() {
+            self.reply.state(Value::Object(fields).to_string(), On::Call(at), events);
+        }
+        let mut back = self.gateway.message();
         if let Some((name, text)) = self.reasoning.take().filter(|_| calls) {
-            let state = serde_json::json!({ name: text });
-            self.reply.state(state.to_string(), On::Answer, events);
+            back.insert(name.to_owned(), text.into());
+        }
+        if !back.is_empty() {
+            self.reply.state(Value::Object(back).to_string(), On::Answer, events);
         }
         self.reply.end(events)
     }
@@ -235,18 +303,19 @@ impl Stream {
     fn choice(&mut self, choice: &Value, events: &mut Vec<ModelEvent>) {
         // A server that does not stream sends `message` in place of `delta`.
         let delta = if choice["delta"].is_object() { &choice["delta"] } else { &choice["message"] };
-        for field in ["reasoning_content", "reasoning"] {
-            if let Some(text) = delta[field].as_str() {
+        self.gateway.feed(delta);
+        let said = ["reasoning_content", "reasoning"].into_iter().find_map(|name| Some((name, delta[name].as_str()?)));
+        match said {
+            Some((name, text)) => {
                 self.reply.reasoning(text, events);
                 if self.wants_back && !text.is_empty() {
-                    self.reasoning.get_or_insert_with(|| (field, String::new())).1.push_str(text);
+                    self.reasoning.get_or_insert_with(|| (name, String::new())).1.push_str(text);
                 }
-                break;
             }
+            None => self.reply.reasoning(&Gateway::words(delta), events),
         }
-        for text in [text_of(&delta["content"]), text_of(&delta["refusal"])] {
-            self.reply.text(&text, events);
-        }
+        self.content(&delta["content"], events);
+        self.reply.text(delta["refusal"].as_str().unwrap_or_default(), events);
         for call in delta["tool_calls"].as_array().into_iter().flatten() {
             self.call(call);
         }
@@ -259,6 +328,38 @@ impl Stream {
         }
     }
 
+    /// A content that is a text or a list of parts, some of which may hold reasoning.
+    fn content(&mut self, content: &Value, events: &mut Vec<ModelEvent>) {
+        let parts = match content {
+            Value::Array(parts) => &parts[..],
+            one => std::slice::from_ref(one),
+        };
+        for part in parts {
+            if part["type"] == "thinking" {
+                let words: String = part["thinking"].as_array().map_or_else(
+                    || part["thinking"].as_str().unwrap_or_default().to_owned(),
+                    |all| all.iter().filter_map(|one| one["text"].as_str()).collect(),
+                );
+                self.reply.reasoning(&words, events);
+                let fields = part.as_object().cloned().unwrap_or_default();
+                let open = self.thinking.get_or_insert_with(|| (Map::new(), String::new()));
+                open.0.extend(fields);
+                open.1.push_str(&words);
+            } else if let Some(text) = part.as_str().or_else(|| part["text"].as_str()).filter(|text| !text.is_empty()) {
+                self.end_thinking(events);
+                self.reply.text(text, events);
+            }
+        }
+    }
+
+    /// Ends a part that holds reasoning; it goes back as it came, but in one piece.
+    fn end_thinking(&mut self, events: &mut Vec<ModelEvent>) {
+        if let Some((mut fields, text)) = self.thinking.take() {
+            fields.insert("thinking".to_owned(), serde_json::json!([{"type": "text", "text": text}]));
+            self.reply.state(to_json(&fields), On::Place(self.reply.started()), events);
+        }
+    }
+
     /// One piece of a call. Servers that give every call the same place are told apart by a new name or id.
     fn call(&mut self, piece: &Value) {
         let function = &piece["function"];
@@ -267,22 +368,23 @@ impl Stream {
         let known = match piece["index"].as_u64() {
             Some(place) => self
                 .reply
-                .call_where(|call| call.place == place && (id.is_empty() || call.id.is_empty() || call.id == id)),
-            None if !id.is_empty() => self.reply.call_where(|call| call.id == id),
-            None if name.is_empty() => self.reply.last_call(),
+                .find_call(|call| call.place == place && (id.is_empty() || call.id.is_empty() || call.id == id)),
+            None if !id.is_empty() => self.reply.find_call(|call| call.id == id),
+            None if name.is_empty() => self.reply.find_call(|_| true),
             None => None,
         };
-        let goes_on = known.filter(|call| {
+        let goes_on = known.filter(|at| {
+            let call = self.reply.call(*at);
             let other_id = !id.is_empty() && !call.id.is_empty() && id != call.id;
             let starts_again = !name.is_empty() && !call.arguments.is_empty() && id != call.id;
             !other_id && !starts_again
         });
-        let call = match goes_on {
-            Some(call) => call,
-            None => self
-                .reply
-                .start_call(Pending { place: piece["index"].as_u64().unwrap_or_default(), ..Pending::default() }),
-        };
+        let at = goes_on.unwrap_or_else(|| {
+            let place = piece["index"].as_u64().unwrap_or_default();
+            self.reply.start_call(Pending { place, ..Pending::default() });
+            self.reply.started() - 1
+        });
+        let call = self.reply.call(at);
         if call.id.is_empty() {
             id.clone_into(&mut call.id);
         }
@@ -290,6 +392,7 @@ impl Stream {
             name.clone_into(&mut call.name);
         }
         call.add(&function["arguments"]);
+        self.gateway.feed_call(at, piece);
     }
 }
 
@@ -338,17 +441,5 @@ fn finish_reason(word: &str) -> FinishReason {
         "length" | "max_tokens" | "model_length" => FinishReason::Length,
         "content_filter" | "safety" | "refusal" => FinishReason::Moderated,
         other => FinishReason::Other(other.to_owned()),
-    }
-}
-
-/// The text of a content that is a string or a list of parts.
-fn text_of(content: &Value) -> Cow<'_, str> {
-    match content {
-        Value::String(text) => Cow::Borrowed(text),
-        Value::Array(parts) => {
-            let text = |part: &Value| part.as_str().or_else(|| part["text"].as_str()).map(str::to_owned);
-            Cow::Owned(parts.iter().filter_map(text).collect())
-        }
-        _ => Cow::Borrowed(""),
     }
 }

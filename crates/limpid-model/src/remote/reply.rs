@@ -26,6 +26,8 @@ pub(super) struct Asked {
     pub(super) ids: CallIds,
     pub(super) protocol: Protocol,
     pub(super) rule: StateRule,
+    /// Whether a text may begin inside the model's reasoning.
+    pub(super) opened: bool,
     /// What tools and arguments are called here.
     pub(super) originals: Originals,
     pub(super) json_tools: bool,
@@ -55,13 +57,13 @@ pub(super) struct Reply {
 impl Reply {
     /// The reply to a request, which leaves when the first event is asked for.
     pub(super) fn to(asked: Asked) -> Self {
-        let Asked { request, ids, protocol, rule, originals, json_tools, idle, service, cancel } = asked;
+        let Asked { request, ids, protocol, rule, opened, originals, json_tools, idle, service, cancel } = asked;
         Self {
             request: Some(request),
             response: None,
             protocol,
             frames: protocol.frames(),
-            decoder: protocol.decoder(ids.clone(), rule),
+            decoder: protocol.decoder(ids.clone(), rule, opened),
             originals,
             json: json_tools.then(|| JsonReply::new(ids)),
             idle,

@@ -7,6 +7,7 @@ mod catalogue;
 mod chain;
 mod effort;
 mod embeddings;
+mod litellm;
 mod local_model;
 mod remedies;
 mod remote;

@@ -356,3 +356,25 @@ async fn a_tool_with_an_odd_name_is_called_and_answered_under_it() {
         assert_eq!((called, error), (Some(odd), None), "{provider}");
     }
 }
+
+// MOD-016
+#[tokio::test]
+async fn models_whose_template_opens_the_reasoning_are_known_by_name() {
+    let recorder = record("[[reply]]\ntext = [\"They want tea.</th\", \"ink>\\n\\nGreen tea.\"]\n").await;
+    let profiles = limpid_model::catalogue::ModelProfiles::load(None).unwrap();
+    let names = [
+        ("vllm", "deepseek-ai/DeepSeek-R1-0528"),
+        ("lmstudio", "qwq-32b"),
+        ("ollama", "qwen3:4b-thinking-2507-q4_K_M"),
+        ("llamacpp", "Qwen3-30B-A3B-Thinking-2507"),
+        ("lmstudio", "qwen3-4b-instruct-2507"),
+    ];
+    let mut answers = Vec::new();
+    for (provider, id) in names {
+        let card = limpid_model::ModelCard { tools: ToolProtocol::None, ..profiles.get(provider, id).card() };
+        let model = RemoteModel::new(card, endpoint(provider, &recorder.url(), 5_000)).unwrap();
+        answers.push(text(&ask(&model, &call(prompt(&inputs()))).await.0));
+    }
+    let whole = "They want tea.</think>\n\nGreen tea.";
+    assert_eq!(answers, ["Green tea.", "Green tea.", "Green tea.", "Green tea.", whole]);
+}

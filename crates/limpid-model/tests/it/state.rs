@@ -68,11 +68,11 @@ fn messages(model: &RemoteModel, events: &[ModelEvent]) -> Vec<HistoryMessage> {
 }
 
 /// Asks until the server has given all of its answers; every request has all replies before it.
-async fn converse(server: &Strict, model: &RemoteModel, rounds: usize) -> Inputs {
+pub(crate) async fn converse(server: &Strict, model: &RemoteModel, rounds: usize) -> Inputs {
     converse_as(server, model, rounds, "m-1").await
 }
 
-async fn converse_as(server: &Strict, model: &RemoteModel, rounds: usize, id: &str) -> Inputs {
+pub(crate) async fn converse_as(server: &Strict, model: &RemoteModel, rounds: usize, id: &str) -> Inputs {
     let mut inputs = Inputs { ..inputs() };
     inputs.model.provider = "openai".to_owned();
     inputs.model.id = id.to_owned();
@@ -233,4 +233,54 @@ async fn a_call_that_failed_is_one_to_the_provider_too() {
         })
         .collect();
     assert_eq!(results, [(json!(failed), json!(true)), (json!("bad JSON"), Value::Null)]);
+}
+
+/// Calls in the words of Chat Completions, with fields of their own.
+fn chat_call(id: &str, fields: &Value) -> Value {
+    let mut call = json!({"id": id, "type": "function", "function": {"name": "look_up", "arguments": "{}"}});
+    call.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    call
+}
+
+// MOD-012 MOD-013 MOD-015
+#[tokio::test]
+async fn what_a_gateway_gave_with_a_message_goes_back_with_it() {
+    let none = json!({});
+    let openrouter = json!({
+        "reasoning_details": [
+            {"type": "reasoning.text", "text": "Tea, then.", "signature": "Es8C", "format": "anthropic-claude-v1", "index": 0},
+            {"type": "reasoning.encrypted", "data": "EmwK", "id": "c1", "format": "google-gemini-v1", "index": 1},
+        ],
+        "tool_calls": [chat_call("c1", &none)]
+    });
+    let litellm = json!({
+        "thinking_blocks": [
+            {"type": "thinking", "thinking": "Tea, then.", "signature": "Es8C"}, {"type": "redacted_thinking", "data": "EmwK"}
+        ],
+        "provider_specific_fields": {"citations": [1]},
+        "tool_calls": [
+            chat_call("c2", &json!({"provider_specific_fields": {"thought_signature": "s"}})),
+            chat_call("c3", &json!({"extra_content": {"google": {"thought_signature": "g"}}})),
+        ]
+    });
+    let mistral = json!({
+        "content": [
+            {"type": "thinking", "thinking": [{"type": "text", "text": "Tea, then."}]}, {"type": "text", "text": "I look."}
+        ],
+        "tool_calls": [chat_call("c4", &none)]
+    });
+    let plain = json!({"content": "Green tea."});
+    let answers = [openrouter, litellm, mistral, plain].map(|message| Answer::Content(vec![message]));
+    let server = Strict::start(Rules::Gateway, answers.to_vec()).await.unwrap();
+    let model = model(Protocol::OpenaiChat, &format!("{}/v1", server.url()));
+    let inputs = converse(&server, &model, 5).await;
+    assert_eq!(server.refused(), [""; 0]);
+    let body = server.bodies().pop().unwrap();
+    insta::assert_snapshot!(serde_json::to_string_pretty(&body["messages"]).unwrap());
+
+    // Another model behind the same gateway gets none of it, and its request is whole.
+    let other = ModelCard { id: "m-2".to_owned(), ..card("openai", ToolProtocol::Native) };
+    let other = RemoteModel::new(other, endpoint("openai", "http://127.0.0.1:1/v1", 1_000)).unwrap();
+    let body = other.prepare(&call(prompt(&inputs))).unwrap().body;
+    assert!(!body.contains("Es8C") && !body.contains("signature") && body.contains("I look."), "{body}");
 }
