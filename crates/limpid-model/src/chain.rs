@@ -2,7 +2,7 @@
 //!
 //! Services stand in the owner's order. A passing error is tried again by the [`RetryPlan`]; then, or at once for any
 //! other error, the next service is asked. Nothing is asked again after a cancel, or once any of a reply was given out,
-//! so that no text is doubled and no tool runs twice. A request that is refused for something that it can do without is
+//! so that no text is doubled and no tool runs twice; only a refusal that takes back what came before it goes to the next. A request that is refused for something that it can do without is
 //! asked once more without it, and the model remembers. A local model is never asked in another's place, and none in its.
 
 use std::sync::Arc;
@@ -67,7 +67,7 @@ pub enum ChainEvent {
         /// What a person is to be told, when this is news.
         notice: Option<String>,
     },
-    /// This service was given up, and the next one will be asked.
+    /// This service was given up, and the next one will be asked. What it had said counts for nothing.
     Fallback {
         /// `provider/model`.
         service: String,
@@ -205,7 +205,7 @@ impl Run {
         let Some(service) = self.chain.services.get(self.at).map(|model| model.info().name()) else {
             return Err(error);
         };
-        if self.given_out || self.cancel.is_cancelled() || !error.class.allows_fallback() {
+        if (self.given_out && !error.discards) || self.cancel.is_cancelled() || !error.class.allows_fallback() {
             return Err(error);
         }
         if let Some(remedied) = self.remedied(&service, &error) {
@@ -228,6 +228,7 @@ impl Run {
         self.given_up.push(error.message.clone());
         self.at += 1;
         self.attempt = 1;
+        self.given_out = false;
         self.remedies.clear();
         self.phase = Phase::Prepare;
         Ok(ChainEvent::Fallback { service, error })
@@ -237,7 +238,14 @@ impl Run {
     /// leave.
     fn remedied(&mut self, service: &str, error: &ModelError) -> Option<ChainEvent> {
         let refused = self.sent.take()?;
-        let remedy = error.remedy.as_ref().filter(|remedy| !self.remedies.contains(remedy))?;
+        let remedy = match error.remedy.as_ref()? {
+            // It is not the ids alone.
+            Remedy::WithoutIds if self.remedies.contains(&Remedy::WithoutIds) => &Remedy::WithoutState,
+            remedy => remedy,
+        };
+        if self.remedies.contains(remedy) {
+            return None;
+        }
         if self.remedies.len() == MOST_REMEDIES {
             return None;
         }

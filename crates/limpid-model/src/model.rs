@@ -266,11 +266,13 @@ pub struct ModelError {
     pub retry_after: Option<Duration>,
     /// What the request can do without, when that is why it was refused.
     pub remedy: Option<Remedy>,
+    /// Whether what came of the reply before counts for nothing, so that another model may be asked all the same.
+    pub discards: bool,
 }
 
 impl ModelError {
     /// An error without a wish to wait.
     pub fn new(class: FailureClass, message: impl Into<String>) -> Self {
-        Self { class, message: message.into(), retry_after: None, remedy: None }
+        Self { class, message: message.into(), retry_after: None, remedy: None, discards: false }
     }
 }

@@ -11,11 +11,13 @@ mod openai_chat;
 mod openai_responses;
 mod think;
 
+use limpid_core::Role;
 use serde::Deserialize;
 
 use crate::abilities::EffortForm;
 use crate::errors::Fault;
 use crate::model::{ModelEvent, StateRule};
+use crate::remedy::is_openai_reasoning;
 use crate::wire::{CallIds, CallNames, NameRules, SchemaRules, WireCall, Words};
 
 use collect::Collect;
@@ -56,6 +58,14 @@ pub struct Dialect {
     pub counts_unasked: bool,
     /// `cache_control` marks are taken in the parts of a message.
     pub cache_marks: bool,
+}
+
+/// What the author of a message is called: OpenAI's reasoning models, whoever serves them, have developers for a system.
+fn role_word(role: Role, model: &str) -> &'static str {
+    match role {
+        Role::System if is_openai_reasoning(model) => "developer",
+        role => role.as_str(),
+    }
 }
 
 /// A stream that is being read: payloads in, events out.
@@ -131,6 +141,11 @@ impl Protocol {
             Self::Gemini => Words::Gemini,
         };
         SchemaRules { words, plain_names: matches!(self, Self::Anthropic | Self::Gemini) }
+    }
+
+    /// Whether the system text is a message among the others.
+    pub(crate) const fn has_system_message(self) -> bool {
+        matches!(self, Self::OpenaiChat | Self::OpenaiResponses | Self::Ollama)
     }
 
     /// Whether arguments of tools can be held to a schema in which everything is required.

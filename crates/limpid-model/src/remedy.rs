@@ -96,6 +96,8 @@ pub enum Remedy {
     Without(Field),
     /// For a reply of at most so many tokens.
     ShorterReply(u32),
+    /// Without the ids of what earlier answers came with, which its provider does not keep.
+    WithoutIds,
     /// Without the state of earlier answers that it had.
     WithoutState,
 }
@@ -108,6 +110,8 @@ pub(crate) struct Lessons {
     unforced: bool,
     /// Tokens that a reply may have at most.
     most: Option<u32>,
+    /// State goes back without the ids that it came with.
+    without_ids: bool,
     /// State that was refused, as hashes.
     state: HashSet<u64>,
 }
@@ -119,6 +123,7 @@ impl Lessons {
             fields: abilities.refuses.iter().flatten().copied().collect(),
             unforced: abilities.forced_tools == Some(ForcedTools::Never),
             most: abilities.max_output,
+            without_ids: false,
             state: HashSet::new(),
         }
     }
@@ -139,6 +144,7 @@ impl Lessons {
                 lessons.fields.insert(*field);
             }
             Remedy::ShorterReply(most) => lessons.most = Some(*most),
+            Remedy::WithoutIds => lessons.without_ids = true,
             Remedy::WithoutState => {
                 let state = refused.prompt.messages().iter().flat_map(PromptMessage::state);
                 lessons.state.extend(state.map(|state| hash(&StatePart::input(state).json)));
@@ -171,6 +177,7 @@ impl Lessons {
         if self.refuses(Field::PromptCacheKey) {
             call.conversation = None;
         }
+        call.state_ids = !self.without_ids;
         for message in &mut call.messages {
             message.cache_mark &= !self.refuses(Field::CacheControl);
             if !self.state.is_empty() {
@@ -181,7 +188,7 @@ impl Lessons {
 
     /// The dialect in which this model is asked.
     pub(crate) fn dialect(&self, dialect: Dialect, model: &str) -> Dialect {
-        let by_name = dialect.completion_limit || takes_completion_limit(model);
+        let by_name = dialect.completion_limit || is_openai_reasoning(model);
         let completion_limit = (by_name || self.refuses(Field::MaxTokens)) && !self.refuses(Field::MaxCompletionTokens);
         let counts_unasked = dialect.counts_unasked || self.refuses(Field::StreamOptions);
         Dialect { completion_limit, counts_unasked, ..dialect }
@@ -190,6 +197,11 @@ impl Lessons {
     /// What a person is told when this was just learned of a model, with what makes it lasting in `models.toml`.
     pub(crate) fn notice(&self, name: &str, remedy: &Remedy) -> String {
         let (what, line) = match remedy {
+            Remedy::WithoutIds => {
+                return format!(
+                    "{name} does not know the reasoning of its earlier answers by its ids, so it gets it without them."
+                );
+            }
             Remedy::WithoutState => {
                 return format!(
                     "{name} did not take back the reasoning of its earlier answers, so it was left out; the conversation \
@@ -214,8 +226,9 @@ impl Lessons {
     }
 }
 
-/// Whether a model is one of OpenAI's that refuse `max_tokens`, whoever serves it: `gpt-5` and later, `o1` and later.
-fn takes_completion_limit(model: &str) -> bool {
+/// Whether a model is one of OpenAI's that reason, whoever serves it: `gpt-5` and later, `o1` and later. They refuse
+/// `max_tokens`.
+pub(crate) fn is_openai_reasoning(model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
     let number = |rest: &str| -> Option<u32> {
         let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());

@@ -120,6 +120,9 @@ impl RemoteModel {
     fn wire<'a>(&'a self, call: &'a ModelCall, lessons: &Lessons) -> Result<WireCall<'a>, ModelError> {
         let mut wire = WireCall::new(&self.card, call, self.endpoint.protocol.schemas())?;
         lessons.apply(&mut wire);
+        if self.endpoint.protocol.has_system_message() {
+            wire.one_system();
+        }
         if self.card.abilities.strict_tools == Some(true) && !lessons.refuses(Field::Strict) {
             wire.be_strict();
         }

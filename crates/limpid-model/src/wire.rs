@@ -51,6 +51,8 @@ pub(crate) struct WireCall<'a> {
     pub(crate) reasoning: WireReasoning,
     /// Whether a Chat Completions server wants the reasoning of messages with calls back.
     pub(crate) reasoning_back: bool,
+    /// Whether state goes back with the ids that it came with.
+    pub(crate) state_ids: bool,
     /// What the tools and their arguments are called here.
     pub(crate) originals: Originals,
 }
@@ -143,6 +145,7 @@ impl<'a> WireCall<'a> {
             pays_for_cache: card.price.as_ref().is_some_and(|price| price.base.cache_written > price.base.input),
             reasoning: WireReasoning::new(card, call.reasoning),
             reasoning_back: card.state.in_chat,
+            state_ids: true,
             originals,
         };
         match card.tools {
@@ -158,6 +161,11 @@ impl<'a> WireCall<'a> {
             ToolProtocol::Native | ToolProtocol::None => wire.flatten(),
         }
         Ok(wire)
+    }
+
+    /// Leaves one system message, at the beginning.
+    pub(crate) fn one_system(&mut self) {
+        self.messages = one_system(std::mem::take(&mut self.messages));
     }
 
     /// Has the provider hold the arguments of a tool to its schema, wherever that has a strict form.
@@ -327,6 +335,25 @@ impl WireMessage<'_> {
     }
 }
 
+/// Makes the system messages at the beginning one. One that comes later is said by the user, since servers refuse or lose it.
+fn one_system(all: Vec<WireMessage<'_>>) -> Vec<WireMessage<'_>> {
+    let mut messages: Vec<WireMessage<'_>> = Vec::with_capacity(all.len());
+    for mut message in all {
+        if message.role == Role::System && !messages.is_empty() {
+            if let [first] = &mut messages[..]
+                && first.role == Role::System
+            {
+                first.text = Cow::Owned(format!("{}\n\n{}", first.text, message.text));
+                first.cache_mark |= message.cache_mark;
+                continue;
+            }
+            message.role = Role::User;
+        }
+        messages.push(message);
+    }
+    messages
+}
+
 /// Keeps the first mark, which ends the fixed part, and the last ones.
 fn limit_marks(messages: &mut [WireMessage<'_>]) {
     let marked: Vec<usize> = (0..messages.len()).filter(|at| messages[*at].cache_mark).collect();
@@ -359,6 +386,29 @@ fn calls_text(calls: &[CallInput]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // MOD-085
+    #[test]
+    fn there_is_one_system_message_at_the_beginning_and_later_ones_are_the_users() {
+        let message = |(role, text): (Role, &'static str)| WireMessage {
+            role,
+            text: Cow::Borrowed(text),
+            calls: Cow::Borrowed(&[]),
+            state: Vec::new(),
+            call_id: None,
+            tool: None,
+            cache_mark: text == "b",
+        };
+        let said = |messages: &[(Role, &'static str)]| -> Vec<(Role, String, bool)> {
+            let one = one_system(messages.iter().copied().map(message).collect());
+            one.iter().map(|message| (message.role, message.text.to_string(), message.cache_mark)).collect()
+        };
+        let (system, user) = (Role::System, Role::User);
+        let row = |role, text: &str, mark| (role, text.to_owned(), mark);
+        assert_eq!(said(&[(system, "a"), (user, "x")]), [row(system, "a", false), row(user, "x", false)]);
+        let expected = [row(system, "a\n\nb", true), row(user, "x", false), row(user, "c", false)];
+        assert_eq!(said(&[(system, "a"), (system, "b"), (user, "x"), (system, "c")]), expected);
+    }
 
     // LES-024
     #[test]

@@ -26,6 +26,8 @@ pub enum Rules {
     AnthropicPreserved,
     /// OpenAI Responses without stored items.
     Responses,
+    /// OpenAI Responses of a server that looks for everything with an id among what it has stored, which is nothing.
+    ResponsesForgetful,
     /// Chat Completions of a server that wants reasoning back.
     Chat,
     /// Chat Completions of a server that refuses fields which it does not know.
@@ -132,7 +134,8 @@ impl Shared {
         let checked = match self.rules {
             Rules::Anthropic => anthropic::check(&body, &seen.issued, false),
             Rules::AnthropicPreserved => anthropic::check(&body, &seen.issued, true),
-            Rules::Responses => responses::check(&body, &seen.issued),
+            Rules::Responses => responses::check(&body, &seen.issued, false),
+            Rules::ResponsesForgetful => responses::check(&body, &seen.issued, true),
             Rules::Chat => chat::check(&body, &seen.issued),
             Rules::PlainChat => chat::check_plain(&body),
             Rules::Gateway => chat::check_gateway(&body, &seen.issued),
@@ -155,7 +158,7 @@ impl Shared {
                 };
                 let raw = match self.rules {
                     Rules::Anthropic | Rules::AnthropicPreserved => anthropic::stream(content),
-                    Rules::Responses => responses::stream(content),
+                    Rules::Responses | Rules::ResponsesForgetful => responses::stream(content),
                     Rules::Chat | Rules::PlainChat | Rules::Gateway => chat::stream(content),
                     Rules::Gemini | Rules::Gemini2 => gemini::stream(content),
                 };

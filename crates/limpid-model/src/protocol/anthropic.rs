@@ -356,8 +356,13 @@ impl Decoder for Stream {
             Some("content_block_stop") => self.stop(events),
             Some("message_delta") => {
                 self.usage(&event["usage"]);
-                if let Some(word) = event["delta"]["stop_reason"].as_str() {
-                    self.reply.finished(finish_reason(word));
+                match event["delta"]["stop_reason"].as_str() {
+                    Some("refusal") => {
+                        self.reply.counted(events);
+                        return Err(Fault::Refused(event["delta"]["stop_details"].clone()));
+                    }
+                    Some(word) => self.reply.finished(finish_reason(word)),
+                    None => {}
                 }
             }
             Some("message_stop") => {
@@ -393,7 +398,6 @@ fn finish_reason(word: &str) -> FinishReason {
         "end_turn" | "stop_sequence" | "pause_turn" => FinishReason::Stop,
         "tool_use" => FinishReason::Calls,
         "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
-        "refusal" => FinishReason::Moderated,
         other => FinishReason::Other(other.to_owned()),
     }
 }

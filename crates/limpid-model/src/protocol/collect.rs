@@ -117,6 +117,11 @@ impl Collect {
         change(self.usage.get_or_insert_default());
     }
 
+    /// Gives out what was counted so far, of a reply that does not end well.
+    pub(crate) fn counted(&self, events: &mut Vec<ModelEvent>) {
+        events.extend(self.usage.map(ModelEvent::Usage));
+    }
+
     /// The server said that it is done, and why.
     pub(crate) fn finished(&mut self, reason: FinishReason) {
         self.finish = Some(reason);

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::collect::{Collect, Pending};
 use super::gateway::Gateway;
-use super::{Decoder, Dialect, effort};
+use super::{Decoder, Dialect, effort, role_word};
 use crate::errors::Fault;
 use crate::json::to_json;
 use crate::model::{FinishReason, ModelEvent, On, ReplyForm, ToolUse};
@@ -176,7 +176,7 @@ pub(super) fn body(call: &WireCall<'_>, dialect: Dialect) -> String {
     let limit = call.sampling.max_output;
     to_json(&Body {
         model: call.model,
-        messages: call.messages.iter().map(|one| message(one, dialect, call.reasoning_back)).collect(),
+        messages: call.messages.iter().map(|one| message(one, call, dialect)).collect(),
         tools: call.tools.iter().map(tool).collect(),
         tool_choice: tool_choice(&call.choice).filter(|_| !call.tools.is_empty()),
         response_format: response_format(&call.reply),
@@ -192,7 +192,7 @@ pub(super) fn body(call: &WireCall<'_>, dialect: Dialect) -> String {
     })
 }
 
-fn message<'a>(message: &'a WireMessage<'_>, dialect: Dialect, reasoning_back: bool) -> Message<'a> {
+fn message<'a>(message: &'a WireMessage<'_>, call: &WireCall<'_>, dialect: Dialect) -> Message<'a> {
     let text = &*message.text;
     let pieces = message.pieces();
     let mut back = Back::default();
@@ -212,7 +212,7 @@ fn message<'a>(message: &'a WireMessage<'_>, dialect: Dialect, reasoning_back: b
             }
         }
     }
-    if !reasoning_back {
+    if !call.reasoning_back {
         (back.reasoning_content, back.reasoning) = (None, None);
     }
     let content = if has_given {
@@ -224,17 +224,17 @@ fn message<'a>(message: &'a WireMessage<'_>, dialect: Dialect, reasoning_back: b
     } else {
         Some(Content::Text(text))
     };
-    let call = |(call, back): (&'a CallInput, CallBack<'a>)| {
+    let tool_call = |(call, back): (&'a CallInput, CallBack<'a>)| {
         let of_function = back.function.and_then(|function| serde_json::from_str(function.get()).ok());
         let arguments =
             Arguments { name: &call.name, arguments: &call.arguments, back: of_function.unwrap_or_default() };
         Call { id: &call.id, function: Function { function: arguments }, back }
     };
     Message {
-        role: message.role.as_str(),
+        role: role_word(message.role, call.model),
         content,
         back,
-        tool_calls: message.calls.iter().zip(of_calls).map(call).collect(),
+        tool_calls: message.calls.iter().zip(of_calls).map(tool_call).collect(),
         tool_call_id: message.call_id.as_deref().filter(|_| message.role == Role::Tool),
     }
 }

@@ -1,16 +1,18 @@
 //! OpenAI Responses.
 
+use std::borrow::Cow;
+
 use limpid_core::Role;
 use limpid_core::state::Piece;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use super::Decoder;
 use super::collect::{Collect, Pending};
 use super::effort;
 use crate::errors::Fault;
-use crate::json::to_json;
+use crate::json::{to_json, to_raw};
 use crate::model::{FinishReason, ModelEvent, On, ReplyForm, ToolUse};
 use crate::wire::{CallIds, WireCall, WireMessage, WireState, WireTool};
 
@@ -63,7 +65,7 @@ enum Item<'a> {
     },
     /// An item of the provider's own, as it came.
     #[serde(untagged)]
-    Given(&'a RawValue),
+    Given(Cow<'a, RawValue>),
 }
 
 #[derive(Serialize)]
@@ -127,7 +129,7 @@ pub(super) fn body(call: &WireCall<'_>) -> String {
     let has_marks = call.messages.iter().any(|message| message.cache_mark);
     to_json(&Body {
         model: call.model,
-        input: call.messages.iter().flat_map(|message| items(message, call.pays_for_cache)).collect(),
+        input: call.messages.iter().flat_map(|message| items(message, call)).collect(),
         tools: call.tools.iter().map(tool).collect(),
         tool_choice: tool_choice(&call.choice).filter(|_| !call.tools.is_empty()),
         text: text_format(&call.reply),
@@ -144,12 +146,12 @@ pub(super) fn body(call: &WireCall<'_>) -> String {
     })
 }
 
-/// A message's items in their order. `in_parts` is whether texts come as parts, which can be marked: the form is the same
+/// A message's items in their order. Where marks are paid for, texts come as parts, which can be marked: the form is the same
 /// with a mark and without, so that a mark that moves changes nothing else.
-fn items<'a>(message: &'a WireMessage<'_>, in_parts: bool) -> Vec<Item<'a>> {
+fn items<'a>(message: &'a WireMessage<'_>, call: &WireCall<'_>) -> Vec<Item<'a>> {
     let text = &*message.text;
-    let role = message.role.as_str();
-    let content = || match in_parts && message.role != Role::Assistant {
+    let role = super::role_word(message.role, call.model);
+    let content = || match call.pays_for_cache && message.role != Role::Assistant {
         true => {
             let prompt_cache_breakpoint = message.cache_mark.then_some(CacheMode::Explicit);
             Content::Parts([InputText { text, prompt_cache_breakpoint }])
@@ -165,7 +167,9 @@ fn items<'a>(message: &'a WireMessage<'_>, in_parts: bool) -> Vec<Item<'a>> {
         None => {}
     }
     let item = |piece: Piece<'a, WireState<'a>>| match piece {
-        Piece::Between(state) => Some(Item::Given(state.json)),
+        Piece::Between(state) => {
+            Some(Item::Given(if call.state_ids { Cow::Borrowed(state.json) } else { without_id(state.json) }))
+        }
         Piece::Text(text, state) => {
             Some(Item::Message { role, content: Content::Text(text), phase: state.and_then(phase) })
         }
@@ -179,6 +183,15 @@ fn items<'a>(message: &'a WireMessage<'_>, in_parts: bool) -> Vec<Item<'a>> {
     // Reasoning without what it led to is refused.
     while items.pop_if(|last| matches!(last, Item::Given(_))).is_some() {}
     items
+}
+
+/// An item of the provider's own without its id.
+fn without_id(json: &RawValue) -> Cow<'_, RawValue> {
+    let Ok(mut fields) = serde_json::from_str::<Map<String, Value>>(json.get()) else { return Cow::Borrowed(json) };
+    match fields.shift_remove("id") {
+        Some(_) => Cow::Owned(to_raw(&fields)),
+        None => Cow::Borrowed(json),
+    }
 }
 
 /// What a message of the model's is: a report while it works, or the answer.
@@ -209,16 +222,32 @@ fn text_format(reply: &ReplyForm) -> Option<Text<'_>> {
     Some(Text { format: Format { name, schema } })
 }
 
+/// The phase of a report while the model works.
+const COMMENTARY: &str = "commentary";
+
 /// A reply's stream.
 pub(super) struct Stream {
     reply: Collect,
     /// Names of the items of a server that does not count them.
     uncounted: Vec<String>,
+    /// The report that is being written while the model works, by its place, and its text so far.
+    report: Option<(u64, String)>,
+    /// Reports, and what came between them, until it is known what they lead to.
+    held: Vec<Held>,
+    /// Whether any of the answer's text came.
+    said: bool,
+}
+
+/// What waits until it is known whether anything follows the reports.
+enum Held {
+    Report(String),
+    /// An item of the provider's own.
+    Item(String),
 }
 
 impl Stream {
     pub(super) fn new(ids: CallIds) -> Self {
-        Self { reply: Collect::new(ids), uncounted: Vec::new() }
+        Self { reply: Collect::new(ids), uncounted: Vec::new(), report: None, held: Vec::new(), said: false }
     }
 
     /// Which item of the answer an event is about.
@@ -240,31 +269,91 @@ impl Stream {
 
     fn added(&mut self, place: u64, item: &Value, events: &mut Vec<ModelEvent>) {
         match item["type"].as_str() {
-            Some("message") => self.reply.stretch(events),
-            Some("function_call") => self.call(place, item),
+            Some("message") if item["phase"] == COMMENTARY => self.report = Some((place, String::new())),
+            Some("message") => {
+                self.let_go(events);
+                self.reply.stretch(events);
+            }
+            Some("function_call") => self.call(place, item, events),
             _ => {}
+        }
+    }
+
+    /// A report is shown as progress; whether it is the answer is known at the end.
+    fn text(&mut self, place: u64, delta: &str, events: &mut Vec<ModelEvent>) {
+        match &mut self.report {
+            Some((at, text)) if *at == place => {
+                text.push_str(delta);
+                self.reply.reasoning(delta, events);
+            }
+            _ => {
+                self.said |= !delta.is_empty();
+                self.reply.text(delta, events);
+            }
         }
     }
 
     fn done(&mut self, payload: &str, place: u64, item: &Value, events: &mut Vec<ModelEvent>) {
-        let calls = self.reply.started();
         match item["type"].as_str() {
             // Without its content it is a name that means nothing where nothing is stored.
             Some("reasoning") if item["encrypted_content"].as_str().is_some_and(|content| !content.is_empty()) => {
-                self.reply.state(given(payload), On::Place(calls), events);
+                if self.held.is_empty() {
+                    self.reply.state(given(payload), On::Place(self.reply.started()), events);
+                } else {
+                    self.held.push(Held::Item(given(payload)));
+                }
             }
+            Some("message") if self.report.as_ref().is_some_and(|(at, _)| *at == place) => self.end_report(),
             Some("message") if item["phase"].is_string() => {
                 let phase = serde_json::json!({ "phase": item["phase"] });
-                self.reply.state(phase.to_string(), On::Stretch(calls), events);
+                self.reply.state(phase.to_string(), On::Stretch(self.reply.started()), events);
             }
-            Some("function_call") => self.call(place, item),
+            Some("function_call") => self.call(place, item, events),
             _ => {}
         }
     }
 
-    fn call(&mut self, place: u64, item: &Value) {
+    fn end_report(&mut self) {
+        self.held.extend(self.report.take().map(|(_, text)| Held::Report(text)));
+    }
+
+    /// The reports led to something, so they were progress and no part of the answer; they go back as they were.
+    fn let_go(&mut self, events: &mut Vec<ModelEvent>) {
+        self.end_report();
+        let place = On::Place(self.reply.started());
+        for held in std::mem::take(&mut self.held) {
+            let json = match held {
+                Held::Item(json) => json,
+                Held::Report(text) => {
+                    serde_json::json!({"role": "assistant", "content": text, "phase": COMMENTARY}).to_string()
+                }
+            };
+            self.reply.state(json, place, events);
+        }
+    }
+
+    /// Nothing followed the reports: when they are all that was said, they are the answer.
+    fn settle(&mut self, events: &mut Vec<ModelEvent>) {
+        self.end_report();
+        if self.said || self.reply.started() > 0 {
+            return self.let_go(events);
+        }
+        for held in std::mem::take(&mut self.held) {
+            match held {
+                Held::Item(json) => self.reply.state(json, On::Place(0), events),
+                Held::Report(text) => {
+                    self.reply.stretch(events);
+                    self.reply.text(&text, events);
+                    self.reply.state(serde_json::json!({ "phase": COMMENTARY }).to_string(), On::Stretch(0), events);
+                }
+            }
+        }
+    }
+
+    fn call(&mut self, place: u64, item: &Value, events: &mut Vec<ModelEvent>) {
         let text = |name: &str| item[name].as_str().unwrap_or_default();
         if self.reply.call_at(place).is_none() {
+            self.let_go(events);
             self.reply.start_call(Pending { place, ..Pending::default() });
         }
         if let Some(call) = self.reply.call_at(place) {
@@ -288,6 +377,7 @@ impl Stream {
                 total.reasoning = details["reasoning_tokens"].as_u64().unwrap_or_default();
             });
         }
+        self.settle(events);
         self.reply.finished(match response["incomplete_details"]["reason"].as_str() {
             None => FinishReason::Stop,
             Some("max_output_tokens") => FinishReason::Length,
@@ -307,7 +397,7 @@ impl Decoder for Stream {
         let place = self.place(&event);
         let delta = event["delta"].as_str().unwrap_or_default();
         match event["type"].as_str().unwrap_or_default() {
-            "response.output_text.delta" | "response.refusal.delta" => self.reply.text(delta, events),
+            "response.output_text.delta" | "response.refusal.delta" => self.text(place, delta, events),
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
                 self.reply.reasoning(delta, events);
             }

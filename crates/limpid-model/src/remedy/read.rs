@@ -33,7 +33,7 @@ const UNKNOWN: [&str; 7] =
     ["unsupported", "not support", "unknown", "unrecognized", "not permitted", "forbidden", "instead"];
 
 /// Refusals of what earlier answers came with.
-const STATE: [&str; 9] = [
+const STATE: [&str; 8] = [
     "bound to a different conversation",
     "`signature` in `thinking`",
     "`thinking` or `redacted_thinking` blocks",
@@ -42,7 +42,6 @@ const STATE: [&str; 9] = [
     "encrypted content",
     "encrypted_content",
     "without its required following item",
-    "items are not persisted",
 ];
 
 /// Before the number of tokens that a reply may have.
@@ -94,6 +93,9 @@ const NAMES: [(Field, &[&str], &[&str]); 13] = [
 /// programs, if any.
 pub(crate) fn read(text: &str, param: &str) -> Option<Remedy> {
     let (text, param) = (text.to_lowercase(), param.to_lowercase());
+    if text.contains("item with id") && text.contains("not found") {
+        return Some(Remedy::WithoutIds);
+    }
     if STATE.iter().any(|words| text.contains(words)) {
         return Some(Remedy::WithoutState);
     }
@@ -161,6 +163,7 @@ mod tests {
                 None => "nothing".to_owned(),
                 Some(Remedy::Without(field)) => field.as_str().to_owned(),
                 Some(Remedy::ShorterReply(most)) => format!("at most {most}"),
+                Some(Remedy::WithoutIds) => "ids".to_owned(),
                 Some(Remedy::WithoutState) => "state".to_owned(),
             };
             if remedy != expected.trim() {

@@ -51,6 +51,8 @@ pub(super) struct Reply {
     ready: VecDeque<ModelEvent>,
     received: usize,
     seen: bool,
+    /// Why it ends, once what came before has been given out.
+    failed: Option<ModelError>,
     over: bool,
 }
 
@@ -72,6 +74,7 @@ impl Reply {
             ready: VecDeque::new(),
             received: 0,
             seen: false,
+            failed: None,
             over: false,
         }
     }
@@ -80,19 +83,21 @@ impl Reply {
         loop {
             if self.cancel.is_cancelled() && !self.over {
                 self.over = true;
+                self.failed = None;
                 return Some(Err(self.service.cancelled()));
             }
             if let Some(event) = self.ready.pop_front() {
                 self.over |= matches!(event, ModelEvent::End(_));
                 return Some(Ok(event));
             }
-            if self.over {
-                return None;
-            }
-            if let Err(error) = self.advance().await {
+            if let Some(error) = self.failed.take() {
                 self.over = true;
                 return Some(Err(error));
             }
+            if self.over {
+                return None;
+            }
+            self.failed = self.advance().await.err();
         }
     }
 

@@ -211,7 +211,7 @@ async fn a_reply_that_ends_with_a_word_of_failure_or_an_unknown_one_is_no_answer
         ("gemini", "LANGUAGE", None),
         ("gemini", "IMAGE_SAFETY", None),
         ("anthropic", "made-up", Some(FailureClass::Garbage)),
-        ("anthropic", "refusal", None),
+        ("anthropic", "refusal", Some(FailureClass::Moderated)),
         ("ollama", "made-up", Some(FailureClass::Garbage)),
     ];
     for (provider, word, expected) in cases {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::support::{ask, call, card, endpoint, inputs, prompt, second_turn};
+use crate::support::{ask, call, card, endpoint, inputs, prompt, second_turn, text};
 use limpid_core::ToolProtocol;
 use limpid_model::protocol::Protocol;
 use limpid_model::{Endpoint, Model, ModelCard, ModelEvent, On, RemoteModel};
@@ -102,7 +102,7 @@ fn message(text: &str, phase: Option<&str>) -> Value {
     item
 }
 
-// MOD-002 MOD-008 MOD-010
+// MOD-002 MOD-008 MOD-009 MOD-010
 #[tokio::test]
 async fn reasoning_items_go_back_whole_before_what_followed_them() {
     let answers = vec![
@@ -133,7 +133,88 @@ async fn reasoning_items_go_back_whole_before_what_followed_them() {
     let endpoint =
         Endpoint { protocol: Protocol::OpenaiResponses, ..endpoint("openai", "http://127.0.0.1:1/v1", 1_000) };
     let body = RemoteModel::new(other, endpoint).unwrap().prepare(&call(prompt(&inputs))).unwrap().body;
-    assert!(!body.contains("rs_1") && body.contains("I look."));
+    assert!(!body.contains("rs_1") && body.contains("Tea."), "{body}");
+}
+
+// MOD-008
+#[tokio::test]
+async fn reasoning_goes_back_without_its_id_once_that_was_not_found() {
+    let answers = vec![
+        vec![reasoning("rs_1"), function_call("c1", "{}")],
+        Vec::new(),
+        vec![reasoning("rs_2"), message("Tea.", None)],
+        vec![message("No reasoning.", None)],
+    ];
+    let answers = answers.into_iter().map(Answer::Content).collect();
+    let server = Strict::start(Rules::ResponsesForgetful, answers).await.unwrap();
+    let model = model(Protocol::OpenaiResponses, &format!("{}/v1", server.url()));
+    let mut inputs = converse(&server, &model, 1).await;
+    let (_, error) = ask(&model, &call(prompt(&inputs))).await;
+    let remedy = error.unwrap().remedy.unwrap();
+    let refused = model.prepare(&call(prompt(&inputs))).unwrap();
+    let told = "openai/m-1 does not know the reasoning of its earlier answers by its ids, so it gets it without them.";
+    assert_eq!(model.learn(&remedy, &refused).as_deref(), Some(told));
+    for _ in 0..2 {
+        let (events, error) = ask(&model, &call(prompt(&inputs))).await;
+        assert_eq!(error, None, "{:?}", server.refused());
+        inputs.history.extend(messages(&model, &events));
+    }
+    assert_eq!(server.refused().len(), 1);
+    let body = server.bodies().pop().unwrap().to_string();
+    assert!(!body.contains("\"id\":\"rs_") && body.contains("gAAAArs_1=="), "{body}");
+}
+
+// MOD-009
+#[tokio::test]
+async fn a_report_while_it_works_is_progress_and_alone_it_is_the_answer() {
+    let report = || message("I look.", Some("commentary"));
+    let cases = [
+        (vec![report(), message("Tea.", Some("final_answer"))], "Tea.", "I look."),
+        (vec![reasoning("rs_1"), report(), reasoning("rs_2"), message("Tea.", None)], "Tea.", "I look."),
+        (vec![report(), function_call("c1", "{}")], "", "I look."),
+        (vec![reasoning("rs_1"), report()], "I look.", "I look."),
+    ];
+    for (items, answer, progress) in cases {
+        let answers = vec![Answer::Content(items.clone()), Answer::Content(vec![message("Next.", None)])];
+        let server = Strict::start(Rules::Responses, answers).await.unwrap();
+        let model = model(Protocol::OpenaiResponses, &format!("{}/v1", server.url()));
+        let mut inputs = converse(&server, &model, 0).await;
+        let (events, error) = ask(&model, &call(prompt(&inputs))).await;
+        assert_eq!(error, None);
+        let shown = events.iter().filter_map(|event| match event {
+            ModelEvent::Reasoning(text) => Some(text.as_str()),
+            _ => None,
+        });
+        let shown: String = shown.collect();
+        assert_eq!((text(&events).as_str(), shown.as_str()), (answer, progress), "{events:?}");
+        inputs.history.extend(messages(&model, &events));
+        ask(&model, &call(prompt(&inputs))).await;
+        assert_eq!(server.refused(), [""; 0], "{items:?}");
+        let input = server.bodies().pop().unwrap()["input"].clone();
+        let phases =
+            |items: &[Value]| items.iter().filter_map(|item| item["phase"].as_str().map(str::to_owned)).collect();
+        let (sent, given): (Vec<String>, Vec<String>) = (phases(input.as_array().unwrap()), phases(&items));
+        assert_eq!(sent, given, "{input}");
+    }
+}
+
+// MOD-085
+#[test]
+fn the_system_text_has_the_name_that_the_model_takes() {
+    let role = |protocol: Protocol, id: &str, list: &str| {
+        let endpoint = Endpoint { protocol, ..endpoint("openai", "http://127.0.0.1:1/v1", 1_000) };
+        let card = ModelCard { id: id.to_owned(), ..card("openai", ToolProtocol::Native) };
+        let body = RemoteModel::new(card, endpoint).unwrap().prepare(&call(prompt(&second_turn()))).unwrap().body;
+        let body: Value = serde_json::from_str(&body).unwrap();
+        let roles: Vec<&str> = body[list].as_array().unwrap().iter().filter_map(|one| one["role"].as_str()).collect();
+        assert!(!roles[1..].contains(&"system") && !roles[1..].contains(&"developer"), "{roles:?}");
+        roles[0].to_owned()
+    };
+    for (protocol, list) in [(Protocol::OpenaiChat, "messages"), (Protocol::OpenaiResponses, "input")] {
+        assert_eq!(["gpt-6.1-sol", "o3", "azure/gpt-5.2"].map(|id| role(protocol, id, list)), ["developer"; 3]);
+        assert_eq!(["gpt-4o", "m-1", "gpt-oss-120b"].map(|id| role(protocol, id, list)), ["system"; 3]);
+    }
+    assert_eq!(role(Protocol::Ollama, "gpt-5", "messages"), "system");
 }
 
 // MOD-001
