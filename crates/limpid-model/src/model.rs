@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::BoxStream;
-use limpid_core::{Effort, FailureClass, ToolCall, ToolProtocol, Usage, WindowSize};
+use limpid_core::{Effort, FailureClass, Money, ToolCall, ToolProtocol, Usage, WindowSize};
 use limpid_prompt::Prompt;
 use tokio_util::sync::CancellationToken;
 
@@ -213,6 +213,8 @@ pub enum ModelEvent {
     State(ReplyState),
     /// What was counted; may come more than once, the last one holds.
     Usage(Usage),
+    /// What the provider says that the answer cost.
+    Charged(Money),
     /// The answer is over.
     End(FinishReason),
 }

@@ -167,16 +167,14 @@ impl Protocol {
 
     /// Which state a model of this protocol gets back.
     pub(crate) fn state_rule(self, known: StateRule) -> StateRule {
-        // Only servers that give state get it back; reasoning in plain text is no state to most of them.
-        let reads = self != Self::Ollama;
         // Reasoning that is plain text is read by any model, and Claude models leave out what they cannot read.
         let of_provider = match self {
             Self::OpenaiChat => known.in_chat,
-            Self::Anthropic => true,
-            Self::OpenaiResponses | Self::Gemini | Self::Ollama => false,
+            Self::Anthropic | Self::Ollama => true,
+            Self::OpenaiResponses | Self::Gemini => false,
         };
         StateRule {
-            protocol: reads.then_some(self.name()),
+            protocol: Some(self.name()),
             of_provider,
             bound: Some(known.bound.unwrap_or(self == Self::Anthropic)),
             in_chat: known.in_chat,

@@ -5,6 +5,7 @@ mod anthropic;
 mod chat;
 pub mod fields;
 mod gemini;
+mod ollama;
 mod responses;
 pub mod schemas;
 
@@ -34,6 +35,8 @@ pub enum Rules {
     PlainChat,
     /// Chat Completions of a server before other providers.
     Gateway,
+    /// Ollama, whose library knows these fields and no others.
+    Ollama,
     /// Gemini 3 and later.
     Gemini,
     /// Gemini before 3.
@@ -139,6 +142,7 @@ impl Shared {
             Rules::Chat => chat::check(&body, &seen.issued),
             Rules::PlainChat => chat::check_plain(&body),
             Rules::Gateway => chat::check_gateway(&body, &seen.issued),
+            Rules::Ollama => ollama::check(&body),
             Rules::Gemini => gemini::check(&body, &seen.issued),
             Rules::Gemini2 => gemini::check_earlier(&body),
         };
@@ -160,6 +164,7 @@ impl Shared {
                     Rules::Anthropic | Rules::AnthropicPreserved => anthropic::stream(content),
                     Rules::Responses | Rules::ResponsesForgetful => responses::stream(content),
                     Rules::Chat | Rules::PlainChat | Rules::Gateway => chat::stream(content),
+                    Rules::Ollama => ollama::stream(content),
                     Rules::Gemini | Rules::Gemini2 => gemini::stream(content),
                 };
                 seen.issued.push(Issued { content: content.clone(), request: body });

@@ -1,6 +1,6 @@
 //! What the protocols' decoders have in common: calls put together from pieces, counts, and the end.
 
-use limpid_core::{ToolCall, Usage};
+use limpid_core::{Money, ToolCall, Usage};
 use serde_json::Value;
 
 use crate::errors::Fault;
@@ -16,6 +16,7 @@ pub(crate) struct Collect {
     think: Think,
     calls: Vec<Pending>,
     usage: Option<Usage>,
+    charged: Option<Money>,
     finish: Option<FinishReason>,
     ended: bool,
     /// Bytes of state that came.
@@ -45,6 +46,7 @@ impl Collect {
             think: Think::default(),
             calls: Vec::new(),
             usage: None,
+            charged: None,
             finish: None,
             ended: false,
             state_bytes: 0,
@@ -117,9 +119,17 @@ impl Collect {
         change(self.usage.get_or_insert_default());
     }
 
+    /// The server says what the reply costs, in US dollars.
+    pub(crate) fn charged(&mut self, dollars: f64) {
+        if dollars.is_finite() && dollars >= 0.0 {
+            self.charged = Some(Money((dollars * 1e6).round() as u64));
+        }
+    }
+
     /// Gives out what was counted so far, of a reply that does not end well.
     pub(crate) fn counted(&self, events: &mut Vec<ModelEvent>) {
         events.extend(self.usage.map(ModelEvent::Usage));
+        events.extend(self.charged.map(ModelEvent::Charged));
     }
 
     /// The server said that it is done, and why.
@@ -149,7 +159,7 @@ impl Collect {
                 events.push(ModelEvent::Call(self.name_call(call)));
             }
         }
-        events.extend(self.usage.map(ModelEvent::Usage));
+        self.counted(events);
         events.push(ModelEvent::End(match reason {
             FinishReason::Stop | FinishReason::Calls if called => FinishReason::Calls,
             FinishReason::Calls => FinishReason::Stop,

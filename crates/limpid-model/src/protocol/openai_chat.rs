@@ -420,6 +420,9 @@ impl Decoder for Stream {
                 total.cache_written = details["cache_write_tokens"].as_u64().unwrap_or(total.cache_written);
             });
         }
+        if let Some(dollars) = chunk["usage"]["cost"].as_f64() {
+            self.reply.charged(dollars);
+        }
         for choice in chunk["choices"].as_array().into_iter().flatten() {
             // Only one answer was asked for.
             if choice["index"].as_u64().unwrap_or_default() == 0 {

@@ -378,3 +378,25 @@ async fn models_whose_template_opens_the_reasoning_are_known_by_name() {
     let whole = "They want tea.</think>\n\nGreen tea.";
     assert_eq!(answers, ["Green tea.", "Green tea.", "Green tea.", "Green tea.", whole]);
 }
+
+// MOD-127
+#[tokio::test]
+async fn openrouter_is_told_who_asks_and_says_what_it_cost() {
+    let raw = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi.\"},\"finish_reason\":\"stop\"}]}\n\ndata: \
+        {\"choices\":[],\"usage\":{\"prompt_tokens\":50,\"completion_tokens\":8,\"cost\":0.0004204}}\n\ndata: [DONE]\n\n";
+    let reply = Reply { raw: Some(raw.to_owned()), ..Reply::default() };
+    let recorder = Recorder::start(Script { reply: vec![reply], ..Script::default() }).await.unwrap();
+    let keys = [("openrouter".to_owned(), limpid_model::ApiKey::new("k"))].into();
+    let known = limpid_model::Settings { keys, ..limpid_model::Settings::default() };
+    let mut here = limpid_model::provider::endpoint("openrouter", "m-1", &known).unwrap();
+    here.base_url = format!("{}/v1", recorder.url());
+    here.access.extra = serde_json::from_str(r#"{"provider": {"order": ["groq"]}, "service_tier": "flex"}"#).unwrap();
+    let model = RemoteModel::new(card("openrouter", ToolProtocol::Native), here).unwrap();
+    let (events, _) = ask(&model, &call(prompt(&inputs()))).await;
+    assert!(events.contains(&ModelEvent::Charged(limpid_core::Money(420))), "{events:?}");
+    let request = recorder.calls().pop().unwrap();
+    assert_eq!(request.header("x-title"), Some("Limpid"));
+    assert_eq!(request.header("http-referer"), Some("https://github.com/limpid-agent/limpid"));
+    let body = request.json();
+    assert_eq!((&body["provider"]["order"][0], &body["service_tier"]), (&"groq".into(), &"flex".into()));
+}

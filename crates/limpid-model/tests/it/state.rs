@@ -54,7 +54,7 @@ fn messages(model: &RemoteModel, events: &[ModelEvent]) -> Vec<HistoryMessage> {
                     after: None,
                 });
             }
-            ModelEvent::Reasoning(_) | ModelEvent::Usage(_) | ModelEvent::End(_) => {}
+            ModelEvent::Reasoning(_) | ModelEvent::Usage(_) | ModelEvent::Charged(_) | ModelEvent::End(_) => {}
         }
     }
     let result = |call: &CallInput| HistoryMessage {
@@ -364,4 +364,40 @@ async fn what_a_gateway_gave_with_a_message_goes_back_with_it() {
     let other = RemoteModel::new(other, endpoint("openai", "http://127.0.0.1:1/v1", 1_000)).unwrap();
     let body = other.prepare(&call(prompt(&inputs))).unwrap().body;
     assert!(!body.contains("Es8C") && !body.contains("signature") && body.contains("I look."), "{body}");
+}
+
+// MOD-151
+#[tokio::test]
+async fn ollama_gets_the_thinking_before_calls_back_and_no_field_that_it_does_not_know() {
+    let thought = json!({
+        "thinking": "Tea, then.", "content": "I look.",
+        "tool_calls": [{"function": {"name": "look_up", "arguments": {"query": "tea"}}}]
+    });
+    let answers = [thought, json!({"thinking": "So.", "content": "Green tea."}), json!({"content": "Yes."})];
+    let answers = answers.map(|message| Answer::Content(vec![message]));
+    let server = Strict::start(Rules::Ollama, answers.to_vec()).await.unwrap();
+    let model = model(Protocol::Ollama, &server.url());
+    let everything = limpid_model::ModelCall {
+        sampling: limpid_model::Sampling {
+            temperature: Some(0.7),
+            top_p: Some(0.9),
+            seed: Some(7),
+            max_output: Some(512),
+        },
+        reasoning: limpid_model::Reasoning { effort: limpid_core::Effort::High, shown: true },
+        ..call(prompt(&second_turn()))
+    };
+    let mut inputs = converse(&server, &model, 3).await;
+    inputs.user_message = "Sure?".to_owned();
+    ask(&model, &everything).await;
+    assert_eq!(server.refused(), [""; 0]);
+    let body = server.bodies().swap_remove(2);
+    let thoughts: Vec<&Value> = body["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| &message["thinking"])
+        .filter(|one| !one.is_null())
+        .collect();
+    assert_eq!(thoughts, [&json!("Tea, then.")], "{body}");
 }
