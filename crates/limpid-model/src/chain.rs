@@ -17,7 +17,7 @@ pub use crate::pause::{Pause, RealPause};
 use crate::remedy::Remedy;
 
 /// Things that one service is asked without, one after the other.
-const MOST_REMEDIES: usize = 6;
+const MOST_REMEDIES: usize = 12;
 
 /// Services in the owner's order.
 #[derive(Clone)]
@@ -243,7 +243,8 @@ impl Run {
             Remedy::WithoutIds if self.remedies.contains(&Remedy::WithoutIds) => &Remedy::WithoutState,
             remedy => remedy,
         };
-        if self.remedies.contains(remedy) {
+        // The same place is another tool's once one was left out.
+        if self.remedies.contains(remedy) && !matches!(remedy, Remedy::WithoutTool(_)) {
             return None;
         }
         if self.remedies.len() == MOST_REMEDIES {

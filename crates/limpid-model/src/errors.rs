@@ -169,6 +169,9 @@ impl Service {
             (FailureClass::Malformed, Some(Remedy::ShorterReply(most))) => {
                 format!("Set limits.output_tokens to {most} or less.")
             }
+            (FailureClass::Malformed, Some(Remedy::WithoutTool(_))) => {
+                "Correct the tool's schema or remove the tool.".to_owned()
+            }
             (FailureClass::Malformed, Some(Remedy::WithoutIds | Remedy::WithoutState)) => {
                 "Start a new conversation.".to_owned()
             }

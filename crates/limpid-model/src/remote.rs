@@ -18,7 +18,7 @@ use crate::errors::Service;
 use crate::key::ApiKey;
 use crate::model::{Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared};
 use crate::protocol::{Dialect, Protocol};
-use crate::remedy::{Field, Lessons, Remedy};
+use crate::remedy::{Field, Lessons, Remedy, ToolMark};
 use crate::wire::{CallIds, NameRules, WireCall, left_out};
 
 use http::{endpoint_url, headers, shown, with_extra};
@@ -124,9 +124,20 @@ impl RemoteModel {
             wire.one_system();
         }
         if self.card.abilities.strict_tools == Some(true) && !lessons.refuses(Field::Strict) {
-            wire.be_strict();
+            wire.be_strict(|tool| lessons.is_loose(tool));
         }
         Ok(wire)
+    }
+
+    /// What is known once the schema of a tool was refused.
+    fn without_tool(&self, lessons: &Lessons, mark: &ToolMark, refused: &ModelCall) -> Option<Lessons> {
+        let wire = self.wire(refused, lessons).ok()?;
+        let names = self.names();
+        let tool = match mark {
+            ToolMark::Place(place) => wire.tools.get(*place),
+            ToolMark::Name(name) => wire.tools.iter().find(|tool| names.tool(&tool.name) == *name),
+        };
+        tool.map(|tool| lessons.and_tool(&tool.name, tool.strict))
     }
 
     /// The bytes of a call to a model of which this is known.
@@ -180,11 +191,17 @@ impl Model for RemoteModel {
 
     fn learn(&self, remedy: &Remedy, refused: &Prepared) -> Option<String> {
         let mut lessons = self.lessons();
-        let more = lessons.and(remedy, &refused.call);
+        let more = match remedy {
+            Remedy::WithoutTool(mark) => self.without_tool(&lessons, mark, &refused.call)?,
+            remedy => lessons.and(remedy, &refused.call),
+        };
         let changes = self.prepare_knowing(&refused.call, &more).is_ok_and(|again| again.body != refused.body);
-        let notice = (more != *lessons && changes).then(|| more.notice(&self.card.name(), remedy))?;
+        if more == *lessons || !changes {
+            return None;
+        }
+        let is_news = !matches!(remedy, Remedy::WithoutTool(_)) || more.left_out() != lessons.left_out();
         *lessons = more;
-        Some(notice)
+        is_news.then(|| lessons.notice(&self.card.name(), remedy))
     }
 
     fn resized(&self, card: &ModelCard) -> Option<Arc<dyn Model>> {

@@ -9,7 +9,7 @@ mod originals;
 mod schema;
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use limpid_core::state::{Piece, Span, in_order};
 use limpid_core::{CallId, Effort, FailureClass, Role, ToolProtocol};
@@ -163,14 +163,28 @@ impl<'a> WireCall<'a> {
         Ok(wire)
     }
 
+    /// Leaves out declared tools.
+    pub(crate) fn leave_out(&mut self, names: &BTreeSet<String>) {
+        self.tools.retain(|tool| !names.contains(&*tool.name));
+        if let ToolUse::Must(name) = &*self.choice
+            && names.contains(name)
+        {
+            self.choice = Cow::Borrowed(&ToolUse::Auto);
+        }
+        // Providers refuse calls in the messages of a request that declares no tools.
+        if self.tools.is_empty() && !names.is_empty() {
+            self.flatten();
+        }
+    }
+
     /// Leaves one system message, at the beginning.
     pub(crate) fn one_system(&mut self) {
         self.messages = one_system(std::mem::take(&mut self.messages));
     }
 
     /// Has the provider hold the arguments of a tool to its schema, wherever that has a strict form.
-    pub(crate) fn be_strict(&mut self) {
-        for tool in &mut self.tools {
+    pub(crate) fn be_strict(&mut self, is_loose: impl Fn(&str) -> bool) {
+        for tool in self.tools.iter_mut().filter(|tool| !is_loose(&tool.name)) {
             let Ok(schema) = serde_json::from_str(tool.schema.get()) else { continue };
             if let Some(strict) = strict(&schema) {
                 tool.schema = Cow::Owned(to_raw(&strict));

@@ -178,3 +178,61 @@ async fn a_strict_tool_gets_the_same_arguments_as_another() {
         assert_eq!(arguments, [r#"{"city":"Ulm"}"#; 2]);
     }
 }
+
+/// Refuses the schemas of two tools that every known rule lets pass, and every strict one.
+const PICKY: FieldRule = |body| {
+    let tools = body["tools"].as_array().cloned().unwrap_or_default();
+    let name =
+        |tool: &Value| tool["name"].as_str().or(tool["function"]["name"].as_str()).unwrap_or_default().to_owned();
+    let strict = tools.iter().find(|tool| tool["strict"] == true || tool["function"]["strict"] == true);
+    if let Some(tool) = strict {
+        return Some(format!("Invalid schema for function '{}': In context=(), 'x' is not permitted.", name(tool)));
+    }
+    let at = tools.iter().position(|tool| name(tool).starts_with("odd"))?;
+    Some(match tools[at]["input_schema"].is_object() {
+        true => {
+            format!("tools.{at}.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12")
+        }
+        false => format!("Invalid schema for function '{}': schema is too large.", name(&tools[at])),
+    })
+};
+
+// MOD-080
+#[tokio::test]
+async fn a_tool_that_a_provider_refuses_all_the_same_is_left_out_with_one_notice() {
+    let schema = json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]});
+    let names = ["odd.one", "fine", "odd_two"];
+    let inputs = Inputs { tools: names.map(|name| tool(name, &schema)).to_vec(), ..inputs() };
+    for (protocol, rules, _) in PROVIDERS.into_iter().take(3) {
+        let answer = calling(protocol, "fine", &json!({"a": "b"}));
+        let provider = Strict::refusing(rules, vec![PICKY], vec![answer]).await.unwrap();
+        let model = std::sync::Arc::new(model(protocol, &format!("{}/v1", provider.url()), true));
+        let chain = limpid_model::Chain::new(
+            vec![model as std::sync::Arc<dyn Model>],
+            limpid_core::RetryPlan::default(),
+            std::sync::Arc::new(crate::support::NoPause::default()),
+        );
+        let call = call(prompt(&inputs));
+        let mut told = Vec::new();
+        for _ in 0..2 {
+            let call = call.clone();
+            let make = move |_: &ModelCard| Ok(limpid_model::Ask { call: call.clone(), tokens: 1000 });
+            let asked = chain.ask(std::sync::Arc::new(make), tokio_util::sync::CancellationToken::new());
+            let (events, error) = crate::support::collect(asked).await;
+            assert_eq!(error, None, "{:?}", provider.refused());
+            told.extend(events.into_iter().filter_map(|event| match event {
+                limpid_model::ChainEvent::Remedied { notice, .. } => notice,
+                _ => None,
+            }));
+        }
+        let line = |tools: &str, which: &str| {
+            format!(
+                "openai/m-1 refuses the schema of {tools} and is asked without {which} until the restart; correct the schema or \
+                 remove the tool."
+            )
+        };
+        assert_eq!(told, [line("`odd.one`", "it"), line("`odd.one`, `odd_two`", "them")], "{protocol:?}");
+        let last = provider.bodies().pop().unwrap();
+        assert_eq!(declared(&last).into_iter().map(|(name, _)| name).collect::<Vec<_>>(), ["fine"]);
+    }
+}
