@@ -103,6 +103,19 @@ impl Message {
     }
 }
 
+/// How the result of a call that failed begins, whatever the error is.
+pub const FAILED: &str = r#"{"success":false,"error":"#;
+
+/// Whether the text of a result says that its call failed, be it whole or cut.
+///
+/// ```
+/// use limpid_core::message::is_failure;
+/// assert!(is_failure(r#"{"success":false,"error":"no such file"}"#) && !is_failure("no such file"));
+/// ```
+pub fn is_failure(text: &str) -> bool {
+    text.starts_with(FAILED)
+}
+
 /// The first call without a result or result without a call among `messages`, if any (KAI-114).
 ///
 /// ```

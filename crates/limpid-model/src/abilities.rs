@@ -13,6 +13,8 @@ pub struct Abilities {
     pub sampling: Option<bool>,
     /// When a tool can be forced.
     pub forced_tools: Option<ForcedTools>,
+    /// Whether the arguments of tools are held to their schemas on demand (`strict`).
+    pub strict_tools: Option<bool>,
     /// The levels of reasoning that it has.
     pub effort: Option<Vec<Effort>>,
     /// How it is told its level. Absent: as is usual in its protocol.
@@ -23,6 +25,8 @@ pub struct Abilities {
     pub effort_default: Option<Effort>,
     /// Whether reasoning is bounded by a number of tokens, because the model has no levels of its own.
     pub thinking_budget: Option<bool>,
+    /// Whether its template writes the tag with which its reasoning begins, so that its text has only the closing one.
+    pub opens_reasoning: Option<bool>,
     /// What it reads.
     pub inputs: Option<Vec<Input>>,
     /// Tokens below which the provider caches nothing.

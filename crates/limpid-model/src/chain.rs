@@ -2,7 +2,7 @@
 //!
 //! Services stand in the owner's order. A passing error is tried again by the [`RetryPlan`]; then, or at once for any
 //! other error, the next service is asked. Nothing is asked again after a cancel, or once any of a reply was given out,
-//! so that no text is doubled and no tool runs twice. A request that is refused for something that it can do without is
+//! so that no text is doubled and no tool runs twice; only a refusal that takes back what came before it goes to the next. A request that is refused for something that it can do without is
 //! asked once more without it, and the model remembers. A local model is never asked in another's place, and none in its.
 
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub use crate::pause::{Pause, RealPause};
 use crate::remedy::Remedy;
 
 /// Things that one service is asked without, one after the other.
-const MOST_REMEDIES: usize = 6;
+const MOST_REMEDIES: usize = 12;
 
 /// Services in the owner's order.
 #[derive(Clone)]
@@ -67,7 +67,7 @@ pub enum ChainEvent {
         /// What a person is to be told, when this is news.
         notice: Option<String>,
     },
-    /// This service was given up, and the next one will be asked.
+    /// This service was given up, and the next one will be asked. What it had said counts for nothing.
     Fallback {
         /// `provider/model`.
         service: String,
@@ -177,7 +177,7 @@ impl Run {
                 Phase::Listen(mut reply) => match reply.next().await? {
                     Err(error) => return Some(self.failed(error)),
                     Ok(event) => {
-                        self.given_out |= !matches!(event, ModelEvent::Usage(_));
+                        self.given_out |= !matches!(event, ModelEvent::Usage(_) | ModelEvent::Charged(_));
                         if !matches!(event, ModelEvent::End(_)) {
                             self.phase = Phase::Listen(reply);
                         }
@@ -205,7 +205,7 @@ impl Run {
         let Some(service) = self.chain.services.get(self.at).map(|model| model.info().name()) else {
             return Err(error);
         };
-        if self.given_out || self.cancel.is_cancelled() || !error.class.allows_fallback() {
+        if (self.given_out && !error.discards) || self.cancel.is_cancelled() || !error.class.allows_fallback() {
             return Err(error);
         }
         if let Some(remedied) = self.remedied(&service, &error) {
@@ -228,6 +228,7 @@ impl Run {
         self.given_up.push(error.message.clone());
         self.at += 1;
         self.attempt = 1;
+        self.given_out = false;
         self.remedies.clear();
         self.phase = Phase::Prepare;
         Ok(ChainEvent::Fallback { service, error })
@@ -237,7 +238,15 @@ impl Run {
     /// leave.
     fn remedied(&mut self, service: &str, error: &ModelError) -> Option<ChainEvent> {
         let refused = self.sent.take()?;
-        let remedy = error.remedy.as_ref().filter(|remedy| !self.remedies.contains(remedy))?;
+        let remedy = match error.remedy.as_ref()? {
+            // It is not the ids alone.
+            Remedy::WithoutIds if self.remedies.contains(&Remedy::WithoutIds) => &Remedy::WithoutState,
+            remedy => remedy,
+        };
+        // The same place is another tool's once one was left out.
+        if self.remedies.contains(remedy) && !matches!(remedy, Remedy::WithoutTool(_)) {
+            return None;
+        }
         if self.remedies.len() == MOST_REMEDIES {
             return None;
         }

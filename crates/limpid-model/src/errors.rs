@@ -39,6 +39,8 @@ pub(crate) enum Fault {
     Ended(String),
     /// The provider reports an error inside it.
     Provider(Value),
+    /// The model refuses to answer, and takes back what it had said: why, as far as the provider says.
+    Refused(Value),
 }
 
 impl Fault {
@@ -79,6 +81,14 @@ impl Service {
                 let advice = self.advice(class, remedy.as_ref());
                 let message = format!("{name} reported “{}” in its reply. {advice}", words.text);
                 ModelError { remedy: remedy.filter(|_| !seen), ..ModelError::new(class, message) }
+            }
+            Fault::Refused(why) => {
+                let said = |name: &str| why[name].as_str().map(|text| shorten(&self.redact(text)));
+                let category = said("category").map(|category| format!(" ({category})")).unwrap_or_default();
+                let explanation = said("explanation").map(|text| format!(": “{text}”")).unwrap_or_default();
+                let advice = self.advice(FailureClass::Moderated, None);
+                let message = format!("{name} refused to answer{category}{explanation}. {advice}");
+                ModelError { discards: true, ..ModelError::new(FailureClass::Moderated, message) }
             }
             Fault::Ended(word) => {
                 // These are troubles of the provider's; the others are of what the model wrote.
@@ -159,7 +169,12 @@ impl Service {
             (FailureClass::Malformed, Some(Remedy::ShorterReply(most))) => {
                 format!("Set limits.output_tokens to {most} or less.")
             }
-            (FailureClass::Malformed, Some(Remedy::WithoutState)) => "Start a new conversation.".to_owned(),
+            (FailureClass::Malformed, Some(Remedy::WithoutTool(_))) => {
+                "Correct the tool's schema or remove the tool.".to_owned()
+            }
+            (FailureClass::Malformed, Some(Remedy::WithoutIds | Remedy::WithoutState)) => {
+                "Start a new conversation.".to_owned()
+            }
             (FailureClass::Malformed, None) => format!("Check the address ({target}) and the model's settings."),
             (FailureClass::TooLarge, _) => "Send less: shorten the message or start a new conversation.".to_owned(),
             (FailureClass::Moderated, _) => "Put it differently, or choose another model.".to_owned(),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::stream::BoxStream;
+use limpid_prompt::Prompt;
 use tokio_util::sync::CancellationToken;
 
 use crate::model::{Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared};
@@ -40,6 +41,10 @@ impl Model for Held {
         cancel: CancellationToken,
     ) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
         self.model.send(prepared, cancel)
+    }
+
+    fn left_out(&self, prompt: &Prompt) -> Vec<String> {
+        self.model.left_out(prompt)
     }
 
     fn learn(&self, remedy: &Remedy, refused: &Prepared) -> Option<String> {

@@ -35,11 +35,7 @@ pub(crate) fn reply_form(tools: &[WireTool<'_>], choice: &ToolUse) -> ReplyForm 
 }
 
 fn call_schema(tool: &WireTool<'_>) -> Value {
-    // References point into the tool's own document and would dangle inside this one.
-    let arguments = match serde_json::from_str(tool.schema.get()) {
-        Ok(schema) if !tool.schema.get().contains("\"$ref\"") => schema,
-        _ => json!({"type": "object"}),
-    };
+    let arguments = serde_json::from_str(tool.schema.get()).unwrap_or_else(|_| json!({"type": "object"}));
     object(&[("name", json!({"type": "string", "enum": [tool.name]})), ("arguments", arguments)])
 }
 
@@ -250,6 +246,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::wire::SchemaRules;
 
     fn decode(pieces: &[&str], reason: FinishReason) -> Vec<ModelEvent> {
         let mut reply = JsonReply::new(CallIds::at(3));
@@ -266,11 +263,15 @@ mod tests {
 
     #[test]
     fn the_schema_holds_calls_or_an_answer() {
-        let schema = |json: &'static str| serde_json::from_str(json).unwrap();
-        let tools = [
-            WireTool { name: "clock".into(), description: "", schema: schema(r#"{"type":"object","properties":{}}"#) },
-            WireTool { name: "refs".into(), description: "", schema: schema(r##"{"$ref":"#/$defs/x"}"##) },
-        ];
+        let tool = |name: &'static str, schema: &'static str| WireTool {
+            name: name.into(),
+            description: "",
+            schema: SchemaRules::LOCAL.fit(schema).unwrap().schema,
+            strict: false,
+        };
+        let pointing =
+            r##"{"$ref":"#/$defs/x","$defs":{"x":{"type":"object","properties":{"n":{"type":"integer"}}}}}"##;
+        let tools = [tool("clock", r#"{"type":"object","properties":{}}"#), tool("refs", pointing)];
         insta::assert_json_snapshot!("auto", form_schema(&reply_form(&tools, &ToolUse::Auto)));
         insta::assert_json_snapshot!("must", form_schema(&reply_form(&tools, &ToolUse::Must("clock".into()))));
     }

@@ -47,7 +47,7 @@ pub use model::{
 };
 pub use pause::{Pause, RealPause};
 pub use provider::{Settings, find_local_servers, resolve};
-pub use remedy::{Field, Remedy};
+pub use remedy::{Field, Remedy, ToolMark};
 pub use remote::{Access, Endpoint, RemoteEmbedder, RemoteModel, Timeouts};
 pub use scripted::ScriptedModel;
 pub use tokens::ExactCounter;

@@ -15,7 +15,7 @@ use crate::gguf::Gguf;
 use crate::json_tools::JsonReply;
 use crate::model::{Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared, ReplyForm, Sampling};
 use crate::template::{ChatMessage, ChatTemplate, Rendered, SpanOrigin};
-use crate::wire::{CallIds, WireCall, WireMessage};
+use crate::wire::{CallIds, SchemaRules, WireCall, WireMessage};
 use engine::{Engine, Events, Setup};
 use session::Job;
 use thoughts::Thoughts;
@@ -103,7 +103,7 @@ impl LocalModel {
     /// # Errors
     /// When the template refuses the messages, or the call asks for a tool that the prompt does not offer.
     pub fn render(&self, call: &ModelCall) -> Result<Rendered, ModelError> {
-        self.render_wire(&WireCall::new(&self.card, call)?)
+        self.render_wire(&WireCall::new(&self.card, call, SchemaRules::LOCAL)?)
     }
 
     fn render_wire(&self, wire: &WireCall<'_>) -> Result<Rendered, ModelError> {
@@ -115,7 +115,7 @@ impl LocalModel {
 
     fn work(&self, prepared: &Prepared, cancel: CancellationToken) -> Result<(Work, Shape), ModelError> {
         let call = &prepared.call;
-        let wire = WireCall::new(&self.card, call)?;
+        let wire = WireCall::new(&self.card, call, SchemaRules::LOCAL)?;
         // The body decides; the messages only tell which of its stretches are foreign.
         let rendered = match self.render_wire(&wire)? {
             rendered if rendered.text == prepared.body => rendered,

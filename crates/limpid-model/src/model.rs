@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::BoxStream;
-use limpid_core::{Effort, FailureClass, ToolCall, ToolProtocol, Usage, WindowSize};
+use limpid_core::{Effort, FailureClass, Money, ToolCall, ToolProtocol, Usage, WindowSize};
 use limpid_prompt::Prompt;
 use tokio_util::sync::CancellationToken;
 
@@ -38,6 +38,11 @@ pub trait Model: Send + Sync {
     /// ends with an error of class [`FailureClass::Cancelled`] within a second.
     fn send(&self, prepared: Prepared, cancel: CancellationToken)
     -> BoxStream<'static, Result<ModelEvent, ModelError>>;
+
+    /// What a person is to be told about the tools of a prompt that this model cannot get, a line a tool.
+    fn left_out(&self, _prompt: &Prompt) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Remembers that a request was refused for something that it can do without, so that later calls of
     /// [`Model::prepare`] leave it out. Returns what a person is to be told, when this is news and changes the request.
@@ -208,6 +213,8 @@ pub enum ModelEvent {
     State(ReplyState),
     /// What was counted; may come more than once, the last one holds.
     Usage(Usage),
+    /// What the provider says that the answer cost.
+    Charged(Money),
     /// The answer is over.
     End(FinishReason),
 }
@@ -261,11 +268,13 @@ pub struct ModelError {
     pub retry_after: Option<Duration>,
     /// What the request can do without, when that is why it was refused.
     pub remedy: Option<Remedy>,
+    /// Whether what came of the reply before counts for nothing, so that another model may be asked all the same.
+    pub discards: bool,
 }
 
 impl ModelError {
     /// An error without a wish to wait.
     pub fn new(class: FailureClass, message: impl Into<String>) -> Self {
-        Self { class, message: message.into(), retry_after: None, remedy: None }
+        Self { class, message: message.into(), retry_after: None, remedy: None, discards: false }
     }
 }

@@ -4,19 +4,23 @@ mod anthropic;
 mod collect;
 mod effort;
 mod frames;
+mod gateway;
 mod gemini;
 mod ollama;
 mod openai_chat;
 mod openai_responses;
 mod think;
 
+use limpid_core::Role;
 use serde::Deserialize;
 
 use crate::abilities::EffortForm;
 use crate::errors::Fault;
 use crate::model::{ModelEvent, StateRule};
-use crate::wire::{CallIds, CallNames, NameRules, WireCall};
+use crate::remedy::is_openai_reasoning;
+use crate::wire::{CallIds, CallNames, NameRules, SchemaRules, WireCall, Words};
 
+use collect::Collect;
 pub(crate) use frames::{Frames, MAX_FRAME};
 
 #[cfg(test)]
@@ -54,6 +58,14 @@ pub struct Dialect {
     pub counts_unasked: bool,
     /// `cache_control` marks are taken in the parts of a message.
     pub cache_marks: bool,
+}
+
+/// What the author of a message is called: OpenAI's reasoning models, whoever serves them, have developers for a system.
+fn role_word(role: Role, model: &str) -> &'static str {
+    match role {
+        Role::System if is_openai_reasoning(model) => "developer",
+        role => role.as_str(),
+    }
 }
 
 /// A stream that is being read: payloads in, events out.
@@ -120,28 +132,50 @@ impl Protocol {
         NameRules { calls, letter_first: matches!(self, Self::Gemini) }
     }
 
-    /// Reads a reply's stream.
-    pub(crate) fn decoder(self, ids: CallIds, rule: StateRule) -> Box<dyn Decoder> {
+    /// Which schemas of tools are taken.
+    pub(crate) const fn schemas(self) -> SchemaRules {
+        let words = match self {
+            Self::Anthropic | Self::OpenaiResponses => Words::All,
+            // Many servers speak this, each with its own idea of what a schema is.
+            Self::OpenaiChat | Self::Ollama => Words::Common,
+            Self::Gemini => Words::Gemini,
+        };
+        SchemaRules { words, plain_names: matches!(self, Self::Anthropic | Self::Gemini) }
+    }
+
+    /// Whether the system text is a message among the others.
+    pub(crate) const fn has_system_message(self) -> bool {
+        matches!(self, Self::OpenaiChat | Self::OpenaiResponses | Self::Ollama)
+    }
+
+    /// Whether arguments of tools can be held to a schema in which everything is required.
+    pub(crate) const fn has_strict_tools(self) -> bool {
+        matches!(self, Self::OpenaiChat | Self::OpenaiResponses)
+    }
+
+    /// Reads a reply's stream. `opened` is whether a text may begin inside the model's reasoning.
+    pub(crate) fn decoder(self, ids: CallIds, rule: StateRule, opened: bool) -> Box<dyn Decoder> {
+        let collect = |ids| if opened { Collect::new(ids).opened() } else { Collect::new(ids) };
         match self {
-            Self::OpenaiChat => Box::new(openai_chat::Stream::new(ids, rule.in_chat)),
+            Self::OpenaiChat => Box::new(openai_chat::Stream::new(collect(ids), rule.in_chat)),
             Self::OpenaiResponses => Box::new(openai_responses::Stream::new(ids)),
             Self::Anthropic => Box::new(anthropic::Stream::new(ids)),
             Self::Gemini => Box::new(gemini::Stream::new(ids)),
-            Self::Ollama => Box::new(ollama::Stream::new(ids)),
+            Self::Ollama => Box::new(ollama::Stream::new(collect(ids))),
         }
     }
 
     /// Which state a model of this protocol gets back.
     pub(crate) fn state_rule(self, known: StateRule) -> StateRule {
-        let reads = match self {
+        // Reasoning that is plain text is read by any model, and Claude models leave out what they cannot read.
+        let of_provider = match self {
             Self::OpenaiChat => known.in_chat,
-            Self::OpenaiResponses | Self::Anthropic | Self::Gemini => true,
-            Self::Ollama => false,
+            Self::Anthropic | Self::Ollama => true,
+            Self::OpenaiResponses | Self::Gemini => false,
         };
         StateRule {
-            protocol: reads.then_some(self.name()),
-            // Reasoning that is plain text is read by any model, and Claude models leave out what they cannot read.
-            of_provider: matches!(self, Self::OpenaiChat | Self::Anthropic),
+            protocol: Some(self.name()),
+            of_provider,
             bound: Some(known.bound.unwrap_or(self == Self::Anthropic)),
             in_chat: known.in_chat,
         }

@@ -45,6 +45,9 @@ pub struct Preset {
     pub models: Vec<String>,
     /// The header that the key goes in, when it is not the protocol's.
     pub key_header: Option<String>,
+    /// Headers of every request at the base URL.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
     /// Whether to look for a server at the base URL.
     #[serde(default)]
     pub probe: bool,
@@ -190,13 +193,19 @@ pub fn endpoint(provider: &str, model: &str, settings: &Settings) -> Result<Endp
         }
         _ => Dialect::default(),
     };
+    let own_headers = preset.filter(|_| elsewhere.is_none()).map(|preset| &preset.headers).into_iter().flatten();
+    let headers = own_headers.map(|(name, value)| (name.clone(), ApiKey::new(value.as_str()))).collect();
     Ok(Endpoint {
         protocol,
         dialect,
         base_url: with_scheme(base_url),
         key,
         key_variable: preset.and_then(|preset| preset.key_variable.clone()),
-        access: Access { key_header: preset.and_then(|preset| preset.key_header.clone()), ..Access::default() },
+        access: Access {
+            key_header: preset.and_then(|preset| preset.key_header.clone()),
+            headers,
+            ..Access::default()
+        },
         timeouts: settings.timeouts,
     })
 }

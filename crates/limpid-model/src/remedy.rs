@@ -96,8 +96,21 @@ pub enum Remedy {
     Without(Field),
     /// For a reply of at most so many tokens.
     ShorterReply(u32),
+    /// Without a tool whose schema is refused, or with a schema that is less strict.
+    WithoutTool(ToolMark),
+    /// Without the ids of what earlier answers came with, which its provider does not keep.
+    WithoutIds,
     /// Without the state of earlier answers that it had.
     WithoutState,
+}
+
+/// How a provider names a tool that it refuses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToolMark {
+    /// By its name.
+    Name(String),
+    /// By its place among the declared ones.
+    Place(usize),
 }
 
 /// What a model is known not to take: what its profile says, and what its provider has said since the start.
@@ -108,6 +121,12 @@ pub(crate) struct Lessons {
     unforced: bool,
     /// Tokens that a reply may have at most.
     most: Option<u32>,
+    /// Tools that are declared without the strict form of their schemas, by their names here.
+    loose: BTreeSet<String>,
+    /// Tools that are left out, by their names here.
+    left_out: BTreeSet<String>,
+    /// State goes back without the ids that it came with.
+    without_ids: bool,
     /// State that was refused, as hashes.
     state: HashSet<u64>,
 }
@@ -119,6 +138,9 @@ impl Lessons {
             fields: abilities.refuses.iter().flatten().copied().collect(),
             unforced: abilities.forced_tools == Some(ForcedTools::Never),
             most: abilities.max_output,
+            loose: BTreeSet::new(),
+            left_out: BTreeSet::new(),
+            without_ids: false,
             state: HashSet::new(),
         }
     }
@@ -139,12 +161,36 @@ impl Lessons {
                 lessons.fields.insert(*field);
             }
             Remedy::ShorterReply(most) => lessons.most = Some(*most),
+            // Which tool it is, is known only where the tools were declared.
+            Remedy::WithoutTool(_) => {}
+            Remedy::WithoutIds => lessons.without_ids = true,
             Remedy::WithoutState => {
                 let state = refused.prompt.messages().iter().flat_map(PromptMessage::state);
                 lessons.state.extend(state.map(|state| hash(&StatePart::input(state).json)));
             }
         }
         lessons
+    }
+
+    /// The same, and that the schema of this tool was refused: its strict form, or any.
+    pub(crate) fn and_tool(&self, name: &str, strict: bool) -> Self {
+        let mut lessons = self.clone();
+        if strict {
+            lessons.loose.insert(name.to_owned())
+        } else {
+            lessons.left_out.insert(name.to_owned())
+        };
+        lessons
+    }
+
+    /// Tools that are left out, by their names here.
+    pub(crate) fn left_out(&self) -> &BTreeSet<String> {
+        &self.left_out
+    }
+
+    /// Whether a tool is declared without the strict form of its schema.
+    pub(crate) fn is_loose(&self, tool: &str) -> bool {
+        self.loose.contains(tool)
     }
 
     /// Whether a field must not be sent.
@@ -154,6 +200,7 @@ impl Lessons {
 
     /// Takes out of a call what is not taken.
     pub(crate) fn apply(&self, call: &mut WireCall<'_>) {
+        call.leave_out(&self.left_out);
         let sampling = &mut call.sampling;
         sampling.temperature = sampling.temperature.filter(|_| !self.refuses(Field::Temperature));
         sampling.top_p = sampling.top_p.filter(|_| !self.refuses(Field::TopP));
@@ -171,6 +218,7 @@ impl Lessons {
         if self.refuses(Field::PromptCacheKey) {
             call.conversation = None;
         }
+        call.state_ids = !self.without_ids;
         for message in &mut call.messages {
             message.cache_mark &= !self.refuses(Field::CacheControl);
             if !self.state.is_empty() {
@@ -181,7 +229,7 @@ impl Lessons {
 
     /// The dialect in which this model is asked.
     pub(crate) fn dialect(&self, dialect: Dialect, model: &str) -> Dialect {
-        let by_name = dialect.completion_limit || takes_completion_limit(model);
+        let by_name = dialect.completion_limit || is_openai_reasoning(model);
         let completion_limit = (by_name || self.refuses(Field::MaxTokens)) && !self.refuses(Field::MaxCompletionTokens);
         let counts_unasked = dialect.counts_unasked || self.refuses(Field::StreamOptions);
         Dialect { completion_limit, counts_unasked, ..dialect }
@@ -190,6 +238,19 @@ impl Lessons {
     /// What a person is told when this was just learned of a model, with what makes it lasting in `models.toml`.
     pub(crate) fn notice(&self, name: &str, remedy: &Remedy) -> String {
         let (what, line) = match remedy {
+            Remedy::WithoutTool(_) => {
+                let tools: Vec<String> = self.left_out.iter().map(|tool| format!("`{tool}`")).collect();
+                let (tools, which) = (tools.join(", "), if tools.len() == 1 { "it" } else { "them" });
+                return format!(
+                    "{name} refuses the schema of {tools} and is asked without {which} until the restart; correct the schema or \
+                     remove the tool."
+                );
+            }
+            Remedy::WithoutIds => {
+                return format!(
+                    "{name} does not know the reasoning of its earlier answers by its ids, so it gets it without them."
+                );
+            }
             Remedy::WithoutState => {
                 return format!(
                     "{name} did not take back the reasoning of its earlier answers, so it was left out; the conversation \
@@ -214,8 +275,9 @@ impl Lessons {
     }
 }
 
-/// Whether a model is one of OpenAI's that refuse `max_tokens`, whoever serves it: `gpt-5` and later, `o1` and later.
-fn takes_completion_limit(model: &str) -> bool {
+/// Whether a model is one of OpenAI's that reason, whoever serves it: `gpt-5` and later, `o1` and later. They refuse
+/// `max_tokens`.
+pub(crate) fn is_openai_reasoning(model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
     let number = |rest: &str| -> Option<u32> {
         let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());

@@ -4,13 +4,13 @@ mod embed;
 mod http;
 mod reply;
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use futures_util::stream::{self, BoxStream, StreamExt};
 use limpid_core::{FailureClass, causes};
+use limpid_prompt::Prompt;
 use reqwest::header::{HeaderMap, HeaderValue};
 use tokio_util::sync::CancellationToken;
 
@@ -18,8 +18,8 @@ use crate::errors::Service;
 use crate::key::ApiKey;
 use crate::model::{Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared};
 use crate::protocol::{Dialect, Protocol};
-use crate::remedy::{Lessons, Remedy};
-use crate::wire::{CallIds, NameRules, WireCall};
+use crate::remedy::{Field, Lessons, Remedy, ToolMark};
+use crate::wire::{CallIds, NameRules, WireCall, left_out};
 
 use http::{endpoint_url, headers, shown, with_extra};
 use reply::{Asked, Reply};
@@ -106,6 +106,7 @@ impl RemoteModel {
         });
         let mut card = ModelCard { state: endpoint.protocol.state_rule(card.state), ..card };
         card.abilities.effort_form.get_or_insert(endpoint.protocol.effort_form());
+        card.abilities.strict_tools = card.abilities.strict_tools.filter(|_| endpoint.protocol.has_strict_tools());
         let lessons = Arc::new(Mutex::new(Lessons::of(&card.abilities)));
         Ok(Self { card, endpoint, url, client: OnceLock::new(), headers, service, lessons })
     }
@@ -115,10 +116,33 @@ impl RemoteModel {
         self.lessons.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// A call as this model takes it, but for the names.
+    fn wire<'a>(&'a self, call: &'a ModelCall, lessons: &Lessons) -> Result<WireCall<'a>, ModelError> {
+        let mut wire = WireCall::new(&self.card, call, self.endpoint.protocol.schemas())?;
+        lessons.apply(&mut wire);
+        if self.endpoint.protocol.has_system_message() {
+            wire.one_system();
+        }
+        if self.card.abilities.strict_tools == Some(true) && !lessons.refuses(Field::Strict) {
+            wire.be_strict(|tool| lessons.is_loose(tool));
+        }
+        Ok(wire)
+    }
+
+    /// What is known once the schema of a tool was refused.
+    fn without_tool(&self, lessons: &Lessons, mark: &ToolMark, refused: &ModelCall) -> Option<Lessons> {
+        let wire = self.wire(refused, lessons).ok()?;
+        let names = self.names();
+        let tool = match mark {
+            ToolMark::Place(place) => wire.tools.get(*place),
+            ToolMark::Name(name) => wire.tools.iter().find(|tool| names.tool(&tool.name) == *name),
+        };
+        tool.map(|tool| lessons.and_tool(&tool.name, tool.strict))
+    }
+
     /// The bytes of a call to a model of which this is known.
     fn prepare_knowing(&self, call: &ModelCall, lessons: &Lessons) -> Result<Prepared, ModelError> {
-        let mut wire = WireCall::new(&self.card, call)?;
-        lessons.apply(&mut wire);
+        let mut wire = self.wire(call, lessons)?;
         // What leaves is what the ledger names, under its own name.
         let (sampling, tools) = (wire.sampling, wire.choice.clone().into_owned());
         wire.fit_names(self.names());
@@ -130,16 +154,6 @@ impl RemoteModel {
 
     fn names(&self) -> NameRules {
         self.endpoint.protocol.names(self.endpoint.dialect)
-    }
-
-    /// The tools that the provider knows by another name, by that name.
-    fn renamed(&self, call: &ModelCall) -> HashMap<String, String> {
-        let names = self.names();
-        let renamed = call.prompt.tools().iter().filter_map(|tool| match names.tool(tool.name()) {
-            Cow::Owned(taken) => Some((taken, tool.name().to_owned())),
-            Cow::Borrowed(_) => None,
-        });
-        renamed.collect()
     }
 
     /// The headers of a call: those of every call, and where the provider wants it there, the conversation's name.
@@ -171,13 +185,23 @@ impl Model for RemoteModel {
         self.prepare_knowing(call, &lessons)
     }
 
+    fn left_out(&self, prompt: &Prompt) -> Vec<String> {
+        left_out(&self.card, prompt, self.endpoint.protocol.schemas())
+    }
+
     fn learn(&self, remedy: &Remedy, refused: &Prepared) -> Option<String> {
         let mut lessons = self.lessons();
-        let more = lessons.and(remedy, &refused.call);
+        let more = match remedy {
+            Remedy::WithoutTool(mark) => self.without_tool(&lessons, mark, &refused.call)?,
+            remedy => lessons.and(remedy, &refused.call),
+        };
         let changes = self.prepare_knowing(&refused.call, &more).is_ok_and(|again| again.body != refused.body);
-        let notice = (more != *lessons && changes).then(|| more.notice(&self.card.name(), remedy))?;
+        if more == *lessons || !changes {
+            return None;
+        }
+        let is_news = !matches!(remedy, Remedy::WithoutTool(_)) || more.left_out() != lessons.left_out();
         *lessons = more;
-        Some(notice)
+        is_news.then(|| lessons.notice(&self.card.name(), remedy))
     }
 
     fn resized(&self, card: &ModelCard) -> Option<Arc<dyn Model>> {
@@ -189,7 +213,14 @@ impl Model for RemoteModel {
         prepared: Prepared,
         cancel: CancellationToken,
     ) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
-        let json_tools = WireCall::new(&self.card, &prepared.call).is_ok_and(|wire| wire.json_tools);
+        let lessons = self.lessons().clone();
+        let (json_tools, originals) = match self.wire(&prepared.call, &lessons) {
+            Ok(mut wire) => {
+                wire.fit_names(self.names());
+                (wire.json_tools, wire.originals)
+            }
+            Err(error) => return stream::iter([Err(error)]).boxed(),
+        };
         let client = match self.client() {
             Ok(client) => client,
             Err(error) => return stream::iter([Err(error)]).boxed(),
@@ -199,7 +230,8 @@ impl Model for RemoteModel {
             request: client.post(self.url.clone()).headers(self.headers_for(&prepared.call)).body(prepared.body),
             protocol: self.endpoint.protocol,
             rule: self.card.state,
-            renamed: self.renamed(&prepared.call),
+            opened: self.card.abilities.opens_reasoning == Some(true),
+            originals,
             json_tools,
             idle: self.endpoint.timeouts.idle,
             service: Arc::clone(&self.service),

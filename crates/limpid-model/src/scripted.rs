@@ -14,7 +14,7 @@ use crate::model::{FinishReason, Model, ModelCall, ModelCard, ModelError, ModelE
 use crate::pause::{Pause, RealPause};
 use crate::protocol::{Dialect, Protocol};
 use crate::script::{Hang, Player, Reply, Script};
-use crate::wire::{CallIds, WireCall};
+use crate::wire::{CallIds, SchemaRules, WireCall};
 
 /// A model that says what a script says.
 pub struct ScriptedModel {
@@ -62,7 +62,7 @@ impl Model for ScriptedModel {
 
     /// The body is that of an OpenAI Chat Completions request.
     fn prepare(&self, call: &ModelCall) -> Result<Prepared, ModelError> {
-        let wire = WireCall::new(&self.card, call)?;
+        let wire = WireCall::new(&self.card, call, SchemaRules::LOCAL)?;
         Ok(Prepared {
             target: format!("scripted:{}", self.card.id),
             body: Protocol::OpenaiChat.body(&wire, Dialect::default()),
@@ -78,7 +78,7 @@ impl Model for ScriptedModel {
     ) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
         let reply = self.player.lock().unwrap_or_else(PoisonError::into_inner).next(&prepared.body);
         let ids = CallIds::new(&prepared.call);
-        let json = WireCall::new(&self.card, &prepared.call).is_ok_and(|wire| wire.json_tools);
+        let json = WireCall::new(&self.card, &prepared.call, SchemaRules::LOCAL).is_ok_and(|wire| wire.json_tools);
         let service =
             Service { name: self.card.name(), target: prepared.target.clone(), key: None, key_variable: None };
         self.sent.lock().unwrap_or_else(PoisonError::into_inner).push(prepared);

@@ -5,12 +5,15 @@
 //! [`ToolProtocol::Json`]) replies in the form of [`crate::json_tools`].
 
 mod names;
+mod originals;
+mod schema;
+mod tools;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use limpid_core::state::{Piece, Span, in_order};
-use limpid_core::{CallId, Effort, FailureClass, Role, ToolProtocol};
+use limpid_core::{CallId, Effort, Role, ToolProtocol};
 use limpid_prompt::inputs::CallInput;
 use limpid_prompt::{PromptMessage, StatePart};
 use serde::Serialize;
@@ -22,6 +25,10 @@ use crate::json_tools;
 use crate::model::{ModelCall, ModelCard, ModelError, Reasoning, ReplyForm, Sampling, ToolUse};
 
 pub(crate) use names::{CallNames, NameRules};
+pub(crate) use originals::Originals;
+pub(crate) use schema::{SchemaRules, Words};
+use tools::offered;
+pub(crate) use tools::{WireTool, left_out};
 
 /// Cache marks in one request; providers that take marks take so many (LES-024).
 const MAX_MARKS: usize = 4;
@@ -44,6 +51,12 @@ pub(crate) struct WireCall<'a> {
     /// Whether what the provider keeps in its cache is charged for, so that only what is marked should be kept.
     pub(crate) pays_for_cache: bool,
     pub(crate) reasoning: WireReasoning,
+    /// Whether a Chat Completions server wants the reasoning of messages with calls back.
+    pub(crate) reasoning_back: bool,
+    /// Whether state goes back with the ids that it came with.
+    pub(crate) state_ids: bool,
+    /// What the tools and their arguments are called here.
+    pub(crate) originals: Originals,
 }
 
 /// How much the model is to reason.
@@ -90,25 +103,25 @@ pub(crate) struct WireState<'a> {
     span: Span,
 }
 
-/// One declared tool.
-#[derive(Clone, Debug)]
-pub(crate) struct WireTool<'a> {
-    pub(crate) name: Cow<'a, str>,
-    pub(crate) description: &'a str,
-    /// The schema, sent as it is.
-    pub(crate) schema: &'a RawValue,
-}
-
 impl<'a> WireCall<'a> {
-    /// Sees a call as this model is to get it.
+    /// Sees a call as this model is to get it, with schemas by these rules. A tool whose schema cannot be made to fit is left
+    /// out.
     ///
     /// # Errors
-    /// When a tool's schema is no JSON, or the tool that must be called is not among the offered ones.
-    pub(crate) fn new(card: &'a ModelCard, call: &'a ModelCall) -> Result<Self, ModelError> {
-        let offered = offered(card, call)?;
+    /// When the tool that must be called is not among those of the prompt.
+    pub(crate) fn new(card: &'a ModelCard, call: &'a ModelCall, rules: SchemaRules) -> Result<Self, ModelError> {
+        let mut originals = Originals::default();
+        let offered = offered(card, call, rules, &mut originals)?;
         // Elsewhere the prompt says which tool ends the turn, and a reply without it is asked for in the form of JSON.
-        let is_free = matches!(call.tools, ToolUse::Must(_)) && card.tools == ToolProtocol::Native && !may_force(card);
+        let is_free = match &call.tools {
+            ToolUse::Must(name) => {
+                let is_left_out = !offered.iter().any(|tool| tool.name == *name);
+                is_left_out || (card.tools == ToolProtocol::Native && !may_force(card))
+            }
+            ToolUse::Auto | ToolUse::Never => false,
+        };
         let mut messages = native_messages(card, call.prompt.messages());
+        originals.rename_arguments(&mut messages);
         limit_marks(&mut messages);
         let mut wire = Self {
             model: &card.id,
@@ -122,13 +135,16 @@ impl<'a> WireCall<'a> {
             window: card.usable_window.map(|window| window.0),
             pays_for_cache: card.price.as_ref().is_some_and(|price| price.base.cache_written > price.base.input),
             reasoning: WireReasoning::new(card, call.reasoning),
+            reasoning_back: card.state.in_chat,
+            state_ids: true,
+            originals,
         };
         match card.tools {
             ToolProtocol::Native if !offered.is_empty() => wire.tools = offered,
             ToolProtocol::Json => {
                 wire.flatten();
                 if !offered.is_empty() && call.reply == ReplyForm::Text {
-                    wire.reply = Cow::Owned(json_tools::reply_form(&offered, &call.tools));
+                    wire.reply = Cow::Owned(json_tools::reply_form(&offered, &wire.choice));
                     wire.json_tools = true;
                 }
             }
@@ -136,6 +152,11 @@ impl<'a> WireCall<'a> {
             ToolProtocol::Native | ToolProtocol::None => wire.flatten(),
         }
         Ok(wire)
+    }
+
+    /// Leaves one system message, at the beginning.
+    pub(crate) fn one_system(&mut self) {
+        self.messages = one_system(std::mem::take(&mut self.messages));
     }
 
     /// Makes calls and results plain messages: a call is what the model wrote in the form of [`crate::json_tools`], a
@@ -212,31 +233,6 @@ fn sampling(card: &ModelCard, wanted: Sampling) -> Sampling {
     }
 }
 
-/// The tools that this model may call: those that the prompt declares, or those that its text lists.
-fn offered<'a>(card: &ModelCard, call: &'a ModelCall) -> Result<Vec<WireTool<'a>>, ModelError> {
-    let offered = match card.tools {
-        ToolProtocol::None => &[],
-        ToolProtocol::Native => call.prompt.tools(),
-        ToolProtocol::Json => call.prompt.offered(),
-    };
-    let mut tools = Vec::with_capacity(offered.len());
-    for tool in offered {
-        let schema = serde_json::from_str(tool.schema()).map_err(|error| {
-            let name = tool.name();
-            let message = format!("the schema of the tool `{name}` is not JSON ({error}); correct or remove the tool");
-            ModelError::new(FailureClass::Malformed, message)
-        })?;
-        tools.push(WireTool { name: Cow::Borrowed(tool.name()), description: tool.description(), schema });
-    }
-    match &call.tools {
-        ToolUse::Must(name) if !tools.iter().any(|tool| tool.name == *name) => Err(ModelError::new(
-            FailureClass::Malformed,
-            format!("the tool `{name}` must be called, but the prompt does not offer it; add it to the path's tools"),
-        )),
-        _ => Ok(tools),
-    }
-}
-
 fn native_messages<'a>(card: &ModelCard, messages: &'a [PromptMessage]) -> Vec<WireMessage<'a>> {
     let mut names: HashMap<&str, &str> = HashMap::new();
     messages
@@ -271,6 +267,25 @@ impl WireMessage<'_> {
     }
 }
 
+/// Makes the system messages at the beginning one. One that comes later is said by the user, since servers refuse or lose it.
+fn one_system(all: Vec<WireMessage<'_>>) -> Vec<WireMessage<'_>> {
+    let mut messages: Vec<WireMessage<'_>> = Vec::with_capacity(all.len());
+    for mut message in all {
+        if message.role == Role::System && !messages.is_empty() {
+            if let [first] = &mut messages[..]
+                && first.role == Role::System
+            {
+                first.text = Cow::Owned(format!("{}\n\n{}", first.text, message.text));
+                first.cache_mark |= message.cache_mark;
+                continue;
+            }
+            message.role = Role::User;
+        }
+        messages.push(message);
+    }
+    messages
+}
+
 /// Keeps the first mark, which ends the fixed part, and the last ones.
 fn limit_marks(messages: &mut [WireMessage<'_>]) {
     let marked: Vec<usize> = (0..messages.len()).filter(|at| messages[*at].cache_mark).collect();
@@ -303,6 +318,29 @@ fn calls_text(calls: &[CallInput]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // MOD-085
+    #[test]
+    fn there_is_one_system_message_at_the_beginning_and_later_ones_are_the_users() {
+        let message = |(role, text): (Role, &'static str)| WireMessage {
+            role,
+            text: Cow::Borrowed(text),
+            calls: Cow::Borrowed(&[]),
+            state: Vec::new(),
+            call_id: None,
+            tool: None,
+            cache_mark: text == "b",
+        };
+        let said = |messages: &[(Role, &'static str)]| -> Vec<(Role, String, bool)> {
+            let one = one_system(messages.iter().copied().map(message).collect());
+            one.iter().map(|message| (message.role, message.text.to_string(), message.cache_mark)).collect()
+        };
+        let (system, user) = (Role::System, Role::User);
+        let row = |role, text: &str, mark| (role, text.to_owned(), mark);
+        assert_eq!(said(&[(system, "a"), (user, "x")]), [row(system, "a", false), row(user, "x", false)]);
+        let expected = [row(system, "a\n\nb", true), row(user, "x", false), row(user, "c", false)];
+        assert_eq!(said(&[(system, "a"), (system, "b"), (user, "x"), (system, "c")]), expected);
+    }
 
     // LES-024
     #[test]

@@ -280,7 +280,7 @@ impl Driver<'_> {
         self.hear_rest(&mut answer);
         let text = answer.reply.text.clone();
         let end = self.end_of_request(sent, answer, Some(&error));
-        if !text.is_empty() {
+        if !text.is_empty() && !error.discards {
             // Whoever listened has read it.
             self.apply(Event::Chunk { text }, None, Vec::new()).await?;
         }

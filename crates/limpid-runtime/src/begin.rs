@@ -201,6 +201,7 @@ impl Worker {
         told.extend(dropped_skills(&prompt, &gathered.inputs.skills));
         told.append(&mut gathered.standing_notices);
         told.extend(lacking(&card, effort.of_model(&card)));
+        told.extend(models[0].left_out(&prompt));
         let news = gathered.session.news(told);
         gathered.notices.extend(news);
         if gathered.inputs.history.is_empty() {

@@ -114,6 +114,7 @@ impl AgentEvent {
             | ModelEvent::Stretch
             | ModelEvent::State(_)
             | ModelEvent::Usage(_)
+            | ModelEvent::Charged(_)
             | ModelEvent::End(_) => None,
         }
     }

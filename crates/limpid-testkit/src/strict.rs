@@ -5,7 +5,9 @@ mod anthropic;
 mod chat;
 pub mod fields;
 mod gemini;
+mod ollama;
 mod responses;
+pub mod schemas;
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,12 +27,20 @@ pub enum Rules {
     AnthropicPreserved,
     /// OpenAI Responses without stored items.
     Responses,
+    /// OpenAI Responses of a server that looks for everything with an id among what it has stored, which is nothing.
+    ResponsesForgetful,
     /// Chat Completions of a server that wants reasoning back.
     Chat,
     /// Chat Completions of a server that refuses fields which it does not know.
     PlainChat,
+    /// Chat Completions of a server before other providers.
+    Gateway,
+    /// Ollama, whose library knows these fields and no others.
+    Ollama,
     /// Gemini 3 and later.
     Gemini,
+    /// Gemini before 3.
+    Gemini2,
 }
 
 pub use fields::FieldRule;
@@ -127,10 +137,14 @@ impl Shared {
         let checked = match self.rules {
             Rules::Anthropic => anthropic::check(&body, &seen.issued, false),
             Rules::AnthropicPreserved => anthropic::check(&body, &seen.issued, true),
-            Rules::Responses => responses::check(&body, &seen.issued),
+            Rules::Responses => responses::check(&body, &seen.issued, false),
+            Rules::ResponsesForgetful => responses::check(&body, &seen.issued, true),
             Rules::Chat => chat::check(&body, &seen.issued),
             Rules::PlainChat => chat::check_plain(&body),
+            Rules::Gateway => chat::check_gateway(&body, &seen.issued),
+            Rules::Ollama => ollama::check(&body),
             Rules::Gemini => gemini::check(&body, &seen.issued),
+            Rules::Gemini2 => gemini::check_earlier(&body),
         };
         let refused = self.fields.iter().find_map(|rule| rule(&body));
         let checked = refused.map_or(checked, |said| Err((400, said)));
@@ -142,11 +156,16 @@ impl Shared {
         let count = seen.bodies.len();
         match self.answers.get(count - 1).or(self.answers.last()) {
             Some(Answer::Content(content)) => {
+                let content = &match self.rules {
+                    Rules::Gemini => gemini::named(content, count),
+                    _ => content.clone(),
+                };
                 let raw = match self.rules {
                     Rules::Anthropic | Rules::AnthropicPreserved => anthropic::stream(content),
-                    Rules::Responses => responses::stream(content),
-                    Rules::Chat | Rules::PlainChat => chat::stream(content),
-                    Rules::Gemini => gemini::stream(content),
+                    Rules::Responses | Rules::ResponsesForgetful => responses::stream(content),
+                    Rules::Chat | Rules::PlainChat | Rules::Gateway => chat::stream(content),
+                    Rules::Ollama => ollama::stream(content),
+                    Rules::Gemini | Rules::Gemini2 => gemini::stream(content),
                 };
                 seen.issued.push(Issued { content: content.clone(), request: body });
                 Reply { raw: Some(raw), ..Reply::default() }

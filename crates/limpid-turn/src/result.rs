@@ -1,6 +1,7 @@
 //! The text of a tool's result, with its limits (KAI-113, KAI-114).
 
 use limpid_core::CallId;
+use limpid_core::message::FAILED;
 
 /// The tool that reads on in a result that was cut; where it is offered, a cut result says how.
 pub const READ_ON: &str = "read_result";
@@ -11,7 +12,7 @@ pub const READ_ON: &str = "read_result";
 /// assert_eq!(limpid_turn::result::failure("no such file"), r#"{"success":false,"error":"no such file"}"#);
 /// ```
 pub fn failure(error: &str) -> String {
-    serde_json::json!({ "success": false, "error": error }).to_string()
+    format!("{FAILED}{}}}", serde_json::Value::from(error))
 }
 
 /// The text itself, or, when it is longer than `limit` characters, its head and its tail around a mark that says how

@@ -100,7 +100,12 @@ impl ModelProfiles {
                 profile.assumed = newer;
                 let alike = self.entries(like).into_iter();
                 // What a provider wants of its callers, and until when it serves a model, is its own affair.
-                entries.extend(alike.map(|entry| ModelEntry { reasoning_back: None, retires: None, ..entry }));
+                entries.extend(alike.map(|entry| ModelEntry {
+                    reasoning_back: None,
+                    strict_tools: None,
+                    retires: None,
+                    ..entry
+                }));
             }
         }
         for entry in &entries {
@@ -231,6 +236,8 @@ impl Abilities {
         self.max_output = self.max_output.or(entry.max_output);
         self.sampling = self.sampling.or(entry.sampling);
         self.forced_tools = self.forced_tools.or(entry.forced_tools);
+        self.strict_tools = self.strict_tools.or(entry.strict_tools);
+        self.opens_reasoning = self.opens_reasoning.or(entry.opens_reasoning);
         self.effort = self.effort.take().or_else(|| entry.effort.clone());
         self.effort_form = self.effort_form.or(entry.effort_form);
         self.own_effort = self.own_effort.or(entry.own_effort);

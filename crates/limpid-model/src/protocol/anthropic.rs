@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use limpid_core::Role;
+use limpid_core::message::is_failure;
 use limpid_core::state::Piece;
 use limpid_prompt::inputs::CallInput;
 use serde::{Deserialize, Serialize};
@@ -65,9 +66,20 @@ enum Block<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Content<'a> {
-    Text { text: &'a str },
-    ToolUse { id: &'a str, name: &'a str, input: Cow<'a, RawValue> },
-    ToolResult { tool_use_id: &'a str, content: &'a str },
+    Text {
+        text: &'a str,
+    },
+    ToolUse {
+        id: &'a str,
+        name: &'a str,
+        input: Cow<'a, RawValue>,
+    },
+    ToolResult {
+        tool_use_id: &'a str,
+        content: &'a str,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+    },
 }
 
 #[derive(Serialize)]
@@ -146,7 +158,10 @@ fn turns<'a>(messages: &'a [WireMessage<'_>]) -> Vec<Turn<'a>> {
 fn blocks<'a>(message: &'a WireMessage<'_>) -> Vec<Block<'a>> {
     let own = |content| Block::Own { content, cache_control: None };
     let mut blocks: Vec<Block<'_>> = match message.call_id.as_deref().filter(|_| message.role == Role::Tool) {
-        Some(id) => vec![own(Content::ToolResult { tool_use_id: id, content: &message.text })],
+        Some(id) => {
+            let is_error = is_failure(&message.text);
+            vec![own(Content::ToolResult { tool_use_id: id, content: &message.text, is_error })]
+        }
         None => message.pieces().iter().filter_map(|piece| block(&message.calls, piece)).collect(),
     };
     let last = blocks.iter_mut().rev().find_map(|block| match block {
@@ -173,7 +188,7 @@ fn block<'a>(calls: &'a [CallInput], piece: &Piece<'a, WireState<'a>>) -> Option
 }
 
 fn tool<'a>(tool: &'a WireTool<'_>) -> Tool<'a> {
-    Tool { name: &tool.name, description: tool.description, input_schema: tool.schema }
+    Tool { name: &tool.name, description: tool.description, input_schema: &tool.schema }
 }
 
 fn tool_choice(choice: &ToolUse) -> Option<Choice<'_>> {
@@ -341,8 +356,13 @@ impl Decoder for Stream {
             Some("content_block_stop") => self.stop(events),
             Some("message_delta") => {
                 self.usage(&event["usage"]);
-                if let Some(word) = event["delta"]["stop_reason"].as_str() {
-                    self.reply.finished(finish_reason(word));
+                match event["delta"]["stop_reason"].as_str() {
+                    Some("refusal") => {
+                        self.reply.counted(events);
+                        return Err(Fault::Refused(event["delta"]["stop_details"].clone()));
+                    }
+                    Some(word) => self.reply.finished(finish_reason(word)),
+                    None => {}
                 }
             }
             Some("message_stop") => {
@@ -378,7 +398,6 @@ fn finish_reason(word: &str) -> FinishReason {
         "end_turn" | "stop_sequence" | "pause_turn" => FinishReason::Stop,
         "tool_use" => FinishReason::Calls,
         "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
-        "refusal" => FinishReason::Moderated,
         other => FinishReason::Other(other.to_owned()),
     }
 }

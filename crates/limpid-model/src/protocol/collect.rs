@@ -1,6 +1,6 @@
 //! What the protocols' decoders have in common: calls put together from pieces, counts, and the end.
 
-use limpid_core::{ToolCall, Usage};
+use limpid_core::{Money, ToolCall, Usage};
 use serde_json::Value;
 
 use crate::errors::Fault;
@@ -16,6 +16,7 @@ pub(crate) struct Collect {
     think: Think,
     calls: Vec<Pending>,
     usage: Option<Usage>,
+    charged: Option<Money>,
     finish: Option<FinishReason>,
     ended: bool,
     /// Bytes of state that came.
@@ -45,10 +46,16 @@ impl Collect {
             think: Think::default(),
             calls: Vec::new(),
             usage: None,
+            charged: None,
             finish: None,
             ended: false,
             state_bytes: 0,
         }
+    }
+
+    /// The same for a model whose text may begin inside its reasoning.
+    pub(crate) fn opened(self) -> Self {
+        Self { think: Think::opened(), ..self }
     }
 
     /// More text, in which reasoning may be hidden.
@@ -80,6 +87,7 @@ impl Collect {
     /// More reasoning.
     pub(crate) fn reasoning(&mut self, text: &str, events: &mut Vec<ModelEvent>) {
         if !text.is_empty() {
+            self.think.told_apart();
             events.push(ModelEvent::Reasoning(text.to_owned()));
         }
     }
@@ -96,14 +104,32 @@ impl Collect {
         self.calls.iter_mut().rfind(|call| call.place == place)
     }
 
-    /// The call that was started last.
-    pub(crate) fn last_call(&mut self) -> Option<&mut Pending> {
-        self.calls.last_mut()
+    /// The position of the last call that was started and that this holds of.
+    pub(crate) fn find_call(&self, holds: impl Fn(&Pending) -> bool) -> Option<usize> {
+        self.calls.iter().rposition(holds)
+    }
+
+    /// The call at a position that [`Collect::find_call`] has named.
+    pub(crate) fn call(&mut self, at: usize) -> &mut Pending {
+        &mut self.calls[at]
     }
 
     /// What was counted so far.
     pub(crate) fn count(&mut self, change: impl FnOnce(&mut Usage)) {
         change(self.usage.get_or_insert_default());
+    }
+
+    /// The server says what the reply costs, in US dollars.
+    pub(crate) fn charged(&mut self, dollars: f64) {
+        if dollars.is_finite() && dollars >= 0.0 {
+            self.charged = Some(Money((dollars * 1e6).round() as u64));
+        }
+    }
+
+    /// Gives out what was counted so far, of a reply that does not end well.
+    pub(crate) fn counted(&self, events: &mut Vec<ModelEvent>) {
+        events.extend(self.usage.map(ModelEvent::Usage));
+        events.extend(self.charged.map(ModelEvent::Charged));
     }
 
     /// The server said that it is done, and why.
@@ -125,7 +151,7 @@ impl Collect {
         if std::mem::replace(&mut self.ended, true) {
             return Ok(());
         }
-        self.think.finish(events);
+        self.think.finish(reason == FinishReason::Length, events);
         let mut called = false;
         for call in std::mem::take(&mut self.calls) {
             if call.is_whole(&reason) {
@@ -133,7 +159,7 @@ impl Collect {
                 events.push(ModelEvent::Call(self.name_call(call)));
             }
         }
-        events.extend(self.usage.map(ModelEvent::Usage));
+        self.counted(events);
         events.push(ModelEvent::End(match reason {
             FinishReason::Stop | FinishReason::Calls if called => FinishReason::Calls,
             FinishReason::Calls => FinishReason::Stop,
@@ -144,8 +170,7 @@ impl Collect {
 
     fn name_call(&mut self, call: Pending) -> ToolCall {
         let id = self.ids.claim(Some(&call.id));
-        let arguments = if call.arguments.trim().is_empty() { "{}".to_owned() } else { call.arguments };
-        ToolCall { id, name: call.name, arguments }
+        ToolCall { id, name: call.name, arguments: settled(call.arguments) }
     }
 }
 
@@ -165,5 +190,27 @@ impl Pending {
         let cut = matches!(reason, FinishReason::Length | FinishReason::Moderated);
         !self.name.is_empty()
             && (!cut || serde_json::from_str::<Value>(&self.arguments).is_ok_and(|all| all.is_object()))
+    }
+}
+
+/// Arguments without what odd servers do to them: nothing or `null` for none, the same document twice, an empty one before
+/// the real one, a document inside a text.
+fn settled(arguments: String) -> String {
+    let trimmed = arguments.trim();
+    if trimmed.is_empty() || trimmed == "null" {
+        return "{}".to_owned();
+    }
+    let documents: Result<Vec<Value>, _> = serde_json::Deserializer::from_str(trimmed).into_iter().collect();
+    let Ok(documents) = documents else { return arguments };
+    if let [Value::String(inside)] = &documents[..] {
+        let is_object = serde_json::from_str::<Value>(inside).is_ok_and(|inside| inside.is_object());
+        return if is_object { inside.clone() } else { arguments };
+    }
+    let is_empty = |one: &Value| one.as_object().is_some_and(serde_json::Map::is_empty);
+    let mut said = documents.iter().filter(|one| !is_empty(one));
+    match (documents.len(), said.next()) {
+        (2.., None) => "{}".to_owned(),
+        (2.., Some(first)) if first.is_object() && said.all(|other| other == first) => first.to_string(),
+        _ => arguments,
     }
 }

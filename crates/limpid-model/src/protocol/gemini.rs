@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use limpid_core::Role;
+use limpid_core::message::is_failure;
 use limpid_core::state::Piece;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -63,13 +64,25 @@ enum Part<'a> {
 #[serde(rename_all = "camelCase")]
 enum Data<'a> {
     Text(&'a str),
-    FunctionCall { name: &'a str, args: Cow<'a, RawValue> },
-    FunctionResponse { name: &'a str, response: Response<'a> },
+    FunctionCall {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a str>,
+        name: &'a str,
+        args: Cow<'a, RawValue>,
+    },
+    FunctionResponse {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a str>,
+        name: &'a str,
+        response: Response<'a>,
+    },
 }
 
 #[derive(Serialize)]
-struct Response<'a> {
-    result: &'a str,
+#[serde(rename_all = "camelCase")]
+enum Response<'a> {
+    Output(&'a str),
+    Error(&'a str),
 }
 
 #[derive(Serialize)]
@@ -140,34 +153,47 @@ pub(super) fn body(call: &WireCall<'_>) -> String {
 }
 
 fn contents<'a>(model: &str, messages: &'a [WireMessage<'_>]) -> Vec<Content<'a>> {
-    let signed = !model.starts_with("gemini-1") && !model.starts_with("gemini-2");
+    let names_calls = names_calls(model);
     let mut contents: Vec<Content<'_>> = Vec::new();
+    let mut last_role = None;
     for message in messages {
         let role = if message.role == Role::Assistant { "model" } else { "user" };
-        let parts = parts(message, signed);
+        let parts = parts(message, names_calls);
         match contents.last_mut() {
-            Some(last) if last.role == role => last.parts.extend(parts),
+            // The results of a batch stand together and alone, as many as there were calls.
+            Some(last) if last_role == Some(message.role) => last.parts.extend(parts),
             _ => contents.push(Content { role, parts }),
         }
+        last_role = Some(message.role);
     }
     contents.retain(|content| !content.parts.is_empty());
     contents
 }
 
+/// Whether calls of this model have names, which every result repeats, and signatures: since the third generation. Earlier
+/// models refuse both.
+fn names_calls(model: &str) -> bool {
+    let name = model.rsplit('/').next().unwrap_or_default();
+    !name.starts_with("gemini-1") && !name.starts_with("gemini-2")
+}
+
 /// A message's parts in their order, each with the signature that it bore.
-fn parts<'a>(message: &'a WireMessage<'_>, signed: bool) -> Vec<Part<'a>> {
+fn parts<'a>(message: &'a WireMessage<'_>, names_calls: bool) -> Vec<Part<'a>> {
     if message.role == Role::Tool {
-        let response = Response { result: &message.text };
-        return vec![Data::FunctionResponse { name: message.tool.as_deref().unwrap_or("tool"), response }.into()];
+        let text = &*message.text;
+        let response = if is_failure(text) { Response::Error(text) } else { Response::Output(text) };
+        let id = message.call_id.as_deref().filter(|_| names_calls);
+        return vec![Data::FunctionResponse { id, name: message.tool.as_deref().unwrap_or("tool"), response }.into()];
     }
     let part = |piece: Piece<'a, WireState<'a>>| match piece {
         // What belonged to a part that is gone is no part.
         Piece::Between(state) => state.json.get().starts_with('{').then_some(Part::Given(state.json)),
         Piece::Text(text, state) => Some(Part::Own { data: Data::Text(text), thought_signature: state.map(signature) }),
         Piece::Call(at, state) => message.calls.get(at).map(|call| {
-            let data = Data::FunctionCall { name: &call.name, args: arguments_object(&call.arguments) };
+            let id = Some(call.id.as_str()).filter(|_| names_calls);
+            let data = Data::FunctionCall { id, name: &call.name, args: arguments_object(&call.arguments) };
             // Newer models refuse the first call of a step without a signature; the others of a batch have none.
-            let foreign = signed && at == 0 && message.state.is_empty();
+            let foreign = names_calls && at == 0 && message.state.is_empty();
             let substitute = foreign.then(|| Cow::Owned(to_raw(&NO_SIGNATURE)));
             Part::Own { data, thought_signature: state.map(signature).or(substitute) }
         }),
@@ -190,7 +216,7 @@ fn text_part(text: &str) -> Part<'_> {
 }
 
 fn declaration<'a>(tool: &'a WireTool<'_>) -> Declaration<'a> {
-    Declaration { name: &tool.name, description: tool.description, parameters_json_schema: tool.schema }
+    Declaration { name: &tool.name, description: tool.description, parameters_json_schema: &tool.schema }
 }
 
 fn tool_config(choice: &ToolUse) -> Option<ToolConfig<'_>> {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use limpid_core::Role;
 use limpid_prompt::inputs::CallInput;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -12,8 +12,8 @@ use super::collect::{Collect, Pending};
 use super::{Decoder, effort, openai_chat};
 use crate::errors::Fault;
 use crate::json::{arguments_object, to_json};
-use crate::model::{FinishReason, ModelEvent, ReplyForm, ToolUse};
-use crate::wire::{CallIds, WireCall, WireMessage};
+use crate::model::{FinishReason, ModelEvent, On, ReplyForm, ToolUse};
+use crate::wire::{WireCall, WireMessage, WireState};
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -34,6 +34,8 @@ struct Body<'a> {
 struct Message<'a> {
     role: &'static str,
     content: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<Call<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,19 +104,32 @@ fn message<'a>(message: &'a WireMessage<'_>) -> Message<'a> {
     Message {
         role: message.role.as_str(),
         content: &message.text,
+        thinking: message.state.first().and_then(thinking),
         tool_calls: message.calls.iter().map(call).collect(),
         tool_name: message.tool.as_deref().filter(|_| message.role == Role::Tool),
     }
 }
 
+/// What the model thought before its calls.
+fn thinking<'a>(state: &'a WireState<'_>) -> Option<&'a RawValue> {
+    #[derive(Deserialize)]
+    struct Thought<'a> {
+        #[serde(borrow)]
+        thinking: &'a RawValue,
+    }
+    serde_json::from_str::<Thought<'_>>(state.json.get()).ok().map(|thought| thought.thinking)
+}
+
 /// A reply's stream.
 pub(super) struct Stream {
     reply: Collect,
+    /// What the model thought so far.
+    thinking: String,
 }
 
 impl Stream {
-    pub(super) fn new(ids: CallIds) -> Self {
-        Self { reply: Collect::new(ids) }
+    pub(super) fn new(reply: Collect) -> Self {
+        Self { reply, thinking: String::new() }
     }
 }
 
@@ -123,7 +138,9 @@ impl Decoder for Stream {
         let line = Fault::parse(payload)?;
         Fault::check(&line)?;
         let message = &line["message"];
-        self.reply.reasoning(message["thinking"].as_str().unwrap_or_default(), events);
+        let thinking = message["thinking"].as_str().unwrap_or_default();
+        self.reply.reasoning(thinking, events);
+        self.thinking.push_str(thinking);
         self.reply.text(message["content"].as_str().unwrap_or_default(), events);
         for call in message["tool_calls"].as_array().into_iter().flatten() {
             let function = &call["function"];
@@ -132,6 +149,12 @@ impl Decoder for Stream {
             self.reply.start_call(pending).add(&function["arguments"]);
         }
         if line["done"] == true {
+            // A model that thinks between its calls goes on from there; before an answer nobody needs it again.
+            let thinking = std::mem::take(&mut self.thinking);
+            if self.reply.started() > 0 && !thinking.is_empty() {
+                let state = serde_json::json!({ "thinking": thinking });
+                self.reply.state(state.to_string(), On::Answer, events);
+            }
             if let Some(input) = line["prompt_eval_count"].as_u64() {
                 self.reply.count(|total| total.input = input);
             }

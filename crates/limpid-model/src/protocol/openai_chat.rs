@@ -1,19 +1,20 @@
 //! OpenAI Chat Completions, and everything that calls itself compatible.
 
-use std::borrow::Cow;
+mod stream;
 
 use limpid_core::Role;
+use limpid_core::state::Piece;
 use limpid_prompt::inputs::CallInput;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::collect::{Collect, Pending};
-use super::{Decoder, Dialect, effort};
-use crate::errors::Fault;
+use super::{Dialect, effort, role_word};
 use crate::json::to_json;
-use crate::model::{FinishReason, ModelEvent, On, ReplyForm, ToolUse};
-use crate::wire::{CallIds, WireCall, WireMessage, WireTool};
+use crate::model::{ReplyForm, ToolUse};
+use crate::wire::{WireCall, WireMessage, WireTool};
+
+pub(super) use stream::Stream;
 
 /// The messages are first and what a turn may change behind them, so that a later turn's body begins with all the
 /// bytes of an earlier one's messages.
@@ -51,34 +52,57 @@ struct Message<'a> {
     role: &'static str,
     content: Option<Content<'a>>,
     #[serde(flatten)]
-    reasoning: Reasoning<'a>,
+    back: Back<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<Call<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_call_id: Option<&'a str>,
 }
 
-/// The reasoning of a message with calls, under the name that the server gave it.
+/// What the server wants back with a message, under the names that it gave.
 #[derive(Default, Deserialize, Serialize)]
-struct Reasoning<'a> {
+struct Back<'a> {
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     reasoning_content: Option<&'a RawValue>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     reasoning: Option<&'a RawValue>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    reasoning_details: Option<&'a RawValue>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    thinking_blocks: Option<&'a RawValue>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    provider_specific_fields: Option<&'a RawValue>,
+}
+
+/// What the server wants back with a call.
+#[derive(Default, Deserialize, Serialize)]
+struct CallBack<'a> {
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    provider_specific_fields: Option<&'a RawValue>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    extra_content: Option<&'a RawValue>,
+    #[serde(borrow, default, skip_serializing)]
+    function: Option<&'a RawValue>,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Content<'a> {
     Text(&'a str),
-    Parts([Part<'a>; 1]),
+    Parts(Vec<Part<'a>>),
 }
 
 #[derive(Serialize)]
-#[serde(tag = "type", rename = "text")]
-struct Part<'a> {
-    text: &'a str,
-    cache_control: CacheControl,
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Part<'a> {
+    Text {
+        text: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<CacheControl>,
+    },
+    /// A part of the provider's own, as it came.
+    #[serde(untagged)]
+    Given(&'a RawValue),
 }
 
 #[derive(Serialize)]
@@ -92,12 +116,16 @@ struct Call<'a> {
     id: &'a str,
     #[serde(flatten)]
     function: Function<Arguments<'a>>,
+    #[serde(flatten)]
+    back: CallBack<'a>,
 }
 
 #[derive(Serialize)]
 struct Arguments<'a> {
     name: &'a str,
     arguments: &'a str,
+    #[serde(flatten)]
+    back: CallBack<'a>,
 }
 
 /// `{"type":"function","function":…}`, in which the protocol wraps everything about tools.
@@ -112,6 +140,8 @@ pub(super) struct Tool<'a> {
     name: &'a str,
     description: &'a str,
     parameters: &'a RawValue,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    strict: bool,
 }
 
 #[derive(Serialize)]
@@ -147,7 +177,7 @@ pub(super) fn body(call: &WireCall<'_>, dialect: Dialect) -> String {
     let limit = call.sampling.max_output;
     to_json(&Body {
         model: call.model,
-        messages: call.messages.iter().map(|one| message(one, dialect)).collect(),
+        messages: call.messages.iter().map(|one| message(one, call, dialect)).collect(),
         tools: call.tools.iter().map(tool).collect(),
         tool_choice: tool_choice(&call.choice).filter(|_| !call.tools.is_empty()),
         response_format: response_format(&call.reply),
@@ -163,34 +193,65 @@ pub(super) fn body(call: &WireCall<'_>, dialect: Dialect) -> String {
     })
 }
 
-fn message<'a>(message: &'a WireMessage<'_>, dialect: Dialect) -> Message<'a> {
+fn message<'a>(message: &'a WireMessage<'_>, call: &WireCall<'_>, dialect: Dialect) -> Message<'a> {
     let text = &*message.text;
-    let content = if text.is_empty() && !message.calls.is_empty() {
+    let pieces = message.pieces();
+    let mut back = Back::default();
+    let mut parts = Vec::new();
+    let mut has_given = false;
+    let mut of_calls: Vec<CallBack<'_>> = Vec::new();
+    for piece in &pieces {
+        match *piece {
+            Piece::Text(text, _) => parts.push(Part::Text { text, cache_control: None }),
+            Piece::Between(state) if is_chunk(state.json) => {
+                has_given = true;
+                parts.push(Part::Given(state.json));
+            }
+            Piece::Between(state) => back = serde_json::from_str(state.json.get()).unwrap_or_default(),
+            Piece::Call(_, state) => {
+                of_calls.push(state.and_then(|state| serde_json::from_str(state.json.get()).ok()).unwrap_or_default());
+            }
+        }
+    }
+    if !call.reasoning_back {
+        (back.reasoning_content, back.reasoning) = (None, None);
+    }
+    let content = if has_given {
+        Some(Content::Parts(parts))
+    } else if text.is_empty() && !message.calls.is_empty() {
         None
     } else if message.cache_mark && dialect.cache_marks {
-        Some(Content::Parts([Part { text, cache_control: CacheControl::Ephemeral }]))
+        Some(Content::Parts(vec![Part::Text { text, cache_control: Some(CacheControl::Ephemeral) }]))
     } else {
         Some(Content::Text(text))
     };
-    let call = |call: &'a CallInput| Call {
-        id: &call.id,
-        function: Function { function: Arguments { name: &call.name, arguments: &call.arguments } },
+    let tool_call = |(call, back): (&'a CallInput, CallBack<'a>)| {
+        let of_function = back.function.and_then(|function| serde_json::from_str(function.get()).ok());
+        let arguments =
+            Arguments { name: &call.name, arguments: &call.arguments, back: of_function.unwrap_or_default() };
+        Call { id: &call.id, function: Function { function: arguments }, back }
     };
     Message {
-        role: message.role.as_str(),
+        role: role_word(message.role, call.model),
         content,
-        reasoning: message
-            .state
-            .first()
-            .and_then(|state| serde_json::from_str(state.json.get()).ok())
-            .unwrap_or_default(),
-        tool_calls: message.calls.iter().map(call).collect(),
+        back,
+        tool_calls: message.calls.iter().zip(of_calls).map(tool_call).collect(),
         tool_call_id: message.call_id.as_deref().filter(|_| message.role == Role::Tool),
     }
 }
 
+/// Whether state is a part of the content, and not fields beside it.
+fn is_chunk(json: &RawValue) -> bool {
+    #[derive(Deserialize)]
+    struct Chunk {
+        r#type: Option<String>,
+    }
+    serde_json::from_str(json.get()).is_ok_and(|chunk: Chunk| chunk.r#type.is_some())
+}
+
 pub(super) fn tool<'a>(tool: &'a WireTool<'_>) -> Function<Tool<'a>> {
-    Function { function: Tool { name: &tool.name, description: tool.description, parameters: tool.schema } }
+    let WireTool { name, description, schema, strict } = tool;
+    Function { function: Tool { name, description, parameters: schema, strict: *strict } }
 }
 
 fn tool_choice(choice: &ToolUse) -> Option<Choice<'_>> {
@@ -204,145 +265,4 @@ fn tool_choice(choice: &ToolUse) -> Option<Choice<'_>> {
 fn response_format(reply: &ReplyForm) -> Option<ResponseFormat<'_>> {
     let ReplyForm::Json { name, schema } = reply else { return None };
     Some(ResponseFormat { json_schema: Schema { name, schema } })
-}
-
-/// A reply's stream.
-pub(super) struct Stream {
-    reply: Collect,
-    /// Whether the server wants the reasoning of messages with calls back.
-    wants_back: bool,
-    /// The reasoning so far, and the name by which it came.
-    reasoning: Option<(&'static str, String)>,
-}
-
-impl Stream {
-    pub(super) fn new(ids: CallIds, wants_back: bool) -> Self {
-        Self { reply: Collect::new(ids), wants_back, reasoning: None }
-    }
-
-    fn end(&mut self, events: &mut Vec<ModelEvent>) -> Result<(), Fault> {
-        let calls = self.reply.started() > 0;
-        if let Some((name, text)) = self.reasoning.take().filter(|_| calls) {
-            let state = serde_json::json!({ name: text });
-            self.reply.state(state.to_string(), On::Answer, events);
-        }
-        self.reply.end(events)
-    }
-
-    fn choice(&mut self, choice: &Value, events: &mut Vec<ModelEvent>) {
-        // A server that does not stream sends `message` in place of `delta`.
-        let delta = if choice["delta"].is_object() { &choice["delta"] } else { &choice["message"] };
-        for field in ["reasoning_content", "reasoning"] {
-            if let Some(text) = delta[field].as_str() {
-                self.reply.reasoning(text, events);
-                if self.wants_back && !text.is_empty() {
-                    self.reasoning.get_or_insert_with(|| (field, String::new())).1.push_str(text);
-                }
-                break;
-            }
-        }
-        for text in [text_of(&delta["content"]), text_of(&delta["refusal"])] {
-            self.reply.text(&text, events);
-        }
-        for call in delta["tool_calls"].as_array().into_iter().flatten() {
-            self.call(call);
-        }
-        if let Some(old) = delta["function_call"].as_object() {
-            self.call(&serde_json::json!({ "index": 0, "function": old }));
-        }
-        // Some servers send an empty word with every piece.
-        if let Some(word) = choice["finish_reason"].as_str().filter(|word| !word.is_empty()) {
-            self.reply.finished(finish_reason(word));
-        }
-    }
-
-    /// One piece of a call. Servers that give every call the same place are told apart by a new name or id.
-    fn call(&mut self, piece: &Value) {
-        let function = &piece["function"];
-        let id = piece["id"].as_str().unwrap_or_default();
-        let name = function["name"].as_str().unwrap_or_default();
-        let known = match piece["index"].as_u64() {
-            Some(place) => self.reply.call_at(place),
-            None if id.is_empty() && name.is_empty() => self.reply.last_call(),
-            None => None,
-        };
-        let goes_on = known.filter(|call| {
-            let other_id = !id.is_empty() && !call.id.is_empty() && id != call.id;
-            let starts_again = !name.is_empty() && !call.arguments.is_empty() && id != call.id;
-            !other_id && !starts_again
-        });
-        let call = match goes_on {
-            Some(call) => call,
-            None => self
-                .reply
-                .start_call(Pending { place: piece["index"].as_u64().unwrap_or_default(), ..Pending::default() }),
-        };
-        if call.id.is_empty() {
-            id.clone_into(&mut call.id);
-        }
-        if call.name.is_empty() {
-            name.clone_into(&mut call.name);
-        }
-        call.add(&function["arguments"]);
-    }
-}
-
-impl Decoder for Stream {
-    fn feed(&mut self, payload: &str, events: &mut Vec<ModelEvent>) -> Result<(), Fault> {
-        let payload = payload.trim();
-        if payload == "[DONE]" {
-            if !self.reply.is_finished() {
-                self.reply.finished(FinishReason::Stop);
-            }
-            return self.end(events);
-        }
-        let chunk = Fault::parse(payload)?;
-        Fault::check(&chunk)?;
-        if let Some(usage) = chunk["usage"].as_object() {
-            let count = |name: &str| usage.get(name).and_then(Value::as_u64);
-            let details = &chunk["usage"]["prompt_tokens_details"];
-            self.reply.count(|total| {
-                total.input = count("prompt_tokens").unwrap_or(total.input);
-                total.output = count("completion_tokens").unwrap_or(total.output);
-                let cached = details["cached_tokens"].as_u64().or_else(|| count("prompt_cache_hit_tokens"));
-                total.cached = cached.unwrap_or(total.cached);
-                let reasoning = chunk["usage"]["completion_tokens_details"]["reasoning_tokens"].as_u64();
-                total.reasoning = reasoning.unwrap_or(total.reasoning);
-                total.cache_written = details["cache_write_tokens"].as_u64().unwrap_or(total.cache_written);
-            });
-        }
-        for choice in chunk["choices"].as_array().into_iter().flatten() {
-            // Only one answer was asked for.
-            if choice["index"].as_u64().unwrap_or_default() == 0 {
-                self.choice(choice, events);
-            }
-        }
-        Ok(())
-    }
-
-    fn finish(&mut self, events: &mut Vec<ModelEvent>) -> Result<(), Fault> {
-        self.end(events)
-    }
-}
-
-fn finish_reason(word: &str) -> FinishReason {
-    match word {
-        "stop" | "eos" | "end_turn" | "stop_sequence" => FinishReason::Stop,
-        "tool_calls" | "function_call" | "tool_use" => FinishReason::Calls,
-        "length" | "max_tokens" | "model_length" => FinishReason::Length,
-        "content_filter" | "safety" | "refusal" => FinishReason::Moderated,
-        other => FinishReason::Other(other.to_owned()),
-    }
-}
-
-/// The text of a content that is a string or a list of parts.
-fn text_of(content: &Value) -> Cow<'_, str> {
-    match content {
-        Value::String(text) => Cow::Borrowed(text),
-        Value::Array(parts) => {
-            let text = |part: &Value| part.as_str().or_else(|| part["text"].as_str()).map(str::to_owned);
-            Cow::Owned(parts.iter().filter_map(text).collect())
-        }
-        _ => Cow::Borrowed(""),
-    }
 }

@@ -1,18 +1,21 @@
 //! OpenAI Responses.
 
+mod stream;
+
+use std::borrow::Cow;
+
 use limpid_core::Role;
 use limpid_core::state::Piece;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
-use super::Decoder;
-use super::collect::{Collect, Pending};
 use super::effort;
-use crate::errors::Fault;
-use crate::json::to_json;
-use crate::model::{FinishReason, ModelEvent, On, ReplyForm, ToolUse};
-use crate::wire::{CallIds, WireCall, WireMessage, WireState, WireTool};
+use crate::json::{to_json, to_raw};
+use crate::model::{ReplyForm, ToolUse};
+use crate::wire::{WireCall, WireMessage, WireState, WireTool};
+
+pub(super) use stream::Stream;
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -63,7 +66,7 @@ enum Item<'a> {
     },
     /// An item of the provider's own, as it came.
     #[serde(untagged)]
-    Given(&'a RawValue),
+    Given(Cow<'a, RawValue>),
 }
 
 #[derive(Serialize)]
@@ -127,7 +130,7 @@ pub(super) fn body(call: &WireCall<'_>) -> String {
     let has_marks = call.messages.iter().any(|message| message.cache_mark);
     to_json(&Body {
         model: call.model,
-        input: call.messages.iter().flat_map(|message| items(message, call.pays_for_cache)).collect(),
+        input: call.messages.iter().flat_map(|message| items(message, call)).collect(),
         tools: call.tools.iter().map(tool).collect(),
         tool_choice: tool_choice(&call.choice).filter(|_| !call.tools.is_empty()),
         text: text_format(&call.reply),
@@ -144,12 +147,12 @@ pub(super) fn body(call: &WireCall<'_>) -> String {
     })
 }
 
-/// A message's items in their order. `in_parts` is whether texts come as parts, which can be marked: the form is the same
+/// A message's items in their order. Where marks are paid for, texts come as parts, which can be marked: the form is the same
 /// with a mark and without, so that a mark that moves changes nothing else.
-fn items<'a>(message: &'a WireMessage<'_>, in_parts: bool) -> Vec<Item<'a>> {
+fn items<'a>(message: &'a WireMessage<'_>, call: &WireCall<'_>) -> Vec<Item<'a>> {
     let text = &*message.text;
-    let role = message.role.as_str();
-    let content = || match in_parts && message.role != Role::Assistant {
+    let role = super::role_word(message.role, call.model);
+    let content = || match call.pays_for_cache && message.role != Role::Assistant {
         true => {
             let prompt_cache_breakpoint = message.cache_mark.then_some(CacheMode::Explicit);
             Content::Parts([InputText { text, prompt_cache_breakpoint }])
@@ -165,7 +168,9 @@ fn items<'a>(message: &'a WireMessage<'_>, in_parts: bool) -> Vec<Item<'a>> {
         None => {}
     }
     let item = |piece: Piece<'a, WireState<'a>>| match piece {
-        Piece::Between(state) => Some(Item::Given(state.json)),
+        Piece::Between(state) => {
+            Some(Item::Given(if call.state_ids { Cow::Borrowed(state.json) } else { without_id(state.json) }))
+        }
         Piece::Text(text, state) => {
             Some(Item::Message { role, content: Content::Text(text), phase: state.and_then(phase) })
         }
@@ -181,6 +186,15 @@ fn items<'a>(message: &'a WireMessage<'_>, in_parts: bool) -> Vec<Item<'a>> {
     items
 }
 
+/// An item of the provider's own without its id.
+fn without_id(json: &RawValue) -> Cow<'_, RawValue> {
+    let Ok(mut fields) = serde_json::from_str::<Map<String, Value>>(json.get()) else { return Cow::Borrowed(json) };
+    match fields.shift_remove("id") {
+        Some(_) => Cow::Owned(to_raw(&fields)),
+        None => Cow::Borrowed(json),
+    }
+}
+
 /// What a message of the model's is: a report while it works, or the answer.
 fn phase<'a>(state: &'a WireState<'_>) -> Option<&'a RawValue> {
     #[derive(Deserialize)]
@@ -191,9 +205,9 @@ fn phase<'a>(state: &'a WireState<'_>) -> Option<&'a RawValue> {
     serde_json::from_str::<Message<'_>>(state.json.get()).ok()?.phase
 }
 
-/// The provider would hold schemas to its strict subset unless told otherwise, and tools' schemas are not written for it.
+/// The provider would hold every schema to its strict subset unless told otherwise, and not all are written for it.
 fn tool<'a>(tool: &'a WireTool<'_>) -> Tool<'a> {
-    Tool { name: &tool.name, description: tool.description, parameters: tool.schema, strict: false }
+    Tool { name: &tool.name, description: tool.description, parameters: &tool.schema, strict: tool.strict }
 }
 
 fn tool_choice(choice: &ToolUse) -> Option<Choice<'_>> {
@@ -207,117 +221,4 @@ fn tool_choice(choice: &ToolUse) -> Option<Choice<'_>> {
 fn text_format(reply: &ReplyForm) -> Option<Text<'_>> {
     let ReplyForm::Json { name, schema } = reply else { return None };
     Some(Text { format: Format { name, schema } })
-}
-
-/// A reply's stream.
-pub(super) struct Stream {
-    reply: Collect,
-}
-
-impl Stream {
-    pub(super) fn new(ids: CallIds) -> Self {
-        Self { reply: Collect::new(ids) }
-    }
-
-    fn added(&mut self, place: u64, item: &Value, events: &mut Vec<ModelEvent>) {
-        match item["type"].as_str() {
-            Some("message") => self.reply.stretch(events),
-            Some("function_call") => self.call(place, item),
-            _ => {}
-        }
-    }
-
-    fn done(&mut self, payload: &str, place: u64, item: &Value, events: &mut Vec<ModelEvent>) {
-        let calls = self.reply.started();
-        match item["type"].as_str() {
-            // Without its content it is a name that means nothing where nothing is stored.
-            Some("reasoning") if item["encrypted_content"].as_str().is_some_and(|content| !content.is_empty()) => {
-                self.reply.state(given(payload), On::Place(calls), events);
-            }
-            Some("message") if item["phase"].is_string() => {
-                let phase = serde_json::json!({ "phase": item["phase"] });
-                self.reply.state(phase.to_string(), On::Stretch(calls), events);
-            }
-            Some("function_call") => self.call(place, item),
-            _ => {}
-        }
-    }
-
-    fn call(&mut self, place: u64, item: &Value) {
-        let text = |name: &str| item[name].as_str().unwrap_or_default();
-        if self.reply.call_at(place).is_none() {
-            self.reply.start_call(Pending { place, ..Pending::default() });
-        }
-        if let Some(call) = self.reply.call_at(place) {
-            text("call_id").clone_into(&mut call.id);
-            text("name").clone_into(&mut call.name);
-            // The item is whole when it is done, and its pieces have come before.
-            text("arguments").clone_into(&mut call.arguments);
-        }
-    }
-
-    fn over(&mut self, response: &Value, events: &mut Vec<ModelEvent>) -> Result<(), Fault> {
-        let usage = &response["usage"];
-        if usage.is_object() {
-            let details = &usage["input_tokens_details"];
-            self.reply.count(|total| {
-                total.input = usage["input_tokens"].as_u64().unwrap_or_default();
-                total.cached = details["cached_tokens"].as_u64().unwrap_or_default();
-                total.cache_written = details["cache_write_tokens"].as_u64().unwrap_or_default();
-                total.output = usage["output_tokens"].as_u64().unwrap_or_default();
-                let details = &usage["output_tokens_details"];
-                total.reasoning = details["reasoning_tokens"].as_u64().unwrap_or_default();
-            });
-        }
-        self.reply.finished(match response["incomplete_details"]["reason"].as_str() {
-            None => FinishReason::Stop,
-            Some("max_output_tokens") => FinishReason::Length,
-            Some("content_filter") => FinishReason::Moderated,
-            Some(other) => FinishReason::Other(other.to_owned()),
-        });
-        self.reply.end(events)
-    }
-}
-
-impl Decoder for Stream {
-    fn feed(&mut self, payload: &str, events: &mut Vec<ModelEvent>) -> Result<(), Fault> {
-        if payload.trim() == "[DONE]" {
-            return Ok(());
-        }
-        let event = Fault::parse(payload)?;
-        let place = event["output_index"].as_u64().unwrap_or_default();
-        let delta = event["delta"].as_str().unwrap_or_default();
-        match event["type"].as_str().unwrap_or_default() {
-            "response.output_text.delta" | "response.refusal.delta" => self.reply.text(delta, events),
-            "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
-                self.reply.reasoning(delta, events);
-            }
-            "response.output_item.added" => self.added(place, &event["item"], events),
-            "response.output_item.done" => self.done(payload, place, &event["item"], events),
-            "response.function_call_arguments.delta" => {
-                if let Some(call) = self.reply.call_at(place) {
-                    call.arguments.push_str(delta);
-                }
-            }
-            "response.completed" | "response.incomplete" => return self.over(&event["response"], events),
-            "response.failed" => return Err(Fault::Provider(event["response"].clone())),
-            "error" => return Err(Fault::Provider(event)),
-            _ => Fault::check(&event)?,
-        }
-        Ok(())
-    }
-
-    fn finish(&mut self, events: &mut Vec<ModelEvent>) -> Result<(), Fault> {
-        self.reply.end(events)
-    }
-}
-
-/// The item of an event, byte for byte.
-fn given(payload: &str) -> String {
-    #[derive(Deserialize)]
-    struct Done<'a> {
-        #[serde(borrow)]
-        item: &'a RawValue,
-    }
-    serde_json::from_str::<Done<'_>>(payload).map(|done| done.item.get().to_owned()).unwrap_or_default()
 }

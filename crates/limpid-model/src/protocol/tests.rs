@@ -15,9 +15,19 @@ const ALL: [Protocol; 5] =
 
 /// The events of a body that came in these chunks, and the fault that it ended with.
 fn decode(protocol: Protocol, frames: Frames, chunks: &[&[u8]]) -> (Vec<ModelEvent>, Option<Fault>) {
+    decode_opened(protocol, frames, chunks, false)
+}
+
+/// The same for a model whose text may begin inside its reasoning.
+fn decode_opened(
+    protocol: Protocol,
+    frames: Frames,
+    chunks: &[&[u8]],
+    opened: bool,
+) -> (Vec<ModelEvent>, Option<Fault>) {
     let mut frames = frames;
     let rule = protocol.state_rule(StateRule { in_chat: true, ..StateRule::default() });
-    let mut decoder = protocol.decoder(CallIds::at(2), rule);
+    let mut decoder = protocol.decoder(CallIds::at(2), rule, opened);
     let mut events = Vec::new();
     let mut payloads: Vec<String> = chunks.iter().flat_map(|chunk| frames.feed(chunk).unwrap()).collect();
     payloads.extend(frames.finish());
@@ -34,7 +44,7 @@ fn calls(events: &[ModelEvent]) -> Vec<&ToolCall> {
     events.iter().filter_map(|event| if let ModelEvent::Call(call) = event { Some(call) } else { None }).collect()
 }
 
-// LES-141 MOD-023
+// LES-141 MOD-023 MOD-082
 #[test]
 fn recorded_streams_have_their_events() {
     insta::glob!("cases/*/*.txt", |path| {
@@ -44,7 +54,8 @@ fn recorded_streams_have_their_events() {
         // A server that does not stream sends one document.
         let frames =
             if text.starts_with('{') && protocol != Protocol::Ollama { Frames::whole() } else { protocol.frames() };
-        let (events, fault) = decode(protocol, frames, &[text.as_bytes()]);
+        let opened = path.file_name().unwrap().to_str().unwrap().starts_with("opened-");
+        let (events, fault) = decode_opened(protocol, frames, &[text.as_bytes()], opened);
         let lines: Vec<String> = events.iter().map(|event| format!("{event:?}")).collect();
         let end = fault.map(|fault| format!("\n{fault:?}")).unwrap_or_default();
         insta::assert_snapshot!(format!("{}{end}", lines.join("\n")));

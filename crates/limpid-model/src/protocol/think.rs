@@ -1,4 +1,5 @@
-//! Reasoning that a server leaves inside the text, between `<think>` and `</think>` at its start.
+//! Reasoning that a server leaves inside the text, between `<think>` and `</think>` at its start. Where the template of a
+//! model has written the opening tag already, only the closing one is in the text.
 
 use crate::model::ModelEvent;
 
@@ -10,6 +11,8 @@ const CLOSE: &str = "</think>";
 pub(crate) struct Think {
     state: State,
     held: String,
+    /// What was given out as reasoning and is the answer, should the closing tag never come.
+    doubtful: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,6 +20,10 @@ enum State {
     /// Nothing but white space or part of the opening tag so far.
     #[default]
     Start,
+    /// As at the start, in the text of a model that may have begun inside the tags.
+    OpenedStart,
+    /// Inside the tags, if the closing one comes.
+    Opened,
     /// Inside the tags.
     Inside,
     /// Behind the closing tag; the blank lines that follow it belong to it.
@@ -26,6 +33,18 @@ enum State {
 }
 
 impl Think {
+    /// For a text that may begin inside the tags.
+    pub(crate) fn opened() -> Self {
+        Self { state: State::OpenedStart, ..Self::default() }
+    }
+
+    /// The server tells reasoning from text by itself, so what has no opening tag is text.
+    pub(crate) fn told_apart(&mut self) {
+        if self.state == State::OpenedStart {
+            self.state = State::Start;
+        }
+    }
+
     /// Takes more text.
     pub(crate) fn feed(&mut self, text: &str, events: &mut Vec<ModelEvent>) {
         self.held.push_str(text);
@@ -40,40 +59,47 @@ impl Think {
 
     /// Gives out text that was held back because it might begin a tag; something else came in between.
     pub(crate) fn flush(&mut self, events: &mut Vec<ModelEvent>) {
-        if self.state != State::Inside {
+        if !matches!(self.state, State::Inside | State::Opened | State::OpenedStart) {
             push(events, std::mem::take(&mut self.held), ModelEvent::Text);
         }
     }
 
-    /// Gives out what was held back.
-    pub(crate) fn finish(&mut self, events: &mut Vec<ModelEvent>) {
+    /// Gives out what was held back; `cut` is whether the model had more to say.
+    pub(crate) fn finish(&mut self, cut: bool, events: &mut Vec<ModelEvent>) {
         let held = std::mem::take(&mut self.held);
         match self.state {
             State::Inside => push(events, held, ModelEvent::Reasoning),
-            State::Start | State::Behind | State::Text => push(events, held, ModelEvent::Text),
+            State::Opened if cut => push(events, held, ModelEvent::Reasoning),
+            State::Opened => push(events, std::mem::take(&mut self.doubtful) + &held, ModelEvent::Text),
+            State::Start | State::OpenedStart | State::Behind | State::Text => push(events, held, ModelEvent::Text),
         }
     }
 
     fn step(&mut self, events: &mut Vec<ModelEvent>) {
         match self.state {
             State::Text => push(events, std::mem::take(&mut self.held), ModelEvent::Text),
-            State::Start => {
+            State::Start | State::OpenedStart => {
                 let trimmed = self.held.trim_start();
                 if let Some(rest) = trimmed.strip_prefix(OPEN) {
                     self.held = rest.to_owned();
                     self.state = State::Inside;
                 } else if !OPEN.starts_with(trimmed) {
-                    self.state = State::Text;
+                    self.state = if self.state == State::Start { State::Text } else { State::Opened };
                 }
             }
-            State::Inside => {
+            State::Inside | State::Opened => {
                 if let Some((reasoning, rest)) = self.held.split_once(CLOSE) {
                     push(events, reasoning.to_owned(), ModelEvent::Reasoning);
                     self.held = rest.to_owned();
                     self.state = State::Behind;
+                    self.doubtful = String::new();
                 } else {
                     let rest = self.held.split_off(self.held.len() - tail(&self.held));
-                    push(events, std::mem::replace(&mut self.held, rest), ModelEvent::Reasoning);
+                    let reasoning = std::mem::replace(&mut self.held, rest);
+                    if self.state == State::Opened {
+                        self.doubtful.push_str(&reasoning);
+                    }
+                    push(events, reasoning, ModelEvent::Reasoning);
                 }
             }
             State::Behind => {
@@ -105,12 +131,15 @@ mod tests {
     use super::*;
 
     fn split(pieces: &[&str]) -> (String, String) {
-        let mut think = Think::default();
+        split_by(Think::default(), pieces, false)
+    }
+
+    fn split_by(mut think: Think, pieces: &[&str], cut: bool) -> (String, String) {
         let mut events = Vec::new();
         for piece in pieces {
             think.feed(piece, &mut events);
         }
-        think.finish(&mut events);
+        think.finish(cut, &mut events);
         let mut both = (String::new(), String::new());
         for event in events {
             match event {
@@ -138,5 +167,35 @@ mod tests {
         assert_eq!(split(&[" <thin", "g> hi"]), (String::new(), " <thing> hi".to_owned()));
         assert_eq!(split(&["<think>never closed"]), ("never closed".to_owned(), String::new()));
         assert_eq!(split(&["<thi"]), (String::new(), "<thi".to_owned()));
+    }
+
+    // MOD-016
+    #[test]
+    fn reasoning_that_was_opened_before_the_text_is_told_from_it_wherever_it_is_cut() {
+        for whole in ["a < b</th\n</think>\n\nSo </think> it is.", "\n<think>a < b</th\n</think>\n\nSo </think> it is."]
+        {
+            for first in 0..=whole.len() {
+                let both = split_by(Think::opened(), &[&whole[..first], &whole[first..]], false);
+                assert_eq!(both, ("a < b</th\n".to_owned(), "So </think> it is.".to_owned()), "{first}");
+            }
+        }
+    }
+
+    // MOD-016
+    #[test]
+    fn text_that_was_never_closed_is_the_answer_and_one_that_was_cut_is_reasoning() {
+        assert_eq!(split_by(Think::opened(), &["Just ", "this. </thi"], false).1, "Just this. </thi");
+        let cut = split_by(Think::opened(), &["First I ", "look </thi"], true);
+        assert_eq!(cut, ("First I look </thi".to_owned(), String::new()));
+    }
+
+    // MOD-016
+    #[test]
+    fn a_tag_that_is_only_mentioned_stays() {
+        let mention = "Write </think> at the end.";
+        assert_eq!(split(&[mention]), (String::new(), mention.to_owned()));
+        let mut told = Think::opened();
+        told.told_apart();
+        assert_eq!(split_by(told, &[mention], false), (String::new(), mention.to_owned()));
     }
 }

@@ -1,6 +1,6 @@
 //! Reads out of a provider's words what a request can do without.
 
-use super::{Field, Remedy};
+use super::{Field, Remedy, ToolMark};
 
 /// Words with which providers refuse a field.
 const REFUSED: [&str; 22] = [
@@ -33,7 +33,7 @@ const UNKNOWN: [&str; 7] =
     ["unsupported", "not support", "unknown", "unrecognized", "not permitted", "forbidden", "instead"];
 
 /// Refusals of what earlier answers came with.
-const STATE: [&str; 9] = [
+const STATE: [&str; 8] = [
     "bound to a different conversation",
     "`signature` in `thinking`",
     "`thinking` or `redacted_thinking` blocks",
@@ -42,7 +42,6 @@ const STATE: [&str; 9] = [
     "encrypted content",
     "encrypted_content",
     "without its required following item",
-    "items are not persisted",
 ];
 
 /// Before the number of tokens that a reply may have.
@@ -93,7 +92,13 @@ const NAMES: [(Field, &[&str], &[&str]); 13] = [
 /// What a refusal names that a request can do without: its text for people, and the parameter that it names for
 /// programs, if any.
 pub(crate) fn read(text: &str, param: &str) -> Option<Remedy> {
+    if let Some(mark) = tool(text).or_else(|| tool(param)) {
+        return Some(Remedy::WithoutTool(mark));
+    }
     let (text, param) = (text.to_lowercase(), param.to_lowercase());
+    if text.contains("item with id") && text.contains("not found") {
+        return Some(Remedy::WithoutIds);
+    }
     if STATE.iter().any(|words| text.contains(words)) {
         return Some(Remedy::WithoutState);
     }
@@ -103,6 +108,26 @@ pub(crate) fn read(text: &str, param: &str) -> Option<Remedy> {
         return number_after(&text).map(Remedy::ShorterReply);
     }
     says(&REFUSED).then_some(Remedy::Without(field))
+}
+
+/// The tool whose schema is refused.
+fn tool(text: &str) -> Option<ToolMark> {
+    if let Some((_, rest)) = text.split_once("Invalid schema for function '") {
+        return rest.split_once('\'').map(|(name, _)| ToolMark::Name(name.to_owned()));
+    }
+    let declared = text.split_once("function_declarations[").and_then(place);
+    let listed = || text.split_once("tools.").or_else(|| text.split_once("tools[")).and_then(place);
+    let is_schema = |rest: &str| {
+        let path: String = rest.chars().take_while(|c| !c.is_whitespace()).collect();
+        path.contains("input_schema") || path.contains("parameters")
+    };
+    declared.or_else(|| listed().filter(|(_, rest)| is_schema(rest))).map(|(place, _)| ToolMark::Place(place))
+}
+
+/// The number at the beginning of what follows, and what comes behind it.
+fn place<'a>((_, rest): (&'a str, &'a str)) -> Option<(usize, &'a str)> {
+    let end = rest.find(|c: char| !c.is_ascii_digit())?;
+    Some((rest[..end].parse().ok()?, &rest[end..]))
 }
 
 /// Of two fields that exclude each other, the one to leave out.
@@ -161,6 +186,9 @@ mod tests {
                 None => "nothing".to_owned(),
                 Some(Remedy::Without(field)) => field.as_str().to_owned(),
                 Some(Remedy::ShorterReply(most)) => format!("at most {most}"),
+                Some(Remedy::WithoutTool(ToolMark::Name(name))) => format!("tool {name}"),
+                Some(Remedy::WithoutTool(ToolMark::Place(place))) => format!("tool {place}"),
+                Some(Remedy::WithoutIds) => "ids".to_owned(),
                 Some(Remedy::WithoutState) => "state".to_owned(),
             };
             if remedy != expected.trim() {

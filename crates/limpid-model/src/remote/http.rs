@@ -48,7 +48,7 @@ pub(super) fn headers(endpoint: &Endpoint) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if endpoint.protocol == Protocol::Anthropic {
-        headers.insert(HeaderName::from_static("anthropic-version"), HeaderValue::from_static("2023-06-01"));
+        headers.insert(HeaderName::from_static("anthropic-version"), HeaderValue::from_static(api_version(endpoint)));
     }
     for (name, value) in &endpoint.access.headers {
         let wrong = |what: &str| format!("the header \"{name}\" {what}; change it in limpid.toml");
@@ -73,6 +73,14 @@ pub(super) fn headers(endpoint: &Endpoint) -> Result<HeaderMap, String> {
     value.set_sensitive(true);
     headers.insert(name, value);
     Ok(headers)
+}
+
+/// The version of Anthropic's interface: the newest at its own address. Others speak the first one, unless their owner says
+/// otherwise.
+fn api_version(endpoint: &Endpoint) -> &'static str {
+    let url = reqwest::Url::parse(endpoint.base_url.trim()).ok();
+    let is_own = url.is_some_and(|url| url.host_str() == Some("api.anthropic.com"));
+    if is_own { "2026-10-21" } else { "2023-06-01" }
 }
 
 /// A body with more fields at its end. One that is in it already stays as it is.
@@ -115,4 +123,30 @@ fn no_certificates() -> rustls::ClientConfig {
 fn is_loopback(url: &reqwest::Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::ApiKey;
+    use crate::provider::{Settings, endpoint};
+
+    // MOD-075
+    #[test]
+    fn anthropics_newest_interface_is_asked_for_at_its_own_address_unless_the_owner_says_otherwise() {
+        let version = |url: Option<&str>, own: Option<&str>| {
+            let base_urls = url.map(|url| ("anthropic".to_owned(), url.to_owned())).into_iter().collect();
+            let keys = [("anthropic".to_owned(), ApiKey::new("k"))].into();
+            let settings = Settings { base_urls, keys, ..Settings::default() };
+            let mut here = endpoint("anthropic", "m", &settings).unwrap();
+            let set = own.map(|version| ("Anthropic-Version".to_owned(), ApiKey::new(version)));
+            here.access.headers.extend(set);
+            headers(&here).unwrap()["anthropic-version"].to_str().unwrap().to_owned()
+        };
+        assert_eq!(version(None, None), "2026-10-21");
+        assert_eq!(version(Some("https://API.anthropic.com/v1/"), None), "2026-10-21");
+        assert_eq!(version(Some("https://gateway.test/api.anthropic.com/v1"), None), "2023-06-01");
+        assert_eq!(version(Some("http://127.0.0.1:4000/v1"), None), "2023-06-01");
+        assert_eq!(version(None, Some("2023-06-01")), "2023-06-01");
+    }
 }

@@ -1,6 +1,6 @@
 //! One reply while it comes in: bytes from the socket, events out.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::errors::{Service, wait};
 use crate::json_tools::JsonReply;
 use crate::model::{ModelError, ModelEvent, StateRule};
 use crate::protocol::{Decoder, Frames, MAX_FRAME, Protocol};
-use crate::wire::CallIds;
+use crate::wire::{CallIds, Originals};
 
 /// Bytes that one reply may have.
 const MAX_REPLY: usize = 64 * 1024 * 1024;
@@ -26,8 +26,10 @@ pub(super) struct Asked {
     pub(super) ids: CallIds,
     pub(super) protocol: Protocol,
     pub(super) rule: StateRule,
-    /// Tools that the provider knows by another name, by that name.
-    pub(super) renamed: HashMap<String, String>,
+    /// Whether a text may begin inside the model's reasoning.
+    pub(super) opened: bool,
+    /// What tools and arguments are called here.
+    pub(super) originals: Originals,
     pub(super) json_tools: bool,
     pub(super) idle: Duration,
     pub(super) service: Arc<Service>,
@@ -41,7 +43,7 @@ pub(super) struct Reply {
     protocol: Protocol,
     frames: Frames,
     decoder: Box<dyn Decoder>,
-    renamed: HashMap<String, String>,
+    originals: Originals,
     json: Option<JsonReply>,
     idle: Duration,
     service: Arc<Service>,
@@ -49,20 +51,22 @@ pub(super) struct Reply {
     ready: VecDeque<ModelEvent>,
     received: usize,
     seen: bool,
+    /// Why it ends, once what came before has been given out.
+    failed: Option<ModelError>,
     over: bool,
 }
 
 impl Reply {
     /// The reply to a request, which leaves when the first event is asked for.
     pub(super) fn to(asked: Asked) -> Self {
-        let Asked { request, ids, protocol, rule, renamed, json_tools, idle, service, cancel } = asked;
+        let Asked { request, ids, protocol, rule, opened, originals, json_tools, idle, service, cancel } = asked;
         Self {
             request: Some(request),
             response: None,
             protocol,
             frames: protocol.frames(),
-            decoder: protocol.decoder(ids.clone(), rule),
-            renamed,
+            decoder: protocol.decoder(ids.clone(), rule, opened),
+            originals,
             json: json_tools.then(|| JsonReply::new(ids)),
             idle,
             service,
@@ -70,6 +74,7 @@ impl Reply {
             ready: VecDeque::new(),
             received: 0,
             seen: false,
+            failed: None,
             over: false,
         }
     }
@@ -78,19 +83,21 @@ impl Reply {
         loop {
             if self.cancel.is_cancelled() && !self.over {
                 self.over = true;
+                self.failed = None;
                 return Some(Err(self.service.cancelled()));
             }
             if let Some(event) = self.ready.pop_front() {
                 self.over |= matches!(event, ModelEvent::End(_));
                 return Some(Ok(event));
             }
-            if self.over {
-                return None;
-            }
-            if let Err(error) = self.advance().await {
+            if let Some(error) = self.failed.take() {
                 self.over = true;
                 return Some(Err(error));
             }
+            if self.over {
+                return None;
+            }
+            self.failed = self.advance().await.err();
         }
     }
 
@@ -191,15 +198,16 @@ impl Reply {
 
     fn push(&mut self, events: Vec<ModelEvent>) {
         self.seen |= !events.is_empty();
-        for mut event in events {
-            if let ModelEvent::Call(call) = &mut event
-                && let Some(name) = self.renamed.get(&call.name)
-            {
-                call.name.clone_from(name);
-            }
-            match &mut self.json {
-                Some(json) => self.ready.extend(json.feed(event)),
-                None => self.ready.push_back(event),
+        for event in events {
+            let events = match &mut self.json {
+                Some(json) => json.feed(event),
+                None => vec![event],
+            };
+            for mut event in events {
+                if let ModelEvent::Call(call) = &mut event {
+                    self.originals.restore(call);
+                }
+                self.ready.push_back(event);
             }
         }
     }

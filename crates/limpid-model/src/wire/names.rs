@@ -80,7 +80,10 @@ impl WireCall<'_> {
             message.tool = message.tool.take().map(|name| fitted(name, |name| rules.tool(name)));
         }
         for tool in &mut self.tools {
-            tool.name = fitted(std::mem::take(&mut tool.name), |name| rules.tool(name));
+            if let Cow::Owned(taken) = rules.tool(&tool.name) {
+                self.originals.declared_as(&tool.name, taken.clone());
+                tool.name = Cow::Owned(taken);
+            }
         }
         if let ToolUse::Must(name) = &*self.choice
             && let Cow::Owned(name) = rules.tool(name)
@@ -101,6 +104,16 @@ fn fitted<'a>(name: Cow<'a, str>, map: impl Fn(&str) -> Cow<'_, str>) -> Cow<'a,
 
 fn is_plain(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+}
+
+/// Whether a name begins with a letter or `_`.
+pub(super) fn is_plain_start(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+}
+
+/// A name in letters, digits, `_` and `-` behind these, which no other name becomes.
+pub(super) fn with_hash(head: &str, name: &str) -> String {
+    hashed(&format!("{head}{name}"), name)
 }
 
 /// The plain letters of a text, cut, with a hash of the whole name behind them.

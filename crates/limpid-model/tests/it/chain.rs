@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::support::{ForEver, NoPause, call, card, collect, inputs, prompt};
 use futures_util::StreamExt;
-use limpid_core::{FailureClass, RetryPlan, ToolProtocol, UsableWindow};
+use limpid_core::{FailureClass, RetryPlan, ToolProtocol, UsableWindow, Usage};
 use limpid_model::script::Script;
 use limpid_model::{Ask, Chain, ChainEvent, Model, ModelCard, ModelError, ModelEvent, ScriptedModel};
 use tokio_util::sync::CancellationToken;
@@ -225,4 +225,51 @@ async fn a_limit_of_ten_minutes_goes_to_the_next_model_at_once_or_says_when_to_t
     assert!(story.contains("request s/b try 1") && story.ends_with("waits []"), "{story}");
     let alone = run(&[plain("a", &limited)], CancellationToken::new()).await;
     assert!(alone.contains("Try again in 10 minutes") && alone.ends_with("waits []"), "{alone}");
+}
+
+/// What Claude sends when it refuses, after these words.
+fn refusal(words: &str) -> String {
+    let text = if words.is_empty() {
+        String::new()
+    } else {
+        format!(
+            "data: {{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{{\"type\":\"text\",\"text\":\"{words}\"}}}}\n\n"
+        )
+    };
+    let end = r#"{"type":"message_delta","delta":{"stop_reason":"refusal","stop_details":{"type":"refusal","category":"cyber","explanation":"The request could enable an attack."}},"usage":{"input_tokens":9,"output_tokens":4}}"#;
+    format!("[[reply]]\ncontent_type = \"text/event-stream\"\nraw = '''{text}data: {end}\n\n'''\n")
+}
+
+// MOD-084
+#[tokio::test]
+async fn a_refusal_names_its_category_and_goes_to_the_next_service_also_within_the_text() {
+    for words in ["", "First you take"] {
+        let claude = limpid_testkit::Recorder::start(Script::parse(&refusal(words)).unwrap()).await.unwrap();
+        let claude =
+            Arc::new(crate::support::remote("anthropic", &claude.url(), ToolProtocol::Native)) as Arc<dyn Model>;
+        let next = plain("b", GOOD) as Arc<dyn Model>;
+        for (services, ends_well) in [(vec![claude.clone(), next], true), (vec![claude], false)] {
+            let chain = Chain::new(services, RetryPlan::default(), Arc::new(NoPause::default()));
+            let call = call(prompt(&inputs()));
+            let make = Arc::new(move |_: &ModelCard| Ok(Ask { call: call.clone(), tokens: 1000 }));
+            let (events, error) = collect(chain.ask(make, CancellationToken::new())).await;
+            let fallback = events.iter().find_map(|event| match event {
+                ChainEvent::Fallback { error, .. } => Some(error.clone()),
+                _ => None,
+            });
+            assert_eq!((fallback.is_some(), error.is_none()), (ends_well, ends_well));
+            let refusal = fallback.or(error).unwrap();
+            assert_eq!(refusal.class, FailureClass::Moderated);
+            assert_eq!(
+                refusal.message,
+                "anthropic/m-1 refused to answer (cyber): “The request could enable an attack”. Put it differently, or \
+                 choose another model."
+            );
+            let usage = ModelEvent::Usage(Usage { input: 9, output: 4, ..Usage::default() });
+            assert!(
+                events.iter().any(|event| matches!(event, ChainEvent::Reply(reply) if *reply == usage)),
+                "{events:?}"
+            );
+        }
+    }
 }

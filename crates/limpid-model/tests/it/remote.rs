@@ -211,7 +211,7 @@ async fn a_reply_that_ends_with_a_word_of_failure_or_an_unknown_one_is_no_answer
         ("gemini", "LANGUAGE", None),
         ("gemini", "IMAGE_SAFETY", None),
         ("anthropic", "made-up", Some(FailureClass::Garbage)),
-        ("anthropic", "refusal", None),
+        ("anthropic", "refusal", Some(FailureClass::Moderated)),
         ("ollama", "made-up", Some(FailureClass::Garbage)),
     ];
     for (provider, word, expected) in cases {
@@ -355,4 +355,48 @@ async fn a_tool_with_an_odd_name_is_called_and_answered_under_it() {
         });
         assert_eq!((called, error), (Some(odd), None), "{provider}");
     }
+}
+
+// MOD-016
+#[tokio::test]
+async fn models_whose_template_opens_the_reasoning_are_known_by_name() {
+    let recorder = record("[[reply]]\ntext = [\"They want tea.</th\", \"ink>\\n\\nGreen tea.\"]\n").await;
+    let profiles = limpid_model::catalogue::ModelProfiles::load(None).unwrap();
+    let names = [
+        ("vllm", "deepseek-ai/DeepSeek-R1-0528"),
+        ("lmstudio", "qwq-32b"),
+        ("ollama", "qwen3:4b-thinking-2507-q4_K_M"),
+        ("llamacpp", "Qwen3-30B-A3B-Thinking-2507"),
+        ("lmstudio", "qwen3-4b-instruct-2507"),
+    ];
+    let mut answers = Vec::new();
+    for (provider, id) in names {
+        let card = limpid_model::ModelCard { tools: ToolProtocol::None, ..profiles.get(provider, id).card() };
+        let model = RemoteModel::new(card, endpoint(provider, &recorder.url(), 5_000)).unwrap();
+        answers.push(text(&ask(&model, &call(prompt(&inputs()))).await.0));
+    }
+    let whole = "They want tea.</think>\n\nGreen tea.";
+    assert_eq!(answers, ["Green tea.", "Green tea.", "Green tea.", "Green tea.", whole]);
+}
+
+// MOD-127
+#[tokio::test]
+async fn openrouter_is_told_who_asks_and_says_what_it_cost() {
+    let raw = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi.\"},\"finish_reason\":\"stop\"}]}\n\ndata: \
+        {\"choices\":[],\"usage\":{\"prompt_tokens\":50,\"completion_tokens\":8,\"cost\":0.0004204}}\n\ndata: [DONE]\n\n";
+    let reply = Reply { raw: Some(raw.to_owned()), ..Reply::default() };
+    let recorder = Recorder::start(Script { reply: vec![reply], ..Script::default() }).await.unwrap();
+    let keys = [("openrouter".to_owned(), limpid_model::ApiKey::new("k"))].into();
+    let known = limpid_model::Settings { keys, ..limpid_model::Settings::default() };
+    let mut here = limpid_model::provider::endpoint("openrouter", "m-1", &known).unwrap();
+    here.base_url = format!("{}/v1", recorder.url());
+    here.access.extra = serde_json::from_str(r#"{"provider": {"order": ["groq"]}, "service_tier": "flex"}"#).unwrap();
+    let model = RemoteModel::new(card("openrouter", ToolProtocol::Native), here).unwrap();
+    let (events, _) = ask(&model, &call(prompt(&inputs()))).await;
+    assert!(events.contains(&ModelEvent::Charged(limpid_core::Money(420))), "{events:?}");
+    let request = recorder.calls().pop().unwrap();
+    assert_eq!(request.header("x-title"), Some("Limpid"));
+    assert_eq!(request.header("http-referer"), Some("https://github.com/limpid-agent/limpid"));
+    let body = request.json();
+    assert_eq!((&body["provider"]["order"][0], &body["service_tier"]), (&"groq".into(), &"flex".into()));
 }

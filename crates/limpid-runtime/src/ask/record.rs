@@ -1,7 +1,7 @@
 //! Requests and answers as the ledger keeps them.
 
 use limpid_core::state::Span;
-use limpid_core::{FailureClass, Message, ProviderState, RequestId, Trust, Usage};
+use limpid_core::{FailureClass, Message, Money, ProviderState, RequestId, Trust, Usage};
 use limpid_model::{FinishReason, ModelCall, ModelCard, ModelError, ModelEvent, On, Prepared, ReplyState, ToolUse};
 use limpid_prompt::count::Estimate;
 use limpid_prompt::{Part, Prompt, PromptMessage};
@@ -22,6 +22,8 @@ pub(crate) struct Answer {
     pub(crate) reply: Reply,
     reasoning: String,
     usage: Option<Usage>,
+    /// What the provider says that it cost.
+    charged: Option<Money>,
     finish: Option<String>,
     first_ms: Option<i64>,
     maker: Option<Maker>,
@@ -83,6 +85,7 @@ impl Answer {
             ModelEvent::Stretch => self.stretch = self.reply.text.len(),
             ModelEvent::State(state) => self.take_state(state),
             ModelEvent::Usage(usage) => self.usage = Some(usage),
+            ModelEvent::Charged(cost) => self.charged = Some(cost),
             ModelEvent::End(reason) => self.end(reason),
         }
     }
@@ -146,7 +149,9 @@ impl Answer {
             trust,
             finish: self.finish,
             usage: self.usage,
-            cost: self.usage.and_then(|usage| card.price.as_ref().map(|price| price.of(usage))),
+            cost: self
+                .charged
+                .or_else(|| self.usage.and_then(|usage| card.price.as_ref().map(|price| price.of(usage)))),
             failure: error.map(|error| (error.class, error.message.clone())),
             first_ms: self.first_ms,
             ended_ms: now_ms,

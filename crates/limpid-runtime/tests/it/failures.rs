@@ -161,3 +161,48 @@ async fn what_was_said_before_an_error_stays_and_is_not_taken_for_a_whole_answer
         assert!(bench.server.calls()[1].text().contains("The tea is green and"), "{}", protocol.name());
     }
 }
+
+// MOD-084
+#[tokio::test]
+async fn what_a_model_said_before_it_refused_is_discarded_and_the_next_one_answers() {
+    let refused = r#"[[reply]]
+content_type = "text/event-stream"
+raw = '''data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"First you take"}}
+
+data: {"type":"message_delta","delta":{"stop_reason":"refusal","stop_details":{"type":"refusal","category":"bio","explanation":null}}}
+
+'''
+"#;
+    let script = format!("{refused}[[reply]]\ntext = \"From the other.\"\n{refused}");
+    let mut bench = Bench::new(&script).await;
+    bench.config.model = Some("anthropic/claude-sonnet-5-5".to_owned());
+    bench.config.fallback = vec!["openai/second".to_owned()];
+    let mut options = bench.options();
+    let url = format!("{}/v1", bench.server.url());
+    let variables = ["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"].map(|name| (name.to_owned(), url.clone()));
+    options.environment = limpid_runtime::Environment::new(variables);
+    let agent = Agent::open(options).unwrap();
+    let events = say(&agent, "How?").await;
+    let Some(AgentEvent::Done { answer, .. }) = events.last() else { panic!("{events:?}") };
+    assert_eq!(answer.as_deref(), Some("From the other."));
+    let why = events.iter().find_map(|event| match event {
+        AgentEvent::Retrying { reason, .. } => Some(reason.clone()),
+        _ => None,
+    });
+    assert!(why.unwrap().starts_with("anthropic/claude-sonnet-5-5 refused to answer (bio)."));
+    let conversation = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap().id;
+    let rows = agent.store().messages(&conversation, None).await.unwrap().rows;
+    assert_eq!(rows.last().unwrap().message.text, "From the other.");
+
+    // Without another model the turn fails with the reason, and nothing of the text is kept.
+    bench.config.fallback.clear();
+    let mut options = bench.options();
+    options.environment = limpid_runtime::Environment::new([("ANTHROPIC_BASE_URL".to_owned(), url)]);
+    drop(agent);
+    let agent = Agent::open(options).unwrap();
+    let (class, message) = failure(&say(&agent, "And now?").await);
+    assert_eq!(class, FailureClass::Moderated);
+    assert!(message.contains("refused to answer (bio)"), "{message}");
+    let rows = agent.store().messages(&conversation, None).await.unwrap().rows;
+    assert!(rows.iter().all(|row| !row.message.text.contains("First you take")));
+}

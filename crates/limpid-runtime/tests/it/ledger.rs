@@ -294,3 +294,25 @@ async fn a_request_that_should_have_been_cached_and_was_not_is_named() {
         assert_eq!(named, expected);
     }
 }
+
+// MOD-127
+#[tokio::test]
+async fn what_a_provider_says_that_a_request_cost_counts_more_than_the_list_of_prices() {
+    let script = r#"[[reply]]
+content_type = "text/event-stream"
+raw = '''data: {"choices":[{"index":0,"delta":{"content":"Hi."},"finish_reason":"stop"}]}
+
+data: {"choices":[],"usage":{"prompt_tokens":1000000,"completion_tokens":1000000,"cost":0.0004204}}
+
+data: [DONE]
+
+'''
+"#;
+    let bench = Bench::new(script).await;
+    let price = "price = { input = 1.0, output = 2.0, as_of = \"2026-11-01\" }";
+    bench.write("models.toml", &format!("[[model]]\nnames = [\"openai/scripted\"]\n{price}\n"));
+    let agent = bench.agent();
+    say(&agent, "hi").await;
+    let rows = agent.store().requests(RequestFilter::default()).await.unwrap().rows;
+    assert_eq!(rows[0].end.as_ref().unwrap().cost, Some(limpid_core::Money(420)));
+}

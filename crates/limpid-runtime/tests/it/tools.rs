@@ -144,3 +144,57 @@ async fn a_slow_tool_and_one_that_panics_become_errors_and_memory_can_be_off() {
     assert!(seen[1].1.contains("broke off"), "{seen:?}");
     assert!(!bench.server.calls()[0].text().contains("memory_"));
 }
+
+/// A tool whose arguments are no object, as a careless server describes them.
+struct Careless;
+
+#[async_trait::async_trait]
+impl limpid_runtime::Tool for Careless {
+    fn name(&self) -> &'static str {
+        "careless"
+    }
+
+    fn group(&self) -> &'static str {
+        "test"
+    }
+
+    fn class(&self) -> limpid_core::ToolClass {
+        limpid_core::ToolClass::Read
+    }
+
+    fn schema(&self) -> serde_json::Map<String, Value> {
+        serde_json::Map::from_iter([("type".to_owned(), "string".into())])
+    }
+
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, _: &limpid_runtime::ToolContext, _: Value) -> Result<limpid_runtime::ToolText, String> {
+        Ok(limpid_runtime::ToolText::own("never called"))
+    }
+}
+
+// MOD-080
+#[tokio::test]
+async fn a_tool_that_no_provider_takes_is_left_out_with_one_notice() {
+    let bench = Bench::new("[[reply]]\ntext = \"One.\"\n[[reply]]\ntext = \"Two.\"\n").await;
+    let tools = vec![std::sync::Arc::new(Careless) as std::sync::Arc<dyn limpid_runtime::Tool>];
+    let agent = limpid_runtime::Agent::open(limpid_runtime::AgentOptions { tools, ..bench.options() }).unwrap();
+    let mut told = Vec::new();
+    for question in ["hi", "and now?"] {
+        let events = say(&agent, question).await;
+        let notice = |event: &AgentEvent| if let AgentEvent::Notice(text) = event { Some(text.clone()) } else { None };
+        told.extend(events.iter().filter_map(notice).filter(|text| text.contains("careless")));
+    }
+    assert_eq!(
+        told,
+        [
+            "openai/scripted does not get the tool `careless`, because the schema of its arguments does not describe an object; \
+          correct the schema or remove the tool"
+        ]
+    );
+    let bodies = bench.server.calls();
+    assert_eq!(bodies.len(), 2);
+    assert!(bodies.iter().all(|body| !body.text().contains("careless") && body.text().contains("get_local_time")));
+}

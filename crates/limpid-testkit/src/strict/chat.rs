@@ -32,6 +32,56 @@ pub(super) fn check_plain(body: &Value) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Servers before other providers: what they gave with a message comes back with it.
+pub(super) fn check_gateway(body: &Value, issued: &[Issued]) -> Result<(), Refusal> {
+    let ids = |of: &Value| list(of, "tool_calls").iter().map(|call| call["id"].clone()).collect::<Vec<_>>();
+    for (at, message) in list(body, "messages").iter().enumerate().filter(|(_, message)| message["role"] == "assistant")
+    {
+        let mut replies = issued.iter().flat_map(|reply| &reply.content);
+        let Some(given) = replies.find(|reply| ids(reply) == ids(message)) else { continue };
+        if given["content"].is_array() && message["content"] != given["content"] {
+            return Err((400, format!("messages.{at}.content: thinking chunks must be passed back in their place")));
+        }
+        let fields = [
+            ("reasoning_details", "Function call is missing a thought_signature in functionCall parts."),
+            ("thinking_blocks", "Expected `thinking` or `redacted_thinking`, but found `tool_use`"),
+            ("provider_specific_fields", "provider_specific_fields must be passed back"),
+        ];
+        if let Some((_, said)) = fields.iter().find(|(name, _)| message[*name] != given[*name]) {
+            return Err((400, format!("messages.{at}: {said}")));
+        }
+        for (sent, given) in list(message, "tool_calls").iter().zip(list(given, "tool_calls")) {
+            if sent != given {
+                return Err((400, "Function call is missing a thought_signature in functionCall parts.".to_owned()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A list of objects in pieces: their texts come in halves, and what signs them last.
+fn pieces(name: &str, entries: &[Value]) -> Vec<Value> {
+    let mut pieces = Vec::new();
+    for entry in entries {
+        let field = ["text", "thinking"].into_iter().find(|field| entry[*field].is_string());
+        let Some(field) = field else {
+            pieces.push(entry.clone());
+            continue;
+        };
+        let text = entry[field].as_str().unwrap_or_default();
+        let (first, second) = text.split_at(text.len() / 2);
+        for (part, signed) in [(first, false), (second, false), ("", true)] {
+            let mut piece = entry.clone();
+            piece[field] = part.into();
+            if !signed {
+                piece.as_object_mut().map(|fields| fields.shift_remove("signature"));
+            }
+            pieces.push(piece);
+        }
+    }
+    pieces.into_iter().map(|piece| json!({ name: [piece] })).collect()
+}
+
 /// The one entry of `content` is the message.
 pub(super) fn stream(content: &[Value]) -> String {
     let chunk =
@@ -43,6 +93,16 @@ pub(super) fn stream(content: &[Value]) -> String {
             if message[name].is_string() {
                 all.push(chunk(json!({ name: message[name] }), Value::Null));
             }
+        }
+        for name in ["reasoning_details", "thinking_blocks"] {
+            all.extend(pieces(name, list(message, name)).into_iter().map(|delta| chunk(delta, Value::Null)));
+        }
+        for part in list(message, "content") {
+            all.push(chunk(json!({ "content": [part] }), Value::Null));
+        }
+        if message["provider_specific_fields"].is_object() {
+            let fields = &message["provider_specific_fields"];
+            all.push(chunk(json!({ "provider_specific_fields": fields }), Value::Null));
         }
         for (index, call) in list(message, "tool_calls").iter().enumerate() {
             let mut call = call.clone();

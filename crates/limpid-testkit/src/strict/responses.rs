@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::{Issued, Refusal, events, list};
 
-pub(super) fn check(body: &Value, issued: &[Issued]) -> Result<(), Refusal> {
+/// `forgetful` is whether an item with an id is looked for, and not found.
+pub(super) fn check(body: &Value, issued: &[Issued], forgetful: bool) -> Result<(), Refusal> {
     if !list(body, "include").contains(&json!("reasoning.encrypted_content")) || body["store"] != false {
         return Err((400, "reasoning is asked for with `include` and `store: false` here".to_owned()));
     }
@@ -14,7 +15,11 @@ pub(super) fn check(body: &Value, issued: &[Issued]) -> Result<(), Refusal> {
         let before = at.checked_sub(1).map(|at| &input[at]);
         match item["type"].as_str() {
             Some("reasoning") => {
-                let known = issued.iter().flat_map(|reply| reply.content.windows(2)).find(|pair| pair[0] == *item);
+                if forgetful && !id.is_empty() {
+                    return Err((404, not_found(id)));
+                }
+                let is_it = |given: &Value| without_id(given, forgetful) == *item;
+                let known = issued.iter().flat_map(|reply| reply.content.windows(2)).find(|pair| is_it(&pair[0]));
                 let next = input.get(at + 1).unwrap_or(&Value::Null);
                 match known {
                     None => return Err((404, not_found(id))),
@@ -31,7 +36,7 @@ pub(super) fn check(body: &Value, issued: &[Issued]) -> Result<(), Refusal> {
                 }
                 let pairs = issued.iter().flat_map(|reply| reply.content.windows(2));
                 let led = pairs.filter(|pair| is_same(&pair[1], item)).find(|pair| pair[0]["type"] == "reasoning");
-                if let Some(pair) = led.filter(|pair| Some(&pair[0]) != before) {
+                if let Some(pair) = led.filter(|pair| Some(&without_id(&pair[0], forgetful)) != before) {
                     let (id, reasoning) =
                         (pair[1]["id"].as_str().unwrap_or_default(), pair[0]["id"].as_str().unwrap_or_default());
                     let said = "was provided without its required 'reasoning' item";
@@ -42,6 +47,15 @@ pub(super) fn check(body: &Value, issued: &[Issued]) -> Result<(), Refusal> {
         }
     }
     Ok(())
+}
+
+/// An item, without its id when that is not known.
+fn without_id(item: &Value, forgetful: bool) -> Value {
+    let mut item = item.clone();
+    if forgetful && let Some(fields) = item.as_object_mut() {
+        fields.shift_remove("id");
+    }
+    item
 }
 
 fn not_found(id: &str) -> String {

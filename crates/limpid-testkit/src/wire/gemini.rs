@@ -49,8 +49,8 @@ pub(super) fn texts(body: &Value) -> Vec<SentText> {
     for content in body["contents"].as_array().map_or(&[][..], Vec::as_slice) {
         let role = if content["role"] == "model" { "assistant" } else { "user" };
         texts.extend(parts(content).iter().filter_map(|part| {
-            let result = &part["functionResponse"]["response"]["result"];
-            match (part["text"].as_str(), result.as_str()) {
+            let response = &part["functionResponse"]["response"];
+            match (part["text"].as_str(), response["output"].as_str().or(response["error"].as_str())) {
                 (Some(text), _) => Some(SentText::new(role, text)),
                 (None, Some(text)) => Some(SentText::new("tool", text)),
                 (None, None) => None,
