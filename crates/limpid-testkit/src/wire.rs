@@ -114,6 +114,8 @@ impl Wire {
 
 impl SentText {
     fn new(role: &str, text: impl Into<String>) -> Self {
+        // What OpenAI's reasoning models call the system.
+        let role = if role == "developer" { "system" } else { role };
         Self { role: role.to_owned(), text: text.into() }
     }
 }
