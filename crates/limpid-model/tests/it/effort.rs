@@ -20,6 +20,8 @@ fn said(protocol: Protocol, card: &ModelCard, reasoning: Reasoning) -> String {
         key_variable: None,
         timeouts: Timeouts::default(),
         access: limpid_model::Access::default(),
+        key_command: None,
+        listed: Vec::new(),
     };
     let model = RemoteModel::new(card.clone(), endpoint).unwrap();
     let mut call = call(prompt(&inputs()));

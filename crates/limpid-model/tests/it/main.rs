@@ -10,6 +10,7 @@ mod embeddings;
 mod local_model;
 mod remedies;
 mod remote;
+mod reported;
 mod scripted;
 mod state;
 mod support;
