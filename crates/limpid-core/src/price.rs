@@ -80,11 +80,46 @@ impl Price {
     /// ```
     pub fn of(&self, usage: Usage) -> Money {
         let rates = self.rates(usage.input);
-        let fresh = usage.input.saturating_sub(usage.cached).saturating_sub(usage.cache_written);
-        let sum = fresh as f64 * rates.input
+        // A provider that counts wrong must not be charged below zero: each part is at most what is left of the whole.
+        let rest = usage.input.saturating_sub(usage.cached).saturating_sub(usage.cache_written);
+        let spoken = usage.audio.min(rest);
+        let hour = usage.cache_written_hour.min(usage.cache_written);
+        let reasoned = usage.reasoning.min(usage.output);
+        let sum = (rest - spoken) as f64 * rates.input
+            + spoken as f64 * rates.audio
             + usage.cached as f64 * rates.cached
-            + usage.cache_written as f64 * rates.cache_written
-            + usage.output as f64 * rates.output;
+            + (usage.cache_written - hour) as f64 * rates.cache_written
+            + hour as f64 * rates.cache_written_hour
+            + (usage.output - reasoned) as f64 * rates.output
+            + reasoned as f64 * rates.reasoning;
         Money(sum.round() as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // MOD-120 MOD-052
+    #[test]
+    fn hours_of_cache_speech_and_reasoning_are_charged_by_their_own_rates() {
+        let base = Rates {
+            input: 1.0,
+            cached: 0.1,
+            cache_written: 1.25,
+            cache_written_hour: 2.0,
+            audio: 3.0,
+            output: 5.0,
+            reasoning: 7.0,
+        };
+        let price = Price { base, tiers: Vec::new() };
+        let cost = |usage| price.of(usage).0;
+        let usage = Usage { input: 10_000, cached: 1_000, cache_written: 2_000, output: 600, ..Usage::default() };
+        assert_eq!(cost(usage), 7_000 + 100 + 2_500 + 3_000);
+        assert_eq!(cost(Usage { cache_written_hour: 400, ..usage }), 12_600 + 400 * 3 / 4);
+        assert_eq!(cost(Usage { audio: 500, ..usage }), 12_600 + 500 * 2);
+        assert_eq!(cost(Usage { reasoning: 100, ..usage }), 12_600 + 100 * 2);
+        let odd = Usage { cache_written_hour: 9_999, audio: 99_999, reasoning: 9_999, ..usage };
+        assert_eq!(cost(odd), 7_000 * 3 + 100 + 2_000 * 2 + 600 * 7, "parts are never more than the whole");
     }
 }

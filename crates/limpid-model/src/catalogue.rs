@@ -4,6 +4,7 @@
 //! - [`Table`]: hundreds of models from a public list; one is shipped, a newer one can be fetched
 //! - [`Downloads`]: the models to fetch, what is there, and fetching, checking and removing them
 
+mod changes;
 mod download;
 mod entry;
 mod family;
@@ -11,6 +12,7 @@ mod fetch;
 mod file;
 mod hub;
 mod import;
+mod list;
 mod package;
 mod pattern;
 mod pin;
@@ -18,11 +20,14 @@ mod profile;
 mod table;
 mod transfer;
 
+pub use changes::{FactChange, ModelChange, TableChanges};
 pub use download::{Download, Downloads, Installed, Listed, PackageSource, Source};
 pub use fetch::{FetchSettings, Fetched, Instead, Progress, PullError, Step};
 pub use file::CatalogueError;
 pub use hub::HubModel;
 pub use import::LARGEST_LIST;
+pub(crate) use import::{day, tokens};
+pub use list::{MODELS_DEV, fetch_list};
 pub use profile::{ModelProfile, ModelProfiles};
 pub use table::{Head, Table};
 

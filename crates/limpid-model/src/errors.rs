@@ -1,5 +1,6 @@
 //! What went wrong at a provider: its class, its own words, and what to do (KAI-110, KAI-111).
 
+mod listed;
 pub(crate) mod wait;
 
 use std::time::Duration;
@@ -26,6 +27,8 @@ pub(crate) struct Service {
     pub(crate) key: Option<ApiKey>,
     /// The variable that the key is usually in.
     pub(crate) key_variable: Option<String>,
+    /// The models that the provider lists, as far as it was asked.
+    pub(crate) listed: Vec<String>,
 }
 
 /// What is wrong with a stream.
@@ -162,7 +165,7 @@ impl Service {
                 Some(variable) => format!("Set {variable} to a key that is valid for this model."),
                 None => "Set a key that is valid for this model.".to_owned(),
             },
-            (FailureClass::UnknownModel, _) => "Check the model's name and that this account may use it.".to_owned(),
+            (FailureClass::UnknownModel, _) => listed::advice(&self.name, &self.listed),
             (FailureClass::Malformed, Some(Remedy::Without(field))) => {
                 format!("Add `refuses = [\"{}\"]` to the model's entry in models.toml.", field.as_str())
             }
@@ -386,6 +389,7 @@ mod tests {
             target: "https://api.example/v1".to_owned(),
             key: Some(ApiKey::new("sk-very-secret")),
             key_variable: Some("OPENAI_API_KEY".to_owned()),
+            listed: Vec::new(),
         }
     }
 

@@ -5,6 +5,7 @@
 //! - [`provider`]: presets of providers, `provider/model` to a model, local servers on their usual ports.
 //! - [`remote`]: a model behind HTTP; [`protocol`] holds the protocols, each as two pure functions.
 //! - [`embed`]: models that say what texts mean.
+//! - [`reported`]: what providers say of their models when they are asked.
 //! - [`catalogue`]: what is known of models by name, and the local models that can be fetched.
 //! - [`gguf`], [`template`]: what a model file says, and how messages become the text that a local model reads.
 //! - `local` (feature `local`): runs such a file in this process.
@@ -22,6 +23,7 @@ mod held;
 mod json;
 mod json_tools;
 mod key;
+mod key_command;
 #[cfg(feature = "local")]
 pub mod local;
 pub mod model;
@@ -30,6 +32,7 @@ pub mod protocol;
 pub mod provider;
 mod remedy;
 pub mod remote;
+pub mod reported;
 pub mod script;
 pub mod scripted;
 pub mod template;
@@ -41,6 +44,7 @@ pub use chain::{Ask, Chain, ChainEvent};
 pub use embed::{Embedder, ScriptedEmbedder, resolve_embedder};
 pub use held::Held;
 pub use key::ApiKey;
+pub use key_command::KeyCommand;
 pub use model::{
     FinishReason, Model, ModelCall, ModelCard, ModelError, ModelEvent, On, Prepared, Reasoning, ReplyForm, ReplyState,
     Sampling, StateRule, ToolUse,

@@ -23,6 +23,10 @@ use crate::wire::{CallIds, CallNames, NameRules, SchemaRules, WireCall, Words};
 use collect::Collect;
 pub(crate) use frames::{Frames, MAX_FRAME};
 
+/// The window that an Ollama server is asked for when nobody said how large it is to be, in tokens. Its own default is so
+/// small that it cuts prompts in silence.
+pub(crate) const MOST_UNASKED: u32 = 32_768;
+
 #[cfg(test)]
 mod tests;
 

@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::key::ApiKey;
+use crate::key_command::KeyCommand;
 use crate::model::{Model, ModelCard, ModelError};
 use crate::protocol::{Dialect, Protocol};
 use crate::remote::{Access, Endpoint, RemoteModel, Timeouts, client};
@@ -68,6 +69,14 @@ pub struct Settings {
     pub base_urls: BTreeMap<String, String>,
     /// How long a server may take.
     pub timeouts: Timeouts,
+    /// The commands that print keys, by provider.
+    pub key_commands: BTreeMap<String, Arc<KeyCommand>>,
+    /// What is spoken, by provider, where that is not what its preset says.
+    pub protocols: BTreeMap<String, Protocol>,
+    /// What the owner adds to requests, by provider.
+    pub access: BTreeMap<String, Access>,
+    /// The models that providers list, as far as they were asked.
+    pub listed: BTreeMap<String, Vec<String>>,
     /// Models that are known: their windows, prices and abilities. Of others these are unknown.
     pub cards: Vec<ModelCard>,
 }
@@ -76,7 +85,7 @@ pub struct Settings {
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
     /// The name has no provider.
-    #[error("`{0}` names no provider; write provider/model, for example openai/gpt-6.1-sol or ollama/llama3.2")]
+    #[error("`{0}` names no provider; write provider/model, for example openai/gpt-6-luna or ollama/llama3.2")]
     NoProvider(String),
     /// The provider is not known and has no base URL.
     #[error("`{name}` is no known provider; use one of {known}, or set a base URL for `{name}`")]
@@ -153,7 +162,10 @@ pub fn resolve(name: &str, settings: &Settings) -> Result<Arc<dyn Model>, Resolv
 }
 
 /// The provider and the model of a name.
-pub(crate) fn split_name(name: &str) -> Result<(&str, &str), ResolveError> {
+///
+/// # Errors
+/// When it has no provider.
+pub fn split_name(name: &str) -> Result<(&str, &str), ResolveError> {
     let parts = name.split_once('/').filter(|(provider, model)| !provider.is_empty() && !model.is_empty());
     parts.ok_or_else(|| ResolveError::NoProvider(name.to_owned()))
 }
@@ -176,8 +188,11 @@ pub fn endpoint(provider: &str, model: &str, settings: &Settings) -> Result<Endp
         let known = presets().keys().map(String::as_str).collect::<Vec<_>>().join(", ");
         return Err(ResolveError::UnknownProvider { name: provider.to_owned(), known });
     };
-    // A server at another address need not want the provider's key.
-    if let (Some(preset), None, None) = (preset, &key, elsewhere)
+    let key_command = settings.key_commands.get(provider).cloned();
+    let mut access = settings.access.get(provider).cloned().unwrap_or_default();
+    // A server at another address need not want the provider's key, and some take it in a header of the owner's.
+    let has_key = key.is_some() || key_command.is_some() || !access.headers.is_empty();
+    if let (Some(preset), false, None) = (preset, has_key, elsewhere)
         && let Some(variable) = &preset.key_variable
     {
         return Err(ResolveError::NoKey { title: preset.title.clone(), variable: variable.clone() });
@@ -186,26 +201,32 @@ pub fn endpoint(provider: &str, model: &str, settings: &Settings) -> Result<Endp
         (Some(_), Some(other)) => other,
         _ => preset.protocol,
     });
+    let own_protocol = settings.protocols.get(provider).copied();
+    let protocol = own_protocol.unwrap_or(protocol);
     let marked = preset.and_then(|preset| preset.cache_marks.as_deref());
-    let dialect = match (preset, elsewhere) {
-        (Some(preset), None) => {
+    access.key_header = access.key_header.or_else(|| preset.and_then(|preset| preset.key_header.clone()));
+    let dialect = match (preset, elsewhere.is_some() || own_protocol.is_some()) {
+        (Some(preset), false) => {
             Dialect { cache_marks: marked.is_some_and(|start| model.starts_with(start)), ..preset.dialect }
         }
         _ => Dialect::default(),
     };
     let own_headers = preset.filter(|_| elsewhere.is_none()).map(|preset| &preset.headers).into_iter().flatten();
-    let headers = own_headers.map(|(name, value)| (name.clone(), ApiKey::new(value.as_str()))).collect();
+    for (name, value) in own_headers {
+        // The owner's own word for a header counts.
+        if !access.headers.keys().any(|known| known.eq_ignore_ascii_case(name)) {
+            access.headers.insert(name.clone(), ApiKey::new(value.as_str()));
+        }
+    }
     Ok(Endpoint {
         protocol,
         dialect,
         base_url: with_scheme(base_url),
         key,
         key_variable: preset.and_then(|preset| preset.key_variable.clone()),
-        access: Access {
-            key_header: preset.and_then(|preset| preset.key_header.clone()),
-            headers,
-            ..Access::default()
-        },
+        key_command,
+        access,
+        listed: settings.listed.get(provider).cloned().unwrap_or_default(),
         timeouts: settings.timeouts,
     })
 }

@@ -2,6 +2,7 @@
 
 mod embed;
 mod http;
+mod listing;
 mod reply;
 
 use std::collections::BTreeMap;
@@ -9,23 +10,25 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use futures_util::stream::{self, BoxStream, StreamExt};
-use limpid_core::{FailureClass, causes};
+use limpid_core::{FailureClass, UsableWindow, WindowSize, causes};
 use limpid_prompt::Prompt;
 use reqwest::header::{HeaderMap, HeaderValue};
 use tokio_util::sync::CancellationToken;
 
 use crate::errors::Service;
 use crate::key::ApiKey;
+use crate::key_command::KeyCommand;
 use crate::model::{Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared};
-use crate::protocol::{Dialect, Protocol};
+use crate::protocol::{Dialect, MOST_UNASKED, Protocol};
 use crate::remedy::{Field, Lessons, Remedy, ToolMark};
 use crate::wire::{CallIds, NameRules, WireCall, left_out};
 
-use http::{endpoint_url, headers, shown, with_extra};
+use http::{endpoint_url, headers, is_loopback, shown, url_of, with_extra};
 use reply::{Asked, Reply};
 
 pub use embed::RemoteEmbedder;
 pub(crate) use http::{client, use_tls};
+pub(crate) use listing::Listing;
 
 /// How long a server may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,10 +57,14 @@ pub struct Endpoint {
     pub base_url: String,
     /// The key, if it wants one.
     pub key: Option<ApiKey>,
+    /// The command that prints the key, where no variable holds it.
+    pub key_command: Option<Arc<KeyCommand>>,
     /// The variable that the key is usually in, for error messages.
     pub key_variable: Option<String>,
     /// What the owner adds to requests.
     pub access: Access,
+    /// The models that the provider lists, as far as it was asked.
+    pub listed: Vec<String>,
     /// How long it may take.
     pub timeouts: Timeouts,
 }
@@ -103,8 +110,14 @@ impl RemoteModel {
             target: shown(&url),
             key: endpoint.key.clone(),
             key_variable: endpoint.key_variable.clone(),
+            listed: endpoint.listed.clone(),
         });
         let mut card = ModelCard { state: endpoint.protocol.state_rule(card.state), ..card };
+        if endpoint.protocol == Protocol::Ollama {
+            // It cuts in silence what is longer than the window that it was told, or its own small one.
+            card.window.get_or_insert(WindowSize(MOST_UNASKED));
+            card.usable_window = card.usable_window.or_else(|| card.window.map(UsableWindow::default_for));
+        }
         card.abilities.effort_form.get_or_insert(endpoint.protocol.effort_form());
         card.abilities.strict_tools = card.abilities.strict_tools.filter(|_| endpoint.protocol.has_strict_tools());
         let lessons = Arc::new(Mutex::new(Lessons::of(&card.abilities)));
@@ -175,6 +188,37 @@ impl RemoteModel {
     }
 }
 
+impl Endpoint {
+    /// The same with the key that its command prints.
+    pub(crate) async fn with_key(&self) -> Result<Self, String> {
+        let Some(command) = &self.key_command else { return Ok(self.clone()) };
+        Ok(Self { key: Some(command.key().await?), ..self.clone() })
+    }
+
+    /// Where it is, without secrets.
+    pub fn shown(&self) -> String {
+        url_of(self, "").map(|url| shown(&url)).unwrap_or_default()
+    }
+
+    /// Whether it is on this machine.
+    pub fn is_here(&self) -> bool {
+        url_of(self, "").is_ok_and(|url| is_loopback(&url))
+    }
+}
+
+/// The headers with the key that a command prints, and whose errors never quote it.
+async fn keyed(endpoint: &Endpoint, service: &Service) -> Result<(HeaderMap, Arc<Service>), ModelError> {
+    let refused = |why: String| ModelError::new(FailureClass::Key, format!("{}: {why}", service.name));
+    let endpoint = endpoint.with_key().await.map_err(refused)?;
+    let headers = headers(&endpoint).map_err(refused)?;
+    Ok((headers, Arc::new(Service { key: endpoint.key, ..service.clone() })))
+}
+
+/// The events of a reply, as they come.
+fn events(reply: Reply) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
+    stream::unfold(reply, |mut reply| async move { reply.next().await.map(|event| (event, reply)) }).boxed()
+}
+
 impl Model for RemoteModel {
     fn info(&self) -> &ModelCard {
         &self.card
@@ -225,9 +269,9 @@ impl Model for RemoteModel {
             Ok(client) => client,
             Err(error) => return stream::iter([Err(error)]).boxed(),
         };
-        let asked = Asked {
+        let mut asked = Asked {
             ids: CallIds::new(&prepared.call),
-            request: client.post(self.url.clone()).headers(self.headers_for(&prepared.call)).body(prepared.body),
+            request: client.post(self.url.clone()).body(prepared.body),
             protocol: self.endpoint.protocol,
             rule: self.card.state,
             opened: self.card.abilities.opens_reasoning == Some(true),
@@ -237,7 +281,33 @@ impl Model for RemoteModel {
             service: Arc::clone(&self.service),
             cancel,
         };
-        let reply = Reply::to(asked);
-        stream::unfold(reply, |mut reply| async move { reply.next().await.map(|event| (event, reply)) }).boxed()
+        let headers = self.headers_for(&prepared.call);
+        let Some(command) = self.endpoint.key_command.clone() else {
+            asked.request = asked.request.headers(headers);
+            return events(Reply::to(asked));
+        };
+        let endpoint = self.endpoint.clone();
+        let begun = async move {
+            let (with_key, service) = tokio::select! {
+                made = keyed(&endpoint, &asked.service) => made?,
+                () = asked.cancel.cancelled() => return Err(asked.service.cancelled()),
+            };
+            // First those of every call: the key replaces what stood in its place.
+            asked.request = asked.request.headers(headers).headers(with_key);
+            Ok(Reply::to(Asked { service, ..asked }))
+        };
+        let events = stream::once(begun).flat_map(|begun| match begun {
+            Ok(reply) => events(reply),
+            Err(error) => stream::iter([Err(error)]).boxed(),
+        });
+        let refused =
+            |event: &Result<_, ModelError>| event.as_ref().is_err_and(|error| error.class == FailureClass::Key);
+        events
+            .inspect(move |event| {
+                if refused(event) {
+                    command.forget();
+                }
+            })
+            .boxed()
     }
 }

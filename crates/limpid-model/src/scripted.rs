@@ -79,8 +79,13 @@ impl Model for ScriptedModel {
         let reply = self.player.lock().unwrap_or_else(PoisonError::into_inner).next(&prepared.body);
         let ids = CallIds::new(&prepared.call);
         let json = WireCall::new(&self.card, &prepared.call, SchemaRules::LOCAL).is_ok_and(|wire| wire.json_tools);
-        let service =
-            Service { name: self.card.name(), target: prepared.target.clone(), key: None, key_variable: None };
+        let service = Service {
+            name: self.card.name(),
+            target: prepared.target.clone(),
+            key: None,
+            key_variable: None,
+            listed: Vec::new(),
+        };
         self.sent.lock().unwrap_or_else(PoisonError::into_inner).push(prepared);
         let steps = reply.map_or_else(
             || VecDeque::from([Step::Fail(service.status_error(404, "the script has no reply for this", None))]),
@@ -208,6 +213,7 @@ fn events(reply: &Reply, mut ids: CallIds) -> Vec<ModelEvent> {
             cache_written: usage.cache_written,
             reasoning: usage.reasoning,
             output: usage.output,
+            ..Usage::default()
         })
     }));
     events.push(ModelEvent::End(match reply.finish_word() {

@@ -27,7 +27,7 @@ use crate::home::Home;
 use crate::inbox::kept_token;
 use crate::keeper::Keeper;
 use crate::mail::{MailDesk, MailParts};
-use crate::models::{Found, Shelf};
+use crate::models::{Found, Shelf, ShelfParts};
 use crate::notify::{Notifier, Notifiers, NotifyParts};
 use crate::parts::{Built, Parts};
 use crate::prompt_files::PromptFiles;
@@ -199,7 +199,14 @@ impl Agent {
         let holder = process::holder(&hex(&*options.ids));
         let parts = Parts {
             files: Arc::new(PromptFiles::new(&home, keeper.clone())),
-            shelf: Arc::new(Shelf::new(home.clone(), config.clone(), environment.clone(), options.model)),
+            shelf: Arc::new(Shelf::new(ShelfParts {
+                home: home.clone(),
+                config: config.clone(),
+                environment: environment.clone(),
+                only: options.model,
+                clock: Arc::clone(&options.clock),
+                redactor: redactor.clone(),
+            })),
             waker: Arc::new(Waker::new(home.wake_socket())),
             keeper,
             skills,

@@ -1,5 +1,6 @@
 //! `limpid.toml` as plain values. Every key may be absent; an unknown key is an error that names the known ones.
 
+mod catalogue;
 mod chat;
 mod exec;
 mod files;
@@ -23,10 +24,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use limpid_core::Effort;
+use limpid_model::protocol::Protocol;
 use limpid_prompt::profile::DEFAULT_PROFILE;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
+pub use catalogue::{CatalogueConfig, CatalogueUpdate};
 pub use chat::ChatConfig;
 pub use exec::{ExecConfig, SandboxChoice};
 pub use files::FilesConfig;
@@ -65,6 +68,8 @@ pub struct Config {
     pub path: BTreeMap<String, PathConfig>,
     /// Providers by name.
     pub provider: BTreeMap<String, ProviderConfig>,
+    /// What is known of models.
+    pub catalogue: CatalogueConfig,
     /// Models in this process.
     pub local: LocalConfig,
     /// What the agent remembers.
@@ -173,14 +178,27 @@ pub struct OwnerConfig {
     pub zone: Option<jiff::tz::TimeZone>,
 }
 
-/// A provider; one that Limpid does not know by name needs an address and speaks OpenAI Chat Completions.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+/// A provider; one that Limpid does not know by name needs an address, and speaks OpenAI Chat Completions unless `protocol`
+/// says otherwise.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProviderConfig {
     /// Where it is: `https://api.example.com/v1`. Absent: the provider's own address.
     pub base_url: Option<String>,
+    /// What it speaks: `openai-chat`, `openai-responses`, `anthropic`, `gemini` or `ollama`.
+    pub protocol: Option<Protocol>,
     /// The environment variable that holds its key; the key itself never stands in a file (SEC-032).
     pub api_key_env: Option<String>,
+    /// A command that prints its key, for keys that live only for a while.
+    pub api_key_command: Vec<String>,
+    /// The header that the key goes in, when it is not the protocol's.
+    pub key_header: Option<String>,
+    /// More headers of every request.
+    pub headers: BTreeMap<String, String>,
+    /// What is put behind every address.
+    pub query: BTreeMap<String, String>,
+    /// More fields of the body. A field that is in it already stays as it is.
+    pub extra: serde_json::Map<String, serde_json::Value>,
 }
 
 /// Models in this process.

@@ -8,18 +8,21 @@ mod serving;
 
 use std::sync::Arc;
 
+use limpid_model::Model;
 use limpid_prompt::Profiles;
 use limpid_prompt::problem::Severity;
 use limpid_prompt::profile::Behaviour;
 use limpid_store::{SqliteOptions, SqliteStore, Store};
 
 use crate::agent::{Agent, AgentOptions};
+use crate::catalogue::fetched_table;
 use crate::config::{Live, SandboxChoice};
 use crate::home::read_marking;
 use crate::identity;
 use crate::kept_profiles::own_profile_files;
-use crate::models::Shelf;
+use crate::models::{Shelf, ShelfParts};
 use crate::notify::desktop;
+use crate::redact::Redactor;
 use crate::semantics::probe;
 use crate::tools::{Running, engine, running};
 
@@ -54,7 +57,7 @@ impl Check {
     }
 }
 
-/// Checks home, prompt files, profiles, prompts, database, model, sizes, modes, programs, mail accounts, the inbox,
+/// Checks home, prompt files, profiles, prompts, database, model, what is known of models, sizes, modes, programs, mail accounts, the inbox,
 /// notifications, clock and zone.
 pub async fn check(options: &AgentOptions) -> Vec<Check> {
     let store = store(options);
@@ -67,6 +70,7 @@ pub async fn check(options: &AgentOptions) -> Vec<Check> {
         Check::of("model", model(options).await),
         semantic_index(options).await,
     ];
+    checks.extend(fetched_models(options));
     // What cannot be opened is told above.
     if let Ok(agent) = Agent::open(options.clone()) {
         checks.push(Check::of("prompt size", prompts::size(&agent).await));
@@ -157,9 +161,25 @@ async fn database(store: &Result<Arc<dyn Store>, String>) -> Finding {
     Ok(format!("{} conversation{many}{unfinished}", listed.rows.len()))
 }
 
+/// The table of models that was fetched; nothing when the shipped one is in use.
+fn fetched_models(options: &AgentOptions) -> Option<Check> {
+    let fetched = fetched_table(&options.home).map_err(|error| (error.to_string(), "")).transpose()?;
+    Some(Check::of("models known", fetched.map(|table| format!("by {} of {}", table.head().source, table.head().date))))
+}
+
+fn shelf(options: &AgentOptions, only: Option<Arc<dyn Model>>) -> Shelf {
+    Shelf::new(ShelfParts {
+        home: options.home.clone(),
+        config: Live::new(options.config.clone()),
+        environment: options.environment.clone(),
+        only,
+        clock: Arc::clone(&options.clock),
+        redactor: Redactor::new(&options.environment, &options.config.secret_variables()),
+    })
+}
+
 async fn model(options: &AgentOptions) -> Finding {
-    let (config, environment) = (Live::new(options.config.clone()), options.environment.clone());
-    let shelf = Shelf::new(options.home.clone(), config, environment, options.model.clone());
+    let shelf = shelf(options, options.model.clone());
     let found = if options.config.model.is_none() { shelf.find().await } else { None };
     let model = shelf.choose(None).await.map_err(|error| (error.to_string(), ""))?;
     let because = found.map(|found| format!(" ({})", found.because)).unwrap_or_default();
@@ -174,8 +194,7 @@ async fn semantic_index(options: &AgentOptions) -> Check {
         let says = "off; `model` under `[memory.semantic]` in limpid.toml switches it on".to_owned();
         return Check { what: WHAT, ok: true, says, advice: None };
     };
-    let (config, environment) = (Live::new(options.config.clone()), options.environment.clone());
-    let shelf = Shelf::new(options.home.clone(), config, environment, None);
+    let shelf = shelf(options, None);
     let probed = match shelf.open_embedder(name) {
         Ok(embedder) => probe(&*embedder).await,
         Err(error) => Err(error.to_string()),

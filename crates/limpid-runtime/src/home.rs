@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::error::AgentError;
 
 /// Bytes of one text file that are read at most; a larger one is an error that says so.
-const MAX_FILE: u64 = 4 * 1024 * 1024;
+pub(crate) const MAX_FILE: u64 = 4 * 1024 * 1024;
 
 /// The folder that holds everything Limpid keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +86,17 @@ impl Home {
     /// What the owner knows of models: windows, prices, downloads.
     pub fn model_profiles(&self) -> PathBuf {
         self.0.join("models.toml")
+    }
+
+    /// The table of models that was fetched.
+    pub fn model_table(&self) -> PathBuf {
+        self.0.join("data").join("models.json")
+    }
+
+    /// What a provider said of its models; none when its name is no name for a file.
+    pub(crate) fn reported(&self, provider: &str) -> Option<PathBuf> {
+        let plain = provider.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+        plain.then(|| self.0.join("data").join("providers").join(format!("{provider}.json")))
     }
 
     /// The token of whoever hands something in.

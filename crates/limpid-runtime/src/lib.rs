@@ -10,6 +10,7 @@
 //!   `keeper`: the one way in which they are written.
 //! - [`mail`]: mail accounts: what comes from them and what is sent.
 //! - [`goals`]: what the person wants done over many turns, and what changes it.
+//! - `catalogue`: the table of models in the home folder, and its updates.
 //! - [`config`], [`home`], [`world`]: what comes in as values: settings, folder, clock, randomness, environment.
 //! - `worker`, `begin`, `resume`, `drive`, `ask`: one conversation, how a turn begins or is carried on, its effects, the
 //!   one place that calls a model.
@@ -36,6 +37,7 @@ mod asked;
 mod background;
 mod begin;
 pub mod bus;
+mod catalogue;
 pub mod chat;
 mod clean;
 pub mod config;
@@ -57,6 +59,7 @@ mod hold;
 pub mod home;
 mod identity;
 pub mod inbox;
+mod incomplete;
 mod journal;
 mod keeper;
 mod kept_profiles;
@@ -103,6 +106,7 @@ pub mod world;
 
 pub use agent::{Agent, AgentOptions};
 pub use bus::{BusEvent, Change};
+pub use catalogue::ModelUpdate;
 pub use chat::{ChatRequest, ConversationChoice, TurnHandle};
 pub use config::{Config, ConfigError};
 pub use error::AgentError;

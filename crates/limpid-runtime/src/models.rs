@@ -1,19 +1,26 @@
 //! Which model answers, and how it is had.
 
-use std::collections::HashMap;
+mod reports;
+
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use limpid_core::FailureClass;
 use limpid_model::catalogue::{Downloads, Installed, ModelProfile, ModelProfiles};
-use limpid_model::provider::{Settings, find_servers_at, presets, resolve};
-use limpid_model::{ApiKey, Embedder, Held, Model, ModelCard, ModelError, Timeouts, resolve_embedder};
+use limpid_model::provider::{Settings, endpoint, find_servers_at, presets, resolve, split_name};
+use limpid_model::{
+    Access, ApiKey, Embedder, Held, KeyCommand, Model, ModelCard, ModelError, Timeouts, resolve_embedder,
+};
 
+use crate::catalogue::fetched_table;
 use crate::config::{Config, Live};
 use crate::error::AgentError;
 use crate::home::{Home, read_text};
 use crate::ledger::missed;
-use crate::world::Environment;
+use crate::redact::Redactor;
+use crate::world::{Clock, Environment};
+use reports::Reports;
 
 /// The models of a turn: the one that was chosen, then those that stand in for it. Never empty.
 pub(crate) type Models = Vec<Arc<dyn Model>>;
@@ -35,16 +42,31 @@ pub(crate) struct Shelf {
     /// Answers whichever model is asked for.
     only: Option<Arc<dyn Model>>,
     open: Mutex<HashMap<String, Arc<dyn Model>>>,
+    clock: Arc<dyn Clock>,
+    redactor: Redactor,
+    reports: Reports,
+    /// The commands that print keys, by provider: each keeps its key for a while.
+    key_commands: Mutex<BTreeMap<String, Arc<KeyCommand>>>,
+}
+
+/// What a shelf is made of.
+pub(crate) struct ShelfParts {
+    pub(crate) home: Home,
+    pub(crate) config: Live<Config>,
+    pub(crate) environment: Environment,
+    /// Answers whichever model is asked for.
+    pub(crate) only: Option<Arc<dyn Model>>,
+    pub(crate) clock: Arc<dyn Clock>,
+    /// Learns the keys that commands print.
+    pub(crate) redactor: Redactor,
 }
 
 impl Shelf {
-    pub(crate) fn new(
-        home: Home,
-        config: Live<Config>,
-        environment: Environment,
-        only: Option<Arc<dyn Model>>,
-    ) -> Self {
-        Self { home, config, environment, only, open: Mutex::default() }
+    pub(crate) fn new(parts: ShelfParts) -> Self {
+        let ShelfParts { home, config, environment, only, clock, redactor } = parts;
+        let reports = Reports::new(home.clone(), Arc::clone(&clock));
+        let (open, key_commands) = (Mutex::default(), Mutex::default());
+        Self { home, config, environment, only, open, clock, redactor, reports, key_commands }
     }
 
     /// Has models opened again by the settings of now. Those in this process stay: what they are opened with needs a
@@ -55,6 +77,16 @@ impl Shelf {
 
     /// The models of a turn (KAI-110).
     pub(crate) async fn for_turn(&self, wanted: Option<&str>) -> Result<Models, AgentError> {
+        match wanted.or(self.config.model.as_deref()) {
+            Some(name) => self.learn(name).await,
+            // Which of its models is taken may depend on those that it lists.
+            None if self.only.is_none() => {
+                if let Some(found) = self.find().await {
+                    self.learn(&found.model).await;
+                }
+            }
+            None => {}
+        }
         let mut models = vec![self.choose(wanted).await?];
         for name in &self.config.fallback {
             let model = self.open(name)?;
@@ -63,6 +95,19 @@ impl Shelf {
             }
         }
         Ok(models)
+    }
+
+    /// Asks a provider what it knows of its models, before one of them is called, unless that is kept.
+    async fn learn(&self, name: &str) {
+        let Ok((provider, model)) = split_name(name) else { return };
+        if self.only.is_some() || matches!(provider, "local" | "scripted") {
+            return;
+        }
+        // A provider that cannot be asked is told where its model is opened.
+        let Ok(endpoint) = endpoint(provider, model, &self.settings()) else { return };
+        if self.reports.renew(provider, model, &endpoint).await {
+            self.forget();
+        }
     }
 
     /// The model that is wanted, else the configured one, else one that is found (SUR-002).
@@ -110,7 +155,7 @@ impl Shelf {
             );
             return Err(ModelError::new(FailureClass::UnknownModel, message).into());
         }
-        resolve_embedder(name, &settings(&self.config, &self.environment)).map_err(|error| unknown(&error))
+        resolve_embedder(name, &self.settings()).map_err(|error| unknown(&error))
     }
 
     /// The same model held to another window: its provider is told that one, and every limit follows it (OLLM-018).
@@ -124,7 +169,7 @@ impl Shelf {
     /// Looks for a model in the order of SUR-002: keys and addresses, servers on this machine, fetched models.
     pub(crate) async fn find(&self) -> Option<Found> {
         for place in places(&self.config, &self.environment) {
-            if let Some(found) = place.look().await {
+            if let Some(found) = self.look(place).await {
                 return Some(found);
             }
         }
@@ -152,6 +197,16 @@ impl Shelf {
         let own = self.own_models()?;
         let owner = own.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
         let profiles = ModelProfiles::load(owner).map_err(|error| AgentError::Invalid(error.to_string()))?;
+        // A table that cannot be read is told by `limpid doctor`; it must not keep anybody from a model.
+        let profiles = match fetched_table(&self.home) {
+            Ok(Some(table)) => profiles.with_fetched(table),
+            Ok(None) | Err(_) => profiles,
+        };
+        let place = endpoint(provider, id, &self.settings()).ok();
+        let profiles = match place.and_then(|place| self.reports.of(provider, &place)) {
+            Some(table) => profiles.with_reported(table),
+            None => profiles,
+        };
         Ok(profiles.get(provider, id))
     }
 
@@ -168,7 +223,13 @@ impl Shelf {
 
     /// A model behind a provider, with what is known of it. A name that nothing is known of goes through unchanged.
     fn open_remote(&self, name: &str) -> Result<Arc<dyn Model>, AgentError> {
-        let mut settings = settings(&self.config, &self.environment);
+        let mut settings = self.settings();
+        if let Ok((provider, model)) = split_name(name)
+            && let Ok(place) = endpoint(provider, model, &settings)
+            && let Some(table) = self.reports.of(provider, &place)
+        {
+            settings.listed.insert(provider.to_owned(), table.models_of(provider));
+        }
         let plain = resolve(name, &settings).map_err(|error| unknown(&error))?;
         let assumed = plain.info();
         let profile = self.profile(&assumed.provider, &assumed.id)?;
@@ -223,27 +284,60 @@ fn unknown(error: &limpid_model::provider::ResolveError) -> AgentError {
 #[derive(Debug)]
 struct Place {
     provider: String,
-    /// What is asked when nothing else is known.
-    model: Option<String>,
+    /// What is asked when nothing else is known, the best first.
+    models: Vec<String>,
     /// Another address than the provider's own.
     base_url: Option<String>,
     because: String,
 }
 
-impl Place {
-    /// The model to ask there: at the provider's own address the usual one; elsewhere one that the server lists, and
-    /// when it lists none the usual one.
-    async fn look(self) -> Option<Found> {
-        let model = match self.base_url {
-            None => self.model,
+impl Shelf {
+    /// The model to ask at a place: the first of its usual ones that it lists and that has not ended. Elsewhere than at the
+    /// provider's own address, where nobody knows what is usual, any other that it lists.
+    async fn look(&self, place: Place) -> Option<Found> {
+        let Place { provider, models, base_url, because } = place;
+        // On this machine the owner says what is served, whatever is usual elsewhere.
+        let mut is_owners = base_url.is_some();
+        let listed = match &base_url {
+            None => {
+                let own = endpoint(&provider, "", &self.settings()).ok()?;
+                is_owners = own.is_here();
+                self.reports.of(&provider, &own).map(|table| table.models_of(&provider)).unwrap_or_default()
+            }
             Some(base_url) => {
-                let servers = find_servers_at(&[(self.provider.clone(), base_url)]).await;
-                let listed = servers.into_iter().flat_map(|server| server.models).collect::<Vec<_>>();
-                let usual = self.model.filter(|usual| listed.is_empty() || listed.contains(usual));
-                usual.or_else(|| listed.into_iter().next())
+                let servers = find_servers_at(&[(provider.clone(), base_url.clone())]).await;
+                servers.into_iter().flat_map(|server| server.models).collect()
             }
         };
-        Some(Found { model: format!("{}/{}", self.provider, model?), because: self.because })
+        let today = self.clock.now().to_zoned(jiff::tz::TimeZone::UTC).strftime("%Y-%m-%d").to_string();
+        let has_ended = |model: &String| {
+            let retires = self.profile(&provider, model).ok().and_then(|known| known.abilities.retires);
+            retires.is_some_and(|day| day <= today)
+        };
+        let sold: Vec<String> = models.into_iter().filter(|model| !has_ended(model)).collect();
+        let usual = sold.iter().find(|model| listed.contains(model)).cloned();
+        let other = || match (is_owners && !listed.is_empty()) || sold.is_empty() {
+            true => listed.iter().find(|model| !has_ended(model)).cloned(),
+            false => sold.first().cloned(),
+        };
+        let model = usual.or_else(other)?;
+        Some(Found { model: format!("{provider}/{model}"), because })
+    }
+
+    /// Keys and addresses: what the configuration says, else the variables that are usual.
+    fn settings(&self) -> Settings {
+        let mut settings = settings(&self.config, &self.environment);
+        let mut commands = self.key_commands.lock().unwrap_or_else(PoisonError::into_inner);
+        for (name, own) in self.config.provider.iter().filter(|(_, own)| !own.api_key_command.is_empty()) {
+            let known = commands.get(name).filter(|command| command.words() == own.api_key_command).cloned();
+            let command = known.unwrap_or_else(|| {
+                let (redactor, secret) = (self.redactor.clone(), format!("key of {name}"));
+                Arc::new(KeyCommand::new(own.api_key_command.clone(), move |key| redactor.learn(&secret, key)))
+            });
+            commands.insert(name.clone(), Arc::clone(&command));
+            settings.key_commands.insert(name.clone(), command);
+        }
+        settings
     }
 }
 
@@ -268,8 +362,15 @@ fn place(name: &str, config: &Config, environment: &Environment) -> Option<Place
             (set.map(|(_, url)| url.to_owned()), set.map(|(variable, _)| format!("{variable} is set")))
         }
     };
-    let because = key.map(|variable| format!("{variable} is set")).or(place)?;
-    Some(Place { provider: name.to_owned(), model: preset.and_then(|p| p.models.first().cloned()), base_url, because })
+    let command = own.filter(|own| !own.api_key_command.is_empty());
+    let command = command.map(|_| format!("provider.{name}.api_key_command is set in limpid.toml"));
+    let because = key.map(|variable| format!("{variable} is set")).or(place).or(command)?;
+    Some(Place {
+        provider: name.to_owned(),
+        models: preset.map(|preset| preset.models.clone()).unwrap_or_default(),
+        base_url,
+        because,
+    })
 }
 
 /// Keys and addresses: what the configuration says, else the variables that are usual.
@@ -290,6 +391,19 @@ fn settings(config: &Config, environment: &Environment) -> Settings {
         if let Some(url) = url {
             settings.base_urls.insert(name.clone(), url.to_owned());
         }
+        if let Some(own) = own {
+            if let Some(protocol) = own.protocol {
+                settings.protocols.insert(name.clone(), protocol);
+            }
+            let secrets = own.headers.iter().map(|(name, value)| (name.clone(), ApiKey::new(value)));
+            let access = Access {
+                key_header: own.key_header.clone(),
+                headers: secrets.collect(),
+                query: own.query.clone(),
+                extra: own.extra.clone(),
+            };
+            settings.access.insert(name.clone(), access);
+        }
     }
     settings
 }
@@ -305,7 +419,9 @@ mod tests {
             let variables = variables.iter().map(|name| ((*name).to_owned(), "k".to_owned()));
             let config = Config::parse(config, "limpid.toml").unwrap();
             let first = places(&config, &Environment::new(variables)).into_iter().next();
-            first.map(|place| format!("{}/{} {}", place.provider, place.model.unwrap_or_default(), place.because))
+            first.map(|place| {
+                format!("{}/{} {}", place.provider, place.models.first().cloned().unwrap_or_default(), place.because)
+            })
         };
         let all = ["MISTRAL_API_KEY", "OPENROUTER_API_KEY", "GEMINI_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY"];
         let order: Vec<_> = (1..=all.len()).rev().map(|count| found("", &all[..count])).collect();

@@ -17,6 +17,7 @@ use tokio::task::{AbortHandle, JoinSet};
 pub(crate) use wake::Waker;
 
 use crate::agent::Inner;
+use crate::catalogue::CatalogueJob;
 use crate::drafts::Expiry;
 use crate::error::AgentError;
 use crate::heartbeat::Heartbeat;
@@ -50,7 +51,7 @@ pub(crate) trait Job: Send + Sync {
 
 /// Every kind of job. A timer of another kind fails, and waits for a program that knows it.
 pub(crate) fn jobs() -> Vec<Arc<dyn Job>> {
-    vec![Arc::new(Expiry), Arc::new(Heartbeat), Arc::new(MailJob), Arc::new(TaskJob)]
+    vec![Arc::new(CatalogueJob), Arc::new(Expiry), Arc::new(Heartbeat), Arc::new(MailJob), Arc::new(TaskJob)]
 }
 
 /// Claims what is due and has it done.

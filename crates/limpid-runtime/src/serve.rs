@@ -242,6 +242,7 @@ impl Inner {
         self.look_at_zone().await?;
         self.arm_heartbeat().await?;
         self.bring_back().await?;
+        self.plan_catalogue().await?;
         self.plan_all_mail().await
     }
 

@@ -38,6 +38,7 @@ fn compare(old: &Config, new: Config) -> (Config, Vec<(&'static str, Effect)>) {
         effort,
         path,
         provider,
+        catalogue,
         local,
         memory,
         files,
@@ -68,6 +69,7 @@ fn compare(old: &Config, new: Config) -> (Config, Vec<(&'static str, Effect)>) {
         ("effort", old.effort == *effort, Effect::Now),
         ("path", old.path == *path, Effect::Now),
         ("provider", old.provider == *provider, Effect::Now),
+        ("catalogue", old.catalogue == *catalogue, Effect::Now),
         // An open model holds gigabytes; a second one beside it may not fit.
         ("local", old.local == *local, Effect::Restart),
         ("memory", old.memory == *memory, Effect::Now),
@@ -183,7 +185,7 @@ mod tests {
         let (running, changed) = compare(&Config::default(), full.clone());
         let restart: Vec<&str> =
             changed.iter().filter(|(_, effect)| *effect == Effect::Restart).map(|(name, _)| *name).collect();
-        assert_eq!((changed.len(), restart), (28, vec!["local"]));
+        assert_eq!((changed.len(), restart), (29, vec!["local"]));
         assert_eq!(running, Config { local: Config::default().local, ..full.clone() });
         assert!(compare(&full, full.clone()).1.is_empty());
     }

@@ -127,7 +127,7 @@ fn configuration(answers: &Answers) -> String {
     [
         "# What Limpid does on this machine. Every key may be left out.\n\n".to_owned(),
         "# The model that answers; without it, whatever is found: a key, a local server, a fetched model.\n".to_owned(),
-        line("model", &answers.model, "openai/gpt-6.1-sol"),
+        line("model", &answers.model, "openai/gpt-6-luna"),
         "\n[agent]\n".to_owned(),
         line("profile", profile, DEFAULT_PROFILE),
         "\n[owner]\n".to_owned(),

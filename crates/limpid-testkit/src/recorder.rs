@@ -28,7 +28,12 @@ pub struct Recorder {
 enum Answerer {
     Script(Scripted),
     Function(Box<dyn Fn(&Recorded) -> Reply + Send + Sync>),
+    /// Answers the addresses of lists as well, and what it does not answer is not found. Requests are recorded.
+    Everything(Box<AnswerAll>),
 }
+
+/// Answers a request, or says that there is nothing at its address.
+type AnswerAll = dyn Fn(&Recorded) -> Option<Reply> + Send + Sync;
 
 /// A script: what its model says, and what its embeddings are.
 struct Scripted {
@@ -87,6 +92,15 @@ impl Recorder {
     /// When no port can be opened.
     pub async fn answering(answer: impl Fn(&Recorded) -> Reply + Send + Sync + 'static) -> io::Result<Self> {
         Self::listen(0, vec!["scripted".to_owned()], Answerer::Function(Box::new(answer))).await
+    }
+
+    /// Starts a server on a free port of the loopback that records every request and answers it by a function, lists of
+    /// models included.
+    ///
+    /// # Errors
+    /// When no port can be opened.
+    pub async fn serving(answer: impl Fn(&Recorded) -> Option<Reply> + Send + Sync + 'static) -> io::Result<Self> {
+        Self::listen(0, Vec::new(), Answerer::Everything(Box::new(answer))).await
     }
 
     async fn listen(port: u16, models: Vec<String>, answerer: Answerer) -> io::Result<Self> {
@@ -268,10 +282,16 @@ impl Shared {
     fn reply(&self, request: Request, wire: Option<Wire>) -> Option<Reply> {
         let Request { method, path, headers, body } = request;
         let request = Recorded { method, path, headers, body, at: self.started.elapsed() };
+        if let Answerer::Everything(answer) = &self.answerer {
+            let reply = answer(&request);
+            self.record(request);
+            return reply;
+        }
         let listed = if wire.is_none() { listing(&request.path, &self.models) } else { None };
         let listed = listed.or_else(|| if wire.is_none() { lock(&self.others).pop_front() } else { None });
         match &self.answerer {
             Answerer::Function(answer) => listed.or_else(|| Some(answer(&request))),
+            Answerer::Everything(_) => None,
             Answerer::Script(scripted) => {
                 let reply = listed.or_else(|| scripted.reply(&request, wire));
                 self.record(request);
@@ -295,7 +315,7 @@ fn model_of(request: &Request) -> String {
 /// What the usual listing addresses answer.
 fn listing(path: &str, models: &[String]) -> Option<Reply> {
     let body = match path.split('?').next()? {
-        "/v1/models" | "/models" => {
+        path if path.ends_with("/models") => {
             json!({"object": "list", "data": models.iter().map(|id| json!({"id": id, "object": "model"})).collect::<Vec<_>>()})
         }
         "/api/tags" => {

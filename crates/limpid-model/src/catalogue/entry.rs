@@ -79,6 +79,19 @@ pub(super) struct TierEntry {
     pub(super) reasoning: Option<f64>,
 }
 
+impl PriceEntry {
+    /// Every amount that is said, for short prompts and for long ones.
+    pub(super) fn amounts(&self) -> impl Iterator<Item = f64> {
+        let p = self;
+        let base = [p.input, p.cached, p.cache_written, p.cache_written_hour, p.audio, p.output, p.reasoning];
+        let tiers = p
+            .tiers
+            .iter()
+            .flat_map(|t| [t.input, t.cached, t.cache_written, t.cache_written_hour, t.audio, t.output, t.reasoning]);
+        base.into_iter().chain(tiers).flatten()
+    }
+}
+
 impl ModelEntry {
     /// Of an entry of `models.toml`.
     pub(super) fn check(&self) -> Result<(), String> {
@@ -91,13 +104,7 @@ impl ModelEntry {
 
     /// Of the numbers and days alone.
     pub(super) fn check_facts(&self, name: &str) -> Result<(), String> {
-        let p = &self.price;
-        let base = [p.input, p.cached, p.cache_written, p.cache_written_hour, p.audio, p.output, p.reasoning];
-        let tiers = p
-            .tiers
-            .iter()
-            .flat_map(|t| [t.input, t.cached, t.cache_written, t.cache_written_hour, t.audio, t.output, t.reasoning]);
-        if base.into_iter().chain(tiers).flatten().any(|amount| !amount.is_finite() || amount < 0.0) {
+        if self.price.amounts().any(|amount| !amount.is_finite() || amount < 0.0) {
             return Err(format!("the price of `{name}` is no amount of dollars"));
         }
         if let Some(day) = self.retires.as_deref().filter(|day| !is_day(day)) {

@@ -15,6 +15,10 @@ pub const LARGEST_LIST: usize = 32 * 1024 * 1024;
 const MOST: usize = 20_000;
 /// Characters of a name or an address.
 const LONGEST: usize = 300;
+/// Tokens that a window may have. A larger one is a mistake, and a conversation would never be shortened.
+const MOST_TOKENS: f64 = 100_000_000.0;
+/// Dollars that a million tokens may cost. The dearest models of today cost some hundreds.
+const MOST_DOLLARS: f64 = 100_000.0;
 
 impl Table {
     /// A table from a list that others publish. Models that Limpid cannot chat with, and those whose facts make no sense,
@@ -44,12 +48,23 @@ impl Table {
     }
 }
 
+impl Table {
+    /// A table of what a provider says itself; rows that make no sense are left out.
+    pub(crate) fn reported(head: Head, rows: impl Iterator<Item = (String, Map<String, Value>)>) -> Self {
+        Self::of(head, rows.filter(sound).take(MOST).collect())
+    }
+}
+
 /// Whether what is said of a model can be believed.
 fn sound((name, facts): &Row) -> bool {
-    let plain = |text: &str| text.len() <= LONGEST && !text.chars().any(|c| c.is_control() || c.is_whitespace());
+    // Names are shown at a terminal, which obeys some characters.
+    let plain = |text: &str| text.len() <= LONGEST && text.bytes().all(|byte| byte.is_ascii_graphic());
     let source = facts.get("source").and_then(Value::as_str).unwrap_or_default();
     let entry: Result<ModelEntry, _> = serde_json::from_value(Value::Object(facts.clone()));
-    plain(name) && plain(source) && entry.is_ok_and(|entry| entry.check_facts(name).is_ok())
+    let believable = |entry: ModelEntry| {
+        entry.check_facts(name).is_ok() && entry.price.amounts().all(|dollars| dollars <= MOST_DOLLARS)
+    };
+    plain(name) && plain(source) && entry.is_ok_and(believable)
 }
 
 /// What is said of a model, while it is put together.
@@ -68,9 +83,14 @@ impl Facts {
     }
 }
 
+/// The day of a date or a time: `2027-05-01T00:00:00Z`.
+pub(crate) fn day(value: Option<&Value>) -> Option<&str> {
+    value?.as_str()?.get(..10).filter(|day| is_day(day))
+}
+
 /// A count of tokens; lists write some of them as `4096.0`.
-fn tokens(value: Option<&Value>) -> Option<u32> {
-    let count = value?.as_f64().filter(|count| *count >= 1.0 && *count <= f64::from(u32::MAX))?;
+pub(crate) fn tokens(value: Option<&Value>) -> Option<u32> {
+    let count = value?.as_f64().filter(|count| *count >= 1.0 && *count <= MOST_TOKENS)?;
     // Cannot be cut: it is within a u32.
     Some(count as u32)
 }

@@ -10,11 +10,14 @@ use super::table::Table;
 use crate::abilities::{Abilities, Input};
 use crate::model::{ModelCard, StateRule};
 
-/// What is known of models: the owner's file, then a table that was fetched, then what is shipped.
+/// What is known of models: the owner's file, then what the provider says, then a table that was fetched, then what is
+/// shipped.
 #[derive(Clone, Debug)]
 pub struct ModelProfiles {
     /// Entries of the owner's file.
     own: Vec<ModelEntry>,
+    /// What the provider says itself.
+    reported: Option<Table>,
     /// A table that was fetched.
     fetched: Option<Table>,
     /// Entries of the shipped file.
@@ -74,13 +77,26 @@ impl ModelProfiles {
         let shipped = files.pop().unwrap_or_default();
         let own = files.pop().unwrap_or_default();
         let families = own.families.into_iter().chain(shipped.families).collect();
-        Ok(Self { own: own.models, fetched: None, shipped: shipped.models, table: Table::shipped(), families })
+        Ok(Self {
+            own: own.models,
+            reported: None,
+            fetched: None,
+            shipped: shipped.models,
+            table: Table::shipped(),
+            families,
+        })
     }
 
     /// The same with a table that counts before what is shipped.
     #[must_use]
     pub fn with_fetched(self, table: Table) -> Self {
         Self { fetched: Some(table), ..self }
+    }
+
+    /// The same with what the provider itself says, which counts before every table.
+    #[must_use]
+    pub fn with_reported(self, table: Table) -> Self {
+        Self { reported: Some(table), ..self }
     }
 
     /// What is known of a model; capitals and small letters count as the same. A model that is in no table is taken to be
@@ -122,6 +138,7 @@ impl ModelProfiles {
     /// What is said of a name, in the order in which it counts. A row of a table that cannot be read says nothing.
     fn entries(&self, name: &str) -> Vec<ModelEntry> {
         let mut entries = fitting(&self.own, name);
+        entries.extend(self.reported.as_ref().and_then(|table| table.get(name)));
         entries.extend(self.fetched.as_ref().and_then(|table| table.get(name)));
         entries.extend(fitting(&self.shipped, name));
         entries.extend(self.table.get(name));
@@ -146,7 +163,7 @@ impl ModelProfile {
             id: self.id.clone(),
             local: false,
             window: self.window,
-            usable_window: self.usable_window.or_else(|| self.window.map(UsableWindow::default_for)),
+            usable_window: self.usable(),
             tools: self.tools.unwrap_or_default(),
             thinking: self.thinking.unwrap_or(false),
             vision: self.reads(Input::Image).or(self.vision).unwrap_or(false),
@@ -159,6 +176,12 @@ impl ModelProfile {
             abilities: self.abilities.clone(),
             assumed: self.assumed.clone(),
         }
+    }
+
+    /// What may really be used. What one table says of it must fit the window that another one says.
+    fn usable(&self) -> Option<UsableWindow> {
+        let fits = |usable: &UsableWindow| self.window.is_none_or(|window| usable.0 <= window.0);
+        self.usable_window.filter(fits).or_else(|| self.window.map(UsableWindow::default_for))
     }
 
     /// What a person should be told is unknown: `window`, `price`.

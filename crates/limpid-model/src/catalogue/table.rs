@@ -102,6 +102,17 @@ impl Table {
         &self.text
     }
 
+    /// The models of a provider that it names.
+    pub fn models_of(&self, provider: &str) -> Vec<String> {
+        let own = |(name, _): (&str, &str)| Some(name.strip_prefix(provider)?.strip_prefix('/')?.to_owned());
+        self.lines().filter_map(own).collect()
+    }
+
+    /// Whether it has a row for a model.
+    pub fn has_row(&self, name: &str) -> bool {
+        self.names(name)
+    }
+
     /// Every name, and what is said of it as JSON.
     pub(super) fn lines(&self) -> impl Iterator<Item = (&str, &str)> {
         let lines = self.text.lines().skip(1);

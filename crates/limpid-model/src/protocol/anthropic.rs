@@ -336,6 +336,8 @@ impl Stream {
             let fresh = fresh.unwrap_or_else(|| total.input.saturating_sub(total.cached + total.cache_written));
             total.cached = count("cache_read_input_tokens").unwrap_or(total.cached);
             total.cache_written = count("cache_creation_input_tokens").unwrap_or(total.cache_written);
+            let hour = usage["cache_creation"]["ephemeral_1h_input_tokens"].as_u64();
+            total.cache_written_hour = hour.unwrap_or(total.cache_written_hour);
             total.input = fresh + total.cached + total.cache_written;
             total.output = count("output_tokens").unwrap_or(total.output);
             let thinking = usage["output_tokens_details"]["thinking_tokens"].as_u64();

@@ -294,6 +294,10 @@ impl Stream {
         self.reply.count(|total| {
             total.input = count("promptTokenCount").unwrap_or(total.input);
             total.cached = count("cachedContentTokenCount").unwrap_or(total.cached);
+            let kinds = usage["promptTokensDetails"].as_array().into_iter().flatten();
+            let spoken =
+                kinds.filter(|kind| kind["modality"] == "AUDIO").filter_map(|kind| kind["tokenCount"].as_u64());
+            total.audio = total.audio.max(spoken.sum());
             let answer = total.output - total.reasoning;
             total.reasoning = count("thoughtsTokenCount").unwrap_or(total.reasoning);
             total.output = count("candidatesTokenCount").unwrap_or(answer) + total.reasoning;

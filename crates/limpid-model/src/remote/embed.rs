@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::http::{client, headers, shown, url_of};
-use super::{Endpoint, Timeouts};
+use super::{Endpoint, Timeouts, keyed};
 use crate::embed::Embedder;
 use crate::errors::Service;
 use crate::model::ModelError;
@@ -26,6 +26,8 @@ pub struct RemoteEmbedder {
     url: reqwest::Url,
     timeouts: Timeouts,
     headers: HeaderMap,
+    /// Present where a command prints the key.
+    endpoint: Option<Endpoint>,
     /// Made when it is first needed, as a model's.
     client: OnceLock<Result<reqwest::Client, ModelError>>,
     service: Arc<Service>,
@@ -49,11 +51,13 @@ impl RemoteEmbedder {
         let service = Arc::new(Service {
             name: name.clone(),
             target: shown(&url),
-            key: endpoint.key,
-            key_variable: endpoint.key_variable,
+            key: endpoint.key.clone(),
+            key_variable: endpoint.key_variable.clone(),
+            listed: Vec::new(),
         });
         let (model, timeouts) = (model.to_owned(), endpoint.timeouts);
-        Ok(Self { name, model, url, timeouts, headers, client: OnceLock::new(), service })
+        let endpoint = endpoint.key_command.is_some().then_some(endpoint);
+        Ok(Self { name, model, url, timeouts, headers, endpoint, client: OnceLock::new(), service })
     }
 
     fn client(&self) -> Result<reqwest::Client, ModelError> {
@@ -72,8 +76,14 @@ impl Embedder for RemoteEmbedder {
 
     fn embed(&self, texts: Vec<String>) -> BoxFuture<'static, Result<Vec<Option<Embedding>>, ModelError>> {
         let (client, service, idle) = (self.client(), Arc::clone(&self.service), self.timeouts.idle);
-        let (url, headers, model) = (self.url.clone(), self.headers.clone(), self.model.clone());
+        let (url, mut headers, model) = (self.url.clone(), self.headers.clone(), self.model.clone());
+        let endpoint = self.endpoint.clone();
         async move {
+            let mut service = service;
+            if let Some(endpoint) = endpoint {
+                let (with_key, known) = keyed(&endpoint, &service).await?;
+                (headers, service) = (with_key, known);
+            }
             let body = json!({ "model": model, "input": texts }).to_string();
             let request = client?.post(url).headers(headers).body(body);
             let asked = tokio::time::timeout(idle, ask(request, &service)).await;

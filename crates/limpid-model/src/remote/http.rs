@@ -59,6 +59,9 @@ pub(super) fn headers(endpoint: &Endpoint) -> Result<HeaderMap, String> {
     }
     let Some(key) = endpoint.key.as_ref().filter(|key| !key.is_empty()) else { return Ok(headers) };
     let (name, value) = match (&endpoint.access.key_header, endpoint.protocol) {
+        (Some(name), _) if name.eq_ignore_ascii_case("authorization") => {
+            (AUTHORIZATION, format!("Bearer {}", key.reveal()))
+        }
         (Some(name), _) => {
             let known = HeaderName::try_from(name.as_str());
             (known.map_err(|_| format!("\"{name}\" is not the name of a header"))?, key.reveal().to_owned())
@@ -120,7 +123,7 @@ fn no_certificates() -> rustls::ClientConfig {
     rustls::ClientConfig::builder().with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth()
 }
 
-fn is_loopback(url: &reqwest::Url) -> bool {
+pub(super) fn is_loopback(url: &reqwest::Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }

@@ -2,8 +2,16 @@
 
 use limpid_core::{Effort, Usage};
 use limpid_model::catalogue::{Head, ModelProfile, ModelProfiles, Table};
+use limpid_model::protocol::Protocol;
 use limpid_model::provider::presets;
-use limpid_model::{ForcedTools, Input};
+use limpid_model::{
+    Endpoint, FinishReason, ForcedTools, Input, Model as _, ModelEvent, RemoteModel, Sampling, ToolUse,
+};
+use limpid_testkit::Strict;
+use limpid_testkit::strict::{Answer, Rules, fields};
+use serde_json::json;
+
+use crate::support::{ask, call, endpoint, inputs, prompt};
 
 fn known(name: &str) -> ModelProfile {
     let (provider, id) = name.split_once('/').unwrap();
@@ -20,19 +28,42 @@ fn later(day: &str, days: i64) -> String {
     (day.parse::<jiff::civil::Date>().unwrap() + days.days()).to_string()
 }
 
+/// The defaults of presets that end before two more months are over.
+fn ending(profiles: &ModelProfiles, released: &str) -> Vec<String> {
+    let soon = later(released, 60);
+    let defaults = presets().values().flat_map(|preset| preset.models.iter().map(|model| (&preset.name, model)));
+    let retires = |(provider, model): &(&String, &String)| profiles.get(provider, model).abilities.retires;
+    let ending = defaults.filter(|default| retires(default).is_some_and(|day| day <= soon));
+    ending.map(|(provider, model)| format!("{provider}/{model}")).collect()
+}
+
 // MOD-122
 #[test]
 fn the_defaults_of_presets_are_sold_for_two_more_months() {
     let released = Table::shipped().head().date.clone();
-    let soon = later(&released, 60);
+    let profiles = ModelProfiles::load(None).unwrap();
+    assert_eq!(ending(&profiles, &released), [""; 0], "name others in presets.toml");
+    // The same on other days: one that has ended, one that ends too soon, one that is sold long enough.
+    for (day, found) in [(-1, true), (0, true), (60, true), (61, false)] {
+        let day = later(&released, day);
+        let owner = format!("[[model]]\nnames = [\"openai/gpt-6-luna\"]\nretires = \"{day}\"\n");
+        let profiles = ModelProfiles::load(Some(("models.toml", &owner))).unwrap();
+        assert_eq!(ending(&profiles, &released).contains(&"openai/gpt-6-luna".to_owned()), found, "{day}");
+    }
+}
+
+// MOD-122 MOD-126
+#[test]
+fn every_default_is_a_model_that_a_table_knows_and_that_calls_tools() {
     for preset in presets().values() {
+        assert!(!preset.models.is_empty() || preset.key_variable.is_none(), "{} has no default", preset.name);
         for model in &preset.models {
             let profile = known(&format!("{}/{model}", preset.name));
-            let retires = profile.abilities.retires.unwrap_or_else(|| "9999-12-31".to_owned());
-            assert!(retires > soon, "{}/{model} ends on {retires}; name another in presets.toml", preset.name);
             assert_eq!(profile.assumed, None, "{}/{model} is in no table", preset.name);
-            let unknown = profile.window.is_none() && preset.name != "openrouter";
-            assert!(!unknown, "the window of {}/{model} is unknown", preset.name);
+            let is_router = preset.name == "openrouter";
+            assert!(profile.window.is_some() || is_router, "the window of {}/{model} is unknown", preset.name);
+            let calls = profile.tools.is_none_or(|tools| tools.as_str() == "native");
+            assert!(calls, "{}/{model} calls no tools", preset.name);
         }
     }
 }
@@ -130,6 +161,71 @@ fn a_newer_model_is_taken_to_be_like_its_family() {
     assert_eq!(known("openai/gpt-6.1-sol").assumed, None);
     assert_eq!(known("openai/gpt-6-sol-2026-09-22").assumed, None, "a dated name is the model itself");
     assert_eq!(known("house/gpt-7").assumed, None);
+}
+
+/// What the newest models of a maker refuse.
+fn newest(provider: &str, id: &str) -> (Rules, Protocol, Vec<fields::FieldRule>) {
+    match provider {
+        "anthropic" => {
+            // Haiku takes a forced tool.
+            let forced = (!id.contains("haiku")).then_some(fields::ANTHROPIC_FORCED_TOOL);
+            let refused = [fields::ANTHROPIC_SAMPLING].into_iter().chain(forced).collect();
+            (Rules::AnthropicPreserved, Protocol::Anthropic, refused)
+        }
+        "openai" => {
+            let refused =
+                vec![fields::OPENAI_TEMPERATURE, fields::OPENAI_TOP_P, fields::OPENAI_MAX_TOKENS, fields::NO_SEED];
+            (Rules::Responses, Protocol::OpenaiResponses, refused)
+        }
+        _ => (Rules::Gemini, Protocol::Gemini, Vec::new()),
+    }
+}
+
+// MOD-128
+#[tokio::test]
+async fn a_strict_provider_takes_what_is_sent_to_models_newer_than_every_table() {
+    let text = |provider: &str| match provider {
+        "anthropic" => json!({"type": "text", "text": "Hi."}),
+        "openai" => {
+            json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hi."}]})
+        }
+        _ => json!({"text": "Hi."}),
+    };
+    for name in [
+        "anthropic/claude-opus-6",
+        "anthropic/claude-sonnet-6-1",
+        "anthropic/claude-haiku-7",
+        "anthropic/claude-novel-6",
+        "openai/gpt-7",
+        "openai/gpt-7-luna",
+        "openai/gpt-6.5-astra",
+        "gemini/gemini-3.9-flash",
+        "gemini/gemini-5-neon",
+    ] {
+        let profile = known(name);
+        assert!(profile.assumed.is_some(), "{name} is to be a name that no table has");
+        let (rules, protocol, refused) = newest(&profile.provider, &profile.id);
+        let server =
+            Strict::refusing(rules, refused, vec![Answer::Content(vec![text(&profile.provider)])]).await.unwrap();
+        let place = Endpoint { protocol, ..endpoint(&profile.provider, &server.url(), 5_000) };
+        let model = RemoteModel::new(profile.card(), place).unwrap();
+        for effort in [Effort::Default, Effort::Off, Effort::High, Effort::Max] {
+            if rules == Rules::Responses && effort == Effort::Off {
+                // That fake is a model that reasons.
+                continue;
+            }
+            let mut call = call(prompt(&inputs()));
+            call.sampling =
+                Sampling { temperature: Some(0.2), top_p: Some(0.9), seed: Some(1), max_output: Some(2000) };
+            call.tools = ToolUse::Must("look_up".to_owned());
+            call.reasoning.effort = effort;
+            let (events, error) = ask(&model, &call).await;
+            assert_eq!(server.refused(), [""; 0], "{name} {effort:?}");
+            let ended = events.iter().any(|event| matches!(event, ModelEvent::End(FinishReason::Stop)));
+            assert!(ended && error.is_none(), "{name} {effort:?}: {events:?} {error:?}");
+        }
+        assert!(model.info().assumed.is_some());
+    }
 }
 
 #[test]

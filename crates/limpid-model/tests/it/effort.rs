@@ -21,6 +21,8 @@ fn said(protocol: Protocol, card: &ModelCard, reasoning: Reasoning) -> String {
         key_variable: None,
         timeouts: Timeouts::default(),
         access: limpid_model::Access::default(),
+        key_command: None,
+        listed: Vec::new(),
     };
     let card = ModelCard { id: "m-1".to_owned(), ..card.clone() };
     let model = RemoteModel::new(card, endpoint).unwrap();

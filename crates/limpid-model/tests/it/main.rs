@@ -11,6 +11,7 @@ mod litellm;
 mod local_model;
 mod remedies;
 mod remote;
+mod reported;
 mod schemas;
 mod scripted;
 mod state;

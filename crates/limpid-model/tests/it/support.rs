@@ -129,7 +129,7 @@ pub(crate) fn endpoint(provider: &str, url: &str, idle_ms: u64) -> Endpoint {
         keys: [(provider.to_owned(), limpid_model::ApiKey::new("sk-test-secret"))].into(),
         base_urls: [(provider.to_owned(), url.to_owned())].into(),
         timeouts: Timeouts { connect: Duration::from_secs(5), idle: Duration::from_millis(idle_ms) },
-        cards: Vec::new(),
+        ..limpid_model::Settings::default()
     };
     limpid_model::provider::endpoint(provider, "m-1", &settings).unwrap()
 }

@@ -42,7 +42,7 @@ fn sum<'a>(rows: impl Iterator<Item = &'a CostRow>) -> String {
         _ if unknown == requests => "at a price that is not known".to_owned(),
         _ => format!("{} and {unknown} at a price that is not known", Money(money)),
     };
-    let Usage { input, cached, cache_written, output, reasoning } = usage;
+    let Usage { input, cached, cache_written, output, reasoning, .. } = usage;
     let reasoned = if reasoning > 0 { format!(" ({reasoning} of them reasoning)") } else { String::new() };
     format!(
         "{requests} requests, {input} tokens read ({cached} from a cache, {cache_written} put into one), {output} written{reasoned}, \

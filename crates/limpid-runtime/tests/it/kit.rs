@@ -295,6 +295,8 @@ pub(crate) fn remote(protocol: Protocol, base_url: String) -> Arc<dyn Model> {
         key_variable: None,
         access: limpid_model::Access::default(),
         timeouts: Timeouts::default(),
+        key_command: None,
+        listed: Vec::new(),
     };
     Arc::new(RemoteModel::new(card, endpoint).unwrap())
 }

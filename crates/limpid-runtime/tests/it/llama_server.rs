@@ -155,3 +155,21 @@ async fn a_real_server_says_what_texts_mean() {
     assert_eq!((indexed.kept, indexed.refused), (2, 0));
     assert_eq!(agent.semantic_state().await.unwrap().unwrap().covers.memories_seen, 2);
 }
+
+// MOD-152 MOD-123
+#[tokio::test]
+async fn a_real_server_says_how_large_its_window_is_and_whether_it_calls_tools() {
+    let Some(server) = Server::start() else { return };
+    let home = tempfile::tempdir().unwrap();
+    let agent = server.agent(&home, "");
+    let events = say(&agent, last("Name a colour.")).await;
+    assert!(answered(&events), "{events:?}");
+    let report = std::fs::read_to_string(home.path().join("data/providers/openai.json")).unwrap();
+    // The server was started with this window; the model itself has a larger one.
+    let row = report.lines().find(|line| line.contains("openai/anything")).unwrap();
+    assert!(row.contains("\"window\":4096") && row.contains("\"inputs\":[\"text\"]"), "{row}");
+    // Its chat template knows no tools.
+    assert!(row.contains("\"tools\":\"json\""), "{row}");
+    let said: String = events.iter().map(|event| format!("{event:?}")).collect();
+    assert!(!said.contains("window and price") && said.contains("price of openai/anything is not known"), "{said}");
+}

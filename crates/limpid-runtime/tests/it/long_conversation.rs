@@ -28,6 +28,8 @@ fn agent(bench: &Bench, protocol: Protocol) -> Agent {
         key_variable: None,
         access: limpid_model::Access::default(),
         timeouts: Timeouts::default(),
+        key_command: None,
+        listed: Vec::new(),
     };
     let model: Arc<dyn Model> = Arc::new(RemoteModel::new(card, endpoint).unwrap());
     Agent::open(AgentOptions { model: Some(model), ..bench.options() }).unwrap()

@@ -22,7 +22,7 @@ pub(super) fn end(ended_ms: i64) -> RequestEnd {
         calls: Vec::new(),
         trust: Trust::Owner,
         finish: Some("stop".to_owned()),
-        usage: Some(Usage { input: 100, cached: 40, cache_written: 5, output: 7, reasoning: 3 }),
+        usage: Some(Usage { input: 100, cached: 40, cache_written: 5, output: 7, reasoning: 3, ..Usage::default() }),
         cost: Some(Money(1500)),
         failure: None,
         first_ms: Some(ended_ms - 1),

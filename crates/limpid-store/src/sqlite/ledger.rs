@@ -124,6 +124,7 @@ fn costs(tx: &Tx<'_>, query: &CostQuery) -> Outcome<Vec<CostRow>> {
                 cache_written: sum("cache_written")?,
                 output: sum("output")?,
                 reasoning: sum("reasoned")?,
+                ..Usage::default()
             },
             cost: Money(sum("cost")?),
             unknown_usage: row.get::<_, i64>("unknown_usage")?.unsigned_abs(),
@@ -196,6 +197,8 @@ fn end(row: &Row<'_>) -> Read<Option<RequestEnd>> {
             output: count(row, "output")?,
             // Requests of an earlier version say nothing of it.
             reasoning: count_or_none(row, "reasoned")?.unwrap_or_default(),
+            // They are in what the request cost.
+            ..Usage::default()
         }),
         None => None,
     };

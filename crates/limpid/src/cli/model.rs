@@ -1,5 +1,7 @@
 //! `model`.
 
+use std::path::PathBuf;
+
 use clap::Subcommand;
 
 /// What to do with models.
@@ -20,6 +22,20 @@ pub enum ModelCommand {
     Test {
         /// provider/model; without it, the one that would answer
         name: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Update what is known of models: windows, prices, abilities
+    ///
+    /// Fetches the list of models.dev, shows what changes, and keeps it in data/models.json of the home folder.
+    #[command(
+        after_help = "Examples:\n  limpid model update\n  limpid model update --from model_prices_and_context_window.json"
+    )]
+    Update {
+        /// Take this file instead: models.dev's api.json or litellm's price file
+        #[arg(long, value_name = "FILE")]
+        from: Option<PathBuf>,
         /// Print JSON
         #[arg(long)]
         json: bool,

@@ -12,7 +12,7 @@ use limpid_core::quiet::without_quiet;
 use limpid_core::{MessageId, ProviderState, Role};
 use limpid_prompt::StatePart;
 use limpid_runtime::{Agent, ConversationChoice};
-use limpid_store::{Conversation, DeliveryOrigin, StoredMessage, TurnOutcome};
+use limpid_store::{Conversation, DeliveryOrigin, StoredMessage};
 use serde_json::{Value, json};
 
 use super::chat::choice;
@@ -93,21 +93,6 @@ struct Loaded {
     incomplete: BTreeMap<MessageId, String>,
 }
 
-/// Why the last words of turns that failed or were stopped are not whole.
-async fn incomplete(agent: &Agent, messages: &[StoredMessage]) -> Result<BTreeMap<MessageId, String>, Failure> {
-    let last_of_turn = messages.chunk_by(|one, next| one.turn == next.turn).filter_map(<[StoredMessage]>::last);
-    let mut found = BTreeMap::new();
-    for stored in last_of_turn.filter(|stored| stored.message.role == Role::Assistant) {
-        let end = agent.store().turn(&stored.turn).await?.and_then(|turn| turn.end);
-        match end.map(|end| (end.outcome, end.detail)) {
-            Some((TurnOutcome::Failed, detail)) => drop(found.insert(stored.id, detail)),
-            Some((TurnOutcome::Cancelled, _)) => drop(found.insert(stored.id, "it was stopped".to_owned())),
-            Some((TurnOutcome::Answered, _)) | None => {}
-        }
-    }
-    Ok(found)
-}
-
 async fn load(agent: &Agent, id: &str) -> Result<Loaded, Failure> {
     let conversation =
         agent.find_conversation(&choice(Some(id), &ConversationChoice::Last)).await?.ok_or_else(|| {
@@ -115,7 +100,7 @@ async fn load(agent: &Agent, id: &str) -> Result<Loaded, Failure> {
         })?;
     let listed = agent.store().messages(&conversation.id, None).await?;
     super::tell_broken(&listed.broken);
-    let incomplete = incomplete(agent, &listed.rows).await?;
+    let incomplete = agent.incomplete(&listed.rows).await?;
     Ok(Loaded { conversation, messages: listed.rows, incomplete })
 }
 

@@ -1,5 +1,7 @@
 //! `model`: what can answer here, and what can be fetched.
 
+mod update;
+
 use indicatif::{ProgressBar, ProgressStyle};
 use limpid_core::Usage;
 use limpid_model::ApiKey;
@@ -25,6 +27,7 @@ pub async fn run(context: &Context, command: &ModelCommand) -> Result<(), Failur
         ModelCommand::List { json } => list(context, *json).await,
         ModelCommand::Pull { name } => pull(context, name.as_deref()).await,
         ModelCommand::Test { name, json } => test(context, name.as_deref(), *json).await,
+        ModelCommand::Update { from, json } => update::run(context, from.as_deref(), *json).await,
         ModelCommand::Remove { name } => {
             let freed = downloads(context)?.remove(name.strip_prefix("local/").unwrap_or(name))?;
             output::tell(&format!("Removed; {:.1} MB are free again.", freed as f64 / 1e6));

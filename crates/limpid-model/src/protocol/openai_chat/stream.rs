@@ -160,6 +160,7 @@ impl Decoder for Stream {
                 total.cached = cached.unwrap_or(total.cached);
                 let reasoning = chunk["usage"]["completion_tokens_details"]["reasoning_tokens"].as_u64();
                 total.reasoning = reasoning.unwrap_or(total.reasoning);
+                total.audio = details["audio_tokens"].as_u64().unwrap_or(total.audio);
                 total.cache_written = details["cache_write_tokens"].as_u64().unwrap_or(total.cache_written);
             });
         }

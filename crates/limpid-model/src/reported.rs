@@ -1,0 +1,107 @@
+//! What providers say of their models when they are asked.
+
+mod facts;
+mod servers;
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::catalogue::{Head, Table};
+use crate::protocol::Protocol;
+use crate::remote::{Endpoint, Listing};
+
+use facts::facts;
+
+/// Pages of a list that are read.
+const MOST_PAGES: usize = 10;
+
+/// How providers are asked what they know.
+#[derive(Clone, Debug)]
+pub struct Question<'a> {
+    /// The provider's name, for `provider/model`.
+    pub provider: &'a str,
+    /// The model that is about to be used.
+    pub model: &'a str,
+    /// Today, as `2026-11-23`.
+    pub date: &'a str,
+    /// Bytes of memory that are free, when the server runs on this machine.
+    pub memory: Option<u64>,
+    /// How long all of it may take.
+    pub patience: Duration,
+}
+
+/// Why a provider said nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unanswered {
+    /// It may answer another time.
+    Now,
+    /// It has no list of models, or takes too long for it.
+    Ever,
+}
+
+/// Asks a provider what it knows of its models: a table with a row for every model that it lists.
+///
+/// # Errors
+/// When it does not answer in time, or its answer is no list of models.
+pub async fn ask(endpoint: &Endpoint, question: &Question<'_>) -> Result<Table, Unanswered> {
+    let asked = tokio::time::timeout(question.patience, asked(endpoint, question)).await;
+    asked.map_err(|_| Unanswered::Ever)?
+}
+
+async fn asked(endpoint: &Endpoint, question: &Question<'_>) -> Result<Table, Unanswered> {
+    let listing = Listing::open(endpoint).await.map_err(|_| Unanswered::Now)?;
+    let mut listed = pages(&listing, endpoint.protocol).await?;
+    servers::more(&listing, endpoint.protocol, question, &mut listed).await;
+    let rows = listed.iter().filter_map(|row| {
+        let id = id_of(row)?;
+        Some((format!("{}/{id}", question.provider), facts(row, endpoint.protocol)))
+    });
+    let head = Head { date: question.date.to_owned(), source: listing.shown() };
+    Ok(Table::reported(head, rows))
+}
+
+/// Every row of the list, as the provider writes it.
+async fn pages(listing: &Listing, protocol: Protocol) -> Result<Vec<Value>, Unanswered> {
+    let (mut rows, mut after) = (Vec::new(), None);
+    for _ in 0..MOST_PAGES {
+        let page = listing.get(&path(protocol, after.as_deref())).await?;
+        let some = page["data"].as_array().or_else(|| page["models"].as_array()).or_else(|| page.as_array());
+        rows.extend(some.ok_or(Unanswered::Ever)?.iter().cloned());
+        let next = match protocol {
+            Protocol::Anthropic if page["has_more"] == true => page["last_id"].as_str(),
+            Protocol::Gemini => page["nextPageToken"].as_str().filter(|token| !token.is_empty()),
+            _ => None,
+        };
+        after = next.map(str::to_owned);
+        if after.is_none() {
+            break;
+        }
+    }
+    Ok(rows)
+}
+
+fn path(protocol: Protocol, after: Option<&str>) -> String {
+    let list = protocol.list_path();
+    let (most, next) = match protocol {
+        Protocol::Anthropic => ("limit=1000", "after_id"),
+        Protocol::Gemini => ("pageSize=1000", "pageToken"),
+        _ => return list.to_owned(),
+    };
+    let next = after.map(|after| {
+        let after: String = url_safe(after);
+        format!("&{next}={after}")
+    });
+    format!("{list}?{most}{}", next.unwrap_or_default())
+}
+
+fn url_safe(text: &str) -> String {
+    let safe = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
+    text.bytes().map(|byte| if safe(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}
+
+/// A model's name as requests write it.
+fn id_of(row: &Value) -> Option<&str> {
+    let id = row["id"].as_str().or_else(|| row["key"].as_str()).or_else(|| row["name"].as_str())?;
+    Some(id.strip_prefix("models/").unwrap_or(id))
+}
