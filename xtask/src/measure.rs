@@ -44,7 +44,7 @@ pub(crate) enum Measure {
     Start,
     /// Memory of `limpid serve` when nothing happens (MEA-05)
     Idle(idle::Idle),
-    /// Memory after many turns beside that after a tenth of them (LES-149)
+    /// Memory after many turns beside that after a tenth of them
     Growth(growth::Growth),
     /// What a turn of plain chat adds to the database (MEA-19)
     Database(database::Database),

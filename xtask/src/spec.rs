@@ -2,7 +2,8 @@
 //!
 //! An id stands in `docs/spec/*.md` at the start of a list item or table row. A test names the ids that it proves in a
 //! comment of nothing but ids, in Rust (`// PRO-041 LES-020`), in a scenario or script (`# KAI-010`) or in a Markdown
-//! test (`<!-- SUR-010 -->`). `docs/spec/done.txt` lists the ids that are finished; each of them must be named.
+//! test (`<!-- SUR-010 -->`). `docs/spec/done.txt` lists the ids that are finished; each of them must be named. Sentences of
+//! sources name none.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -30,6 +31,8 @@ pub(crate) fn run(root: &Path, list_missing: bool) -> Result<(), String> {
             .filter(|id| known.contains(id.as_str()) && !named.contains_key(*id))
             .map(|id| format!("docs/spec/done.txt: {id} is called done, but no test names it")),
     );
+
+    wrong.extend(ids_in_prose(root, &known)?);
 
     print_table(&specs, &named, &done, list_missing);
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
@@ -108,6 +111,31 @@ fn named_ids(line: &str) -> Vec<&str> {
     if words.iter().all(|word| is_id(word)) { words } else { Vec::new() }
 }
 
+/// Ids within sentences of a source: whoever reads one should read what it asks for in place of its number.
+fn ids_in_prose(root: &Path, known: &BTreeSet<&str>) -> Result<Vec<String>, String> {
+    let mut found = Vec::new();
+    for folder in ["crates", "xtask"] {
+        for file in files_below(&root.join(folder), &["rs"])? {
+            let place = file.strip_prefix(root).unwrap_or(&file).display().to_string();
+            if !place.contains("/src/") || place.ends_with("xtask/src/spec.rs") {
+                continue;
+            }
+            for (at, line) in read(&file)?.lines().enumerate() {
+                let said = prose(line).split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-');
+                let ids = said.filter(|word| known.contains(word));
+                found.extend(ids.map(|id| format!("{place}:{}: {id} in a sentence; say what it asks for", at + 1)));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// A comment that is a sentence; empty for everything else.
+fn prose(line: &str) -> &str {
+    let line = line.trim();
+    if line.starts_with("//") && named_ids(line).is_empty() { line } else { "" }
+}
+
 fn read_done(root: &Path) -> Result<BTreeSet<String>, String> {
     Ok(read(&root.join("docs/spec/done.txt"))?
         .lines()
@@ -165,6 +193,8 @@ mod tests {
         assert_eq!(named_ids("    // PRO-041 LES-020"), ["PRO-041", "LES-020"]);
         assert_eq!(named_ids("<!-- SUR-010 -->"), ["SUR-010"]);
         assert_eq!(named_ids("// as PRO-041 says"), Vec::<&str>::new());
+        assert_eq!((prose("  // PRO-041"), prose("let x = 1;")), ("", ""));
+        assert_eq!(prose("  /// As PRO-041 says."), "/// As PRO-041 says.");
         assert_eq!(named_ids("let x = 1; // PRO-041"), Vec::<&str>::new());
     }
 }

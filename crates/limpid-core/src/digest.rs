@@ -1,4 +1,4 @@
-//! What stands in a conversation's window in place of messages that left it (OLLM-092, OLLM-098).
+//! What stands in a conversation's window in place of messages that left it.
 //!
 //! A conversation's messages are never changed. What a model sees of them is a [`WindowView`]: which messages are hidden
 //! behind digests, the request that began the work, and how long a shown message may be.
@@ -115,11 +115,11 @@ pub struct WindowView {
     pub pin: Option<Pin>,
     /// Digests, oldest first.
     pub digests: Vec<Digest>,
-    /// The message that began the work and the characters that it always has: it is shortened no further (OLLM-092).
+    /// The message that began the work and the characters that it always has: it is shortened no further.
     pub request: Option<(MessageId, u32)>,
     /// What is shown as head and tail.
     pub shortened: Option<Shortened>,
-    /// Whether a tool's result that is shown as head and tail says how to read on in it (LES-081).
+    /// Whether a tool's result that is shown as head and tail says how to read on in it.
     pub reads_on: bool,
     /// Messages that are not shown and no digest stands for, first and last of each stretch: what a restore left behind.
     pub hidden: Vec<(MessageId, MessageId)>,

@@ -1,11 +1,11 @@
-//! The life of a draft: a call that waits for the owner, and what came of it (SEC-010).
+//! The life of a draft: a call that waits for the owner, and what came of it.
 
 use std::fmt;
 
 /// How long a draft waits for the owner, in milliseconds: seven days.
 pub const DRAFT_LIFE_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 
-/// Drafts that may wait or be under way at one time (KAI-097).
+/// Drafts that may wait or be under way at one time.
 pub const MOST_DRAFTS: u32 = 20;
 
 /// Drafts that one run in the background may make.

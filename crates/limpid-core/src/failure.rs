@@ -1,4 +1,4 @@
-//! Classes of provider errors, and when to try again (KAI-110, KAI-111).
+//! Classes of provider errors, and when to try again.
 
 use std::fmt;
 use std::time::Duration;
@@ -85,7 +85,7 @@ impl FailureClass {
         matches!(self, Self::Rate | Self::Server | Self::Transport | Self::Garbage)
     }
 
-    /// Whether another model may be asked instead; after a cancel, at a limit or without a file none is (KAI-111).
+    /// Whether another model may be asked instead; after a cancel, at a limit or without a file none is.
     pub const fn allows_fallback(self) -> bool {
         !matches!(self, Self::Cancelled | Self::Limit | Self::OwnFile)
     }
@@ -110,7 +110,7 @@ pub struct RetryPlan {
 pub const PATIENCE: Duration = Duration::from_mins(1);
 
 impl Default for RetryPlan {
-    /// Three tries, after 1 s and 2 s (KAI-110).
+    /// Three tries, after 1 s and 2 s.
     fn default() -> Self {
         Self { tries: 3, first_wait: Duration::from_secs(1) }
     }
@@ -140,7 +140,7 @@ impl RetryPlan {
 }
 
 /// How long what runs by itself waits after it failed so many times in a row: a minute, then twice as long each time, an
-/// hour at most (KAI-059).
+/// hour at most.
 pub fn background_wait(failures: u32) -> Duration {
     const FIRST: Duration = Duration::from_mins(1);
     const LONGEST: Duration = Duration::from_hours(1);

@@ -1,5 +1,5 @@
 //! Goals: what the person wants done over many turns, kept as a log of events outside the messages, so that no
-//! compaction can touch it (OLLM-063 to OLLM-085).
+//! compaction can touch it.
 //!
 //! # Layout
 //! - [`event`]: what can happen to a goal. There is no event that edits, unlocks or deletes a locked decision.
@@ -37,7 +37,7 @@ pub use manager::{GoalError, GoalManager};
 pub use marker::{Marker, Rejected};
 pub use scan::{Line, Scanner, scan};
 
-/// Characters that a description has at most (OLLM-074).
+/// Characters that a description has at most.
 pub const MAX_DESCRIPTION: usize = 300;
 
 /// Characters that the path of an artifact has at most.
@@ -193,7 +193,7 @@ impl Goal {
         self.turn.as_ref()
     }
 
-    /// Who wrote the least trusted text that any of its texts was made from (SEC-002).
+    /// Who wrote the least trusted text that any of its texts was made from.
     pub const fn trust(&self) -> Trust {
         self.trust
     }
@@ -249,7 +249,7 @@ pub struct Artifact {
 }
 
 impl ArtifactKind {
-    /// The kind that a path tells (OLLM-083): a folder or name that says test, the endings of documents, else a file.
+    /// The kind that a path tells: a folder or name that says test, the endings of documents, else a file.
     ///
     /// ```
     /// use limpid_core::goal::ArtifactKind;
@@ -268,7 +268,7 @@ impl ArtifactKind {
     }
 }
 
-/// How far a goal is (OLLM-066).
+/// How far a goal is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Steps that are done.

@@ -62,7 +62,7 @@ macro_rules! number_id {
 number_id! {
     /// One stored message; later messages have higher numbers.
     MessageId
-    /// One stored memory; shown to models as `[id:N]` (KOSHI-023).
+    /// One stored memory; shown to models as `[id:N]`.
     MemoryId
     /// One task that is to be done later.
     TaskId

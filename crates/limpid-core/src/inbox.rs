@@ -3,10 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Items of one source that wait for a heartbeat at a time; beyond it the oldest stop waiting (KAI-085).
+/// Items of one source that wait for a heartbeat at a time; beyond it the oldest stop waiting.
 pub const QUEUE: usize = 100;
 
-/// Characters of a preview (KAI-090, KAI-094).
+/// Characters of a preview.
 pub const PREVIEW_CHARS: usize = 200;
 
 /// Where an item came from.
@@ -83,7 +83,7 @@ pub const fn overflow(waiting: usize) -> usize {
     waiting.saturating_sub(QUEUE)
 }
 
-/// The watermark of an account after messages with these numbers were taken in; it never falls (KAI-092).
+/// The watermark of an account after messages with these numbers were taken in; it never falls.
 pub fn raised(watermark: u32, taken: impl IntoIterator<Item = u32>) -> u32 {
     taken.into_iter().fold(watermark, u32::max)
 }

@@ -1,5 +1,5 @@
 //! Which mail is fetched next: by UID, never by sequence number, so that what is expunged, moved or read elsewhere
-//! changes nothing (KAI-090, KAI-091).
+//! changes nothing.
 //!
 //! A folder numbers its messages with UIDs that only grow; a UIDVALIDITY names the numbering. A [`Mark`] says how far a
 //! folder was polled. [`plan`] compares it with the folder as it stands and says what to search for; [`Query::settle`]

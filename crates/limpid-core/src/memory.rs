@@ -1,4 +1,4 @@
-//! One thing that the agent was asked to keep (KAI-047 to 049, KOSHI-026).
+//! One thing that the agent was asked to keep.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use crate::id::MemoryId;
 use crate::trust::Trust;
 
-/// Hits from which a memory may be promoted into the soul (KAI-049).
+/// Hits from which a memory may be promoted into the soul.
 pub const PROMOTION_HITS: u32 = 5;
 
 /// What kind of thing a memory is.

@@ -84,7 +84,7 @@ pub struct Message {
     pub state: Vec<ProviderState>,
     /// The call that a tool message answers; none in every other message.
     pub call_id: Option<CallId>,
-    /// The tag of the boundary around foreign text: 16 hexadecimal digits (KAI-088).
+    /// The tag of the boundary around foreign text: 16 hexadecimal digits.
     pub boundary: Option<String>,
 }
 
@@ -116,7 +116,7 @@ pub fn is_failure(text: &str) -> bool {
     text.starts_with(FAILED)
 }
 
-/// The first call without a result or result without a call among `messages`, if any (KAI-114).
+/// The first call without a result or result without a call among `messages`, if any.
 ///
 /// ```
 /// use limpid_core::{Message, Role, message::unpaired};

@@ -1,4 +1,4 @@
-//! Modes: when a message sounds like the work of another one, and when a switch may be made (OLLM-040 to OLLM-045).
+//! Modes: when a message sounds like the work of another one, and when a switch may be made.
 //!
 //! Times are milliseconds since 1970 and come in as arguments.
 

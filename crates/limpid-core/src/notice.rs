@@ -1,4 +1,4 @@
-//! The body of a notification: a reply without its markup, short enough for the screen of a phone (KAI-069).
+//! The body of a notification: a reply without its markup, short enough for the screen of a phone.
 
 /// Characters of a body, with the sign that something follows.
 pub const BODY_CHARS: usize = 240;

@@ -1,5 +1,5 @@
 //! May this call run? One pure function answers it for everybody who asks: what is declared to the model, what the
-//! prompt's text names, and what is carried out (ARC-003, OLLM-035).
+//! prompt's text names, and what is carried out.
 //!
 //! Two questions are asked. [`allowed`] says whether a tool exists at all in a mode; what it refuses is neither declared
 //! nor run. [`judge`] says of one call, with its arguments, whether it runs, is refused, or waits for the owner.

@@ -1,4 +1,4 @@
-//! The word with which a run says that there is nothing to report, and how it is kept from people (LES-035).
+//! The word with which a run says that there is nothing to report, and how it is kept from people.
 
 /// The word.
 pub const QUIET: &str = "HEARTBEAT_OK";

@@ -1,4 +1,4 @@
-//! Which tools travel with a prompt, and how the others are found (PRO-046, OLLM-039).
+//! Which tools travel with a prompt, and how the others are found.
 //!
 //! Every tool gets a number from what the person said, what the mode calls for and how often it was called; those with
 //! the highest travel as far as there is room. The others are searched by words: of their names, their groups, what is
@@ -57,7 +57,7 @@ pub struct Room {
 }
 
 impl Room {
-    /// What a tier and a window leave for tools at most (OLLM-039).
+    /// What a tier and a window leave for tools at most.
     ///
     /// ```
     /// use limpid_core::{Tier, UsableWindow, reach::Room};

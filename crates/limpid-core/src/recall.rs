@@ -1,4 +1,4 @@
-//! Words of a text, and which memory or message answers a query best (KOSHI-024, 026, 027).
+//! Words of a text, and which memory or message answers a query best.
 //!
 //! A store keeps the words of each memory ([`index_words`]) and finds those that hold a query's words
 //! ([`query_words`]); the order is made here ([`rank`], [`rank_passages`]), so that every store gives the same, and

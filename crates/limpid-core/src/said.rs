@@ -1,4 +1,4 @@
-//! Whether somebody has said a thing, or the agent made it up from what they said (LES-050).
+//! Whether somebody has said a thing, or the agent made it up from what they said.
 
 use std::collections::HashSet;
 

@@ -3,14 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Characters that a name may have (PICO-033).
+/// Characters that a name may have.
 const MAX_NAME: usize = 64;
 
-/// Characters that a description may have (PICO-033).
+/// Characters that a description may have.
 pub const MAX_DESCRIPTION: usize = 1024;
 
-/// Words that call a command of the program's own when they follow a slash (SUR-015); no skill may have one as its name
-/// (KAI-100).
+/// Words that call a command of the program's own when they follow a slash; no skill may have one as its name.
 pub const COMMANDS: [&str; 24] = [
     "mode",
     "profile",
@@ -114,7 +113,7 @@ pub struct Skill {
     pub body: String,
     /// Words or phrases of a message that call for it.
     pub triggers: Vec<String>,
-    /// The tools that a worker with this skill gets. It grants none to anybody else (KAI-100).
+    /// The tools that a worker with this skill gets. It grants none to anybody else.
     pub tools: Vec<String>,
     /// Tools without which it is of no use.
     pub required_tools: Vec<String>,
@@ -151,13 +150,13 @@ impl Skill {
         self.title.as_deref().unwrap_or(self.name.as_str())
     }
 
-    /// The trigger that a message holds, if it holds one (KOSHI-031).
+    /// The trigger that a message holds, if it holds one.
     pub fn trigger_in(&self, message: &str) -> Option<&str> {
         self.triggers.iter().map(String::as_str).find(|trigger| holds(message, trigger))
     }
 }
 
-/// The word after the slash that a message starts with: perhaps the name of a skill (KAI-098).
+/// The word after the slash that a message starts with: perhaps the name of a skill.
 ///
 /// ```
 /// use limpid_core::skill::slash_word;

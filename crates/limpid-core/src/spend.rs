@@ -1,4 +1,4 @@
-//! Spending limits: what may still be paid for, and by whom (SEC-043, LES-015).
+//! Spending limits: what may still be paid for, and by whom.
 
 use std::fmt;
 

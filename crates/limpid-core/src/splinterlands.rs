@@ -1,5 +1,4 @@
-//! Which cards of a Splinterlands battle may be played, and the numbers that the picker's prompt gives them
-//! (KAI-117, KAI-118).
+//! Which cards of a Splinterlands battle may be played, and the numbers that the picker's prompt gives them.
 
 use std::collections::HashSet;
 

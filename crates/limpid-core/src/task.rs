@@ -1,4 +1,4 @@
-//! What is to be done later: when it is due, and what becomes of it after a run (KAI-075 to KAI-084, PICO-089).
+//! What is to be done later: when it is due, and what becomes of it after a run.
 //!
 //! # Layout
 //! - [`cron`]: patterns of times.
@@ -19,7 +19,7 @@ pub use cron::{CronError, CronPattern};
 pub use missed::{Due, MissedPolicy};
 pub use trigger::{Trigger, TriggerError};
 
-/// Times that a task of one moment is tried (KAI-136).
+/// Times that a task of one moment is tried.
 pub const TRIES: u32 = 10;
 
 /// What is done when a task is due.
@@ -156,7 +156,7 @@ impl Standing {
         Self { status: TaskStatus::Pending, next: trigger.first(now), failures: 0 }
     }
 
-    /// How it stands after a run for a slot that ended at a moment (KAI-083, KAI-136).
+    /// How it stands after a run for a slot that ended at a moment.
     #[must_use]
     pub fn after(self, trigger: &Trigger, outcome: RunOutcome, now: Timestamp) -> Self {
         let failures = match outcome {

@@ -1,7 +1,7 @@
 //! What a tool is to a model, how a model can be made to call one, and which tools a local model is offered.
 
 /// What a model is told about one tool. Name and description are prompt text; the schema is JSON text whose bytes
-/// never change between requests (PRO-042).
+/// never change between requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolSpec {
     /// The name that the model calls.
@@ -14,7 +14,7 @@ pub struct ToolSpec {
     pub schema: String,
 }
 
-/// What kind of effect a tool has: what policies and approvals are about (SEC-002).
+/// What kind of effect a tool has: what policies and approvals are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ToolClass {
     /// It looks and changes nothing.
@@ -81,7 +81,7 @@ impl ToolProtocol {
     }
 }
 
-/// The tools that `chat-local` may offer (KAI-033): few enough for a model of 2 to 4 billion parameters.
+/// The tools that `chat-local` may offer: few enough for a model of 2 to 4 billion parameters.
 pub const LOCAL_TOOL_ALLOWLIST: [&str; 8] = [
     "get_local_time",
     "get_location_from_ip",

@@ -1,4 +1,4 @@
-//! Who wrote a text (SEC-001).
+//! Who wrote a text.
 
 use std::fmt;
 use std::str::FromStr;

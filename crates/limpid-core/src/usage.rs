@@ -1,4 +1,4 @@
-//! Tokens and money of a call (LES-016, LES-026).
+//! Tokens and money of a call.
 
 use std::fmt;
 use std::ops::AddAssign;

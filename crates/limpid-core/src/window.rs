@@ -1,4 +1,4 @@
-//! Sizes of a model's window and the prompt tier that follows (OLLM-014 to 017).
+//! Sizes of a model's window and the prompt tier that follows.
 //!
 //! Two sizes are easily confused: what a person chooses ([`WindowSize`]) and what the server is told and held to
 //! ([`UsableWindow`]). The tier follows the first, every limit the second; there is no silent way from one to the other.
@@ -14,7 +14,7 @@ pub struct WindowSize(pub u32);
 pub struct UsableWindow(pub u32);
 
 impl UsableWindow {
-    /// 85 % of a window, rounded: what is used when a model's profile does not say (OLLM-017).
+    /// 85 % of a window, rounded: what is used when a model's profile does not say.
     ///
     /// ```
     /// use limpid_core::{UsableWindow, WindowSize};
@@ -38,7 +38,7 @@ impl Tier {
         if number >= 1 && number <= 5 { Some(Self(number)) } else { None }
     }
 
-    /// The tier of a window, rounding up (OLLM-015).
+    /// The tier of a window, rounding up.
     ///
     /// ```
     /// use limpid_core::{Tier, WindowSize};
@@ -75,7 +75,7 @@ impl Tier {
         }
     }
 
-    /// Tokens that the assembled system prompt may take, the goal block excepted (OLLM-014, OLLM-019).
+    /// Tokens that the assembled system prompt may take, the goal block excepted.
     pub const fn prompt_budget(self) -> u32 {
         match self.0 {
             1 => 200,
@@ -85,7 +85,7 @@ impl Tier {
         }
     }
 
-    /// Tokens that the goal block may take beside that (OLLM-019).
+    /// Tokens that the goal block may take beside that.
     pub const fn goal_allotment(self) -> u32 {
         self.prompt_budget()
     }

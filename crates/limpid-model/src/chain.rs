@@ -1,4 +1,4 @@
-//! Tries again, and asks the next service (KAI-110, KAI-111).
+//! Tries again, and asks the next service.
 //!
 //! Services stand in the owner's order. A passing error is tried again by the [`RetryPlan`]; then, or at once for any
 //! other error, the next service is asked. Nothing is asked again after a cancel, or once any of a reply was given out,

@@ -1,4 +1,4 @@
-//! Models that say what texts mean, behind one trait, whoever serves them (KOSHI-029).
+//! Models that say what texts mean, behind one trait, whoever serves them.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What went wrong at a provider: its class, its own words, and what to do (KAI-110, KAI-111).
+//! What went wrong at a provider: its class, its own words, and what to do.
 
 mod listed;
 pub(crate) mod wait;

@@ -1,7 +1,6 @@
 //! Reads the header of a GGUF file, and checks it, without loading the model.
 //!
-//! The engine behind it trusts its input; a file that is cut off, damaged or no GGUF at all is therefore refused here
-//! (SEC-042). Nothing is believed before it is compared with the length of the file.
+//! The engine behind it trusts its input; a file that is cut off, damaged or no GGUF at all is therefore refused here. Nothing is believed before it is compared with the length of the file.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -26,7 +26,7 @@ pub trait Model: Send + Sync {
     fn prepare(&self, call: &ModelCall) -> Result<Prepared, ModelError>;
 
     /// What the model's own chat template puts around the prompt's texts, in order; it is shown with the origin
-    /// [`TEMPLATE_ORIGIN`](crate::template::TEMPLATE_ORIGIN) (KOSHI-001). A provider's template is not known.
+    /// [`TEMPLATE_ORIGIN`](crate::template::TEMPLATE_ORIGIN). A provider's template is not known.
     ///
     /// # Errors
     /// As [`Model::prepare`].
@@ -205,7 +205,7 @@ pub enum ModelEvent {
     Text(String),
     /// More of the reasoning, which is shown but never sent again as text.
     Reasoning(String),
-    /// A whole tool call; a call that was cut off is never reported (LES-141).
+    /// A whole tool call; a call that was cut off is never reported.
     Call(ToolCall),
     /// A new stretch of the answer's text begins; state that follows may belong to it.
     Stretch,

@@ -79,7 +79,7 @@ pub(crate) trait Decoder: Send + Sync {
 
     /// Ends the reply: what was held back, what was counted, and why it is over.
     ///
-    /// A stream that broke off before its end is a fault, and none of its calls are reported (LES-141).
+    /// A stream that broke off before its end is a fault, and none of its calls are reported.
     fn finish(&mut self, events: &mut Vec<ModelEvent>) -> Result<(), Fault>;
 }
 

@@ -21,7 +21,7 @@ use crate::remote::{Access, Endpoint, RemoteModel, Timeouts, client};
 use crate::script::{Script, ScriptError};
 use crate::scripted::ScriptedModel;
 
-/// How long a server on this machine may take to answer a probe (SUR-002).
+/// How long a server on this machine may take to answer a probe.
 const PROBE: Duration = Duration::from_millis(300);
 
 /// What is known of a provider.

@@ -2,7 +2,7 @@
 //!
 //! A template adds text of its own: the marks of each role, and sometimes whole sentences (SmolLM2's adds a system
 //! message when there is none). [`Rendered::spans`] tells the one from the other, so that what the template added can
-//! be shown as a part of its own (KOSHI-001) and no mark inside a message is taken for one of the template's.
+//! be shown as a part of its own and no mark inside a message is taken for one of the template's.
 
 use limpid_core::Role;
 use minijinja::Environment;

@@ -1,4 +1,4 @@
-//! Exact token counts for OpenAI's families (PRO-024).
+//! Exact token counts for OpenAI's families.
 //!
 //! An encoding takes some 50 MB and half a second when it is first used, so turns count by estimate and only what shows
 //! or checks prompts counts exactly. `build.rs` packs the vocabularies.

@@ -30,7 +30,7 @@ pub(crate) use schema::{SchemaRules, Words};
 use tools::offered;
 pub(crate) use tools::{WireTool, left_out};
 
-/// Cache marks in one request; providers that take marks take so many (LES-024).
+/// Cache marks in one request; providers that take marks take so many.
 const MAX_MARKS: usize = 4;
 
 /// One call, ready to be written in a protocol's words.

@@ -1,4 +1,4 @@
-//! The fence around text that strangers wrote (PRO-071, SEC-003, KAI-088).
+//! The fence around text that strangers wrote.
 //!
 //! Foreign text stands between two lines that carry a tag drawn for the run. Inside, nothing may look like the fence
 //! itself, like a turn of a chat template, like a notice of the program, or like nothing at all: what would is made

@@ -1,4 +1,4 @@
-//! What is cut when a prompt is over a budget (PRO-020 to PRO-023): pure arithmetic over sizes.
+//! What is cut when a prompt is over a budget: pure arithmetic over sizes.
 //!
 //! [`fill`] keeps entries of a group in their order until its limit is reached. [`shrink`] shortens and drops sections
 //! of a message or of a whole prompt by their `drop` number.

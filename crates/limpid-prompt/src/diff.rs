@@ -1,4 +1,4 @@
-//! What differs between two prompts, and how far a provider can reuse the first for the second (PRO-032, PRO-044).
+//! What differs between two prompts, and how far a provider can reuse the first for the second.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The one plain struct with all the data that a prompt may use (PRO-070).
+//! The one plain struct with all the data that a prompt may use.
 //!
 //! Its JSON form, version 1, is `docs/spec/inputs.example.json`: every field may be absent and then has the stated
 //! default (nothing, empty or off; `trust` is `owner`), unknown fields are refused. Adding an input is adding a field
@@ -51,7 +51,7 @@ pub struct Inputs {
     pub agent_name: String,
     /// The owner's soul text. Absent: the shipped one. Empty: none.
     pub soul: Option<String>,
-    /// What was promoted into the soul, oldest first; each follows the soul on a line of its own (KAI-050).
+    /// What was promoted into the soul, oldest first; each follows the soul on a line of its own.
     pub soul_additions: Vec<String>,
     /// The owner's safety text. Absent: the shipped one. Empty: none.
     pub safety: Option<String>,
@@ -89,7 +89,7 @@ pub struct Inputs {
     pub skills: SkillsInput,
     /// The goal that the prompt shows.
     pub goal: Option<GoalInput>,
-    /// Whether the model keeps goals by markers: it would have the tools for them, and has no tools (OLLM-077).
+    /// Whether the model keeps goals by markers: it would have the tools for them, and has no tools.
     pub goal_markers: bool,
     /// What the agent is in the middle of; gone when it is done.
     pub active_context: Option<String>,
@@ -101,11 +101,11 @@ pub struct Inputs {
     pub summary: Option<String>,
     /// Who wrote the text that was summarised; the least trusted of them.
     pub summary_trust: TrustName,
-    /// The message that began the work, kept word for word through compactions (OLLM-092).
+    /// The message that began the work, kept word for word through compactions.
     pub pin: Option<Quoted>,
     /// Digests of what compaction took out, oldest first; when there are any they stand in place of `summary`.
     pub digests: Vec<Digest>,
-    /// What changed after the conversation's `session` text was stored (PRO-040).
+    /// What changed after the conversation's `session` text was stored.
     pub changed: ChangedInput,
     /// When the turn began; read once a turn.
     pub time: Option<TimeInfo>,

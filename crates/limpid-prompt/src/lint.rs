@@ -1,4 +1,4 @@
-//! Findings about a profile that loads: what works, but hardly as it was meant (PRO-045, PRO-053).
+//! Findings about a profile that loads: what works, but hardly as it was meant.
 
 mod modes;
 mod paths;

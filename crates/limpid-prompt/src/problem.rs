@@ -1,4 +1,4 @@
-//! What is wrong with a profile: where, and what to do about it (PRO-005, PRO-053).
+//! What is wrong with a profile: where, and what to do about it.
 
 use std::fmt;
 use std::ops::Range;
@@ -30,7 +30,7 @@ pub struct Problem {
     pub place: Option<Place>,
     /// What to do.
     pub fix: String,
-    /// What stands in for the file, when the file was set aside (OLLM-052).
+    /// What stands in for the file, when the file was set aside.
     pub kept: Option<String>,
 }
 

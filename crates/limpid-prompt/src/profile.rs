@@ -92,7 +92,7 @@ impl Profile {
         behaviour::values(&self.behaviour, &self.behaviour_sources)
     }
 
-    /// A path by name; one that the profile does not define is the `limpid` profile's (PRO-011).
+    /// A path by name; one that the profile does not define is the `limpid` profile's.
     pub fn path(&self, name: &str) -> Result<&Path, UnknownName> {
         self.paths.get(name).ok_or_else(|| UnknownName::new("path", name, self.paths.keys()))
     }
@@ -121,14 +121,14 @@ impl Profile {
         self.sections.values()
     }
 
-    /// The names of its modes (OLLM-033).
+    /// The names of its modes.
     pub fn modes(&self) -> impl Iterator<Item = &str> {
         self.modes.keys().map(String::as_str)
     }
 
-    /// The template of a mode for a tier, and the places that were tried before it was found (OLLM-047 to 049).
+    /// The template of a mode for a tier, and the places that were tried before it was found.
     ///
-    /// None when the profile has no modes at all; an unknown mode is an error that lists the known ones (OLLM-033).
+    /// None when the profile has no modes at all; an unknown mode is an error that lists the known ones.
     pub fn mode(&self, name: &str, tier: Tier) -> Result<Option<ModeForm<'_>>, UnknownName> {
         if self.modes.is_empty() {
             return Ok(None);
@@ -148,7 +148,7 @@ impl Profile {
     }
 
     /// The tools that a mode calls for, the most wanted first: those of the word list `core_tools_<mode>`, then those of
-    /// `core_tools` (PRO-046).
+    /// `core_tools`.
     pub fn core_tools(&self, mode: &str) -> Vec<String> {
         let list = |name: &str| self.words.get(name).cloned().unwrap_or_default();
         [list(&format!("core_tools_{mode}")), list("core_tools")].concat()
@@ -198,7 +198,7 @@ impl Mode {
         Some(ModeForm { form: self.tiers[found.index()].as_ref()?, tried })
     }
 
-    /// The tiers in the order in which a template is looked for: the tier, lower ones, higher ones (OLLM-048).
+    /// The tiers in the order in which a template is looked for: the tier, lower ones, higher ones.
     fn places(&self, tier: Tier) -> impl Iterator<Item = Tier> + use<> {
         let (lower, higher) = Tier::ALL.split_at(tier.index() + 1);
         lower.iter().rev().chain(higher).copied()

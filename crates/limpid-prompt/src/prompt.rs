@@ -14,7 +14,7 @@ use crate::section::Subject;
 ///
 /// Nobody can change one, and it is made in two ways only: by rendering a profile, and from the record of a request that
 /// was sent ([`Prompt::from_record`]). So every sentence that reaches a model comes from a file or a record that the
-/// owner can open (KOSHI-001).
+/// owner can open.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prompt {
     pub(crate) profile: String,
@@ -101,7 +101,7 @@ impl Prompt {
         &self.template
     }
 
-    /// The same prompt with what the model's own chat template puts around it, to be shown (KOSHI-001).
+    /// The same prompt with what the model's own chat template puts around it, to be shown.
     #[must_use]
     pub fn with_template(self, template: Vec<String>) -> Self {
         Self { template, ..self }
@@ -127,7 +127,7 @@ impl Prompt {
         self.system_target
     }
 
-    /// The hash of the system text: 32 hexadecimal digits (OLLM-013).
+    /// The hash of the system text: 32 hexadecimal digits.
     pub fn system_hash(&self) -> String {
         let system = self.messages.iter().filter(|message| message.role() == Role::System);
         hash_of(system.map(|message| message.text.as_bytes()))
@@ -153,7 +153,7 @@ impl Prompt {
         self.totals
     }
 
-    /// The rows of what a budget cut or dropped; nothing is cut silently (PRO-023).
+    /// The rows of what a budget cut or dropped; nothing is cut silently.
     pub fn cuts(&self) -> impl Iterator<Item = &SectionReport> {
         self.report.iter().filter(|row| matches!(row.outcome, Outcome::Trimmed | Outcome::Dropped))
     }
@@ -228,7 +228,7 @@ impl PromptMessage {
         self.place
     }
 
-    /// Whether a provider's cache should be told to keep everything up to here (PRO-043).
+    /// Whether a provider's cache should be told to keep everything up to here.
     pub fn cache_mark(&self) -> bool {
         self.cache_mark
     }

@@ -1,5 +1,5 @@
 //! A prompt that was sent before, from the record that was kept of it: so a request can be shown and sent again, byte
-//! for byte, whatever became of the files that it was made from (KOSHI-005, PRO-052).
+//! for byte, whatever became of the files that it was made from.
 
 use limpid_core::{CallId, ProviderState, Role, ToolCall, ToolSpec, Trust};
 

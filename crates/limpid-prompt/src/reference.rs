@@ -1,5 +1,5 @@
 //! `docs/prompts.md`: every section of every path of the shipped profiles, written from the profiles themselves, so
-//! that the page cannot say anything else than they do (PRO-009).
+//! that the page cannot say anything else than they do.
 
 use std::fmt::Write as _;
 

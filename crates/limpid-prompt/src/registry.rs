@@ -1,7 +1,7 @@
-//! The prompt registry: everything that can be chosen as a skill, from wherever it was registered (OLLM-054 to OLLM-062).
+//! The prompt registry: everything that can be chosen as a skill, from wherever it was registered.
 //!
 //! There is one in a process. What is built in, what the owner keeps and what servers offer stand over one another: an
-//! owner's prompt takes the place of a built-in one, and a server's takes nobody's (OLLM-058). Whatever was covered is
+//! owner's prompt takes the place of a built-in one, and a server's takes nobody's. Whatever was covered is
 //! there again when the cover goes.
 
 mod select;
@@ -52,7 +52,7 @@ pub struct RegisteredPrompt {
     pub location: String,
     /// Files that come with it, by path inside its folder.
     pub files: Vec<String>,
-    /// Whether it was taken from elsewhere; the owner's own come first (LES-130).
+    /// Whether it was taken from elsewhere; the owner's own come first.
     pub installed: bool,
     /// When it was registered, in milliseconds since 1970.
     pub registered_at_ms: i64,
@@ -85,7 +85,7 @@ impl RegisteredPrompt {
         Some(self.skill.description.as_str()).filter(|text| !text.is_empty())
     }
 
-    /// Tools without which it is left out (OLLM-060).
+    /// Tools without which it is left out.
     pub fn required_tools(&self) -> &[String] {
         &self.skill.required_tools
     }
@@ -103,7 +103,7 @@ impl RegisteredPrompt {
         }
     }
 
-    /// Who wrote it: what a server says is a stranger's text (OLLM-059).
+    /// Who wrote it: what a server says is a stranger's text.
     pub const fn trust(&self) -> Trust {
         match self.source {
             PromptSource::Mcp { .. } => Trust::Outside,
@@ -133,7 +133,7 @@ impl PromptRegistry {
     ///
     /// # Errors
     /// When it may not have that id: the owner's prompts are in the order of precedence, so that the first wins; a server
-    /// replaces nobody's (OLLM-058).
+    /// replaces nobody's.
     pub fn register(&mut self, prompt: RegisteredPrompt) -> Result<(), Taken> {
         let rival = self.prompts.iter().filter(|known| known.skill.name == prompt.skill.name).find(|known| {
             match (&prompt.source, &known.source) {
@@ -175,7 +175,7 @@ impl PromptRegistry {
         self.prompts().filter(move |prompt| prompt.source.as_str() == source)
     }
 
-    /// Takes out exactly what a server offered (OLLM-057).
+    /// Takes out exactly what a server offered.
     pub fn clear_mcp(&mut self, server: &str) {
         self.prompts.retain(|prompt| prompt.server_name() != Some(server));
     }

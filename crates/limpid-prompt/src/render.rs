@@ -2,7 +2,7 @@
 //!
 //! The steps, each in a file of its own: a [`goal`] is made to fit, every section becomes a [`draft`], the [`limits`] cut what is too much, what is
 //! left is [`lay`](laid) out with the origin of every byte, [`history`] is spliced in, and [`rows`] says what became of
-//! each section. Rendering reads its arguments and nothing else (PRO-001).
+//! each section. Rendering reads its arguments and nothing else.
 
 mod body;
 mod budget_use;
@@ -52,7 +52,7 @@ impl Profile {
     /// Renders a path. The same request gives the same bytes, whenever and wherever it is made.
     ///
     /// # Errors
-    /// An unknown path or mode, or parts that may not be cut and are over a budget by themselves (PRO-021).
+    /// An unknown path or mode, or parts that may not be cut and are over a budget by themselves.
     pub fn render(&self, request: RenderRequest<'_>) -> Result<Prompt, RenderError> {
         let path = self.path(request.path).map_err(RenderError::UnknownPath)?;
         Renderer { request, path, tier: tier(path, request.inputs) }.render(self)

@@ -1,4 +1,4 @@
-//! Scenarios: inputs whose rendered prompt is a reviewed snapshot (PRO-054).
+//! Scenarios: inputs whose rendered prompt is a reviewed snapshot.
 
 use std::fmt::Write as _;
 

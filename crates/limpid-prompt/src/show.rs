@@ -1,4 +1,4 @@
-//! A prompt as people and programs read it: JSON, text, and a table of its sections (PRO-050, PRO-072, KOSHI-062).
+//! A prompt as people and programs read it: JSON, text, and a table of its sections.
 
 use std::fmt::{self, Write as _};
 
@@ -13,7 +13,7 @@ use crate::render::{IN_FLIGHT, PAST};
 /// The origin of what a model's own chat template adds.
 const TEMPLATE: &str = "model:chat_template";
 
-/// The form of PRO-072, field by field.
+/// The form of `prompt show --json`, field by field.
 #[derive(Serialize)]
 struct PromptJson<'a> {
     profile: &'a str,
@@ -165,7 +165,7 @@ impl Prompt {
         out
     }
 
-    /// What to do when a budget cut something (OLLM-112).
+    /// What to do when a budget cut something.
     pub fn size_advice(&self) -> Option<String> {
         let cut: Vec<&str> =
             self.cuts().map(|row| row.section.as_str()).filter(|section| *section != "tools").collect();

@@ -1,4 +1,4 @@
-//! SKILL.md files: read as Agent Skills are published, and written (SUR-040, PICO-033, PICO-034).
+//! SKILL.md files: read as Agent Skills are published, and written.
 //!
 //! A file is front matter in YAML or JSON between lines `---`, and instructions. Keys that Limpid does not know are left
 //! to whoever knows them, and stay when a skill is changed.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Which layer a file of a profile comes from; a later layer takes the place of an earlier one, file by file (PRO-007).
+/// Which layer a file of a profile comes from; a later layer takes the place of an earlier one, file by file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Layer {
     /// The program.

@@ -3,7 +3,7 @@
 //! The grammar is a small part of Jinja: `{{ expression }}`, `{% if %}` with `elif` and `else`, comments. Loops,
 //! includes, assignments, calls and arithmetic do not exist. minijinja parses; [`compile`] takes over what is allowed
 //! and checks every name and filter; [`eval`] walks the result over a [`Frame`](crate::scope::Frame). Data is only
-//! ever copied to the output, so a template is expanded once, whatever the data looks like (PRO-004).
+//! ever copied to the output, so a template is expanded once, whatever the data looks like.
 
 pub(crate) mod compile;
 mod eval;
@@ -24,7 +24,7 @@ pub struct Template {
 }
 
 impl Template {
-    /// What the text comes to, without line breaks of the template's own at its end (PRO-006). Foreign text stays apart
+    /// What the text comes to, without line breaks of the template's own at its end. Foreign text stays apart
     /// from the profile's own.
     pub fn render<'a>(&'a self, frame: &Frame<'_, 'a>) -> Vec<Piece<'a>> {
         let mut out = Vec::with_capacity(self.nodes.len());

@@ -8,10 +8,10 @@ use crate::agent_file::{self, AGENT_FILE as AGENT};
 use crate::inputs::{TimeInfo, WorkspaceFile};
 use crate::profile::shipped_template;
 
-/// The older names for the agent's definition that AGENT.md wins over (PICO-024).
+/// The older names for the agent's definition that AGENT.md wins over.
 const OLDER: [&str; 2] = ["AGENTS.md", "IDENTITY.md"];
 
-/// Days whose notes are recent: today and the two before (PICO-020, PICO-021).
+/// Days whose notes are recent: today and the two before.
 const RECENT_DAYS: i32 = 3;
 
 /// What becomes of one file of a workspace.

@@ -1,4 +1,4 @@
-//! The agent: the one handle that every surface calls (ARC-005). Clones share everything.
+//! The agent: the one handle that every surface calls. Clones share everything.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -337,7 +337,7 @@ impl Agent {
         self.inner.tools.tool(name).map(|tool| tool.class())
     }
 
-    /// The model that answers when none is set: found by a key, a server on this machine or a fetched file (SUR-002).
+    /// The model that answers when none is set: found by a key, a server on this machine or a fetched file.
     pub async fn find_model(&self) -> Option<Found> {
         self.inner.shelf.find().await
     }

@@ -1,4 +1,4 @@
-//! The one place that calls a model: the ledger holds a request before it leaves and what came back after (ARC-003).
+//! The one place that calls a model: the ledger holds a request before it leaves and what came back after.
 
 mod limit;
 mod once;
@@ -183,7 +183,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Where the beginning is rendered for each call, it shows the goal as it stands (OLLM-129); elsewhere it stays for
+    /// Where the beginning is rendered for each call, it shows the goal as it stands; elsewhere it stays for
     /// the whole turn, and the results of the tools tell what has changed.
     async fn look_at_goal(&mut self) -> Result<(), AgentError> {
         if !self.profile.behaviour().stable_prefix {
@@ -287,7 +287,7 @@ impl Driver<'_> {
         self.apply(Event::ModelFailed { class: error.class, message: error.message }, None, end).await
     }
 
-    /// Stops the call: the text that came is kept, its calls are not (LES-141).
+    /// Stops the call: the text that came is kept, its calls are not.
     async fn cancel(&mut self, sent: Option<Sent>, mut answer: Answer) -> Result<Vec<Effect>, AgentError> {
         self.hear_rest(&mut answer);
         let text = answer.reply.text.clone();

@@ -89,7 +89,7 @@ pub(crate) struct RunEnd {
 }
 
 impl RunEnd {
-    /// What the owner is told at its end: what it told them by itself, else its answer (LES-097).
+    /// What the owner is told at its end: what it told them by itself, else its answer.
     pub(crate) fn told(&self) -> Option<String> {
         if self.messages.is_empty() { self.answer.clone() } else { Some(self.messages.join("\n\n")) }
     }
@@ -98,7 +98,7 @@ impl RunEnd {
 impl Inner {
     /// Runs a turn that nobody waits for and returns when it is over. The same key is the same run: one that a crash
     /// interrupted is carried on, one that is over is only read. One that was never begun does not begin while a spending
-    /// limit stands against it (SEC-043).
+    /// limit stands against it.
     pub(crate) async fn run_in_background(self: &Arc<Self>, run: BackgroundRun) -> Result<RunEnd, AgentError> {
         let known = conversation_of(&run.key);
         if self.store.conversation(&known).await?.is_none() {

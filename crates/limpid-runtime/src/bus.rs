@@ -1,7 +1,7 @@
 //! What happens in an agent besides the turns themselves, for everybody who watches: one stream for the command line,
-//! the HTTP interface and the page (OLLM-107 to OLLM-110).
+//! the HTTP interface and the page.
 //!
-//! An event is sent once a change, after it was committed, and not at all when nothing changed (OLLM-108). Whoever
+//! An event is sent once a change, after it was committed, and not at all when nothing changed. Whoever
 //! listens too slowly loses the oldest events and is told how many.
 
 use limpid_core::ConversationId;
@@ -228,8 +228,7 @@ impl Default for Bus {
 }
 
 impl Bus {
-    /// Tells everybody who listens; nobody has to. What changes in the hidden conversation of a run is nobody's news
-    /// (LES-044), but for a draft that waits for the owner.
+    /// Tells everybody who listens; nobody has to. What changes in the hidden conversation of a run is nobody's news, but for a draft that waits for the owner.
     pub(crate) fn send(&self, conversation: Option<&ConversationId>, change: Change) {
         if conversation.is_some_and(is_run) && !matches!(change, Change::DraftUpdated { .. }) {
             return;

@@ -38,7 +38,7 @@ pub struct ChatRequest {
     pub effort: Option<Effort>,
     /// The path for this message; absent: that of the model's kind.
     pub path: Option<String>,
-    /// What makes it the same message when it is delivered again (LES-145).
+    /// What makes it the same message when it is delivered again.
     pub key: Option<String>,
     /// Whether a person listens who answers questions ([`AgentEvent::Question`]); without one, what needs an answer is
     /// kept as a draft.
@@ -69,8 +69,8 @@ pub struct TurnHandle {
 }
 
 impl Agent {
-    /// Sends a message. It is kept before anything runs (LES-143); when a turn of its conversation is running, it
-    /// steers that turn at its next tool border (ARC-011), else the next turn answers it.
+    /// Sends a message. It is kept before anything runs; when a turn of its conversation is running, it
+    /// steers that turn at its next tool border, else the next turn answers it.
     ///
     /// # Errors
     /// When conversation, profile, mode or model do not exist, or the store cannot keep the message.
@@ -171,7 +171,7 @@ impl Stream for TurnHandle {
 impl Inner {
     /// The conversation of a request, made or changed as it says. Everything is checked before anything is written.
     ///
-    /// Another mode is the worker's to switch to, before the next turn (OLLM-043).
+    /// Another mode is the worker's to switch to, before the next turn.
     pub(crate) async fn conversation_for(self: &Arc<Self>, request: &ChatRequest) -> Result<Conversation, AgentError> {
         let found = self.find_conversation(&request.conversation).await?;
         let kept = |field: fn(&Conversation) -> Option<String>| found.as_ref().and_then(field);

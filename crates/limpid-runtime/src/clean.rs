@@ -1,5 +1,5 @@
 //! `/clean`: a new stretch of a conversation that holds the owner's and their files' text only; in place of the rest
-//! stand pointers (SEC-002). Nothing is deleted: what is pointed at can still be read on request.
+//! stand pointers. Nothing is deleted: what is pointed at can still be read on request.
 
 use limpid_core::goal::Goal;
 use limpid_core::{ConversationId, Message, MessageId, Role, WindowView};

@@ -57,9 +57,9 @@ pub struct Config {
     pub agent: AgentConfig,
     /// The person that it works for.
     pub owner: OwnerConfig,
-    /// The model that answers: `provider/model`. Absent: what is found on the machine (SUR-002).
+    /// The model that answers: `provider/model`. Absent: what is found on the machine.
     pub model: Option<String>,
-    /// Models that are asked in turn when the first one fails (KAI-110).
+    /// Models that are asked in turn when the first one fails.
     pub fallback: Vec<String>,
     /// How much models are to reason: `default`, `off`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`.
     #[serde(deserialize_with = "path::effort")]
@@ -187,7 +187,7 @@ pub struct ProviderConfig {
     pub base_url: Option<String>,
     /// What it speaks: `openai-chat`, `openai-responses`, `anthropic`, `gemini` or `ollama`.
     pub protocol: Option<Protocol>,
-    /// The environment variable that holds its key; the key itself never stands in a file (SEC-032).
+    /// The environment variable that holds its key; the key itself never stands in a file.
     pub api_key_env: Option<String>,
     /// A command that prints its key, for keys that live only for a while.
     pub api_key_command: Vec<String>,

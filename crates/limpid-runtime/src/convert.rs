@@ -72,7 +72,7 @@ pub(crate) fn request_messages(prompt: &Prompt) -> Vec<RequestMessage> {
         .collect()
 }
 
-/// The tools that the model may call, as JSON text whose bytes never change for the same tools (PRO-042).
+/// The tools that the model may call, as JSON text whose bytes never change for the same tools.
 pub(crate) fn offered_tools(prompt: &Prompt) -> String {
     let tools = prompt.offered().iter().map(|tool| {
         let schema: serde_json::Value = serde_json::from_str(tool.schema()).unwrap_or_default();

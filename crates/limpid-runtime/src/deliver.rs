@@ -1,4 +1,4 @@
-//! The one place where something reaches people (ARC-003): an answer's events by way of [`Border`], and messages that
+//! The one place where something reaches people: an answer's events by way of [`Border`], and messages that
 //! nobody waits for by way of their conversation's worker, under its lease, between two turns, each exactly once.
 
 mod border;
@@ -39,7 +39,7 @@ impl Agent {
         Ok(())
     }
 
-    /// What was delivered and the owner has not seen, oldest first (KAI-066).
+    /// What was delivered and the owner has not seen, oldest first.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -47,8 +47,7 @@ impl Agent {
         Ok(self.inner.store.unread_deliveries().await?)
     }
 
-    /// What is unread of the conversation that takes reports, oldest first, as it stands there; it is read from here on
-    /// (KAI-067).
+    /// What is unread of the conversation that takes reports, oldest first, as it stands there; it is read from here on.
     ///
     /// # Errors
     /// When the store fails.
@@ -65,7 +64,7 @@ impl Agent {
     }
 
     /// Takes what is unread of the conversation that takes reports for read, without showing it; it stays there. Says how
-    /// many reports that were (KAI-067).
+    /// many reports that were.
     ///
     /// # Errors
     /// When the store fails.
@@ -205,7 +204,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Whether the newest answer of this conversation says the same, so that the owner has read it (PICO-087).
+    /// Whether the newest answer of this conversation says the same, so that the owner has read it.
     async fn was_answered(&self, text: &str) -> Result<bool, AgentError> {
         let last = self.inner.store.last_message(&self.conversation).await?;
         let answer = last.filter(|row| row.message.role == Role::Assistant);

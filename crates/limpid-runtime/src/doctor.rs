@@ -1,4 +1,4 @@
-//! Checks of everything that an answer needs, one line each (SUR-004). They need no open agent, since it may be the
+//! Checks of everything that an answer needs, one line each. They need no open agent, since it may be the
 //! opening that fails.
 
 mod inbox;

@@ -1,4 +1,4 @@
-//! Drafts: calls that waited for the owner when nobody was there to be asked (SEC-010, SEC-011).
+//! Drafts: calls that waited for the owner when nobody was there to be asked.
 
 mod expiry;
 mod led_by;
@@ -37,7 +37,7 @@ const UNDER_WAY: [DraftState; 3] = [DraftState::Open, DraftState::Approved, Draf
 
 impl Agent {
     /// The drafts: those that wait or are under way, or (`all`) every one. What waited too long is expired first; one that
-    /// a crash cut off waits again when nothing of it had left, else it counts as failed (SEC-041).
+    /// a crash cut off waits again when nothing of it had left, else it counts as failed.
     ///
     /// # Errors
     /// When the store cannot be read or written.
@@ -58,7 +58,7 @@ impl Agent {
     }
 
     /// Puts other arguments into a draft, as JSON. They are checked as a call's are, and whatever approval the draft had
-    /// is void (KAI-097).
+    /// is void.
     ///
     /// # Errors
     /// When there is none, when it does not wait any more, or when the call would be refused.
@@ -90,7 +90,7 @@ impl Agent {
         self.approve(id, None).await
     }
 
-    /// The same, only if the draft still is what was looked at: its hash begins so (SEC-011).
+    /// The same, only if the draft still is what was looked at: its hash begins so.
     ///
     /// # Errors
     /// As [`Agent::approve_draft`]; and when it is something else by now.
@@ -156,7 +156,7 @@ impl Agent {
 }
 
 impl Inner {
-    /// What the owner allowed for the rest of a conversation (LES-073).
+    /// What the owner allowed for the rest of a conversation.
     pub(crate) async fn grants(&self, conversation: &ConversationId) -> Result<Vec<Grant>, AgentError> {
         let listed = self.store.setting_events(Some(conversation), GRANT, GRANTS).await?;
         let grant = |text: &str| serde_json::from_str::<GrantRow>(text).ok();
@@ -184,7 +184,7 @@ impl Inner {
         Ok(self.announce_draft(self.store.move_draft(id, state, detail, self.now_ms()).await?))
     }
 
-    /// Tells everybody who watches what a draft has become (OLLM-108).
+    /// Tells everybody who watches what a draft has become.
     pub(crate) fn announce_draft(&self, draft: Draft) -> Draft {
         let change =
             Change::DraftUpdated { draft: draft.id.0, tool: draft.new.tool.clone(), state: draft.state.to_string() };

@@ -1,8 +1,8 @@
-//! Drives one turn: asks its machine what to do, carries that out, and writes down what happened (ARC-003, ARC-004).
+//! Drives one turn: asks its machine what to do, carries that out, and writes down what happened.
 //!
 //! Everything that one event leads to is written in one transaction with it: the journal's entry, the messages, the end
 //! of a request, the end of the turn. After a crash the journal is replayed, and what has no recorded result is done
-//! again, or reported as of unknown outcome when that could do harm (SEC-041).
+//! again, or reported as of unknown outcome when that could do harm.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -348,7 +348,7 @@ impl Driver<'_> {
         self.profile.tier(&self.path, &self.inputs).unwrap_or(Tier::ALL[2])
     }
 
-    /// Who wrote the least trusted text that the model has read in this turn (SEC-002).
+    /// Who wrote the least trusted text that the model has read in this turn.
     pub(crate) fn trust(&self) -> Trust {
         window_trust(&self.inputs, self.machine.in_flight()).join(self.read)
     }

@@ -1,5 +1,5 @@
 //! What frames the prompts of a conversation: the tier, the window that they are held to, and the system prompt that
-//! was sent last (OLLM-018, OLLM-025 to OLLM-027, OLLM-107 to OLLM-109).
+//! was sent last.
 
 use limpid_core::{Role, Tier, UsableWindow, WindowSize};
 use limpid_model::ModelCard;
@@ -109,7 +109,7 @@ impl Frame {
         self.renew("resize");
     }
 
-    /// Lets tier and window be taken anew at the next prompt: a border such as a compaction (OLLM-026).
+    /// Lets tier and window be taken anew at the next prompt: a border such as a compaction.
     pub(crate) fn renew(&mut self, reason: &str) {
         self.renewed = Some(reason.to_owned());
     }
@@ -121,7 +121,7 @@ impl Frame {
     }
 
     /// Holds a model to the window that the conversation was begun with, whatever the model's is at the moment; of
-    /// another model it takes the window, but not the tier (OLLM-026, OLLM-027).
+    /// another model it takes the window, but not the tier.
     pub(crate) fn fit(&mut self, card: &ModelCard, now_ms: i64) -> Fitted {
         let offered = Window::of(card, self.chosen);
         let renewed = self.renewed.take();

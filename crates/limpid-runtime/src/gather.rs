@@ -1,5 +1,5 @@
 //! Inputs of a prompt: everything that one turn may say to a model, read from files, store, configuration and clock at
-//! one moment (KOSHI-003, PICO-022). No other code builds [`Inputs`] for a turn (LES-014).
+//! one moment. No other code builds [`Inputs`] for a turn.
 
 mod agent_file;
 mod goal;
@@ -59,7 +59,7 @@ pub(crate) struct Occasion<'a> {
     /// The newest message, as it was typed.
     pub(crate) text: &'a str,
     pub(crate) trust: Trust,
-    /// When the turn began: the one reading of the clock (PICO-002).
+    /// When the turn began: the one reading of the clock.
     pub(crate) now: Timestamp,
 }
 
@@ -212,7 +212,7 @@ impl Inner {
     }
 }
 
-/// Everything whose change is a border between two stretches of a conversation (PRO-041).
+/// Everything whose change is a border between two stretches of a conversation.
 fn border_key(loaded: &Loaded, inputs: &Inputs, profile: &Profile, path: &str, view: &str) -> String {
     let standing: Vec<_> = inputs.skills.active.iter().filter(|skill| skill.standing).collect();
     let settings = serde_json::json!([

@@ -118,7 +118,7 @@ impl GoalBook {
         Err(StoreError::Conflict { what: "goal log" }.into())
     }
 
-    /// Tells everybody who watches what has happened to goals (OLLM-110).
+    /// Tells everybody who watches what has happened to goals.
     pub(crate) fn tell(&self, conversation: &ConversationId, records: &[GoalRecord]) {
         let Some(last) = records.last() else { return };
         let what: Vec<&str> = records.iter().map(|record| record.event.name()).collect();
@@ -128,7 +128,7 @@ impl GoalBook {
 }
 
 impl Inner {
-    /// Has the goals of a conversation stand again as they did after so many records of their log (OLLM-103).
+    /// Has the goals of a conversation stand again as they did after so many records of their log.
     pub(crate) async fn restore_goals(
         &self,
         conversation: &Conversation,

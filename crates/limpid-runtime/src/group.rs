@@ -1,4 +1,4 @@
-//! Conversations that others read too: what the agent remembers of its owner stays out of them (LES-057, PICO-029).
+//! Conversations that others read too: what the agent remembers of its owner stays out of them.
 
 use limpid_core::ConversationId;
 use limpid_store::{Audience, ConversationChange};

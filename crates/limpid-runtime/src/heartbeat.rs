@@ -41,7 +41,7 @@ pub(crate) const PATH: &str = "heartbeat";
 /// The kind of its timer, and the timer's name.
 const TIMER: &str = "heartbeat";
 
-/// Reports that a run is shown (KAI-040).
+/// Reports that a run is shown.
 pub(crate) const PREVIOUS: u32 = 3;
 
 /// The job of the scheduler.

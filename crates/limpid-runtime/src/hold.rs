@@ -1,4 +1,4 @@
-//! Calls that wait for the owner: the question, its answer, and what is done when nobody can be asked (SEC-002).
+//! Calls that wait for the owner: the question, its answer, and what is done when nobody can be asked.
 
 use std::sync::Arc;
 

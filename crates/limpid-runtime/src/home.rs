@@ -1,4 +1,4 @@
-//! The home folder: what is where, and the files that every turn reads anew (KOSHI-003, PICO-022).
+//! The home folder: what is where, and the files that every turn reads anew.
 
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What came in: how it is handed in, listed and put aside (KAI-094, SUR-032).
+//! What came in: how it is handed in, listed and put aside.
 
 mod body;
 mod token;
@@ -81,7 +81,7 @@ pub enum IngestError {
 
 impl Agent {
     /// Keeps what somebody hands in: a JSON object; `key` is what the sender knows it by, when the object has none. The
-    /// same key of a kind is kept once (LES-145).
+    /// same key of a kind is kept once.
     ///
     /// # Errors
     /// When the source is off, the object cannot be read or has no text, or the store cannot be written. Then nothing

@@ -1,5 +1,5 @@
 //! Events of a turn as JSON text, as the store's journal keeps them. The form stands here alone; the machine's own
-//! types have none (ARC-002).
+//! types have none.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -24,7 +24,7 @@ pub(crate) enum Entry {
     Began(Box<Began>),
     /// Something that happened to the machine; a steering message comes with the accepted message that it is.
     Event(Event, Option<InboundId>),
-    /// Calls that have consequences outside are about to run (SEC-041).
+    /// Calls that have consequences outside are about to run.
     Running(Vec<CallId>),
     /// The skills that the turn uses, each with its version.
     Skills(Vec<(String, Option<String>)>),

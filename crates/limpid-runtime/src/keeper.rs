@@ -1,5 +1,5 @@
 //! The one way in which memories are written, whoever asks: secrets stay out, and who said it, where and when is written
-//! down with it (LES-050, LES-060).
+//! down with it.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ impl By {
         }
     }
 
-    /// The model, with the owner's yes to this very call where there is one (SEC-011).
+    /// The model, with the owner's yes to this very call where there is one.
     pub(crate) fn approved_turn(context: &ToolContext) -> Self {
         let trust = if context.approved { Trust::Owner } else { context.trust };
         Self { trust, ..Self::turn(context) }
@@ -75,7 +75,7 @@ impl Keeper {
         Self { store, redactor, prompts, config }
     }
 
-    /// Keeps something; a key that is known gets the new content (KAI-047).
+    /// Keeps something; a key that is known gets the new content.
     pub(crate) async fn keep(&self, note: Note, by: &By) -> Result<StoredMemory, AgentError> {
         let key = note.key.trim().to_owned();
         if key.is_empty() {
@@ -133,7 +133,7 @@ impl Keeper {
         Ok(self.store.forget_memory(&known.id.into(), by.now_ms).await?)
     }
 
-    /// Takes a memory into the soul. Whoever has read text of strangers only proposes it (KAI-052).
+    /// Takes a memory into the soul. Whoever has read text of strangers only proposes it.
     pub(crate) async fn promote(&self, which: &MemoryRef, text: String, by: &By) -> Result<Promotion, AgentError> {
         let addition = self.checked("the addition", text)?;
         let known = self.store.memory(which).await?;
@@ -178,7 +178,7 @@ impl Keeper {
         Ok(known)
     }
 
-    /// Whoever has read text of strangers does not change what the owner said and every prompt shows (SEC-002).
+    /// Whoever has read text of strangers does not change what the owner said and every prompt shows.
     async fn guard(&self, memory: &Memory, by: &By) -> Result<(), AgentError> {
         let in_prompts = memory.pinned || self.policy_of(by).await? == MemoryPolicy::Inject;
         if by.trust.is_foreign() && !memory.trust.is_foreign() && in_prompts {

@@ -1,4 +1,4 @@
-//! Sending a request of the ledger again, asking a model outside of any turn, and what the ledger keeps (PRO-052).
+//! Sending a request of the ledger again, asking a model outside of any turn, and what the ledger keeps.
 
 pub(crate) mod missed;
 

@@ -1,4 +1,4 @@
-//! What the owner does with memories by hand. Surfaces read the store and change it only here (ARC-005).
+//! What the owner does with memories by hand. Surfaces read the store and change it only here.
 
 use std::sync::atomic::Ordering;
 
@@ -14,7 +14,7 @@ use crate::keeper::{By, Note};
 use crate::semantics::{Indexed, SemanticState};
 
 impl Agent {
-    /// Keeps what the owner says under a key; `source` is where they said it. Known secrets do not get in (SEC-032).
+    /// Keeps what the owner says under a key; `source` is where they said it. Known secrets do not get in.
     ///
     /// # Errors
     /// When key or content is blank, or the store cannot be written.
@@ -46,7 +46,7 @@ impl Agent {
     /// Pins a memory to every prompt, or takes it off.
     ///
     /// # Errors
-    /// When there is no such memory, a stranger wrote it (SEC-002), or the store cannot be written.
+    /// When there is no such memory, a stranger wrote it, or the store cannot be written.
     pub async fn pin(&self, which: &MemoryRef, pinned: bool) -> Result<Memory, AgentError> {
         let known = self.inner.store.memory(which).await?;
         if let Some(memory) = known.filter(|memory| pinned && memory.trust.is_foreign()) {
@@ -92,7 +92,7 @@ impl Agent {
         Ok(self.inner.store.undo_memory(event, self.now_ms()).await?)
     }
 
-    /// Takes a memory into the soul with the owner's own words (KAI-050).
+    /// Takes a memory into the soul with the owner's own words.
     ///
     /// # Errors
     /// When there is no such memory, it has fewer than 5 hits, or the addition is blank.
@@ -106,7 +106,7 @@ impl Agent {
         Ok(self.inner.store.promote_memory(which, new).await?)
     }
 
-    /// Carries out a proposal of the agent's, or refuses it (KAI-052).
+    /// Carries out a proposal of the agent's, or refuses it.
     ///
     /// # Errors
     /// When there is no such proposal, it was decided before, or its memory is gone.
@@ -117,7 +117,7 @@ impl Agent {
         Ok(decided?)
     }
 
-    /// Takes what a promotion added out of the soul and restores its memory (KAI-051).
+    /// Takes what a promotion added out of the soul and restores its memory.
     ///
     /// # Errors
     /// When there is no such promotion, or it is not in the soul.
@@ -133,7 +133,7 @@ impl Agent {
         Ok(self.inner.store.archived_memories().await?)
     }
 
-    /// Who said what memories say, where and when (LES-050).
+    /// Who said what memories say, where and when.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -150,7 +150,7 @@ impl Agent {
     }
 
     /// What the agent changed in the files that prompts quote, oldest first: in one, by its path from the workspace, or in
-    /// all (PICO-028).
+    /// all.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -174,7 +174,7 @@ impl Agent {
         Ok(self.inner.store.promotions(None).await?)
     }
 
-    /// Makes the search index of memories anew. Returns how many it has (LES-058).
+    /// Makes the search index of memories anew. Returns how many it has.
     ///
     /// # Errors
     /// When the store cannot be written.
@@ -190,7 +190,7 @@ impl Agent {
         Ok(self.inner.store.memory_index().await?)
     }
 
-    /// How far the semantic index is; none when it is switched off (KOSHI-029).
+    /// How far the semantic index is; none when it is switched off.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -215,7 +215,7 @@ impl Agent {
     }
 
     /// Moves memories that rarely helped to the archive, when all have grown too large and a day has passed since that
-    /// was looked at (KOSHI-028); every answer is followed by it. Returns how many went.
+    /// was looked at; every answer is followed by it. Returns how many went.
     ///
     /// # Errors
     /// When the store cannot be written.
@@ -240,7 +240,7 @@ impl Inner {
         }
     }
 
-    /// Moves memories that rarely helped to the archive, when all have grown too large; looks once a day (KOSHI-028).
+    /// Moves memories that rarely helped to the archive, when all have grown too large; looks once a day.
     pub(crate) async fn archive_if_due(&self) -> Result<u64, AgentError> {
         let now_ms = self.now_ms();
         let last = self.archived_ms.load(Ordering::Relaxed);

@@ -75,7 +75,7 @@ impl Shelf {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).retain(|name, _| name.starts_with("local/"));
     }
 
-    /// The models of a turn (KAI-110).
+    /// The models of a turn.
     pub(crate) async fn for_turn(&self, wanted: Option<&str>) -> Result<Models, AgentError> {
         match wanted.or(self.config.model.as_deref()) {
             Some(name) => self.learn(name).await,
@@ -110,7 +110,7 @@ impl Shelf {
         }
     }
 
-    /// The model that is wanted, else the configured one, else one that is found (SUR-002).
+    /// The model that is wanted, else the configured one, else one that is found.
     pub(crate) async fn choose(&self, wanted: Option<&str>) -> Result<Arc<dyn Model>, AgentError> {
         if let Some(model) = &self.only {
             return Ok(Arc::clone(model));
@@ -146,7 +146,7 @@ impl Shelf {
         Ok(model)
     }
 
-    /// A model that says what texts mean, by name (KOSHI-029).
+    /// A model that says what texts mean, by name.
     pub(crate) fn open_embedder(&self, name: &str) -> Result<Arc<dyn Embedder>, AgentError> {
         if name.starts_with("local/") {
             let message = format!(
@@ -158,7 +158,7 @@ impl Shelf {
         resolve_embedder(name, &self.settings()).map_err(|error| unknown(&error))
     }
 
-    /// The same model held to another window: its provider is told that one, and every limit follows it (OLLM-018).
+    /// The same model held to another window: its provider is told that one, and every limit follows it.
     pub(crate) fn sized(model: &Arc<dyn Model>, card: &ModelCard) -> Arc<dyn Model> {
         if model.info() == card {
             return Arc::clone(model);
@@ -166,7 +166,7 @@ impl Shelf {
         model.resized(card).unwrap_or_else(|| Arc::new(Held::new(Arc::clone(model), card.clone())))
     }
 
-    /// Looks for a model in the order of SUR-002: keys and addresses, servers on this machine, fetched models.
+    /// Looks for a model, in this order: keys and addresses, servers on this machine, fetched models.
     pub(crate) async fn find(&self) -> Option<Found> {
         for place in places(&self.config, &self.environment) {
             if let Some(found) = self.look(place).await {
@@ -185,7 +185,7 @@ impl Shelf {
         Some(Found { because, model: format!("local/{}", whole.name) })
     }
 
-    /// The models that can be fetched and those that were (SUR-001).
+    /// The models that can be fetched and those that were.
     pub(crate) fn downloads(&self) -> Result<Downloads, AgentError> {
         let own = self.own_models()?;
         let owner = own.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));

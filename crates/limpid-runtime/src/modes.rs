@@ -1,4 +1,4 @@
-//! Modes of conversations: switching, suggestions, focus, history (OLLM-029 to OLLM-045).
+//! Modes of conversations: switching, suggestions, focus, history.
 
 use limpid_core::ConversationId;
 use limpid_core::mode::{FOCUS_MINUTES, Focused, HISTORY, Pace, Suggestion, Trigger, suggest};
@@ -13,7 +13,7 @@ use crate::session::Session;
 use crate::settle::{Setting, Settled};
 use crate::spending::{Spender, spender_of};
 
-/// The mode of runs that nobody talks to (OLLM-034).
+/// The mode of runs that nobody talks to.
 const USUAL: &str = "assistant";
 
 const MODE: &str = "mode";
@@ -144,7 +144,7 @@ impl Inner {
         }
     }
 
-    /// The mode that the owner wants runs of a path to have, if any (OLLM-034).
+    /// The mode that the owner wants runs of a path to have, if any.
     pub(crate) fn mode_of_runs(&self, path: &str) -> Option<&str> {
         let wanted =
             if path == crate::heartbeat::PATH { &self.config.heartbeat.mode } else { &self.config.scheduling.mode };
@@ -176,7 +176,7 @@ impl Inner {
         pace.may_switch(self.now_ms()).map_err(|focused| AgentError::Invalid(focused.to_string()))
     }
 
-    /// Switches the mode: the tier stays, the prompt is made anew, then the events are sent (OLLM-029).
+    /// Switches the mode: the tier stays, the prompt is made anew, then the events are sent.
     pub(crate) async fn switch_mode(
         &self,
         id: &ConversationId,
@@ -258,8 +258,7 @@ pub(crate) fn kind_of(path: &str) -> ConversationKind {
     if spender_of(path) == Spender::Background { ConversationKind::Run } else { ConversationKind::Chat }
 }
 
-/// Whether somebody has set the mode that is on, here or in limpid.toml, so that its policy holds in every profile
-/// (OLLM-036).
+/// Whether somebody has set the mode that is on, here or in limpid.toml, so that its policy holds in every profile.
 pub(crate) fn is_set(conversation: Option<&Conversation>, mode: &str) -> bool {
     mode != USUAL || conversation.is_some_and(|conversation| conversation.mode.is_some())
 }

@@ -3,7 +3,7 @@
 use limpid_model::ModelCard;
 use limpid_prompt::{Outcome, SectionReport};
 
-/// What a budget cut of a section (PRO-023).
+/// What a budget cut of a section.
 pub(crate) fn cut_notice(cut: &SectionReport) -> String {
     let what = match cut.outcome {
         Outcome::Dropped => "was left out".to_owned(),
@@ -16,7 +16,7 @@ pub(crate) fn cut_notice(cut: &SectionReport) -> String {
     format!("the section {} {what}{why}", cut.section)
 }
 
-/// What is not known of a model, said once a conversation (LES-016).
+/// What is not known of a model, said once a conversation.
 pub(crate) fn unknown_notice(card: &ModelCard) -> Option<String> {
     let facts = [("window", card.window.is_none()), ("price", card.price.is_none() && !card.local)];
     let unknown: Vec<&str> = facts.iter().filter(|(_, unknown)| *unknown).map(|(fact, _)| *fact).collect();

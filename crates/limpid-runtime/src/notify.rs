@@ -1,4 +1,4 @@
-//! Telling the owner on other screens that something reached a conversation (KAI-068 to KAI-070).
+//! Telling the owner on other screens that something reached a conversation.
 
 mod command;
 pub(crate) mod desktop;
@@ -40,18 +40,18 @@ pub trait Notifier: Send + Sync {
     /// Tells it once.
     ///
     /// # Errors
-    /// A sentence: why it could not. No run fails for it (KAI-070).
+    /// A sentence: why it could not. No run fails for it.
     async fn notify(&self, notice: &Notice) -> Result<(), String>;
 }
 
 /// What the owner is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// What it is about; a later one about the same thing takes its place (KAI-068).
+    /// What it is about; a later one about the same thing takes its place.
     pub id: String,
     /// Its title.
     pub title: String,
-    /// What it says. A [`Notifier`] gets it on one short line without markup (KAI-069).
+    /// What it says. A [`Notifier`] gets it on one short line without markup.
     pub body: String,
     /// Where it can be read and answered: the page of its conversation, when the owner has set where pages are.
     pub link: Option<String>,
@@ -126,7 +126,7 @@ impl Notifiers {
     }
 
     /// Tells a delivery everywhere, and does not keep the caller. What fails is told on the bus; what became of it is
-    /// written down (SEC-041).
+    /// written down.
     pub(crate) fn notify(&self, conversation: &ConversationId, delivery: DeliveryId, notice: Notice) {
         let notice = Arc::new(notice);
         for notifier in self.set_up() {
@@ -180,7 +180,7 @@ impl Agent {
 }
 
 impl Inner {
-    /// What a dead process was telling is of unknown outcome: it is not told again, and that is said on the bus (SEC-040).
+    /// What a dead process was telling is of unknown outcome: it is not told again, and that is said on the bus.
     pub(crate) async fn settle_pushes(&self) -> Result<(), AgentError> {
         for push in self.store.open_pushes().await?.rows {
             if !process::is_dead(&push.holder) {

@@ -1,4 +1,4 @@
-//! The machine, in the words that prompts use (PICO-005): those of Go for programs, the usual ones for people.
+//! The machine, in the words that prompts use: those of Go for programs, the usual ones for people.
 
 use limpid_prompt::inputs::PlatformInfo;
 

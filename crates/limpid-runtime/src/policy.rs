@@ -1,4 +1,4 @@
-//! Who may call what: looks up what the pure policy needs to know of a call, and asks it (ARC-003).
+//! Who may call what: looks up what the pure policy needs to know of a call, and asks it.
 //!
 //! What a model is offered and what the executor runs are both decided here, by [`limpid_core::policy`].
 
@@ -72,7 +72,7 @@ impl Judge {
 }
 
 impl Judge {
-    /// Whether a tool exists in this turn: what is not, is neither declared nor run (KOSHI-017).
+    /// Whether a tool exists in this turn: what is not, is neither declared nor run.
     pub(crate) fn offers(&self, tool: &dyn Tool) -> bool {
         allowed(self.mode.as_ref(), &facts_of(tool))
     }
@@ -157,7 +157,7 @@ impl Inner {
         Places::new(&self.home, prompt_files, &self.config.files.grants)
     }
 
-    /// Whether the mode of a conversation lets nothing in the workspace change (OLLM-038).
+    /// Whether the mode of a conversation lets nothing in the workspace change.
     pub(crate) async fn is_read_only(&self, id: &ConversationId) -> Result<bool, AgentError> {
         let conversation = self.existing(id).await?;
         let profile = self.prompts.load_one(&conversation.profile)?.profile(&conversation.profile)?;

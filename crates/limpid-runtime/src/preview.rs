@@ -1,5 +1,5 @@
 //! The prompt of the next turn, without sending it: its text, the bytes that would leave, and what is different from
-//! the last turn (PRO-050, OLLM-114).
+//! the last turn.
 
 use std::fmt;
 use std::sync::Arc;

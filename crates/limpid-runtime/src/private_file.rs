@@ -1,4 +1,4 @@
-//! Files of the home that hold secrets: nobody but the owner may read them (SEC-032).
+//! Files of the home that hold secrets: nobody but the owner may read them.
 
 use std::fs;
 use std::io::{self, Write as _};

@@ -1,5 +1,4 @@
-//! The owner's files of profiles: copied out, started anew, put back, compared with what ships (PRO-007, KOSHI-003,
-//! KOSHI-004). Nothing here overwrites a file that the owner changed; a copy that nobody changed follows what ships (OLLM-050).
+//! The owner's files of profiles: copied out, started anew, put back, compared with what ships. Nothing here overwrites a file that the owner changed; a copy that nobody changed follows what ships.
 //!
 //! Beside a copy stands a hidden file with the shipped text that it was copied from (`.soul.md.shipped`). When the
 //! program brings a newer text, that one is written beside it too (`.soul.md.new`); the owner's file stays.

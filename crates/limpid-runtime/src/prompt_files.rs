@@ -1,6 +1,6 @@
 //! The files of the workspace that prompts quote: MEMORY.md, daily notes and the Markdown files at the top. Whatever
 //! tool changes one, the change is looked at as those of memories are: known secrets stay out, who said it, where and
-//! when is written down with what the file said before, and it can be undone (PICO-028, LES-060).
+//! when is written down with what the file said before, and it can be undone.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -159,7 +159,7 @@ fn is_quoted(name: &str) -> bool {
     is_text && (parts.len() == 1 || (parts.len() <= 3 && parts[0] == MEMORY))
 }
 
-/// A note of a day with the day above it, if it is a new one (PICO-023).
+/// A note of a day with the day above it, if it is a new one.
 fn with_heading(name: &str, is_new: bool, text: &str) -> String {
     let heading = note_date(name).filter(|_| is_new).map(|date| format!("# {date}\n"));
     match heading {

@@ -1,5 +1,5 @@
 //! Profiles as they stand now: the shipped ones with the owner's files in place. The owner's files are read at every
-//! turn and compiled again only when one of them changed (KOSHI-003).
+//! turn and compiled again only when one of them changed.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -85,7 +85,7 @@ impl Prompts {
     }
 
     /// A profile whose texts fit a path's budgets. Where texts of the owner's that must stay are too large by themselves,
-    /// the next ones in the order of lookup stand in for them, and the owner is told the sizes (OLLM-023).
+    /// the next ones in the order of lookup stand in for them, and the owner is told the sizes.
     pub(crate) fn fitting(
         &self,
         loaded: &Loaded,
@@ -147,7 +147,7 @@ impl Loaded {
     }
 
     /// What the owner should know of the files that a profile is made of: each of theirs that is wrong and not in use,
-    /// and what stands in for it (OLLM-052).
+    /// and what stands in for it.
     pub(crate) fn notices(&self, profile: &Profile) -> impl Iterator<Item = String> {
         let folders: Vec<String> = profile.lineage().map(str::to_owned).collect();
         let set_aside = move |problem: &&Problem| {

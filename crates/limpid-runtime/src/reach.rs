@@ -1,7 +1,7 @@
-//! Which tools travel with a conversation's prompts, and which wait behind `find_tools` (PRO-046, OLLM-039, LES-012).
+//! Which tools travel with a conversation's prompts, and which wait behind `find_tools`.
 //!
 //! The choice is made at the first turn and kept, so that nothing before the history changes; tools that are found or
-//! become available later travel behind the others (PRO-042). A compaction is a border: the choice is made anew, and
+//! become available later travel behind the others. A compaction is a border: the choice is made anew, and
 //! what was found before it is found again when it is needed.
 
 mod list;

@@ -1,5 +1,4 @@
-//! Known secrets are taken out of every text before it is stored or rendered, so that what is stored is what was sent
-//! (PRO-052, SEC-032).
+//! Known secrets are taken out of every text before it is stored or rendered, so that what is stored is what was sent.
 
 use std::sync::{Arc, PoisonError, RwLock};
 

@@ -1,4 +1,4 @@
-//! How a turn that a crash interrupted is carried on (SEC-041).
+//! How a turn that a crash interrupted is carried on.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What queries mean, when the owner has switched a model of embeddings on (KOSHI-029). Without one, and whenever it cannot
+//! What queries mean, when the owner has switched a model of embeddings on. Without one, and whenever it cannot
 //! be asked, words alone find and rank.
 
 mod index;

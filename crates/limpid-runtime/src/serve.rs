@@ -146,7 +146,7 @@ impl Agent {
 }
 
 /// Does what is due until `stop` ends. While the store fails nothing is done, that is told, and it is tried again: a full
-/// disk or a locked file ends no daemon (SEC-042).
+/// disk or a locked file ends no daemon.
 async fn run(
     inner: &Arc<Inner>,
     scheduler: &mut Scheduler,

@@ -1,4 +1,4 @@
-//! What a conversation keeps from one turn to the next, so that nothing before its history changes (PRO-040, PRO-041).
+//! What a conversation keeps from one turn to the next, so that nothing before its history changes.
 //!
 //! Files and settings may change the beginning of a prompt: that is a border, and everything is rendered anew. Memories
 //! that are pinned between two borders would change it too; they stand in the tail of the next message instead and move
@@ -23,7 +23,7 @@ pub(crate) struct Session {
     pinned: Vec<MemoryEntry>,
     /// Memories that the tail of an earlier message has shown since.
     told: Vec<MemoryEntry>,
-    /// What the person was told that budgets cut; the same is not told again (PRO-023).
+    /// What the person was told that budgets cut; the same is not told again.
     #[serde(default)]
     cuts: Vec<String>,
     /// Which tools travel.
@@ -38,7 +38,7 @@ pub(crate) struct Session {
     /// The goal as the beginning, or the tail of an earlier message, has shown it last.
     #[serde(default)]
     told_goal: Option<GoalInput>,
-    /// Whether the person has spoken of goals, so that their tools are offered from there on (OLLM-076).
+    /// Whether the person has spoken of goals, so that their tools are offered from there on.
     #[serde(default)]
     pub(crate) goals_asked_for: bool,
 }

@@ -1,5 +1,5 @@
 //! What a person sets in a conversation. Its worker does it under the conversation's lease, between two turns: while a
-//! reply streams it waits until the reply has ended (OLLM-043).
+//! reply streams it waits until the reply has ended.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Writing a home folder: the configuration, and the agent's soul and safety rules to edit (SUR-003, KOSHI-003).
+//! Writing a home folder: the configuration, and the agent's soul and safety rules to edit.
 //! Nothing that is there is overwritten.
 
 use std::io::{self, Write as _};
@@ -140,7 +140,7 @@ fn configuration(answers: &Answers) -> String {
 fn make_folder(folder: &Path) -> Result<(), AgentError> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
-    // Nobody but the owner reads what is in here (SEC-033).
+    // Nobody but the owner reads what is in here.
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder).map_err(AgentError::file(folder))

@@ -1,4 +1,4 @@
-//! The size of a conversation's window, and the tier of its prompts (OLLM-018, OLLM-025 to OLLM-027).
+//! The size of a conversation's window, and the tier of its prompts.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ use crate::settle::{Setting, Settled};
 /// Tokens below which a window is of no use.
 const LEAST: u32 = 2048;
 
-/// The tiers of a conversation (OLLM-025).
+/// The tiers of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tiers {
     /// The model.
@@ -172,7 +172,7 @@ impl Inner {
         Ok(Settled::Changed(before.map_or("the model's own".to_owned(), |before| before.0.to_string())))
     }
 
-    /// Lets a conversation take tier and window anew at its next turn: the last turn of a stretch is over (OLLM-026).
+    /// Lets a conversation take tier and window anew at its next turn: the last turn of a stretch is over.
     pub(crate) async fn renew_sizes(&self, id: &ConversationId, reason: &str) -> Result<(), AgentError> {
         let conversation = self.existing(id).await?;
         let mut session = Session::of(&conversation);

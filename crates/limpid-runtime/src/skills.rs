@@ -1,5 +1,5 @@
 //! The skills of an agent: what is built in, what stands in its folders, what its settings and servers offer. Folders are
-//! read anew at every turn, so that an edit counts at once (KOSHI-032).
+//! read anew at every turn, so that an edit counts at once.
 //!
 //! # Layout
 //! - `folder`: the files of one skill, and their hash.
@@ -32,7 +32,7 @@ use crate::policy::ForeignFiles;
 use folder::Folder;
 use found::Found;
 
-/// The skills of an agent. There is one in a process (OLLM-054).
+/// The skills of an agent. There is one in a process.
 pub(crate) struct Skills {
     home: Home,
     store: Arc<dyn Store>,
@@ -47,7 +47,7 @@ pub(crate) struct Skills {
 pub enum SkillStatus {
     /// It is used.
     Ready,
-    /// It was taken from elsewhere and nobody has allowed it (SEC-024).
+    /// It was taken from elsewhere and nobody has allowed it.
     Awaiting,
     /// It was allowed, and has other bytes since.
     Changed,
@@ -127,8 +127,7 @@ impl Skills {
         self.registry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Everything that was found, used or not: by source, the owner's own before what was installed, then by name
-    /// (PICO-037, LES-130).
+    /// Everything that was found, used or not: by source, the owner's own before what was installed, then by name.
     pub(crate) async fn list(&self, now_ms: i64) -> Result<Vec<ListedSkill>, AgentError> {
         self.write_builtin()?;
         let states = self.store.skill_states().await?.rows;
@@ -169,7 +168,7 @@ impl Skills {
     }
 
     /// A skill that was installed and nobody has allowed. It stands among the versions, where no tool reads files, and
-    /// moves into the owner's folder when it is allowed (SEC-024).
+    /// moves into the owner's folder when it is allowed.
     fn awaiting(&self, state: &SkillEvent, now_ms: i64) -> Option<ListedSkill> {
         let version = state.after.as_ref().filter(|version| version.installed && !version.enabled)?;
         let folder = self.home.skill_versions().join(&version.hash);
@@ -203,7 +202,7 @@ impl Skills {
     }
 }
 
-/// A skill that a turn wrote which had read text of strangers is theirs until the owner writes it (SEC-002).
+/// A skill that a turn wrote which had read text of strangers is theirs until the owner writes it.
 const FOREIGN: &str =
     "it was written while text of strangers was read; look at it, and save it with a change of your own";
 

@@ -1,4 +1,4 @@
-//! Slash commands: one table for every surface (SUR-015).
+//! Slash commands: one table for every surface.
 //!
 //! A line whose first word is `/name`, with nothing but letters, digits and hyphens in the name, is a command: it is
 //! carried out here or refused, and never reaches a model, unless the name is that of a skill, which the message then
@@ -217,7 +217,7 @@ impl Agent {
         fitting.map(|word| Completion { word, help: String::new() }).collect()
     }
 
-    /// What may be called by a slash besides the commands: names and descriptions of the skills in use (KAI-098).
+    /// What may be called by a slash besides the commands: names and descriptions of the skills in use.
     async fn called_skills(&self) -> Result<Vec<(String, String)>, AgentError> {
         let in_use = self.skills().await?.into_iter().filter(|skill| skill.status == SkillStatus::Ready);
         let about = |skill: ListedSkill| {
@@ -266,7 +266,7 @@ impl SlashReply {
     }
 }
 
-/// Whether a name is a command's, so that nothing else may take it (KAI-100).
+/// Whether a name is a command's, so that nothing else may take it.
 pub fn is_taken(name: &str) -> bool {
     find(name).is_some()
 }

@@ -1,5 +1,5 @@
 //! Spending limits, counted from the ledger: asked before a run in the background begins, and again wherever a model is
-//! called (SEC-043, LES-015).
+//! called.
 
 use std::sync::Arc;
 

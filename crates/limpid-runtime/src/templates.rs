@@ -1,4 +1,4 @@
-//! Which text stands in for the template that a mode lacks for a tier, told once (OLLM-049).
+//! Which text stands in for the template that a mode lacks for a tier, told once.
 
 use limpid_core::Tier;
 use limpid_prompt::{Layer, Profile};

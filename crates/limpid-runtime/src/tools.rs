@@ -1,4 +1,4 @@
-//! The tools that the model may call, and the one place where one runs (ARC-003).
+//! The tools that the model may call, and the one place where one runs.
 //!
 //! A tool is a small file: its name, its arguments as a Rust type, and what it does. What the model is told about it
 //! stands in the profile's `tools/*.md`.
@@ -81,7 +81,7 @@ pub(crate) struct ToolParts<'a> {
     pub(crate) files: &'a Arc<PromptFiles>,
 }
 
-/// Limpid's own tools in the order in which they are declared; a new one goes to the end of its group (PRO-042).
+/// Limpid's own tools in the order in which they are declared; a new one goes to the end of its group.
 fn own(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     let mut tools = memory::tools(parts);
     tools.push(Arc::new(GetLocalTime));
@@ -137,7 +137,7 @@ impl ToolBox {
         self.tools.iter().filter(|tool| tool.is_available()).map(|tool| tool.name())
     }
 
-    /// Destinations that no argument chooses: the owner's settings name them, so the owner allowed them (SEC-005).
+    /// Destinations that no argument chooses: the owner's settings name them, so the owner allowed them.
     pub(crate) fn fixed_destinations(&self) -> impl Iterator<Item = String> {
         self.tools.iter().filter_map(|tool| tool.destination(&Value::Null))
     }
@@ -200,8 +200,7 @@ impl TurnTools {
         }
     }
 
-    /// Says whether a call may run now. A right to run comes from here alone, so nothing runs that the policy did not see
-    /// (ARC-003).
+    /// Says whether a call may run now. A right to run comes from here alone, so nothing runs that the policy did not see.
     pub(crate) async fn decide(&self, planned: &PlannedCall, moment: &Moment) -> Decision {
         let call = &planned.call;
         let Some(tool) = self.tool(&call.name) else {
@@ -223,7 +222,7 @@ impl TurnTools {
         let facts = self.judge.look(&*tool, &arguments);
         match self.judge.judge(&*tool, &facts, moment) {
             Verdict::Refused { reason } => Decision::Refused(reason),
-            // A yes holds for what was asked about and nothing else (SEC-011).
+            // A yes holds for what was asked about and nothing else.
             Verdict::NeedsApproval { reason } if planned.approved.as_ref() != Some(&facts.hash) => {
                 Decision::Ask(Why { reason, bound_to: facts.hash })
             }
@@ -245,7 +244,7 @@ impl TurnTools {
         self.judge.is_read_only()
     }
 
-    /// Runs one call. This is the only place where a tool runs; a tool that panics has failed, no more (KAI-113).
+    /// Runs one call. This is the only place where a tool runs; a tool that panics has failed, no more.
     pub(crate) async fn run(&self, context: ToolContext, permit: Permit) -> ToolOutcome {
         match self.try_run(context, permit).await {
             Ok(ToolText { text, trust }) => {

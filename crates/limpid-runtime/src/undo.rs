@@ -1,5 +1,5 @@
 //! Turns that the person takes out of what is sent, and puts back. Messages are only ever appended: such a turn stays
-//! stored and readable (LES-148).
+//! stored and readable.
 
 use limpid_core::{ConversationId, Role};
 use limpid_store::{Conversation, ConversationChange, NewSetting};

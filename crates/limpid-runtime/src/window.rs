@@ -5,9 +5,9 @@
 //!
 //! - `past`: a conversation as its view shows it.
 //! - `sizes`: the sizes of a request by recount, and what there is room for.
-//! - `fit`: the gate before every request (OLLM-102).
+//! - `fit`: the gate before every request.
 //! - `new_texts`: the messages that a request answers, where they must be shortened too.
-//! - `compact`: a compaction after an answer (OLLM-089); `summary`: the calls that it makes.
+//! - `compact`: a compaction after an answer; `summary`: the calls that it makes.
 //! - `people`: what a person does with it: compact, undo, look, restore.
 
 pub(crate) mod compact;

@@ -1,5 +1,5 @@
 //! One worker a conversation: it holds the lease, carries on what was interrupted, and runs turns one after the other
-//! while there are messages (ARC-010, ARC-011).
+//! while there are messages.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -269,7 +269,7 @@ impl Worker {
         }
     }
 
-    /// Compacts after an answer when that is due (OLLM-089), and keeps a moment every few turns (OLLM-103). A failure
+    /// Compacts after an answer when that is due, and keeps a moment every few turns. A failure
     /// costs nothing: what is not compacted here is fitted before the next request.
     async fn look_after_window(&mut self, lease: &Lease) {
         let Some(room) = self.room.take() else { return };

@@ -1,4 +1,4 @@
-//! The workspace files that prompts quote, read anew each turn (PICO-020 to 022, PICO-026).
+//! The workspace files that prompts quote, read anew each turn.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

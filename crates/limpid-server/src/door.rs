@@ -1,4 +1,4 @@
-//! Who may ask (SEC-030): the right host, the token, and not too often wrong.
+//! Who may ask: the right host, the token, and not too often wrong.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};

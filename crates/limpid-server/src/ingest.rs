@@ -1,4 +1,4 @@
-//! `POST /v1/inbox/{sms|notification|mail|custom}`: other machines hand in what came to them (SUR-032).
+//! `POST /v1/inbox/{sms|notification|mail|custom}`: other machines hand in what came to them.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

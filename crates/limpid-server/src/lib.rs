@@ -3,8 +3,8 @@
 //!
 //! # Layout
 //! - [`server`]: where it listens, and its life.
-//! - `ingest`: what other machines hand in (SUR-032).
-//! - `door`: who may ask: hosts, tokens, and how often somebody may be wrong (SEC-030).
+//! - `ingest`: what other machines hand in.
+//! - `door`: who may ask: hosts, tokens, and how often somebody may be wrong.
 
 mod door;
 mod ingest;

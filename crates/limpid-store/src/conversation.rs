@@ -42,14 +42,14 @@ pub trait Conversations: Send + Sync {
         after: Option<MessageId>,
     ) -> Result<Listed<StoredMessage>, StoreError>;
 
-    /// The label of the least trusted message of a conversation up to one, that one included (SEC-002).
+    /// The label of the least trusted message of a conversation up to one, that one included.
     async fn trust_until(&self, id: &ConversationId, last: MessageId) -> Result<Trust, StoreError>;
 
     /// How often each tool was called in the newest messages of all conversations, by name.
     async fn tool_uses(&self, newest: u32) -> Result<Vec<(String, u64)>, StoreError>;
 
-    /// Keeps a message that arrived, before anything is done about it (LES-143). A message whose `key` was accepted
-    /// before is returned as it was then, and is not fresh (LES-145).
+    /// Keeps a message that arrived, before anything is done about it. A message whose `key` was accepted
+    /// before is returned as it was then, and is not fresh.
     async fn accept(&self, new: NewInbound) -> Result<Accepted, StoreError>;
 
     /// An accepted message as it is now, with the turn that took it.
@@ -61,7 +61,7 @@ pub trait Conversations: Send + Sync {
     /// The conversations that people read in which accepted messages wait for a turn.
     async fn conversations_that_wait(&self) -> Result<Vec<ConversationId>, StoreError>;
 
-    /// Takes the right to write to a conversation until `now_ms + ttl_ms` (ARC-010). A lease that has run out may be
+    /// Takes the right to write to a conversation until `now_ms + ttl_ms`. A lease that has run out may be
     /// taken by anyone; a live one by nobody, its holder included.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ pub trait Conversations: Send + Sync {
     async fn lease(&self, id: &ConversationId) -> Result<Option<Lease>, StoreError>;
 }
 
-/// Rows that were read, and rows that could not be: a broken record costs that record only (LES-142).
+/// Rows that were read, and rows that could not be: a broken record costs that record only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed<T> {
     /// What could be read.
@@ -133,7 +133,7 @@ impl ConversationKind {
         }
     }
 
-    /// What a list shows beside conversations of this kind (KAI-066).
+    /// What a list shows beside conversations of this kind.
     pub const fn badge(self) -> &'static str {
         match self {
             Self::Chat => "",
@@ -219,7 +219,7 @@ pub struct Conversation {
     pub session: Option<String>,
     /// Messages in it.
     pub messages: u64,
-    /// Deliveries in it that the owner has not seen (KAI-066).
+    /// Deliveries in it that the owner has not seen.
     pub unread: u64,
     /// When it was made, in milliseconds since 1970.
     pub created_ms: i64,

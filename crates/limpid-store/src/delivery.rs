@@ -7,14 +7,14 @@ use limpid_core::{ConversationId, Trust, TurnId};
 
 use crate::{Lease, Listed, NewMessage, StoreError};
 
-/// Messages that nobody waits for, each delivered once (KAI-073, LES-097).
+/// Messages that nobody waits for, each delivered once.
 #[async_trait]
 pub trait Deliveries: Send + Sync {
     /// Keeps a message until it is delivered. One whose key is known, delivered or not, is left as it is; says whether
     /// this one is new.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] when its conversation does not exist, so that a dead target is known at once (LES-098).
+    /// [`StoreError::NotFound`] when its conversation does not exist, so that a dead target is known at once.
     async fn enqueue(&self, new: NewDelivery) -> Result<bool, StoreError>;
 
     /// What is not delivered yet, of one conversation or of all, oldest first.
@@ -22,7 +22,7 @@ pub trait Deliveries: Send + Sync {
 
     /// Puts a pending message into its conversation as a turn of its own, unread, in one transaction; without messages
     /// it had nothing to say and is only settled. False: it was settled before. Who else is to tell it is written down
-    /// with it, so that nobody tells it twice and none is forgotten (SEC-041).
+    /// with it, so that nobody tells it twice and none is forgotten.
     ///
     /// # Errors
     /// [`StoreError::StaleFence`] when the lease is somebody else's; [`StoreError::Invalid`] when it belongs to another

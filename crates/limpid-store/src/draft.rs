@@ -5,10 +5,10 @@ use limpid_core::{CallId, ConversationId, DraftState, Trust, TurnId};
 
 use crate::{Listed, StoreError};
 
-/// Drafts (SEC-010) and labels of files (SEC-002).
+/// Drafts and labels of files.
 #[async_trait]
 pub trait Drafts: Send + Sync {
-    /// Keeps a call that waits for the owner; none when there is no room (KAI-097). The same call of the same turn is
+    /// Keeps a call that waits for the owner; none when there is no room. The same call of the same turn is
     /// one draft, however often it is kept.
     async fn keep_draft(&self, new: NewDraft, room: DraftRoom) -> Result<Option<Draft>, StoreError>;
 
@@ -24,7 +24,7 @@ pub trait Drafts: Send + Sync {
     /// [`StoreError::NotFound`] when there is none; [`StoreError::Invalid`] when it is being carried out or over.
     async fn change_draft(&self, id: DraftId, edit: DraftEdit, now_ms: i64) -> Result<Draft, StoreError>;
 
-    /// Approves a draft as it was when it had this hash; `detail` says who did (SEC-011).
+    /// Approves a draft as it was when it had this hash; `detail` says who did.
     ///
     /// # Errors
     /// As [`Drafts::move_draft`]; [`StoreError::Invalid`] too when it has another hash since.
@@ -84,7 +84,7 @@ pub struct NewDraft {
     pub tool: String,
     /// The arguments: JSON, as the model wrote them.
     pub arguments: String,
-    /// The hash of everything that an approval is bound to (SEC-011).
+    /// The hash of everything that an approval is bound to.
     pub hash: String,
     /// The folder that relative paths begin at.
     pub folder: String,

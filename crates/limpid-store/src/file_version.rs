@@ -1,11 +1,11 @@
-//! Versions of the files that prompts quote: MEMORY.md, daily notes and the files at the top of the workspace (PICO-028).
+//! Versions of the files that prompts quote: MEMORY.md, daily notes and the files at the top of the workspace.
 
 use async_trait::async_trait;
 use limpid_core::Trust;
 
 use crate::{Author, Listed, StoreError};
 
-/// What the agent changed in such files. Every change can be undone, as those of memories can (LES-060).
+/// What the agent changed in such files. Every change can be undone, as those of memories can.
 #[async_trait]
 pub trait FileVersions: Send + Sync {
     /// Writes down a change. The file itself is the caller's.

@@ -6,7 +6,7 @@ use limpid_core::goal::GoalRecord;
 
 use crate::{Broken, StoreError};
 
-/// The log of goals, one a conversation, outside of its messages (OLLM-071).
+/// The log of goals, one a conversation, outside of its messages.
 #[async_trait]
 pub trait GoalLogs: Send + Sync {
     /// A conversation's log, oldest first. A record that cannot be read, such as a torn last one, is left out and told.

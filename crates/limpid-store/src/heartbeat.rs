@@ -34,17 +34,17 @@ pub trait Heartbeats: Send + Sync {
     async fn take_heartbeat(&self, from: &RunningHeartbeat, holder: &str) -> Result<bool, StoreError>;
 
     /// Ends a run: the log, the new state, the message, the items that it took in and the next time are written all or
-    /// none (KAI-073). False, with nothing changed, when a run of this key has ended before. A run that found nothing
+    /// none. False, with nothing changed, when a run of this key has ended before. A run that found nothing
     /// new is only counted; of the others the log keeps those of a month, and always the newest.
     async fn end_heartbeat(&self, end: HeartbeatEnd) -> Result<bool, StoreError>;
 
     /// The newest runs, newest first.
     async fn heartbeat_runs(&self, limit: u32) -> Result<Listed<HeartbeatRun>, StoreError>;
 
-    /// The newest reports, newest first (KAI-137).
+    /// The newest reports, newest first.
     async fn heartbeat_reports(&self, limit: u32) -> Result<Listed<HeartbeatRun>, StoreError>;
 
-    /// Whether this matter was told since then (LES-042).
+    /// Whether this matter was told since then.
     async fn heartbeat_told(&self, report_key: &str, since_ms: i64) -> Result<bool, StoreError>;
 
     /// Runs since then that asked a model.
@@ -53,7 +53,7 @@ pub trait Heartbeats: Send + Sync {
     /// When standing items were asked last, by their marks.
     async fn heartbeat_asked(&self) -> Result<HashMap<String, i64>, StoreError>;
 
-    /// When the owner did anything last: a message, an approval, a setting (LES-038).
+    /// When the owner did anything last: a message, an approval, a setting.
     async fn owner_acted_ms(&self) -> Result<Option<i64>, StoreError>;
 }
 
@@ -66,7 +66,7 @@ pub struct HeartbeatRow {
     pub state: State,
     /// Stands for what stood there at the last quiet run.
     pub quiet_mark: Option<String>,
-    /// Stands for the items of the last silence that had a remainder (KAI-065).
+    /// Stands for the items of the last silence that had a remainder.
     pub remainder_mark: Option<String>,
     /// Why nothing runs, as it was seen last, and until when.
     pub waits: Option<(String, Option<i64>)>,

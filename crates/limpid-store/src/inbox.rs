@@ -10,8 +10,8 @@ use crate::{Listed, StoreError};
 /// What came in. An item is kept as it came; what changes is whether it waits and whether it was shown.
 #[async_trait]
 pub trait Inbox: Send + Sync {
-    /// Keeps items, all or none. One whose key or number in its account is known is not kept again (LES-145). Of each
-    /// source the newest [`QUEUE`](limpid_core::inbox::QUEUE) wait; older ones stop waiting and stay (KAI-085).
+    /// Keeps items, all or none. One whose key or number in its account is known is not kept again. Of each
+    /// source the newest [`QUEUE`](limpid_core::inbox::QUEUE) wait; older ones stop waiting and stay.
     async fn insert_items(&self, new: Vec<NewItem>) -> Result<Vec<Inserted>, StoreError>;
 
     /// Items of a source that wait for a heartbeat, oldest first: kept, not dropped, never shown.
@@ -23,7 +23,7 @@ pub trait Inbox: Send + Sync {
     /// One item, or none of that number.
     async fn item(&self, id: ItemId) -> Result<Option<InboxItem>, StoreError>;
 
-    /// Says that somebody has seen these items: no list of new ones and no heartbeat shows them again (KAI-092).
+    /// Says that somebody has seen these items: no list of new ones and no heartbeat shows them again.
     /// Unknown numbers are passed over. Returns how many had not been shown before.
     async fn mark_shown(&self, ids: &[ItemId], now_ms: i64) -> Result<usize, StoreError>;
 
@@ -32,7 +32,7 @@ pub trait Inbox: Send + Sync {
     async fn shown_items(&self, conversation: &ConversationId) -> Result<Vec<ItemId>, StoreError>;
 
     /// Says that a heartbeat has taken these items in: they are shown, and the watermarks of their accounts rise to the
-    /// highest number among them (KAI-086, KAI-092).
+    /// highest number among them.
     async fn consume(&self, ids: &[ItemId], now_ms: i64) -> Result<(), StoreError>;
 }
 

@@ -30,13 +30,13 @@ pub trait Ledger: Send + Sync {
     /// Requests, newest first.
     async fn requests(&self, filter: RequestFilter) -> Result<Listed<RequestSummary>, StoreError>;
 
-    /// Sums of what was used and paid, by path, model, day or conversation (PRO-055).
+    /// Sums of what was used and paid, by path, model, day or conversation.
     async fn costs(&self, query: CostQuery) -> Result<Vec<CostRow>, StoreError>;
 
-    /// What was used by path since a time, in milliseconds since 1970: of all requests, or of one turn's (SEC-043).
+    /// What was used by path since a time, in milliseconds since 1970: of all requests, or of one turn's.
     async fn spent(&self, since_ms: i64, turn: Option<&TurnId>) -> Result<Vec<SpentRow>, StoreError>;
 
-    /// Deletes requests by age and size, oldest first, and the texts that only they used; messages stay (PRO-052).
+    /// Deletes requests by age and size, oldest first, and the texts that only they used; messages stay.
     /// A request whose turn has not ended stays too.
     async fn prune_requests(&self, retention: Retention) -> Result<Pruned, StoreError>;
 }
@@ -133,7 +133,7 @@ pub struct RequestEnd {
     pub finish: Option<String>,
     /// What the provider counted; absent when it did not say.
     pub usage: Option<Usage>,
-    /// What it cost; absent when no price is known (LES-016).
+    /// What it cost; absent when no price is known.
     pub cost: Option<Money>,
     /// Why it failed, if it did: the class, and what was wrong.
     pub failure: Option<(FailureClass, String)>,

@@ -15,7 +15,7 @@
 //! - [`task`]: what is to be done later, and what its runs came to.
 //! - [`timer`]: when things are due, and who works on what is.
 //! - [`heartbeat`]: what the heartbeat knows of itself, and its runs.
-//! - [`prefix`]: how much of a request the one before it began with, and what changed (PRO-044).
+//! - [`prefix`]: how much of a request the one before it began with, and what changed.
 //! - [`error`]: what can go wrong.
 //! - [`sqlite`]: the store in one SQLite file.
 //! - `contract`: what every store must do, as tests.

@@ -11,8 +11,7 @@ use crate::{Listed, StoreError};
 /// What the agent was asked to keep. Every change is an event that can be undone.
 #[async_trait]
 pub trait Memories: Send + Sync {
-    /// Stores a memory. A key that is known gets the new content and keeps category, hits and time of creation
-    /// (KAI-047); without a key, the same content is the same memory, and a new one's number is its key (KOSHI-026).
+    /// Stores a memory. A key that is known gets the new content and keeps category, hits and time of creation; without a key, the same content is the same memory, and a new one's number is its key.
     async fn store_memory(&self, new: NewMemory) -> Result<StoredMemory, StoreError>;
 
     /// Changes a memory's content or category.
@@ -67,14 +66,14 @@ pub trait Memories: Send + Sync {
     async fn provenance(&self, ids: &[MemoryId]) -> Result<Vec<(MemoryId, Provenance)>, StoreError>;
 
     /// Moves the hundredth of the memories with the lowest score, the oldest of them first, to the archive, when all
-    /// that are not there have more than `max_bytes` of text (KOSHI-028). Pinned ones stay. Returns how many went.
+    /// that are not there have more than `max_bytes` of text. Pinned ones stay. Returns how many went.
     /// Whatever changes an archived memory takes it out again.
     async fn archive_memories(&self, max_bytes: u64, now_ms: i64) -> Result<u64, StoreError>;
 
     /// Memories in the archive, by time of creation, then key. Search finds them as it finds all others.
     async fn archived_memories(&self) -> Result<Listed<Memory>, StoreError>;
 
-    /// How much of the memories the search index covers (LES-058).
+    /// How much of the memories the search index covers.
     async fn memory_index(&self) -> Result<IndexState, StoreError>;
 
     /// Makes the search index anew from the memories. Returns how many it has.
@@ -115,7 +114,7 @@ impl From<&str> for MemoryRef {
     }
 }
 
-/// How the agent came to know something (LES-050).
+/// How the agent came to know something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Author {
     /// Somebody said it.
@@ -269,7 +268,7 @@ impl MemoryEventKind {
     }
 }
 
-/// Who said a memory's content, where and when (LES-050).
+/// Who said a memory's content, where and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Provenance {
     /// How the agent came to know it.

@@ -1,4 +1,4 @@
-//! How much of a request the one before it began with, and what changed (PRO-044, LES-027).
+//! How much of a request the one before it began with, and what changed.
 
 use crate::RequestMessage;
 

@@ -1,4 +1,4 @@
-//! Memories that were taken into the soul, and those that wait for a person's word (KAI-050 to 052).
+//! Memories that were taken into the soul, and those that wait for a person's word.
 
 use async_trait::async_trait;
 use limpid_core::{Memory, Trust};
@@ -12,7 +12,7 @@ pub trait Promotions: Send + Sync {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when there is no such memory; [`StoreError::Invalid`] when it has fewer than
-    /// [`PROMOTION_HITS`](limpid_core::memory::PROMOTION_HITS) hits (KAI-049). Nothing has changed then.
+    /// [`PROMOTION_HITS`](limpid_core::memory::PROMOTION_HITS) hits. Nothing has changed then.
     async fn promote_memory(&self, which: &MemoryRef, new: NewPromotion) -> Result<Promotion, StoreError>;
 
     /// Keeps the proposal to do so; the memory stays. The same proposal again is the same row.
@@ -33,7 +33,7 @@ pub trait Promotions: Send + Sync {
     /// [`StoreError::NotFound`] when there is no such proposal; [`StoreError::Invalid`] when it was decided before.
     async fn refuse_promotion(&self, id: PromotionId, now_ms: i64) -> Result<Promotion, StoreError>;
 
-    /// Takes a promotion's text, and nothing else, out of the soul, and restores its memory with its hits (KAI-051).
+    /// Takes a promotion's text, and nothing else, out of the soul, and restores its memory with its hits.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when there is no such promotion; [`StoreError::Invalid`] when its text is not in the

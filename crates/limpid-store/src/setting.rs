@@ -1,4 +1,4 @@
-//! What was set in a conversation or for all of them: a log that only grows, and what it comes to (LES-073).
+//! What was set in a conversation or for all of them: a log that only grows, and what it comes to.
 
 use async_trait::async_trait;
 use limpid_core::ConversationId;

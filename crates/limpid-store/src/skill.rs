@@ -30,7 +30,7 @@ pub trait Skills: Send + Sync {
         skills: Vec<String>,
     ) -> Result<Vec<String>, StoreError>;
 
-    /// Notes which skills are active in a conversation, and returns those that were noted before (OLLM-108).
+    /// Notes which skills are active in a conversation, and returns those that were noted before.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when there is no such conversation.
@@ -52,7 +52,7 @@ pub struct SkillVersion {
     pub hash: String,
     /// Where it stands: `workspace`, `global` or `builtin`.
     pub place: String,
-    /// Whether it was taken from elsewhere: its hash is pinned, and other bytes are not used (SEC-024).
+    /// Whether it was taken from elsewhere: its hash is pinned, and other bytes are not used.
     pub installed: bool,
     /// Whether it may be used.
     pub enabled: bool,

@@ -9,17 +9,17 @@ use crate::{Listed, NewDelivery, StoreError};
 /// The kind of the timers of tasks; a timer's name is its task's number.
 pub const TASK_TIMER: &str = "task";
 
-/// Runs of one task that are kept (KAI-084).
+/// Runs of one task that are kept.
 pub const KEPT_RUNS: u32 = 10;
 
 /// Tasks. The timer of a task is written together with it, so that a task that is due has one and no other has.
 #[async_trait]
 pub trait Tasks: Send + Sync {
     /// Keeps a task with its timer. One whose key is known is left as it is, so that making it again makes no second
-    /// one (LES-100).
+    /// one.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] when its conversation does not exist (LES-098).
+    /// [`StoreError::NotFound`] when its conversation does not exist.
     async fn keep_task(&self, new: NewTask, standing: Standing, now_ms: i64) -> Result<Task, StoreError>;
 
     /// One task.
@@ -35,7 +35,7 @@ pub trait Tasks: Send + Sync {
     /// none of that number.
     async fn change_task(&self, task: Task, now_ms: i64) -> Result<Task, StoreError>;
 
-    /// Begins a run of a task for a slot, or finds the one that was begun (LES-091).
+    /// Begins a run of a task for a slot, or finds the one that was begun.
     async fn begin_task_run(&self, id: TaskId, slot_ms: i64, now_ms: i64) -> Result<TaskRun, StoreError>;
 
     /// Ends a run: what it came to, how the task stands, its timer and its message, in one transaction. False, with

@@ -25,7 +25,7 @@ pub trait Turns: Send + Sync {
     ///
     /// # Errors
     /// [`StoreError::StaleFence`] when the lease is somebody else's; [`StoreError::Unpaired`] when messages hold a call
-    /// without its result, a result without its call, or a call id that the conversation has had (ARC-012);
+    /// without its result, a result without its call, or a call id that the conversation has had;
     /// [`StoreError::NotFound`] when the turn is none of the conversation's; [`StoreError::Invalid`] when it is over.
     async fn commit(
         &self,
@@ -127,7 +127,7 @@ impl TurnOutcome {
 pub enum TurnWrite {
     /// An entry of the journal.
     Event(NewEvent),
-    /// Takes accepted messages that arrived during the turn (ARC-011).
+    /// Takes accepted messages that arrived during the turn.
     Take(Vec<InboundId>),
     /// Messages of the conversation, calls and results in pairs.
     Messages(Vec<NewMessage>),

@@ -1,4 +1,4 @@
-//! What memories and messages mean to a model of embeddings (KOSHI-029).
+//! What memories and messages mean to a model of embeddings.
 
 use async_trait::async_trait;
 use limpid_core::recall::Embedding;

@@ -1,4 +1,4 @@
-//! What a model sees of a conversation: views, attempts to change them, and snapshots (OLLM-097, OLLM-103, PICO-049).
+//! What a model sees of a conversation: views, attempts to change them, and snapshots.
 
 use std::collections::HashMap;
 
@@ -42,7 +42,7 @@ pub trait Windows: Send + Sync {
     async fn request_of(&self, id: &ConversationId, turn: &TurnId) -> Result<Option<StoredMessage>, StoreError>;
 
     /// The messages of a conversation that hold any of these words, at most `limit`, with a `meaning` those that are
-    /// nearest to it, and those around them; what compaction took out of the window is found like the rest (LES-070). No
+    /// nearest to it, and those around them; what compaction took out of the window is found like the rest. No
     /// order is promised: [`limpid_core::recall::rank_passages`] makes it.
     async fn search_messages(
         &self,
@@ -52,7 +52,7 @@ pub trait Windows: Send + Sync {
         limit: u32,
     ) -> Result<FoundMessages, StoreError>;
 
-    /// Names of calls that a conversation has had; a later call must have another (ARC-012).
+    /// Names of calls that a conversation has had; a later call must have another.
     async fn call_ids(&self, id: &ConversationId) -> Result<Vec<CallId>, StoreError>;
 }
 
@@ -69,7 +69,7 @@ pub struct FoundMessages {
     pub broken: Vec<Broken>,
 }
 
-/// Automatic snapshots that a conversation keeps (OLLM-103).
+/// Automatic snapshots that a conversation keeps.
 pub const AUTOMATIC_SNAPSHOTS: usize = 5;
 
 /// An attempt to change what is shown.

@@ -183,7 +183,7 @@ impl Recorded {
         Wire::of(&self.path)
     }
 
-    /// The texts of the messages in their order, whatever the protocol (KOSHI-002).
+    /// The texts of the messages in their order, whatever the protocol.
     pub fn texts(&self) -> Vec<SentText> {
         self.wire().map(|wire| wire.texts(&self.json())).unwrap_or_default()
     }

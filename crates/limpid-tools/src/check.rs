@@ -1,4 +1,4 @@
-//! Arguments against a tool's schema, before the tool runs (PICO-080).
+//! Arguments against a tool's schema, before the tool runs.
 
 use serde_json::{Map, Value};
 

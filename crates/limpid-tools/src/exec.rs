@@ -1,4 +1,4 @@
-//! `exec`: runs a program in a sandbox (PICO-088, SEC-021).
+//! `exec`: runs a program in a sandbox.
 //!
 //! # Layout
 //! - [`words`]: a command as words, without a shell.
@@ -124,7 +124,7 @@ impl Tool for Exec {
         Some(script.unwrap_or(program).display().to_string())
     }
 
-    /// The program and the folder with every link followed, and which file and which folder these are (SEC-011).
+    /// The program and the folder with every link followed, and which file and which folder these are.
     fn bound_to(&self, arguments: &Value) -> Vec<String> {
         let Ok(Command { program, folder, script, .. }) = self.parsed(arguments) else { return Vec::new() };
         let paths = [&program, &folder].map(|path| path.display().to_string());
@@ -133,7 +133,7 @@ impl Tool for Exec {
     }
 
     /// The command as its words and the folder as the one that it is: `{ command = ["git", "log"] }` in a rule is this
-    /// very command, and nothing that only looks like it (LES-136).
+    /// very command, and nothing that only looks like it.
     fn judged(&self, arguments: &Value) -> Value {
         let Ok(command) = self.parsed(arguments) else { return arguments.clone() };
         let mut judged = Map::from_iter([("command".to_owned(), command.judged_words(&self.programs.path).into())]);

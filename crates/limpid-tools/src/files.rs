@@ -1,9 +1,9 @@
-//! The tools of files: `read_file`, `write_file`, `list_dir`, `edit_file`, `append_file` (PICO-081 to 086).
+//! The tools of files: `read_file`, `write_file`, `list_dir`, `edit_file`, `append_file`.
 //!
 //! # Layout
 //! - [`grants`]: the folders that they may touch, and which of them a path means.
 //! - [`folder`]: a granted folder as an open handle; every path is opened relative to it, so that no link and no `..`
-//!   leads out, whatever changes meanwhile (SEC-020).
+//!   leads out, whatever changes meanwhile.
 //! - one file a tool.
 
 mod append_file;

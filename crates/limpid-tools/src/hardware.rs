@@ -1,4 +1,4 @@
-//! Parts that are wired to the machine: I2C and SPI (PICO-095 to 098).
+//! Parts that are wired to the machine: I2C and SPI.
 //!
 //! What goes over the wires stands behind one trait, [`Buses`]; the tools check every value before anything is opened.
 //! The code of Linux behind it is there with the feature `hardware`.

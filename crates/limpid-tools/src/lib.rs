@@ -14,7 +14,7 @@
 //! - [`get_local_time`]: the owner's clock; [`get_location_from_ip`]: the rough place.
 //! - [`outlet`]: handing something over to a program or an address of the owner's.
 //! - [`hardware`]: parts that are wired to the machine; the buses of Linux with the feature of that name.
-//! - [`web`]: getting things from the web, and nothing else (SEC-022); [`web_fetch`], [`web_search`] with the engines
+//! - [`web`]: getting things from the web, and nothing else; [`web_fetch`], [`web_search`] with the engines
 //!   of [`search`], [`open_url`].
 
 pub mod check;

@@ -1,4 +1,4 @@
-//! Engines that search the web: one trait, one file an engine (PICO-093).
+//! Engines that search the web: one trait, one file an engine.
 
 mod brave;
 mod duckduckgo;

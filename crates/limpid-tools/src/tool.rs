@@ -31,7 +31,7 @@ pub trait Tool: Send + Sync {
     fn schema(&self) -> Map<String, Value>;
 
     /// Whether a call of unknown fate may simply be made again. One that may not is reported as of unknown outcome
-    /// after a crash (SEC-041).
+    /// after a crash.
     fn is_repeatable(&self) -> bool;
 
     /// The files and folders that a call would touch, as the arguments name them.
@@ -45,7 +45,7 @@ pub trait Tool: Send + Sync {
     }
 
     /// What else an approval of a call is bound to, looked up now: the program that a name stands for, the folder that
-    /// it would run in (SEC-011). Arguments, paths and the workspace are bound to anyway.
+    /// it would run in. Arguments, paths and the workspace are bound to anyway.
     fn bound_to(&self, _arguments: &Value) -> Vec<String> {
         Vec::new()
     }
@@ -64,13 +64,12 @@ pub trait Tool: Send + Sync {
     }
 
     /// The arguments as the owner's rules are compared with them: parsed, where the tool reads more from a text than a
-    /// text (LES-136).
+    /// text.
     fn judged(&self, arguments: &Value) -> Value {
         arguments.clone()
     }
 
-    /// Whether this call waits for the owner in every turn, unless a rule of theirs names the tool and the destination
-    /// (KAI-096).
+    /// Whether this call waits for the owner in every turn, unless a rule of theirs names the tool and the destination.
     fn asks_always(&self, _arguments: &Value) -> bool {
         false
     }
@@ -104,7 +103,7 @@ pub trait Tool: Send + Sync {
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String>;
 }
 
-/// Where a call writes down how far its effect has come, so that a crash leaves unknown no more than it must (SEC-041).
+/// Where a call writes down how far its effect has come, so that a crash leaves unknown no more than it must.
 #[async_trait]
 pub trait Passage: fmt::Debug + Send + Sync {
     /// The effect leaves: from here on nobody knows whether it came about, until [`Passage::arrived`].
@@ -179,7 +178,7 @@ pub struct ToolContext {
     pub trust: Trust,
     /// The tier of the turn's prompt: how much room it has.
     pub tier: Tier,
-    /// Whether the mode is one that looks and changes nothing: programs see the workspace read-only (OLLM-038).
+    /// Whether the mode is one that looks and changes nothing: programs see the workspace read-only.
     pub read_only: bool,
     /// Whether the owner has said yes to this very call.
     pub approved: bool,

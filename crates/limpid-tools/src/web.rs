@@ -1,4 +1,4 @@
-//! Getting things from the web without being led anywhere else (SEC-022).
+//! Getting things from the web without being led anywhere else.
 //!
 //! An address is checked where it counts: names are looked up by a resolver that gives the client nothing but checked
 //! addresses, so that what was checked is what is connected to, and every redirect is a request of its own that is

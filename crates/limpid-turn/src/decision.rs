@@ -1,4 +1,4 @@
-//! The call that ends a turn which must decide (LES-034).
+//! The call that ends a turn which must decide.
 
 use limpid_core::heartbeat::Decision;
 use serde_json::{Map, Value};

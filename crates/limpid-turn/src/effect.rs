@@ -16,8 +16,7 @@ pub enum Effect {
         /// Whether the model may call tools. They stay declared when it may not, so that the prefix stays.
         tools: bool,
     },
-    /// Ask the model for nothing but the decision that ends this turn, as a JSON document by the schema of its tool
-    /// (LES-034).
+    /// Ask the model for nothing but the decision that ends this turn, as a JSON document by the schema of its tool.
     Decide {
         /// The number of this call in the turn, from 1.
         round: u32,
@@ -46,7 +45,7 @@ pub enum Effect {
     End {
         /// How it ended.
         outcome: Outcome,
-        /// Messages that arrived too late to steer it; they begin the next turn (LES-144).
+        /// Messages that arrived too late to steer it; they begin the next turn.
         unanswered: Vec<Message>,
     },
 }

@@ -59,7 +59,7 @@ pub enum Event {
 pub struct Why {
     /// The reason, for the owner.
     pub reason: String,
-    /// The hash of everything that the answer is bound to (SEC-011).
+    /// The hash of everything that the answer is bound to.
     pub bound_to: String,
 }
 

@@ -1,4 +1,4 @@
-//! The text of a tool's result, with its limits (KAI-113, KAI-114).
+//! The text of a tool's result, with its limits.
 
 use limpid_core::CallId;
 use limpid_core::message::FAILED;
@@ -21,7 +21,7 @@ pub fn keep_both_ends(text: &str, limit: usize) -> String {
     cut(text, limit, |missing, _| format!("\n[… {missing} characters left out …]\n"))
 }
 
-/// As [`keep_both_ends`]; the mark says how to read on in the whole result of a call, which is kept (LES-081).
+/// As [`keep_both_ends`]; the mark says how to read on in the whole result of a call, which is kept.
 ///
 /// ```
 /// use limpid_core::CallId;

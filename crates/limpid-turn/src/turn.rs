@@ -12,13 +12,13 @@ use crate::{decision, result};
 /// What a turn begins with. The person's message is stored and rendered by whoever drives the turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TurnStart {
-    /// The tools that the prompt declares; nothing else is ever run (KAI-114).
+    /// The tools that the prompt declares; nothing else is ever run.
     pub tools: Vec<OfferedTool>,
     /// Names of calls that stand in the history, so that no name comes twice.
     pub taken: BTreeSet<CallId>,
     /// How far the turn may go.
     pub limits: Limits,
-    /// The tool that ends the turn: the first valid call of it does, and no text does (LES-034, LES-037).
+    /// The tool that ends the turn: the first valid call of it does, and no text does.
     pub decision: Option<String>,
 }
 
@@ -29,18 +29,18 @@ pub struct OfferedTool {
     pub name: String,
     /// How long one call may take.
     pub timeout: Duration,
-    /// Characters of its result that the model gets to read, when that is not the usual number (PICO-081).
+    /// Characters of its result that the model gets to read, when that is not the usual number.
     pub result_chars: Option<usize>,
 }
 
 /// How far a turn may go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Calls of the model in which it may use tools; one more follows without (KAI-112).
+    /// Calls of the model in which it may use tools; one more follows without.
     pub calls_with_tools: u32,
-    /// The batch of equal calls in a row in whose place the last call without tools comes (KAI-112).
+    /// The batch of equal calls in a row in whose place the last call without tools comes.
     pub equal_batches: u32,
-    /// Characters of a tool's result that the model gets to read (KAI-114).
+    /// Characters of a tool's result that the model gets to read.
     pub result_chars: usize,
 }
 
@@ -311,7 +311,7 @@ impl Turn {
         open.map(|(call, _)| call.clone())
     }
 
-    /// What was said so far and what was done so far is kept; what is open counts as cancelled (LES-140, LES-141).
+    /// What was said so far and what was done so far is kept; what is open counts as cancelled.
     fn on_cancel(&mut self) -> Vec<Effect> {
         let mut effects = Vec::new();
         match &mut self.state {
@@ -340,7 +340,7 @@ impl Turn {
     }
 
     /// The border between two calls of the model: when every result is there, stores the batch, lets waiting messages
-    /// steer (ARC-011) and asks again.
+    /// steer and asks again.
     fn pass_border(&mut self) -> Option<Vec<Effect>> {
         let State::Running { round, results, .. } = &self.state else { return None };
         if results.iter().any(Option::is_none) {

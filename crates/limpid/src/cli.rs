@@ -1,5 +1,5 @@
 //! What can be said on the command line. From these definitions come the parser, the help, the completions, the man
-//! page and `docs/cli.md` (SUR-014).
+//! page and `docs/cli.md`.
 
 mod conversation;
 mod draft;

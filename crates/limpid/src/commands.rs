@@ -106,7 +106,7 @@ fn open_chat(context: &Context) -> ChatArgs {
     ChatArgs { talk: TalkArgs { model, ..TalkArgs::default() }, ..ChatArgs::default() }
 }
 
-/// Says which records could not be read; the others were (LES-142).
+/// Says which records could not be read; the others were.
 pub(crate) fn tell_broken(broken: &[Broken]) {
     for record in broken {
         output::tell(&format!(

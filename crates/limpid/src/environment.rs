@@ -1,4 +1,4 @@
-//! The only place that reads the environment: everything else gets what it needs as values (ARC-006).
+//! The only place that reads the environment: everything else gets what it needs as values.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;

@@ -1,4 +1,4 @@
-//! Where words go: data to standard output, everything else to standard error (SUR-010).
+//! Where words go: data to standard output, everything else to standard error.
 
 mod screen;
 

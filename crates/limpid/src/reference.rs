@@ -1,4 +1,4 @@
-//! `docs/cli.md`, written from the definitions of the command line and the table of exit codes (SUR-014).
+//! `docs/cli.md`, written from the definitions of the command line and the table of exit codes.
 
 use std::fmt::Write as _;
 use std::io::Write as _;

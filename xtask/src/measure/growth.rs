@@ -1,4 +1,4 @@
-//! LES-149: the memory of an agent at work does not grow with the number of its turns.
+//! The memory of an agent at work does not grow with the number of its turns.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! MEA-14: a process at work is killed again and again; what was accepted is neither lost nor doubled (SEC-040, SEC-041).
+//! MEA-14: a process at work is killed again and again; what was accepted is neither lost nor doubled.
 //!
 //! The process is this program itself: the agent as `limpid serve` runs it, with its scheduler and its door, on a store on
 //! disk and a clock that runs fast. Provider, push service and mail servers stand outside and live on. It tells what was

@@ -1,4 +1,4 @@
-//! MEA-13: long conversations at small windows, with summarisers that are as bad as they come (OLLM-116 to OLLM-123).
+//! MEA-13: long conversations at small windows, with summarisers that are as bad as they come.
 //!
 //! The real agent runs with a store on disk, a model in this process and a clock that stands still. It is started anew
 //! three times and killed once while it waits for a summary. After every turn the invariants are checked by recount from
@@ -164,7 +164,7 @@ fn take<T: Copy>(next: &AtomicUsize, list: &[T]) -> Option<(usize, T)> {
     list.get(at).map(|one| (at, *one))
 }
 
-/// Plays one conversation for each summariser; one of the six twice (OLLM-123).
+/// Plays one conversation for each summariser; one of the six twice.
 fn play_six(window: u32, profile: &'static str, long: &Long) -> Result<Outcome, String> {
     let mut sum = Outcome::default();
     for summariser in Summariser::ALL {

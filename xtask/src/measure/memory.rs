@@ -20,7 +20,7 @@ const QUERIES: usize = 400;
 const COMMON_WORDS: usize = 4;
 const RARER_WORDS: usize = 3;
 
-/// Of so many memories one may hold a rarer word (KOSHI-024: 2 %).
+/// Of so many memories one may hold a rarer word (2 %).
 const RARE: usize = 50;
 
 /// Memories that a query returns.

@@ -43,7 +43,7 @@ pub enum MailError {
     /// What was asked cannot be: an address that is none, a line break where none may be.
     #[error("{0}")]
     Invalid(String),
-    /// Nobody knows whether a letter was sent (SEC-040).
+    /// Nobody knows whether a letter was sent.
     #[error("{server} broke off while the letter was handed over ({why}); whether it was sent is unknown")]
     Unknown {
         /// The server.

@@ -1,5 +1,5 @@
 //! Reading by IMAP, one connection a call. Messages are named by UID alone; a sequence number is never used, since it
-//! changes with every message that somebody expunges (KAI-130).
+//! changes with every message that somebody expunges.
 
 mod fetch;
 mod login;

@@ -91,7 +91,7 @@ impl Answered {
 /// The bare address of `Ada <ada@example.com>`, in lower case.
 ///
 /// # Errors
-/// When it is none, or holds a line break or another control character (KAI-096).
+/// When it is none, or holds a line break or another control character.
 ///
 /// ```
 /// use limpid_channels::mail::address;

@@ -13,7 +13,7 @@ use super::{Account, Letter, Mail, MailError, MailHead, smtp, tls};
 /// What can be done with mail accounts. Every call is a connection of its own and takes a minute at most.
 #[async_trait]
 pub trait Mailbox: Send + Sync {
-    /// Fetches the heads of what has come since the mark, at most 50, oldest first (KAI-090). `last_poll_ms` is when
+    /// Fetches the heads of what has come since the mark, at most 50, oldest first. `last_poll_ms` is when
     /// the account was polled last.
     async fn poll(&self, account: &Account, mark: Option<Mark>, last_poll_ms: i64) -> Result<Poll, MailError>;
 
@@ -55,7 +55,7 @@ pub struct Poll {
     pub mark: Mark,
     /// What came, oldest first.
     pub heads: Vec<MailHead>,
-    /// Whether some of it may be known by other numbers: then what has a known key is dropped (KAI-091).
+    /// Whether some of it may be known by other numbers: then what has a known key is dropped.
     pub renumbered: bool,
     /// Unread messages of the folder.
     pub unread: u32,

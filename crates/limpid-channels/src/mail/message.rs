@@ -1,4 +1,4 @@
-//! Bytes of a message as text that can be read. Whatever the bytes are, something comes back (SEC-044).
+//! Bytes of a message as text that can be read. Whatever the bytes are, something comes back.
 
 use limpid_core::inbox::preview;
 use mail_parser::{Address, HeaderValue, Message, MessageParser, MimeHeaders, PartType};

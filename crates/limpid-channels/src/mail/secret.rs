@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A password or a token. Printing it shows nothing of it (SEC-032).
+/// A password or a token. Printing it shows nothing of it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 

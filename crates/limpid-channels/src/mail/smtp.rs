@@ -1,5 +1,4 @@
-//! Sending by SMTP, one connection a letter, never a second try: a letter whose fate is unknown is not sent again
-//! (SEC-040). All that comes before the letter itself is done first, so that little can be unknown (SEC-041).
+//! Sending by SMTP, one connection a letter, never a second try: a letter whose fate is unknown is not sent again. All that comes before the letter itself is done first, so that little can be unknown.
 
 use std::fmt::Display;
 

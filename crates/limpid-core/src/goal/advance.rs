@@ -1,4 +1,4 @@
-//! What the markers of a reply change (OLLM-081 to OLLM-083).
+//! What the markers of a reply change.
 
 use super::marker::Marker;
 use super::text::{Found, find, folded};

@@ -1,4 +1,4 @@
-//! The room that a prompt has for a goal (OLLM-074). What must always be there, the goal's line and its locked
+//! The room that a prompt has for a goal. What must always be there, the goal's line and its locked
 //! decisions, is measured without looking at any profile, so that a conversation may change its profile at any time.
 
 use super::{Goal, GoalError};

@@ -1,4 +1,4 @@
-//! Whether a person speaks of goals: then the tools that change them are offered (OLLM-076).
+//! Whether a person speaks of goals: then the tools that change them are offered.
 
 /// Words that speak of goals, in lower case.
 const WORDS: [&str; 18] = [

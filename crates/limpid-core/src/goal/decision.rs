@@ -1,4 +1,4 @@
-//! Decisions. A locked one is a type of its own without any way back: nothing edits, unlocks or deletes it (OLLM-073).
+//! Decisions. A locked one is a type of its own without any way back: nothing edits, unlocks or deletes it.
 
 use crate::DecisionId;
 

@@ -1,4 +1,4 @@
-//! A reply as a person sees it when marker lines are hidden; what is stored keeps them (OLLM-085).
+//! A reply as a person sees it when marker lines are hidden; what is stored keeps them.
 
 use super::scan::{Line, Scanner};
 

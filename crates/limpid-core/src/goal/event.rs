@@ -31,7 +31,7 @@ pub struct GoalRecord {
     pub at_ms: i64,
 }
 
-/// What happened. Nothing here edits, unlocks or deletes a locked decision (OLLM-073).
+/// What happened. Nothing here edits, unlocks or deletes a locked decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GoalEvent {
     /// A goal was made; it is active, and the one that was pauses.
@@ -120,7 +120,7 @@ pub enum GoalEvent {
         decision: DecisionId,
     },
     /// The goals stand again as they did after so many records of the log. Goals that were made since wait, and
-    /// decisions that were locked since stand (OLLM-103).
+    /// decisions that were locked since stand.
     Restored {
         /// The goal that is shown then, or the newest.
         goal: GoalId,

@@ -1,4 +1,4 @@
-//! From the log to the goals of a conversation: the state is `fold(log)` and nothing else (OLLM-071).
+//! From the log to the goals of a conversation: the state is `fold(log)` and nothing else.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ impl Goals {
     }
 
     /// Stands again as it did at an earlier moment of the same log. Nothing is lost that was made for good: goals that
-    /// were made since wait, and decisions that were locked since stand (OLLM-073).
+    /// were made since wait, and decisions that were locked since stand.
     pub(super) fn restore(&mut self, earlier: Self) {
         let later = std::mem::replace(self, earlier);
         for goal in later.goals {
@@ -84,7 +84,7 @@ impl Goals {
         self.goals.iter().find(|goal| goal.status == GoalStatus::Active)
     }
 
-    /// The goal that prompts show: the active one, or the one that was completed last until a new task (OLLM-069).
+    /// The goal that prompts show: the active one, or the one that was completed last until a new task.
     pub fn shown(&self) -> Option<&Goal> {
         self.shown.as_ref().and_then(|id| self.goal(id))
     }

@@ -1,4 +1,4 @@
-//! The rules of goals, under the seed's names (OLLM-065). A manager works on a copy of the state; what it did comes
+//! The rules of goals, under the seed's names. A manager works on a copy of the state; what it did comes
 //! out as events, and the state is that of the log.
 
 use super::decision::refusal;
@@ -120,8 +120,8 @@ impl<'a> GoalManager<'a> {
         Self { before: goals.clone(), goals, change, records: Vec::new() }
     }
 
-    /// Ends the change: a goal whose steps are all done is completed (OLLM-068, judged once, after everything). Returns
-    /// the state and the records that lead to it; a change that comes to nothing has none (OLLM-082).
+    /// Ends the change: a goal whose steps are all done is completed (judged once, after everything). Returns
+    /// the state and the records that lead to it; a change that comes to nothing has none.
     pub fn finish(mut self) -> (Goals, Vec<GoalRecord>) {
         let stepped = |record: &GoalRecord| {
             matches!(record.event, GoalEvent::CheckpointAdded { .. } | GoalEvent::CheckpointSet { .. })
@@ -159,8 +159,8 @@ impl<'a> GoalManager<'a> {
         Ok(self.existing(goal)?.progress())
     }
 
-    /// Makes a goal; the active one pauses (OLLM-070). The active goal itself is not made again, and one that waits is
-    /// resumed (OLLM-082).
+    /// Makes a goal; the active one pauses. The active goal itself is not made again, and one that waits is
+    /// resumed.
     ///
     /// # Errors
     /// When the description is blank, too long, or does not fit the prompt.
@@ -209,7 +209,7 @@ impl<'a> GoalManager<'a> {
         Ok(())
     }
 
-    /// Has the goals stand again as they did after so many records of their log (OLLM-103). `earlier` is the state after
+    /// Has the goals stand again as they did after so many records of their log. `earlier` is the state after
     /// these.
     ///
     /// # Errors
@@ -227,7 +227,7 @@ impl<'a> GoalManager<'a> {
         Ok(())
     }
 
-    /// Ends a goal. It stays in the prompt until a new task (OLLM-069). One that its steps completed takes a summary
+    /// Ends a goal. It stays in the prompt until a new task. One that its steps completed takes a summary
     /// still.
     ///
     /// # Errors

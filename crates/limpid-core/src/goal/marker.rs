@@ -1,4 +1,4 @@
-//! The one grammar of markers (OLLM-080): `docs/spec/ollm.md` has it as EBNF, this file follows it rule by rule.
+//! The one grammar of markers: `docs/spec/ollm.md` has it as EBNF, this file follows it rule by rule.
 
 use super::{ArtifactAction, CheckpointStatus, MAX_DESCRIPTION, MAX_PATH};
 

@@ -1,5 +1,5 @@
-//! Which lines of a reply may hold markers (OLLM-079): not those in code fences (an unclosed one runs to the end), in
-//! quotes, or inside inline code. A reply that arrives in pieces gives the same lines as the whole (OLLM-084).
+//! Which lines of a reply may hold markers: not those in code fences (an unclosed one runs to the end), in
+//! quotes, or inside inline code. A reply that arrives in pieces gives the same lines as the whole.
 
 use super::marker::{Marker, Rejected, may_become, read};
 

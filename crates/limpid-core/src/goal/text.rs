@@ -12,7 +12,7 @@ pub fn one_line(text: &str) -> String {
     seen.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What two texts are compared by: case, spaces, numbering, emphasis and a last full stop do not count (OLLM-081).
+/// What two texts are compared by: case, spaces, numbering, emphasis and a last full stop do not count.
 ///
 /// ```
 /// use limpid_core::goal::text::folded;

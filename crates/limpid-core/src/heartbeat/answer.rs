@@ -2,7 +2,7 @@
 
 use crate::quiet::{QUIET, without_quiet};
 
-/// Characters beside the word from which on something was said (KAI-065).
+/// Characters beside the word from which on something was said.
 const REMAINDER: usize = 40;
 
 /// The decision that ends a run, where a tool call does.
@@ -12,7 +12,7 @@ pub enum Decision {
     Quiet,
     /// The owner is told something.
     Report {
-        /// Names the matter: the same one is told once in a day (LES-042).
+        /// Names the matter: the same one is told once in a day.
         key: String,
         /// What the owner is told.
         text: String,
@@ -37,7 +37,7 @@ impl Decision {
     }
 }
 
-/// When a text means silence (KAI-064, PICO-075).
+/// When a text means silence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Quiet {
     /// When it is the word alone.

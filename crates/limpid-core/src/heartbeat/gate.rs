@@ -5,10 +5,10 @@ use std::fmt;
 use super::Settings;
 use crate::FailureClass;
 
-/// Provider errors in a row after which it pauses (LES-038).
+/// Provider errors in a row after which it pauses.
 const REFUSALS: u32 = 3;
 
-/// Days without any act of the owner after which it pauses (LES-038).
+/// Days without any act of the owner after which it pauses.
 const SILENT_DAYS: i64 = 7;
 
 const MINUTE_MS: i64 = 60_000;
@@ -98,7 +98,7 @@ pub struct Moment {
     pub runs_today: u32,
     /// How many of these a day may have.
     pub runs_a_day: u32,
-    /// Whether everything that is done by itself is switched off (KAI-058).
+    /// Whether everything that is done by itself is switched off.
     pub scheduling_off: bool,
     /// Whether another call of a model is in progress.
     pub busy: bool,
@@ -209,7 +209,7 @@ fn silence(state: &State, moment: &Moment) -> Option<Pause> {
     (moment.now_ms - acted >= SILENT_DAYS * 24 * HOUR_MS).then_some(Pause::Silence)
 }
 
-/// After k failures in a row the next try waits 60 s · 2^(k-1), an hour at most (KAI-059).
+/// After k failures in a row the next try waits 60 s · 2^(k-1), an hour at most.
 fn backs_off_until(state: &State, now_ms: i64) -> Option<i64> {
     let doubled = state.failures.checked_sub(1)?.min(6);
     let attempted_ms = state.attempted_ms.filter(|attempted_ms| *attempted_ms <= now_ms)?;

@@ -19,7 +19,7 @@ pub struct News {
 
 impl News {
     /// Whether a model is asked: `quiet` stands for what stood there at the last quiet run. The owner's own check has the
-    /// last word (LES-030, LES-040).
+    /// last word.
     pub fn is_new(&self, quiet: Option<&str>) -> bool {
         let standing = !self.standing.is_empty() && quiet != Some(self.standing.as_str());
         self.check.unwrap_or(self.items || self.asked || standing)
@@ -27,7 +27,7 @@ impl News {
 }
 
 /// Whether a checklist holds a task: a line below the marker, or anywhere without one, that is no heading, no comment,
-/// no rule and no ticked box (PICO-072).
+/// no rule and no ticked box.
 ///
 /// ```
 /// use limpid_core::heartbeat::news::has_tasks;

@@ -3,7 +3,7 @@
 use jiff::civil::Date;
 use jiff::{ToSpan, Zoned};
 
-/// Intervals that settings offer, in minutes (KAI-055).
+/// Intervals that settings offer, in minutes.
 pub const PRESETS: [u32; 8] = [5, 10, 15, 30, 45, 60, 120, 240];
 
 /// The usual interval, in minutes.
@@ -12,10 +12,10 @@ pub const INTERVAL: u32 = 30;
 /// The shortest interval, in minutes.
 const SHORTEST: u32 = 5;
 
-/// Characters that the owner's own opening may have (KAI-063).
+/// Characters that the owner's own opening may have.
 const PROMPT: usize = 4000;
 
-/// What the owner sets of the heartbeat (KAI-053).
+/// What the owner sets of the heartbeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Whether it runs.
@@ -46,10 +46,10 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The settings as they are kept: an interval of 0 is the usual one (PICO-073), a blank opening none.
+    /// The settings as they are kept: an interval of 0 is the usual one, a blank opening none.
     ///
     /// # Errors
-    /// What is wrong and what is allowed (KAI-055, KAI-056, KAI-063).
+    /// What is wrong and what is allowed.
     pub fn checked(mut self) -> Result<Self, String> {
         if self.interval_minutes == 0 {
             self.interval_minutes = INTERVAL;
@@ -71,7 +71,7 @@ impl Settings {
     }
 
     /// Whether it may run in an hour of the owner's day. A window that ends before it starts crosses midnight; one that
-    /// ends where it starts holds no hour (KAI-056, KAI-057).
+    /// ends where it starts holds no hour.
     pub fn allows(&self, hour: u8) -> bool {
         if self.start_hour <= self.end_hour {
             (self.start_hour..self.end_hour).contains(&hour)

@@ -1,4 +1,4 @@
-//! The words that speak for a mode: whole words only, and none that a “no” takes back (OLLM-041).
+//! The words that speak for a mode: whole words only, and none that a “no” takes back.
 
 use super::Suggestion;
 

@@ -2,7 +2,7 @@
 //!
 //! A pattern is compared with parsed arguments, value by value, never with a part of a text. One that lets something pass
 //! is strict: what it does not name must not be there. One that holds something back is not: nothing that is added gets
-//! around it (LES-136).
+//! around it.
 
 /// One argument, or all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]

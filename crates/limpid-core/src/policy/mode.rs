@@ -93,7 +93,7 @@ pub enum Writes {
     /// Every one that its tools can reach.
     #[default]
     All,
-    /// Documents inside the workspace: .md, .txt, .rst, .adoc (OLLM-037).
+    /// Documents inside the workspace: .md, .txt, .rst, .adoc.
     Documents,
     /// None.
     None,
@@ -131,7 +131,7 @@ pub struct ModeRules {
 }
 
 impl ModeRules {
-    /// The rules of a mode that brings none of its own (OLLM-036).
+    /// The rules of a mode that brings none of its own.
     pub fn of(mode: &str) -> Self {
         match mode {
             "developer" => Self { allow: vec![ToolPattern::All], unconfined: true, ..Self::default() },

@@ -13,7 +13,7 @@ pub struct OwnerRules {
     pub ask: Vec<Rule>,
     /// Calls that never run.
     pub deny: Vec<Rule>,
-    /// Hosts that may be read from although the turn has read what a stranger wrote (SEC-005).
+    /// Hosts that may be read from although the turn has read what a stranger wrote.
     pub hosts: Vec<String>,
 }
 

@@ -15,7 +15,7 @@ const DOCUMENTS: [&str; 4] = [".md", ".txt", ".rst", ".adoc"];
 pub struct Setting<'a> {
     /// The rules of the mode; none where modes have no say.
     pub mode: Option<&'a ModeRules>,
-    /// Whether only tools of [`LOCAL_TOOL_ALLOWLIST`] exist (KAI-033).
+    /// Whether only tools of [`LOCAL_TOOL_ALLOWLIST`] exist.
     pub local_only: bool,
     /// Who wrote the least trusted text in the model's window.
     pub trust: Trust,
@@ -34,7 +34,7 @@ pub struct Call<'a> {
     pub tool: ToolFacts<'a>,
     /// The kind of effect of this very call.
     pub class: ToolClass,
-    /// Whether it waits for the owner, whatever the turn has read (KAI-096, PICO-097).
+    /// Whether it waits for the owner, whatever the turn has read.
     pub asks_always: bool,
     /// Its arguments, parsed.
     pub arguments: &'a Argument,
@@ -86,7 +86,7 @@ impl Call<'_> {
     }
 
     /// What a lasting approval of this call covers besides it: calls of the tool to the same destination, to the same
-    /// files, or, without either and whenever a program runs, with the same arguments in the same folder (LES-136).
+    /// files, or, without either and whenever a program runs, with the same arguments in the same folder.
     pub fn pattern(&self) -> String {
         if self.effect() == ToolClass::Execute {
             return format!("exactly {}", self.hash);
@@ -120,19 +120,19 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     }
     let Some(reason) = why_ask(setting, call, is_in(&setting.rules.ask)) else { return Verdict::Allowed };
     let granted = setting.grants.iter().any(|grant| grant.tool == name && grant.pattern == call.pattern());
-    // What asks always is allowed by a rule that says where it may go, not by one that allows everything (KAI-096).
+    // What asks always is allowed by a rule that says where it may go, not by one that allows everything.
     let names_it = |rule: &super::Rule| !call.asks_always || rule.destination.is_some();
     let fits = |rule: &super::Rule| rule.permits(&call.tool, call.arguments, call.destination);
     let ruled = setting.rules.allow.iter().any(|rule| names_it(rule) && fits(rule));
     if granted || ruled { Verdict::Allowed } else { Verdict::NeedsApproval { reason } }
 }
 
-/// Why a mode's rule on written files forbids a call, if it does (OLLM-037).
+/// Why a mode's rule on written files forbids a call, if it does.
 fn wrong_write(mode: &ModeRules, call: &Call<'_>) -> Option<String> {
     let mut written = call.paths.iter().filter(|path| path.write);
     match mode.writes {
         Writes::All => None,
-        // A program runs where nothing can be written in such a mode; its folder is no file that it writes (OLLM-038).
+        // A program runs where nothing can be written in such a mode; its folder is no file that it writes.
         Writes::None if call.class == ToolClass::Execute => None,
         Writes::None => written.next().map(|path| format!("no file is written in this mode: {}", path.written)),
         Writes::Documents => {
@@ -155,7 +155,7 @@ fn wrong_write(mode: &ModeRules, call: &Call<'_>) -> Option<String> {
 }
 
 /// Why a program waits for the owner each time, if it does: in a mode that changes nothing, where no sandbox keeps it
-/// from changing something. No rule and no earlier answer stands for this one (OLLM-038).
+/// from changing something. No rule and no earlier answer stands for this one.
 fn unheld(mode: &ModeRules, call: &Call<'_>) -> Option<String> {
     let unheld = mode.writes == Writes::None && call.class == ToolClass::Execute && call.tool.unconfined;
     unheld.then(|| "this would run a program that nothing here keeps from changing files".to_owned())
@@ -198,7 +198,7 @@ fn consequence(class: ToolClass, call: &Call<'_>) -> String {
         (ToolClass::Remember, _) => "keep something",
         (ToolClass::Write, _) => "change a file",
         (ToolClass::Send, _) => "send something",
-        // What asks always runs no program: it is a device that is written to (PICO-097).
+        // What asks always runs no program: it is a device that is written to.
         (ToolClass::Execute, Some(device)) if call.asks_always => return format!("write to {device}"),
         (ToolClass::Execute, _) => "run a program",
         (ToolClass::ChangeSelf, _) => "change what the agent is told or may do",

@@ -1,4 +1,4 @@
-//! What texts mean, as a model of embeddings sees it: directions in a space, and how alike two of them are (KOSHI-029).
+//! What texts mean, as a model of embeddings sees it: directions in a space, and how alike two of them are.
 
 use crate::memory::Memory;
 

@@ -1,4 +1,4 @@
-//! Patterns of times: five fields, read as cron reads them (KAI-079), and when they fire in a zone (KAI-080).
+//! Patterns of times: five fields, read as cron reads them, and when they fire in a zone.
 
 use std::fmt;
 

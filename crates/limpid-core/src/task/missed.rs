@@ -1,4 +1,4 @@
-//! Runs that nobody could make when they were due, and what is done about them (LES-090).
+//! Runs that nobody could make when they were due, and what is done about them.
 
 use jiff::{SignedDuration, Timestamp};
 

@@ -6,10 +6,10 @@ use jiff::{SignedDuration, Timestamp, Zoned};
 
 use super::cron::{CronError, CronPattern};
 
-/// How long ago a moment may be and still be meant (KAI-078).
+/// How long ago a moment may be and still be meant.
 const PAST: SignedDuration = SignedDuration::from_secs(60);
 
-/// The shortest time between two runs (PICO-091).
+/// The shortest time between two runs.
 const SHORTEST: SignedDuration = SignedDuration::from_secs(60);
 
 /// What makes a task run.
@@ -64,7 +64,7 @@ pub enum TriggerError {
 }
 
 impl Trigger {
-    /// A moment by its ISO 8601 form, on the clock of a zone when it names no offset (KAI-078).
+    /// A moment by its ISO 8601 form, on the clock of a zone when it names no offset.
     ///
     /// # Errors
     /// When it cannot be read or has passed.
@@ -130,7 +130,7 @@ impl Trigger {
     }
 
     /// The first time after a moment; none for what does not repeat. Times keep to the clock or to the first one, however
-    /// late a run was (LES-101).
+    /// late a run was.
     pub fn next_after(&self, after: Timestamp) -> Option<Timestamp> {
         match self {
             Self::Once(_) | Self::Heartbeat => None,

@@ -306,7 +306,7 @@ async fn servers_on_this_machine_are_found_by_what_they_list() {
         ("ollama".to_owned(), found.url()),
         ("llamacpp".to_owned(), format!("{}/v1", found.url())),
         ("lmstudio".to_owned(), format!("http://{}/v1", silent.local_addr().unwrap())),
-        ("vllm".to_owned(), format!("{}/nothing/here", found.url())),
+        ("vllm".to_owned(), "http://127.0.0.1:1/nothing".to_owned()),
     ];
     let started = Instant::now();
     let servers = find_servers_at(&places).await;

@@ -10,7 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// Whether replies may hold user-interface trees (KAI-026, KAI-027).
+/// Whether replies may hold user-interface trees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum UiMode {
@@ -177,7 +177,7 @@ impl ToolInput {
     }
 }
 
-/// How a model gets at a tool (PRO-046).
+/// How a model gets at a tool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToolReach {

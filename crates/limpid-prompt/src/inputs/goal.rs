@@ -1,4 +1,4 @@
-//! The goal that the prompt shows (OLLM-063, OLLM-064).
+//! The goal that the prompt shows.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -101,7 +101,7 @@ pub struct GoalInput {
     pub decisions: Vec<DecisionInput>,
     /// What was made.
     pub artifacts: Vec<ArtifactInput>,
-    /// What is left out of the lists for want of room (OLLM-075).
+    /// What is left out of the lists for want of room.
     pub more: MoreInput,
     /// Who wrote the least trusted text that it was made from.
     #[serde(skip_serializing_if = "TrustName::is_owner")]

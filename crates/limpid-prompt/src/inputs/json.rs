@@ -1,4 +1,4 @@
-//! The JSON form of the inputs, version 1, and its schema (PRO-070).
+//! The JSON form of the inputs, version 1, and its schema.
 
 use std::fmt;
 

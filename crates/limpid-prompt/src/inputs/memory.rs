@@ -28,7 +28,7 @@ pub struct MemoryInput {
     pub promotions: Vec<MemoryEntry>,
 }
 
-/// One memory. Those that a stranger wrote are never put into a prompt by the engine (SEC-002).
+/// One memory. Those that a stranger wrote are never put into a prompt by the engine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MemoryEntry {

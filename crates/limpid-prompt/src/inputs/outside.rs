@@ -1,4 +1,4 @@
-//! Text that strangers wrote, as a type of its own (PRO-071, SEC-001, SEC-003).
+//! Text that strangers wrote, as a type of its own.
 
 use limpid_core::Trust;
 use schemars::JsonSchema;

@@ -13,7 +13,7 @@ pub struct SkillsInput {
     pub index: Vec<SkillEntry>,
     /// The skills that this turn activates.
     pub active: Vec<ActiveSkill>,
-    /// Skills that were considered and are not used, with the reason (KOSHI-006).
+    /// Skills that were considered and are not used, with the reason.
     pub unused: Vec<UnusedSkill>,
 }
 
@@ -68,7 +68,7 @@ pub struct ActiveSkill {
     pub body: String,
     /// Files that come with it, by path inside its folder.
     pub files: Vec<String>,
-    /// Who wrote it; a skill from elsewhere is outside text until it was reviewed (SEC-024).
+    /// Who wrote it; a skill from elsewhere is outside text until it was reviewed.
     pub trust: TrustName,
     /// Whether it is active in every turn until that is changed: chosen for the conversation, or always loaded.
     pub standing: bool,

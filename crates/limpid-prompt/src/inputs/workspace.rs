@@ -15,7 +15,7 @@ pub struct WorkspaceInput {
     pub long_term: Option<String>,
     /// Notes of the last days.
     pub daily_notes: Vec<DailyNote>,
-    /// Files that are there and were not read, with the reason (LES-005).
+    /// Files that are there and were not read, with the reason.
     pub unread: Vec<UnreadFile>,
 }
 
@@ -59,6 +59,6 @@ pub struct SessionInput {
     pub chat_id: Option<String>,
     /// Who wrote, when it was not the owner.
     pub sender: Option<String>,
-    /// Whether others read the chat too (PICO-029).
+    /// Whether others read the chat too.
     pub group: bool,
 }

@@ -9,8 +9,7 @@ use crate::source::Layer;
 use super::{Lint, warn};
 
 impl Lint<'_> {
-    /// A mode of the owner's that lacks tiers works, with the nearest tier's text; here it says which file is missing
-    /// (OLLM-111). The modes that ship leave out tiers on purpose.
+    /// A mode of the owner's that lacks tiers works, with the nearest tier's text; here it says which file is missing. The modes that ship leave out tiers on purpose.
     pub(super) fn missing_tiers(&self, problems: &mut Vec<Problem>) {
         for mode in self.profile.modes.values() {
             let own = |form: &&Form| form.source.layer == Layer::Home && self.is_own(&form.source.path);

@@ -13,7 +13,7 @@ use crate::template::Gate;
 use super::{Lint, warn};
 
 impl<'p> Lint<'p> {
-    /// Providers and local engines reuse what comes before the first change (PRO-045).
+    /// Providers and local engines reuse what comes before the first change.
     pub(super) fn prefixes(&self, problems: &mut Vec<Problem>) {
         for path in self.own_paths() {
             let Some((turn, kept)) = first_change(path) else { continue };

@@ -1,4 +1,4 @@
-//! Budgets: limits of groups, messages and prompts (PRO-020).
+//! Budgets: limits of groups, messages and prompts.
 
 use limpid_core::{Tier, UsableWindow};
 

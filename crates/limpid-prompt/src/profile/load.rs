@@ -1,4 +1,4 @@
-//! Loading: from plain files to profiles that were checked as a whole (PRO-005, PRO-007).
+//! Loading: from plain files to profiles that were checked as a whole.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -249,7 +249,7 @@ fn modes(set: &FileSet, shop: &Shop<'_>, problems: &mut Vec<Problem>) -> BTreeMa
     for (path, file) in &set.files {
         let FileKind::Mode(name, tier) = kind(path) else { continue };
         let mode = modes.entry(name.clone()).or_insert_with(|| Mode { name, ..Mode::default() });
-        // `.md` stands before `.txt` in the order of paths, so it wins (OLLM-046).
+        // `.md` stands before `.txt` in the order of paths, so it wins.
         if mode.tiers[tier].is_some() {
             let fix = "remove it: a `.md` of the same tier stands beside it";
             problems.push(file.warning(Fault::new(0..0, "this file is never used", fix)));

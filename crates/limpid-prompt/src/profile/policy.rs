@@ -1,4 +1,4 @@
-//! `modes/<mode>/policy.toml`: what a mode lets the agent do (OLLM-032, OLLM-035).
+//! `modes/<mode>/policy.toml`: what a mode lets the agent do.
 
 use std::collections::BTreeMap;
 

@@ -24,7 +24,7 @@ pub(crate) struct Draft {
     pub(crate) sections: BTreeMap<String, Option<Arc<Section>>>,
 }
 
-/// Carries out the splices of one profile's paths; what it does not define is `fallback`'s (PRO-011).
+/// Carries out the splices of one profile's paths; what it does not define is `fallback`'s.
 pub(crate) struct Resolver<'d> {
     pub(crate) names: &'d Names,
     pub(crate) own: &'d Draft,

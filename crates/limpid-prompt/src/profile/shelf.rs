@@ -181,7 +181,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_".contains(letter))
 }
 
-/// Whether a folder's name is a mode's: `[a-z][a-z0-9-]{0,31}` (OLLM-032).
+/// Whether a folder's name is a mode's: `[a-z][a-z0-9-]{0,31}`.
 fn is_mode(name: &str) -> bool {
     name.len() <= 32
         && name.starts_with(|letter: char| letter.is_ascii_lowercase())

@@ -1,4 +1,4 @@
-//! Which skills a turn activates, and which are left out (KAI-098, KOSHI-031, OLLM-060, OLLM-061).
+//! Which skills a turn activates, and which are left out.
 
 use limpid_core::skill::slash_word;
 
@@ -17,7 +17,7 @@ pub struct Occasion<'a> {
 }
 
 /// The skills of a turn: the index, and the active ones in the order always, chosen, called by name, called by a
-/// trigger, each once. What a server offers is in no index, and active only when a person chose it (OLLM-059).
+/// trigger, each once. What a server offers is in no index, and active only when a person chose it.
 pub fn select<'a>(prompts: impl IntoIterator<Item = &'a RegisteredPrompt>, occasion: Occasion<'_>) -> SkillsInput {
     let mut input = SkillsInput::default();
     let mut usable: Vec<&RegisteredPrompt> = Vec::new();

@@ -1,4 +1,4 @@
-//! How far the budgets of a path are used, once everything is cut: the numbers behind "too large" (OLLM-112).
+//! How far the budgets of a path are used, once everything is cut: the numbers behind "too large".
 
 use limpid_core::Role;
 

@@ -20,7 +20,7 @@ pub enum RenderError {
     Overfull(Box<Overfull>),
 }
 
-/// A budget that what must stay does not fit into (PRO-021).
+/// A budget that what must stay does not fit into.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Overfull {
     /// What is over its budget: `path chat-local`, `message 0 (system) of path chat-local`, `budget memories`.

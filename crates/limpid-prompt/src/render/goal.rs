@@ -1,4 +1,4 @@
-//! A goal made to fit its allotment (OLLM-075). Its line and its locked decisions always stay; of the rest, the oldest
+//! A goal made to fit its allotment. Its line and its locked decisions always stay; of the rest, the oldest
 //! artifacts go first, then finished steps, open decisions and far steps, until it fits.
 //!
 //! Entries are measured by the plain estimate and with a fixed extra, whatever the profile writes around them: so the

@@ -1,4 +1,4 @@
-//! Budgets applied: groups first, then each message, then the whole prompt (PRO-020, PRO-021).
+//! Budgets applied: groups first, then each message, then the whole prompt.
 
 use std::sync::Arc;
 

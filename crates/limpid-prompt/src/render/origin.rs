@@ -1,4 +1,4 @@
-//! Where a text comes from, as a part says it (PRO-030).
+//! Where a text comes from, as a part says it.
 
 use limpid_core::Trust;
 

@@ -1,4 +1,4 @@
-//! The report: one row for every section of the path, and one for every file that was considered and not used (PRO-031).
+//! The report: one row for every section of the path, and one for every file that was considered and not used.
 
 use super::Planned;
 use super::draft::Draft;
@@ -34,7 +34,7 @@ pub(super) fn of_sections(planned: &[Planned<'_>], laid: &[Layer<'_>]) -> Vec<Se
     rows
 }
 
-/// A row for every workspace file that the path could quote and does not (LES-007).
+/// A row for every workspace file that the path could quote and does not.
 pub(super) fn of_unused_files(planned: &[Planned<'_>], scope: &Scope<'_>) -> Vec<SectionReport> {
     let files = ["workspace".to_owned(), "prompt_files".to_owned()];
     let quoted = planned.iter().flat_map(|message| &message.drafts);
@@ -48,7 +48,7 @@ pub(super) fn of_unused_files(planned: &[Planned<'_>], scope: &Scope<'_>) -> Vec
     uses.into_iter().filter_map(|(name, file)| of_file(name, file)).chain(unread).collect()
 }
 
-/// A row for the tools, when there was no room for all of them (OLLM-039).
+/// A row for the tools, when there was no room for all of them.
 pub(super) fn of_tools(scope: &Scope<'_>) -> Option<SectionReport> {
     if scope.left_out().is_empty() {
         return None;
@@ -59,7 +59,7 @@ pub(super) fn of_tools(scope: &Scope<'_>) -> Option<SectionReport> {
     Some(SectionReport { kept: counts.0, dropped: counts.1, ..row("tools", Outcome::Trimmed, Some(reason)) })
 }
 
-/// A row for every skill that a path with skills could use and does not (KOSHI-006).
+/// A row for every skill that a path with skills could use and does not.
 pub(super) fn of_unused_skills(planned: &[Planned<'_>], inputs: &Inputs) -> Vec<SectionReport> {
     let sections = planned.iter().flat_map(|message| &message.drafts).map(|draft| draft.section);
     let has_skills = |list: &EntryList| list.of.path.first().is_some_and(|name| name == "skills");

@@ -1,4 +1,4 @@
-//! The tools of a prompt: described by the profile, with schemas whose bytes never change (PRO-042).
+//! The tools of a prompt: described by the profile, with schemas whose bytes never change.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};

@@ -95,7 +95,7 @@ fn memory<'a>(memory: &'a MemoryInput, field: &str) -> View<'a> {
     }
 }
 
-/// What a stranger had the agent keep is found by asking, never put into a prompt (SEC-002).
+/// What a stranger had the agent keep is found by asking, never put into a prompt.
 fn memories(entries: &[MemoryEntry]) -> View<'_> {
     View::records(entries.iter().filter(|entry| !Trust::from(entry.trust).is_foreign()).map(Record::Memory))
 }
@@ -246,7 +246,7 @@ fn weekday(date: &str) -> Option<&'static str> {
     NAMES.get(usize::try_from(date.weekday().to_monday_zero_offset()).ok()?).copied()
 }
 
-/// Summaries of what a stranger wrote are a stranger's text (SEC-001); they carry the label of the summary.
+/// Summaries of what a stranger wrote are a stranger's text; they carry the label of the summary.
 fn summarize<'a>(summarize: &'a SummarizeInput, trust: TrustName, field: &str) -> View<'a> {
     let summary = |text: &'a Option<String>| text.as_deref().map_or(View::Absent, |text| View::labelled(text, trust));
     match field {

@@ -1,4 +1,4 @@
-//! Names over the payload of the card picker: what is left of it after the rules of the game (KAI-117).
+//! Names over the payload of the card picker: what is left of it after the rules of the game.
 
 use limpid_core::splinterlands::{Battle, Card};
 use serde_json::Value;

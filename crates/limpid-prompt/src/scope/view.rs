@@ -30,7 +30,7 @@ pub enum View<'a> {
 }
 
 /// Text of a stranger. It cannot be displayed, compared or joined with other text outside this crate; inside it, only
-/// the code that draws boundaries reads it (PRO-071).
+/// the code that draws boundaries reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Foreign<'a> {
     text: Cow<'a, str>,

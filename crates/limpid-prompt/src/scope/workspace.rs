@@ -55,7 +55,7 @@ fn newest_first(notes: &[DailyNote]) -> Vec<&DailyNote> {
     notes
 }
 
-/// The owner's own skills first, so that a budget takes theirs last (PICO-037).
+/// The owner's own skills first, so that a budget takes theirs last.
 fn by_source(index: &[SkillEntry]) -> Vec<&SkillEntry> {
     let mut index: Vec<_> = index.iter().collect();
     index.sort_by_key(|skill| {

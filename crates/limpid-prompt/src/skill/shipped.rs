@@ -1,4 +1,4 @@
-//! The skills that ship, embedded into the program (PICO-036).
+//! The skills that ship, embedded into the program.
 
 use include_dir::{Dir, include_dir};
 

@@ -1,4 +1,4 @@
-//! Writing a SKILL.md, and changing one without touching what was not asked to change (KOSHI-032).
+//! Writing a SKILL.md, and changing one without touching what was not asked to change.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! The filters, each total: any value in, a value out (PRO-005).
+//! The filters, each total: any value in, a value out.
 
 use std::borrow::Cow;
 

@@ -48,7 +48,7 @@ impl Maker {
 }
 
 impl Answer {
-    /// Nothing yet; known secrets are taken out of what comes (SEC-032).
+    /// Nothing yet; known secrets are taken out of what comes.
     pub(crate) fn new(redactor: &Redactor) -> Self {
         Self { cleaned: Cleaned::new(redactor), ..Self::default() }
     }

@@ -16,7 +16,7 @@ pub struct FilesConfig {
     #[serde(deserialize_with = "absolute")]
     pub read: Vec<PathBuf>,
     /// Those of both whose files the owner wrote or looked through. What stands in the others is outside text, since
-    /// anybody may have written it (SEC-001).
+    /// anybody may have written it.
     #[serde(deserialize_with = "absolute")]
     pub trusted: Vec<PathBuf>,
 }

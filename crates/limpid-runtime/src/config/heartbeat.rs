@@ -9,11 +9,11 @@ use serde::{Deserialize, Deserializer};
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HeartbeatConfig {
-    /// A model of its own: `provider/model`. Absent, or when it cannot be had: the one that is set for all (KAI-061).
+    /// A model of its own: `provider/model`. Absent, or when it cannot be had: the one that is set for all.
     pub model: Option<String>,
-    /// Its mode. Absent: assistant (OLLM-034).
+    /// Its mode. Absent: assistant.
     pub mode: Option<String>,
-    /// When a text means silence. Absent: as the profile has it (KAI-064).
+    /// When a text means silence. Absent: as the profile has it.
     #[serde(deserialize_with = "quiet")]
     pub quiet: Option<Quiet>,
     /// How often standing additions, unfinished lines of HEARTBEAT.md and the owner's own opening are asked, where an item
@@ -22,7 +22,7 @@ pub struct HeartbeatConfig {
     pub recheck: Recheck,
     /// Runs a day that may ask a model.
     pub runs_a_day: u32,
-    /// A program with its arguments that says whether a model is asked: with exit code 0 it is, else not (LES-040).
+    /// A program with its arguments that says whether a model is asked: with exit code 0 it is, else not.
     pub check: Vec<String>,
     /// An address that says the same: with status 200 a model is asked, with 204 or 304 it is not. With a program besides,
     /// both must say yes.

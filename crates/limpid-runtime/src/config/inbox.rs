@@ -16,9 +16,9 @@ pub struct InboxConfig {
     pub notifications: bool,
     /// Where `limpid serve` takes them.
     pub listen: SocketAddr,
-    /// Names under which other machines reach it, besides its address (SEC-030).
+    /// Names under which other machines reach it, besides its address.
     pub hosts: Vec<String>,
-    /// Whether it may listen on an address that other machines reach, without encryption of its own (SEC-030).
+    /// Whether it may listen on an address that other machines reach, without encryption of its own.
     pub public: bool,
     /// What sends text messages. Absent: none are sent.
     pub gateway: Option<GatewayConfig>,

@@ -1,4 +1,4 @@
-//! `[limits]`: how far a turn may go, and what may be spent (SEC-043).
+//! `[limits]`: how far a turn may go, and what may be spent.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use serde::Deserialize;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LimitsConfig {
-    /// Calls of the model with tools in one turn; one more follows without (KAI-112).
+    /// Calls of the model with tools in one turn; one more follows without.
     pub calls_with_tools: u32,
-    /// Characters of a tool's result that the model gets to read (KAI-114).
+    /// Characters of a tool's result that the model gets to read.
     pub result_chars: usize,
-    /// Seconds that a tool may take, when it has no limit of its own (KAI-113).
+    /// Seconds that a tool may take, when it has no limit of its own.
     pub tool_seconds: u64,
-    /// Times that a request is tried in all when a provider fails in passing (KAI-110).
+    /// Times that a request is tried in all when a provider fails in passing.
     pub tries: u32,
     /// Seconds that a provider may be silent, before and within its answer, until it is given up.
     pub silence_seconds: u64,

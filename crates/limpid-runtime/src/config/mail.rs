@@ -8,7 +8,7 @@ use serde::Deserialize;
 pub struct MailConfig {
     /// Whether there is mail at all.
     pub enabled: bool,
-    /// Minutes between two looks into an account; 0: it is never looked into by itself (KAI-089).
+    /// Minutes between two looks into an account; 0: it is never looked into by itself.
     pub poll_minutes: u32,
 }
 

@@ -8,14 +8,14 @@ use serde::{Deserialize, Deserializer};
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MemoryConfig {
-    /// Whether it has memory tools and reads what it remembers. What is stored stays when this is off (KAI-031).
+    /// Whether it has memory tools and reads what it remembers. What is stored stays when this is off.
     pub enabled: bool,
     /// How memories reach the model. Absent: as the profile has it.
     #[serde(deserialize_with = "policy")]
     pub policy: Option<MemoryPolicy>,
-    /// Megabytes of memories from which those that rarely helped go to the archive (KOSHI-028).
+    /// Megabytes of memories from which those that rarely helped go to the archive.
     pub keep_megabytes: u64,
-    /// Whether memories and messages are found by what they mean, besides their words (KOSHI-029).
+    /// Whether memories and messages are found by what they mean, besides their words.
     pub semantic: SemanticConfig,
 }
 

@@ -1,4 +1,4 @@
-//! `[policy]`: the owner's written rules on calls of tools (SEC-002).
+//! `[policy]`: the owner's written rules on calls of tools.
 
 use limpid_core::policy::{ArgumentPattern, OwnerRules, Rule, ToolPattern};
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use serde::de::{Deserializer, Error as _};
 /// The owner's written rules.
 ///
 /// The command of `exec` is compared as its words, the first of which is the program's name; its folder is named only
-/// when it is not the workspace. With a shell granted the words are `sh`, `-c` and the whole text (LES-136).
+/// when it is not the workspace. With a shell granted the words are `sh`, `-c` and the whole text.
 ///
 /// ```
 /// let text = r#"
@@ -29,7 +29,7 @@ pub struct PolicyConfig {
     pub ask: Vec<RuleConfig>,
     /// Calls that never run.
     pub deny: Vec<RuleConfig>,
-    /// Hosts that may be read from although the turn has read what a stranger wrote (SEC-005).
+    /// Hosts that may be read from although the turn has read what a stranger wrote.
     pub hosts: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! `[[prompts]]` of `limpid.toml`: prompts that can be chosen as skills (OLLM-056).
+//! `[[prompts]]` of `limpid.toml`: prompts that can be chosen as skills.
 
 use limpid_core::Skill;
 use limpid_core::skill::BadName;

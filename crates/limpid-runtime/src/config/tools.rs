@@ -6,7 +6,7 @@ use serde::Deserialize;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolsConfig {
-    /// Whether rare tools wait behind `find_tools` in the profiles that build on `limpid` (PRO-046). Off: every tool
+    /// Whether rare tools wait behind `find_tools` in the profiles that build on `limpid`. Off: every tool
     /// travels with every request, as far as the model's window goes.
     pub defer: bool,
 }

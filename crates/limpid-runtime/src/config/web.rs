@@ -36,7 +36,7 @@ pub struct WebConfig {
     pub fetch: bool,
     /// Whether `open_url` is there.
     pub open: bool,
-    /// Addresses that are not of the public web and may be fetched from all the same (SEC-022).
+    /// Addresses that are not of the public web and may be fetched from all the same.
     pub also: Vec<IpAddr>,
 }
 

@@ -6,7 +6,7 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WindowConfig {
-    /// Whether older messages become digests when the window fills up. Off, a full window is an error (LES-080).
+    /// Whether older messages become digests when the window fills up. Off, a full window is an error.
     pub compaction: Compaction,
 }
 

@@ -1,4 +1,4 @@
-//! What of an answer's events people see: everything but the protocol's own words (LES-035).
+//! What of an answer's events people see: everything but the protocol's own words.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;

@@ -1,4 +1,4 @@
-//! Whether modes change: the seed's "Mode Change Not Working" (OLLM-113). It is tried, by an agent over the owner's files
+//! Whether modes change: the seed's "Mode Change Not Working". It is tried, by an agent over the owner's files
 //! and settings whose store is thrown away afterwards.
 
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Whether prompts load and fit: the seed's "Prompt Not Loading" and "Prompt Too Large" (OLLM-111, OLLM-112).
+//! Whether prompts load and fit: the seed's "Prompt Not Loading" and "Prompt Too Large".
 
 use limpid_core::Tier;
 use limpid_prompt::problem::{Problem, Severity};

@@ -1,4 +1,4 @@
-//! Drafts that nobody answers in time expire by a timer of their own (SEC-010).
+//! Drafts that nobody answers in time expire by a timer of their own.
 
 use std::sync::Arc;
 

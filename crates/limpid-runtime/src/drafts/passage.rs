@@ -1,4 +1,4 @@
-//! How far a draft's effect has come, as the tool that carries it out writes it down (SEC-041).
+//! How far a draft's effect has come, as the tool that carries it out writes it down.
 
 use std::fmt;
 use std::sync::Arc;

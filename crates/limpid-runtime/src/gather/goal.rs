@@ -19,8 +19,8 @@ use crate::tools::CREATE_GOAL;
 pub(crate) const GROUP: &str = "goals";
 
 impl Inner {
-    /// Fills in the goal of a conversation, and takes its tools away where nobody has asked for goals (OLLM-076). A model
-    /// without tools is told of the markers where another one has the tools (OLLM-077).
+    /// Fills in the goal of a conversation, and takes its tools away where nobody has asked for goals. A model
+    /// without tools is told of the markers where another one has the tools.
     /// `session` learns that somebody has. Returns the turn that the goal began in, where one did.
     pub(super) async fn gather_goal(
         &self,

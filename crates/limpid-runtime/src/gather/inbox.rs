@@ -1,4 +1,4 @@
-//! What came in and waits for a heartbeat, and which of it a prompt has rendered (KAI-086).
+//! What came in and waits for a heartbeat, and which of it a prompt has rendered.
 
 use limpid_core::inbox::{Source, preview};
 use limpid_prompt::Prompt;
@@ -35,7 +35,7 @@ impl Inner {
     }
 
     /// Exactly the items that stand in a prompt: what came later, and what a source that is off, a limit or a budget left
-    /// out, is not among them (KAI-086).
+    /// out, is not among them.
     pub(crate) async fn rendered_items(&self, prompt: &Prompt) -> Result<Vec<ItemId>, AgentError> {
         let mut rendered = Vec::new();
         for entry in prompt.report().iter().flat_map(|row| &row.entries) {

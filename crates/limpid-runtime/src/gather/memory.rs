@@ -69,13 +69,13 @@ impl Inner {
     }
 }
 
-/// Whether the owner talks with their agent alone (LES-056, LES-057, PICO-029).
+/// Whether the owner talks with their agent alone.
 fn is_owners(inputs: &Inputs) -> bool {
     let session = &inputs.session;
     !session.group && session.sender.is_none() && !limpid_core::Trust::from(inputs.user_trust).is_foreign()
 }
 
-/// Memories by the place where prompts show them. Those that a stranger wrote are found by query only (SEC-002).
+/// Memories by the place where prompts show them. Those that a stranger wrote are found by query only.
 fn place(memories: &[Memory], policy: MemoryPolicy) -> MemoryInput {
     let entries = |wanted: &dyn Fn(&Memory) -> bool| -> Vec<MemoryEntry> {
         let own = memories.iter().filter(|memory| !memory.trust.is_foreign());

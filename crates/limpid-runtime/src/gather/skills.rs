@@ -69,7 +69,7 @@ const fn is_expected(status: SkillStatus) -> bool {
     matches!(status, SkillStatus::Broken | SkillStatus::Changed | SkillStatus::Awaiting)
 }
 
-/// The names that a budget took out of the index, for the person (LES-130, PICO-037).
+/// The names that a budget took out of the index, for the person.
 pub(crate) fn dropped_skills(prompt: &Prompt, input: &SkillsInput) -> Option<String> {
     let is_index = |section: &str| matches!(section, "skills" | "skill-names");
     prompt.cuts().find(|cut| is_index(&cut.section))?;

@@ -11,7 +11,7 @@ use crate::policy::ForeignFiles;
 
 impl Inner {
     /// Takes out of what prompts quote each file that was written while text of strangers was read: it is theirs until
-    /// the owner writes it anew (SEC-002). A change that the owner approved as it stands is the owner's.
+    /// the owner writes it anew. A change that the owner approved as it stands is the owner's.
     pub(super) async fn leave_out_foreign(
         &self,
         workspace: &mut WorkspaceInput,

@@ -1,4 +1,4 @@
-//! The markers of a reply change the goal in the transaction that stores the reply (OLLM-078, OLLM-082, OLLM-084).
+//! The markers of a reply change the goal in the transaction that stores the reply.
 
 use limpid_core::Role;
 use limpid_core::goal::{GoalAuthor, Marker, Rejected, advance, scan};
@@ -82,7 +82,7 @@ impl Driver<'_> {
     }
 }
 
-/// The text whose markers count: that of a turn that was answered whole (OLLM-079, OLLM-084). Where the answer was cut
+/// The text whose markers count: that of a turn that was answered whole. Where the answer was cut
 /// off, so may be its last line.
 pub(crate) fn final_text(effects: &[Effect]) -> Option<&str> {
     let finish = effects.iter().find_map(|effect| match effect {

@@ -1,4 +1,4 @@
-//! What the owner does with goals; every surface calls this (ARC-005).
+//! What the owner does with goals; every surface calls this.
 
 use limpid_core::goal::{
     Checkpoint, CheckpointStatus, Goal, GoalAuthor, GoalError, GoalManager, GoalRecord, Goals, Priority,
@@ -55,7 +55,7 @@ impl Agent {
         Ok(GoalHistory { records, troubles })
     }
 
-    /// Makes a goal; the active one pauses (OLLM-070). Where there is no conversation yet, one begins with it.
+    /// Makes a goal; the active one pauses. Where there is no conversation yet, one begins with it.
     ///
     /// # Errors
     /// When there is no conversation of that id, or the description is blank, too long or does not fit the prompt.
@@ -118,7 +118,7 @@ impl Agent {
         .await
     }
 
-    /// Takes the shown goal out of the prompt; an active one pauses (OLLM-069).
+    /// Takes the shown goal out of the prompt; an active one pauses.
     ///
     /// # Errors
     /// When there is no such conversation, or no goal is shown.
@@ -181,7 +181,7 @@ impl Agent {
         .await
     }
 
-    /// Makes a decision of the shown goal stand for good (OLLM-073); the decision by its id, its text or the beginning
+    /// Makes a decision of the shown goal stand for good; the decision by its id, its text or the beginning
     /// of it.
     ///
     /// # Errors
@@ -240,7 +240,7 @@ impl Inner {
         tier.unwrap_or(Tier::ALL[2])
     }
 
-    /// Whether every goal of a conversation that may come into the prompt fits another tier (OLLM-074).
+    /// Whether every goal of a conversation that may come into the prompt fits another tier.
     ///
     /// # Errors
     /// [`GoalError::DoesNotFit`] with the sizes.

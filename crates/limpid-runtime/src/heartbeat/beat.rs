@@ -51,7 +51,7 @@ pub enum Beat {
 
 impl Agent {
     /// Runs the heartbeat, whatever the hour, the interval and the news; not when it or scheduling is switched off,
-    /// and not while another call of a model is in progress (KAI-072).
+    /// and not while another call of a model is in progress.
     ///
     /// # Errors
     /// When the store fails.
@@ -63,7 +63,7 @@ impl Agent {
 impl Inner {
     /// Runs the heartbeat when it may run.
     pub(super) async fn beat(self: &Arc<Self>, asked: Asked) -> Result<Beat, AgentError> {
-        // Two at once are one run and one `busy` (KAI-135).
+        // Two at once are one run and one `busy`.
         let Ok(_alone) = self.beating.try_lock() else { return Ok(Beat::Waits(Why::Busy)) };
         self.store.start_heartbeat(self.now_ms()).await?;
         let row = self.store.heartbeat().await?;
@@ -317,7 +317,7 @@ impl Inner {
         }))
     }
 
-    /// The model of its own, when there is one that can be had (KAI-061).
+    /// The model of its own, when there is one that can be had.
     pub(super) async fn model_of(&self, settings: &Settings) -> Result<Option<String>, AgentError> {
         for name in settings.model.iter().chain(&self.config.heartbeat.model) {
             if self.shelf.choose(Some(name)).await.is_ok() {

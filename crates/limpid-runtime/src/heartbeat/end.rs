@@ -18,7 +18,7 @@ use crate::background::RunEnd;
 use crate::error::AgentError;
 use crate::session::key_of;
 
-/// How long the same matter is not told again (LES-042).
+/// How long the same matter is not told again.
 const AGAIN_MS: i64 = 24 * 3_600_000;
 
 /// What a report is called in a list.
@@ -48,7 +48,7 @@ impl Inner {
         let inputs = end.inputs.as_deref();
 
         let mut meaning = self.meaning(&end)?;
-        // The same items left something to say twice, so it was meant (KAI-065).
+        // The same items left something to say twice, so it was meant.
         if let Meaning::Remainder(text) = &meaning
             && row.remainder_mark.as_ref() == Some(&items_mark)
         {
@@ -179,7 +179,7 @@ fn state_after(state: State, outcome: HeartbeatOutcome, end: &Outcome, now_ms: i
     match (outcome, end) {
         (HeartbeatOutcome::Failed, Outcome::Failed { class, .. }) => state.failed(*class, now_ms),
         (HeartbeatOutcome::Failed, _) => state.failed(FailureClass::Garbage, now_ms),
-        // A run that was cut off is no failure (KAI-073).
+        // A run that was cut off is no failure.
         (HeartbeatOutcome::Cancelled, _) => State { attempted_ms: Some(now_ms), ..state },
         _ => state.succeeded(now_ms),
     }

@@ -67,7 +67,7 @@ impl Inner {
         Ok(Look { news, items: shown, prompt })
     }
 
-    /// What the owner's own checks say (LES-040).
+    /// What the owner's own checks say.
     pub(super) async fn heartbeat_check(&self) -> Result<Option<bool>, AgentError> {
         let said = self.ask_program().await?;
         match &self.config.heartbeat.check_url {

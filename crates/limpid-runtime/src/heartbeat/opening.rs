@@ -1,4 +1,4 @@
-//! The opening of a heartbeat's prompt: the owner's own words, or the profile's in their place (KAI-074).
+//! The opening of a heartbeat's prompt: the owner's own words, or the profile's in their place.
 
 use limpid_prompt::count::Estimate;
 use limpid_prompt::inputs::{HeartbeatInput, Inputs};

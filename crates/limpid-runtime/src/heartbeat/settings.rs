@@ -1,4 +1,4 @@
-//! What the owner sets, and the form in which it is kept (KAI-053).
+//! What the owner sets, and the form in which it is kept.
 
 use limpid_core::heartbeat::Settings;
 use limpid_store::HeartbeatRow;
@@ -70,7 +70,7 @@ pub(super) fn of_row(row: &HeartbeatRow) -> Settings {
 
 impl Agent {
     /// Changes the settings of the heartbeat, all or none. When that switches it on, its interval counts from here. No
-    /// tool can do this (KAI-054).
+    /// tool can do this.
     ///
     /// # Errors
     /// When a value is not allowed, there is no such model, or the store cannot be written.

@@ -15,7 +15,7 @@ const HOUR_MS: i64 = 3_600_000;
 /// Output tokens of a run that has nothing to report, about.
 const ANSWER_TOKENS: u64 = 30;
 
-/// How the heartbeat stands, read from what the scheduler goes by (LES-045).
+/// How the heartbeat stands, read from what the scheduler goes by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeartbeatStatus {
     /// What the owner has set.
@@ -85,7 +85,7 @@ impl Agent {
         })
     }
 
-    /// The newest runs, newest first (KAI-071).
+    /// The newest runs, newest first.
     ///
     /// # Errors
     /// When the store cannot be read.

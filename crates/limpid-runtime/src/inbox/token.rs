@@ -1,4 +1,4 @@
-//! The token of whoever hands something in: from the environment or from a file that only the owner may read (SEC-032).
+//! The token of whoever hands something in: from the environment or from a file that only the owner may read.
 
 use std::fs;
 use std::path::PathBuf;
@@ -94,7 +94,7 @@ impl Agent {
     }
 }
 
-/// The token that stands in the home, so that no text repeats it (SEC-032); none when there is none.
+/// The token that stands in the home, so that no text repeats it; none when there is none.
 pub(crate) fn kept_token(home: &Home) -> Option<String> {
     let text = fs::read_to_string(home.ingest_token()).ok()?;
     Some(text.trim().to_owned())

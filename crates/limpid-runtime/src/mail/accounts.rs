@@ -1,5 +1,5 @@
 //! The files of mail accounts: `mail/ADDRESS.toml` in the home says how an account is reached, `mail/ADDRESS.secret`,
-//! which only the owner may read, holds its password or token unless that is kept elsewhere (SEC-032).
+//! which only the owner may read, holds its password or token unless that is kept elsewhere.
 
 use std::fs;
 use std::io;

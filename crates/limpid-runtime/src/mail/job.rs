@@ -38,7 +38,7 @@ impl Job for MailJob {
 }
 
 impl Inner {
-    /// Has every account looked into when its time has come, counted from the last look (KAI-089).
+    /// Has every account looked into when its time has come, counted from the last look.
     pub(crate) async fn plan_all_mail(&self) -> Result<(), AgentError> {
         let Some(every_ms) = self.poll_ms() else { return Ok(()) };
         let rows = self.store.mail_accounts().await?.rows;

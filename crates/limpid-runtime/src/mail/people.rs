@@ -67,7 +67,7 @@ impl Agent {
     }
 
     /// Adds an account or changes one, with its password or token when one is given. It is looked into from here on:
-    /// what is there already does not count as new (KAI-091).
+    /// what is there already does not count as new.
     ///
     /// # Errors
     /// When the address is none, or the files cannot be written.

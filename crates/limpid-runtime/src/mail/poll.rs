@@ -8,8 +8,7 @@ use super::MailDesk;
 use crate::error::AgentError;
 
 impl MailDesk {
-    /// Looks into an account and keeps what came, all or nothing. What went wrong is kept with the account too
-    /// (KAI-089), and returned.
+    /// Looks into an account and keeps what came, all or nothing. What went wrong is kept with the account too, and returned.
     ///
     /// # Errors
     /// When the store fails.

@@ -1,5 +1,5 @@
 //! Where the secrets of accounts are: a variable, a program that asks the system's keyring or a password store, or a file
-//! that only the owner may read. Never the database (SEC-032).
+//! that only the owner may read. Never the database.
 
 use std::path::PathBuf;
 use std::process::Stdio;

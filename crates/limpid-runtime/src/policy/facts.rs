@@ -26,7 +26,7 @@ pub(crate) struct CallFacts {
     pub(crate) folder: String,
     /// The folders that programs may write.
     pub(crate) folders: Vec<PathBuf>,
-    /// What an approval is bound to: arguments, where paths lead, the workspace, the program (SEC-011).
+    /// What an approval is bound to: arguments, where paths lead, the workspace, the program.
     pub(crate) hash: String,
 }
 

@@ -1,5 +1,5 @@
 //! Labels of files: what was written in a turn that had read a stranger's text is a stranger's text when it is read
-//! again, whichever tool wrote it (SEC-002).
+//! again, whichever tool wrote it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Who wrote what a model reads (SEC-002).
+//! Who wrote what a model reads.
 
 use limpid_core::{Message, Trust, TurnId};
 use limpid_prompt::Inputs;

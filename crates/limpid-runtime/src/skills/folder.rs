@@ -96,7 +96,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// The hash of every path and every byte, and of what may be run, in hexadecimal digits (SEC-024).
+    /// The hash of every path and every byte, and of what may be run, in hexadecimal digits.
     pub(super) fn hash(&self) -> String {
         let mut hash = Sha256::new();
         for (path, File { bytes, runs }) in &self.files {
@@ -236,7 +236,7 @@ fn write_file(file: &Path, File { bytes, runs }: &File) -> io::Result<()> {
     folders.recursive(true);
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);
-    // Nobody but the owner reads what is in here (SEC-033).
+    // Nobody but the owner reads what is in here.
     #[cfg(unix)]
     {
         std::os::unix::fs::DirBuilderExt::mode(&mut folders, 0o700);

@@ -1,5 +1,5 @@
 //! The folders and files where skills are looked for, in the order of precedence: workspace, global folder, prompt
-//! files, `limpid.toml`. Nothing else is read, the current directory least of all (PICO-036).
+//! files, `limpid.toml`. Nothing else is read, the current directory least of all.
 
 use std::path::{Path, PathBuf};
 
@@ -33,7 +33,7 @@ pub(super) fn all(home: &Home, entries: &[PromptEntry], now_ms: i64) -> Result<V
     Ok(found)
 }
 
-/// The skills in a folder: each a folder with a SKILL.md. One that cannot be read costs itself only (PICO-035).
+/// The skills in a folder: each a folder with a SKILL.md. One that cannot be read costs itself only.
 fn folders(root: &Path, shelf: SkillSource, now_ms: i64) -> Result<Vec<Found>, AgentError> {
     let mut found = Vec::new();
     for name in names(root)? {

@@ -82,7 +82,7 @@ impl Agent {
         Ok(SkillReview { skill, hash: Some(folder.hash()), files: folder.review() })
     }
 
-    /// The text of a skill as a profile's prompt holds it, and nothing else of that prompt (OLLM-062).
+    /// The text of a skill as a profile's prompt holds it, and nothing else of that prompt.
     ///
     /// # Errors
     /// When there is no such skill or profile, or the skill is none.
@@ -125,7 +125,7 @@ impl Agent {
         })
     }
 
-    /// Takes a skill from a folder. Nothing of it runs, and it is used only after [`Agent::enable_skill`] (SEC-024).
+    /// Takes a skill from a folder. Nothing of it runs, and it is used only after [`Agent::enable_skill`].
     ///
     /// # Errors
     /// When it is no skill, one of that name is there, or the home cannot be written.
@@ -165,7 +165,7 @@ impl Agent {
     }
 
     /// Chooses the skills that every turn of a conversation has, in this order, in place of those chosen before. One that
-    /// was chosen before and exists no longer stays chosen, and is used as soon as it does (OLLM-057).
+    /// was chosen before and exists no longer stays chosen, and is used as soon as it does.
     ///
     /// # Errors
     /// When there is no such conversation, or no such skill; then those chosen before stay.
@@ -206,7 +206,7 @@ impl Agent {
     /// that a server offers.
     ///
     /// # Errors
-    /// When its id is taken (OLLM-058), or it says that it is the owner's, whose prompts are files.
+    /// When its id is taken, or it says that it is the owner's, whose prompts are files.
     pub fn register_prompt(&self, prompt: RegisteredPrompt) -> Result<(), AgentError> {
         if prompt.source == PromptSource::Config {
             return Err(AgentError::Invalid(
@@ -216,12 +216,12 @@ impl Agent {
         self.with_registry(|registry| registry.register(prompt)).map_err(|taken| AgentError::Invalid(taken.to_string()))
     }
 
-    /// Forgets what a server offered. A turn that is running keeps what it began with (OLLM-057).
+    /// Forgets what a server offered. A turn that is running keeps what it began with.
     pub fn clear_mcp_prompts(&self, server: &str) {
         self.with_registry(|registry| registry.clear_mcp(server));
     }
 
-    /// Changes the registry, and tells which servers came and went by that (OLLM-107).
+    /// Changes the registry, and tells which servers came and went by that.
     fn with_registry<T>(&self, change: impl FnOnce(&mut PromptRegistry) -> T) -> T {
         let mut registry = self.inner.skills.registry();
         let names = |registry: &PromptRegistry| registry.servers().into_iter().collect::<Vec<_>>();
@@ -241,7 +241,7 @@ impl Agent {
 }
 
 impl Inner {
-    /// Tells which skills came and went, once a change (OLLM-061, OLLM-108).
+    /// Tells which skills came and went, once a change.
     pub(crate) async fn announce_skills(
         &self,
         conversation: &limpid_core::ConversationId,

@@ -8,7 +8,7 @@ use super::{Scene, SlashCommand, SlashReply};
 use crate::error::AgentError;
 use crate::goals::step_text;
 
-/// Lists the steps of the goal and sets them (OLLM-078).
+/// Lists the steps of the goal and sets them.
 pub(super) struct Checkpoint;
 
 const WORDS: [(&str, CheckpointStatus); 4] = [

@@ -7,7 +7,7 @@ use crate::chat::ConversationChoice;
 use crate::error::AgentError;
 use crate::window::CompactionReport;
 
-/// Makes digests of older messages, undoes that, or goes back to a kept moment (OLLM-103, OLLM-106).
+/// Makes digests of older messages, undoes that, or goes back to a kept moment.
 pub(super) struct Compact;
 
 #[async_trait]

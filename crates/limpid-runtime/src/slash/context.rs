@@ -9,7 +9,7 @@ use crate::error::AgentError;
 use crate::preview::PreviewRequest;
 use crate::settle::Settled;
 
-/// Shows how full the window is, chooses its size (OLLM-018, OLLM-026), or goes back to a kept moment (OLLM-103).
+/// Shows how full the window is, chooses its size, or goes back to a kept moment.
 pub(super) struct Context;
 
 #[async_trait]
@@ -60,7 +60,7 @@ async fn show(scene: &Scene<'_>) -> Result<SlashReply, AgentError> {
     Ok(scene.says(format!("{head}\n{report}")))
 }
 
-/// Goes back to a kept moment (OLLM-103).
+/// Goes back to a kept moment.
 pub(super) async fn restore(scene: &Scene<'_>, moment: &str) -> Result<SlashReply, AgentError> {
     let Some(conversation) = scene.conversation.as_ref() else {
         return Ok(scene.says("There is no conversation yet."));

@@ -7,7 +7,7 @@ use limpid_store::{CostBy, CostQuery, CostRow};
 use super::{Scene, SlashCommand, SlashReply};
 use crate::error::AgentError;
 
-/// Sums up what the conversation has cost (PRO-055).
+/// Sums up what the conversation has cost.
 pub(super) struct Cost;
 
 #[async_trait]

@@ -8,7 +8,7 @@ use crate::chat::ConversationChoice;
 use crate::error::AgentError;
 use crate::goals::{GoalChange, goal_text, goals_text, record_text};
 
-/// Shows the goal and changes it (OLLM-078).
+/// Shows the goal and changes it.
 pub(super) struct Goal;
 
 const WORDS: [&str; 9] = ["create", "list", "pause", "resume", "complete", "clear", "decide", "lock", "history"];

@@ -7,7 +7,7 @@ use super::{Scene, SlashCommand, SlashReply};
 use crate::error::AgentError;
 use crate::settle::Settled;
 
-/// Says that others read the conversation too, so that what is remembered of the owner stays out of it (LES-057).
+/// Says that others read the conversation too, so that what is remembered of the owner stays out of it.
 pub(super) struct Group;
 
 #[async_trait]

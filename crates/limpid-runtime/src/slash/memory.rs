@@ -8,7 +8,7 @@ use crate::error::AgentError;
 /// Memories that a search shows.
 const FOUND: usize = 10;
 
-/// Lists memories, or finds some; no model is asked (LES-059).
+/// Lists memories, or finds some; no model is asked.
 pub(super) struct Memory;
 
 #[async_trait]

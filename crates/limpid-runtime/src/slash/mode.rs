@@ -10,7 +10,7 @@ use crate::error::AgentError;
 use crate::modes::{FocusChange, ModeState, ModeSwitch};
 use crate::settle::Settled;
 
-/// Shows the mode, switches to another, keeps it for a while (OLLM-029, OLLM-044, OLLM-045).
+/// Shows the mode, switches to another, keeps it for a while.
 pub(super) struct Mode;
 
 #[async_trait]

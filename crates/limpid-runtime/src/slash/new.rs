@@ -6,7 +6,7 @@ use super::{Scene, SlashCommand, SlashReply};
 use crate::chat::{ChatRequest, ConversationChoice};
 use crate::error::AgentError;
 
-/// Begins another conversation; the one before stays as it is (LES-148).
+/// Begins another conversation; the one before stays as it is.
 pub(super) struct New;
 
 #[async_trait]

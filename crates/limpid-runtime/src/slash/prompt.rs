@@ -7,7 +7,7 @@ use crate::chat::ConversationChoice;
 use crate::error::AgentError;
 use crate::preview::{Preview, PreviewRequest};
 
-/// Shows what the next message would send (OLLM-114).
+/// Shows what the next message would send.
 pub(super) struct Prompt;
 
 #[async_trait]

@@ -9,7 +9,7 @@ use crate::settle::Settled;
 /// Characters of the message that is quoted.
 const QUOTED: usize = 80;
 
-/// Takes the last turn out of what is sent; nothing is deleted (LES-148).
+/// Takes the last turn out of what is sent; nothing is deleted.
 pub(super) struct Undo;
 
 #[async_trait]

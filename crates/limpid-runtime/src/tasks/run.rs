@@ -98,7 +98,7 @@ impl Inner {
     }
 
     /// Ends a run. When what it says cannot reach its conversation, the run has failed and the owner is told where
-    /// reports go (LES-098).
+    /// reports go.
     async fn end_run(self: &Arc<Self>, task: &Task, end: TaskRunEnd) -> Result<(), AgentError> {
         match self.store.end_task_run(end.clone()).await {
             Ok(ended) => self.announce_run(task, &end, ended),
@@ -116,7 +116,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Tells everybody who watches that a task ran, when it is `news` (OLLM-108).
+    /// Tells everybody who watches that a task ran, when it is `news`.
     fn announce_run(&self, task: &Task, end: &TaskRunEnd, news: bool) {
         if !news {
             return;
@@ -154,7 +154,7 @@ impl Did {
     }
 }
 
-/// What the person is told of a run, if anything (KAI-082, KAI-136, LES-092).
+/// What the person is told of a run, if anything.
 fn tell(task: &Task, did: &Did, standing: Standing, slot: Timestamp) -> Option<(DeliveryOrigin, String)> {
     let description = task.new.description.trim();
     let titled = |text: &str| format!("**{description}**\n\n{text}");

@@ -1,4 +1,4 @@
-//! A clock that went wrong and was set right: what is due by a time that never was comes by the true one (SEC-042).
+//! A clock that went wrong and was set right: what is due by a time that never was comes by the true one.
 
 use jiff::Timestamp;
 use limpid_core::task::{Standing, TaskStatus};

@@ -10,7 +10,7 @@ use super::{Tool, ToolParts};
 use crate::config::FilesConfig;
 use crate::home::Home;
 
-/// How prompts call the folder of a skill, wherever it stands (KAI-024).
+/// How prompts call the folder of a skill, wherever it stands.
 const SKILLS: &str = "~/skills";
 
 /// The tools in the order in which they are declared.
@@ -18,7 +18,7 @@ pub(super) fn tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     files::tools(&Arc::new(grants(parts.home, &parts.config.files)))
 }
 
-/// The workspace, the folders of skills for reading (PICO-031), and what the owner granted besides.
+/// The workspace, the folders of skills for reading, and what the owner granted besides.
 pub(crate) fn grants(home: &Home, config: &FilesConfig) -> Grants {
     let own = |folder: PathBuf| Root { folder, write: false, trust: Trust::File };
     let granted = |folder: &PathBuf, write| {

@@ -1,4 +1,4 @@
-//! `find_tools`: finds tools that do not travel with the prompt, and has them travel from here on (PRO-046).
+//! `find_tools`: finds tools that do not travel with the prompt, and has them travel from here on.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

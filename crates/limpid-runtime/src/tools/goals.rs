@@ -1,4 +1,4 @@
-//! The tools that change goals (OLLM-076). Each is its arguments and what it does with the rules of goals; all of them
+//! The tools that change goals. Each is its arguments and what it does with the rules of goals; all of them
 //! change the shown goal of the conversation that they are called in, but for those that make or resume one.
 
 use std::marker::PhantomData;
@@ -41,7 +41,7 @@ trait Act: DeserializeOwned + JsonSchema + Send + Sync + 'static {
     fn act(&self, manager: &mut GoalManager<'_>) -> Result<String, GoalError>;
 }
 
-/// A tool that changes goals. Each may be called again: the same change twice is one change (OLLM-082).
+/// A tool that changes goals. Each may be called again: the same change twice is one change.
 struct GoalTool<A> {
     book: GoalBook,
     act: PhantomData<A>,
@@ -212,7 +212,7 @@ impl Act for RecordDecision {
                 manager.lock_decision(&goal, &decision)?;
                 Ok(format!("decision {decision}, locked"))
             }
-            // Whoever asks for it open must learn that it stands (OLLM-130).
+            // Whoever asks for it open must learn that it stands.
             Some(false) => manager.revisable(&goal, &decision).map(|()| format!("decision {decision}, open")),
             None => Ok(format!("decision {decision}")),
         }

@@ -1,4 +1,4 @@
-//! Tools of parts that are wired to the machine: on Linux, with the feature `hardware` (PICO-098).
+//! Tools of parts that are wired to the machine: on Linux, with the feature `hardware`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `search_history` and `read_history`: what compaction took out of the window is found and read again (LES-070).
+//! `search_history` and `read_history`: what compaction took out of the window is found and read again.
 
 use std::sync::Arc;
 

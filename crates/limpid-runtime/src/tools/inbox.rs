@@ -1,4 +1,4 @@
-//! Tools that look through text messages and notifications, and write text messages (KAI-095).
+//! Tools that look through text messages and notifications, and write text messages.
 
 mod look;
 mod send;

@@ -1,5 +1,5 @@
 //! Tools of mail. They hold the desk of the accounts; what they read was written by strangers and comes back so
-//! labelled, so that it stands in a fence (SEC-001, SEC-003).
+//! labelled, so that it stands in a fence.
 
 mod check_email;
 mod compose_email;
@@ -35,7 +35,7 @@ pub(super) fn tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     ]
 }
 
-/// Where a letter goes: the account, then everybody who gets it. Rules and approvals name it (KAI-096).
+/// Where a letter goes: the account, then everybody who gets it. Rules and approvals name it.
 fn destination<'a>(desk: &MailDesk, account: Option<&str>, to: impl Iterator<Item = &'a str>) -> Option<String> {
     let mut to: Vec<String> =
         to.map(|to| address(to).unwrap_or_else(|_| to.escape_debug().to_string().to_lowercase())).collect();
@@ -84,7 +84,7 @@ async fn named(desk: &MailDesk, account: &Account, id: &str) -> Result<Named, St
     Ok(Named::OnServer(MailId { validity: mark.validity, uid }))
 }
 
-/// Says that a call shows messages (KAI-092).
+/// Says that a call shows messages.
 async fn shown(desk: &MailDesk, account: &str, ids: &[MailId], context: &ToolContext) -> Result<(), String> {
     let filter = ItemFilter {
         source: Some(Source::Mail),

@@ -30,7 +30,7 @@ pub(super) fn tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     ]
 }
 
-/// How a model names a memory: by the number that a query shows (KOSHI-023), or by its key.
+/// How a model names a memory: by the number that a query shows, or by its key.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Which {

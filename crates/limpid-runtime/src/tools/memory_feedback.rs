@@ -1,4 +1,4 @@
-//! `memory_reinforce` and `memory_demote`: what the model says of a memory that it was given (KOSHI-023, KOSHI-026).
+//! `memory_reinforce` and `memory_demote`: what the model says of a memory that it was given.
 
 use async_trait::async_trait;
 use limpid_core::ToolClass;

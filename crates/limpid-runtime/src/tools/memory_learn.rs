@@ -1,4 +1,4 @@
-//! `memory_learn`: keeps a preference, a lesson or a cure under its kind (KAI-048).
+//! `memory_learn`: keeps a preference, a lesson or a cure under its kind.
 
 use async_trait::async_trait;
 use limpid_core::{Category, ToolClass};

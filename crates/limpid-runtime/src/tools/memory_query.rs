@@ -1,4 +1,4 @@
-//! `memory_query`: finds what is remembered by words of the model's own choosing (KOSHI-020 to 025).
+//! `memory_query`: finds what is remembered by words of the model's own choosing.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const MOST_RESULTS: usize = 50;
 /// Memories that are ranked: of those that hold a word, the ones whose words are worth most.
 const CANDIDATES: u32 = 100;
 
-/// Queries that one message of the person allows (KOSHI-022).
+/// Queries that one message of the person allows.
 const QUERIES: u32 = 3;
 
 /// Finds memories by words.
@@ -100,7 +100,7 @@ impl Tool for MemoryQuery {
 }
 
 impl MemoryQuery {
-    /// A line for each memory; what the model itself inferred is marked, since it is no fact (LES-050).
+    /// A line for each memory; what the model itself inferred is marked, since it is no fact.
     async fn lines(&self, memories: &[Memory]) -> Result<Vec<String>, String> {
         let ids: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
         let provenance = self.store.provenance(&ids).await.map_err(|error| error.to_string())?;
@@ -113,7 +113,7 @@ impl MemoryQuery {
         Ok(memories.iter().map(line).collect())
     }
 
-    /// What a search could not look at (LES-058).
+    /// What a search could not look at.
     async fn missing(&self, found: &Recalled) -> Result<Option<String>, String> {
         let state = self.store.memory_index().await.map_err(|error| error.to_string())?;
         let stale = state.memories.saturating_sub(state.indexed);

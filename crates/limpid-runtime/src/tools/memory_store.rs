@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 use crate::keeper::{By, Keeper, Note};
 
-/// Keeps a fact. A key that is known gets the new content (KAI-047), so a call may be repeated.
+/// Keeps a fact. A key that is known gets the new content, so a call may be repeated.
 #[derive(Clone)]
 pub struct MemoryStoreTool {
     keeper: Keeper,

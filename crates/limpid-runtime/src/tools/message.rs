@@ -1,7 +1,7 @@
-//! `message`: tells the owner something in a chat of theirs, apart from the answer (PICO-087).
+//! `message`: tells the owner something in a chat of theirs, apart from the answer.
 //!
 //! Whoever delivers is the one that always does: what goes to another chat waits as a delivery, and what a run that
-//! nobody waits for says to its own chat is the one message with which it ends (LES-097).
+//! nobody waits for says to its own chat is the one message with which it ends.
 
 use std::sync::Arc;
 
@@ -84,7 +84,7 @@ impl Tool for Message {
         "chat"
     }
 
-    /// The owner's own chats are no `send` (SEC-002).
+    /// The owner's own chats are no `send`.
     fn class(&self) -> ToolClass {
         ToolClass::Remember
     }

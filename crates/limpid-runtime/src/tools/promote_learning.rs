@@ -1,4 +1,4 @@
-//! `promote_learning`: makes a memory that proved itself a part of the soul (KAI-049 to 052).
+//! `promote_learning`: makes a memory that proved itself a part of the soul.
 
 use async_trait::async_trait;
 use limpid_core::ToolClass;

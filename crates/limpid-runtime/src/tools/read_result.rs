@@ -1,4 +1,4 @@
-//! `read_result`: reads on in a result that was too long to be shown whole (LES-081).
+//! `read_result`: reads on in a result that was too long to be shown whole.
 
 use std::sync::Arc;
 

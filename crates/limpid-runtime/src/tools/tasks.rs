@@ -22,7 +22,7 @@ pub(crate) const GROUP: &str = "scheduling";
 /// Said of a task that is made while nothing would run it.
 const NOT_SERVED: &str = "`limpid serve` is not running; tasks run once it is started";
 
-/// Times of a repeated task that are told (KAI-081).
+/// Times of a repeated task that are told.
 const TIMES: usize = 3;
 
 /// The tools, in the order in which they are declared.
@@ -43,7 +43,7 @@ pub(super) fn tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     tools
 }
 
-/// Makes a task (KAI-075).
+/// Makes a task.
 struct Schedule {
     name: &'static str,
     book: TaskBook,
@@ -111,7 +111,7 @@ impl Tool for Schedule {
     }
 }
 
-/// Lists the tasks (KAI-077).
+/// Lists the tasks.
 struct List {
     name: &'static str,
     book: TaskBook,
@@ -160,7 +160,7 @@ impl Tool for List {
     }
 }
 
-/// Takes a task out (KAI-077).
+/// Takes a task out.
 struct Cancel {
     name: &'static str,
     book: TaskBook,
@@ -217,7 +217,7 @@ fn key(context: &ToolContext, name: &str, arguments: &Value) -> String {
     format!("{}/{name}/{arguments}", context.turn)
 }
 
-/// A guest sees and changes the tasks of their own chat only (PICO-091).
+/// A guest sees and changes the tasks of their own chat only.
 fn asking(context: &ToolContext) -> Asking {
     let only = (context.trust == Trust::Guest).then(|| context.conversation.clone());
     // The owner who said yes to this very call has read it.
@@ -225,7 +225,7 @@ fn asking(context: &ToolContext) -> Asking {
     Asking { zone: context.zone.clone(), now: context.now, trust, only }
 }
 
-/// A task that was made, and when it is due (KAI-081).
+/// A task that was made, and when it is due.
 fn made(book: &TaskBook, task: &Task, asking: &Asking) -> Value {
     let mut shown = shown(task);
     let zone = zone_of(&task.new);

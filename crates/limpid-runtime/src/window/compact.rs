@@ -1,4 +1,4 @@
-//! A compaction: after a complete answer, all or nothing (OLLM-089, OLLM-097).
+//! A compaction: after a complete answer, all or nothing.
 
 use limpid_core::{Entry, MessageId, Role, Tier, Trust, WindowView};
 use limpid_store::{Conversation, Lease, NewSnapshot, NewWindowEvent, WindowEvent};
@@ -13,7 +13,7 @@ use crate::gather::Occasion;
 use crate::models::{Models, Shelf};
 use crate::sizing::frame_of;
 
-/// Percent of what is available that a conversation has at most after a compaction (OLLM-122).
+/// Percent of what is available that a conversation has at most after a compaction.
 const AFTERWARDS: usize = 60;
 
 /// Percent of what is available that a conversation grows after a compaction that freed nothing before another is tried.
@@ -97,7 +97,7 @@ impl Inner {
         self.compact_if_due(lease).await.is_ok()
     }
 
-    /// Compacts a conversation at any fill, and writes down how that ended (LES-079). Forced, all but the newest turn
+    /// Compacts a conversation at any fill, and writes down how that ended. Forced, all but the newest turn
     /// leaves the window.
     pub(crate) async fn compact(
         &self,
@@ -168,7 +168,7 @@ impl Inner {
         Ok((written, again))
     }
 
-    /// Keeps the moment before something is shortened (OLLM-103).
+    /// Keeps the moment before something is shortened.
     pub(crate) async fn keep_automatic(&self, lease: &Lease, past: &Past, reason: &str) -> Result<(), AgentError> {
         let conversation = self.existing(&lease.conversation).await?;
         let newest = past.entries.last().map(|entry| entry.id);
@@ -197,7 +197,7 @@ impl Inner {
         })
     }
 
-    /// Keeps the present moment (OLLM-103).
+    /// Keeps the present moment.
     pub(crate) async fn keep_turn(&self, lease: &Lease) -> Result<(), AgentError> {
         let conversation = self.existing(&lease.conversation).await?;
         let past = self.past(&conversation, &mut Vec::new()).await?;
@@ -205,7 +205,7 @@ impl Inner {
     }
 
     /// Whether the newest attempt freed nothing and little was said since: it would free nothing again, and the person
-    /// knows (LES-078). A trigger waits in its own unit: that of messages for messages, that of tokens for tokens.
+    /// knows. A trigger waits in its own unit: that of messages for messages, that of tokens for tokens.
     async fn is_hopeless(&self, scene: &Scene) -> Result<bool, AgentError> {
         let last = self.store.window_events(&scene.conversation.id, 1).await?.rows.into_iter().next();
         let Some(last) = last.filter(|last| last.new.failure.is_some()) else { return Ok(false) };
@@ -218,7 +218,7 @@ impl Inner {
         Ok(!has_grown && !is_longer)
     }
 
-    /// Whether a compaction was tried since the newest message: at most one an answer (OLLM-122, LES-078).
+    /// Whether a compaction was tried since the newest message: at most one an answer.
     pub(crate) async fn was_tried(&self, lease: &Lease, past: &Past) -> Result<bool, AgentError> {
         let newest = past.entries.last().map(|entry| entry.id);
         let last = self.store.window_events(&lease.conversation, 1).await?.rows.into_iter().next();
@@ -226,7 +226,7 @@ impl Inner {
     }
 
     /// Recounts what was made. What is still too large is made once more with smaller shares; what frees nothing is a
-    /// failure (LES-078).
+    /// failure.
     fn within_bounds(&self, scene: &Scene, made: Made) -> Result<(Made, usize), String> {
         let sizes = &scene.sizes;
         let count = |text: &str| sizes.count(text);
@@ -265,7 +265,7 @@ fn tighter(made: &Made, task: &Task, percent: usize, count: limpid_turn::window:
     view
 }
 
-/// Whether a compaction is due by size or by number of messages (OLLM-088, PICO-041).
+/// Whether a compaction is due by size or by number of messages.
 fn is_due(scene: &Scene) -> bool {
     scene.ledger.is_due(&scene.sizes.settings, shown(scene))
 }

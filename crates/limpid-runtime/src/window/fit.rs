@@ -1,5 +1,4 @@
-//! The gate before every request: what does not fit is made smaller, without a model, or refused with its sizes
-//! (OLLM-100 to OLLM-102, PICO-050).
+//! The gate before every request: what does not fit is made smaller, without a model, or refused with its sizes.
 
 use std::sync::Arc;
 
@@ -24,7 +23,7 @@ use crate::gather::Gathered;
 use crate::models::Models;
 use crate::reach::place_found;
 
-/// Times that a smaller request follows one that a provider found too large (PICO-050).
+/// Times that a smaller request follows one that a provider found too large.
 const OVERFLOWS: u32 = 2;
 
 /// What runs while a request is fitted.
@@ -85,7 +84,7 @@ impl Inner {
     }
 
     /// What the gate finds. Where it rolls the window over, a model is asked for the note, unless one was asked for a
-    /// summary since the newest answer: nobody waits longer than for one compaction (OLLM-101, OLLM-122).
+    /// summary since the newest answer: nobody waits longer than for one compaction.
     async fn fitted(&self, fitting: Fitting<'_>, task: &Task, running: usize, past: &Past) -> Result<Fit, AgentError> {
         let Fitting { lease, sizes, models, .. } = fitting;
         let count = |text: &str| sizes.count(text);
@@ -232,7 +231,7 @@ impl Driver<'_> {
         Ok(ledger)
     }
 
-    /// Takes in that a provider found a request of this size too large. Says whether to try a smaller one (PICO-050).
+    /// Takes in that a provider found a request of this size too large. Says whether to try a smaller one.
     pub(crate) fn overflowed(&mut self, total: usize) -> bool {
         self.overflow.times += 1;
         self.overflow.usable = u32::try_from(total * 9 / 10).ok();
@@ -271,7 +270,7 @@ fn shown_action(action: &Action) -> String {
     format!("{}: {} tokens freed", action.what.as_str(), action.freed)
 }
 
-/// The refusal of a request, with every size (LES-013, LES-080).
+/// The refusal of a request, with every size.
 fn refused(sizes: &Sizes, inputs: &Inputs, ledger: &Ledger, why: &str) -> ModelError {
     let list = |sizes: &[(String, usize)]| {
         sizes.iter().map(|(name, tokens)| format!("{name} {tokens}")).collect::<Vec<_>>().join(", ")

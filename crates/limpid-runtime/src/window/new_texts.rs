@@ -1,4 +1,4 @@
-//! The messages that a request answers, shown as head and tail where they leave it no room (OLLM-102).
+//! The messages that a request answers, shown as head and tail where they leave it no room.
 //!
 //! Before the turn is stored no view can limit them. They are stored as they were sent, so the next request shows the same.
 

@@ -1,4 +1,4 @@
-//! A conversation as its view shows it (OLLM-098, LES-070).
+//! A conversation as its view shows it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -85,7 +85,7 @@ impl Past {
         Self { view, entries, typed, request, calls, unanswered: Vec::new() }
     }
 
-    /// Takes another message as the one that began the work: the one of the goal (OLLM-092).
+    /// Takes another message as the one that began the work: the one of the goal.
     pub(crate) fn began_with(&mut self, row: Option<StoredMessage>) {
         let Some(row) = row else { return };
         self.typed.extend(row.typed.map(|text| (row.id, text)));
@@ -121,7 +121,7 @@ impl Past {
         }
     }
 
-    /// What changes when the view does: a border between two stretches of a conversation (PRO-041).
+    /// What changes when the view does: a border between two stretches of a conversation.
     pub(crate) fn mark(view: &WindowView) -> String {
         if *view == WindowView::default() {
             return String::new();

@@ -1,4 +1,4 @@
-//! What a person does with the window of a conversation: look, compact, undo, restore (LES-080, OLLM-103, OLLM-106).
+//! What a person does with the window of a conversation: look, compact, undo, restore.
 
 use std::fmt;
 use std::time::Duration;
@@ -101,7 +101,7 @@ impl Agent {
         })
     }
 
-    /// Compacts a conversation, however full its window is (OLLM-106).
+    /// Compacts a conversation, however full its window is.
     ///
     /// # Errors
     /// When there is no such conversation, no model, or the store fails. A compaction that fails is reported.
@@ -117,7 +117,7 @@ impl Agent {
         written.map(|written| report(&written))
     }
 
-    /// Shows a conversation as it was before the newest change of its window (PICO-049).
+    /// Shows a conversation as it was before the newest change of its window.
     ///
     /// # Errors
     /// When there is no such conversation, nothing to undo, or the store fails.
@@ -152,7 +152,7 @@ impl Agent {
     }
 
     /// Goes back to a kept moment: the same messages are shown, the same digests and goals, and mode and tier are the
-    /// same. What was said since stays in the store and is not shown; decisions that were locked since stand (OLLM-103).
+    /// same. What was said since stays in the store and is not shown; decisions that were locked since stand.
     ///
     /// # Errors
     /// When there is no such conversation or snapshot, its goal does not fit the prompt any more, or the store fails.

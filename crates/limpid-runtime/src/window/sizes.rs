@@ -1,4 +1,4 @@
-//! The sizes of a request by recount, and what there is room for (OLLM-086, OLLM-087).
+//! The sizes of a request by recount, and what there is room for.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use super::past::{self, Past, UNSTORED};
 use crate::counting::parts;
 use crate::error::AgentError;
 
-/// The window that is assumed of a model of which none is known (LES-076): 85 % of 16K.
+/// The window that is assumed of a model of which none is known: 85 % of 16K.
 const CAREFUL: UsableWindow = UsableWindow(13_926);
 
 /// Tokens that the frame of a request for a summary may cost beside what it quotes.

@@ -1,4 +1,4 @@
-//! The calls of a model that a compaction makes: at most three, each within its time (OLLM-095).
+//! The calls of a model that a compaction makes: at most three, each within its time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::error::AgentError;
 use crate::event::AgentEvent;
 use crate::models::Models;
 
-/// How long one call for a summary may take (OLLM-095).
+/// How long one call for a summary may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Tokens that the reply to a question may have at least: some eight sentences, where the window leaves as much.
@@ -33,7 +33,7 @@ const LEAST_OUTPUT: usize = 256;
 /// Tokens that a model which reasons may spend on a summary at most.
 const MOST_OUTPUT: usize = 32_768;
 
-/// The paths of profiles that ask for summaries; what a profile lacks of them is the default one's (PRO-011).
+/// The paths of profiles that ask for summaries; what a profile lacks of them is the default one's.
 const SUMMARIZE: &str = "summarize";
 const MERGE: &str = "merge-summaries";
 const SNAPSHOT: &str = "state-snapshot";
@@ -65,7 +65,7 @@ impl Inner {
         }
     }
 
-    /// What a model writes as the note of a rollover; none when it writes none (OLLM-101).
+    /// What a model writes as the note of a rollover; none when it writes none.
     pub(super) async fn note(&self, asking: &Asking<'_>, ask: &Ask, source: usize) -> Option<String> {
         let answer = self.summary(asking, ask).await.ok()?;
         let instruction = instruction(asking.sizes, ask).ok()?;

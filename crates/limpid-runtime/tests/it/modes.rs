@@ -195,7 +195,7 @@ async fn focus_refuses_every_switch_until_it_ends_and_survives_a_restart() {
     assert_eq!(on.map(|focus| focus.minutes), Some(25));
     let agent = bench.agent();
     let refused = agent.set_mode(&id, "planning").await.unwrap_err().to_string();
-    assert!(refused.contains("25 more minutes") && refused.contains("/mode focus off"), "{refused}");
+    assert!(refused.contains("25 minutes more") && refused.contains("/mode focus off"), "{refused}");
     let by_flag = ChatRequest { mode: Some("planning".to_owned()), ..last("hi") };
     assert!(agent.chat(by_flag).await.is_err());
     assert!(agent.set_mode(&id, "assistant").await.is_ok(), "the mode that is on may be asked for");

@@ -1,4 +1,4 @@
-//! The archive: memories that rarely helped, kept out of lists and prompts once the others have grown large (KOSHI-028).
+//! The archive: memories that rarely helped, kept out of lists and prompts once the others have grown large.
 
 use limpid_core::Memory;
 use rusqlite::named_params;

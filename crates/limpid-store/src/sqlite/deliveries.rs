@@ -102,7 +102,7 @@ impl Deliveries for SqliteStore {
 }
 
 /// Keeps a message until it is delivered; false when its key is known. Other records that it belongs with are written
-/// in the same transaction (KAI-073).
+/// in the same transaction.
 pub(super) fn insert_delivery(tx: &Tx<'_>, new: &NewDelivery) -> Outcome<bool> {
     let inserted = tx
         .sql

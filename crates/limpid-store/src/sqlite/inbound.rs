@@ -1,4 +1,4 @@
-//! Messages that were accepted: kept from the moment they arrive, taken by one turn (LES-143, LES-145).
+//! Messages that were accepted: kept from the moment they arrive, taken by one turn.
 
 use limpid_core::{ConversationId, MessageId, TurnId};
 use rusqlite::{Row, named_params};

@@ -1,4 +1,4 @@
-//! Who may write to a conversation (ARC-010).
+//! Who may write to a conversation.
 
 use limpid_core::ConversationId;
 use rusqlite::{OptionalExtension, named_params};

@@ -1,4 +1,4 @@
-//! How much of the memories search covers, and how the index is made anew when it is damaged (LES-058).
+//! How much of the memories search covers, and how the index is made anew when it is damaged.
 
 use limpid_core::MemoryId;
 use limpid_core::recall::{index_words, text_words};

@@ -1,4 +1,4 @@
-//! Messages: append-only, calls and results in pairs (ARC-012).
+//! Messages: append-only, calls and results in pairs.
 
 use limpid_core::{CallId, ConversationId, Message, MessageId, RequestId, Trust, TurnId, message::unpaired};
 use rusqlite::{Row, named_params};
@@ -8,7 +8,7 @@ use super::row::{self, Read, calls, calls_to_json, get, stored, word};
 use super::{Tx, inbound, state};
 use crate::{Broken, Listed, NewMessage, StoreError, StoredMessage};
 
-/// Appends messages, calls and results in pairs (ARC-012), and links accepted messages to what they became.
+/// Appends messages, calls and results in pairs, and links accepted messages to what they became.
 pub(super) fn append(
     tx: &Tx<'_>,
     id: &ConversationId,

@@ -146,7 +146,7 @@ fn keep_statements(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Makes the file with mode 0600 in a folder of mode 0700 (SEC-033); what is there already keeps its mode. SQLite
+/// Makes the file with mode 0600 in a folder of mode 0700; what is there already keeps its mode. SQLite
 /// gives its side files the mode of the file.
 pub(super) fn make_private(path: &Path) -> Result<(), StoreError> {
     let mut folders = fs::DirBuilder::new();

@@ -15,7 +15,7 @@ use crate::Candidates;
 /// Memories from which common words stop to select: below, looking at all of them costs nothing.
 const LARGE: u64 = 1000;
 
-/// Of so many memories at most one may hold a word that selects, in a large store (KOSHI-024: 2 %).
+/// Of so many memories at most one may hold a word that selects, in a large store (2 %).
 const RARE: u64 = 50;
 
 /// Memories that one rare word selects at most, the newest: all that hold it among a million.

@@ -89,7 +89,7 @@ pub(super) fn end(tx: &Tx<'_>, id: &RequestId, turn: Option<&TurnId>, end: &Requ
     .into())
 }
 
-/// What a request shares with the one before it, of the same conversation and path (PRO-044).
+/// What a request shares with the one before it, of the same conversation and path.
 fn shared(tx: &Tx<'_>, new: &NewRequest, keys: &[Key]) -> Outcome<SharedPrefix> {
     let Some(conversation) = &new.conversation else { return Ok(SharedPrefix::default()) };
     let before: Option<(Option<i64>, Key)> = tx

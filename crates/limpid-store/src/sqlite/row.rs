@@ -1,4 +1,4 @@
-//! Reading rows: a value that cannot be read costs its row, never the rows beside it (LES-142).
+//! Reading rows: a value that cannot be read costs its row, never the rows beside it.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Views as JSON text; the form stands here alone (ARC-002).
+//! Views as JSON text; the form stands here alone.
 
 use limpid_core::{Digest, DigestLevel, MessageId, Pin, Shortened, Trust, WindowView};
 use serde::{Deserialize, Serialize};

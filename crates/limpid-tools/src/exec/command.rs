@@ -1,5 +1,5 @@
 //! Which program a command runs and in which folder. What is judged is the program itself and its parsed arguments,
-//! never the text of the command (LES-136).
+//! never the text of the command.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! A command as words, without a shell (LES-136).
+//! A command as words, without a shell.
 
 /// Splits a command into words as a shell would: blanks separate, quotes and backslashes keep together. What only a
 /// shell can carry out is refused, so that nothing is taken for an argument which was meant as an instruction.

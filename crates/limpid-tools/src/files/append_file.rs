@@ -1,4 +1,4 @@
-//! `append_file`: adds to the end of a file (PICO-086).
+//! `append_file`: adds to the end of a file.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `edit_file`: puts a text in the place of another that stands in a file exactly once (PICO-085).
+//! `edit_file`: puts a text in the place of another that stands in a file exactly once.
 
 use std::sync::Arc;
 

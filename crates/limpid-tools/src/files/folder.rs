@@ -1,4 +1,4 @@
-//! A granted folder as an open handle. Everything in it is opened relative to that handle (SEC-020).
+//! A granted folder as an open handle. Everything in it is opened relative to that handle.
 
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};

@@ -36,7 +36,7 @@ pub struct Place<'a> {
 }
 
 impl Grants {
-    /// The workspace and nothing else: the default (LES-137).
+    /// The workspace and nothing else: the default.
     pub fn new(workspace: impl Into<PathBuf>) -> Self {
         Self {
             workspace: Root { folder: workspace.into(), write: true, trust: Trust::File },

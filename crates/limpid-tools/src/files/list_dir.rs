@@ -1,4 +1,4 @@
-//! `list_dir`: what a folder holds (PICO-084).
+//! `list_dir`: what a folder holds.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! `read_file`: the text of a file, or some of its lines (PICO-082).
+//! `read_file`: the text of a file, or some of its lines.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `write_file`: a whole file, new or in place of an old one (PICO-083).
+//! `write_file`: a whole file, new or in place of an old one.
 
 use std::sync::Arc;
 

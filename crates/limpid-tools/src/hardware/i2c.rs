@@ -1,4 +1,4 @@
-//! `i2c`: parts on an I2C bus (PICO-095).
+//! `i2c`: parts on an I2C bus.
 
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ impl Tool for I2c {
         if matches!(arguments.action, Action::Write) { confirmed(arguments.confirm, "write") } else { Ok(()) }
     }
 
-    /// Whatever is sent waits for the owner, who alone knows what the part does with it (PICO-097).
+    /// Whatever is sent waits for the owner, who alone knows what the part does with it.
     fn asks_always(&self, arguments: &Value) -> bool {
         self.class_of(arguments) == ToolClass::Execute
     }

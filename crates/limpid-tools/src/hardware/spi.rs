@@ -1,4 +1,4 @@
-//! `spi`: parts on an SPI bus (PICO-096).
+//! `spi`: parts on an SPI bus.
 
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ impl Tool for Spi {
         if matches!(arguments.action, Action::Transfer) { confirmed(arguments.confirm, "transfer") } else { Ok(()) }
     }
 
-    /// Whatever is sent waits for the owner, who alone knows what the part does with it (PICO-097).
+    /// Whatever is sent waits for the owner, who alone knows what the part does with it.
     fn asks_always(&self, arguments: &Value) -> bool {
         self.class_of(arguments) == ToolClass::Execute
     }

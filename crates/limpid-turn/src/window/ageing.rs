@@ -1,4 +1,4 @@
-//! Digests grow shorter with time (OLLM-099).
+//! Digests grow shorter with time.
 
 use limpid_core::{Digest, DigestLevel};
 

@@ -1,4 +1,4 @@
-//! Whether a summary is one (OLLM-094).
+//! Whether a summary is one.
 
 use std::collections::HashSet;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! A compaction, from its first question to the new view (OLLM-091 to OLLM-099, PICO-040 to PICO-048).
+//! A compaction, from its first question to the new view.
 //!
 //! It is a plain value: [`Compaction::next`] says what to ask a model or what came of it, [`Compaction::answer`] takes
 //! the answer. Nothing that is shown changes before the view that comes out is stored.
@@ -10,7 +10,7 @@ use super::pinned::pin;
 use super::task::{Ask, Made, Next, Task};
 use super::{Count, ageing, check, mechanical, quote, room, shown, turns};
 
-/// Calls of a model that one compaction makes at most (OLLM-095).
+/// Calls of a model that one compaction makes at most.
 const CALLS: u32 = 3;
 
 /// Tokens that a summary may have however short its source is: a few sentences. Nine tenths of two short messages would
@@ -28,7 +28,7 @@ pub struct Compaction {
     kept: Vec<Entry>,
     digests: Vec<Digest>,
     merging: Option<usize>,
-    /// Whether a model was asked to merge two digests: at most once (OLLM-095).
+    /// Whether a model was asked to merge two digests: at most once.
     has_merged: bool,
     calls: u32,
     retried: bool,
@@ -159,7 +159,7 @@ impl Compaction {
         (takes_in && !texts.is_empty()).then(|| texts.join("\n"))
     }
 
-    /// Tokens over which a message is left out of a summary; no limit where head and tail are quoted (PICO-047).
+    /// Tokens over which a message is left out of a summary; no limit where head and tail are quoted.
     fn too_large(&self) -> usize {
         match self.task.settings.style {
             CompactionStyle::Summary => self.task.budget.request / 2,

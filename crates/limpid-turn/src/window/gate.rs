@@ -1,4 +1,4 @@
-//! What is done, without a model, for a request that does not fit (OLLM-100 to OLLM-102, PICO-050).
+//! What is done, without a model, for a request that does not fit.
 
 use limpid_core::{Entry, WindowView};
 

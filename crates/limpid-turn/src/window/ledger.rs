@@ -1,4 +1,4 @@
-//! The sizes of one request, each a type of its own, so that one cannot be taken for another (OLLM-086).
+//! The sizes of one request, each a type of its own, so that one cannot be taken for another.
 
 use limpid_core::UsableWindow;
 use limpid_core::compaction::WindowSettings;
@@ -84,13 +84,12 @@ impl Ledger {
         (self.conversation() * 100).checked_div(self.available()).unwrap_or(101)
     }
 
-    /// Whether the request leaves room for the reply (OLLM-102).
+    /// Whether the request leaves room for the reply.
     pub fn fits(&self) -> bool {
         self.total() + self.reserve() <= self.usable.0 as usize
     }
 
-    /// Whether a compaction is due of a conversation that shows so many messages and whose next request is this one
-    /// (OLLM-088, PICO-041). Where the reserve leaves less of the window than `window_percent`, `start` comes first.
+    /// Whether a compaction is due of a conversation that shows so many messages and whose next request is this one. Where the reserve leaves less of the window than `window_percent`, `start` comes first.
     pub fn is_due(&self, settings: &WindowSettings, messages: usize) -> bool {
         settings.is_long(messages)
             || settings.is_wide(self.total(), self.usable)

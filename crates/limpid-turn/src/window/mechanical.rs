@@ -1,4 +1,4 @@
-//! The digest that needs no model: first lines, decisions, paths (OLLM-096).
+//! The digest that needs no model: first lines, decisions, paths.
 
 use limpid_core::{Entry, Message, Role};
 
@@ -31,7 +31,7 @@ pub fn digest(earlier: Option<&str>, entries: &[Entry], tokens: usize, count: Co
     shorten(&lines.join("\n"), tokens, count)
 }
 
-/// The old summary, then of each message a tenth, at least 200 characters (PICO-048).
+/// The old summary, then of each message a tenth, at least 200 characters.
 pub fn tenth(earlier: Option<&str>, entries: &[Entry], tokens: usize, count: Count<'_>) -> String {
     let earlier = earlier.unwrap_or_default().trim();
     let part = |message: &Message| {

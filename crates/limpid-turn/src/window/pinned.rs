@@ -1,11 +1,11 @@
-//! The request that began the work stays in sight (OLLM-092).
+//! The request that began the work stays in sight.
 
 use limpid_core::{MessageId, Pin};
 
 use super::task::Task;
 use super::{Count, quote, shown};
 
-/// The request that began the work, once its message is no longer shown (OLLM-092).
+/// The request that began the work, once its message is no longer shown.
 pub(crate) fn pin(task: &Task, through: Option<MessageId>, count: Count<'_>) -> Option<Pin> {
     let limit = task.budget.pin;
     let request = task.request.as_ref().filter(|request| through.is_some_and(|through| request.id <= through));

@@ -1,5 +1,4 @@
-//! Messages as a request for a summary quotes them: calls in plain words, long texts as head and tail (OLLM-091,
-//! PICO-046, PICO-047).
+//! Messages as a request for a summary quotes them: calls in plain words, long texts as head and tail.
 
 use std::collections::BTreeMap;
 

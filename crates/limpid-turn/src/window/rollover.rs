@@ -1,4 +1,4 @@
-//! A window that is rolled over: the request that began the work, one note, and the newest turns stay (OLLM-101).
+//! A window that is rolled over: the request that began the work, one note, and the newest turns stay.
 
 use limpid_core::{Digest, DigestLevel, Entry, Trust, WindowView};
 
@@ -10,7 +10,7 @@ use super::{Count, mechanical, quote, room, shown};
 /// Tokens that the note may have however little room there is.
 const LEAST: usize = 20;
 
-/// Where the note comes from that a rollover leaves (OLLM-101).
+/// Where the note comes from that a rollover leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note<'a> {
     /// A model has written it.

@@ -1,4 +1,4 @@
-//! Makes what stays fit its shares (OLLM-093, OLLM-099).
+//! Makes what stays fit its shares.
 
 use limpid_core::{Digest, DigestLevel, Entry, Role, Shortened, WindowView};
 

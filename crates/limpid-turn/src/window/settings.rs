@@ -3,12 +3,12 @@
 use limpid_core::compaction::WindowSettings;
 use limpid_core::{Tier, UsableWindow};
 
-/// Tokens that stay free for the reply, which may have no more: a quarter of the window, at most 4096 (OLLM-087).
+/// Tokens that stay free for the reply, which may have no more: a quarter of the window, at most 4096.
 pub fn reserve(usable: UsableWindow) -> usize {
     (usable.0 as usize / 4).min(4096)
 }
 
-/// Digests that a tier keeps beside each other before the two oldest merge (OLLM-099).
+/// Digests that a tier keeps beside each other before the two oldest merge.
 pub const fn most_digests(tier: Tier) -> usize {
     match tier.number() {
         1 | 2 => 1,

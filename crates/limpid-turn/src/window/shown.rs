@@ -1,4 +1,4 @@
-//! What is shown of messages: all of it, or head and tail (OLLM-093, OLLM-102).
+//! What is shown of messages: all of it, or head and tail.
 
 use limpid_core::{Entry, Message, Role, WindowView};
 

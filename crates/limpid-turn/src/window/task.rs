@@ -40,7 +40,7 @@ pub enum Ask {
         /// Tokens that the summary may have.
         cap: usize,
     },
-    /// To write the one note that is left when the window is rolled over (OLLM-101).
+    /// To write the one note that is left when the window is rolled over.
     Snapshot {
         /// What digests say so far.
         existing: Option<String>,

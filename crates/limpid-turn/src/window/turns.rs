@@ -1,4 +1,4 @@
-//! Whole turns, and which of them leave the window (OLLM-091, PICO-044).
+//! Whole turns, and which of them leave the window.
 
 use std::ops::Range;
 

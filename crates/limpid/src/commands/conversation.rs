@@ -184,7 +184,7 @@ fn markdown(agent: &Agent, Loaded { conversation, messages, incomplete }: &Loade
     page
 }
 
-/// A message as people see it: the model's own words without the protocol's (LES-035).
+/// A message as people see it: the model's own words without the protocol's.
 fn seen(stored: &StoredMessage) -> Cow<'_, str> {
     match stored.message.role {
         Role::Assistant => without_quiet(&stored.message.text).into(),

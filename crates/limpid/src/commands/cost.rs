@@ -1,4 +1,4 @@
-//! `cost`: tokens and money from the ledger, and what the limits leave (PRO-055, SEC-043).
+//! `cost`: tokens and money from the ledger, and what the limits leave.
 
 use limpid_core::spend::{LimitState, Quantity};
 use limpid_runtime::Agent;
@@ -62,7 +62,7 @@ fn costs(rows: &[CostRow]) -> Result<(), Failure> {
     output::line(&output::table(&["", "requests", "input", "cached", "written", "output", "reasoning", "cost"], &cells))
 }
 
-/// The money, and for how many requests it is unknown (LES-016).
+/// The money, and for how many requests it is unknown.
 fn money(row: &CostRow) -> String {
     match (row.unknown_cost, row.requests) {
         (0, _) => row.cost.to_string(),

@@ -1,4 +1,4 @@
-//! `doctor`: one line for each thing that must work, OK or what to do (SUR-004).
+//! `doctor`: one line for each thing that must work, OK or what to do.
 
 use limpid_runtime::doctor::{Check, check};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! The first model: when none is set and none is found, one that suits the machine is fetched (SUR-001).
+//! The first model: when none is set and none is found, one that suits the machine is fetched.
 
 use std::io::Write as _;
 

@@ -209,7 +209,7 @@ fn cost(day: Option<&DayCost>) -> String {
     }
 }
 
-/// Whether a run went well, as the log shows it (KAI-071).
+/// Whether a run went well, as the log shows it.
 fn verdict(run: &HeartbeatRun) -> &'static str {
     if run.outcome == HeartbeatOutcome::Failed { "FAIL" } else { "OK" }
 }

@@ -1,4 +1,4 @@
-//! `init`: at most four questions, then the home folder (SUR-003).
+//! `init`: at most four questions, then the home folder.
 
 use std::io::{self, Write as _};
 

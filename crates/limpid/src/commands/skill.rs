@@ -175,7 +175,7 @@ fn show(review: &SkillReview, json: bool) -> Result<(), Failure> {
     output::data(&page)
 }
 
-/// A text in full, with what nobody would see in its place made visible (SEC-024).
+/// A text in full, with what nobody would see in its place made visible.
 fn shown(text: &str) -> String {
     text.lines().map(|line| visible(line) + "\n").collect()
 }

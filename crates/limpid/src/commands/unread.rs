@@ -1,4 +1,4 @@
-//! What reached the owner while nobody looked (KAI-066).
+//! What reached the owner while nobody looked.
 
 use limpid_core::ConversationId;
 use limpid_runtime::Agent;

@@ -13,10 +13,10 @@ use super::model::{GOAL, LOCKED, is_summary};
 use super::world::{GOAL_REQUEST, GOAL_TURN, REQUEST, Turn, World};
 use super::{Case, Outcome};
 
-/// Calls of a model that one compaction makes at most (OLLM-095).
+/// Calls of a model that one compaction makes at most.
 const CALLS: usize = 3;
 
-/// Milliseconds that a new message waits at most (OLLM-122).
+/// Milliseconds that a new message waits at most.
 const WAIT: u64 = 90_000;
 
 /// What was checked so far.
@@ -76,7 +76,7 @@ impl Checked {
         Ok(())
     }
 
-    /// Checks that a start of the program has changed nothing (OLLM-123).
+    /// Checks that a start of the program has changed nothing.
     pub(super) async fn started(&mut self, agent: &Agent, turn: u32) -> Result<(), String> {
         for what in self.kept.started(agent).await? {
             self.wrong(turn, &what);
@@ -99,7 +99,7 @@ impl Checked {
         prompt.tools().iter().for_each(|tool| tool.declaration().replace(&self.home, "~").hash(&mut self.sent));
     }
 
-    /// A request leaves room for its reply, and the reply may have just that (OLLM-087, OLLM-118).
+    /// A request leaves room for its reply, and the reply may have just that.
     fn size(&mut self, turn: u32, call: &ModelCall) {
         let usable = UsableWindow::default_for(WindowSize(self.case.window)).0 as usize;
         let reply = call.sampling.max_output.map_or(usable, |most| most as usize);
@@ -117,7 +117,7 @@ impl Checked {
         }
     }
 
-    /// One system message, first; calls and results in pairs (OLLM-119).
+    /// One system message, first; calls and results in pairs.
     fn shape(&mut self, turn: u32, prompt: &Prompt) {
         let messages = prompt.messages();
         let system: Vec<usize> = (0..messages.len()).filter(|&at| messages[at].role() == Role::System).collect();
@@ -136,7 +136,7 @@ impl Checked {
         }
     }
 
-    /// The message that began the work, the goal and its locked decision are there (OLLM-092, OLLM-120).
+    /// The message that began the work, the goal and its locked decision are there.
     fn holds(&mut self, turn: u32, prompt: &Prompt) {
         let whole = prompt.messages().iter().map(PromptMessage::text).collect::<Vec<_>>().join("\n");
         let needed = match turn {

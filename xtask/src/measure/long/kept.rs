@@ -14,7 +14,7 @@ use super::check::total;
 use super::model::{GOAL, LOCKED};
 use super::world::{GOAL_TURN, files_after, mark};
 
-/// Percent of what is available that a conversation has at most after a compaction (OLLM-122).
+/// Percent of what is available that a conversation has at most after a compaction.
 const AFTERWARDS: u64 = 60;
 
 /// Turns after which the whole store is compared.
@@ -79,7 +79,7 @@ impl Kept {
         Ok(found)
     }
 
-    /// Every message is there once, in its order, each with one answer, and none was changed since (OLLM-119).
+    /// Every message is there once, in its order, each with one answer, and none was changed since.
     fn whole(&mut self, all: &[StoredMessage], said: &[u64], wrong: &mut Vec<String>) {
         let is_of = |role: Role| move |row: &&StoredMessage| row.message.role == role;
         let typed = |row: &StoredMessage| mark(row.typed.as_deref().unwrap_or(&row.message.text));
@@ -111,8 +111,7 @@ impl Kept {
         Ok(if now == before { Vec::new() } else { vec![format!("a start changed {before} to {now}")] })
     }
 
-    /// Digests have names of their own, ranges that never meet, counts that are true, and never grow (OLLM-098,
-    /// OLLM-121).
+    /// Digests have names of their own, ranges that never meet, counts that are true, and never grow.
     fn digests(&self, view: &WindowView, wrong: &mut Vec<String>) {
         let ids: HashSet<String> = view.digests.iter().map(Digest::id).collect();
         if ids.len() != view.digests.len() {
@@ -141,7 +140,7 @@ impl Kept {
         }
     }
 
-    /// At most one compaction an answer, after it was whole, and with room afterwards (OLLM-089, OLLM-122).
+    /// At most one compaction an answer, after it was whole, and with room afterwards.
     async fn compactions(&self, agent: &Agent, fresh: &[&WindowEvent], found: &mut Found) -> Result<(), String> {
         let compactions: Vec<&&WindowEvent> = fresh.iter().filter(|event| event.new.kind == "compaction").collect();
         found.compactions = compactions.len();
@@ -161,7 +160,7 @@ impl Kept {
         Ok(())
     }
 
-    /// The ledger is the count of the next request (OLLM-086, OLLM-121), but for a thousandth: the estimate of a window
+    /// The ledger is the count of the next request, but for a thousandth: the estimate of a window
     /// rounds each part by itself, and the ledger adds other parts up than the request has.
     async fn recount(&self, agent: &Agent, wrong: &mut Vec<String>) -> Result<(), String> {
         let ledger = agent.context(&ConversationChoice::Last).await.map_err(|error| fault(&error))?.ledger;
@@ -173,7 +172,7 @@ impl Kept {
         Ok(())
     }
 
-    /// What was sent last is what is stored and shown, message for message (OLLM-119).
+    /// What was sent last is what is stored and shown, message for message.
     async fn sent_is_stored(
         &self,
         agent: &Agent,
@@ -222,7 +221,7 @@ fn is_cut_from(text: &str, whole: &str) -> bool {
     parts.is_some_and(|(head, tail)| whole.starts_with(head) && whole.ends_with(tail))
 }
 
-/// Every digest that is shown was sent, once (OLLM-098). Quotes and what boundaries do to signs are left aside.
+/// Every digest that is shown was sent, once. Quotes and what boundaries do to signs are left aside.
 fn digests_are_sent(view: &WindowView, prompt: &Prompt, wrong: &mut Vec<String>) {
     let bare = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
     let parts = prompt.messages().iter().flat_map(PromptMessage::parts);
@@ -243,7 +242,7 @@ fn digests_are_sent(view: &WindowView, prompt: &Prompt, wrong: &mut Vec<String>)
     }
 }
 
-/// The goal is that of its log, and nothing that a stranger or the person wrote has changed it (OLLM-120).
+/// The goal is that of its log, and nothing that a stranger or the person wrote has changed it.
 async fn goal(agent: &Agent, turn: u32, wrong: &mut Vec<String>) -> Result<(), String> {
     let goals = agent.goals(&ConversationChoice::Last).await.map_err(|error| fault(&error))?;
     if turn < GOAL_TURN {

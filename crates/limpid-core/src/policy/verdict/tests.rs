@@ -163,7 +163,7 @@ fn what_a_mode_does_not_offer_is_refused_and_sending_becomes_a_draft() {
     let touching = |class| Call { paths: &paths, ..call("t", class, &arguments) };
     let setting = Setting { mode: Some(&rules), ..setting(&NONE, Trust::Owner) };
     assert!(matches!(judge(&setting, &touching(ToolClass::Remember)), Verdict::Refused { .. }));
-    // A program runs, and the sandbox keeps it from writing in its folder (OLLM-038).
+    // A program runs, and the sandbox keeps it from writing in its folder.
     assert_eq!(judge(&setting, &touching(ToolClass::Execute)), Verdict::Allowed);
 }
 

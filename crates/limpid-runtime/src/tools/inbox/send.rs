@@ -1,4 +1,4 @@
-//! `send_sms` and `reply_sms`: a text message leaves by the owner's gateway, once, when the owner lets it (KAI-096).
+//! `send_sms` and `reply_sms`: a text message leaves by the owner's gateway, once, when the owner lets it.
 
 use std::sync::Arc;
 

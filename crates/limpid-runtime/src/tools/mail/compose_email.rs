@@ -1,4 +1,4 @@
-//! `compose_email`: a new letter. It waits for the owner as a draft (KAI-096); when it is approved, it is sent once.
+//! `compose_email`: a new letter. It waits for the owner as a draft; when it is approved, it is sent once.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -14,7 +14,7 @@ use super::{Named, named, reads_mail, when};
 use crate::mail::MailDesk;
 use crate::tools::{Tool, ToolContext, ToolText, read_arguments};
 
-/// Reads one message. It stays unread on the server unless the call says otherwise (KAI-093).
+/// Reads one message. It stays unread on the server unless the call says otherwise.
 pub(super) struct ReadEmail {
     pub(super) desk: Arc<MailDesk>,
 }

@@ -1,4 +1,4 @@
-//! `reply_email`: an answer to a message, in its thread. It waits for the owner as a draft (KAI-096).
+//! `reply_email`: an answer to a message, in its thread. It waits for the owner as a draft.
 
 use std::sync::Arc;
 use std::time::Duration;

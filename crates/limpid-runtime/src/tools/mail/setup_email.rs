@@ -1,4 +1,4 @@
-//! `setup_email`: prepares a mail account. Its password is entered by the owner and never seen by a model (KAI-093).
+//! `setup_email`: prepares a mail account. Its password is entered by the owner and never seen by a model.
 
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::{GROUP, said};
 use crate::skills::{By, Skills};
 
-/// Writes a SKILL.md into the owner's folder; the index shows it on the next turn (KOSHI-032). The same call again
+/// Writes a SKILL.md into the owner's folder; the index shows it on the next turn. The same call again
 /// changes nothing.
 pub(super) struct CreateSkill {
     skills: Arc<Skills>,

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::{GROUP, said};
 use crate::skills::{ListedSkill, SkillStatus, Skills};
 
-/// Gives the text of a skill. What nobody has allowed yet is a stranger's text (SEC-024).
+/// Gives the text of a skill. What nobody has allowed yet is a stranger's text.
 pub(super) struct LoadSkill {
     skills: Arc<Skills>,
 }

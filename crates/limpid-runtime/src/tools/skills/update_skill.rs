@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::{GROUP, said};
 use crate::skills::{By, Skills};
 
-/// Changes what is named of a skill, as a new version that can be undone (KOSHI-032).
+/// Changes what is named of a skill, as a new version that can be undone.
 pub(super) struct UpdateSkill {
     skills: Arc<Skills>,
 }

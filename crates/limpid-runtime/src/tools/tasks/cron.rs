@@ -1,4 +1,4 @@
-//! `cron`: the tasks under one name, as picoclaw has them (PICO-089 to PICO-091).
+//! `cron`: the tasks under one name, as picoclaw has them.
 
 use async_trait::async_trait;
 use limpid_core::task::{TaskKind, Trigger};

@@ -40,7 +40,7 @@ impl Printer {
         }
     }
 
-    /// The same printer; `hide` leaves marker lines out of what a person sees (OLLM-085).
+    /// The same printer; `hide` leaves marker lines out of what a person sees.
     #[must_use]
     pub fn hiding_markers(self, hide: bool) -> Self {
         Self { markers: (hide && !self.json).then(WithoutMarkers::default), ..self }
@@ -65,7 +65,7 @@ impl Printer {
         }
         match event {
             AgentEvent::Started { model, .. } => {
-                // The first line says which model answers (SUR-002); a second turn of the same chat need not.
+                // The first line says which model answers; a second turn of the same chat need not.
                 if self.model.as_ref() != Some(model) {
                     self.beside(&format!("{model}:"));
                     self.model = Some(model.clone());

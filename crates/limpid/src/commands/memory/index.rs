@@ -30,7 +30,7 @@ pub(super) async fn run(agent: &Agent, fill: Option<bool>, json: bool) -> Result
     })
 }
 
-/// Gives the index what it lacks, with a bar at a terminal (SUR-013). Whoever stops it loses a batch.
+/// Gives the index what it lacks, with a bar at a terminal. Whoever stops it loses a batch.
 async fn fill(agent: &Agent, anew: bool) -> Result<(), Failure> {
     let Some(SemanticState { covers, .. }) = agent.semantic_state().await? else { return Ok(()) };
     let missing = (covers.memories + covers.messages).saturating_sub(covers.memories_seen + covers.messages_seen);

@@ -1,4 +1,4 @@
-//! `prompt diff`: two profiles, paths, revisions or requests side by side (PRO-051).
+//! `prompt diff`: two profiles, paths, revisions or requests side by side.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Editing the owner's copy of a section, and listing the copies (KOSHI-003, KOSHI-004).
+//! Editing the owner's copy of a section, and listing the copies.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

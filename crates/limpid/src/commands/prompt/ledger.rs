@@ -1,4 +1,4 @@
-//! The ledger: what was really sent, listed, shown again and sent again (PRO-052, KOSHI-005).
+//! The ledger: what was really sent, listed, shown again and sent again.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! The prompt of the next turn, without sending it (PRO-050, OLLM-114).
+//! The prompt of the next turn, without sending it.
 
 use limpid_runtime::{ConversationChoice, PreviewRequest};
 

@@ -1,4 +1,4 @@
-//! `prompt test`: the scenarios of the owner's profiles against their snapshots (PRO-054).
+//! `prompt test`: the scenarios of the owner's profiles against their snapshots.
 
 use std::fs;
 use std::path::Path;
