@@ -136,13 +136,17 @@ fn prose(line: &str) -> &str {
     if line.starts_with("//") && named_ids(line).is_empty() { line } else { "" }
 }
 
+/// The finished ids. One that stands twice is left over from a merge.
 fn read_done(root: &Path) -> Result<BTreeSet<String>, String> {
-    Ok(read(&root.join("docs/spec/done.txt"))?
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .flat_map(str::split_whitespace)
-        .map(str::to_owned)
-        .collect())
+    let mut done = BTreeSet::new();
+    for line in read(&root.join("docs/spec/done.txt"))?.lines().filter(|line| !line.starts_with('#')) {
+        for id in line.split_whitespace() {
+            if !done.insert(id.to_owned()) {
+                return Err(format!("docs/spec/done.txt: {id} stands there twice"));
+            }
+        }
+    }
+    Ok(done)
 }
 
 /// Two to six capitals, a dash, two or three digits.
