@@ -131,6 +131,11 @@ def of_openai(body):
     for message in body.get("messages", []):
         for key in OF_OTHERS_IN_MESSAGES:
             message.pop(key, None)
+        for call in message.get("tool_calls", []):
+            for part in (call, call.get("function", {})):
+                # LiteLLM's, and that of Gemini's own address for Chat Completions.
+                part.pop("provider_specific_fields", None)
+                part.pop("extra_content", None)
         content = message.get("content")
         if isinstance(content, list):
             # OpenRouter's marks for a cache, and Mistral's reasoning.
@@ -150,6 +155,11 @@ def check(protocol, body):
         return
     if protocol == "openai-chat":
         body = of_openai(body)
+    if protocol == "openai-responses":
+        # Once a server said that it does not know an item's id, the item goes without.
+        for item in body["input"]:
+            if item.get("type") == "reasoning":
+                item.setdefault("id", "rs_1")
     if protocol == "anthropic" and not body["model"].startswith("claude-"):
         # Models of before its newest revision take these where the owner sets them; Claude's models of today do not.
         body = {key: value for key, value in body.items() if key not in ("temperature", "top_p", "top_k")}

@@ -1,4 +1,4 @@
-//! Which evaluated tokens are kept between calls, and which of them the next call begins with (MEA-15).
+//! Which evaluated tokens are kept between calls, and which of them the next call begins with.
 //!
 //! The engine holds one sequence. When another conversation comes, the evaluated state of the last one is copied out
 //! and parked; the next call begins with whatever has the longest beginning in common with it, which for a new

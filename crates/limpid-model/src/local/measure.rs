@@ -1,4 +1,4 @@
-//! How fast a local model reads and writes on this machine (MEA-15).
+//! How fast a local model reads and writes on this machine.
 
 use std::time::{Duration, Instant};
 

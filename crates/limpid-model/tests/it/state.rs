@@ -255,7 +255,8 @@ fn gemini_call(name: &str, signature: Option<&str>) -> Value {
 // MOD-076
 #[tokio::test]
 async fn results_repeat_the_name_of_their_call_to_the_models_that_have_names_for_calls() {
-    let batch = vec![gemini_call("look_up", Some("s1")), gemini_call("look_up", None), gemini_call("tell_time", None)];
+    let batch =
+        vec![gemini_call("look_up", Some("czE=")), gemini_call("look_up", None), gemini_call("tell_time", None)];
     for (rules, id) in [(Rules::Gemini, "gemini-3.8-flash"), (Rules::Gemini2, "gemini-2.5-pro")] {
         let answers = [batch.clone(), batch.clone(), vec![json!({"text": "Tea."})]];
         let server = Strict::start(rules, answers.into_iter().map(Answer::Content).collect()).await.unwrap();
