@@ -12,6 +12,7 @@ use std::process::Command;
 
 use limpid_testkit::kept::KEPT_BODIES;
 use limpid_testkit::{Recorder, Script};
+use serde_json::Value;
 
 use crate::measure::program::block_on;
 
@@ -23,9 +24,9 @@ const ANSWER: &str = "[[reply]]\ntext = [\"Hello \", \"there.\"]\nusage = { inpu
                       calls = [{ name = \"look_up\", arguments = { query = \"tea\" } }]\n";
 
 /// Tests that stand on a part: its variable, what it is, and where they are.
-const PARTS: [(&str, &str, [&str; 3]); 2] = [
-    ("LIMPID_TEST_PYTHON", "a llama.cpp server", ["limpid-runtime", "it", "llama_server"]),
-    ("LIMPID_TEST_LITELLM", "a LiteLLM proxy", ["limpid-model", "it", "litellm"]),
+const PARTS: [(&str, &str, [&str; 2]); 2] = [
+    ("LIMPID_TEST_PYTHON", "a llama.cpp server", ["limpid-runtime", "llama_server"]),
+    ("LIMPID_TEST_LITELLM", "a LiteLLM proxy", ["limpid-model", "litellm"]),
 ];
 
 /// Runs what can be run.
@@ -38,9 +39,9 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
         }
         None => skipped.push("the providers' own packages"),
     }
-    for (variable, what, [package, program, filter]) in PARTS {
+    for (variable, what, [package, filter]) in PARTS {
         match part(variable) {
-            Some(_) => test(root, package, &["--test", program, "--", filter], None)?,
+            Some(_) => test(root, package, &[filter], None)?,
             None => skipped.push(what),
         }
     }
@@ -58,8 +59,8 @@ fn part(variable: &str) -> Option<OsString> {
 fn sent_bodies_fit(root: &Path, python: &OsString) -> Result<(), String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let kept = Some(folder.path());
-    test(root, "limpid-model", &["--test", "it"], kept)?;
-    test(root, "limpid-runtime", &["--test", "it", "--", "ledger::"], kept)?;
+    test(root, "limpid-model", &[], kept)?;
+    test(root, "limpid-runtime", &["ledger::"], kept)?;
     let mut compare = Command::new(python);
     done(compare.arg(root.join("scripts/sdk-types.py")).arg(folder.path()))
 }
@@ -72,10 +73,25 @@ async fn answers_are_read(root: &Path, python: &OsString) -> Result<(), String> 
     read.await.map_err(|error| error.to_string())?
 }
 
-/// Runs tests; with a folder, keeps what they send.
-fn test(root: &Path, package: &str, rest: &[&str], kept: Option<&Path>) -> Result<(), String> {
-    let mut test = Command::new("cargo");
-    test.args(["test", "--quiet", "--locked", "--package", package]).args(rest).current_dir(root);
+/// Runs tests of a package's program for tests; with a folder, keeps what they send. The programs are those of the whole
+/// workspace, so that nothing is built once more with other features.
+fn test(root: &Path, package: &str, filters: &[&str], kept: Option<&Path>) -> Result<(), String> {
+    let mut build = Command::new("cargo");
+    build.args(["test", "--workspace", "--all-targets", "--locked", "--no-run", "--message-format", "json"]);
+    let built = build.current_dir(root).output().map_err(|error| format!("cargo: {error}"))?;
+    if !built.status.success() {
+        return Err("the tests were not built".to_owned());
+    }
+    let folder = root.join("crates").join(package);
+    let manifest = folder.join("Cargo.toml").display().to_string();
+    let messages = String::from_utf8_lossy(&built.stdout);
+    let program = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).find_map(|message| {
+        let is_it = message["manifest_path"] == manifest.as_str() && message["target"]["name"] == "it";
+        message["executable"].as_str().filter(|_| is_it).map(str::to_owned)
+    });
+    let program = program.ok_or_else(|| format!("{package} has no program for tests"))?;
+    let mut test = Command::new(program);
+    test.arg("--quiet").args(filters).current_dir(folder);
     if let Some(folder) = kept {
         test.env(KEPT_BODIES, folder);
     }
@@ -100,7 +116,7 @@ mod tests {
     fn ci_runs_it_and_the_versions_are_written_down() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
-        assert!(read(".ci/run").contains("./check real") && read("check").contains("xtask -- check-wire"));
+        assert!(read(".ci/run").contains("./check real") && read("check").contains("check-wire"));
         let (parts, page) = (read("scripts/parts-real"), read("docs/models.md"));
         let packages = parts.lines().find_map(|line| line.strip_prefix("sdks=(")).unwrap().trim_end_matches(')');
         for package in packages.split_whitespace() {
