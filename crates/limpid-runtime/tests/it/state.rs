@@ -176,6 +176,50 @@ async fn after_a_change_of_what_was_before_no_thinking_behind_it_goes_back() {
     assert!(sent(&server).len() < 99 && with_thinking > 50, "{} {with_thinking}", sent(&server).len());
 }
 
+/// Of a model that is not known to bind its thoughts to what stands before them, only the provider can tell.
+// MOD-007
+#[tokio::test]
+async fn a_conversation_that_was_edited_by_hand_goes_on_without_its_thoughts() {
+    let bench = Bench::new(NOBODY).await;
+    let unknown = "[[model]]\nnames = [\"anthropic/claude-sonnet-5-5\"]\nreasoning_bound = false\n";
+    bench.write("models.toml", unknown);
+    let answer = |n: u32| Answer::Content(vec![thinking("Hm.", &format!("s{n}")), said("Noon.")]);
+    let server = Strict::start(Rules::AnthropicPreserved, (0..4).map(answer).collect()).await.unwrap();
+    let agent =
+        || Agent::open(options(&bench, &["anthropic/claude-sonnet-5-5"], &[("ANTHROPIC_BASE_URL", &server)])).unwrap();
+    for _ in 0..2 {
+        assert_eq!(text(&say(&agent(), "What time is it?").await), "Noon.");
+    }
+    let database = rusqlite::Connection::open(bench.home.path().join("data/limpid.db")).unwrap();
+    let edit = "DROP TRIGGER message_is_never_changed;
+                UPDATE message SET text = 'What hour is it?' WHERE id = (SELECT min(id) FROM message);";
+    database.execute_batch(edit).unwrap();
+    drop(database);
+
+    let agent = agent();
+    let events = say(&agent, "And now?").await;
+    assert_eq!(text(&events), "Noon.");
+    let refused = server.refused();
+    assert!(
+        matches!(&refused[..], [one] if one.contains("The block is bound to a different conversation")),
+        "{refused:?}"
+    );
+    let asked = server.bodies();
+    let has_thinking = |at: usize| asked[at]["messages"].to_string().contains("\"thinking\"");
+    assert_eq!((asked.len(), has_thinking(2), has_thinking(3)), (4, true, false), "once more, without any");
+    let told = |events: &[AgentEvent]| {
+        events
+            .iter()
+            .filter(
+                |event| matches!(event, AgentEvent::Notice(text) if text.contains("did not take back the reasoning")),
+            )
+            .count()
+    };
+    assert_eq!(told(&events), 1, "{events:?}");
+    let events = say(&agent, "And now?").await;
+    assert_eq!((text(&events), told(&events), server.refused().len()), ("Noon.".to_owned(), 0, 1));
+}
+
 // MOD-011
 #[tokio::test]
 async fn reasoning_goes_back_to_the_chat_servers_that_want_it() {
