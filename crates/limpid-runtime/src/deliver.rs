@@ -4,7 +4,7 @@
 mod border;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use limpid_core::quiet::without_quiet;
 use limpid_core::{ConversationId, Message, Role, Trust};
@@ -28,12 +28,15 @@ const HEARTBEAT: &str = "heartbeat";
 const TITLE: &str = "Heartbeat";
 
 impl Agent {
-    /// Delivers what waits to be delivered, and returns when what this process could deliver is.
+    /// Delivers what waits to be delivered, and returns when what this process could deliver is, and is told on its bus.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub async fn deliver_waiting(&self) -> Result<(), AgentError> {
-        for conversation in self.inner.deliver_pending().await? {
+        let mut conversations = self.inner.deliver_pending().await?;
+        // What a worker has just put into its conversation waits no more, but may not be told yet.
+        conversations.extend(self.inner.workers.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned());
+        for conversation in conversations {
             self.settled(&conversation).await;
         }
         Ok(())
