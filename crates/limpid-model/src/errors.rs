@@ -175,6 +175,14 @@ impl Service {
             (FailureClass::Malformed, Some(Remedy::WithoutTool(_))) => {
                 "Correct the tool's schema or remove the tool.".to_owned()
             }
+            (FailureClass::Malformed, Some(Remedy::WithoutReasoningBesideTools)) => {
+                let provider = self.name.split('/').next().unwrap_or_default();
+                format!(
+                    "This model takes tools through OpenAI's Responses only: set `protocol = \"openai-responses\"` in \
+                     [provider.{provider}] of limpid.toml where the server has them, or choose a model that can do \
+                     without reasoning."
+                )
+            }
             (FailureClass::Malformed, Some(Remedy::WithoutIds | Remedy::WithoutState)) => {
                 "Start a new conversation.".to_owned()
             }

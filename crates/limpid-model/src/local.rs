@@ -128,6 +128,7 @@ impl LocalModel {
         let work = Work {
             rendered,
             sampling: Sampling { temperature: call.sampling.temperature.or(self.temperature), ..call.sampling },
+            reasons: wire.reasoning.reasons,
             reply: wire.reply.into_owned(),
             conversation: call.conversation.clone(),
             cancel,
@@ -147,6 +148,7 @@ impl LocalModel {
                 .collect(),
             sampling: work.sampling,
             reply: work.reply,
+            reasons: work.reasons,
             conversation: work.conversation,
             cancel: work.cancel,
             events,
@@ -159,6 +161,7 @@ struct Work {
     rendered: Rendered,
     sampling: Sampling,
     reply: ReplyForm,
+    reasons: bool,
     conversation: Option<String>,
     cancel: CancellationToken,
 }

@@ -6,8 +6,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use limpid_core::Effort;
 use limpid_prompt::{PromptMessage, StatePart};
 
-use crate::abilities::{Abilities, ForcedTools};
-use crate::model::{ModelCall, ReplyForm, ToolUse};
+use crate::abilities::{Abilities, EffortForm, ForcedTools};
+use crate::model::{ModelCall, ModelCard, ReplyForm, ToolUse};
 use crate::protocol::Dialect;
 use crate::wire::WireCall;
 
@@ -98,6 +98,8 @@ pub enum Remedy {
     ShorterReply(u32),
     /// Without a tool whose schema is refused, or with a schema that is less strict.
     WithoutTool(ToolMark),
+    /// With tools, but without reasoning.
+    WithoutReasoningBesideTools,
     /// Without the ids of what earlier answers came with, which its provider does not keep.
     WithoutIds,
     /// Without the state of earlier answers that it had.
@@ -119,6 +121,8 @@ pub(crate) struct Lessons {
     fields: BTreeSet<Field>,
     /// No tool can be forced.
     unforced: bool,
+    /// It does not reason in a call that offers tools.
+    tools_unreasoned: bool,
     /// Tokens that a reply may have at most.
     most: Option<u32>,
     /// Tools that are declared without the strict form of their schemas, by their names here.
@@ -137,6 +141,7 @@ impl Lessons {
         Self {
             fields: abilities.refuses.iter().flatten().copied().collect(),
             unforced: abilities.forced_tools == Some(ForcedTools::Never),
+            tools_unreasoned: abilities.tools_unreasoned == Some(true),
             most: abilities.max_output,
             loose: BTreeSet::new(),
             left_out: BTreeSet::new(),
@@ -163,6 +168,7 @@ impl Lessons {
             Remedy::ShorterReply(most) => lessons.most = Some(*most),
             // Which tool it is, is known only where the tools were declared.
             Remedy::WithoutTool(_) => {}
+            Remedy::WithoutReasoningBesideTools => lessons.tools_unreasoned = true,
             Remedy::WithoutIds => lessons.without_ids = true,
             Remedy::WithoutState => {
                 let state = refused.prompt.messages().iter().flat_map(PromptMessage::state);
@@ -212,6 +218,9 @@ impl Lessons {
         if self.refuses(Field::ResponseFormat) {
             call.reply = std::borrow::Cow::Owned(ReplyForm::Text);
         }
+        if self.tools_unreasoned && !call.tools.is_empty() {
+            (call.reasoning.effort, call.reasoning.reasons, call.reasoning.shown) = (Effort::Off, false, false);
+        }
         if self.refuses(Field::Reasoning) {
             (call.reasoning.effort, call.reasoning.shown) = (Effort::Default, false);
         }
@@ -260,6 +269,9 @@ impl Lessons {
             Remedy::ShorterReply(most) => {
                 (format!("gives replies of at most {most} tokens"), format!("max_output = {most}"))
             }
+            Remedy::WithoutReasoningBesideTools => {
+                ("takes tools here only while it does not reason".to_owned(), "tools_unreasoned = true".to_owned())
+            }
             Remedy::Without(Field::ToolChoice) if self.unforced => {
                 ("does not let a tool be forced".to_owned(), "forced_tools = \"never\"".to_owned())
             }
@@ -278,13 +290,39 @@ impl Lessons {
 /// Whether a model is one of OpenAI's that reason, whoever serves it: `gpt-5` and later, `o1` and later. They refuse
 /// `max_tokens`.
 pub(crate) fn is_openai_reasoning(model: &str) -> bool {
-    let name = model.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
-    let number = |rest: &str| -> Option<u32> {
-        let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-        rest[..digits].parse().ok()
-    };
-    let generation = name.strip_prefix("gpt-").and_then(number).is_some_and(|number| number >= 5);
-    generation || name.strip_prefix('o').and_then(number).is_some()
+    let is_o = || own_name(model).strip_prefix('o').and_then(|rest| number(rest).map(|_| ())).is_some();
+    gpt_version(model).is_some_and(|(major, _)| major >= 5) || is_o()
+}
+
+/// Whether a model, asked over Chat Completions, takes tools only with `reasoning_effort: "none"`: OpenAI's from `gpt-5.2`
+/// on that have this level. Without the field they reason, and refuse the tools.
+pub(crate) fn takes_tools_unreasoned(card: &ModelCard) -> bool {
+    let is_level = card.abilities.effort_form.is_none_or(|form| form == EffortForm::Level);
+    is_level && may_be_unreasoned(card) && gpt_version(&card.id).is_some_and(|version| version >= (5, 2))
+}
+
+/// Whether a model has the level without reasoning, as far as its levels are known.
+pub(crate) fn may_be_unreasoned(card: &ModelCard) -> bool {
+    card.abilities.effort.as_ref().is_none_or(|levels| levels.contains(&Effort::Off))
+}
+
+/// The name of a model without those of who serves it, in small letters.
+fn own_name(model: &str) -> String {
+    model.rsplit('/').next().unwrap_or_default().to_ascii_lowercase()
+}
+
+/// The number with which a text begins, and what follows it.
+fn number(text: &str) -> Option<(u32, &str)> {
+    let (digits, rest) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+    Some((digits.parse().ok()?, rest))
+}
+
+/// Both numbers of `gpt-5.6`.
+fn gpt_version(model: &str) -> Option<(u32, u32)> {
+    let name = own_name(model);
+    let (major, rest) = number(name.strip_prefix("gpt-")?)?;
+    let minor = rest.strip_prefix('.').and_then(number).map_or(0, |(minor, _)| minor);
+    Some((major, minor))
 }
 
 fn hash(json: &str) -> u64 {

@@ -20,7 +20,7 @@ use crate::key::ApiKey;
 use crate::key_command::KeyCommand;
 use crate::model::{Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared};
 use crate::protocol::{Dialect, MOST_UNASKED, Protocol};
-use crate::remedy::{Field, Lessons, Remedy, ToolMark};
+use crate::remedy::{Field, Lessons, Remedy, ToolMark, may_be_unreasoned, takes_tools_unreasoned};
 use crate::wire::{CallIds, NameRules, WireCall, left_out};
 
 use http::{endpoint_url, headers, is_loopback, shown, url_of, with_extra};
@@ -120,6 +120,9 @@ impl RemoteModel {
         }
         card.abilities.effort_form.get_or_insert(endpoint.protocol.effort_form());
         card.abilities.strict_tools = card.abilities.strict_tools.filter(|_| endpoint.protocol.has_strict_tools());
+        if endpoint.protocol == Protocol::OpenaiChat && takes_tools_unreasoned(&card) {
+            card.abilities.tools_unreasoned.get_or_insert(true);
+        }
         let lessons = Arc::new(Mutex::new(Lessons::of(&card.abilities)));
         Ok(Self { card, endpoint, url, client: OnceLock::new(), headers, service, lessons })
     }
@@ -237,6 +240,8 @@ impl Model for RemoteModel {
         let mut lessons = self.lessons();
         let more = match remedy {
             Remedy::WithoutTool(mark) => self.without_tool(&lessons, mark, &refused.call)?,
+            // One that always reasons is helped by another protocol only, which the error says.
+            Remedy::WithoutReasoningBesideTools if !may_be_unreasoned(&self.card) => return None,
             remedy => lessons.and(remedy, &refused.call),
         };
         let changes = self.prepare_knowing(&refused.call, &more).is_ok_and(|again| again.body != refused.body);

@@ -36,6 +36,14 @@ impl EffortChoice {
 pub(crate) fn lacking(card: &ModelCard, wanted: Effort) -> Option<String> {
     let used = card.abilities.effort_for(wanted);
     let (name, wanted_word) = (card.name(), wanted.as_str());
+    if card.abilities.tools_unreasoned == Some(true) && wanted > Effort::Off {
+        return Some(format!(
+            "over Chat Completions {name} takes tools only while it does not reason, so `{wanted_word}` is not asked for; \
+             `protocol = \"openai-responses\"` in [provider.{}] of limpid.toml lets it do both where the server has \
+             Responses",
+            card.provider
+        ));
+    }
     if used == wanted {
         return None;
     }

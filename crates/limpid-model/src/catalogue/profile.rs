@@ -260,6 +260,7 @@ impl Abilities {
         self.sampling = self.sampling.or(entry.sampling);
         self.forced_tools = self.forced_tools.or(entry.forced_tools);
         self.strict_tools = self.strict_tools.or(entry.strict_tools);
+        self.tools_unreasoned = self.tools_unreasoned.or(entry.tools_unreasoned);
         self.opens_reasoning = self.opens_reasoning.or(entry.opens_reasoning);
         self.effort = self.effort.take().or_else(|| entry.effort.clone());
         self.effort_form = self.effort_form.or(entry.effort_form);

@@ -66,6 +66,7 @@ async fn turn(
             rendered: Rendered { text: text.to_owned(), spans: Vec::new() },
             sampling: Sampling { temperature: Some(0.0), max_output: Some(output), ..Sampling::default() },
             reply: ReplyForm::Text,
+            reasons: false,
             conversation: conversation.map(str::to_owned),
             cancel: cancel.clone(),
         }),

@@ -25,7 +25,7 @@ use super::tokens::Tokenizer;
 use super::utf8::Utf8Stream;
 use crate::model::{FinishReason, ModelError, ModelEvent, ReplyForm, Sampling};
 
-/// Tokens of an answer when nobody set a limit; a small model that goes in circles ends there.
+/// Tokens of an answer without reasoning when nobody set a limit; a small model that goes in circles ends there.
 const USUAL_OUTPUT: usize = 2048;
 /// The engine's one sequence.
 const SEQUENCE: i32 = 0;
@@ -39,6 +39,8 @@ pub(super) struct Job {
     pub(super) foreign: Vec<Range<usize>>,
     pub(super) sampling: Sampling,
     pub(super) reply: ReplyForm,
+    /// Whether reasoning comes before the answer.
+    pub(super) reasons: bool,
     pub(super) conversation: Option<String>,
     pub(super) cancel: CancellationToken,
     pub(super) events: Sender<Result<ModelEvent, ModelError>>,
@@ -150,8 +152,7 @@ impl<'model> Session<'model> {
         let mut usage = Usage { input: tokens.len() as u64, cached: kept as u64, ..Usage::default() };
         self.evaluate(job, stop, kept, &tokens[kept..])?;
 
-        let room = window - tokens.len();
-        let limit = room.min(job.sampling.max_output.map_or(USUAL_OUTPUT, |most| most as usize));
+        let limit = limit(job.sampling.max_output, job.reasons, window - tokens.len());
         let reason = self.generate(job, stop, &mut sampler, tokens.len(), limit, &mut usage)?;
         job.emit(ModelEvent::Usage(usage))?;
         job.emit(ModelEvent::End(reason))
@@ -253,6 +254,12 @@ impl<'model> Session<'model> {
     }
 }
 
+/// Tokens that a reply may have where so many are left of the window.
+fn limit(set: Option<u32>, reasons: bool, room: usize) -> usize {
+    let usual = if reasons { room } else { USUAL_OUTPUT };
+    room.min(set.map_or(usual, |most| most as usize))
+}
+
 fn emit_text(job: &Job, text: String) -> Result<(), ModelError> {
     if text.is_empty() { Ok(()) } else { job.emit(ModelEvent::Text(text)) }
 }
@@ -264,4 +271,16 @@ fn check(job: &Job, stop: &CancellationToken) -> Result<(), ModelError> {
 /// The error of a reply that was cancelled.
 pub(super) fn cancelled() -> ModelError {
     ModelError::new(FailureClass::Cancelled, "the turn was cancelled")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // MOD-158
+    #[test]
+    fn reasoning_is_bounded_by_the_window_and_not_by_what_bounds_an_answer() {
+        assert_eq!([limit(None, true, 7000), limit(None, false, 7000), limit(None, false, 900)], [7000, 2048, 900]);
+        assert_eq!([limit(Some(3500), true, 7000), limit(Some(9000), true, 7000)], [3500, 7000]);
+    }
 }

@@ -56,8 +56,10 @@ async fn run_with(
     cancel: CancellationToken,
 ) -> Reply {
     let conversation = Some(conversation.to_owned());
-    let mut events =
-        follow(model.start(Work { rendered, sampling, reply, conversation, cancel: cancel.clone() }), cancel);
+    let mut events = follow(
+        model.start(Work { rendered, sampling, reply, reasons: false, conversation, cancel: cancel.clone() }),
+        cancel,
+    );
     let mut out =
         Reply { text: String::new(), pieces: 0, usage: limpid_core::Usage::default(), end: Ok(FinishReason::Stop) };
     while let Some(event) = events.next().await {
@@ -161,6 +163,47 @@ async fn limits_and_overflow_end_a_reply() {
     assert!(error.message.ends_with("and the local model's window 1024"), "{error}");
 }
 
+// MOD-158
+#[tokio::test]
+async fn a_model_that_reasons_for_long_still_answers() {
+    let Some(path) = std::env::var_os("LIMPID_TEST_REASONING_GGUF").filter(|file| !file.is_empty()) else {
+        #[allow(clippy::print_stderr, reason = "a test that does nothing must be seen")]
+        {
+            eprintln!("SKIPPED a test of a local model that reasons: LIMPID_TEST_REASONING_GGUF names no model");
+        }
+        return;
+    };
+    let settings = LocalSettings { window: Some(16_384), thinking: true, ..LocalSettings::default() };
+    let model = LocalModel::open(Path::new(&path), &settings).unwrap();
+    let question = "Find every way to write 360 as a product of three different whole numbers, one after the other, and \
+                    check each of them twice.";
+    let message = ChatMessage { role: limpid_core::Role::User, text: question.to_owned() };
+    let work = Work {
+        rendered: model.template.render(&[message], true).unwrap(),
+        sampling: Sampling { temperature: Some(0.6), ..Sampling::default() },
+        reply: ReplyForm::Text,
+        reasons: true,
+        conversation: None,
+        cancel: CancellationToken::new(),
+    };
+    let mut shape = Shape { thoughts: Thoughts::new(Thoughts::opened_by(&work.rendered.text)), json: None };
+    let mut events = follow(model.start(work), CancellationToken::new());
+    let (mut answer, mut output, mut end) = (String::new(), 0, None);
+    while let Some(event) = events.next().await {
+        for event in shape.feed(event) {
+            match event.unwrap() {
+                ModelEvent::Text(text) => answer.push_str(&text),
+                ModelEvent::Usage(usage) => output = usage.output,
+                ModelEvent::End(reason) => end = Some(reason),
+                _ => {}
+            }
+        }
+    }
+    assert!(output > 3000, "it reasoned too little for this test: {output} tokens");
+    assert_eq!(end, Some(FinishReason::Stop));
+    assert!(!answer.trim().is_empty());
+}
+
 #[tokio::test]
 async fn a_cancel_ends_a_reply_and_the_next_one_works() {
     let Some(model) = model(&small()) else { return };
@@ -169,6 +212,7 @@ async fn a_cancel_ends_a_reply_and_the_next_one_works() {
         rendered: ask(&model, "Tell me a long story."),
         sampling: Sampling { temperature: Some(0.0), ..Sampling::default() },
         reply: ReplyForm::Text,
+        reasons: false,
         conversation: Some("a".into()),
         cancel: cancel.clone(),
     };

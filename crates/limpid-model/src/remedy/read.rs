@@ -99,6 +99,9 @@ pub(crate) fn read(text: &str, param: &str) -> Option<Remedy> {
     if text.contains("item with id") && text.contains("not found") {
         return Some(Remedy::WithoutIds);
     }
+    if text.contains("function tools with reasoning_effort are not supported") {
+        return Some(Remedy::WithoutReasoningBesideTools);
+    }
     if STATE.iter().any(|words| text.contains(words)) {
         return Some(Remedy::WithoutState);
     }
@@ -188,6 +191,7 @@ mod tests {
                 Some(Remedy::ShorterReply(most)) => format!("at most {most}"),
                 Some(Remedy::WithoutTool(ToolMark::Name(name))) => format!("tool {name}"),
                 Some(Remedy::WithoutTool(ToolMark::Place(place))) => format!("tool {place}"),
+                Some(Remedy::WithoutReasoningBesideTools) => "reasoning beside tools".to_owned(),
                 Some(Remedy::WithoutIds) => "ids".to_owned(),
                 Some(Remedy::WithoutState) => "state".to_owned(),
             };

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::support::{NoPause, call, card, collect, endpoint, inputs, prompt, second_turn};
-use limpid_core::{FailureClass, RetryPlan, ToolProtocol};
+use limpid_core::{Effort, FailureClass, RetryPlan, ToolProtocol};
 use limpid_model::protocol::Protocol;
 use limpid_model::{
-    Abilities, Ask, Chain, ChainEvent, Endpoint, ForcedTools, Model, ModelCall, ModelCard, ModelEvent, RemoteModel,
-    ReplyForm, Sampling, ToolUse,
+    Abilities, Ask, Chain, ChainEvent, Endpoint, ForcedTools, Model, ModelCall, ModelCard, ModelEvent, Reasoning,
+    RemoteModel, ReplyForm, Sampling, ToolUse,
 };
 use limpid_prompt::Inputs;
 use limpid_prompt::inputs::{HistoryMessage, RoleName, StateInput, StateReader};
@@ -101,6 +101,51 @@ async fn a_field_that_is_refused_is_left_out_at_once_and_from_then_on() {
         assert_eq!(provider.refused().len(), refused);
     }
     insta::assert_snapshot!(told.join("\n\n"));
+}
+
+// MOD-072
+#[tokio::test]
+async fn openais_models_call_tools_over_chat_completions_without_reasoning() {
+    let levels = |off: &[Effort]| Some([off, &[Effort::Low, Effort::High]].concat());
+    let named = |id: &str, effort: Option<Vec<Effort>>, url: &str| -> Arc<dyn Model> {
+        let endpoint = Endpoint { protocol: Protocol::OpenaiChat, ..endpoint("openai", url, 5_000) };
+        let abilities = Abilities { effort, ..Abilities::default() };
+        let card = ModelCard { id: id.to_owned(), abilities, thinking: true, ..card("openai", ToolProtocol::Native) };
+        Arc::new(RemoteModel::new(card, endpoint).unwrap())
+    };
+    let refusing = async |rules| {
+        let (fake, answers) = fine(Protocol::OpenaiChat);
+        Strict::refusing(fake, rules, answers).await.unwrap()
+    };
+    let with_tools =
+        ModelCall { reasoning: Reasoning { effort: Effort::High, shown: true }, ..call(prompt(&inputs())) };
+    let without = ModelCall { prompt: prompt(&Inputs { tools: Vec::new(), ..inputs() }), ..with_tools.clone() };
+
+    // By name, from the first request on; what offers no tools may reason.
+    let provider = refusing(vec![fields::OPENAI_TOOLS_UNREASONED]).await;
+    let model = named("gpt-5.6-luna", levels(&[Effort::Off]), &provider.url());
+    assert_eq!(ask(&model, &with_tools).await, ["request", "fine"]);
+    assert_eq!(ask(&model, &without).await, ["request", "fine"]);
+    let asked: Vec<Value> = provider.bodies().iter().map(|body| body["reasoning_effort"].clone()).collect();
+    assert_eq!(asked, ["none", "high"]);
+
+    // A deployment of any name, by what is refused.
+    let provider = refusing(vec![fields::OPENAI_TOOLS_UNREASONED]).await;
+    let model = named("deployment-7", None, &provider.url());
+    let story = ask(&model, &with_tools).await;
+    let (last, told) = (story.last().unwrap(), &story[1]);
+    assert_eq!((story.len(), last.as_str()), (4, "fine"), "{story:#?}");
+    assert!(told.ends_with("names = [\"openai/deployment-7\"]\ntools_unreasoned = true"), "{told}");
+    assert_eq!(ask(&model, &with_tools).await, ["request", "fine"], "it asks right at once");
+
+    // One that always reasons is refused, with what to do.
+    let provider = refusing(vec![fields::OPENAI_TOOLS_UNREASONED, fields::OPENAI_NO_NONE]).await;
+    let model = named("gpt-6.1-sol", levels(&[]), &provider.url());
+    let story = ask(&model, &with_tools).await;
+    let last = story.last().unwrap();
+    assert!(last.starts_with("malformed: ") && last.contains("`protocol = \"openai-responses\"` in [provider.openai]"));
+    assert_eq!(provider.bodies().len(), 1, "{story:#?}");
+    assert_eq!(ask(&model, &without).await, ["request", "fine"]);
 }
 
 // MOD-074

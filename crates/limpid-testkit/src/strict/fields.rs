@@ -24,6 +24,21 @@ pub const OPENAI_MAX_TOKENS: FieldRule = |body| {
     body.get("max_tokens").map(|_| said.to_owned())
 };
 
+/// OpenAI's models since 5.6 over Chat Completions: they reason unless told otherwise.
+pub const OPENAI_TOOLS_UNREASONED: FieldRule = |body| {
+    let said = "Function tools with reasoning_effort are not supported for gpt-5.6-luna in /v1/chat/completions. To use \
+                function tools, use /v1/responses or set reasoning_effort to 'none'.";
+    let has_tools = body["tools"].as_array().is_some_and(|tools| !tools.is_empty());
+    (has_tools && body["reasoning_effort"] != "none").then(|| said.to_owned())
+};
+
+/// OpenAI's GPT-6.1 Sol and Astra, which always reason.
+pub const OPENAI_NO_NONE: FieldRule = |body| {
+    let said = "Unsupported value: 'reasoning_effort' does not support 'none' with this model. Supported values are: \
+                'low', 'medium', 'high', 'xhigh', and 'max'.";
+    (body["reasoning_effort"] == "none").then(|| said.to_owned())
+};
+
 /// Servers that came before the reasoning models of OpenAI; pydantic's words.
 pub const OLD_LIMIT_NAME: FieldRule = |body| extra(body, "max_completion_tokens");
 
