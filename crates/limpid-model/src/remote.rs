@@ -1,6 +1,7 @@
 //! A model behind a provider's HTTP interface.
 
 mod embed;
+mod extra;
 mod http;
 mod listing;
 mod reply;
@@ -23,7 +24,8 @@ use crate::protocol::{Dialect, MOST_UNASKED, Protocol};
 use crate::remedy::{Field, Lessons, Remedy, ToolMark, may_be_unreasoned, takes_tools_unreasoned};
 use crate::wire::{CallIds, NameRules, WireCall, left_out};
 
-use http::{endpoint_url, headers, is_loopback, shown, url_of, with_extra};
+use extra::with_extra;
+use http::{endpoint_url, headers, is_loopback, shown, url_of};
 use reply::{Asked, Reply};
 
 pub use embed::RemoteEmbedder;

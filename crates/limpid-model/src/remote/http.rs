@@ -86,16 +86,6 @@ fn api_version(endpoint: &Endpoint) -> &'static str {
     if is_own { "2026-10-21" } else { "2023-06-01" }
 }
 
-/// A body with more fields at its end. One that is in it already stays as it is.
-pub(super) fn with_extra(body: String, extra: &serde_json::Map<String, serde_json::Value>) -> String {
-    let Some(start) = body.strip_suffix('}').filter(|_| !extra.is_empty()) else { return body };
-    let has: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&body).unwrap_or_default();
-    let missing = extra.iter().filter(|(name, _)| !has.contains_key(*name));
-    let added: String =
-        missing.map(|(name, value)| format!(",{}:{value}", serde_json::Value::from(name.as_str()))).collect();
-    format!("{start}{added}}}")
-}
-
 /// Chooses the cryptography of TLS, which every client needs.
 pub(crate) fn use_tls() {
     static TLS: Once = Once::new();

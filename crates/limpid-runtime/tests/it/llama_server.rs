@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 use crate::kit::{FixedClock, PATIENCE, all, last, text};
 use limpid_core::Category;
-use limpid_runtime::{Agent, AgentEvent, AgentOptions, ChatRequest, Clock, Config, Environment, Home, Outcome};
+use limpid_runtime::{
+    Agent, AgentEvent, AgentOptions, ChatRequest, Clock, Config, ConversationChoice, Environment, Home, Outcome,
+};
 use limpid_store::{RequestFilter, RequestSummary};
 use tempfile::TempDir;
 
@@ -172,4 +174,35 @@ async fn a_real_server_says_how_large_its_window_is_and_whether_it_calls_tools()
     assert!(row.contains("\"tools\":\"json\""), "{row}");
     let said: String = events.iter().map(|event| format!("{event:?}")).collect();
     assert!(!said.contains("window and price") && said.contains("price of openai/anything is not known"), "{said}");
+}
+
+// MOD-152
+#[tokio::test]
+async fn two_conversations_in_turn_each_find_what_was_evaluated_for_them() {
+    let Some(server) = Server::start_with(&["two-slots"]) else { return };
+    let home = tempfile::tempdir().unwrap();
+    let agent = server.agent(&home, "[[model]]\nnames = [\"openai/anything\"]\ntools = \"none\"\n");
+    // What only these two conversations have is long, so that their common beginning alone would not pass.
+    let tales = ["Ana paints boats in Lisbon.", "Kofi grows beans in Accra."].map(|tale| format!("{tale} ").repeat(40));
+    let mut firsts = Vec::new();
+    for tale in &tales {
+        let ask = ChatRequest { text: format!("{tale}Who is it about?"), ..ChatRequest::default() };
+        firsts.push(asked(&agent, ask).await);
+    }
+    for first in firsts {
+        let conversation = ConversationChoice::Id(first.conversation.unwrap());
+        let ask = ChatRequest { text: "And where?".to_owned(), conversation, ..ChatRequest::default() };
+        let second = asked(&agent, ask).await;
+        let (first, second) = (first.end.unwrap().usage.unwrap(), second.end.unwrap().usage.unwrap());
+        // The last tokens of a prompt are evaluated anew.
+        assert!(second.cached + 16 >= first.input, "{second:?} after {first:?}");
+    }
+}
+
+/// Asks, and returns the request that this made.
+async fn asked(agent: &Agent, ask: ChatRequest) -> RequestSummary {
+    let before: Vec<_> = requests(agent).await.into_iter().map(|request| request.id).collect();
+    let events = say(agent, ask).await;
+    assert!(answered(&events), "{events:?}");
+    requests(agent).await.into_iter().find(|request| !before.contains(&request.id)).unwrap()
 }
