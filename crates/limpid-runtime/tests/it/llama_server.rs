@@ -178,6 +178,19 @@ async fn a_real_server_says_how_large_its_window_is_and_whether_it_calls_tools()
 
 // MOD-152
 #[tokio::test]
+async fn a_server_whose_template_knows_tools_is_given_them_as_they_are() {
+    let Some(server) = Server::start_with(&["tools"]) else { return };
+    let home = tempfile::tempdir().unwrap();
+    let agent = server.agent(&home, "");
+    let request = asked(&agent, last("Name a colour.")).await;
+    let report = std::fs::read_to_string(home.path().join("data/providers/openai.json")).unwrap();
+    assert!(report.contains("\"tools\":\"native\""), "{report}");
+    let sent = agent.store().request(&request.id).await.unwrap().unwrap();
+    assert!(sent.tools.len() > 2, "they are declared, not written into the prompt");
+}
+
+// MOD-152
+#[tokio::test]
 async fn two_conversations_in_turn_each_find_what_was_evaluated_for_them() {
     let Some(server) = Server::start_with(&["two-slots"]) else { return };
     let home = tempfile::tempdir().unwrap();
