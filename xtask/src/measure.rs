@@ -13,6 +13,7 @@ mod idle;
 mod idle_day;
 pub(crate) mod kills;
 mod local;
+mod local_models;
 mod long;
 mod memory;
 mod prefix;
@@ -70,6 +71,8 @@ pub(crate) enum Measure {
     Kills(kills::Kills),
     /// The local engine beside the reference (MEA-15)
     Local,
+    /// Which local model is fetched unasked: tool calls, answers, speed, memory
+    LocalModels(local_models::LocalModels),
     /// A clean build, and the test cycle of one crate (MEA-17)
     Build,
 }
@@ -137,6 +140,7 @@ pub(crate) fn run(root: &Path, measure: Measure, json: bool) -> Result<(), Strin
             ("kills", table)
         }
         Measure::Local => ("local", local::measure(root)?),
+        Measure::LocalModels(wanted) => ("local-models", local_models::measure(root, &wanted)?),
         Measure::Build => ("build", build::measure(root)?),
     };
     table.publish(root, name, json, answer)

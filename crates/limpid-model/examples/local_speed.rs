@@ -1,4 +1,4 @@
-//! Prints how fast a local model reads and writes on this machine, as JSON (MEA-15).
+//! Prints how fast a local model reads and writes on this machine, and the memory that this takes, as JSON (MEA-15).
 //!
 //! Usage: `cargo run --release -p limpid-model --example local_speed -- MODEL.gguf PROMPT.txt [TOKENS] [THREADS]`
 //!
@@ -32,6 +32,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         "window": model.footprint().window,
         "first": turn(&measured.first),
         "second": turn(&measured.second),
+        "peak_bytes": peak_bytes(),
     });
     println!("{report:#}");
     Ok(())
@@ -47,4 +48,11 @@ fn turn(turn: &Turn) -> serde_json::Value {
         "read_per_second": turn.read_rate(),
         "write_per_second": turn.write_rate(),
     })
+}
+
+/// The most memory that this process had; none where the system does not say.
+fn peak_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
 use serde_json::{Value, json};
@@ -26,10 +26,7 @@ pub(crate) fn measure(root: &Path) -> Result<Table, String> {
     };
     let (model, python) = (part("LIMPID_TEST_GGUF")?, part("LIMPID_TEST_PYTHON")?);
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let text = fs::read_to_string(root.join("docs/spec/prompts.md")).map_err(|error| error.to_string())?;
-    let text: String = text.chars().take(TEXT).collect();
-    let prompt = folder.path().join("prompt.txt");
-    fs::write(&prompt, &text).map_err(|error| error.to_string())?;
+    let (prompt, text) = prompt(root, folder.path())?;
 
     let threads = "1";
     let reference = Reference::start(root, &python, &model, threads)?;
@@ -55,6 +52,15 @@ pub(crate) fn measure(root: &Path) -> Result<Table, String> {
         head: vec!["engine", "prompt tokens/s", "written tokens/s", "second turn: tokens evaluated of all"],
         rows: vec![ours.row("limpid"), theirs.row("reference"), ratio.into()],
     })
+}
+
+/// A text to be read, and the file that has it.
+pub(super) fn prompt(root: &Path, folder: &Path) -> Result<(PathBuf, String), String> {
+    let text = fs::read_to_string(root.join("docs/spec/prompts.md")).map_err(|error| error.to_string())?;
+    let text: String = text.chars().take(TEXT).collect();
+    let file = folder.join("prompt.txt");
+    fs::write(&file, &text).map_err(|error| error.to_string())?;
+    Ok((file, text))
 }
 
 /// The speeds of several rounds.
@@ -83,8 +89,8 @@ impl Speeds {
     }
 }
 
-/// Limpid's engine in a process of its own.
-fn limpid(root: &Path, model: &str, prompt: &Path, threads: &str) -> Result<Value, String> {
+/// Limpid's engine in a process of its own: two turns, and the memory that they took.
+pub(super) fn limpid(root: &Path, model: &str, prompt: &Path, threads: &str) -> Result<Value, String> {
     let ran = Command::new("cargo")
         .current_dir(root)
         .args(["run", "--release", "--quiet", "--package", "limpid-model", "--example", "local_speed", "--", model])

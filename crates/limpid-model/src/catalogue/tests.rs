@@ -232,7 +232,7 @@ async fn an_interrupted_fetch_leaves_nothing_half_done() {
     assert_eq!(case.downloads.locate("smollm2-135m"), None);
 }
 
-// SUR-001
+// SUR-001 MOD-154
 #[test]
 fn the_default_follows_the_memory() {
     let downloads = Downloads::load(None, "models").unwrap();
@@ -240,7 +240,7 @@ fn the_default_follows_the_memory() {
         .into_iter()
         .map(|memory| downloads.recommend(memory).unwrap().name.as_str())
         .collect();
-    assert_eq!(chosen, ["smollm2-135m", "qwen3-0.6b", "qwen3-1.7b", "qwen3-4b", "qwen3-1.7b"]);
+    assert_eq!(chosen, ["smollm2-135m", "qwen3-0.6b", "qwen3-4b", "qwen3-4b", "qwen3-1.7b"]);
     for listed in downloads.list() {
         let download = listed.download.unwrap();
         assert_eq!(download.licence, "Apache-2.0");

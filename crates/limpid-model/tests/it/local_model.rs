@@ -1,7 +1,7 @@
 //! A local model behind the trait, with prompts of the shipped profile. The model's file is named by
 //! `LIMPID_TEST_GGUF` (SmolLM2-135M-Instruct); without it the tests say that they did nothing.
 #![cfg(feature = "local")]
-#![allow(clippy::print_stderr, reason = "a test, and one that does nothing must be seen")]
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "a test, and one that does nothing must be seen")]
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -128,6 +128,40 @@ async fn a_tool_is_called_through_a_schema() {
     let arguments: serde_json::Value = serde_json::from_str(&calls[0].arguments).unwrap();
     assert!(arguments["zone"].is_string());
     assert_eq!(events.last(), Some(&ModelEvent::End(FinishReason::Calls)));
+}
+
+/// Set in the process whose memory is measured.
+const ALONE: &str = "LIMPID_TEST_ALONE";
+
+// MOD-154
+#[tokio::test]
+async fn a_run_takes_no_more_memory_than_the_models_entry_asks_for() {
+    let Some(path) = file() else { return };
+    if std::env::var_os(ALONE).is_some() {
+        let model = LocalModel::open(&path, &LocalSettings { threads: Some(1), ..LocalSettings::default() }).unwrap();
+        let text = "Hens lay eggs, and the fox looks on. ".repeat(100);
+        limpid_model::local::measure::measure(&model, &text, " And then", 8).await.unwrap();
+        return println!("peak {}", peak_bytes().unwrap());
+    }
+    // Other tests of this process have models of their own.
+    let ran = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "local_model::a_run_takes_no_more_memory_than_the_models_entry_asks_for", "--nocapture"])
+        .env(ALONE, "1")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+    let peak = said.lines().find_map(|line| line.split_once("peak ")?.1.trim().parse::<u64>().ok());
+    let peak = peak.unwrap_or_else(|| panic!("{said}{}", String::from_utf8_lossy(&ran.stderr)));
+    let downloads = limpid_model::catalogue::Downloads::load(None, "models").unwrap();
+    let asked = downloads.recommend(Some(0)).unwrap().memory;
+    assert!(peak <= asked && peak > asked / 2, "{peak} bytes of {asked}");
+}
+
+/// The most memory that this process had.
+fn peak_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
 #[test]
