@@ -13,7 +13,7 @@
 //! - [`compaction`]: when a conversation is compacted, and what each part of it may keep.
 //! - [`digest`]: what a model sees of a conversation that no longer fits its window.
 //! - [`usage`]: tokens and money of a call.
-//! - [`causes()`]: an error in one line.
+//! - [`causes()`], [`io_cause()`]: an error in one line, in plain words.
 //! - [`failure`]: classes of provider errors, and when to try again.
 //! - [`goal`]: what the person wants done over many turns, its log, and the markers that advance it.
 //! - [`heartbeat`]: when the agent looks at what came in unasked, and what its answer means.
@@ -67,7 +67,7 @@ pub mod trust;
 pub mod usage;
 pub mod window;
 
-pub use causes::causes;
+pub use causes::{causes, io_cause};
 pub use digest::{Digest, DigestLevel, Entry, Pin, Shortened, WindowView};
 pub use draft::DraftState;
 pub use effort::Effort;

@@ -265,7 +265,7 @@ impl ConfigError {
             line: before.matches('\n').count() + 1,
             column,
             excerpt: excerpt.to_owned(),
-            message: error.message().trim_end().to_owned(),
+            message: in_words(error.message().trim_end()),
         }
     }
 
@@ -285,6 +285,20 @@ impl fmt::Display for ConfigError {
         writeln!(f, "{margin} | {}^", " ".repeat(column.saturating_sub(1)))?;
         write!(f, "{message}")
     }
+}
+
+/// What is wrong with a value, with words for the types of numbers.
+fn in_words(message: &str) -> String {
+    let Some((before, kind)) = message.rsplit_once("expected ") else { return message.to_owned() };
+    let kind = match kind {
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number that is not below 0",
+        "i8" | "i16" | "i32" | "i64" => "a whole number",
+        "f32" | "f64" => "a number",
+        "a boolean" => "true or false",
+        "a string" | "a borrowed string" => "a text in quotes",
+        other => other,
+    };
+    format!("{before}expected {kind}")
 }
 
 fn zone<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<jiff::tz::TimeZone>, D::Error> {

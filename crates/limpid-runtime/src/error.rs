@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use limpid_core::goal::GoalError;
+use limpid_core::io_cause;
 use limpid_model::ModelError;
 use limpid_store::StoreError;
 
@@ -22,7 +23,7 @@ pub enum AgentError {
     #[error("{0}")]
     Prompt(String),
     /// A file of the home folder cannot be read or written.
-    #[error("{}: {source}", .path.display())]
+    #[error("{}: {}", .path.display(), io_cause(source))]
     File {
         /// The file.
         path: PathBuf,

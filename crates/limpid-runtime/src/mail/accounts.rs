@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use limpid_channels::mail::servers::servers_of;
 use limpid_channels::mail::{Account, Login, Roots, Secret, Security, Server, address};
+use limpid_core::io_cause;
 use serde::{Deserialize, Serialize};
 
 use super::oauth::settings_of;
@@ -225,7 +226,7 @@ impl MailDesk {
     /// The authorities of a file; a name without a folder is one of the home.
     fn roots(&self, file: &Path) -> Result<Roots, String> {
         let path = self.home.path().join(file);
-        let pem = fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let pem = fs::read(&path).map_err(|error| format!("{}: {}", path.display(), io_cause(&error)))?;
         Roots::parse(&pem).map_err(|error| format!("{}: {error}", path.display()))
     }
 

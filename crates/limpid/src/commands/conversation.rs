@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_core::quiet::without_quiet;
-use limpid_core::{MessageId, ProviderState, Role};
+use limpid_core::{MessageId, ProviderState, Role, io_cause};
 use limpid_prompt::StatePart;
 use limpid_runtime::{Agent, ConversationChoice};
 use limpid_store::{Conversation, DeliveryOrigin, StoredMessage};
@@ -49,8 +49,9 @@ pub async fn run(agent: &Agent, command: &ConversationCommand) -> Result<(), Fai
             };
             match file {
                 None => output::data(&text),
-                Some(file) => std::fs::write(file, text)
-                    .map_err(|error| Failure::new(ExitStatus::Failed, format!("{}: {error}", file.display()))),
+                Some(file) => std::fs::write(file, text).map_err(|error| {
+                    Failure::new(ExitStatus::Failed, format!("{}: {}", file.display(), io_cause(&error)))
+                }),
             }
         }
     }

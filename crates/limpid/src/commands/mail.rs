@@ -3,6 +3,7 @@
 use std::io::{IsTerminal as _, Read as _};
 use std::path::PathBuf;
 
+use limpid_core::io_cause;
 use limpid_runtime::Agent;
 use limpid_runtime::mail::{AccountSettings, LoginKind, MailStatus, OAuthSettings, Secret, ServerSettings};
 use serde_json::{Value, json};
@@ -80,7 +81,7 @@ fn server(text: Option<&str>, args: &MailAddArgs) -> Result<Option<ServerSetting
 /// The file of authorities, wherever the program is started from later.
 fn ca(args: &MailAddArgs) -> Result<Option<PathBuf>, Failure> {
     let Some(file) = &args.ca else { return Ok(None) };
-    let wrong = |error| Failure::new(ExitStatus::Usage, format!("{}: {error}", file.display()));
+    let wrong = |error| Failure::new(ExitStatus::Usage, format!("{}: {}", file.display(), io_cause(&error)));
     file.canonicalize().map(Some).map_err(wrong)
 }
 
