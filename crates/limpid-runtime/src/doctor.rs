@@ -155,6 +155,7 @@ async fn database(store: &Result<Arc<dyn Store>, String>) -> Finding {
     }
     let unfinished = match unfinished.rows.len() {
         0 => String::new(),
+        1 => ", 1 interrupted turn to carry on".to_owned(),
         count => format!(", {count} interrupted turns to carry on"),
     };
     let many = if listed.rows.len() == 1 { "" } else { "s" };

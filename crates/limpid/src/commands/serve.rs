@@ -89,9 +89,9 @@ fn words(event: &ServeEvent, zone: &TimeZone) -> String {
         ServeEvent::Ready => "ready".to_owned(),
         ServeEvent::Began { kind, name, slot_ms } => format!("{kind} {name} begins (due {})", in_zone(*slot_ms, zone)),
         ServeEvent::Done { kind, name, next_ms: Some(next) } => {
-            format!("{kind} {name} is done, next {}", in_zone(*next, zone))
+            format!("{kind} {name} has run, next {}", in_zone(*next, zone))
         }
-        ServeEvent::Done { kind, name, next_ms: None } => format!("{kind} {name} is done"),
+        ServeEvent::Done { kind, name, next_ms: None } => format!("{kind} {name} has run"),
         ServeEvent::Failed { kind, name, why, again_ms } => {
             format!("{kind} {name} failed, again {}: {why}", in_zone(*again_ms, zone))
         }

@@ -40,7 +40,7 @@ fn what_another_process_adds_is_done_by_the_one_that_serves_at_once() {
     wait_for("ready");
     said(home.path(), &["task", "add", "Drink water", "--after", "1s"]);
     wait_for("task 1 begins");
-    wait_for("task 1 is done");
+    wait_for("task 1 has run");
     assert!(said(home.path(), &["task", "log", "1"]).contains("done"));
     let id = serving.id().to_string();
     assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());

@@ -97,7 +97,7 @@ fn a_locked_database() {
     let line = serving.wait_for("locked");
     assert!(line.contains("nothing can be done for 1 s"), "{line}");
     other.execute_batch("ROLLBACK").unwrap();
-    serving.wait_for("task 1 is done");
+    serving.wait_for("task 1 has run");
     assert_eq!(said(home.path(), &["conversation", "show", "heartbeat"]).matches("Drink water").count(), 1);
     serving.stop();
 }
@@ -125,7 +125,7 @@ fn a_disk_that_takes_no_more() {
     assert!(line.contains("limpid.db"), "{line}");
     limit("unlimited");
     serving.wait_for("the store works again");
-    serving.wait_for("task 1 is done");
+    serving.wait_for("task 1 has run");
     assert_eq!(said(home.path(), &["conversation", "show", "heartbeat"]).matches("Drink water").count(), 1);
     serving.stop();
 }
@@ -153,7 +153,7 @@ fn a_database_that_is_damaged_while_it_serves() {
     assert!(line.contains("limpid.db") && line.contains("damaged"), "{line}");
     stands_at(root, 1_001);
     serving.wait_for("the store works again");
-    serving.wait_for("task 1 is done");
+    serving.wait_for("task 1 has run");
     serving.stop();
 }
 
@@ -173,7 +173,7 @@ fn a_disk_that_turns_read_only() {
     assert!(line.contains("limpid.db"), "{line}");
     read_only.end();
     serving.wait_for("the store works again");
-    serving.wait_for("task 1 is done");
+    serving.wait_for("task 1 has run");
     assert_eq!(said(home.path(), &["conversation", "show", "heartbeat"]).matches("Drink water").count(), 1);
     serving.stop();
 }
@@ -268,10 +268,10 @@ async fn providers_that_hang_babble_break_off_and_refuse() {
             let words = format!("It {name}.");
             said(&path, &["task", "add", &words, "--kind", "agent", "--every", "1h"]);
             said(&path, &["task", "snooze", &at.to_string(), "1s"]);
-            serving.wait_for(&format!("task {at} is done"));
+            serving.wait_for(&format!("task {at} has run"));
         }
         said(&path, &["task", "add", "It works.", "--kind", "agent", "--after", "1s"]);
-        serving.wait_for("task 7 is done");
+        serving.wait_for("task 7 has run");
         serving.stop();
         // What was done and not told before it stopped is told by the next one.
         said(&path, &["serve", "--once"]);

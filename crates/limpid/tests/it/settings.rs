@@ -128,7 +128,7 @@ fn switches_act_at_once_and_a_task_that_waited_for_one_runs() {
     served.says("so it waits");
     served.write("[scheduling]\nenabled = true\n");
     served.says("in effect now: scheduling.enabled");
-    served.says("task 1 is done");
+    served.says("task 1 has run");
     served.write(&format!("[scheduling]\nenabled = false\n{OPEN}"));
     served.says("in effect now: scheduling.enabled, inbox.listen, inbox.sms");
     let status = served.out(&["heartbeat", "status"]);
@@ -188,7 +188,7 @@ fn a_second_serve_is_refused_until_the_first_is_gone_however_it_went() {
     assert!(!second.status.success() && told.contains(&format!("process {}", served.process.id())), "{told}");
     // It took nothing from the first one.
     served.out(&["task", "add", "Drink water", "--after", "1s"]);
-    served.says("task 1 is done");
+    served.says("task 1 has run");
     served.process.kill().unwrap();
     served.process.wait().unwrap();
     assert!(served.doctor().contains("is not running"), "{}", served.doctor());
