@@ -15,6 +15,8 @@ pub struct Abilities {
     pub forced_tools: Option<ForcedTools>,
     /// Whether the arguments of tools are held to their schemas on demand (`strict`).
     pub strict_tools: Option<bool>,
+    /// Whether it takes declarations of tools that it reads only where a result names them.
+    pub tool_search: Option<bool>,
     /// The levels of reasoning that it has.
     pub effort: Option<Vec<Effort>>,
     /// How it is told its level. Absent: as is usual in its protocol.

@@ -120,6 +120,7 @@ impl RemoteModel {
         }
         card.abilities.effort_form.get_or_insert(endpoint.protocol.effort_form());
         card.abilities.strict_tools = card.abilities.strict_tools.filter(|_| endpoint.protocol.has_strict_tools());
+        card.abilities.tool_search = card.abilities.tool_search.filter(|_| endpoint.protocol.has_tool_search());
         let lessons = Arc::new(Mutex::new(Lessons::of(&card.abilities)));
         Ok(Self { card, endpoint, url, client: OnceLock::new(), headers, service, lessons })
     }
