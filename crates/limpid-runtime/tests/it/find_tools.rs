@@ -13,7 +13,7 @@ use limpid_runtime::{
     Agent, AgentEvent, AgentOptions, ChatRequest, Config, ConversationChoice, Environment, Tool, ToolContext, ToolText,
 };
 use limpid_store::RequestFilter;
-use limpid_testkit::strict::{Answer, Rules};
+use limpid_testkit::strict::{Answer, Rules, fields};
 use limpid_testkit::{Recorded, Strict};
 use serde_json::{Map, Value, json};
 
@@ -185,6 +185,16 @@ fn searching() -> [(Rules, &'static str, Protocol, &'static str, Vec<Answer>); 2
     ]
 }
 
+/// A model behind an address of its own, before tools that wait.
+fn at(model: &str, protocol: Protocol, server: &Strict) -> Config {
+    let (provider, _) = model.split_once('/').unwrap();
+    let (url, protocol) = (server.url(), protocol.name());
+    let config = format!(
+        "model = \"{model}\"\n[tools]\ndefer = true\n[provider.{provider}]\nbase_url = \"{url}/v1\"\nprotocol = \"{protocol}\"\n"
+    );
+    Config::parse(&config, "limpid.toml").unwrap()
+}
+
 // MOD-055 LES-022
 #[tokio::test]
 async fn a_tool_that_is_found_changes_nothing_before_the_history_where_the_provider_has_a_way() {
@@ -192,18 +202,10 @@ async fn a_tool_that_is_found_changes_nothing_before_the_history_where_the_provi
         let server = Strict::start(rules, answers).await.unwrap();
         let mut bench = Bench::new("[[reply]]\nstatus = 500\n").await;
         let open = |bench: &mut Bench| {
-            let (agent, runs) = agent_of(bench, 9, |options| {
-                options.config.model = Some(model.to_owned());
-                let (provider, _) = model.split_once('/').unwrap();
-                let (url, protocol) = (server.url(), protocol.name());
-                let config = format!(
-                    "model = \"{model}\"\n[tools]\ndefer = true\n[provider.{provider}]\nbase_url = \"{url}/v1\"\n\
-                     protocol = \"{protocol}\"\n"
-                );
-                options.config = Config::parse(&config, "limpid.toml").unwrap();
+            agent_of(bench, 9, |options| {
+                options.config = at(model, protocol, &server);
                 options.environment = Environment::default();
-            });
-            (agent, runs)
+            })
         };
         let (agent, runs) = open(&mut bench);
         all(agent.chat(last("do the work")).await.unwrap()).await;
@@ -243,6 +245,31 @@ async fn a_tool_that_is_found_changes_nothing_before_the_history_where_the_provi
             assert_eq!(again[part], bodies[4][part], "{model}: {part}");
         }
     }
+}
+
+// MOD-055 MOD-074
+#[tokio::test]
+async fn who_refuses_tools_that_wait_gets_those_that_were_found_and_no_others() {
+    let (_, model, protocol, _, mut answers) = searching().into_iter().next().unwrap();
+    // The refusal takes the place of an answer.
+    answers.insert(0, answers[0].clone());
+    let server = Strict::refusing(Rules::Anthropic, vec![fields::ANTHROPIC_DEFERRED], answers).await.unwrap();
+    let mut bench = Bench::new("[[reply]]\nstatus = 500\n").await;
+    let (agent, runs) = agent_of(&mut bench, 9, |options| options.config = at(model, protocol, &server));
+    let events = all(agent.chat(last("do the work")).await.unwrap()).await;
+    assert_eq!(server.refused().len(), 1, "{:?}", server.refused());
+    assert!(
+        events.iter().any(|event| matches!(event, AgentEvent::Notice(text) if text.contains("tool_search"))),
+        "{events:?}"
+    );
+    let bodies = server.bodies();
+    let names = |body: &Value| -> Vec<String> {
+        body["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let (before, after) = (names(&bodies[1]), names(bodies.last().unwrap()));
+    assert!(!before.contains(&"alpha7_work3".to_owned()) && before == after[..before.len()], "{before:?}\n{after:?}");
+    assert_eq!(after[before.len()], "alpha7_work3");
+    assert_eq!(runs.load(Ordering::SeqCst), 1);
 }
 
 // PRO-046

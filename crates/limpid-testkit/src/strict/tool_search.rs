@@ -68,3 +68,47 @@ pub(super) fn responses(body: &Value) -> Result<(), Refusal> {
 fn refuse(said: &str) -> Result<(), Refusal> {
     Err((400, said.to_owned()))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    // MOD-055
+    #[test]
+    fn what_the_real_ones_refuse_is_refused_in_their_words() {
+        let find = json!({ "name": "find_tools" });
+        let late = json!({ "name": "late", "defer_loading": true });
+        let marked = json!({ "name": "late", "defer_loading": true, "cache_control": { "type": "ephemeral" } });
+        let reference = |name: &str| json!({ "type": "tool_reference", "tool_name": name });
+        let text = json!({ "type": "text", "text": "x" });
+        let result = |content: &[&Value]| json!({ "type": "tool_result", "tool_use_id": "f", "content": content });
+        let body = |tools: &[&Value], content: &[Value]| json!({ "tools": tools, "messages": [{ "role": "user", "content": content }] });
+        let said = |checked: Result<(), Refusal>| {
+            checked.map_or_else(|(status, said)| format!("{status} {said}"), |()| "ok".to_owned())
+        };
+        let loads = result(&[&reference("late")]);
+        let bodies = [
+            body(&[&find, &late], &[loads.clone(), text.clone()]),
+            body(&[&late], &[]),
+            body(&[&find, &marked], &[]),
+            body(&[&find, &late], &[result(&[&reference("late"), &text])]),
+            body(&[&find], std::slice::from_ref(&loads)),
+            body(&[&find, &late], &[loads.clone(), text, loads]),
+        ];
+        let anthropic: Vec<String> = bodies.iter().map(|body| said(anthropic(body))).collect();
+        let search = json!({ "type": "tool_search", "execution": "client" });
+        let call = json!({ "type": "tool_search_call", "call_id": "f", "execution": "client", "arguments": {} });
+        let output = json!({ "type": "tool_search_output", "call_id": "f", "execution": "client", "tools": [late] });
+        let body = |tools: &[&Value], input: &[&Value]| json!({ "tools": tools, "input": input });
+        let bodies = [
+            body(&[&search], &[&call, &output]),
+            body(&[&late], &[]),
+            body(&[&find], &[&call, &output]),
+            body(&[&search], &[&output]),
+        ];
+        let responses: Vec<String> = bodies.iter().map(|body| said(responses(body))).collect();
+        insta::assert_snapshot!([anthropic, responses].concat().join("\n"));
+    }
+}
