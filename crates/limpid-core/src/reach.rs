@@ -9,6 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::recall::{plain_words, stem};
 use crate::window::{Tier, UsableWindow};
 
+/// The name of the tool that finds the others.
+pub const FIND_TOOLS: &str = "find_tools";
+
 /// Tools that a prompt of the two lowest tiers sends at most.
 pub const SMALL_TIER_TOOLS: usize = 10;
 
@@ -20,6 +23,11 @@ pub const MOST_HITS: usize = 4;
 
 /// What a hit is worth at least, as a share of the best one.
 const WORTH: f64 = 0.45;
+
+/// The tools that a result of [`FIND_TOOLS`] names: each stands at the beginning of a line, before its arguments.
+pub fn named_in(result: &str) -> impl Iterator<Item = &str> {
+    result.lines().filter_map(|line| Some(line.split_once('(')?.0))
+}
 
 /// What is known of a tool when tools are ranked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -17,6 +17,8 @@ pub struct Abilities {
     pub strict_tools: Option<bool>,
     /// Whether it takes tools over Chat Completions only while it does not reason.
     pub tools_unreasoned: Option<bool>,
+    /// Whether it takes declarations of tools that it reads only where a result names them.
+    pub tool_search: Option<bool>,
     /// The levels of reasoning that it has.
     pub effort: Option<Vec<Effort>>,
     /// How it is told its level. Absent: as is usual in its protocol.

@@ -268,6 +268,7 @@ mod tests {
             description: "",
             schema: SchemaRules::LOCAL.fit(schema).unwrap().schema,
             strict: false,
+            deferred: false,
         };
         let pointing =
             r##"{"$ref":"#/$defs/x","$defs":{"x":{"type":"object","properties":{"n":{"type":"integer"}}}}}"##;

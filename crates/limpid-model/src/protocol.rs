@@ -157,6 +157,11 @@ impl Protocol {
         matches!(self, Self::OpenaiChat | Self::OpenaiResponses)
     }
 
+    /// Whether tools can be declared that are read only once they were found.
+    pub(crate) const fn has_tool_search(self) -> bool {
+        matches!(self, Self::Anthropic | Self::OpenaiResponses)
+    }
+
     /// Reads a reply's stream. `opened` is whether a text may begin inside the model's reasoning.
     pub(crate) fn decoder(self, ids: CallIds, rule: StateRule, opened: bool) -> Box<dyn Decoder> {
         let collect = |ids| if opened { Collect::new(ids).opened() } else { Collect::new(ids) };

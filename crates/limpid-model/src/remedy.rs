@@ -44,11 +44,13 @@ pub enum Field {
     CacheControl,
     /// That arguments follow their schema exactly.
     Strict,
+    /// Tools that are read only once they were found.
+    ToolSearch,
 }
 
 impl Field {
     /// Every field.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Temperature,
         Self::TopP,
         Self::Seed,
@@ -62,6 +64,7 @@ impl Field {
         Self::PromptCacheKey,
         Self::CacheControl,
         Self::Strict,
+        Self::ToolSearch,
     ];
 
     /// The name, as `models.toml` writes it.
@@ -80,6 +83,7 @@ impl Field {
             Self::PromptCacheKey => "prompt_cache_key",
             Self::CacheControl => "cache_control",
             Self::Strict => "strict",
+            Self::ToolSearch => "tool_search",
         }
     }
 
@@ -207,6 +211,9 @@ impl Lessons {
     /// Takes out of a call what is not taken.
     pub(crate) fn apply(&self, call: &mut WireCall<'_>) {
         call.leave_out(&self.left_out);
+        if self.refuses(Field::ToolSearch) {
+            call.declare_all();
+        }
         let sampling = &mut call.sampling;
         sampling.temperature = sampling.temperature.filter(|_| !self.refuses(Field::Temperature));
         sampling.top_p = sampling.top_p.filter(|_| !self.refuses(Field::TopP));

@@ -125,6 +125,7 @@ impl RemoteModel {
         if endpoint.protocol == Protocol::OpenaiChat && takes_tools_unreasoned(&card) {
             card.abilities.tools_unreasoned.get_or_insert(true);
         }
+        card.abilities.tool_search = card.abilities.tool_search.filter(|_| endpoint.protocol.has_tool_search());
         let lessons = Arc::new(Mutex::new(Lessons::of(&card.abilities)));
         Ok(Self { card, endpoint, url, client: OnceLock::new(), headers, service, lessons })
     }

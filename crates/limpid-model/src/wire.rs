@@ -93,6 +93,8 @@ pub(crate) struct WireMessage<'a> {
     pub(crate) call_id: Option<Cow<'a, str>>,
     /// The tool whose result this is.
     pub(crate) tool: Option<Cow<'a, str>>,
+    /// The tools whose declarations are read here.
+    pub(crate) loads: Vec<Cow<'a, str>>,
     pub(crate) cache_mark: bool,
 }
 
@@ -140,7 +142,10 @@ impl<'a> WireCall<'a> {
             originals,
         };
         match card.tools {
-            ToolProtocol::Native if !offered.is_empty() => wire.tools = offered,
+            ToolProtocol::Native if !offered.is_empty() => {
+                wire.tools = offered;
+                wire.load_declared();
+            }
             ToolProtocol::Json => {
                 wire.flatten();
                 if !offered.is_empty() && call.reply == ReplyForm::Text {
@@ -177,6 +182,7 @@ impl<'a> WireCall<'a> {
                 message.role = Role::User;
                 message.call_id = None;
                 message.tool = None;
+                message.loads.clear();
             }
         }
     }
@@ -246,6 +252,7 @@ fn native_messages<'a>(card: &ModelCard, messages: &'a [PromptMessage]) -> Vec<W
                 state: state(card, message),
                 call_id: message.call_id().map(Cow::Borrowed),
                 tool: message.call_id().and_then(|id| names.get(id).copied()).map(Cow::Borrowed),
+                loads: message.loads().iter().map(|name| Cow::Borrowed(&**name)).collect(),
                 cache_mark: message.cache_mark(),
             }
         })
@@ -329,6 +336,7 @@ mod tests {
             state: Vec::new(),
             call_id: None,
             tool: None,
+            loads: Vec::new(),
             cache_mark: text == "b",
         };
         let said = |messages: &[(Role, &'static str)]| -> Vec<(Role, String, bool)> {
@@ -352,6 +360,7 @@ mod tests {
             state: Vec::new(),
             call_id: None,
             tool: None,
+            loads: Vec::new(),
             cache_mark,
         };
         let mut messages: Vec<WireMessage<'_>> = (0..20).map(|at| message(at % 2 == 0)).collect();

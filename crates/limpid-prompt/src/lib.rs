@@ -159,7 +159,8 @@ pub use count::{Estimate, FixedCounter, TokenCounter};
 pub use inputs::Inputs;
 pub use profile::{Profile, Profiles};
 pub use prompt::{
-    BudgetUse, OfferedTool, Outcome, Part, Place, Prompt, PromptMessage, SectionReport, Stability, StatePart, WindowUse,
+    BudgetUse, Loading, OfferedTool, Outcome, Part, Place, Prompt, PromptMessage, SectionReport, Stability, StatePart,
+    WindowUse,
 };
 pub use render::{RenderError, RenderRequest, Size, tier};
 pub use section::{Section, Subject};

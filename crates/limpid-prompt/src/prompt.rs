@@ -24,6 +24,7 @@ pub struct Prompt {
     pub(crate) report: Vec<SectionReport>,
     pub(crate) budgets: Vec<BudgetUse>,
     pub(crate) offered: Vec<OfferedTool>,
+    pub(crate) waiting: Vec<OfferedTool>,
     pub(crate) declared: bool,
     pub(crate) counter: String,
     pub(crate) totals: Option<Totals>,
@@ -138,6 +139,20 @@ impl Prompt {
         if self.declared { &self.offered } else { &[] }
     }
 
+    /// The tools of which the model reads nothing until a result names them; none where it does not take such.
+    pub fn waiting(&self) -> &[OfferedTool] {
+        if self.declared { &self.waiting } else { &[] }
+    }
+
+    /// Everything that is declared, in an order that stays the same when a tool is found: what the model reads from the
+    /// start, then by name what it reads where a result names it.
+    pub fn declarations(&self) -> impl Iterator<Item = &OfferedTool> {
+        let (always, loaded): (Vec<_>, Vec<_>) = self.tools().iter().partition(|tool| tool.loading == Loading::Always);
+        let mut later: Vec<&OfferedTool> = loaded.into_iter().chain(self.waiting()).collect();
+        later.sort_by(|one, other| one.name.cmp(&other.name));
+        always.into_iter().chain(later)
+    }
+
     /// The tools that the model may call, declared or only listed in the text.
     pub fn offered(&self) -> &[OfferedTool] {
         &self.offered
@@ -171,6 +186,8 @@ pub struct PromptMessage {
     pub(crate) state: Vec<StatePart>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) call_id: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) loads: Vec<String>,
     /// Tokens of the calls, when they were counted.
     #[serde(skip)]
     pub(crate) call_tokens: Option<usize>,
@@ -221,6 +238,11 @@ impl PromptMessage {
     /// The call that a tool message answers.
     pub fn call_id(&self) -> Option<&str> {
         self.call_id.as_deref()
+    }
+
+    /// The tools whose declarations the model reads here, and not before the history.
+    pub fn loads(&self) -> &[String] {
+        &self.loads
     }
 
     /// Where the message comes from.
@@ -425,6 +447,35 @@ pub struct OfferedTool {
     pub(crate) group: String,
     pub(crate) description: String,
     pub(crate) schema: String,
+    pub(crate) loading: Loading,
+}
+
+/// When a model reads the declaration of a tool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Loading {
+    /// Before everything else.
+    #[default]
+    Always,
+    /// Where the first result of `find_tools` names it.
+    Found,
+    /// Not, though a result names it: it had to make room.
+    Held,
+}
+
+impl Loading {
+    /// The word for it, as the ledger writes it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Always => "always",
+            Self::Found => "found",
+            Self::Held => "held",
+        }
+    }
+
+    /// Reads a word; nothing else is accepted.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Always, Self::Found, Self::Held].into_iter().find(|loading| loading.as_str() == word)
+    }
 }
 
 impl OfferedTool {
@@ -441,6 +492,11 @@ impl OfferedTool {
     /// What the tool does.
     pub fn description(&self) -> &str {
         &self.description
+    }
+
+    /// When the model reads its declaration.
+    pub fn loading(&self) -> Loading {
+        self.loading
     }
 
     /// The JSON schema of its arguments, serialised.

@@ -4,8 +4,8 @@
 use limpid_core::{CallId, ProviderState, Role, ToolCall, ToolSpec, Trust};
 
 use crate::inputs::CallInput;
-use crate::prompt::{OfferedTool, Part, Place, Prompt, PromptMessage, Stability, StatePart};
-use crate::render::{IN_FLIGHT, PAST};
+use crate::prompt::{Loading, OfferedTool, Part, Place, Prompt, PromptMessage, Stability, StatePart};
+use crate::render::{IN_FLIGHT, PAST, Tools};
 use crate::section::Subject;
 
 /// What was kept of a prompt.
@@ -19,8 +19,8 @@ pub struct PromptRecord {
     pub revision: String,
     /// The messages, in the order in which they were sent.
     pub messages: Vec<MessageRecord>,
-    /// The tools that the model might call.
-    pub tools: Vec<ToolSpec>,
+    /// The tools that were declared, each with when the model reads it.
+    pub tools: Vec<(ToolSpec, Loading)>,
     /// Whether they are declared to the provider.
     pub declared: bool,
 }
@@ -60,20 +60,24 @@ pub struct PartRecord {
 impl Prompt {
     /// The prompt that a record was kept of. It has no report, since nothing was rendered, and no tokens are counted.
     pub fn from_record(record: PromptRecord) -> Self {
-        let tool = |tool: ToolSpec| OfferedTool {
+        let tool = |(tool, loading): (ToolSpec, Loading)| OfferedTool {
             name: tool.name,
             group: tool.group,
             description: tool.description,
             schema: tool.schema,
+            loading,
         };
+        let mut messages: Vec<PromptMessage> = record.messages.into_iter().map(message).collect();
+        let tools = Tools::of_record(record.tools.into_iter().map(tool).collect(), &mut messages);
         Self {
             profile: record.profile,
             path: record.path,
             revision: record.revision,
-            messages: record.messages.into_iter().map(message).collect(),
+            messages,
             report: Vec::new(),
             budgets: Vec::new(),
-            offered: record.tools.into_iter().map(tool).collect(),
+            offered: tools.offered,
+            waiting: tools.waiting,
             declared: record.declared,
             counter: String::new(),
             totals: None,
@@ -109,6 +113,7 @@ fn message(record: MessageRecord) -> PromptMessage {
         calls: record.calls.into_iter().map(call).collect(),
         state: record.state.iter().map(|state| StatePart::new(&state.into())).collect(),
         call_id: record.call_id.map(|id| id.to_string()),
+        loads: Vec::new(),
         call_tokens: None,
         cache_mark: false,
         place,

@@ -12,6 +12,7 @@ mod goal;
 mod history;
 mod laid;
 mod limits;
+mod loading;
 mod marks;
 mod origin;
 mod prefix;
@@ -25,6 +26,7 @@ use sha2::{Digest, Sha256};
 
 pub use error::{Overfull, RenderError, Size};
 pub(crate) use history::{IN_FLIGHT, PAST};
+pub(crate) use loading::Tools;
 
 use crate::count::FixedCounter;
 use crate::inputs::{Inputs, ModelInfo, ToolProtocolName};
@@ -101,10 +103,10 @@ impl Renderer<'_> {
         let goals = goal::Fitted::new(inputs, self.tier);
         let scope = Scope::new(inputs, profile, self.path, self.tier, &tag).with_goals(goals.goal(), goals.stored());
         let mut planned = self.plan(&scope)?;
-        let offered = tools::sent(&scope);
+        let mut past = self.past(&scope);
+        let mut ahead = history::in_flight(inputs);
+        let Tools { offered, waiting } = Tools::of(&scope, [&mut past, &mut ahead]);
         let declared = if inputs.model.tool_protocol == ToolProtocolName::Native { offered.as_slice() } else { &[] };
-        let past = self.past(&scope);
-        let ahead = history::in_flight(inputs);
         let limits = limits::Limits {
             path: self.path,
             tier: self.tier,
@@ -139,22 +141,24 @@ impl Renderer<'_> {
         let in_flight = inputs.in_flight.len();
         let layout = marks::Layout { history, in_flight, kept_as_sent: profile.behaviour().stable_prefix };
         marks::set(&mut messages, &layout);
-        prefix::leave_out_state(&mut messages, declared, inputs.model.state.bound);
-        let prompt = Prompt {
+        let mut prompt = Prompt {
             profile: profile.name().to_owned(),
             path: self.request.path.to_owned(),
             revision: revision(&messages),
-            messages,
+            messages: Vec::new(),
             report,
             budgets,
             declared: inputs.model.tool_protocol == ToolProtocolName::Native,
             offered,
+            waiting,
             counter: self.request.counter.name().to_owned(),
             totals: None,
             template: Vec::new(),
             window: window(&inputs.model),
             system_target: profile.behaviour().system_target,
         };
+        prefix::leave_out_state(&mut messages, &prompt, inputs.model.state.bound);
+        prompt.messages = messages;
         Ok(if self.request.count_tokens { prompt.counted_by(self.request.counter) } else { prompt })
     }
 
@@ -218,6 +222,7 @@ impl<'a> Planned<'a> {
             calls: Vec::new(),
             state: Vec::new(),
             call_id: None,
+            loads: Vec::new(),
             call_tokens: None,
             cache_mark: false,
             place: Place::Path,

@@ -44,7 +44,7 @@ impl<'a> Scope<'a> {
         let exist = callable(inputs, path);
         let of = |wanted: &[ToolReach]| exist.iter().copied().filter(|tool| wanted.contains(&tool.reach)).collect();
         let offered: Vec<&ToolInput> = of(&[ToolReach::Declared]);
-        let sent = of(&[ToolReach::Declared, ToolReach::Found]);
+        let sent = of(&[ToolReach::Declared, ToolReach::Added, ToolReach::Found]);
         let left_out = of(&[ToolReach::LeftOut]);
         let mut listed = offered.clone();
         let order = profile.tool_order();
@@ -88,7 +88,7 @@ impl<'a> Scope<'a> {
         &self.offered
     }
 
-    /// The tools that travel: the offered ones and those that were found, in the order of the inputs.
+    /// The tools that travel: the offered ones and those that came or were found later, in the order of the inputs.
     pub fn sent(&self) -> &[&'a ToolInput] {
         &self.sent
     }
@@ -96,6 +96,11 @@ impl<'a> Scope<'a> {
     /// The tools of the path, whether they travel or not, in the order of the inputs.
     pub fn existing(&self) -> &[&'a ToolInput] {
         &self.exist
+    }
+
+    /// The tools that wait until they are found, in the order of the inputs.
+    pub(crate) fn waiting(&self) -> Vec<&'a ToolInput> {
+        self.exist.iter().copied().filter(|tool| tool.reach == ToolReach::Deferred).collect()
     }
 
     /// The tools of the path that there is no room for.

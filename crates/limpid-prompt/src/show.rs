@@ -50,6 +50,9 @@ struct BudgetJson<'a> {
 #[derive(Serialize)]
 struct ToolsJson {
     count: usize,
+    /// Declared, and read only when a result names them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unread: Option<usize>,
     bytes: usize,
     tokens: Option<usize>,
 }
@@ -71,6 +74,7 @@ impl Serialize for Prompt {
             report: self.report(),
             tools: ToolsJson {
                 count: self.tools().len(),
+                unread: Some(self.waiting().len()).filter(|unread| *unread > 0),
                 bytes: self.tool_bytes(),
                 tokens: totals.map(|totals| totals.tools),
             },
@@ -97,6 +101,9 @@ impl Prompt {
             out.push_str(message.text());
             for call in message.calls() {
                 push(&mut out, format_args!("\n→ {}({})", call.name, call.arguments));
+            }
+            if !message.loads().is_empty() {
+                push(&mut out, format_args!("\n[declares {}]", message.loads().join(", ")));
             }
             for state in message.state() {
                 let (size, model) = (state.json().len(), &state.input().model);
@@ -130,7 +137,9 @@ impl Prompt {
         rows.extend(self.state_row());
         if !self.tools().is_empty() {
             let tokens = self.totals().map(|totals| totals.tools);
-            let outcome = format!("{} declared", self.tools().len());
+            let waiting = self.waiting().len();
+            let waiting = if waiting > 0 { format!(", {waiting} more unread") } else { String::new() };
+            let outcome = format!("{} declared{waiting}", self.tools().len());
             rows.push(Row { outcome, ..Row::new("tools", self.tool_bytes(), tokens) });
         }
         let bytes: usize = self.messages().iter().map(|message| message.text().len()).sum();

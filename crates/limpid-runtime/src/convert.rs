@@ -3,7 +3,7 @@
 use limpid_core::{CallId, Memory, Message, ToolCall};
 use limpid_model::ModelCard;
 use limpid_prompt::inputs::{CallInput, HistoryMessage, MemoryEntry, ModelInfo, StateInput, StateReader};
-use limpid_prompt::{Part, Prompt, Stability};
+use limpid_prompt::{Loading, Part, Prompt, Stability};
 use limpid_store::{RequestMessage, RequestPart};
 
 /// A message of the running turn.
@@ -46,6 +46,7 @@ pub(crate) fn model(card: &ModelCard) -> ModelInfo {
         usable_window: card.usable_window.map(|window| window.0),
         tools: card.tools != limpid_core::ToolProtocol::None,
         tool_protocol: card.tools.into(),
+        tool_search: card.abilities.tool_search == Some(true),
         vision: card.vision,
         thinking: card.thinking,
         state: StateReader {
@@ -72,11 +73,16 @@ pub(crate) fn request_messages(prompt: &Prompt) -> Vec<RequestMessage> {
         .collect()
 }
 
-/// The tools that the model may call, as JSON text whose bytes never change for the same tools.
+/// The tools that are declared, as JSON text whose bytes never change for the same tools.
 pub(crate) fn offered_tools(prompt: &Prompt) -> String {
-    let tools = prompt.offered().iter().map(|tool| {
+    let listed = || prompt.offered().iter().filter(|_| prompt.tools().is_empty());
+    let tools = prompt.declarations().chain(listed()).map(|tool| {
         let schema: serde_json::Value = serde_json::from_str(tool.schema()).unwrap_or_default();
-        serde_json::json!({ "name": tool.name(), "description": tool.description(), "schema": schema })
+        let mut row = serde_json::json!({ "name": tool.name(), "description": tool.description(), "schema": schema });
+        if tool.loading() != Loading::Always {
+            row["loading"] = tool.loading().as_str().into();
+        }
+        row
     });
     serde_json::Value::Array(tools.collect()).to_string()
 }

@@ -8,7 +8,7 @@ use limpid_core::{RequestId, ToolProtocol, ToolSpec};
 use limpid_model::{Model, ModelCall, ModelCard, Reasoning, ReplyForm, Sampling, ToolUse};
 use limpid_prompt::count::Estimate;
 use limpid_prompt::recorded::{MessageRecord, PartRecord, PromptRecord};
-use limpid_prompt::{Prompt, Stability};
+use limpid_prompt::{Loading, Prompt, Stability};
 use limpid_store::{Pruned, Request, RequestMessage, RequestPart, Retention};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -170,14 +170,15 @@ fn part_record(part: &RequestPart) -> PartRecord {
 }
 
 /// The tools of a request, as [`crate::convert::offered_tools`] wrote them.
-fn tools(text: &str) -> Vec<ToolSpec> {
+fn tools(text: &str) -> Vec<(ToolSpec, Loading)> {
     let rows: Vec<serde_json::Value> = serde_json::from_str(text).unwrap_or_default();
     let field = |row: &serde_json::Value, name: &str| row[name].as_str().unwrap_or_default().to_owned();
+    let loading = |row: &serde_json::Value| row["loading"].as_str().and_then(Loading::parse).unwrap_or_default();
     let spec = |row: &serde_json::Value| ToolSpec {
         name: field(row, "name"),
         group: String::new(),
         description: field(row, "description"),
         schema: row["schema"].to_string(),
     };
-    rows.iter().map(spec).collect()
+    rows.iter().map(|row| (spec(row), loading(row))).collect()
 }

@@ -115,6 +115,7 @@ pub use heartbeat::{Beat, DayCost, HeartbeatChange, HeartbeatOpening, HeartbeatS
 pub use home::Home;
 pub use kept_profiles::own_profile_files;
 pub use ledger::Answering;
+pub use ledger::missed::ReadAgain;
 pub use limpid_core::memory::MemoryPolicy;
 #[cfg(target_os = "linux")]
 pub use limpid_tools::exec::sandbox;

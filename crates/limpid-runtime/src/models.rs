@@ -211,6 +211,11 @@ impl Shelf {
     }
 
     /// From how many tokens on a model's provider caches what it reads; none when it does not, or nothing is known.
+    /// What a model costs; none when that is not known.
+    pub(crate) fn price(&self, provider: &str, id: &str) -> Option<limpid_core::Price> {
+        self.profile(provider, id).ok()?.price
+    }
+
     pub(crate) fn cached_from(&self, provider: &str, id: &str) -> Option<u64> {
         missed::cached_from(&self.profile(provider, id).ok()?)
     }

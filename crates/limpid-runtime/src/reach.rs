@@ -51,6 +51,8 @@ pub(crate) struct KeptTools {
     core: Vec<String>,
     /// Those that were found, or became available, since; in that order.
     pub(crate) found: Vec<String>,
+    /// Those of them that nobody looked for.
+    added: Vec<String>,
     /// The list of the others as it is sent.
     lines: Vec<String>,
     /// Every tool that there was.
@@ -98,8 +100,9 @@ pub(crate) fn settle(inputs: &mut Inputs, choice: &Choice<'_>) -> KeptTools {
         Some(kept) => kept,
         None => {
             let mut kept = sizes.chosen(inputs, choice);
-            let found = before.map(|before| before.found).unwrap_or_default();
-            kept.found = found.into_iter().filter(|name| sizes.has(name) && !kept.core.contains(name)).collect();
+            let before = before.unwrap_or_default();
+            kept.found = before.found.into_iter().filter(|name| sizes.has(name) && !kept.core.contains(name)).collect();
+            kept.added = before.added.into_iter().filter(|name| kept.found.contains(name)).collect();
             KeptTools { stretch: choice.stretch.clone(), ..kept }
         }
     };
@@ -107,7 +110,11 @@ pub(crate) fn settle(inputs: &mut Inputs, choice: &Choice<'_>) -> KeptTools {
     inputs.tools.retain(|tool| tool.name != FIND_TOOLS || has_finder);
     inputs.more_tools.clone_from(&kept.lines);
     for tool in inputs.tools.iter_mut().filter(|tool| sizes.has(&tool.name)) {
-        tool.reach = if kept.core.contains(&tool.name) { ToolReach::Declared } else { ToolReach::Deferred };
+        tool.reach = match &tool.name {
+            name if kept.core.contains(name) => ToolReach::Declared,
+            name if kept.added.contains(name) => ToolReach::Added,
+            _ => ToolReach::Deferred,
+        };
     }
     place_found(&mut inputs.tools, &kept.found);
     kept
@@ -118,16 +125,22 @@ fn asked(cards: &[ToolCard<'_>], choice: &Choice<'_>) -> Option<usize> {
     cards.iter().position(|card| Some(card.name) == choice.asked)
 }
 
-/// Puts the found tools behind the declared ones in the order in which they were found; a tool that was found before and
-/// is not among them waits again.
+/// Puts the tools that came later behind the declared ones in the order in which they came; one that came before and is
+/// not among them waits again.
 pub(crate) fn place_found(tools: &mut [ToolInput], found: &[String]) {
     let place = |name: &str| found.iter().position(|other| other == name);
-    for tool in tools.iter_mut().filter(|tool| matches!(tool.reach, ToolReach::Found | ToolReach::Deferred)) {
-        tool.reach = if place(&tool.name).is_some() { ToolReach::Found } else { ToolReach::Deferred };
+    for tool in
+        tools.iter_mut().filter(|tool| matches!(tool.reach, ToolReach::Added | ToolReach::Found | ToolReach::Deferred))
+    {
+        tool.reach = match (place(&tool.name), tool.reach) {
+            (None, _) => ToolReach::Deferred,
+            (Some(_), ToolReach::Added) => ToolReach::Added,
+            (Some(_), _) => ToolReach::Found,
+        };
     }
     tools.sort_by_key(|tool| match tool.reach {
         ToolReach::Declared => (0, 0),
-        ToolReach::Found => (1, place(&tool.name).unwrap_or(usize::MAX)),
+        ToolReach::Added | ToolReach::Found => (1, place(&tool.name).unwrap_or(usize::MAX)),
         ToolReach::Deferred | ToolReach::LeftOut => (2, 0),
     });
 }
@@ -249,6 +262,10 @@ impl Sizes {
         if !has_finder && fits.len() < found.len() {
             return None;
         }
+        let came =
+            late.iter().map(String::as_str).chain(asked).filter(|name| !kept.found.iter().any(|had| had == name));
+        let added: Vec<String> = kept.added.iter().map(String::as_str).chain(came).map(str::to_owned).collect();
+        kept.added = fits.iter().filter(|name| added.contains(name)).cloned().collect();
         kept.known.extend(late);
         Some(KeptTools { found: fits, ..kept })
     }

@@ -8,6 +8,7 @@ mod gemini;
 mod ollama;
 mod responses;
 pub mod schemas;
+mod tool_search;
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -135,10 +136,14 @@ impl Shared {
         }
         let mut seen = self.seen();
         let checked = match self.rules {
-            Rules::Anthropic => anthropic::check(&body, &seen.issued, false),
-            Rules::AnthropicPreserved => anthropic::check(&body, &seen.issued, true),
-            Rules::Responses => responses::check(&body, &seen.issued, false),
-            Rules::ResponsesForgetful => responses::check(&body, &seen.issued, true),
+            Rules::Anthropic | Rules::AnthropicPreserved => {
+                let preserved = self.rules == Rules::AnthropicPreserved;
+                tool_search::anthropic(&body).and_then(|()| anthropic::check(&body, &seen.issued, preserved))
+            }
+            Rules::Responses | Rules::ResponsesForgetful => {
+                let forgetful = self.rules == Rules::ResponsesForgetful;
+                tool_search::responses(&body).and_then(|()| responses::check(&body, &seen.issued, forgetful))
+            }
             Rules::Chat => chat::check(&body, &seen.issued),
             Rules::PlainChat => chat::check_plain(&body),
             Rules::Gateway => chat::check_gateway(&body, &seen.issued),

@@ -28,6 +28,7 @@ pub(super) struct ModelEntry {
     pub(super) forced_tools: Option<ForcedTools>,
     pub(super) strict_tools: Option<bool>,
     pub(super) tools_unreasoned: Option<bool>,
+    pub(super) tool_search: Option<bool>,
     pub(super) opens_reasoning: Option<bool>,
     #[serde(default, deserialize_with = "effort_levels")]
     pub(super) effort: Option<Vec<Effort>>,

@@ -113,12 +113,14 @@ impl ModelProfiles {
                 Taken::Newer(like) => (vec![like.to_lowercase()], Some(like)),
             };
             if let Some(like) = names.iter().find(|name| self.listed(name)) {
+                let is_own = newer.is_some();
                 profile.assumed = newer;
                 let alike = self.entries(like).into_iter();
                 // What a provider wants of its callers, and until when it serves a model, is its own affair.
                 entries.extend(alike.map(|entry| ModelEntry {
                     reasoning_back: None,
                     strict_tools: None,
+                    tool_search: entry.tool_search.filter(|_| is_own),
                     retires: None,
                     ..entry
                 }));
@@ -261,6 +263,7 @@ impl Abilities {
         self.forced_tools = self.forced_tools.or(entry.forced_tools);
         self.strict_tools = self.strict_tools.or(entry.strict_tools);
         self.tools_unreasoned = self.tools_unreasoned.or(entry.tools_unreasoned);
+        self.tool_search = self.tool_search.or(entry.tool_search);
         self.opens_reasoning = self.opens_reasoning.or(entry.opens_reasoning);
         self.effort = self.effort.take().or_else(|| entry.effort.clone());
         self.effort_form = self.effort_form.or(entry.effort_form);

@@ -76,10 +76,24 @@ enum Content<'a> {
     },
     ToolResult {
         tool_use_id: &'a str,
-        content: &'a str,
+        content: Results<'a>,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
     },
+}
+
+/// What came of a call: a text, or the tools that are read here. The provider refuses both in one result.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Results<'a> {
+    Text(&'a str),
+    Tools(Vec<Reference<'a>>),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "tool_reference")]
+struct Reference<'a> {
+    tool_name: &'a str,
 }
 
 #[derive(Serialize)]
@@ -93,6 +107,8 @@ struct Tool<'a> {
     name: &'a str,
     description: &'a str,
     input_schema: &'a RawValue,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    defer_loading: bool,
 }
 
 #[derive(Serialize)]
@@ -148,6 +164,10 @@ fn turns<'a>(messages: &'a [WireMessage<'_>]) -> Vec<Turn<'a>> {
             _ => turns.push(Turn { role, content: blocks }),
         }
     }
+    for turn in turns.iter_mut().filter(|turn| turn.role == "user") {
+        // The results of a message's calls come first, each a block; what one says beside the tools that it loads follows.
+        turn.content.sort_by_key(|block| !block.is_result());
+    }
     // The provider refuses a message without content.
     turns.retain(|turn| !turn.content.is_empty());
     turns
@@ -158,9 +178,15 @@ fn turns<'a>(messages: &'a [WireMessage<'_>]) -> Vec<Turn<'a>> {
 fn blocks<'a>(message: &'a WireMessage<'_>) -> Vec<Block<'a>> {
     let own = |content| Block::Own { content, cache_control: None };
     let mut blocks: Vec<Block<'_>> = match message.call_id.as_deref().filter(|_| message.role == Role::Tool) {
-        Some(id) => {
+        Some(id) if message.loads.is_empty() => {
             let is_error = is_failure(&message.text);
-            vec![own(Content::ToolResult { tool_use_id: id, content: &message.text, is_error })]
+            vec![own(Content::ToolResult { tool_use_id: id, content: Results::Text(&message.text), is_error })]
+        }
+        Some(id) => {
+            let tools = message.loads.iter().map(|name| Reference { tool_name: name }).collect();
+            let content = Results::Tools(tools);
+            let result = own(Content::ToolResult { tool_use_id: id, content, is_error: false });
+            vec![result, own(Content::Text { text: &message.text })]
         }
         None => message.pieces().iter().filter_map(|piece| block(&message.calls, piece)).collect(),
     };
@@ -172,6 +198,12 @@ fn blocks<'a>(message: &'a WireMessage<'_>) -> Vec<Block<'a>> {
         *last = Some(CacheControl::Ephemeral);
     }
     blocks
+}
+
+impl Block<'_> {
+    const fn is_result(&self) -> bool {
+        matches!(self, Self::Own { content: Content::ToolResult { .. }, .. })
+    }
 }
 
 fn block<'a>(calls: &'a [CallInput], piece: &Piece<'a, WireState<'a>>) -> Option<Block<'a>> {
@@ -188,7 +220,7 @@ fn block<'a>(calls: &'a [CallInput], piece: &Piece<'a, WireState<'a>>) -> Option
 }
 
 fn tool<'a>(tool: &'a WireTool<'_>) -> Tool<'a> {
-    Tool { name: &tool.name, description: tool.description, input_schema: &tool.schema }
+    Tool { name: &tool.name, description: tool.description, input_schema: &tool.schema, defer_loading: tool.deferred }
 }
 
 fn tool_choice(choice: &ToolUse) -> Option<Choice<'_>> {

@@ -250,7 +250,7 @@ fn is_chunk(json: &RawValue) -> bool {
 }
 
 pub(super) fn tool<'a>(tool: &'a WireTool<'_>) -> Function<Tool<'a>> {
-    let WireTool { name, description, schema, strict } = tool;
+    let WireTool { name, description, schema, strict, .. } = tool;
     Function { function: Tool { name, description, parameters: schema, strict: *strict } }
 }
 

@@ -5,13 +5,14 @@ mod stream;
 use std::borrow::Cow;
 
 use limpid_core::Role;
+use limpid_core::reach::FIND_TOOLS;
 use limpid_core::state::Piece;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::effort;
-use crate::json::{to_json, to_raw};
+use crate::json::{arguments_object, to_json, to_raw};
 use crate::model::{ReplyForm, ToolUse};
 use crate::wire::{WireCall, WireMessage, WireState, WireTool};
 
@@ -57,6 +58,18 @@ enum Item<'a> {
         call_id: &'a str,
         output: Content<'a>,
     },
+    ToolSearchCall {
+        call_id: &'a str,
+        execution: &'static str,
+        status: &'static str,
+        arguments: Cow<'a, RawValue>,
+    },
+    ToolSearchOutput {
+        call_id: &'a str,
+        execution: &'static str,
+        status: &'static str,
+        tools: Vec<Tool<'a>>,
+    },
     #[serde(untagged)]
     Message {
         role: &'static str,
@@ -92,13 +105,25 @@ enum CacheMode {
 }
 
 #[derive(Serialize)]
-#[serde(tag = "type", rename = "function")]
-struct Tool<'a> {
-    name: &'a str,
-    description: &'a str,
-    parameters: &'a RawValue,
-    strict: bool,
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Tool<'a> {
+    Function {
+        name: &'a str,
+        description: &'a str,
+        parameters: &'a RawValue,
+        strict: bool,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        defer_loading: bool,
+    },
+    /// The tool that finds the others: what its results hold is declared where they stand.
+    ToolSearch { execution: &'static str, description: &'a str, parameters: &'a RawValue },
 }
+
+/// Who looks for tools.
+const HERE: &str = "client";
+
+/// What became of a search.
+const DONE: &str = "completed";
 
 #[derive(Serialize)]
 #[serde(untagged)]
@@ -127,11 +152,12 @@ struct Format<'a> {
 
 /// Nothing is stored with the provider: the conversation is Limpid's.
 pub(super) fn body(call: &WireCall<'_>) -> String {
+    let searches = searches(call);
     let has_marks = call.messages.iter().any(|message| message.cache_mark);
     to_json(&Body {
         model: call.model,
         input: call.messages.iter().flat_map(|message| items(message, call)).collect(),
-        tools: call.tools.iter().map(tool).collect(),
+        tools: call.tools.iter().filter(|tool| !tool.deferred).map(|tool| declared(tool, searches)).collect(),
         tool_choice: tool_choice(&call.choice).filter(|_| !call.tools.is_empty()),
         text: text_format(&call.reply),
         reasoning: effort::responses(call.reasoning),
@@ -149,9 +175,11 @@ pub(super) fn body(call: &WireCall<'_>) -> String {
 
 /// A message's items in their order. Where marks are paid for, texts come as parts, which can be marked: the form is the same
 /// with a mark and without, so that a mark that moves changes nothing else.
-fn items<'a>(message: &'a WireMessage<'_>, call: &WireCall<'_>) -> Vec<Item<'a>> {
+fn items<'a>(message: &'a WireMessage<'_>, call: &'a WireCall<'_>) -> Vec<Item<'a>> {
     let text = &*message.text;
     let role = super::role_word(message.role, call.model);
+    let searches = searches(call);
+    let beside = super::role_word(Role::System, call.model);
     let content = || match call.pays_for_cache && message.role != Role::Assistant {
         true => {
             let prompt_cache_breakpoint = message.cache_mark.then_some(CacheMode::Explicit);
@@ -160,6 +188,9 @@ fn items<'a>(message: &'a WireMessage<'_>, call: &WireCall<'_>) -> Vec<Item<'a>>
         false => Content::Text(text),
     };
     match message.call_id.as_deref().filter(|_| message.role == Role::Tool) {
+        Some(call_id) if searches && message.tool.as_deref() == Some(FIND_TOOLS) => {
+            return found(message, call, call_id, Item::Message { role: beside, content: content(), phase: None });
+        }
         Some(call_id) => return vec![Item::FunctionCallOutput { call_id, output: content() }],
         // Others than the model say one text and nothing else.
         None if message.role != Role::Assistant || (text.is_empty() && message.calls.is_empty()) => {
@@ -174,16 +205,32 @@ fn items<'a>(message: &'a WireMessage<'_>, call: &WireCall<'_>) -> Vec<Item<'a>>
         Piece::Text(text, state) => {
             Some(Item::Message { role, content: Content::Text(text), phase: state.and_then(phase) })
         }
-        Piece::Call(at, _) => message.calls.get(at).map(|call| Item::FunctionCall {
-            call_id: &call.id,
-            name: &call.name,
-            arguments: &call.arguments,
+        Piece::Call(at, _) => message.calls.get(at).map(|call| match searches && call.name == FIND_TOOLS {
+            true => Item::ToolSearchCall {
+                call_id: &call.id,
+                execution: HERE,
+                status: DONE,
+                arguments: arguments_object(&call.arguments),
+            },
+            false => Item::FunctionCall { call_id: &call.id, name: &call.name, arguments: &call.arguments },
         }),
     };
     let mut items: Vec<Item<'_>> = message.pieces().into_iter().filter_map(item).collect();
     // Reasoning without what it led to is refused.
     while items.pop_if(|last| matches!(last, Item::Given(_))).is_some() {}
     items
+}
+
+/// Whether tools are looked for in the provider's own form: it takes what is found in no other.
+fn searches(call: &WireCall<'_>) -> bool {
+    call.tools.iter().any(|tool| tool.deferred)
+}
+
+/// What a search found, and what is said of it: the provider's form has no room for a text.
+fn found<'a>(message: &'a WireMessage<'_>, call: &'a WireCall<'_>, call_id: &'a str, text: Item<'a>) -> Vec<Item<'a>> {
+    let tools = message.loads.iter().filter_map(|name| call.tools.iter().find(|tool| tool.name == *name));
+    let tools = tools.map(|tool| declared(tool, true)).collect();
+    vec![Item::ToolSearchOutput { call_id, execution: HERE, status: DONE, tools }, text]
 }
 
 /// An item of the provider's own without its id.
@@ -206,8 +253,12 @@ fn phase<'a>(state: &'a WireState<'_>) -> Option<&'a RawValue> {
 }
 
 /// The provider would hold every schema to its strict subset unless told otherwise, and not all are written for it.
-fn tool<'a>(tool: &'a WireTool<'_>) -> Tool<'a> {
-    Tool { name: &tool.name, description: tool.description, parameters: &tool.schema, strict: tool.strict }
+fn declared<'a>(tool: &'a WireTool<'_>, searches: bool) -> Tool<'a> {
+    let (name, description, parameters): (&str, _, &RawValue) = (&tool.name, tool.description, &tool.schema);
+    match searches && name == FIND_TOOLS {
+        true => Tool::ToolSearch { execution: HERE, description, parameters },
+        false => Tool::Function { name, description, parameters, strict: tool.strict, defer_loading: tool.deferred },
+    }
 }
 
 fn tool_choice(choice: &ToolUse) -> Option<Choice<'_>> {

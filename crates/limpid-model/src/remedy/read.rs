@@ -58,7 +58,7 @@ const AT_MOST: [&str; 8] = [
 
 /// A field's names, as protocols and their libraries write them. A name that is also an English word counts only as a
 /// name: in quotes, or where the provider names a parameter.
-const NAMES: [(Field, &[&str], &[&str]); 13] = [
+const NAMES: [(Field, &[&str], &[&str]); 14] = [
     (Field::Temperature, &["temperature"], &[]),
     (Field::TopP, &["top_p", "topp"], &[]),
     (Field::Seed, &["seed"], &[]),
@@ -87,6 +87,7 @@ const NAMES: [(Field, &[&str], &[&str]); 13] = [
     (Field::PromptCacheKey, &["prompt_cache_key"], &[]),
     (Field::CacheControl, &["cache_control"], &[]),
     (Field::Strict, &[], &["strict"]),
+    (Field::ToolSearch, &["defer_loading", "tool_reference", "tool_search"], &[]),
 ];
 
 /// What a refusal names that a request can do without: its text for people, and the parameter that it names for

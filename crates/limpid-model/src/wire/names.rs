@@ -78,6 +78,9 @@ impl WireCall<'_> {
             }
             message.call_id = message.call_id.take().map(|id| fitted(id, |id| rules.call(id)));
             message.tool = message.tool.take().map(|name| fitted(name, |name| rules.tool(name)));
+            for name in &mut message.loads {
+                *name = fitted(std::mem::take(name), |name| rules.tool(name));
+            }
         }
         for tool in &mut self.tools {
             if let Cow::Owned(taken) = rules.tool(&tool.name) {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use limpid_core::{FailureClass, ToolProtocol};
-use limpid_prompt::{OfferedTool, Prompt};
+use limpid_prompt::{Loading, OfferedTool, Prompt};
 use serde_json::value::RawValue;
 
 use super::schema::strict;
@@ -21,12 +21,15 @@ pub(crate) struct WireTool<'a> {
     pub(crate) schema: Cow<'a, RawValue>,
     /// Whether the provider is to hold every argument to the schema.
     pub(crate) strict: bool,
+    /// Whether it is read only where a result loads it.
+    pub(crate) deferred: bool,
 }
 
 impl WireCall<'_> {
     /// Leaves out declared tools.
     pub(crate) fn leave_out(&mut self, names: &BTreeSet<String>) {
         self.tools.retain(|tool| !names.contains(&*tool.name));
+        self.load_declared();
         if let ToolUse::Must(name) = &*self.choice
             && names.contains(name)
         {
@@ -36,6 +39,24 @@ impl WireCall<'_> {
         if self.tools.is_empty() && !names.is_empty() {
             self.flatten();
         }
+    }
+
+    /// Has nothing load what is not declared: such a request is refused.
+    pub(super) fn load_declared(&mut self) {
+        let tools = &self.tools;
+        for message in &mut self.messages {
+            message.loads.retain(|name| tools.iter().any(|tool| tool.deferred && tool.name == *name));
+        }
+    }
+
+    /// Declares what was found in full, behind the others, and nothing else.
+    pub(crate) fn declare_all(&mut self) {
+        let loads = self.messages.iter_mut().flat_map(|message| std::mem::take(&mut message.loads));
+        let loads: Vec<Cow<'_, str>> = loads.collect();
+        let place = |tool: &WireTool<'_>| loads.iter().position(|name| *name == tool.name);
+        self.tools.retain(|tool| !tool.deferred || place(tool).is_some());
+        self.tools.sort_by_key(|tool| if tool.deferred { place(tool) } else { None });
+        self.tools.iter_mut().for_each(|tool| tool.deferred = false);
     }
 
     /// Has the provider hold the arguments of a tool to its schema, wherever that has a strict form.
@@ -59,6 +80,7 @@ pub(super) fn offered<'a>(
     rules: SchemaRules,
     originals: &mut Originals,
 ) -> Result<Vec<WireTool<'a>>, ModelError> {
+    let search = card.abilities.tool_search == Some(true) && card.tools == ToolProtocol::Native;
     let offered = tools_of(card, &call.prompt);
     if let ToolUse::Must(name) = &call.tools
         && !offered.iter().any(|tool| tool.name() == name)
@@ -67,11 +89,14 @@ pub(super) fn offered<'a>(
             format!("the tool `{name}` must be called, but the prompt does not offer it; add it to the path's tools");
         return Err(ModelError::new(FailureClass::Malformed, message));
     }
-    let fitted = offered.iter().filter_map(|tool| {
+    let declared: Vec<&OfferedTool> =
+        if search { call.prompt.declarations().collect() } else { offered.iter().collect() };
+    let fitted = declared.into_iter().filter_map(|tool| {
         let fitted = rules.fit(tool.schema()).ok()?;
         originals.add(tool.name(), fitted.renamed);
         let name = Cow::Borrowed(tool.name());
-        Some(WireTool { name, description: tool.description(), schema: fitted.schema, strict: false })
+        let deferred = search && tool.loading() != Loading::Always;
+        Some(WireTool { name, description: tool.description(), schema: fitted.schema, strict: false, deferred })
     });
     Ok(fitted.collect())
 }

@@ -41,6 +41,8 @@ pub struct ModelInfo {
     pub tools: bool,
     /// How it is made to call them.
     pub tool_protocol: ToolProtocolName,
+    /// Whether it takes declarations of tools that it reads only when a result names them.
+    pub tool_search: bool,
     /// Whether it reads images.
     pub vision: bool,
     /// Whether it reasons before it answers.
@@ -80,6 +82,7 @@ impl Default for ModelInfo {
             usable_window: None,
             tools: true,
             tool_protocol: ToolProtocolName::Native,
+            tool_search: false,
             vision: false,
             thinking: false,
             state: StateReader::default(),
@@ -184,6 +187,8 @@ pub enum ToolReach {
     /// It travels with its schema, and texts may speak of it.
     #[default]
     Declared,
+    /// It came, or was asked for by its name, after the conversation began: it travels behind the declared ones.
+    Added,
     /// It was found in this conversation: it travels behind the declared ones. Texts that were sent before do not speak
     /// of it, so none does.
     Found,
@@ -198,6 +203,7 @@ impl ToolReach {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Declared => "declared",
+            Self::Added => "added",
             Self::Found => "found",
             Self::Deferred => "deferred",
             Self::LeftOut => "left-out",

@@ -59,6 +59,7 @@ fn as_sent(message: &HistoryMessage, inputs: &Inputs, place: Place, n: usize) ->
         calls: message.calls.clone(),
         state: message.state.iter().filter(|state| inputs.model.reads(state)).map(StatePart::new).collect(),
         call_id: message.call_id.clone(),
+        loads: Vec::new(),
         call_tokens: None,
         cache_mark: false,
         place,

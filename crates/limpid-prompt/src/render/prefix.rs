@@ -4,16 +4,19 @@
 use sha2::{Digest, Sha256};
 
 use super::tag;
-use crate::prompt::{OfferedTool, Prompt, PromptMessage};
+use crate::prompt::{Loading, Prompt, PromptMessage};
 
 /// The hash of declared tools and of the messages so far.
 struct Prefix([u8; 32]);
 
 impl Prefix {
-    fn of_tools(tools: &[OfferedTool]) -> Self {
+    fn of_tools(prompt: &Prompt) -> Self {
         let mut hash = Sha256::new();
-        for tool in tools {
+        for tool in prompt.declarations() {
             field(&mut hash, &tool.declaration());
+            if tool.loading != Loading::Always {
+                field(&mut hash, Loading::Found.as_str());
+            }
         }
         Self(hash.finalize().into())
     }
@@ -27,6 +30,7 @@ impl Prefix {
             [&call.id, &call.name, &call.arguments].into_iter().for_each(|text| field(&mut hash, text));
         }
         field(&mut hash, message.call_id.as_deref().unwrap_or_default());
+        message.loads.iter().for_each(|name| field(&mut hash, name));
         message.state.iter().for_each(|state| field(&mut hash, state.json()));
         self.0 = hash.finalize().into();
     }
@@ -44,15 +48,15 @@ fn field(hash: &mut Sha256, text: &str) {
 /// Leaves out state that the model would refuse. Where no tools are declared, calls become plain text, and what belongs
 /// to them has no place. With `bound`, what was made behind another prefix is left out too, and so is everything that was
 /// made behind it.
-pub(super) fn leave_out_state(messages: &mut [PromptMessage], declared: &[OfferedTool], bound: bool) {
+pub(super) fn leave_out_state(messages: &mut [PromptMessage], prompt: &Prompt, bound: bool) {
     if messages.iter().all(|message| message.state.is_empty()) {
         return;
     }
-    let mut prefix = Prefix::of_tools(declared);
+    let mut prefix = Prefix::of_tools(prompt);
     for message in messages {
         let here = prefix.hex();
         let is_elsewhere = bound && message.state.iter().any(|state| state.input.after.as_deref() != Some(&*here));
-        if is_elsewhere || (declared.is_empty() && !message.calls.is_empty()) {
+        if is_elsewhere || (prompt.tools().is_empty() && !message.calls.is_empty()) {
             message.state.clear();
         }
         prefix.add(message);
@@ -63,7 +67,7 @@ impl Prompt {
     /// The hash of everything that a model reads of this prompt: 32 hexadecimal digits. It is
     /// [`StateInput::after`](crate::inputs::StateInput::after) of the reply.
     pub fn prefix(&self) -> String {
-        let mut prefix = Prefix::of_tools(self.tools());
+        let mut prefix = Prefix::of_tools(self);
         self.messages.iter().for_each(|message| prefix.add(message));
         prefix.hex()
     }

@@ -5,12 +5,17 @@ use serde_json::{Map, Value};
 
 use crate::inputs::{Inputs, ToolInput};
 use crate::profile::Profile;
-use crate::prompt::OfferedTool;
+use crate::prompt::{Loading, OfferedTool};
 use crate::scope::Scope;
 
 /// The tools that travel, in the order of the inputs, so that a tool that becomes available later is appended.
 pub(super) fn sent(scope: &Scope<'_>) -> Vec<OfferedTool> {
     described(scope, scope.sent())
+}
+
+/// The tools that wait, as they are declared to a model that reads them only when a result names them.
+pub(super) fn waiting(scope: &Scope<'_>) -> Vec<OfferedTool> {
+    described(scope, &scope.waiting())
 }
 
 impl Profile {
@@ -33,6 +38,7 @@ fn described<'a>(scope: &Scope<'a>, tools: &[&'a ToolInput]) -> Vec<OfferedTool>
             description: scope.description(tool).into_owned(),
             // An object with text keys is always JSON.
             schema: serde_json::to_string(&schema).unwrap_or_default(),
+            loading: Loading::Always,
         }
     });
     tools.collect()

@@ -191,6 +191,7 @@ fn model<'a>(model: &'a ModelInfo, field: &str) -> View<'a> {
         "window" => model.window.map_or(View::Absent, View::int),
         "usable_window" => model.usable_window.map_or(View::Absent, View::int),
         "tools" => View::Bool(model.tools),
+        "tool_search" => View::Bool(model.tool_search),
         "tool_protocol" => View::text(match model.tool_protocol {
             ToolProtocolName::None => "none",
             ToolProtocolName::Native => "native",

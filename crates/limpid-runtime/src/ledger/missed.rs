@@ -1,8 +1,8 @@
-//! Requests that repeat what was sent a moment before, and for which the provider's cache gave nothing all the same.
+//! Requests that a provider read anew though it had them in its cache a moment before: without cause, or because tools changed.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use limpid_core::RequestId;
+use limpid_core::{Money, Price, RequestId, Usage};
 use limpid_store::RequestSummary;
 
 use crate::agent::Agent;
@@ -23,6 +23,46 @@ impl Agent {
             *known.or_insert_with(|| self.inner.shelf.cached_from(provider, model))
         })
     }
+}
+
+/// What a change cost at a request behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadAgain {
+    /// Tokens that were in the provider's cache and were read anew.
+    pub tokens: u64,
+    /// What they cost beyond a reading from the cache; none when no price is known.
+    pub cost: Option<Money>,
+}
+
+impl Agent {
+    /// What it cost that the declared tools were others than in the request before, by request. Where a provider has no
+    /// way to be told of a tool later, one that is found or becomes available has everything read anew.
+    pub fn tools_read_again(&self, rows: &[RequestSummary]) -> BTreeMap<RequestId, ReadAgain> {
+        read_again(rows, |provider, model| self.inner.shelf.price(provider, model))
+    }
+}
+
+/// `price` says what a model costs; none when that is not known.
+fn read_again(rows: &[RequestSummary], price: impl Fn(&str, &str) -> Option<Price>) -> BTreeMap<RequestId, ReadAgain> {
+    let mut before: HashMap<_, &RequestSummary> = HashMap::new();
+    let mut found = BTreeMap::new();
+    for row in rows.iter().rev().filter(|row| row.conversation.is_some()) {
+        let key = (&row.conversation, &row.provider, &row.model, &row.path);
+        let earlier = before.insert(key, row);
+        let usage = |row: &RequestSummary| row.end.as_ref()?.usage;
+        let (Some(earlier), Some(used)) = (earlier, usage(row)) else { continue };
+        let held = usage(earlier).map_or(0, |first| first.cached + first.cache_written);
+        let tokens = held.min(used.input).saturating_sub(used.cached);
+        let soon = row.sent_ms - earlier.sent_ms <= KEPT_MS;
+        if row.shared.changed.as_deref() == Some("tools") && soon && tokens > 0 {
+            let written = used.cache_written.saturating_sub(tokens);
+            let kept = Usage { cached: used.cached + tokens, cache_written: written, ..used };
+            let cost =
+                price(&row.provider, &row.model).map(|price| Money(price.of(used).0.saturating_sub(price.of(kept).0)));
+            found.insert(row.id.clone(), ReadAgain { tokens, cost });
+        }
+    }
+    found
 }
 
 /// `cached_from` says from how many tokens on a model's provider caches; none when it does not, or nothing is known.

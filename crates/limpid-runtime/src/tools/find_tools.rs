@@ -18,8 +18,7 @@ use super::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 use crate::reach::{Sizes, newest_fitting};
 use crate::session::Session;
 
-/// The name of the tool that finds the others.
-pub(crate) const FIND_TOOLS: &str = "find_tools";
+pub(crate) use limpid_core::reach::FIND_TOOLS;
 
 /// The group of tools that are about tools.
 const GROUP: &str = "tools";

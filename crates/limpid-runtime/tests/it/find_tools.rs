@@ -7,9 +7,14 @@ use crate::kit::{Bench, all, last};
 use async_trait::async_trait;
 use limpid_core::ToolClass;
 use limpid_model::ExactCounter;
+use limpid_model::protocol::Protocol;
 use limpid_prompt::TokenCounter;
-use limpid_runtime::{Agent, AgentEvent, ChatRequest, ConversationChoice, Tool, ToolContext, ToolText};
-use limpid_testkit::Recorded;
+use limpid_runtime::{
+    Agent, AgentEvent, AgentOptions, ChatRequest, Config, ConversationChoice, Environment, Tool, ToolContext, ToolText,
+};
+use limpid_store::RequestFilter;
+use limpid_testkit::strict::{Answer, Rules, fields};
+use limpid_testkit::{Recorded, Strict};
 use serde_json::{Map, Value, json};
 
 /// One of ten tools of a server that does not exist.
@@ -50,6 +55,11 @@ impl Tool for Fake {
 
 /// An agent with every shipped tool and ninety more, and how often one of the ninety ran.
 fn agent(bench: &mut Bench, servers: u32) -> (Agent, Arc<AtomicU32>) {
+    agent_of(bench, servers, |_| {})
+}
+
+/// The same with other options.
+fn agent_of(bench: &mut Bench, servers: u32, change: impl FnOnce(&mut AgentOptions)) -> (Agent, Arc<AtomicU32>) {
     bench.config.tools.defer = true;
     let runs = Arc::new(AtomicU32::new(0));
     let leak = |text: String| -> &'static str { text.leak() };
@@ -59,6 +69,7 @@ fn agent(bench: &mut Bench, servers: u32) -> (Agent, Arc<AtomicU32>) {
     };
     let mut options = bench.options();
     options.tools = (0..servers).flat_map(|server| (0..10).map(move |n| fake(server, n)).collect::<Vec<_>>()).collect();
+    change(&mut options);
     (Agent::open(options).unwrap(), runs)
 }
 
@@ -121,6 +132,144 @@ async fn any_tool_is_found_and_called_and_stays_behind_the_others() {
     let (agent, _) = self::agent(&mut bench, 9);
     all(agent.chat(last("still there?")).await.unwrap()).await;
     assert_eq!(tools(bench.server.calls().last().unwrap()), after);
+}
+
+/// A request without what says only where to cache.
+fn without_marks(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(without_marks).collect(),
+        Value::Object(fields) => {
+            let kept = fields.iter().filter(|(name, _)| !name.contains("cache"));
+            kept.map(|(name, value)| (name.clone(), without_marks(value))).collect()
+        }
+        other => other.clone(),
+    }
+}
+
+/// Providers that take tools which are read once they were found: their rules, a model of theirs, their protocol, the
+/// field with the messages, and answers that find a tool, call it, and find it once more.
+fn searching() -> [(Rules, &'static str, Protocol, &'static str, Vec<Answer>); 2] {
+    let query = json!({ "query": "alpha7_work3" });
+    let thinking = |signature: &str| json!({ "type": "thinking", "thinking": "Hm.", "signature": signature });
+    let call =
+        |id: &str, name: &str, input: &Value| json!({ "type": "tool_use", "id": id, "name": name, "input": input });
+    let find = |id: &str| call(id, "find_tools", &query);
+    let anthropic = vec![
+        vec![thinking("s1"), find("f1"), call("t1", "get_local_time", &json!({ "zone": "Europe/Rome" }))],
+        vec![thinking("s2"), call("c1", "alpha7_work3", &json!({ "path": "x" }))],
+        vec![thinking("s3"), json!({ "type": "text", "text": "Done." })],
+        vec![thinking("s4"), find("f2")],
+        vec![thinking("s5"), json!({ "type": "text", "text": "Still here." })],
+    ];
+    let reasoning =
+        |id: &str| json!({ "id": id, "type": "reasoning", "summary": [], "encrypted_content": format!("{id}=") });
+    let function = |id: &str, name: &str, arguments: &str| json!({ "id": format!("fc_{id}"), "type": "function_call", "call_id": id, "name": name, "arguments": arguments });
+    let find = |id: &str| {
+        json!({
+            "id": format!("ts_{id}"), "type": "tool_search_call", "call_id": id, "execution": "client",
+            "status": "completed", "arguments": query,
+        })
+    };
+    let said = |text: &str| json!({ "id": "m", "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": text }] });
+    let openai = vec![
+        vec![reasoning("r1"), find("f1"), function("t1", "get_local_time", r#"{"zone":"Europe/Rome"}"#)],
+        vec![reasoning("r2"), function("c1", "alpha7_work3", r#"{"path":"x"}"#)],
+        vec![reasoning("r3"), said("Done.")],
+        vec![reasoning("r4"), find("f2")],
+        vec![reasoning("r5"), said("Still here.")],
+    ];
+    let answers = |all: Vec<Vec<Value>>| all.into_iter().map(Answer::Content).collect();
+    [
+        (Rules::AnthropicPreserved, "anthropic/claude-sonnet-5-5", Protocol::Anthropic, "messages", answers(anthropic)),
+        (Rules::Responses, "openai/gpt-6.1-sol", Protocol::OpenaiResponses, "input", answers(openai)),
+    ]
+}
+
+/// A model behind an address of its own, before tools that wait.
+fn at(model: &str, protocol: Protocol, server: &Strict) -> Config {
+    let (provider, _) = model.split_once('/').unwrap();
+    let (url, protocol) = (server.url(), protocol.name());
+    let config = format!(
+        "model = \"{model}\"\n[tools]\ndefer = true\n[provider.{provider}]\nbase_url = \"{url}/v1\"\nprotocol = \"{protocol}\"\n"
+    );
+    Config::parse(&config, "limpid.toml").unwrap()
+}
+
+// MOD-055 LES-022
+#[tokio::test]
+async fn a_tool_that_is_found_changes_nothing_before_the_history_where_the_provider_has_a_way() {
+    for (rules, model, protocol, field, answers) in searching() {
+        let server = Strict::start(rules, answers).await.unwrap();
+        let mut bench = Bench::new("[[reply]]\nstatus = 500\n").await;
+        let open = |bench: &mut Bench| {
+            agent_of(bench, 9, |options| {
+                options.config = at(model, protocol, &server);
+                options.environment = Environment::default();
+            })
+        };
+        let (agent, runs) = open(&mut bench);
+        all(agent.chat(last("do the work")).await.unwrap()).await;
+        assert_eq!((server.refused(), runs.load(Ordering::SeqCst)), (Vec::new(), 1), "{model}");
+        // Another start of the program, the same conversation.
+        drop(agent);
+        let (agent, _) = open(&mut bench);
+        all(agent.chat(last("still there?")).await.unwrap()).await;
+        assert_eq!(server.refused(), [""; 0], "{model}");
+
+        let bodies: Vec<Value> = server.bodies().iter().map(without_marks).collect();
+        assert_eq!(bodies.len(), 5, "{model}");
+        let found = &bodies[1][field];
+        insta::assert_snapshot!(
+            format!("found-{field}"),
+            serde_json::to_string_pretty(&found.as_array().unwrap()[2..]).unwrap()
+        );
+        for pair in bodies.windows(2) {
+            let [before, after] = pair else { unreachable!() };
+            for part in ["tools", "system", "model"] {
+                assert_eq!(before[part].to_string(), after[part].to_string(), "{model}: {part}");
+            }
+            let messages =
+                |body: &Value| body[field].as_array().unwrap().iter().map(Value::to_string).collect::<Vec<_>>();
+            assert!(messages(after).starts_with(&messages(before)), "{model}");
+        }
+        let rows = agent.store().requests(RequestFilter::default()).await.unwrap().rows;
+        assert!(rows.iter().all(|row| row.shared.changed.is_none()), "{model}: {rows:#?}");
+        // What the model has not read does not count, and what it has found does.
+        let estimates: Vec<u64> = rows.iter().rev().map(|row| row.estimate.unwrap()).collect();
+        assert!(estimates[0] < 3000 && estimates[1] > estimates[0], "{model}: {estimates:?}");
+        // A request of the ledger is the same when it is sent again.
+        let mut again = agent.replay(&rows[0].id, None).await.unwrap();
+        while again.next().await.is_some_and(|event| !event.is_last()) {}
+        let again = without_marks(server.bodies().last().unwrap());
+        for part in ["tools", field] {
+            assert_eq!(again[part], bodies[4][part], "{model}: {part}");
+        }
+    }
+}
+
+// MOD-055 MOD-074
+#[tokio::test]
+async fn who_refuses_tools_that_wait_gets_those_that_were_found_and_no_others() {
+    let (_, model, protocol, _, mut answers) = searching().into_iter().next().unwrap();
+    // The refusal takes the place of an answer.
+    answers.insert(0, answers[0].clone());
+    let server = Strict::refusing(Rules::Anthropic, vec![fields::ANTHROPIC_DEFERRED], answers).await.unwrap();
+    let mut bench = Bench::new("[[reply]]\nstatus = 500\n").await;
+    let (agent, runs) = agent_of(&mut bench, 9, |options| options.config = at(model, protocol, &server));
+    let events = all(agent.chat(last("do the work")).await.unwrap()).await;
+    assert_eq!(server.refused().len(), 1, "{:?}", server.refused());
+    assert!(
+        events.iter().any(|event| matches!(event, AgentEvent::Notice(text) if text.contains("tool_search"))),
+        "{events:?}"
+    );
+    let bodies = server.bodies();
+    let names = |body: &Value| -> Vec<String> {
+        body["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let (before, after) = (names(&bodies[1]), names(bodies.last().unwrap()));
+    assert!(!before.contains(&"alpha7_work3".to_owned()) && before == after[..before.len()], "{before:?}\n{after:?}");
+    assert_eq!(after[before.len()], "alpha7_work3");
+    assert_eq!(runs.load(Ordering::SeqCst), 1);
 }
 
 // PRO-046

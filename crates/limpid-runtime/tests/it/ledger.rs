@@ -295,6 +295,41 @@ async fn a_request_that_should_have_been_cached_and_was_not_is_named() {
     }
 }
 
+// MOD-055
+#[tokio::test]
+async fn what_it_cost_that_a_tool_was_found_is_named_where_the_provider_has_no_way() {
+    let script = r#"
+[[reply]]
+calls = [{ id = "a", name = "find_tools", arguments = { query = "sleep hang slow" } }]
+usage = { input = 2000, cached = 0, output = 2 }
+[[reply]]
+text = "Done."
+usage = { input = 2100, cached = 1900, output = 2 }
+[[reply]]
+calls = [{ id = "b", name = "find_tools", arguments = { query = "files folder" } }]
+usage = { input = 2200, cached = 2000, output = 2 }
+[[reply]]
+text = "Done."
+usage = { input = 3000, cached = 500, output = 2 }
+"#;
+    let mut bench = Bench::new(script).await;
+    bench.config.tools.defer = true;
+    let price = "price = { input = 2.0, cached = 0.2, output = 8.0 }";
+    bench.write("models.toml", &format!("[[model]]\nnames = [\"openai/scripted\"]\nwindow = 100_000\n{price}\n"));
+    let agent = bench.agent();
+    say(&agent, "hi").await;
+    say(&agent, "and the files?").await;
+    let rows = agent.store().requests(RequestFilter::default()).await.unwrap().rows;
+    let again = agent.tools_read_again(&rows);
+    assert_eq!(rows[0].shared.changed.as_deref(), Some("tools"), "{rows:#?}");
+    // 1,500 of the 2,000 tokens that were in the cache, at 1.80 dollars a million more than there.
+    assert_eq!(
+        again.get(&rows[0].id).map(|again| (again.tokens, again.cost)),
+        Some((1500, Some(limpid_core::Money(2700))))
+    );
+    assert_eq!(again.len(), 1, "{again:?}");
+}
+
 // MOD-127
 #[tokio::test]
 async fn what_a_provider_says_that_a_request_cost_counts_more_than_the_list_of_prices() {

@@ -78,6 +78,13 @@ pub const ANTHROPIC_FORCED_TOOL: FieldRule = |body| {
     is_forced.then(|| "Thinking may not be enabled when tool_choice forces tool use.".to_owned())
 };
 
+/// A gateway before Claude that was made before tools could be found; pydantic's words.
+pub const ANTHROPIC_DEFERRED: FieldRule = |body| {
+    let tools = body["tools"].as_array()?;
+    let at = tools.iter().position(|tool| tool.get("defer_loading").is_some())?;
+    Some(format!("tools.{at}.custom.defer_loading: Extra inputs are not permitted"))
+};
+
 /// Claude models with a limit.
 pub const ANTHROPIC_MAX_TOKENS: FieldRule = |body| {
     let given = body["max_tokens"].as_u64().filter(|given| *given > 4096)?;

@@ -68,7 +68,9 @@ fn not_found(id: &str) -> String {
 /// Whether an item that was sent is the one that was issued.
 fn is_same(issued: &Value, sent: &Value) -> bool {
     match issued["type"].as_str() {
-        Some("function_call") => sent["type"] == "function_call" && sent["call_id"] == issued["call_id"],
+        Some(kind @ ("function_call" | "tool_search_call")) => {
+            sent["type"] == kind && sent["call_id"] == issued["call_id"]
+        }
         _ => sent["content"] == issued["content"][0]["text"] && sent["phase"] == issued["phase"],
     }
 }

@@ -1,5 +1,6 @@
 //! A reply over Responses.
 
+use limpid_core::reach::FIND_TOOLS;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -7,6 +8,7 @@ use serde_json::value::RawValue;
 use super::super::Decoder;
 use super::super::collect::{Collect, Pending};
 use crate::errors::Fault;
+use crate::json::to_json;
 use crate::model::{FinishReason, ModelEvent, On};
 use crate::wire::CallIds;
 
@@ -62,7 +64,7 @@ impl Stream {
                 self.let_go(events);
                 self.reply.stretch(events);
             }
-            Some("function_call") => self.call(place, item, events),
+            Some("function_call" | "tool_search_call") => self.call(place, item, events),
             _ => {}
         }
     }
@@ -96,7 +98,7 @@ impl Stream {
                 let phase = serde_json::json!({ "phase": item["phase"] });
                 self.reply.state(phase.to_string(), On::Stretch(self.reply.started()), events);
             }
-            Some("function_call") => self.call(place, item, events),
+            Some("function_call" | "tool_search_call") => self.call(place, item, events),
             _ => {}
         }
     }
@@ -146,6 +148,12 @@ impl Stream {
         }
         if let Some(call) = self.reply.call_at(place) {
             text("call_id").clone_into(&mut call.id);
+            if item["type"] == "tool_search_call" {
+                // The provider has a kind of call of its own for it, and writes the arguments as they are.
+                FIND_TOOLS.clone_into(&mut call.name);
+                call.arguments = item["arguments"].as_str().map_or_else(|| to_json(&item["arguments"]), str::to_owned);
+                return;
+            }
             text("name").clone_into(&mut call.name);
             // The item is whole when it is done, and its pieces have come before.
             text("arguments").clone_into(&mut call.arguments);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use limpid_core::{ConversationId, ProviderState};
 use limpid_prompt::{Stability, StatePart};
-use limpid_runtime::{Agent, ConversationChoice};
+use limpid_runtime::{Agent, ConversationChoice, ReadAgain};
 use limpid_store::{Request, RequestFilter, RequestMessage, RequestPart, RequestSummary};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -31,10 +31,15 @@ pub(super) async fn log(
     let limit = u32::try_from(limit).unwrap_or(u32::MAX);
     let listed = agent.store().requests(RequestFilter { conversation, limit, ..RequestFilter::default() }).await?;
     let missed = agent.missed_cache(&listed.rows);
+    let again = agent.tools_read_again(&listed.rows);
     if json {
         let row = |row: &RequestSummary| {
             let mut about = summary_json(row);
             about["cache_missed"] = missed.contains(&row.id).into();
+            if let Some(again) = again.get(&row.id) {
+                let cost = again.cost.map(|cost| cost.0);
+                about["tools_read_again"] = json!({"tokens": again.tokens, "cost_micro_usd": cost});
+            }
             about
         };
         let rows: Vec<Value> = listed.rows.iter().map(row).collect();
@@ -42,7 +47,7 @@ pub(super) async fn log(
     } else if listed.rows.is_empty() {
         output::tell("Nothing was sent yet.");
     } else {
-        let row = |row: &RequestSummary| summary_cells(&agent, row, missed.contains(&row.id));
+        let row = |row: &RequestSummary| summary_cells(&agent, row, missed.contains(&row.id), again.get(&row.id));
         let rows: Vec<Vec<String>> = listed.rows.iter().map(row).collect();
         let head = [
             "id", "sent", "model", "path", "bytes", "shared", "input", "cached", "written", "output", "cost", "outcome",
@@ -121,7 +126,7 @@ async fn conversation_id(agent: &Agent, word: &str) -> Result<ConversationId, Fa
     found.map(|found| found.id).ok_or_else(|| Failure::new(ExitStatus::Usage, "there is no conversation yet"))
 }
 
-fn summary_cells(agent: &Agent, row: &RequestSummary, cache_missed: bool) -> Vec<String> {
+fn summary_cells(agent: &Agent, row: &RequestSummary, cache_missed: bool, again: Option<&ReadAgain>) -> Vec<String> {
     let end = row.end.as_ref();
     let usage = end.and_then(|end| end.usage);
     let tokens =
@@ -136,6 +141,10 @@ fn summary_cells(agent: &Agent, row: &RequestSummary, cache_missed: bool) -> Vec
         Some(changed) => format!("{} until {changed}", row.shared.bytes),
         None => row.shared.bytes.to_string(),
     };
+    let again = again.map_or_else(String::new, |again| {
+        let cost = again.cost.map_or_else(|| "cost unknown".to_owned(), |cost| cost.to_string());
+        format!(", new tools: {} tokens read again, {cost}", again.tokens)
+    });
     vec![
         row.id.to_string(),
         in_zone(row.sent_ms, &agent.zone()),
@@ -148,7 +157,7 @@ fn summary_cells(agent: &Agent, row: &RequestSummary, cache_missed: bool) -> Vec
         tokens(|usage| usage.cache_written),
         tokens(|usage| usage.output),
         end.and_then(|end| end.cost).map_or_else(|| "unknown".to_owned(), |cost| cost.to_string()),
-        if cache_missed { format!("{outcome}, cache missed") } else { outcome },
+        format!("{outcome}{}{again}", if cache_missed { ", cache missed" } else { "" }),
     ]
 }
 
