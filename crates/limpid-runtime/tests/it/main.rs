@@ -34,6 +34,7 @@ mod memory_tools;
 mod message;
 mod mode_of_runs;
 mod mode_switch;
+mod model_matrix;
 mod modes;
 mod notify;
 mod other_names;
