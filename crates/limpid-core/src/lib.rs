@@ -35,6 +35,7 @@
 //! - [`task`]: what is to be done later, when it is due, and what becomes of it.
 //! - [`splinterlands`]: the cards of a battle that may be played, and their numbers.
 
+pub mod cache;
 mod causes;
 pub mod compaction;
 pub mod digest;
@@ -67,6 +68,7 @@ pub mod trust;
 pub mod usage;
 pub mod window;
 
+pub use cache::CacheLife;
 pub use causes::{causes, io_cause};
 pub use digest::{Digest, DigestLevel, Entry, Pin, Shortened, WindowView};
 pub use draft::DraftState;

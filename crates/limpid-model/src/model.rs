@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::BoxStream;
-use limpid_core::{Effort, FailureClass, Money, ToolCall, ToolProtocol, Usage, WindowSize};
+use limpid_core::{CacheLife, Effort, FailureClass, Money, ToolCall, ToolProtocol, Usage, WindowSize};
 use limpid_prompt::Prompt;
 use tokio_util::sync::CancellationToken;
 
@@ -134,6 +134,8 @@ pub struct ModelCall {
     pub tools: ToolUse,
     /// A name for the conversation: local engines keep its evaluated prefix, providers route to the same cache.
     pub conversation: Option<String>,
+    /// How long the provider is asked to keep what it has read.
+    pub cache: CacheLife,
 }
 
 /// How much is reasoned before a reply; by default as the model does by itself.

@@ -13,9 +13,9 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use limpid_core::state::{Piece, Span, in_order};
-use limpid_core::{CallId, Effort, Role, ToolProtocol};
+use limpid_core::{CacheLife, CallId, Effort, Role, ToolProtocol};
 use limpid_prompt::inputs::CallInput;
-use limpid_prompt::{PromptMessage, StatePart};
+use limpid_prompt::{Place, PromptMessage, StatePart};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -50,6 +50,8 @@ pub(crate) struct WireCall<'a> {
     pub(crate) window: Option<u32>,
     /// Whether what the provider keeps in its cache is charged for, so that only what is marked should be kept.
     pub(crate) pays_for_cache: bool,
+    /// How long it is to be kept.
+    pub(crate) cache: CacheLife,
     pub(crate) reasoning: WireReasoning,
     /// Whether a Chat Completions server wants the reasoning of messages with calls back.
     pub(crate) reasoning_back: bool,
@@ -96,6 +98,8 @@ pub(crate) struct WireMessage<'a> {
     /// The tools whose declarations are read here.
     pub(crate) loads: Vec<Cow<'a, str>>,
     pub(crate) cache_mark: bool,
+    /// Whether what is marked is to be kept for an hour.
+    pub(crate) cache_hour: bool,
 }
 
 /// What the provider gets back with a message.
@@ -125,6 +129,7 @@ impl<'a> WireCall<'a> {
         let mut messages = native_messages(card, call.prompt.messages());
         originals.rename_arguments(&mut messages);
         limit_marks(&mut messages);
+        set_life(&mut messages, call);
         let mut wire = Self {
             model: &card.id,
             messages,
@@ -136,6 +141,7 @@ impl<'a> WireCall<'a> {
             conversation: call.conversation.as_deref(),
             window: card.usable_window.map(|window| window.0),
             pays_for_cache: card.price.as_ref().is_some_and(|price| price.base.cache_written > price.base.input),
+            cache: call.cache,
             reasoning: WireReasoning::new(card, call.reasoning),
             reasoning_back: card.state.in_chat,
             state_ids: true,
@@ -254,6 +260,7 @@ fn native_messages<'a>(card: &ModelCard, messages: &'a [PromptMessage]) -> Vec<W
                 tool: message.call_id().and_then(|id| names.get(id).copied()).map(Cow::Borrowed),
                 loads: message.loads().iter().map(|name| Cow::Borrowed(&**name)).collect(),
                 cache_mark: message.cache_mark(),
+                cache_hour: false,
             }
         })
         .collect()
@@ -284,6 +291,7 @@ fn one_system(all: Vec<WireMessage<'_>>) -> Vec<WireMessage<'_>> {
             {
                 first.text = Cow::Owned(format!("{}\n\n{}", first.text, message.text));
                 first.cache_mark |= message.cache_mark;
+                first.cache_hour |= message.cache_hour;
                 continue;
             }
             message.role = Role::User;
@@ -299,6 +307,17 @@ fn limit_marks(messages: &mut [WireMessage<'_>]) {
     let surplus = marked.len().saturating_sub(MAX_MARKS);
     for at in marked.iter().skip(1).take(surplus) {
         messages[*at].cache_mark = false;
+    }
+}
+
+/// Takes the marks away where nothing is to be kept. Where an hour is asked for, it is for what the next turns repeat: the
+/// fixed part and the history. What is marked behind them changes sooner, and providers want the longer one first.
+fn set_life(messages: &mut [WireMessage<'_>], call: &ModelCall) {
+    let lasts = |message: &PromptMessage| message.role() == Role::System || message.place() == Place::History;
+    let lasting = call.prompt.messages().iter().rposition(lasts).map_or(0, |last| last + 1);
+    for (at, message) in messages.iter_mut().enumerate() {
+        message.cache_mark &= call.cache != CacheLife::Off;
+        message.cache_hour = call.cache == CacheLife::Hour && at < lasting;
     }
 }
 
@@ -338,6 +357,7 @@ mod tests {
             tool: None,
             loads: Vec::new(),
             cache_mark: text == "b",
+            cache_hour: false,
         };
         let said = |messages: &[(Role, &'static str)]| -> Vec<(Role, String, bool)> {
             let one = one_system(messages.iter().copied().map(message).collect());
@@ -362,6 +382,7 @@ mod tests {
             tool: None,
             loads: Vec::new(),
             cache_mark,
+            cache_hour: false,
         };
         let mut messages: Vec<WireMessage<'_>> = (0..20).map(|at| message(at % 2 == 0)).collect();
         limit_marks(&mut messages);

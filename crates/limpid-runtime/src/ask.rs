@@ -215,6 +215,7 @@ impl Driver<'_> {
             reply,
             first: None,
             conversation: Some(self.worker.conversation.to_string()),
+            cache: self.cache,
         })
     }
 

@@ -112,7 +112,7 @@ impl Worker {
             writes.push(TurnWrite::Shown(ready.items.clone()));
         }
         let opening = Opening { new, writes, news: news(&id, &ready, hint) };
-        let effort = ready.began.effort;
+        let (effort, cache) = (ready.began.effort, ready.began.cache);
         let start = start_of(&ready.began, &ready.gathered.past);
         let (machine, effects) = Turn::start(start);
         let Ready { gathered, models, counters, first, .. } = ready;
@@ -137,6 +137,7 @@ impl Worker {
             tools,
             counters,
             effort,
+            cache,
             raised: false,
             steering: VecDeque::new(),
             answers: opening.new.inbound.clone(),
@@ -191,7 +192,8 @@ impl Worker {
         gathered.notices.extend(notice);
         gathered.notices.extend(inner.stand_in(&gathered.profile, mode, tier).await?);
         let effort = EffortChoice::of(&inner.config, Some(conversation), &gathered.path);
-        let recipe = Recipe::new(inner, &gathered, &card, effort).await?;
+        let cache = inner.cache_life(&gathered.path, Some(&conversation.id)).await?;
+        let recipe = Recipe { cache, ..Recipe::new(inner, &gathered, &card, effort).await? };
         let prompt = recipe.render(&card)?;
         let items = inner.rendered_items(&prompt).await?;
         let trims: Vec<String> = prompt.cuts().map(cut_notice).collect();
@@ -208,7 +210,7 @@ impl Worker {
             gathered.notices.extend(unknown_notice(&card));
         }
         let mut began = began(inner, &gathered.inputs, &prompt, card.name());
-        began.effort = effort;
+        (began.effort, began.cache) = (effort, cache);
         began.calls_with_tools = gathered.max_turns.unwrap_or(u32::MAX).min(began.calls_with_tools);
         let sent = as_sent(&prompt, typed);
         let first = First { model: card.name(), prompt: Arc::new(prompt), ledger };

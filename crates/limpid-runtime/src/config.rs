@@ -41,7 +41,7 @@ pub use mail::MailConfig;
 pub use memory::{MemoryConfig, SemanticConfig};
 pub use modes::ModesConfig;
 pub use notify::NotifyConfig;
-pub use path::PathConfig;
+pub use path::{CacheSetting, PathConfig};
 pub use policy::{PolicyConfig, RuleConfig};
 pub use prompts::PromptEntry;
 pub use scheduling::SchedulingConfig;

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use limpid_core::{CallId, Message, MessageId, RequestId, Role, Tier, Trust, TurnId};
+use limpid_core::{CacheLife, CallId, Message, MessageId, RequestId, Role, Tier, Trust, TurnId};
 use limpid_model::Model;
 use limpid_prompt::count::WindowEstimate;
 use limpid_prompt::inputs::{Inputs, ToolReach};
@@ -66,6 +66,8 @@ pub(crate) struct Driver<'a> {
     pub(crate) counters: HashMap<String, WindowEstimate>,
     /// How much the models are to reason: it does not change while the turn runs.
     pub(crate) effort: EffortChoice,
+    /// How long providers are asked to keep what they have read: a change costs what they have.
+    pub(crate) cache: CacheLife,
     /// Whether a reply ended at its limit without a word, so that the next one may be as long as is possible.
     pub(crate) raised: bool,
     /// Steering messages that the machine has and no border has placed.
@@ -402,6 +404,7 @@ pub(crate) fn began(inner: &Inner, inputs: &Inputs, prompt: &Prompt, model: Stri
         calls_with_tools: limits.calls_with_tools,
         result_chars: limits.result_chars,
         effort: EffortChoice::default(),
+        cache: CacheLife::default(),
     }
 }
 

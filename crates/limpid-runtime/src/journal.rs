@@ -5,13 +5,16 @@ use std::collections::BTreeMap;
 use std::mem;
 use std::time::Duration;
 
-use limpid_core::{CallId, ConversationId, FailureClass, Message, ProviderState, Role, ToolCall, Trust, TurnId};
+use limpid_core::{
+    CacheLife, CallId, ConversationId, FailureClass, Message, ProviderState, Role, ToolCall, Trust, TurnId,
+};
 use limpid_prompt::Inputs;
 use limpid_prompt::inputs::{StateInput, ToolInput};
 use limpid_store::{InboundId, Kept, Listed, NewEvent, TurnEvent};
 use limpid_turn::{Event, Finish, Limits, OfferedTool, Reply, ToolOutcome, Why};
 use serde::{Deserialize, Serialize};
 
+use crate::cache;
 use crate::effort::EffortChoice;
 use crate::error::AgentError;
 use crate::heartbeat;
@@ -48,6 +51,9 @@ pub(crate) struct Began {
     /// How much the models are to reason, to the end of the turn.
     #[serde(default)]
     pub(crate) effort: EffortChoice,
+    /// How long providers are asked to keep what they have read, to the end of the turn.
+    #[serde(default, serialize_with = "cache::write", deserialize_with = "cache::read")]
+    pub(crate) cache: CacheLife,
 }
 
 impl Began {
@@ -334,6 +340,7 @@ mod tests {
             calls_with_tools: 15,
             result_chars: 20_000,
             effort: EffortChoice::default(),
+            cache: CacheLife::Hour,
             own_result_chars: [("clock".into(), 50)].into(),
         };
         let steer = Message { trust: Trust::Guest, boundary: Some("0a".into()), ..Message::new(Role::User, "and?") };

@@ -4,7 +4,7 @@ pub(crate) mod missed;
 
 use std::sync::Arc;
 
-use limpid_core::{RequestId, ToolProtocol, ToolSpec};
+use limpid_core::{CacheLife, RequestId, ToolProtocol, ToolSpec};
 use limpid_model::{Model, ModelCall, ModelCard, Reasoning, ReplyForm, Sampling, ToolUse};
 use limpid_prompt::count::Estimate;
 use limpid_prompt::recorded::{MessageRecord, PartRecord, PromptRecord};
@@ -107,6 +107,7 @@ impl Agent {
                 reply: ReplyForm::Text,
                 tools: ToolUse::Auto,
                 conversation: None,
+                cache: CacheLife::default(),
             };
             let call = Arc::new(move |_: &ModelCard| Ok(call.clone()));
             let once = Once { models: vec![model], prompt, call, conversation: None, cancel };

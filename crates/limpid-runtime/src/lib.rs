@@ -37,6 +37,7 @@ mod asked;
 mod background;
 mod begin;
 pub mod bus;
+mod cache;
 mod catalogue;
 pub mod chat;
 mod clean;

@@ -142,7 +142,8 @@ impl Agent {
         let mut gathered = inner.gather(occasion).await?;
         gathered.past.show(&mut gathered.inputs);
         let effort = EffortChoice::of(&inner.config, own, &gathered.path);
-        let recipe = Recipe::new(inner, &gathered, &card, effort).await?;
+        let cache = inner.cache_life(&gathered.path, own.map(|own| &own.id)).await?;
+        let recipe = Recipe { cache, ..Recipe::new(inner, &gathered, &card, effort).await? };
         let prompt = recipe.render(&card)?;
         let since = match own {
             Some(own) => inner.since_last(own, &prompt).await?,

@@ -90,6 +90,7 @@ impl Worker {
             overflow: Overflow::default(),
             counters: HashMap::new(),
             effort: began.effort,
+            cache: began.cache,
             raised: false,
             steering: waiting_to_steer(&entries, &machine, asked, &own),
             machine,

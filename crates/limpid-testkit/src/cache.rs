@@ -2,8 +2,9 @@
 //! (`cache_control`) keeps everything up to its block; at a mark, what was kept is looked for there and at up to 20 blocks
 //! before it; tools come first, then system, then messages; at most four marks are taken.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use limpid_core::Usage;
 use serde_json::Value;
 
 /// Blocks before a mark at which earlier entries are looked for.
@@ -43,6 +44,55 @@ pub fn anthropic(bodies: &[Value]) -> Vec<Cached> {
         earlier.push(blocks);
     }
     seen
+}
+
+/// How long an entry is kept after it was last read, in milliseconds: without a word, and for an hour.
+const LIFE_MS: [i64; 2] = [5 * 60 * 1000, 60 * 60 * 1000];
+
+/// What is charged for requests that are sent at these times, in milliseconds; four bytes are a token. Entries with a longer
+/// life stand before those with a shorter one, and what is written up to the last of them is charged as theirs.
+///
+/// # Panics
+/// When a longer life stands behind a shorter one, which the provider refuses.
+pub fn anthropic_usage(requests: &[(i64, Value)]) -> Vec<Usage> {
+    let mut kept: BTreeMap<Vec<String>, (i64, i64)> = BTreeMap::new();
+    let mut charged = Vec::new();
+    for (now, body) in requests {
+        let (blocks, marks) = blocks(body);
+        let lives: Vec<i64> = lives(body).into_iter().map(|hour| LIFE_MS[usize::from(hour)]).collect();
+        assert!(lives.is_sorted_by(|one, next| one >= next), "a ttl='1h' block must not come after a ttl='5m' block");
+        kept.retain(|_, (until, _)| *until > *now);
+        let near =
+            |mark: usize| (mark.saturating_sub(LOOKBACK)..=mark).rev().find(|at| kept.contains_key(&blocks[..*at]));
+        let read = marks.iter().filter_map(|mark| near(*mark)).max().unwrap_or(0);
+        for (prefix, (until, life)) in &mut kept {
+            if blocks[..read].starts_with(prefix) {
+                *until = now + *life;
+            }
+        }
+        for (mark, life) in marks.iter().zip(&lives) {
+            kept.entry(blocks[..*mark].to_vec()).or_insert((now + life, *life));
+        }
+        let of = |range: std::ops::Range<usize>| blocks[range].iter().map(|block| block.len() as u64 / 4).sum::<u64>();
+        let last = marks.last().map_or(read, |mark| read.max(*mark));
+        let hours = marks.iter().zip(&lives).filter(|(_, life)| **life == LIFE_MS[1]).map(|(mark, _)| *mark);
+        let hour = hours.max().unwrap_or(0).max(read);
+        charged.push(Usage {
+            input: of(0..blocks.len()),
+            cached: of(0..read),
+            cache_written: of(read..last),
+            cache_written_hour: of(read..hour),
+            ..Usage::default()
+        });
+    }
+    charged
+}
+
+/// Whether each mark of a request asks for an hour, in the order of the blocks.
+fn lives(body: &Value) -> Vec<bool> {
+    let text = format!("{}{}{}", body["tools"], body["system"], body["messages"]);
+    let marks = text.split("\"cache_control\":").skip(1);
+    marks.map(|rest| rest.split('}').next().is_some_and(|mark| mark.contains("\"ttl\":\"1h\""))).collect()
 }
 
 /// The blocks of a request in the order in which they are cached, and how many blocks each mark keeps.

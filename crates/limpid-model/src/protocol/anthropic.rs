@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use limpid_core::Role;
 use limpid_core::message::is_failure;
 use limpid_core::state::Piece;
+use limpid_core::{CacheLife, Role};
 use limpid_prompt::inputs::CallInput;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -96,10 +96,20 @@ struct Reference<'a> {
     tool_name: &'a str,
 }
 
+/// A mark up to which the provider keeps what it has read.
 #[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum CacheControl {
-    Ephemeral,
+#[serde(tag = "type", rename = "ephemeral")]
+pub(super) struct CacheControl {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ttl: Option<&'static str>,
+}
+
+impl CacheControl {
+    /// The mark of a message, if it has one. Five minutes are usual and not said.
+    pub(super) fn of(message: &WireMessage<'_>) -> Option<Self> {
+        let ttl = message.cache_hour.then_some(CacheLife::Hour.as_str());
+        message.cache_mark.then_some(Self { ttl })
+    }
 }
 
 #[derive(Serialize)]
@@ -194,8 +204,8 @@ fn blocks<'a>(message: &'a WireMessage<'_>) -> Vec<Block<'a>> {
         Block::Own { cache_control, .. } => Some(cache_control),
         Block::Given(_) => None,
     });
-    if let Some(last) = last.filter(|_| message.cache_mark) {
-        *last = Some(CacheControl::Ephemeral);
+    if let Some(last) = last {
+        *last = CacheControl::of(message);
     }
     blocks
 }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::anthropic::CacheControl;
 use super::{Dialect, effort, role_word};
 use crate::json::to_json;
 use crate::model::{ReplyForm, ToolUse};
@@ -103,12 +104,6 @@ enum Part<'a> {
     /// A part of the provider's own, as it came.
     #[serde(untagged)]
     Given(&'a RawValue),
-}
-
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum CacheControl {
-    Ephemeral,
 }
 
 #[derive(Serialize)]
@@ -220,8 +215,8 @@ fn message<'a>(message: &'a WireMessage<'_>, call: &WireCall<'_>, dialect: Diale
         Some(Content::Parts(parts))
     } else if text.is_empty() && !message.calls.is_empty() {
         None
-    } else if message.cache_mark && dialect.cache_marks {
-        Some(Content::Parts(vec![Part::Text { text, cache_control: Some(CacheControl::Ephemeral) }]))
+    } else if let Some(mark) = CacheControl::of(message).filter(|_| dialect.cache_marks) {
+        Some(Content::Parts(vec![Part::Text { text, cache_control: Some(mark) }]))
     } else {
         Some(Content::Text(text))
     };

@@ -4,9 +4,9 @@ mod stream;
 
 use std::borrow::Cow;
 
-use limpid_core::Role;
 use limpid_core::reach::FIND_TOOLS;
 use limpid_core::state::Piece;
+use limpid_core::{CacheLife, Role};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -165,7 +165,8 @@ pub(super) fn body(call: &WireCall<'_>) -> String {
         top_p: call.sampling.top_p,
         max_output_tokens: call.sampling.max_output,
         prompt_cache_key: call.conversation,
-        prompt_cache_options: (call.pays_for_cache && has_marks).then_some(CacheMode::Explicit),
+        prompt_cache_options: (call.pays_for_cache && (has_marks || call.cache == CacheLife::Off))
+            .then_some(CacheMode::Explicit),
         // Nothing is stored there, so reasoning comes back only when it is sent along.
         include: if call.reasoning.reasons { vec!["reasoning.encrypted_content"] } else { Vec::new() },
         store: false,

@@ -1,7 +1,7 @@
 //! The bodies of requests, byte for byte, in every protocol.
 
 use crate::support::{call, card, endpoint, inputs, prompt, second_turn, with_protocol};
-use limpid_core::{Price, Rates, ToolProtocol};
+use limpid_core::{CacheLife, Price, Rates, ToolProtocol};
 use limpid_model::{Abilities, ForcedTools, Model, ModelCall, ModelCard, ReplyForm, Sampling, ToolUse};
 use limpid_prompt::Inputs;
 use limpid_testkit::{Wire, keep_body};
@@ -49,6 +49,7 @@ fn a_second_turn_with_everything_in_it() {
     let everything = ModelCall {
         sampling: Sampling { temperature: Some(0.7), top_p: Some(0.9), seed: Some(7), max_output: Some(512) },
         conversation: Some("c-1".to_owned()),
+        cache: CacheLife::Minutes,
         ..call(prompt(&second_turn()))
     };
     for (wire, body) in all_bodies(&everything) {
@@ -181,6 +182,34 @@ fn anthropic_gets_marks_at_the_end_of_the_fixed_part_and_of_the_history() {
     let messages = body["messages"].as_array().unwrap();
     assert_eq!(messages[messages.len() - 2]["content"][0]["cache_control"], mark);
     assert_eq!(body.to_string().matches("cache_control").count(), 2);
+}
+
+// MOD-052
+#[test]
+fn what_lasts_is_kept_for_an_hour_before_what_does_not_and_nothing_when_that_is_off() {
+    let mut running = second_turn();
+    running.in_flight = running.history[1..4].to_vec();
+    let asked = |cache| ModelCall { cache, ..call(prompt(&running)) };
+    let marks = |body: &str| -> Vec<String> {
+        let marks = body.split("\"cache_control\":").skip(1);
+        marks.map(|rest| rest.split_once('}').unwrap().0.to_owned() + "}").collect()
+    };
+    let of = |provider: &str, cache| marks(&body(provider, ToolProtocol::Native, &asked(cache)));
+    let (minutes, hour) = (r#"{"type":"ephemeral"}"#, r#"{"type":"ephemeral","ttl":"1h"}"#);
+    assert_eq!(of("anthropic", CacheLife::Minutes), [minutes; 3]);
+    assert_eq!(of("anthropic", CacheLife::Hour), [hour, hour, minutes], "fixed part, history, running turn");
+    assert_eq!(of("anthropic", CacheLife::Off), [""; 0]);
+    let paid = Price::flat(2.0, 0.2, 8.0);
+    let paid = Price { base: Rates { cache_written: 2.5, ..paid.base }, ..Price::default() };
+    let responses = |cache| -> serde_json::Value {
+        let card = ModelCard { price: Some(paid.clone()), ..card("openai", ToolProtocol::Native) };
+        serde_json::from_str(&responses_body_of(card, &asked(cache))).unwrap()
+    };
+    // Without a mark the provider keeps nothing, unless it may choose by itself.
+    let off = responses(CacheLife::Off);
+    assert_eq!(off["prompt_cache_options"], json!({"mode": "explicit"}));
+    assert!(!off.to_string().contains("prompt_cache_breakpoint"));
+    assert_eq!(responses(CacheLife::Hour), responses(CacheLife::Minutes), "there is one length only");
 }
 
 // LES-024

@@ -42,6 +42,7 @@ fn call(prompt: Arc<Prompt>, max_output: u32) -> ModelCall {
         reply: ReplyForm::Text,
         tools: ToolUse::Auto,
         conversation: Some("c".into()),
+        cache: limpid_core::CacheLife::Minutes,
     }
 }
 

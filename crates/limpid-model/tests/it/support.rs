@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, FutureExt};
-use limpid_core::{ToolProtocol, UsableWindow, WindowSize};
+use limpid_core::{CacheLife, ToolProtocol, UsableWindow, WindowSize};
 use limpid_model::{
     Abilities, Endpoint, ForcedTools, Model, ModelCall, ModelCard, ModelError, ModelEvent, Pause, Reasoning,
     RemoteModel, ReplyForm, Sampling, Timeouts, ToolUse,
@@ -100,6 +100,7 @@ pub(crate) fn call(prompt: Arc<Prompt>) -> ModelCall {
         reply: ReplyForm::Text,
         tools: ToolUse::Auto,
         conversation: None,
+        cache: CacheLife::Minutes,
     }
 }
 

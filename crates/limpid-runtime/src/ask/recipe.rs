@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use limpid_core::FailureClass;
+use limpid_core::{CacheLife, FailureClass};
 use limpid_model::chain::Ask;
 use limpid_model::{ModelCall, ModelCard, ModelError, Reasoning, ReplyForm, Sampling, ToolUse};
 use limpid_prompt::count::{Estimate, WindowEstimate};
@@ -38,6 +38,8 @@ pub(crate) struct Recipe {
     pub(crate) first: Option<Arc<First>>,
     pub(crate) conversation: Option<String>,
     pub(crate) hide_reasoning: bool,
+    /// How long the provider is asked to keep what it has read.
+    pub(crate) cache: CacheLife,
 }
 
 impl Recipe {
@@ -61,6 +63,7 @@ impl Recipe {
             reply: ReplyForm::Text,
             first: None,
             conversation: None,
+            cache: CacheLife::default(),
         })
     }
 
@@ -111,6 +114,7 @@ impl Recipe {
             reply: self.reply.clone(),
             tools: self.tools.clone(),
             conversation: self.conversation.clone(),
+            cache: self.cache,
         }
     }
 }

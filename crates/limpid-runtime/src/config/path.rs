@@ -1,6 +1,6 @@
 //! `[path.NAME]`: what is set for one prompt path, such as `heartbeat` or `summarize`.
 
-use limpid_core::Effort;
+use limpid_core::{CacheLife, Effort};
 use serde::{Deserialize, Deserializer};
 
 use super::word;
@@ -12,6 +12,40 @@ pub struct PathConfig {
     /// How much models are to reason there. Absent: as everywhere.
     #[serde(deserialize_with = "some_effort")]
     pub effort: Option<Effort>,
+    /// How long providers keep what they have read there: `5m`, `1h`, `off`, or `auto`.
+    #[serde(deserialize_with = "cache")]
+    pub cache: CacheSetting,
+}
+
+/// How long providers are asked to keep what they have read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CacheSetting {
+    /// Always so long.
+    Fixed(CacheLife),
+    /// As the gaps between requests suggest.
+    Auto,
+}
+
+impl CacheSetting {
+    const ALL: [Self; 4] =
+        [Self::Fixed(CacheLife::Minutes), Self::Fixed(CacheLife::Hour), Self::Fixed(CacheLife::Off), Self::Auto];
+
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Fixed(life) => life.as_str(),
+            Self::Auto => "auto",
+        }
+    }
+}
+
+impl Default for CacheSetting {
+    fn default() -> Self {
+        Self::Fixed(CacheLife::default())
+    }
+}
+
+fn cache<'de, D: Deserializer<'de>>(from: D) -> Result<CacheSetting, D::Error> {
+    word(from, &CacheSetting::ALL, CacheSetting::as_str)
 }
 
 pub(super) fn effort<'de, D: Deserializer<'de>>(from: D) -> Result<Effort, D::Error> {

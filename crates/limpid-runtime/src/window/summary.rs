@@ -86,6 +86,7 @@ impl Inner {
             return Err(too_large(needed, usable).message);
         }
         let prompt = Arc::new(prompt);
+        let cache = self.cache_life(path_of(ask), None).await.map_err(|error| error.to_string())?;
         let (effort, cap) = (EffortChoice::of(&self.config, None, path_of(ask)), ask.cap());
         let asked = Arc::clone(&prompt);
         let call = move |card: &ModelCard| {
@@ -107,6 +108,7 @@ impl Inner {
                 reply: ReplyForm::Text,
                 tools: ToolUse::Auto,
                 conversation: None,
+                cache,
             })
         };
         let (sender, _events) = unbounded_channel();

@@ -4,6 +4,7 @@
 
 mod agent_file;
 mod answered;
+mod cache;
 mod chat;
 mod clock_jumps;
 mod cut_drafts;
