@@ -127,6 +127,10 @@ impl Shared {
     }
 
     fn answer(&self, request: &Recorded) -> Reply {
+        if self.rules == Rules::Ollama && request.path != "/api/chat" {
+            // It is asked what it knows of the model.
+            return error(404, "model not found");
+        }
         let body = request.json();
         // Nobody holds a conversation without tools here: this asks for a summary.
         let is_summary = matches!(self.rules, Rules::AnthropicPreserved) && body["tools"].is_null();

@@ -19,6 +19,8 @@ pub(crate) struct Collect {
     charged: Option<Money>,
     finish: Option<FinishReason>,
     ended: bool,
+    /// Whether a word of the answer has come.
+    spoke: bool,
     /// Bytes of state that came.
     state_bytes: usize,
 }
@@ -49,6 +51,7 @@ impl Collect {
             charged: None,
             finish: None,
             ended: false,
+            spoke: false,
             state_bytes: 0,
         }
     }
@@ -60,6 +63,7 @@ impl Collect {
 
     /// More text, in which reasoning may be hidden.
     pub(crate) fn text(&mut self, text: &str, events: &mut Vec<ModelEvent>) {
+        self.spoke |= !text.trim().is_empty();
         self.think.feed(text, events);
     }
 
@@ -160,6 +164,10 @@ impl Collect {
             }
         }
         self.counted(events);
+        // Nothing is left of an answer that was taken back whole.
+        if reason == FinishReason::Moderated && !called && !self.spoke {
+            return Err(Fault::Refused(Value::Null));
+        }
         events.push(ModelEvent::End(match reason {
             FinishReason::Stop | FinishReason::Calls if called => FinishReason::Calls,
             FinishReason::Calls => FinishReason::Stop,

@@ -202,6 +202,7 @@ async fn a_reply_that_ends_with_a_word_of_failure_or_an_unknown_one_is_no_answer
         ("openai", "insufficient_system_resource", Some(FailureClass::Server)),
         ("openai", "made-up", Some(FailureClass::Garbage)),
         ("openai", "content_filter", None),
+        ("openai", "content_filter", Some(FailureClass::Moderated)),
         ("gemini", "MALFORMED_FUNCTION_CALL", Some(FailureClass::Garbage)),
         ("gemini", "UNEXPECTED_TOOL_CALL", Some(FailureClass::Garbage)),
         ("gemini", "MISSING_THOUGHT_SIGNATURE", Some(FailureClass::Garbage)),
@@ -210,12 +211,14 @@ async fn a_reply_that_ends_with_a_word_of_failure_or_an_unknown_one_is_no_answer
         ("gemini", "OTHER", Some(FailureClass::Server)),
         ("gemini", "LANGUAGE", None),
         ("gemini", "IMAGE_SAFETY", None),
+        ("gemini", "IMAGE_SAFETY", Some(FailureClass::Moderated)),
         ("anthropic", "made-up", Some(FailureClass::Garbage)),
         ("anthropic", "refusal", Some(FailureClass::Moderated)),
         ("ollama", "made-up", Some(FailureClass::Garbage)),
     ];
     for (provider, word, expected) in cases {
-        let recorder = record(&format!("[[reply]]\nfinish = \"{word}\"")).await;
+        let said = if expected.is_none() { "Half" } else { "" };
+        let recorder = record(&format!("[[reply]]\ntext = \"{said}\"\nfinish = \"{word}\"")).await;
         let model = remote(provider, &recorder.url(), ToolProtocol::Native);
         let (events, error) = ask(&model, &call(prompt(&inputs()))).await;
         assert_eq!(error.as_ref().map(|error| error.class), expected, "{provider} {word}: {events:?}");

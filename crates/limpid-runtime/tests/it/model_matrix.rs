@@ -233,6 +233,8 @@ async fn another_family_takes_over_in_the_middle_and_hands_back() {
 #[tokio::test]
 async fn a_refusal_and_a_reply_that_ends_at_its_limit_without_a_word() {
     for protocol in PROTOCOLS {
+        // Ollama has no word for it.
+        let has_word = protocol != Protocol::Ollama;
         let refused = "[[reply]]\nfinish = \"moderated\"\n";
         let empty = "[[reply]]\nfinish = \"length\"\n";
         let bench = Bench::new(&format!("{refused}{empty}{empty}[[reply]]\ntext = \"Yes.\"\n")).await;
@@ -242,7 +244,9 @@ async fn a_refusal_and_a_reply_that_ends_at_its_limit_without_a_word() {
             Some(AgentEvent::Done { outcome: Outcome::Failed { class, .. }, .. }) => Some(*class),
             _ => None,
         };
-        assert_eq!(class(&say(&agent, "Do it.").await), Some(FailureClass::Moderated), "{}", protocol.name());
+        let events = say(&agent, "Do it.").await;
+        let expected = if has_word { FailureClass::Moderated } else { FailureClass::Garbage };
+        assert_eq!(class(&events), Some(expected), "{}: {events:?}", protocol.name());
         assert!(class(&say(&agent, "Say it.").await).is_some(), "{}", protocol.name());
         assert_eq!(text(&say(&agent, "Well?").await), "Yes.", "{}", protocol.name());
     }
