@@ -92,6 +92,12 @@ fn names(inputs: &Inputs, reach: ToolReach) -> Vec<&str> {
     inputs.tools.iter().filter(|tool| tool.reach == reach).map(|tool| tool.name.as_str()).collect()
 }
 
+/// The tools that came after the conversation began, looked for or not.
+fn came(inputs: &Inputs) -> Vec<&str> {
+    let came = inputs.tools.iter().filter(|tool| matches!(tool.reach, ToolReach::Added | ToolReach::Found));
+    came.map(|tool| tool.name.as_str()).collect()
+}
+
 /// Exact tokens of the tools as OpenAI's form declares them.
 fn declared_tokens(inputs: &Inputs) -> usize {
     let profile = limpid();
@@ -148,7 +154,7 @@ fn small_tiers_send_at_most_ten_tools_with_a_line_a_group() {
         let found = newest_fitting(all, |name| sizes.tokens_of(name), room);
         assert!(!found.is_empty(), "there is room for what is found");
         place_found(&mut inputs.tools, &found);
-        let sent = names(&inputs, ToolReach::Declared).len() + names(&inputs, ToolReach::Found).len();
+        let sent = names(&inputs, ToolReach::Declared).len() + came(&inputs).len();
         assert!(sent <= 10, "{sent} tools");
         let tokens = declared_tokens(&inputs);
         assert!(tokens <= window as usize * 85 / 100 * 15 / 100, "{tokens} tokens of {window}");
@@ -166,11 +172,14 @@ fn what_becomes_available_later_leaves_the_list_its_room() {
             |n: u32| ToolInput { description: format!("Does late work {n}."), ..tool(&format!("late{n}"), "late") };
         inputs.tools.extend((0..60).map(late));
         let (after, _) = settled(&inputs, Some(kept), false);
-        assert!(!names(&after, ToolReach::Found).is_empty());
+        assert!(!came(&after).is_empty());
         assert!(!names(&after, ToolReach::Deferred).iter().all(|name| !name.starts_with("late")), "no room for all");
         // By the numbers that the choice goes by, since exact ones are smaller than these by about a list.
         let sizes = Sizes::of_path(&limpid(), "chat-remote", &inputs);
-        let sent = after.tools.iter().filter(|tool| matches!(tool.reach, ToolReach::Declared | ToolReach::Found));
+        let sent = after
+            .tools
+            .iter()
+            .filter(|tool| matches!(tool.reach, ToolReach::Declared | ToolReach::Added | ToolReach::Found));
         let tokens: usize = sent.map(|tool| sizes.tokens_of(&tool.name)).sum();
         let list = list::size(&after.more_tools);
         assert!(list > 0 && tokens + list <= sizes.room.tokens, "{tokens} and {list} of {}", sizes.room.tokens);
@@ -212,14 +221,15 @@ fn late_tools_stand_behind_the_others_and_a_compaction_begins_anew() {
     inputs.tools.insert(0, tool("early_bird", "late"));
     let (second, kept) = settled(&inputs, Some(kept), false);
     assert_eq!(names(&first, ToolReach::Declared), names(&second, ToolReach::Declared));
-    assert_eq!(names(&second, ToolReach::Found), ["early_bird"]);
+    assert_eq!(came(&second), ["early_bird"]);
+    assert_eq!(names(&second, ToolReach::Added), ["early_bird"], "nobody looked for it, so no result can declare it");
     assert_eq!(first.more_tools, second.more_tools);
     let found = KeptTools { found: vec!["early_bird".into(), "send_sms".into()], ..kept };
     let (third, kept) = settled(&inputs, Some(found.clone()), true);
-    assert_eq!(names(&third, ToolReach::Found), ["early_bird", "send_sms"], "a changed file forgets nothing");
+    assert_eq!(came(&third), ["early_bird", "send_sms"], "a changed file forgets nothing");
     assert_eq!(kept.found, found.found);
     let (fourth, kept) = settled_after("compacted", &inputs, Some(kept), true);
-    assert_eq!(names(&fourth, ToolReach::Found), [""; 0]);
+    assert_eq!(came(&fourth), [""; 0]);
     let (fifth, _) = settled_after("compacted", &inputs, Some(kept), false);
     assert_eq!(fourth, fifth);
 }
@@ -313,10 +323,10 @@ fn a_tool_that_is_asked_for_travels_from_the_first_message_on_and_in_every_later
             for before in [quiet(inputs.tools.clone()), quiet(without)] {
                 let (_, kept) = settled_asking(&before, None, true, None);
                 let (later, kept) = settled_asking(&inputs, Some(kept), false, asked);
-                let travels = [names(&later, ToolReach::Declared), names(&later, ToolReach::Found)].concat();
+                let travels = [names(&later, ToolReach::Declared), came(&later)].concat();
                 assert!(travels.contains(&"create_goal"), "{mode} {window:?}: {travels:?}");
                 let (after, _) = settled_asking(&inputs, Some(kept), false, None);
-                assert_eq!(names(&after, ToolReach::Found), names(&later, ToolReach::Found), "it stays");
+                assert_eq!(came(&after), came(&later), "it stays");
             }
         }
     }
