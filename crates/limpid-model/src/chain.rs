@@ -177,7 +177,8 @@ impl Run {
                 Phase::Listen(mut reply) => match reply.next().await? {
                     Err(error) => return Some(self.failed(error)),
                     Ok(event) => {
-                        self.given_out |= !matches!(event, ModelEvent::Usage(_) | ModelEvent::Charged(_));
+                        self.given_out |=
+                            !matches!(event, ModelEvent::Usage(_) | ModelEvent::Charged(_) | ModelEvent::Model(_));
                         if !matches!(event, ModelEvent::End(_)) {
                             self.phase = Phase::Listen(reply);
                         }

@@ -217,6 +217,8 @@ pub enum ModelEvent {
     Usage(Usage),
     /// What the provider says that the answer cost.
     Charged(Money),
+    /// The model that answers by its provider's name, where that is another than was asked for.
+    Model(String),
     /// The answer is over.
     End(FinishReason),
 }

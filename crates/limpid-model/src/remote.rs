@@ -285,6 +285,7 @@ impl Model for RemoteModel {
             opened: self.card.abilities.opens_reasoning == Some(true),
             originals,
             json_tools,
+            model: self.card.id.clone(),
             idle: self.endpoint.timeouts.idle,
             service: Arc::clone(&self.service),
             cancel,

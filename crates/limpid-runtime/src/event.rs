@@ -115,6 +115,7 @@ impl AgentEvent {
             | ModelEvent::State(_)
             | ModelEvent::Usage(_)
             | ModelEvent::Charged(_)
+            | ModelEvent::Model(_)
             | ModelEvent::End(_) => None,
         }
     }

@@ -95,7 +95,7 @@ impl Cleaned {
                 call.arguments = self.redactor.clean(call.arguments);
                 self.rest().into_iter().chain([ModelEvent::Call(call)]).collect()
             }
-            ModelEvent::Usage(_) | ModelEvent::Charged(_) => vec![event],
+            ModelEvent::Usage(_) | ModelEvent::Charged(_) | ModelEvent::Model(_) => vec![event],
             // State is sent back unchanged or not at all, so nothing is taken out of it.
             ModelEvent::Stretch | ModelEvent::State(_) | ModelEvent::End(_) => {
                 self.rest().into_iter().chain([event]).collect()

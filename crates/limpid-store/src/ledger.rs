@@ -131,6 +131,8 @@ pub struct RequestEnd {
     pub trust: Trust,
     /// Why the answer was over, in the model's word.
     pub finish: Option<String>,
+    /// The model that answered by its provider's name, when it is another than was asked for.
+    pub model: Option<String>,
     /// What the provider counted; absent when it did not say.
     pub usage: Option<Usage>,
     /// What it cost; absent when no price is known.
@@ -251,7 +253,7 @@ pub enum CostBy {
     /// The prompt path.
     #[default]
     Path,
-    /// Provider and model, as `provider/model`.
+    /// Provider and model, as `provider/model`; the model that answered, where the provider names it.
     Model,
     /// The day, as `2026-06-01`.
     Day,

@@ -17,6 +17,7 @@ pub(crate) struct Collect {
     calls: Vec<Pending>,
     usage: Option<Usage>,
     charged: Option<Money>,
+    model: Option<String>,
     finish: Option<FinishReason>,
     ended: bool,
     /// Whether a word of the answer has come.
@@ -24,6 +25,9 @@ pub(crate) struct Collect {
     /// Bytes of state that came.
     state_bytes: usize,
 }
+
+/// Bytes of the name of a model that answers.
+const MAX_NAME: usize = 200;
 
 /// Bytes of state that one answer may have.
 const MAX_STATE: usize = 4 * 1024 * 1024;
@@ -49,6 +53,7 @@ impl Collect {
             calls: Vec::new(),
             usage: None,
             charged: None,
+            model: None,
             finish: None,
             ended: false,
             spoke: false,
@@ -130,9 +135,19 @@ impl Collect {
         }
     }
 
+    /// The server says which model answers.
+    pub(crate) fn by_model(&mut self, name: &str) {
+        if !name.is_empty() && name.len() <= MAX_NAME {
+            self.model = Some(name.to_owned());
+        }
+    }
+
     /// Gives out what was counted so far, of a reply that does not end well.
     pub(crate) fn counted(&self, events: &mut Vec<ModelEvent>) {
         events.extend(self.usage.map(ModelEvent::Usage));
+        // A server that charges has chosen among models; another only has its own word for the one that was asked for.
+        let model = self.model.clone().filter(|_| self.charged.is_some());
+        events.extend(model.map(ModelEvent::Model));
         events.extend(self.charged.map(ModelEvent::Charged));
     }
 

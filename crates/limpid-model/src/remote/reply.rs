@@ -31,6 +31,8 @@ pub(super) struct Asked {
     /// What tools and arguments are called here.
     pub(super) originals: Originals,
     pub(super) json_tools: bool,
+    /// The model that is asked.
+    pub(super) model: String,
     pub(super) idle: Duration,
     pub(super) service: Arc<Service>,
     pub(super) cancel: CancellationToken,
@@ -45,6 +47,7 @@ pub(super) struct Reply {
     decoder: Box<dyn Decoder>,
     originals: Originals,
     json: Option<JsonReply>,
+    model: String,
     idle: Duration,
     service: Arc<Service>,
     cancel: CancellationToken,
@@ -59,7 +62,7 @@ pub(super) struct Reply {
 impl Reply {
     /// The reply to a request, which leaves when the first event is asked for.
     pub(super) fn to(asked: Asked) -> Self {
-        let Asked { request, ids, protocol, rule, opened, originals, json_tools, idle, service, cancel } = asked;
+        let Asked { request, ids, protocol, rule, opened, originals, json_tools, model, idle, service, cancel } = asked;
         Self {
             request: Some(request),
             response: None,
@@ -68,6 +71,7 @@ impl Reply {
             decoder: protocol.decoder(ids.clone(), rule, opened),
             originals,
             json: json_tools.then(|| JsonReply::new(ids)),
+            model,
             idle,
             service,
             cancel,
@@ -197,6 +201,8 @@ impl Reply {
     }
 
     fn push(&mut self, events: Vec<ModelEvent>) {
+        let events = events.into_iter().filter(|event| *event != ModelEvent::Model(self.model.clone()));
+        let events: Vec<ModelEvent> = events.collect();
         self.seen |= !events.is_empty();
         for event in events {
             let events = match &mut self.json {

@@ -385,7 +385,7 @@ async fn models_whose_template_opens_the_reasoning_are_known_by_name() {
 // MOD-127
 #[tokio::test]
 async fn openrouter_is_told_who_asks_and_says_what_it_cost() {
-    let raw = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi.\"},\"finish_reason\":\"stop\"}]}\n\ndata: \
+    let raw = "data: {\"model\":\"groq/fast-1\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi.\"},\"finish_reason\":\"stop\"}]}\n\ndata: \
         {\"choices\":[],\"usage\":{\"prompt_tokens\":50,\"completion_tokens\":8,\"cost\":0.0004204}}\n\ndata: [DONE]\n\n";
     let reply = Reply { raw: Some(raw.to_owned()), ..Reply::default() };
     let recorder = Recorder::start(Script { reply: vec![reply], ..Script::default() }).await.unwrap();
@@ -397,6 +397,7 @@ async fn openrouter_is_told_who_asks_and_says_what_it_cost() {
     let model = RemoteModel::new(card("openrouter", ToolProtocol::Native), here).unwrap();
     let (events, _) = ask(&model, &call(prompt(&inputs()))).await;
     assert!(events.contains(&ModelEvent::Charged(limpid_core::Money(420))), "{events:?}");
+    assert!(events.contains(&ModelEvent::Model("groq/fast-1".to_owned())), "{events:?}");
     let request = recorder.calls().pop().unwrap();
     assert_eq!(request.header("x-title"), Some("Limpid"));
     assert_eq!(request.header("http-referer"), Some("https://github.com/limpid-agent/limpid"));

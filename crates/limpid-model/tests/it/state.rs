@@ -54,7 +54,8 @@ fn messages(model: &RemoteModel, events: &[ModelEvent]) -> Vec<HistoryMessage> {
                     after: None,
                 });
             }
-            ModelEvent::Reasoning(_) | ModelEvent::Usage(_) | ModelEvent::Charged(_) | ModelEvent::End(_) => {}
+            ModelEvent::Reasoning(_) | ModelEvent::Usage(_) | ModelEvent::Charged(_) => {}
+            ModelEvent::Model(_) | ModelEvent::End(_) => {}
         }
     }
     let result = |call: &CallInput| HistoryMessage {

@@ -24,6 +24,8 @@ pub(crate) struct Answer {
     usage: Option<Usage>,
     /// What the provider says that it cost.
     charged: Option<Money>,
+    /// The model that answers, by its provider's name, when it is another than was asked.
+    model: Option<String>,
     finish: Option<String>,
     first_ms: Option<i64>,
     maker: Option<Maker>,
@@ -86,6 +88,7 @@ impl Answer {
             ModelEvent::State(state) => self.take_state(state),
             ModelEvent::Usage(usage) => self.usage = Some(usage),
             ModelEvent::Charged(cost) => self.charged = Some(cost),
+            ModelEvent::Model(name) => self.model = Some(name),
             ModelEvent::End(reason) => self.end(reason),
         }
     }
@@ -148,6 +151,7 @@ impl Answer {
             calls: self.reply.calls,
             trust,
             finish: self.finish,
+            model: self.model,
             usage: self.usage,
             cost: self
                 .charged

@@ -92,7 +92,7 @@ fn names(inputs: &Inputs, reach: ToolReach) -> Vec<&str> {
     inputs.tools.iter().filter(|tool| tool.reach == reach).map(|tool| tool.name.as_str()).collect()
 }
 
-/// Those that came later, whether they were looked for or became available.
+/// The tools that came after the conversation began, looked for or not.
 fn came(inputs: &Inputs) -> Vec<&str> {
     let came = inputs.tools.iter().filter(|tool| matches!(tool.reach, ToolReach::Added | ToolReach::Found));
     came.map(|tool| tool.name.as_str()).collect()
@@ -176,7 +176,10 @@ fn what_becomes_available_later_leaves_the_list_its_room() {
         assert!(!names(&after, ToolReach::Deferred).iter().all(|name| !name.starts_with("late")), "no room for all");
         // By the numbers that the choice goes by, since exact ones are smaller than these by about a list.
         let sizes = Sizes::of_path(&limpid(), "chat-remote", &inputs);
-        let sent = after.tools.iter().filter(|tool| matches!(tool.reach, ToolReach::Declared | ToolReach::Found));
+        let sent = after
+            .tools
+            .iter()
+            .filter(|tool| matches!(tool.reach, ToolReach::Declared | ToolReach::Added | ToolReach::Found));
         let tokens: usize = sent.map(|tool| sizes.tokens_of(&tool.name)).sum();
         let list = list::size(&after.more_tools);
         assert!(list > 0 && tokens + list <= sizes.room.tokens, "{tokens} and {list} of {}", sizes.room.tokens);
@@ -219,6 +222,7 @@ fn late_tools_stand_behind_the_others_and_a_compaction_begins_anew() {
     let (second, kept) = settled(&inputs, Some(kept), false);
     assert_eq!(names(&first, ToolReach::Declared), names(&second, ToolReach::Declared));
     assert_eq!(came(&second), ["early_bird"]);
+    assert_eq!(names(&second, ToolReach::Added), ["early_bird"], "nobody looked for it, so no result can declare it");
     assert_eq!(first.more_tools, second.more_tools);
     let found = KeptTools { found: vec!["early_bird".into(), "send_sms".into()], ..kept };
     let (third, kept) = settled(&inputs, Some(found.clone()), true);

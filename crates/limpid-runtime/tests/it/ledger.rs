@@ -4,7 +4,7 @@ use crate::kit::{Bench, PROTOCOLS, all, last, remote, say, text};
 use jiff::ToSpan;
 use limpid_core::Category;
 use limpid_runtime::{Agent, AgentEvent, ConversationChoice, PreviewRequest};
-use limpid_store::{Author, NewMemory, Request, RequestFilter};
+use limpid_store::{Author, CostBy, CostQuery, NewMemory, Request, RequestFilter};
 
 const OK: &str = "[[reply]]\ntext = \"ok\"\nusage = { input = 100, cached = 40, output = 2 }\n";
 
@@ -335,7 +335,7 @@ usage = { input = 3000, cached = 500, output = 2 }
 async fn what_a_provider_says_that_a_request_cost_counts_more_than_the_list_of_prices() {
     let script = r#"[[reply]]
 content_type = "text/event-stream"
-raw = '''data: {"choices":[{"index":0,"delta":{"content":"Hi."},"finish_reason":"stop"}]}
+raw = '''data: {"model":"groq/fast-1","choices":[{"index":0,"delta":{"content":"Hi."},"finish_reason":"stop"}]}
 
 data: {"choices":[],"usage":{"prompt_tokens":1000000,"completion_tokens":1000000,"cost":0.0004204}}
 
@@ -349,5 +349,9 @@ data: [DONE]
     let agent = bench.agent();
     say(&agent, "hi").await;
     let rows = agent.store().requests(RequestFilter::default()).await.unwrap().rows;
-    assert_eq!(rows[0].end.as_ref().unwrap().cost, Some(limpid_core::Money(420)));
+    let end = rows[0].end.as_ref().unwrap();
+    assert_eq!((end.cost, end.model.as_deref()), (Some(limpid_core::Money(420)), Some("groq/fast-1")));
+    assert_eq!(rows[0].model, "scripted", "what was asked for stays");
+    let query = CostQuery { by: CostBy::Model, ..CostQuery::default() };
+    assert_eq!(agent.store().costs(query).await.unwrap()[0].group, "openai/groq/fast-1");
 }

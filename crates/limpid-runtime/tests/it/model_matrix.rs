@@ -237,7 +237,7 @@ async fn a_refusal_and_a_reply_that_ends_at_its_limit_without_a_word() {
         let has_word = protocol != Protocol::Ollama;
         let refused = "[[reply]]\nfinish = \"moderated\"\n";
         let empty = "[[reply]]\nfinish = \"length\"\n";
-        let bench = Bench::new(&format!("{refused}{empty}{empty}[[reply]]\ntext = \"Yes.\"\n")).await;
+        let bench = Bench::new(&format!("{refused}{empty}[[reply]]\ntext = \"Yes.\"\n")).await;
         let options = AgentOptions { model: Some(remote(protocol, bench.server.url())), ..bench.options() };
         let agent = Agent::open(options).unwrap();
         let class = |events: &[AgentEvent]| match events.last() {
@@ -247,7 +247,9 @@ async fn a_refusal_and_a_reply_that_ends_at_its_limit_without_a_word() {
         let events = say(&agent, "Do it.").await;
         let expected = if has_word { FailureClass::Moderated } else { FailureClass::Garbage };
         assert_eq!(class(&events), Some(expected), "{}: {events:?}", protocol.name());
-        assert!(class(&say(&agent, "Say it.").await).is_some(), "{}", protocol.name());
+        // It is told, or asked for once more.
+        let events = say(&agent, "Say it.").await;
+        assert!(class(&events).is_some() || text(&events) == "Yes.", "{}: {events:?}", protocol.name());
         assert_eq!(text(&say(&agent, "Well?").await), "Yes.", "{}", protocol.name());
     }
 }

@@ -22,6 +22,7 @@ pub(super) fn end(ended_ms: i64) -> RequestEnd {
         calls: Vec::new(),
         trust: Trust::Owner,
         finish: Some("stop".to_owned()),
+        model: None,
         usage: Some(Usage { input: 100, cached: 40, cache_written: 5, output: 7, reasoning: 3, ..Usage::default() }),
         cost: Some(Money(1500)),
         failure: None,
@@ -51,6 +52,7 @@ pub async fn a_request_comes_back_byte_for_byte(bench: &Bench) {
     let back = RequestEnd {
         calls: vec![ToolCall { id: CallId::new("b"), name: "clock".to_owned(), arguments: ODD.to_owned() }],
         reasoning: ODD.to_owned(),
+        model: Some(ODD.to_owned()),
         failure: Some((FailureClass::Transport, "cut".to_owned())),
         ..end(20)
     };

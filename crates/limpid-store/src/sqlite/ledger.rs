@@ -94,7 +94,7 @@ fn list(tx: &Tx<'_>, filter: &RequestFilter) -> Outcome<Listed<RequestSummary>> 
 fn costs(tx: &Tx<'_>, query: &CostQuery) -> Outcome<Vec<CostRow>> {
     let group = match query.by {
         CostBy::Path => "path",
-        CostBy::Model => "provider || '/' || model",
+        CostBy::Model => "provider || '/' || coalesce(answered_by, model)",
         CostBy::Day => "strftime('%Y-%m-%d', sent_ms / 1000 + :offset * 60, 'unixepoch')",
         CostBy::Conversation => "coalesce(conversation, '')",
     };
@@ -212,6 +212,7 @@ fn end(row: &Row<'_>) -> Read<Option<RequestEnd>> {
         calls: calls(row, "calls")?,
         trust: word(row, "trust")?,
         finish: get(row, "finish")?,
+        model: get(row, "answered_by")?,
         usage,
         cost: count_or_none(row, "cost")?.map(Money),
         failure,

@@ -58,7 +58,7 @@ pub(super) fn end(tx: &Tx<'_>, id: &RequestId, turn: Option<&TurnId>, end: &Requ
         .prepare_cached(
             "UPDATE request SET reply = :reply, reasoning = :reasoning, calls = :calls, trust = :trust,
                finish = :finish, input = :input, cached = :cached, cache_written = :cache_written, output = :output,
-               reasoned = :reasoned,
+               reasoned = :reasoned, answered_by = :model,
                cost = :cost, failure = :failure, failure_message = :failure_message, first_ms = :first,
                ended_ms = :ended
              WHERE owner = :owner AND id = :id AND turn IS :turn AND ended_ms IS NULL",
@@ -66,7 +66,7 @@ pub(super) fn end(tx: &Tx<'_>, id: &RequestId, turn: Option<&TurnId>, end: &Requ
         .execute(named_params! {
             ":owner": tx.owner, ":id": id.as_str(), ":turn": turn.map(TurnId::as_str), ":reply": end.text,
             ":reasoning": end.reasoning, ":calls": calls_to_json(&end.calls)?, ":trust": end.trust.as_str(),
-            ":finish": end.finish, ":input": end.usage.map(|usage| stored(usage.input)),
+            ":finish": end.finish, ":model": end.model, ":input": end.usage.map(|usage| stored(usage.input)),
             ":cached": end.usage.map(|usage| stored(usage.cached)),
             ":cache_written": end.usage.map(|usage| stored(usage.cache_written)),
             ":output": end.usage.map(|usage| stored(usage.output)),

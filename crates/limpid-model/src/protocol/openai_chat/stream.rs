@@ -164,6 +164,9 @@ impl Decoder for Stream {
                 total.cache_written = details["cache_write_tokens"].as_u64().unwrap_or(total.cache_written);
             });
         }
+        if let Some(name) = chunk["model"].as_str() {
+            self.reply.by_model(name);
+        }
         if let Some(dollars) = chunk["usage"]["cost"].as_f64() {
             self.reply.charged(dollars);
         }

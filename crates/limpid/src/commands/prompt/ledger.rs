@@ -148,7 +148,10 @@ fn summary_cells(agent: &Agent, row: &RequestSummary, cache_missed: bool, again:
     vec![
         row.id.to_string(),
         in_zone(row.sent_ms, &agent.zone()),
-        format!("{}/{}", row.provider, row.model),
+        match end.and_then(|end| end.model.as_ref()) {
+            Some(answered) => format!("{}/{}, answered by {answered}", row.provider, row.model),
+            None => format!("{}/{}", row.provider, row.model),
+        },
         format!("{}:{}", row.profile, row.path),
         row.message_bytes.to_string(),
         shared,
@@ -171,7 +174,7 @@ fn summary_json(row: &RequestSummary) -> Value {
             "cost_micro_usd": end.cost.map(|cost| cost.0),
             "calls": end.calls.iter().map(|call| json!({"id": call.id.as_str(), "name": call.name, "arguments": call.arguments})).collect::<Vec<_>>(),
             "failure": end.failure.as_ref().map(|(class, message)| json!({"class": class.as_str(), "message": message})),
-            "first_ms": end.first_ms, "ended_ms": end.ended_ms,
+            "answered_by": end.model, "first_ms": end.first_ms, "ended_ms": end.ended_ms,
         })
     });
     json!({
