@@ -232,9 +232,8 @@ async fn another_family_takes_over_in_the_middle_and_hands_back() {
 // MOD-191
 #[tokio::test]
 async fn a_refusal_and_a_reply_that_ends_at_its_limit_without_a_word() {
-    for protocol in PROTOCOLS {
-        // Ollama has no word for it.
-        let has_word = protocol != Protocol::Ollama;
+    // Ollama has no word for a refusal.
+    for protocol in PROTOCOLS.into_iter().filter(|protocol| *protocol != Protocol::Ollama) {
         let refused = "[[reply]]\nfinish = \"moderated\"\n";
         let empty = "[[reply]]\nfinish = \"length\"\n";
         let bench = Bench::new(&format!("{refused}{empty}[[reply]]\ntext = \"Yes.\"\n")).await;
@@ -245,8 +244,7 @@ async fn a_refusal_and_a_reply_that_ends_at_its_limit_without_a_word() {
             _ => None,
         };
         let events = say(&agent, "Do it.").await;
-        let expected = if has_word { FailureClass::Moderated } else { FailureClass::Garbage };
-        assert_eq!(class(&events), Some(expected), "{}: {events:?}", protocol.name());
+        assert_eq!(class(&events), Some(FailureClass::Moderated), "{}: {events:?}", protocol.name());
         // It is told, or asked for once more.
         let events = say(&agent, "Say it.").await;
         assert!(class(&events).is_some() || text(&events) == "Yes.", "{}: {events:?}", protocol.name());
