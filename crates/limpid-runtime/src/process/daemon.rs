@@ -84,7 +84,14 @@ impl Daemon {
 
 /// The right to serve a home. The system takes it back when the process ends, however it ends.
 pub(crate) struct ServeLock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for ServeLock {
+    fn drop(&mut self) {
+        // A program that is just being started still shares the file, and with it the lock.
+        let _ = self.file.unlock();
+    }
 }
 
 impl ServeLock {
@@ -100,7 +107,7 @@ impl ServeLock {
         let file = File::options().create(true).append(true).open(&path).map_err(AgentError::file(&path))?;
         match file.try_lock() {
             // A file system that knows no locks keeps nobody from serving.
-            Ok(()) | Err(TryLockError::Error(_)) => Ok(Self { _file: file }),
+            Ok(()) | Err(TryLockError::Error(_)) => Ok(Self { file }),
             Err(TryLockError::WouldBlock) => {
                 let other = Daemon::of(home).map(|daemon| daemon.pid);
                 let (which, stop) = match other {

@@ -195,7 +195,7 @@ async fn a_summary_and_the_conversation_after_it() {
 #[tokio::test]
 async fn a_decision_that_has_to_be_made() {
     for family in FAMILIES {
-        let mut bench = Bench::new(NOBODY).await;
+        let bench = Bench::new(NOBODY).await;
         bench.write("workspace/HEARTBEAT.md", "# List\n\n- Tell me when the disk is full\n");
         let decided = family.calls(&[("h", "heartbeat_decision", json!({"action": "quiet"}))]);
         let server = family.start(vec![decided]).await;
