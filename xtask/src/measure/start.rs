@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use limpid_testkit::Recorder;
+
 use super::Table;
 use super::program::{Program, block_on};
 use super::table::median;
@@ -22,7 +24,7 @@ pub(crate) fn measure(root: &Path) -> Result<Table, String> {
              server that holds its answer back; the time runs from before the start to the arrival of the whole \
              request, the memory is the process's own high-water mark at that moment."
         ),
-        target: "≤ 25 ms median (fastest peer: 51), peak memory ≤ 20 MB (45.6)",
+        target: "≤ 20 ms median (fastest peer: 51), peak memory ≤ 20 MB (45.6)",
         head: vec!["runs", "median ms", "worst ms", "median peak MB", "largest peak MB"],
         rows: vec![vec![
             RUNS.to_string(),
@@ -42,7 +44,7 @@ async fn runs(root: &Path) -> Result<(Vec<f64>, Vec<f64>), String> {
     for run in 0..RUNS {
         let started = Instant::now();
         let child = program.start(&words)?;
-        tokio::time::timeout(Duration::from_secs(20), program.recorder.wait_for(run + 2))
+        tokio::time::timeout(Duration::from_secs(20), asked(&program.recorder, run + 2))
             .await
             .map_err(|_| "no request within 20 s".to_owned())?;
         times.push(started.elapsed().as_secs_f64() * 1000.0);
@@ -50,6 +52,17 @@ async fn runs(root: &Path) -> Result<(Vec<f64>, Vec<f64>), String> {
         child.wait_with_output().map_err(|error| error.to_string())?;
     }
     Ok((times, peaks))
+}
+
+/// Waits until a model was asked so often. A provider is also asked which models it has, which does not count.
+async fn asked(recorder: &Recorder, times: usize) {
+    loop {
+        let seen = recorder.requests();
+        if seen.iter().filter(|request| request.wire().is_some()).count() >= times {
+            break;
+        }
+        recorder.wait_for(seen.len() + 1).await;
+    }
 }
 
 /// The most memory that a process had at once, in MB.
