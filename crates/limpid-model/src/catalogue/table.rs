@@ -1,9 +1,10 @@
 //! A table of models, made from a public list: one JSON object with a line for each model.
 //!
-//! It has hundreds of models and a start needs one or two, so its lines are searched and only those that are needed are
-//! read.
+//! It has hundreds of models and a start needs one or two, so its lines stand in the order of their names: few of them
+//! are looked at, and only those that are needed are read.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -62,7 +63,9 @@ impl Table {
         let error = |reason: String| CatalogueError { file: name.to_owned(), reason };
         // As this program writes it, the first line is the head. Elsewhere somebody has laid it out anew.
         let line = text.split_once('\n').map(|(line, _)| line).filter(|line| line.ends_with('{'));
-        let as_written = line.filter(|_| text.ends_with("\n}}\n")).map(|line| format!("{line}}}}}"));
+        let as_written = line.filter(|_| text.ends_with(END)).map(|line| format!("{line}}}}}"));
+        // The shipped one is in order, which a test proves.
+        let as_written = as_written.filter(|_| matches!(text, Cow::Borrowed(_)) || is_in_order(&text));
         let whole: Whole =
             serde_json::from_str(as_written.as_deref().unwrap_or(&text)).map_err(|wrong| error(wrong.to_string()))?;
         if whole.form != FORM {
@@ -82,13 +85,13 @@ impl Table {
     /// Makes a table of rows. The first one of a name counts.
     pub(super) fn of(head: Head, mut rows: Vec<Row>) -> Self {
         rows.retain(|(name, _)| !name.contains(['"', '\\', '\n']));
-        rows.sort_by(|one, other| one.0.cmp(&other.0));
-        rows.dedup_by(|later, earlier| later.0 == earlier.0);
+        rows.sort_by(|one, other| order(&one.0, &other.0));
+        rows.dedup_by(|later, earlier| later.0.eq_ignore_ascii_case(&earlier.0));
         let lines: Vec<String> =
             rows.into_iter().map(|(name, facts)| format!("\"{name}\":{}", Value::Object(facts))).collect();
         let (date, source) = (Value::from(head.date.as_str()), Value::from(head.source.as_str()));
         let lines = lines.join(",\n");
-        let text = format!("{{\"form\":{FORM},\"date\":{date},\"source\":{source},\"models\":{{\n{lines}\n}}}}\n");
+        let text = format!("{{\"form\":{FORM},\"date\":{date},\"source\":{source},\"models\":{{\n{lines}{END}");
         Self { head, text: Cow::Owned(text) }
     }
 
@@ -115,8 +118,7 @@ impl Table {
 
     /// Every name, and what is said of it as JSON.
     pub(super) fn lines(&self) -> impl Iterator<Item = (&str, &str)> {
-        let lines = self.text.lines().skip(1);
-        lines.filter_map(|line| line.strip_prefix('"')?.trim_end_matches(',').split_once("\":"))
+        rows(&self.text).lines().filter_map(row)
     }
 
     /// Whether it says anything of a model.
@@ -135,12 +137,49 @@ impl Table {
     }
 
     fn find(&self, name: &str) -> Option<(&str, &str)> {
-        let same = |key: &str| key.eq_ignore_ascii_case(name);
-        let dated = |key: &str| {
-            let start = name.get(..key.len()).is_some_and(|start| start.eq_ignore_ascii_case(key));
-            start && dates(&key.to_ascii_lowercase(), &name.to_ascii_lowercase())
-        };
-        let named = self.lines().find(|(key, _)| same(key));
-        named.or_else(|| self.lines().filter(|(key, _)| dated(key)).max_by_key(|(key, _)| key.len()))
+        let dashes = name.rmatch_indices(['-', '@']).map(|(at, _)| &name[..at]);
+        let dated = dashes.filter(|base| dates(base, name));
+        [name].into_iter().chain(dated).find_map(|name| self.row_of(name))
     }
+
+    /// The row of exactly this name, but for capitals.
+    fn row_of(&self, name: &str) -> Option<(&str, &str)> {
+        let mut rest = rows(&self.text);
+        while !rest.is_empty() {
+            let middle = rest.len() / 2;
+            let start = rest.as_bytes()[..middle].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+            let end = rest[start..].find('\n').map_or(rest.len(), |at| start + at);
+            let (key, facts) = row(&rest[start..end])?;
+            match order(key, name) {
+                Ordering::Equal => return Some((key, facts)),
+                Ordering::Less => rest = rest[end..].trim_start_matches('\n'),
+                Ordering::Greater => rest = rest[..start].trim_end_matches('\n'),
+            }
+        }
+        None
+    }
+}
+
+/// What stands behind the last row.
+const END: &str = "\n}}\n";
+
+/// The lines of the models.
+fn rows(text: &str) -> &str {
+    let body = text.strip_suffix(END).and_then(|text| text.split_once('\n'));
+    body.map_or("", |(_, rows)| rows)
+}
+
+/// The name and the facts of a line.
+fn row(line: &str) -> Option<(&str, &str)> {
+    line.strip_prefix('"')?.trim_end_matches(',').split_once("\":")
+}
+
+/// The order of names: capitals and small letters are the same.
+fn order(one: &str, other: &str) -> Ordering {
+    one.bytes().map(|byte| byte.to_ascii_lowercase()).cmp(other.bytes().map(|byte| byte.to_ascii_lowercase()))
+}
+
+fn is_in_order(text: &str) -> bool {
+    let names: Option<Vec<&str>> = rows(text).lines().map(|line| Some(row(line)?.0)).collect();
+    names.is_some_and(|names| names.is_sorted_by(|one, other| order(one, other) == Ordering::Less))
 }

@@ -73,7 +73,27 @@ fn every_default_is_a_model_that_a_table_knows_and_that_calls_tools() {
 fn the_shipped_table_says_where_it_is_from() {
     let table = Table::shipped();
     assert_eq!(Head { date: "2026-11-23".to_owned(), source: "litellm 1.106.2".to_owned() }, *table.head());
-    assert!(Table::read("again", table.text().to_owned()).is_ok());
+    let again = Table::read("again", table.text().to_owned()).unwrap();
+    assert_eq!(again.text(), table.text(), "it is written anew where its lines are not in the order of their names");
+}
+
+// MOD-121
+#[test]
+fn each_model_of_a_table_is_found_by_its_name() {
+    let table = Table::shipped();
+    let whole: serde_json::Value = serde_json::from_str(table.text()).unwrap();
+    let names: Vec<&String> = whole["models"].as_object().unwrap().keys().collect();
+    assert!(names.len() > 400);
+    for name in names {
+        for name in [name.clone(), name.to_uppercase(), format!("{name}-20991231"), format!("{name}@2099-12-31")] {
+            assert!(table.has_row(&name), "{name}");
+        }
+        assert!(!table.has_row(&format!("{name}-nobody")), "{name}");
+    }
+    assert!(!table.has_row("") && !table.has_row("zzz") && !table.has_row("-"));
+    let unsorted = "{\"form\":1,\"date\":\"\",\"source\":\"\",\"models\":{\n\"b/é\":{},\n\"A/b\":{},\n\"a/a\":{}\n}}\n";
+    let table = Table::read("table", unsorted.to_owned()).unwrap();
+    assert!(["a/a", "a/b", "b/é"].into_iter().all(|name| table.has_row(name)), "{}", table.text());
 }
 
 // MOD-120
