@@ -58,6 +58,7 @@ macro_rules! contract_suite {
                 audience_and_window_are_kept
                 turns_are_taken_out_and_put_back
                 messages_come_back_as_they_were_written
+                a_long_conversation_comes_back_whole
                 calls_are_written_with_their_results
                 the_newest_messages_tell_which_tools_are_used
                 an_accepted_message_waits_until_a_turn_takes_it
@@ -125,6 +126,7 @@ macro_rules! contract_suite {
             }
             ledger {
                 a_request_comes_back_byte_for_byte
+                a_long_ledger_is_listed_to_its_end
                 every_trust_label_comes_back
                 an_unknown_cost_stays_unknown
                 a_request_knows_what_it_shares_with_the_one_before

@@ -170,6 +170,22 @@ pub async fn messages_come_back_as_they_were_written(bench: &Bench) {
     assert_eq!(bench.store.conversation(&conversation_id("c")).await.unwrap().unwrap().messages, 5);
 }
 
+/// A conversation of any length comes back whole, from anywhere on.
+// ARC-012
+pub async fn a_long_conversation_comes_back_whole(bench: &Bench) {
+    let (lease, turn) = begun(bench.store.as_ref(), "c", "t").await;
+    let said: Vec<_> = (0..120).map(|n| message(Role::User, &format!("line {n}"))).collect();
+    let written = bench.store.commit(&lease, &turn, vec![TurnWrite::Messages(said)], 7).await.unwrap();
+    let [Written::Messages(ids)] = written.as_slice() else { panic!("{written:?}") };
+    for (after, expected) in
+        [(None, 120), (Some(ids[0]), 119), (Some(ids[68]), 51), (Some(ids[69]), 50), (Some(ids[119]), 0)]
+    {
+        let rows = bench.store.messages(&conversation_id("c"), after).await.unwrap().rows;
+        let texts: Vec<_> = rows.iter().map(|row| row.message.text.clone()).collect();
+        assert_eq!(texts, (120 - expected..120).map(|n| format!("line {n}")).collect::<Vec<_>>());
+    }
+}
+
 /// A call without a result, a result without a call, and an id that was used are refused, and nothing is written.
 // ARC-012
 pub async fn calls_are_written_with_their_results(bench: &Bench) {

@@ -73,6 +73,28 @@ pub async fn a_request_comes_back_byte_for_byte(bench: &Bench) {
     assert!(matches!(refused, Err(StoreError::Invalid(_))), "{refused:?}");
 }
 
+/// What stands far behind the newest requests is listed as well.
+// KOSHI-005
+pub async fn a_long_ledger_is_listed_to_its_end(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let rare = |new: NewRequest| NewRequest { model: "rare-1".to_owned(), ..new };
+    store.record_request(rare(request("first", 1, Vec::new()))).await.unwrap();
+    for n in 2..=250 {
+        store.record_request(request(&format!("r{n}"), n, Vec::new())).await.unwrap();
+    }
+    store.record_request(rare(request("last", 251, Vec::new()))).await.unwrap();
+    let list = async |filter: RequestFilter| {
+        let rows = store.requests(filter).await.unwrap().rows;
+        rows.into_iter().map(|row| row.id.as_str().to_owned()).collect::<Vec<_>>()
+    };
+    let of = |model: &str, limit| RequestFilter { model: Some(model.to_owned()), limit, ..RequestFilter::default() };
+    assert_eq!(list(of("rare-1", 9)).await, ["last", "first"]);
+    assert_eq!(list(of("rare-1", 1)).await, ["last"]);
+    assert_eq!(list(of("big-1", 2)).await, ["r250", "r249"]);
+    let all = list(RequestFilter { limit: u32::MAX, ..RequestFilter::default() }).await;
+    assert_eq!((all.len(), all[250].as_str()), (251, "first"));
+}
+
 /// A label stays with its part, its message and its answer.
 // SEC-001
 pub async fn every_trust_label_comes_back(bench: &Bench) {

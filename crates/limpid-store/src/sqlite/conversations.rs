@@ -72,8 +72,11 @@ impl Conversations for SqliteStore {
         id: &ConversationId,
         after: Option<MessageId>,
     ) -> Result<Listed<StoredMessage>, StoreError> {
-        let id = id.clone();
-        self.search(move |tx| messages::read(tx, &id, after)).await
+        let (short, id) = (id.clone(), id.clone());
+        match self.read(move |tx| messages::read_short(tx, &short, after)).await? {
+            Some(listed) => Ok(listed),
+            None => self.search(move |tx| messages::read(tx, &id, after)).await,
+        }
     }
 
     async fn accept(&self, new: NewInbound) -> Result<Accepted, StoreError> {

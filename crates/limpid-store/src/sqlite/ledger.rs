@@ -36,7 +36,11 @@ impl Ledger for SqliteStore {
     }
 
     async fn requests(&self, filter: RequestFilter) -> Result<Listed<RequestSummary>, StoreError> {
-        self.search(move |tx| list(tx, &filter)).await
+        let newest = filter.clone();
+        match self.read(move |tx| list_newest(tx, &newest)).await? {
+            Some(listed) => Ok(listed),
+            None => self.search(move |tx| list(tx, &filter, None)).await,
+        }
     }
 
     async fn costs(&self, query: CostQuery) -> Result<Vec<CostRow>, StoreError> {
@@ -78,15 +82,31 @@ const LIST: &str = "SELECT * FROM request
       AND (:prefix IS NULL OR substr(id, 1, length(:prefix)) = :prefix)
       AND (:since IS NULL OR sent_ms >= :since)
       AND (:until IS NULL OR sent_ms < :until)
+      AND seq >= coalesce(:first, -1)
     ORDER BY seq DESC LIMIT :limit";
 
-fn list(tx: &Tx<'_>, filter: &RequestFilter) -> Outcome<Listed<RequestSummary>> {
+/// As many requests of the ledger as are looked at on the caller's own thread.
+const NEWEST: i64 = 200;
+
+/// The list, unless it may go on behind the newest requests of the ledger.
+fn list_newest(tx: &Tx<'_>, filter: &RequestFilter) -> Outcome<Option<Listed<RequestSummary>>> {
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT coalesce((SELECT max(seq) FROM request), 0), coalesce((SELECT min(seq) FROM request), 0)",
+    )?;
+    let (last, first): (i64, i64) = statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let looked_at = last - NEWEST;
+    let listed = list(tx, filter, Some(looked_at))?;
+    let rows = listed.rows.len() + listed.broken.len();
+    Ok((rows >= filter.limit as usize || looked_at <= first).then_some(listed))
+}
+
+fn list(tx: &Tx<'_>, filter: &RequestFilter, first: Option<i64>) -> Outcome<Listed<RequestSummary>> {
     let mut statement = tx.sql.prepare_cached(LIST)?;
     let params = named_params! {
         ":owner": tx.owner, ":conversation": filter.conversation.as_ref().map(ConversationId::as_str),
         ":turn": filter.turn.as_ref().map(TurnId::as_str), ":path": filter.path, ":model": filter.model,
         ":failed": filter.failed, ":prefix": filter.id_prefix, ":since": filter.since_ms, ":until": filter.until_ms,
-        ":limit": filter.limit,
+        ":first": first, ":limit": filter.limit,
     };
     row::list(&mut statement, params, "request", "id", summary)
 }

@@ -48,6 +48,27 @@ pub(super) fn read(tx: &Tx<'_>, id: &ConversationId, after: Option<MessageId>) -
     Ok(listed)
 }
 
+/// As many messages as are read on the caller's own thread: a start of the program then opens the file once less.
+const SHORT: usize = 50;
+
+/// The same, unless they are more than a few.
+pub(super) fn read_short(
+    tx: &Tx<'_>,
+    id: &ConversationId,
+    after: Option<MessageId>,
+) -> Outcome<Option<Listed<StoredMessage>>> {
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT count(*) FROM (SELECT 1 FROM message WHERE owner = :owner AND conversation = :conversation
+                               AND id > :after LIMIT :most)",
+    )?;
+    let most = SHORT + 1;
+    let params = named_params! {
+        ":owner": tx.owner, ":conversation": id.as_str(), ":after": after.map_or(0, |id| id.0), ":most": most as i64,
+    };
+    let count: i64 = statement.query_row(params, |row| row.get(0))?;
+    if count as usize > SHORT { Ok(None) } else { read(tx, id, after).map(Some) }
+}
+
 /// The person's first message.
 pub(super) fn first(tx: &Tx<'_>, id: &ConversationId) -> Outcome<Option<StoredMessage>> {
     let mut statement = tx.sql.prepare_cached(
