@@ -73,7 +73,11 @@ pub(crate) fn tokens(prompt: &Prompt, counter: &dyn TokenCounter) -> usize {
 
 /// Tokens that a prompt surely needs: by the calibrated estimate or without what was learned, whichever is less.
 pub(crate) fn sure_tokens(prompt: &Prompt, counter: &WindowEstimate) -> usize {
-    tokens(prompt, counter).min(tokens(prompt, &WindowEstimate::default()))
+    let tokens_now = tokens(prompt, counter);
+    if !counter.is_calibrated() {
+        return tokens_now;
+    }
+    tokens_now.min(tokens(prompt, &WindowEstimate::default()))
 }
 
 /// Refuses a prompt that surely does not fit the window, with the sizes of its largest parts.

@@ -87,8 +87,11 @@ impl Tally {
         let mut tally = Self::default();
         let mut line = Line::default();
         for c in text.chars() {
-            line.take(c, &mut tally);
-            if c == '\n' || line.seen >= STRETCH && c == ' ' {
+            match u8::try_from(c) {
+                Ok(byte) if byte.is_ascii() => line.take_ascii(ASCII[usize::from(byte)]),
+                _ => line.take(c, &mut tally),
+            }
+            if c == '\n' || c == ' ' && line.seen >= STRETCH {
                 std::mem::take(&mut line).close(&mut tally);
             }
         }
@@ -135,16 +138,45 @@ impl Tally {
     }
 }
 
+/// What an ASCII character counts as in its line. The first ones may belong to a key or a hash.
+#[derive(Clone, Copy)]
+#[repr(u8)]
+enum Class {
+    Letter,
+    Digit,
+    /// `+` and `=`, which base64 has.
+    Joint,
+    Space,
+    Punctuation,
+}
+
+/// The class of each ASCII character: every text is counted, several times in a turn.
+const ASCII: [Class; 128] = {
+    let mut classes = [Class::Punctuation; 128];
+    let mut byte = 0;
+    while byte < 128 {
+        classes[byte as usize] = match byte {
+            b'0'..=b'9' => Class::Digit,
+            b'a'..=b'z' | b'A'..=b'Z' => Class::Letter,
+            b'+' | b'=' => Class::Joint,
+            b' ' | b'\n' | b'\t' | b'\r' => Class::Space,
+            _ => Class::Punctuation,
+        };
+        byte += 1;
+    }
+    classes
+};
+
 /// What a line is made of so far.
 #[derive(Default)]
 struct Line {
     seen: usize,
-    latin: u64,
-    letters: u64,
+    /// Characters of ASCII by [`Class`].
+    ascii: [u64; 5],
+    /// Letters of Latin script beyond ASCII.
     marked: u64,
-    digits: u64,
-    spaces: u64,
-    punctuation: u64,
+    /// What else of Latin script is beyond ASCII.
+    other: u64,
     noise: u64,
     /// The run of letters and digits under way.
     run: u64,
@@ -152,32 +184,27 @@ struct Line {
 }
 
 impl Line {
-    fn take(&mut self, c: char, tally: &mut Tally) {
+    fn take_ascii(&mut self, class: Class) {
         self.seen += 1;
-        if !is_latin(c) {
-            self.end_run();
-            tally.0[script(c) as usize] += 4;
-            return;
-        }
-        self.latin += 1;
-        match c {
-            '0'..='9' => {
-                self.digits += 1;
-                self.run_digits += 1;
-            }
-            'a'..='z' | 'A'..='Z' => self.letters += 1,
-            '+' | '=' => self.punctuation += 1,
-            ' ' | '\n' | '\t' | '\r' => self.spaces += 1,
-            _ if c.is_alphabetic() => {
-                self.letters += 1;
-                self.marked += 1;
-            }
-            _ => self.punctuation += 1,
-        }
-        if c.is_ascii_alphanumeric() || matches!(c, '+' | '=') {
+        self.ascii[class as usize] += 1;
+        if class as u8 <= Class::Joint as u8 {
             self.run += 1;
+            self.run_digits += u64::from(class as u8 == Class::Digit as u8);
         } else {
             self.end_run();
+        }
+    }
+
+    /// Takes a character beyond ASCII.
+    fn take(&mut self, c: char, tally: &mut Tally) {
+        self.seen += 1;
+        self.end_run();
+        if !is_latin(c) {
+            tally.0[script(c) as usize] += 4;
+        } else if c.is_alphabetic() {
+            self.marked += 1;
+        } else {
+            self.other += 1;
         }
     }
 
@@ -192,19 +219,20 @@ impl Line {
 
     fn close(mut self, tally: &mut Tally) {
         self.end_run();
-        let solid = self.latin - self.spaces;
+        let [letters, digits, joints, spaces, punctuation] = self.ascii;
+        let solid = letters + digits + joints + punctuation + self.marked + self.other;
         let kind = if self.noise * 2 > solid {
             TextKind::Noise
-        } else if self.digits * 4 > solid {
+        } else if digits * 4 > solid {
             TextKind::Numbers
-        } else if self.punctuation * 5 > solid {
+        } else if (joints + punctuation + self.other) * 5 > solid {
             TextKind::Marks
-        } else if self.marked * 50 > self.letters {
+        } else if self.marked * 50 > letters + self.marked {
             TextKind::Accented
         } else {
             TextKind::Words
         };
-        tally.0[kind as usize] += self.latin;
+        tally.0[kind as usize] += solid + spaces;
     }
 }
 

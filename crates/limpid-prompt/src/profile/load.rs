@@ -78,9 +78,8 @@ impl Profiles {
     /// loaded, so that an error can name them.
     pub fn load_one(name: &str, files: impl IntoIterator<Item = SourceFile>) -> Self {
         let files: Vec<SourceFile> = files.into_iter().collect();
-        let wanted = stands_on(name, &files);
-        let is_there = files.iter().any(|file| folder(file) == name);
-        Self::load(files.into_iter().filter(|file| !is_there || wanted.contains(folder(file))))
+        let wanted = one_of(name, &files);
+        Self::load(files.into_iter().filter(|file| wanted.as_ref().is_none_or(|wanted| wanted.contains(folder(file)))))
     }
 
     /// A profile by name.
@@ -115,6 +114,11 @@ impl Profiles {
     }
 }
 
+/// The folders that a profile is made of; none when it has no folder.
+pub(super) fn one_of(name: &str, files: &[SourceFile]) -> Option<BTreeSet<String>> {
+    files.iter().any(|file| folder(file) == name).then(|| stands_on(name, files))
+}
+
 /// The profile, its bases by any layer's manifest, and the profile that lends what they lack.
 fn stands_on(name: &str, files: &[SourceFile]) -> BTreeSet<String> {
     let mut wanted = BTreeSet::new();
@@ -131,11 +135,17 @@ fn stands_on(name: &str, files: &[SourceFile]) -> BTreeSet<String> {
 /// The base that a manifest names; whether the rest of it is right is looked at when the profile is made.
 fn base_of(manifest: &SourceFile) -> Option<String> {
     let text = String::from_utf8_lossy(&manifest.bytes);
-    let table: toml::Table = text.trim_start_matches('\u{feff}').parse().ok()?;
+    let text = text.trim_start_matches('\u{feff}');
+    // It stands above the first table; a line that begins like one may also be inside a list.
+    let head = text.split("\n[").next().and_then(|head| head.parse::<toml::Table>().ok());
+    let table = match head {
+        Some(head) => head,
+        None => text.parse().ok()?,
+    };
     Some(table.get("base")?.as_str()?.to_owned())
 }
 
-fn folder(file: &SourceFile) -> &str {
+pub(super) fn folder(file: &SourceFile) -> &str {
     file.path.split('/').next().unwrap_or_default()
 }
 

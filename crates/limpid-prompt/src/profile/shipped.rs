@@ -1,10 +1,12 @@
 //! The profiles that ship, embedded into the program.
 
-use include_dir::{Dir, include_dir};
+use include_dir::{Dir, File, include_dir};
 
 use crate::source::SourceFile;
 
 use super::Profiles;
+use super::load::{folder, one_of};
+use super::shelf::MANIFEST;
 
 /// The profile that an agent has unless its owner chooses another. It lends every other profile what that one lacks.
 pub const DEFAULT_PROFILE: &str = "limpid";
@@ -22,9 +24,18 @@ impl Profiles {
         Self::load(shipped_files().into_iter().chain(files))
     }
 
-    /// One profile of those, with what it stands on ([`Profiles::load_one`]).
+    /// One profile of those, with what it stands on ([`Profiles::load_one`]). Of what ships, the others are not touched.
     pub fn one_with_home(name: &str, files: impl IntoIterator<Item = SourceFile>) -> Self {
-        Self::load_one(name, shipped_files().into_iter().chain(files))
+        let mut files: Vec<SourceFile> = files.into_iter().collect();
+        let manifests = SHIPPED.dirs().filter_map(|dir| dir.get_file(dir.path().join(MANIFEST)));
+        let near: Vec<SourceFile> = manifests.map(source).chain(files.iter().cloned()).collect();
+        let wanted = one_of(name, &near);
+        let is_wanted =
+            |dir: &&Dir<'_>| wanted.as_ref().is_none_or(|wanted| wanted.contains(&*dir.path().to_string_lossy()));
+        files.retain(|file| wanted.as_ref().is_none_or(|wanted| wanted.contains(folder(file))));
+        let mut all = Vec::new();
+        SHIPPED.dirs().filter(is_wanted).for_each(|dir| collect(dir, &mut all));
+        Self::load(all.into_iter().chain(files))
     }
 }
 
@@ -53,11 +64,13 @@ pub fn shipped_template(name: &str) -> Option<&'static str> {
 }
 
 fn collect(dir: &Dir<'_>, files: &mut Vec<SourceFile>) {
-    for file in dir.files() {
-        let names: Vec<_> = file.path().iter().map(|name| name.to_string_lossy()).collect();
-        files.push(SourceFile::shipped(names.join("/"), file.contents()));
-    }
+    files.extend(dir.files().map(source));
     for dir in dir.dirs() {
         collect(dir, files);
     }
+}
+
+fn source(file: &File<'_>) -> SourceFile {
+    let names: Vec<_> = file.path().iter().map(|name| name.to_string_lossy()).collect();
+    SourceFile::shipped(names.join("/"), file.contents())
 }
