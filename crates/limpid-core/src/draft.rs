@@ -35,6 +35,19 @@ impl DraftState {
     pub const ALL: [Self; 7] =
         [Self::Open, Self::Approved, Self::Sending, Self::Sent, Self::Failed, Self::Refused, Self::Expired];
 
+    /// What a draft in this state is said to do or have done: `Draft 3 expired`.
+    pub const fn in_words(self) -> &'static str {
+        match self {
+            Self::Open => "is open",
+            Self::Approved => "is approved",
+            Self::Sending => "is being sent",
+            Self::Sent => "was sent",
+            Self::Failed => "failed",
+            Self::Refused => "was refused",
+            Self::Expired => "expired",
+        }
+    }
+
     /// The state's name, as it is stored and shown.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -36,7 +36,7 @@ impl Screen for SystemScreen {
         let status = command
             .status()
             .await
-            .map_err(|error| format!("`{program}` cannot be run ({error}); give the owner the address instead"))?;
+            .map_err(|error| format!("`{program}` cannot be run: {}; give the owner the address instead", limpid_core::io_cause(&error)))?;
         if status.success() {
             return Ok(());
         }
@@ -87,7 +87,9 @@ impl Tool for OpenUrl {
     }
 
     fn destination(&self, arguments: &Value) -> Option<String> {
-        host_of(arguments.get("url")?.as_str()?)
+        let url = arguments.get("url")?.as_str()?;
+        // What is no web address is refused when it is opened; who is asked before should see what it is.
+        Some(host_of(url).unwrap_or_else(|| url.to_owned()))
     }
 
     async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {

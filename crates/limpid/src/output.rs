@@ -2,7 +2,7 @@
 
 mod screen;
 
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 use serde::Serialize;
 
@@ -78,6 +78,7 @@ pub fn json_parts(parts: &[(&str, Vec<serde_json::Value>)]) -> Result<(), Failur
 /// Tells the person something that is no data.
 #[expect(clippy::print_stderr, reason = "this is the place that talks to the person")]
 pub fn tell(text: &str) {
+    let text = if io::stderr().is_terminal() { &wrapped(text, screen::width()) } else { text };
     screen::around(&format!("{text}\n"), screen::Stream::Talk, || eprintln!("{text}"));
 }
 
@@ -85,6 +86,25 @@ pub fn tell(text: &str) {
 #[expect(clippy::print_stderr, reason = "this is the place that talks to the person")]
 pub fn tell_on(text: &str) {
     screen::around(text, screen::Stream::Talk, || eprint!("{text}"));
+}
+
+/// Breaks lines that are wider than the screen at spaces, as far in as each begins; behind a gap that makes a column,
+/// as far in as the column.
+fn wrapped(text: &str, width: usize) -> String {
+    let broken = |line: &str| {
+        let indent = line.len() - line.trim_start().len();
+        let column =
+            line[indent..].find("  ").map_or(indent, |gap| line.len() - line[indent + gap..].trim_start().len());
+        let indent = " ".repeat(if column <= width / 3 { column } else { indent.min(width / 3) });
+        // A path or an address is copied whole.
+        let options = textwrap::Options::new(width)
+            .subsequent_indent(&indent)
+            .break_words(false)
+            .word_separator(textwrap::WordSeparator::AsciiSpace)
+            .word_splitter(textwrap::WordSplitter::NoHyphenation);
+        textwrap::fill(line, options)
+    };
+    text.split('\n').map(broken).collect::<Vec<_>>().join("\n")
 }
 
 /// A text in one line of at most so many characters.
@@ -138,6 +158,19 @@ pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_are_not_broken_at_the_edge_of_the_screen() {
+        let text =
+            "/clean    Go on with your own words and files only\n  a path /etc/a/very/long/one/that/goes/on\nshort";
+        insta::assert_snapshot!(wrapped(text, 30), @r"
+        /clean    Go on with your own
+                  words and files only
+          a path
+          /etc/a/very/long/one/that/goes/on
+        short
+        ");
+    }
 
     #[test]
     fn columns_are_as_wide_as_they_need() {

@@ -28,7 +28,7 @@ impl Inner {
             };
             // Another process may have been faster.
             if self.move_draft(draft.id, next, why).await.is_ok() {
-                let text = format!("Draft {} is {next}: {why} ({}).", draft.id.0, in_short(&draft.new));
+                let text = format!("Draft {} {}: {why} ({}).", draft.id.0, next.in_words(), in_short(&draft.new));
                 self.tell_of_draft(&draft, next, text).await?;
             }
         }

@@ -170,7 +170,7 @@ async fn a_draft_that_was_on_its_way_is_of_unknown_outcome_and_not_sent_again() 
     let draft = agent.draft(ID).await.unwrap().0;
     assert_eq!(draft.state, DraftState::Failed);
     assert!(draft.detail.starts_with("outcome unknown"), "{}", draft.detail);
-    assert!(told(&agent).await.iter().any(|text| text.starts_with("Draft 1 is failed: outcome unknown")));
+    assert!(told(&agent).await.iter().any(|text| text.starts_with("Draft 1 failed: outcome unknown")));
     assert!(agent.approve_draft(ID).await.is_err());
     assert_eq!(parcel.sent.load(Ordering::SeqCst), 0);
 }

@@ -242,7 +242,7 @@ async fn the_chat_learns_that_a_draft_is_too_old() {
     }
     let told = agent.unread().await.unwrap().rows;
     assert_eq!(told.len(), 1);
-    assert_eq!(told[0].new.text, "Draft 1 is expired: nobody answered in time (send_mail to eve@example.com).");
+    assert_eq!(told[0].new.text, "Draft 1 expired: nobody answered in time (send_mail to eve@example.com).");
     assert_eq!(told[0].new.conversation, agent.draft(DraftId(1)).await.unwrap().0.new.conversation);
 }
 

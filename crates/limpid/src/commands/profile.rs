@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use limpid_model::tokens::ExactCounter;
 use limpid_prompt::problem::{Problem, Severity};
-use limpid_prompt::profile::{BehaviourValue, Setting};
+use limpid_prompt::profile::{BehaviourValue, Setting, shipped_names};
 use limpid_prompt::{Layer, Profile};
 use limpid_runtime::profile_files::{self, OwnState};
 use serde::Serialize;
@@ -233,7 +233,8 @@ fn diff(context: &Context, name: &str) -> Result<(), Failure> {
     for file in mine {
         let Some(shipped) = file.shipped.as_ref().filter(|_| file.state != OwnState::Same) else { continue };
         let text = TextDiff::from_lines(shipped.as_str(), file.own.as_str());
-        let (old, new) = (format!("shipped/{}", file.path), format!("home/{}", file.path));
+        let below = if shipped_names().any(|shipped| shipped == name) { "shipped" } else { "base" };
+        let (old, new) = (format!("{below}/{}", file.path), format!("home/{}", file.path));
         output::data(&text.unified_diff().header(&old, &new).to_string())?;
         shown += 1;
     }

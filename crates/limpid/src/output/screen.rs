@@ -129,7 +129,8 @@ impl Printed for io::Result<()> {
     }
 }
 
-fn width() -> usize {
+/// Columns of the screen; 80 where there is none.
+pub(super) fn width() -> usize {
     crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns)).max(2)
 }
 
