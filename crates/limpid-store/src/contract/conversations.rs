@@ -225,6 +225,11 @@ pub async fn the_newest_messages_tell_which_tools_are_used(bench: &Bench) {
     assert_eq!(uses(100).await, [("look".to_owned(), 3), ("read".to_owned(), 1)]);
     assert_eq!(uses(3).await, [("look".to_owned(), 2)]);
     assert_eq!(uses(2).await, []);
+    let (lease, turn) = begun(bench.store.as_ref(), "e", "v").await;
+    let said = (0..60).map(|n| message(Role::User, &format!("line {n}"))).collect();
+    bench.store.commit(&lease, &turn, vec![TurnWrite::Messages(said)], 2).await.unwrap();
+    assert_eq!(uses(63).await, [("look".to_owned(), 2)]);
+    assert_eq!(uses(60).await, []);
 }
 
 /// What arrived is kept whatever becomes of the turn, and is taken once.

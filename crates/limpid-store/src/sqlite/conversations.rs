@@ -64,7 +64,10 @@ impl Conversations for SqliteStore {
     }
 
     async fn tool_uses(&self, newest: u32) -> Result<Vec<(String, u64)>, StoreError> {
-        self.search(move |tx| messages::tool_uses(tx, newest)).await
+        match self.read(move |tx| messages::tool_uses_of_few(tx, newest)).await? {
+            Some(uses) => Ok(uses),
+            None => self.search(move |tx| messages::tool_uses(tx, newest)).await,
+        }
     }
 
     async fn messages(

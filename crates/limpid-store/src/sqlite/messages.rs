@@ -125,6 +125,14 @@ pub(super) fn tool_uses(tx: &Tx<'_>, newest: u32) -> Outcome<Vec<(String, u64)>>
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// The same, unless the store holds more than a few messages.
+pub(super) fn tool_uses_of_few(tx: &Tx<'_>, newest: u32) -> Outcome<Option<Vec<(String, u64)>>> {
+    let mut statement =
+        tx.sql.prepare_cached("SELECT coalesce((SELECT max(id) FROM message) - (SELECT min(id) FROM message), 0)")?;
+    let apart: i64 = statement.query_row([], |row| row.get(0))?;
+    if apart as usize > SHORT { Ok(None) } else { tool_uses(tx, newest).map(Some) }
+}
+
 fn append_one(tx: &Tx<'_>, id: &ConversationId, turn: &TurnId, new: &NewMessage, now_ms: i64) -> Outcome<MessageId> {
     let message = &new.message;
     tx.sql
