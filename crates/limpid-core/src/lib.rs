@@ -25,6 +25,8 @@
 //! - [`notice`]: what a notification says of a text.
 //! - [`policy`]: whether a call may run.
 //! - [`price`]: what a model costs.
+//! - [`DEFAULT_PROFILE`]: the style of agent that one has unless its owner chooses another.
+//! - [`Protocol`]: what a provider speaks.
 //! - [`quiet`]: the word for "nothing to report", and how it is kept from people.
 //! - [`reach`]: which tools travel with a prompt, and how the others are found.
 //! - [`mode`]: when a message sounds like the work of another mode, and when a switch may be made.
@@ -54,6 +56,8 @@ pub mod mode;
 pub mod notice;
 pub mod policy;
 pub mod price;
+mod profile;
+mod protocol;
 pub mod quiet;
 pub mod reach;
 pub mod recall;
@@ -80,6 +84,8 @@ pub use id::{
 pub use memory::{Category, Memory};
 pub use message::{Message, Role, ToolCall};
 pub use price::{Price, PriceTier, Rates};
+pub use profile::DEFAULT_PROFILE;
+pub use protocol::Protocol;
 pub use skill::{Skill, SkillName};
 pub use state::ProviderState;
 pub use tool::{ToolClass, ToolProtocol, ToolSpec};

@@ -27,7 +27,7 @@ pub use file::CatalogueError;
 pub use hub::HubModel;
 pub use import::LARGEST_LIST;
 pub(crate) use import::{day, tokens};
-pub use list::{MODELS_DEV, fetch_list};
+pub use list::fetch_list;
 pub use profile::{ModelProfile, ModelProfiles};
 pub use table::{Head, Table};
 

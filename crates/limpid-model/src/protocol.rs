@@ -22,6 +22,7 @@ use crate::wire::{CallIds, CallNames, NameRules, SchemaRules, WireCall, Words};
 
 use collect::Collect;
 pub(crate) use frames::{Frames, MAX_FRAME};
+pub use limpid_core::Protocol;
 
 /// The window that an Ollama server is asked for when nobody said how large it is to be, in tokens. Its own default is so
 /// small that it cuts prompts in silence.
@@ -29,22 +30,6 @@ pub(crate) const MOST_UNASKED: u32 = 32_768;
 
 #[cfg(test)]
 mod tests;
-
-/// A protocol that a provider speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Protocol {
-    /// OpenAI Chat Completions and everything compatible.
-    OpenaiChat,
-    /// OpenAI Responses.
-    OpenaiResponses,
-    /// Anthropic Messages.
-    Anthropic,
-    /// Gemini.
-    Gemini,
-    /// Ollama's own.
-    Ollama,
-}
 
 /// In what providers of one protocol differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -83,20 +68,47 @@ pub(crate) trait Decoder: Send + Sync {
     fn finish(&mut self, events: &mut Vec<ModelEvent>) -> Result<(), Fault>;
 }
 
-impl Protocol {
-    /// The protocol's name, as [`crate::Prepared::protocol`] has it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::OpenaiChat => "openai-chat",
-            Self::OpenaiResponses => "openai-responses",
-            Self::Anthropic => "anthropic",
-            Self::Gemini => "gemini",
-            Self::Ollama => "ollama",
-        }
-    }
-
+/// What a protocol makes of a call and of a reply.
+pub(crate) trait Adapter: Copy {
     /// The path after the base URL.
-    pub(crate) fn path(self, model: &str) -> String {
+    fn path(self, model: &str) -> String;
+
+    /// The path that lists the models.
+    fn list_path(self) -> &'static str;
+
+    /// The body of a call, byte for byte.
+    fn body(self, call: &WireCall<'_>, dialect: Dialect) -> String;
+
+    /// Which names of tools and calls are taken.
+    fn names(self, dialect: Dialect) -> NameRules;
+
+    /// Which schemas of tools are taken.
+    fn schemas(self) -> SchemaRules;
+
+    /// Whether the system text is a message among the others.
+    fn has_system_message(self) -> bool;
+
+    /// Whether arguments of tools can be held to a schema in which everything is required.
+    fn has_strict_tools(self) -> bool;
+
+    /// Whether tools can be declared that are read only once they were found.
+    fn has_tool_search(self) -> bool;
+
+    /// Reads a reply's stream. `opened` is whether a text may begin inside the model's reasoning.
+    fn decoder(self, ids: CallIds, rule: StateRule, opened: bool) -> Box<dyn Decoder>;
+
+    /// Which state a model of this protocol gets back.
+    fn state_rule(self, known: StateRule) -> StateRule;
+
+    /// How its models are told how much to reason, where nothing else is known.
+    fn effort_form(self) -> EffortForm;
+
+    /// How the stream is cut into frames.
+    fn frames(self) -> Frames;
+}
+
+impl Adapter for Protocol {
+    fn path(self, model: &str) -> String {
         match self {
             Self::OpenaiChat => "/chat/completions".to_owned(),
             Self::OpenaiResponses => "/responses".to_owned(),
@@ -106,16 +118,14 @@ impl Protocol {
         }
     }
 
-    /// The path that lists the models.
-    pub(crate) const fn list_path(self) -> &'static str {
+    fn list_path(self) -> &'static str {
         match self {
             Self::Ollama => "/api/tags",
             _ => "/models",
         }
     }
 
-    /// The body of a call, byte for byte.
-    pub(crate) fn body(self, call: &WireCall<'_>, dialect: Dialect) -> String {
+    fn body(self, call: &WireCall<'_>, dialect: Dialect) -> String {
         match self {
             Self::OpenaiChat => openai_chat::body(call, dialect),
             Self::OpenaiResponses => openai_responses::body(call),
@@ -125,8 +135,7 @@ impl Protocol {
         }
     }
 
-    /// Which names of tools and calls are taken.
-    pub(crate) const fn names(self, dialect: Dialect) -> NameRules {
+    fn names(self, dialect: Dialect) -> NameRules {
         let calls = match self {
             Self::Anthropic => CallNames::Plain,
             Self::OpenaiChat if dialect.nine_letter_ids => CallNames::Nine,
@@ -136,8 +145,7 @@ impl Protocol {
         NameRules { calls, letter_first: matches!(self, Self::Gemini) }
     }
 
-    /// Which schemas of tools are taken.
-    pub(crate) const fn schemas(self) -> SchemaRules {
+    fn schemas(self) -> SchemaRules {
         let words = match self {
             Self::Anthropic | Self::OpenaiResponses => Words::All,
             // Many servers speak this, each with its own idea of what a schema is.
@@ -147,23 +155,19 @@ impl Protocol {
         SchemaRules { words, plain_names: matches!(self, Self::Anthropic | Self::Gemini) }
     }
 
-    /// Whether the system text is a message among the others.
-    pub(crate) const fn has_system_message(self) -> bool {
+    fn has_system_message(self) -> bool {
         matches!(self, Self::OpenaiChat | Self::OpenaiResponses | Self::Ollama)
     }
 
-    /// Whether arguments of tools can be held to a schema in which everything is required.
-    pub(crate) const fn has_strict_tools(self) -> bool {
+    fn has_strict_tools(self) -> bool {
         matches!(self, Self::OpenaiChat | Self::OpenaiResponses)
     }
 
-    /// Whether tools can be declared that are read only once they were found.
-    pub(crate) const fn has_tool_search(self) -> bool {
+    fn has_tool_search(self) -> bool {
         matches!(self, Self::Anthropic | Self::OpenaiResponses)
     }
 
-    /// Reads a reply's stream. `opened` is whether a text may begin inside the model's reasoning.
-    pub(crate) fn decoder(self, ids: CallIds, rule: StateRule, opened: bool) -> Box<dyn Decoder> {
+    fn decoder(self, ids: CallIds, rule: StateRule, opened: bool) -> Box<dyn Decoder> {
         let collect = |ids| if opened { Collect::new(ids).opened() } else { Collect::new(ids) };
         match self {
             Self::OpenaiChat => Box::new(openai_chat::Stream::new(collect(ids), rule.in_chat)),
@@ -174,8 +178,7 @@ impl Protocol {
         }
     }
 
-    /// Which state a model of this protocol gets back.
-    pub(crate) fn state_rule(self, known: StateRule) -> StateRule {
+    fn state_rule(self, known: StateRule) -> StateRule {
         // Reasoning that is plain text is read by any model, and Claude models leave out what they cannot read.
         let of_provider = match self {
             Self::OpenaiChat => known.in_chat,
@@ -183,15 +186,14 @@ impl Protocol {
             Self::OpenaiResponses | Self::Gemini => false,
         };
         StateRule {
-            protocol: Some(self.name()),
+            protocol: Some(self.as_str()),
             of_provider,
             bound: Some(known.bound.unwrap_or(self == Self::Anthropic)),
             in_chat: known.in_chat,
         }
     }
 
-    /// How its models are told how much to reason, where nothing else is known.
-    pub(crate) const fn effort_form(self) -> EffortForm {
+    fn effort_form(self) -> EffortForm {
         match self {
             Self::OpenaiChat | Self::OpenaiResponses | Self::Gemini => EffortForm::Level,
             Self::Anthropic => EffortForm::Adaptive,
@@ -199,8 +201,7 @@ impl Protocol {
         }
     }
 
-    /// How the stream is cut into frames.
-    pub(crate) fn frames(self) -> Frames {
+    fn frames(self) -> Frames {
         match self {
             Self::Ollama => Frames::lines(),
             _ => Frames::events(),

@@ -10,13 +10,14 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use limpid_core::ToolProtocol;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::key::ApiKey;
 use crate::key_command::KeyCommand;
 use crate::model::{Model, ModelCard, ModelError};
-use crate::protocol::{Dialect, Protocol};
+use crate::protocol::{Adapter as _, Dialect, Protocol};
 use crate::remote::{Access, Endpoint, RemoteModel, Timeouts, client};
 use crate::script::{Script, ScriptError};
 use crate::scripted::ScriptedModel;
@@ -52,12 +53,23 @@ pub struct Preset {
     /// Whether to look for a server at the base URL.
     #[serde(default)]
     pub probe: bool,
+    #[serde(deserialize_with = "protocol")]
     protocol: Protocol,
+    #[serde(default, deserialize_with = "protocol_elsewhere")]
     protocol_elsewhere: Option<Protocol>,
     tools: Option<String>,
     cache_marks: Option<String>,
     #[serde(default)]
     dialect: Dialect,
+}
+
+fn protocol<'de, D: Deserializer<'de>>(from: D) -> Result<Protocol, D::Error> {
+    let name = String::deserialize(from)?;
+    Protocol::parse(&name).ok_or_else(|| D::Error::custom(format!("unknown protocol `{name}`")))
+}
+
+fn protocol_elsewhere<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Protocol>, D::Error> {
+    protocol(from).map(Some)
 }
 
 /// What the owner has set: keys, addresses, and what is known of models.
@@ -308,7 +320,7 @@ mod tests {
                 format!(
                     "{:11} {:16} {tools:6} {key:24} {url:22} {} {}",
                     preset.name,
-                    endpoint.protocol.name(),
+                    endpoint.protocol.as_str(),
                     endpoint.base_url,
                     preset.models.join(" ")
                 )

@@ -20,7 +20,7 @@ use crate::errors::Service;
 use crate::key::ApiKey;
 use crate::key_command::KeyCommand;
 use crate::model::{Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared};
-use crate::protocol::{Dialect, MOST_UNASKED, Protocol};
+use crate::protocol::{Adapter as _, Dialect, MOST_UNASKED, Protocol};
 use crate::remedy::{Field, Lessons, Remedy, ToolMark, may_be_unreasoned, takes_tools_unreasoned};
 use crate::wire::{CallIds, NameRules, WireCall, left_out};
 
@@ -168,7 +168,7 @@ impl RemoteModel {
         let body = self.endpoint.protocol.body(&wire, lessons.dialect(self.endpoint.dialect, &self.card.id));
         let body = with_extra(body, &self.endpoint.access.extra);
         let call = ModelCall { sampling, tools, ..call.clone() };
-        Ok(Prepared { target: shown(&self.url), body, protocol: self.endpoint.protocol.name(), call })
+        Ok(Prepared { target: shown(&self.url), body, protocol: self.endpoint.protocol.as_str(), call })
     }
 
     fn names(&self) -> NameRules {

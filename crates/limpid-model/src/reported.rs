@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::catalogue::{Head, Table};
-use crate::protocol::Protocol;
+use crate::protocol::{Adapter as _, Protocol};
 use crate::remote::{Endpoint, Listing};
 
 use facts::facts;

@@ -12,7 +12,7 @@ use crate::errors::{Fault, Service};
 use crate::json_tools::JsonReply;
 use crate::model::{FinishReason, Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared};
 use crate::pause::{Pause, RealPause};
-use crate::protocol::{Dialect, Protocol};
+use crate::protocol::{Adapter as _, Dialect, Protocol};
 use crate::script::{Hang, Player, Reply, Script};
 use crate::wire::{CallIds, SchemaRules, WireCall};
 

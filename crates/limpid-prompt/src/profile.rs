@@ -21,9 +21,10 @@ use limpid_core::policy::ModeRules;
 
 pub use behaviour::{Behaviour, BehaviourValue, HeartbeatBehaviour, ModeRulesApply, Setting};
 pub use budget::{Budget, GroupBudget, Limit, Overflow, PerTier, Unit};
+pub use limpid_core::DEFAULT_PROFILE;
 pub use load::{ProfileError, Profiles};
 pub use path::{MessageSpec, Path, Step};
-pub use shipped::{DEFAULT_PROFILE, shipped_files, shipped_names, shipped_template, shipped_text};
+pub use shipped::{shipped_files, shipped_names, shipped_template, shipped_text};
 
 use crate::problem::File;
 use crate::scope::Frame;

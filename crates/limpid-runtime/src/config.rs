@@ -23,9 +23,7 @@ mod window;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use limpid_core::Effort;
-use limpid_model::protocol::Protocol;
-use limpid_prompt::profile::DEFAULT_PROFILE;
+use limpid_core::{DEFAULT_PROFILE, Effort, Protocol};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
@@ -186,6 +184,7 @@ pub struct ProviderConfig {
     /// Where it is: `https://api.example.com/v1`. Absent: the provider's own address.
     pub base_url: Option<String>,
     /// What it speaks: `openai-chat`, `openai-responses`, `anthropic`, `gemini` or `ollama`.
+    #[serde(deserialize_with = "protocol")]
     pub protocol: Option<Protocol>,
     /// The environment variable that holds its key; the key itself never stands in a file.
     pub api_key_env: Option<String>,
@@ -299,6 +298,10 @@ fn in_words(message: &str) -> String {
         other => other,
     };
     format!("{before}expected {kind}")
+}
+
+fn protocol<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Protocol>, D::Error> {
+    word(from, &Protocol::ALL, Protocol::as_str).map(Some)
 }
 
 fn zone<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<jiff::tz::TimeZone>, D::Error> {

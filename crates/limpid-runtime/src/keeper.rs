@@ -204,7 +204,7 @@ impl Keeper {
         let name = &conversation.profile;
         // A profile that was broken or removed in the middle of a turn protects as the strictest one does.
         let profile = self.prompts.load_one(name).and_then(|loaded| loaded.profile(name));
-        Ok(profile.map_or(MemoryPolicy::Inject, |profile| self.config.memory.policy(&profile)))
+        Ok(profile.map_or(MemoryPolicy::Inject, |profile| self.config.memory.policy(profile.behaviour().memory)))
     }
 
     /// By hand it is said; in a turn it is said when the owner's own words say it, else the model inferred it.

@@ -33,10 +33,9 @@ impl Screen for SystemScreen {
         let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
         let mut command = Command::new(program);
         command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let status = command
-            .status()
-            .await
-            .map_err(|error| format!("`{program}` cannot be run: {}; give the owner the address instead", limpid_core::io_cause(&error)))?;
+        let status = command.status().await.map_err(|error| {
+            format!("`{program}` cannot be run: {}; give the owner the address instead", limpid_core::io_cause(&error))
+        })?;
         if status.success() {
             return Ok(());
         }

@@ -7,9 +7,6 @@ use limpid_core::causes;
 use super::import::LARGEST_LIST;
 use crate::remote::{Timeouts, client};
 
-/// Where models.dev publishes its list.
-pub const MODELS_DEV: &str = "https://models.dev/api.json";
-
 /// How long a list may take, from the request to its last byte.
 const PATIENCE: Duration = Duration::from_mins(2);
 

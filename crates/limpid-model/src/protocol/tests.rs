@@ -5,13 +5,10 @@
 use limpid_core::ToolCall;
 use proptest::prelude::*;
 
-use super::{Frames, Protocol};
+use super::{Adapter as _, Frames, Protocol};
 use crate::errors::Fault;
 use crate::model::{ModelEvent, StateRule};
 use crate::wire::CallIds;
-
-const ALL: [Protocol; 5] =
-    [Protocol::OpenaiChat, Protocol::OpenaiResponses, Protocol::Anthropic, Protocol::Gemini, Protocol::Ollama];
 
 /// The events of a body that came in these chunks, and the fault that it ended with.
 fn decode(protocol: Protocol, frames: Frames, chunks: &[&[u8]]) -> (Vec<ModelEvent>, Option<Fault>) {
@@ -49,7 +46,7 @@ fn calls(events: &[ModelEvent]) -> Vec<&ToolCall> {
 fn recorded_streams_have_their_events() {
     insta::glob!("cases/*/*.txt", |path| {
         let name = path.parent().and_then(|folder| folder.file_name()).unwrap().to_str().unwrap();
-        let protocol = ALL.into_iter().find(|protocol| protocol.name() == name).unwrap();
+        let protocol = Protocol::ALL.into_iter().find(|protocol| protocol.as_str() == name).unwrap();
         let text = std::fs::read_to_string(path).unwrap();
         // A server that does not stream sends one document.
         let frames =
@@ -105,7 +102,7 @@ proptest! {
 
     #[test]
     fn no_stream_makes_a_decoder_panic(at in 0usize..5, text: String, json in any_json()) {
-        let protocol = ALL[at];
+        let protocol = Protocol::ALL[at];
         decode(protocol, Frames::whole(), &[text.as_bytes()]);
         decode(protocol, Frames::whole(), &[json.to_string().as_bytes()]);
     }

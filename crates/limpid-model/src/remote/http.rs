@@ -5,7 +5,7 @@ use std::sync::Once;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
 use super::{Endpoint, Timeouts};
-use crate::protocol::Protocol;
+use crate::protocol::{Adapter as _, Protocol};
 
 /// The whole URL of the calls.
 pub(super) fn endpoint_url(endpoint: &Endpoint, model: &str) -> Result<reqwest::Url, String> {

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::errors::{Service, wait};
 use crate::json_tools::JsonReply;
 use crate::model::{ModelError, ModelEvent, StateRule};
-use crate::protocol::{Decoder, Frames, MAX_FRAME, Protocol};
+use crate::protocol::{Adapter as _, Decoder, Frames, MAX_FRAME, Protocol};
 use crate::wire::{CallIds, Originals};
 
 /// Bytes that one reply may have.

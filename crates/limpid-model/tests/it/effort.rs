@@ -30,7 +30,7 @@ fn said(protocol: Protocol, card: &ModelCard, reasoning: Reasoning) -> String {
     call.reasoning = reasoning;
     call.sampling.max_output = Some(40_000);
     let prepared = model.prepare(&call).unwrap();
-    let wire = Wire::ALL.into_iter().find(|wire| wire.name() == protocol.name()).unwrap();
+    let wire = Wire::ALL.into_iter().find(|wire| wire.name() == protocol.as_str()).unwrap();
     keep_body(wire, prepared.body.as_bytes());
     let body: Value = serde_json::from_str(&prepared.body).unwrap();
     let fields = FIELDS.into_iter().filter_map(|name| Some(format!("{name} {}", body.get(name)?)));
@@ -79,7 +79,7 @@ effort = ["low", "high"]
             let card = profiles.get("x", name).card();
             for effort in Effort::ALL {
                 let said = said(protocol, &card, Reasoning { effort, shown: false });
-                rows.push(format!("{} {name} {}: {said}", protocol.name(), effort.as_str()));
+                rows.push(format!("{} {name} {}: {said}", protocol.as_str(), effort.as_str()));
             }
         }
     }

@@ -87,7 +87,7 @@ async fn no_schema_makes_a_provider_refuse_a_request() {
             let again = model.prepare(&call(prompt.clone())).unwrap().body;
             assert_eq!(again, model.prepare(&call(prompt)).unwrap().body, "the same bytes each time");
             let strict = if strict { " strict" } else { "" };
-            rows.extend(sent.iter().map(|(name, schema)| format!("{}{strict} {name}: {schema}", protocol.name())));
+            rows.extend(sent.iter().map(|(name, schema)| format!("{}{strict} {name}: {schema}", protocol.as_str())));
         }
     }
     insta::assert_snapshot!(rows.join("\n"));

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
+use limpid_core::DEFAULT_PROFILE;
+
 use crate::problem::{Fault, Problem, Problems, Severity};
 use crate::source::{Layer, SourceFile};
 use crate::template::names::Names;
 
 use super::make::{FileSet, Made};
 use super::shelf::{MANIFEST, Shelf};
-use super::shipped::DEFAULT_PROFILE;
 use super::{Profile, UnknownName};
 
 /// A set of profiles: those that ship, the owner's, or both.

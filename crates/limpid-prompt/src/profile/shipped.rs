@@ -8,9 +8,6 @@ use super::Profiles;
 use super::load::{folder, one_of};
 use super::shelf::MANIFEST;
 
-/// The profile that an agent has unless its owner chooses another. It lends every other profile what that one lacks.
-pub const DEFAULT_PROFILE: &str = "limpid";
-
 static SHIPPED: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/profiles");
 
 impl Profiles {

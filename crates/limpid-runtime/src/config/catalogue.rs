@@ -1,7 +1,9 @@
 //! `[catalogue]`: what is known of models.
 
-use limpid_model::catalogue::MODELS_DEV;
 use serde::Deserialize;
+
+/// Where models.dev publishes its list of models.
+const MODELS_DEV: &str = "https://models.dev/api.json";
 
 /// What is known of models.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

@@ -1,7 +1,6 @@
 //! `[heartbeat]`.
 
 use limpid_core::heartbeat::{Quiet, Recheck};
-use limpid_prompt::Profile;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
@@ -51,9 +50,9 @@ fn recheck<'de, D: Deserializer<'de>>(source: D) -> Result<Recheck, D::Error> {
 }
 
 impl HeartbeatConfig {
-    /// The rule that holds with a profile.
-    pub(crate) fn rule(&self, profile: &Profile) -> Quiet {
-        self.quiet.unwrap_or(profile.behaviour().heartbeat.quiet)
+    /// The rule that holds with a profile whose own is this.
+    pub(crate) fn rule(&self, of_profile: Quiet) -> Quiet {
+        self.quiet.unwrap_or(of_profile)
     }
 }
 

@@ -1,7 +1,6 @@
 //! `[memory]`.
 
 use limpid_core::memory::MemoryPolicy;
-use limpid_prompt::Profile;
 use serde::{Deserialize, Deserializer};
 
 /// What the agent remembers.
@@ -38,9 +37,9 @@ impl Default for MemoryConfig {
 }
 
 impl MemoryConfig {
-    /// How memories reach the model with a profile.
-    pub(crate) fn policy(&self, profile: &Profile) -> MemoryPolicy {
-        self.policy.unwrap_or(profile.behaviour().memory)
+    /// How memories reach the model with a profile whose own policy is this.
+    pub(crate) fn policy(&self, of_profile: MemoryPolicy) -> MemoryPolicy {
+        self.policy.unwrap_or(of_profile)
     }
 }
 

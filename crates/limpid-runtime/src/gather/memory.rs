@@ -27,7 +27,7 @@ impl Inner {
     ) -> Result<(), AgentError> {
         inputs.soul_additions = self.keeper.soul_additions().await?;
         let config = &self.config.memory;
-        let policy = config.policy(profile);
+        let policy = config.policy(profile.behaviour().memory);
         let mine = is_owners(inputs);
         if !mine {
             inputs.workspace.files.retain(|file| file.name != ABOUT_OWNER);

@@ -140,7 +140,7 @@ impl Inner {
             Outcome::Failed { class, message } => Meaning::Failed(*class, message.clone()),
             Outcome::Answered { .. } => {
                 let profile = self.heartbeat_profile()?;
-                let rule = self.config.heartbeat.rule(&profile);
+                let rule = self.config.heartbeat.rule(profile.behaviour().heartbeat.quiet);
                 match Answer::read(end.told().as_deref().unwrap_or_default(), rule) {
                     Some(Answer::Quiet) => Meaning::Quiet,
                     Some(Answer::Remainder(rest)) => Meaning::Remainder(rest),

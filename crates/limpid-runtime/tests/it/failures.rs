@@ -149,16 +149,16 @@ async fn what_was_said_before_an_error_stays_and_is_not_taken_for_a_whole_answer
         let agent = Agent::open(options).unwrap();
         let events = say(&agent, "what is the tea?").await;
         let (class, why) = failure(&events);
-        assert!(matches!(class, FailureClass::Garbage | FailureClass::Server), "{}: {class} {why}", protocol.name());
+        assert!(matches!(class, FailureClass::Garbage | FailureClass::Server), "{}: {class} {why}", protocol.as_str());
         let conversation = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap().id;
         let rows = agent.store().messages(&conversation, None).await.unwrap().rows;
         let texts: Vec<&str> = rows.iter().map(|row| row.message.text.as_str()).collect();
-        assert_eq!(texts.last(), Some(&"The tea is green and"), "{}", protocol.name());
+        assert_eq!(texts.last(), Some(&"The tea is green and"), "{}", protocol.as_str());
         let end = agent.store().turn(&rows.last().unwrap().turn).await.unwrap().unwrap().end.unwrap();
-        assert_eq!(end.outcome, TurnOutcome::Failed, "{}", protocol.name());
-        assert_eq!(bench.server.calls().len(), 1, "{}: nothing is said twice", protocol.name());
+        assert_eq!(end.outcome, TurnOutcome::Failed, "{}", protocol.as_str());
+        assert_eq!(bench.server.calls().len(), 1, "{}: nothing is said twice", protocol.as_str());
         assert_eq!(text(&say(&agent, "say it again").await), "Sorry: green.");
-        assert!(bench.server.calls()[1].text().contains("The tea is green and"), "{}", protocol.name());
+        assert!(bench.server.calls()[1].text().contains("The tea is green and"), "{}", protocol.as_str());
     }
 }
 

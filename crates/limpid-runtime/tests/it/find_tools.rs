@@ -188,7 +188,7 @@ fn searching() -> [(Rules, &'static str, Protocol, &'static str, Vec<Answer>); 2
 /// A model behind an address of its own, before tools that wait.
 fn at(model: &str, protocol: Protocol, server: &Strict) -> Config {
     let (provider, _) = model.split_once('/').unwrap();
-    let (url, protocol) = (server.url(), protocol.name());
+    let (url, protocol) = (server.url(), protocol.as_str());
     let config = format!(
         "model = \"{model}\"\n[tools]\ndefer = true\n[provider.{provider}]\nbase_url = \"{url}/v1\"\nprotocol = \"{protocol}\"\n"
     );

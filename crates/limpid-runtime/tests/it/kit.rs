@@ -286,7 +286,7 @@ pub(crate) const PROTOCOLS: [Protocol; 5] =
 
 /// A model behind a server that speaks a protocol.
 pub(crate) fn remote(protocol: Protocol, base_url: String) -> Arc<dyn Model> {
-    let card = ModelCard { provider: protocol.name().to_owned(), id: "m".to_owned(), ..ModelCard::default() };
+    let card = ModelCard { provider: protocol.as_str().to_owned(), id: "m".to_owned(), ..ModelCard::default() };
     let endpoint = Endpoint {
         protocol,
         dialect: limpid_model::protocol::Dialect::default(),

@@ -39,7 +39,7 @@ async fn what_is_shown_is_what_is_sent_in_every_protocol() {
             for role in ["system", "user"] {
                 let wire: Vec<String> =
                     sent.iter().filter(|sent| sent.role == role).map(|sent| sent.text.clone()).collect();
-                assert_eq!(wire, by_role(role), "{} {role} of {said:?}", protocol.name());
+                assert_eq!(wire, by_role(role), "{} {role} of {said:?}", protocol.as_str());
             }
             // The ledger holds the same.
             let rows = agent.store().requests(RequestFilter::default()).await.unwrap().rows;
@@ -48,7 +48,7 @@ async fn what_is_shown_is_what_is_sent_in_every_protocol() {
             let kept = agent.store().request(&first.id).await.unwrap().unwrap();
             let kept: Vec<&str> = kept.messages.iter().map(|message| message.text.as_str()).collect();
             let shown: Vec<&str> = shown.messages().iter().map(limpid_prompt::PromptMessage::text).collect();
-            assert_eq!(kept, shown, "{}", protocol.name());
+            assert_eq!(kept, shown, "{}", protocol.as_str());
         }
     }
 }

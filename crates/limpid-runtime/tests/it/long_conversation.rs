@@ -14,7 +14,7 @@ use serde_json::Value;
 
 fn agent(bench: &Bench, protocol: Protocol) -> Agent {
     let card = ModelCard {
-        provider: protocol.name().to_owned(),
+        provider: protocol.as_str().to_owned(),
         id: "m".to_owned(),
         window: Some(WindowSize(16_384)),
         usable_window: Some(UsableWindow(12_000)),

@@ -130,7 +130,7 @@ fn agent(bench: &Bench, families: &[(&Family, &Strict)]) -> Agent {
     let mut options = bench.options();
     let protocol = |family: &Family| {
         let provider = family.model.split('/').next().unwrap_or_default();
-        format!("[provider.{provider}]\nprotocol = \"{}\"\n", family.protocol.name())
+        format!("[provider.{provider}]\nprotocol = \"{}\"\n", family.protocol.as_str())
     };
     let text: String = families.iter().map(|(family, _)| protocol(family)).collect();
     let tools = "[tools]\ndefer = false\n";
@@ -244,10 +244,10 @@ async fn a_refusal_and_a_reply_that_ends_at_its_limit_without_a_word() {
             _ => None,
         };
         let events = say(&agent, "Do it.").await;
-        assert_eq!(class(&events), Some(FailureClass::Moderated), "{}: {events:?}", protocol.name());
+        assert_eq!(class(&events), Some(FailureClass::Moderated), "{}: {events:?}", protocol.as_str());
         // It is told, or asked for once more.
         let events = say(&agent, "Say it.").await;
-        assert!(class(&events).is_some() || text(&events) == "Yes.", "{}: {events:?}", protocol.name());
-        assert_eq!(text(&say(&agent, "Well?").await), "Yes.", "{}", protocol.name());
+        assert!(class(&events).is_some() || text(&events) == "Yes.", "{}: {events:?}", protocol.as_str());
+        assert_eq!(text(&say(&agent, "Well?").await), "Yes.", "{}", protocol.as_str());
     }
 }
