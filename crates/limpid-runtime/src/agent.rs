@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_channels::mail::{MailServers, Mailbox};
+use limpid_config::{Clock, Config, Environment, Home, Ids, Live, RandomIds, Redactor, SystemClock, hex, process};
 use limpid_core::policy::OwnerRules;
 use limpid_core::{ConversationId, Memory, RetryPlan};
 use limpid_model::Model;
@@ -20,26 +21,22 @@ use tokio::sync::{Notify, RwLock, broadcast, watch};
 use tokio_util::task::TaskTracker;
 
 use crate::bus::{Bus, BusEvent};
-use crate::config::{Config, Live};
 use crate::counting::Observed;
 use crate::error::AgentError;
-use crate::home::Home;
 use crate::inbox::kept_token;
 use crate::keeper::Keeper;
 use crate::mail::{MailDesk, MailParts};
 use crate::models::{Found, Shelf, ShelfParts};
 use crate::notify::{Notifier, Notifiers, NotifyParts};
 use crate::parts::{Built, Parts};
+use crate::profile_files;
 use crate::prompt_files::PromptFiles;
 use crate::prompts::Prompts;
-use crate::redact::Redactor;
 use crate::scheduler::Waker;
 use crate::semantics::Semantics;
 use crate::skills::Skills;
 use crate::tools::{Tool, ToolBox, recall};
 use crate::worker::Command;
-use crate::world::{Clock, Environment, Ids, RandomIds, SystemClock, hex};
-use crate::{process, profile_files};
 
 /// An agent. It needs a Tokio runtime around it when it is asked to do something.
 #[derive(Clone)]

@@ -9,6 +9,7 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
+use limpid_config::hex;
 use limpid_core::{FailureClass, RequestId, Trust};
 use limpid_model::chain::{Chain, ChainEvent, MakeAsk};
 use limpid_model::{ModelCard, ModelError, ModelEvent, Prepared, ReplyForm, ToolUse};
@@ -31,7 +32,6 @@ use crate::error::AgentError;
 use crate::event::AgentEvent;
 use crate::spending::spender_of;
 use crate::worker::Command;
-use crate::world::hex;
 
 /// What a model is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! The accepted messages that a turn answers.
 
+use limpid_config::hex;
 use limpid_core::{Entry, FailureClass, Message};
 use limpid_store::{Inbound, InboundId, NewMessage};
 
@@ -7,7 +8,6 @@ use crate::agent::Inner;
 use crate::error::AgentError;
 use crate::window::past::UNSTORED;
 use crate::worker::message_of;
-use crate::world::hex;
 
 /// They are made once, so that the boundary around a stranger's words is the same in the request and in the store.
 pub(crate) struct Asked {

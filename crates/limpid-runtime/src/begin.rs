@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use limpid_config::hex;
 use limpid_core::{ConversationId, Message, Trust, TurnId};
 use limpid_prompt::count::WindowEstimate;
 use limpid_store::{
@@ -32,7 +33,6 @@ use crate::tools::{FindTools, TurnTools};
 use crate::window::fit::Room;
 use crate::window::past::Past;
 use crate::worker::{Worker, failed};
-use crate::world::hex;
 
 /// Characters of the first message that a conversation is titled with.
 const TITLE: usize = 60;

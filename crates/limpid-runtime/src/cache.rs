@@ -1,12 +1,12 @@
 //! How long providers are asked to keep what they have read: what the owner set for a path, or what the gaps between
 //! requests suggest.
 
+use limpid_config::CacheSetting;
 use limpid_core::{CacheLife, ConversationId};
 use limpid_store::{RequestFilter, RequestSummary};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::agent::Inner;
-use crate::config::CacheSetting;
 use crate::error::AgentError;
 
 /// Requests whose gaps are looked at.

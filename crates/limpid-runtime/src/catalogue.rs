@@ -6,13 +6,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use jiff::tz::TimeZone;
+use limpid_config::{CatalogueUpdate, Home, MAX_FILE, private_file, read_text};
 use limpid_model::catalogue::{Head, LARGEST_LIST, Table, TableChanges, fetch_list};
 
 use crate::agent::{Agent, Inner};
-use crate::config::CatalogueUpdate;
 use crate::error::AgentError;
-use crate::home::{Home, MAX_FILE, read_text};
-use crate::private_file;
 use crate::scheduler::Job;
 
 /// The kind of the timer of the weekly update, and its name.

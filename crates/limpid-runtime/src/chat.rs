@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_util::Stream;
+use limpid_config::hex;
 use limpid_core::mode::Trigger;
 use limpid_core::{CallId, ConversationId, Effort, Trust};
 use limpid_store::{
@@ -19,7 +20,6 @@ use crate::error::AgentError;
 use crate::event::{AgentEvent, Answer};
 use crate::settle::{Setting, Settle};
 use crate::worker::{Command, Sender};
-use crate::world::hex;
 
 /// A message to the agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -8,6 +8,7 @@ mod serving;
 
 use std::sync::Arc;
 
+use limpid_config::{Live, Redactor, SandboxChoice, read_marking};
 use limpid_model::Model;
 use limpid_prompt::Profiles;
 use limpid_prompt::problem::Severity;
@@ -16,13 +17,10 @@ use limpid_store::{SqliteOptions, SqliteStore, Store};
 
 use crate::agent::{Agent, AgentOptions};
 use crate::catalogue::fetched_table;
-use crate::config::{Live, SandboxChoice};
-use crate::home::read_marking;
 use crate::identity;
 use crate::kept_profiles::own_profile_files;
 use crate::models::{Shelf, ShelfParts};
 use crate::notify::desktop;
-use crate::redact::Redactor;
 use crate::semantics::probe;
 use crate::tools::{Running, engine, running};
 

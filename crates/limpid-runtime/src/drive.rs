@@ -7,6 +7,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
+use limpid_config::hex;
 use limpid_core::{CacheLife, CallId, Message, MessageId, RequestId, Role, Tier, Trust, TurnId};
 use limpid_model::Model;
 use limpid_prompt::count::WindowEstimate;
@@ -30,7 +31,6 @@ use crate::policy::{Moment, window_trust};
 use crate::tools::{Decision, FIND_TOOLS, ShownItems, ToolContext, TurnTools};
 use crate::window::past::Past;
 use crate::worker::{Command, Worker, message_of};
-use crate::world::hex;
 
 /// What is said of a call that may or may not have been carried out before a crash.
 pub(crate) const UNKNOWN: &str = "outcome unknown: the program stopped while this ran; look before doing it again";

@@ -1,11 +1,10 @@
 //! How much models are to reason: what the owner set, and what a model makes of it.
 
+use limpid_config::Config;
 use limpid_core::Effort;
 use limpid_model::ModelCard;
 use limpid_store::Conversation;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-use crate::config::Config;
 
 /// How much the models of a turn are to reason. It is taken once and stays the same while the turn runs: a change costs
 /// the provider's cache, and some providers refuse it.

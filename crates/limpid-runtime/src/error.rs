@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use limpid_config::{FileError, process::ServeError};
 use limpid_core::goal::GoalError;
-use limpid_core::io_cause;
 use limpid_model::ModelError;
 use limpid_store::StoreError;
 
@@ -22,14 +22,9 @@ pub enum AgentError {
     /// A profile, section or prompt file is wrong.
     #[error("{0}")]
     Prompt(String),
-    /// A file of the home folder cannot be read or written.
-    #[error("{}: {}", .path.display(), io_cause(source))]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    /// A file of the home folder cannot be used.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// There is no such thing.
     #[error("there is no {what} `{name}`; {advice}")]
     NotFound {
@@ -48,7 +43,16 @@ pub enum AgentError {
 impl AgentError {
     /// An error of a file.
     pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
-        let path = path.into();
-        move |source| Self::File { path, source }
+        let error = FileError::io(path);
+        move |source| error(source).into()
+    }
+}
+
+impl From<ServeError> for AgentError {
+    fn from(error: ServeError) -> Self {
+        match error {
+            ServeError::File(error) => error.into(),
+            served @ ServeError::Served { .. } => Self::Invalid(served.to_string()),
+        }
     }
 }

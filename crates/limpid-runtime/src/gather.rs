@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use limpid_config::{Home, hex};
 use limpid_core::{Tier, Trust};
 use limpid_model::ModelCard;
 use limpid_prompt::Profile;
@@ -27,7 +28,6 @@ use crate::agent::Inner;
 use crate::convert;
 use crate::error::AgentError;
 use crate::frame::Frame;
-use crate::home::Home;
 use crate::identity::{self, Shown};
 use crate::modes::{is_set, kind_of};
 use crate::platform::platform;
@@ -37,7 +37,6 @@ use crate::reach::{self, Choice};
 use crate::session::{self, Session};
 use crate::tools::FindTools;
 use crate::window::past::Past;
-use crate::world::hex;
 
 pub(crate) use goal::GROUP as GOAL_TOOLS;
 pub(crate) use inbox::shown_id;

@@ -20,11 +20,11 @@ mod status;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use limpid_config::process;
 use limpid_core::heartbeat::Why;
 
 use crate::agent::Inner;
 use crate::error::AgentError;
-use crate::process;
 use crate::scheduler::Job;
 use beat::{AGAIN_MS, Asked};
 

@@ -6,12 +6,12 @@
 
 use std::path::{Path, PathBuf};
 
+use limpid_config::{Home, ReadText, read_marking, read_text};
 use limpid_core::Tier;
 use limpid_prompt::profile::{shipped_names, shipped_text};
 use limpid_prompt::{Layer, Profile};
 
 use crate::error::AgentError;
-use crate::home::{Home, ReadText, read_marking, read_text};
 use crate::profile_files::{beside, copy_out, lent_text, own_file_of_section, write_copy};
 
 /// The sections that stand in the home, with their files.
@@ -89,10 +89,10 @@ pub(crate) fn is_untouched(file: &Path, section: &str, text: &str, agent_name: &
 
 #[cfg(test)]
 mod tests {
+    use limpid_config::Config;
     use limpid_prompt::Profiles;
 
     use super::*;
-    use crate::config::Config;
     use crate::profile_files::start_profile;
     use crate::setup::{Answers, identity_file, write_home};
 

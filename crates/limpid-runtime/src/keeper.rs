@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use limpid_config::{Config, Live, Redactor};
 use limpid_core::memory::MemoryPolicy;
 use limpid_core::said::is_said;
 use limpid_core::{Category, ConversationId, Memory, Role, Trust};
@@ -11,10 +12,8 @@ use limpid_store::{
 };
 use limpid_tools::ToolContext;
 
-use crate::config::{Config, Live};
 use crate::error::AgentError;
 use crate::prompts::Prompts;
-use crate::redact::Redactor;
 
 /// Writes memories.
 #[derive(Clone)]

@@ -4,12 +4,11 @@
 use std::collections::BTreeSet;
 use std::io;
 
+use limpid_config::{Home, private_file};
 use limpid_prompt::fs::read_profiles;
 use limpid_prompt::{Layer, Profiles, SourceFile};
 
 use crate::error::AgentError;
-use crate::home::Home;
-use crate::private_file;
 
 /// The owner's profile files, and the copies that stand in for those of them that cannot be used.
 ///

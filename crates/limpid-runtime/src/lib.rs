@@ -11,7 +11,6 @@
 //! - [`mail`]: mail accounts: what comes from them and what is sent.
 //! - [`goals`]: what the person wants done over many turns, and what changes it.
 //! - `catalogue`: the table of models in the home folder, and its updates.
-//! - [`config`], [`home`], [`world`]: what comes in as values: settings, folder, clock, randomness, environment.
 //! - `worker`, `begin`, `resume`, `drive`, `ask`: one conversation, how a turn begins or is carried on, its effects, the
 //!   one place that calls a model.
 //! - [`tasks`]: what is to be done later, made and changed by people and by tools.
@@ -41,7 +40,6 @@ mod cache;
 mod catalogue;
 pub mod chat;
 mod clean;
-pub mod config;
 mod convert;
 mod counting;
 mod deliver;
@@ -57,7 +55,6 @@ pub mod goals;
 mod group;
 pub mod heartbeat;
 mod hold;
-pub mod home;
 mod identity;
 pub mod inbox;
 mod incomplete;
@@ -77,8 +74,6 @@ mod platform;
 mod policy;
 mod presence;
 pub mod preview;
-mod private_file;
-mod process;
 pub mod profile_files;
 mod prompt_files;
 mod prompts;
@@ -103,20 +98,18 @@ mod undo;
 mod window;
 mod worker;
 mod workspace;
-pub mod world;
 
 pub use agent::{Agent, AgentOptions};
 pub use bus::{BusEvent, Change};
 pub use catalogue::ModelUpdate;
 pub use chat::{ChatRequest, ConversationChoice, TurnHandle};
-pub use config::{Config, ConfigError};
 pub use error::AgentError;
 pub use event::{AgentEvent, Answer};
 pub use heartbeat::{Beat, DayCost, HeartbeatChange, HeartbeatOpening, HeartbeatStatus};
-pub use home::Home;
 pub use kept_profiles::own_profile_files;
 pub use ledger::Answering;
 pub use ledger::missed::ReadAgain;
+pub use limpid_config::{Clock, Config, ConfigError, Environment, Home, Ids, RandomIds, SystemClock};
 pub use limpid_core::memory::MemoryPolicy;
 #[cfg(target_os = "linux")]
 pub use limpid_tools::exec::sandbox;
@@ -134,4 +127,3 @@ pub use skills::{Chosen, ListedSkill, SkillReview, SkillStatus};
 pub use slash::{Completion, Slash, SlashReply};
 pub use tools::{PathArgument, Tool, ToolBox, ToolContext, ToolText};
 pub use window::{CompactionReport, ContextReport};
-pub use world::{Clock, Environment, Ids, RandomIds, SystemClock};

@@ -20,12 +20,8 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex};
 
 use limpid_channels::mail::{Account, Mailbox};
+use limpid_config::{Clock, Config, Environment, Home, Ids, Live, Redactor};
 use limpid_store::Store;
-
-use crate::config::{Config, Live};
-use crate::home::Home;
-use crate::redact::Redactor;
-use crate::world::{Clock, Environment, Ids};
 
 pub use limpid_channels::mail::{Secret, Server};
 
@@ -81,8 +77,8 @@ impl MailDesk {
             mailbox: Arc::new(limpid_channels::mail::MailServers),
             environment: Environment::default(),
             redactor: Redactor::default(),
-            ids: Arc::new(crate::world::RandomIds),
-            clock: Arc::new(crate::world::SystemClock),
+            ids: Arc::new(limpid_config::RandomIds),
+            clock: Arc::new(limpid_config::SystemClock),
             config: Live::default(),
         });
         let settings = AccountSettings { address: "me@example.com".to_owned(), ..AccountSettings::default() };

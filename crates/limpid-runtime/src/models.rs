@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use limpid_config::{Clock, Config, Environment, Home, Live, Redactor, read_text};
 use limpid_core::FailureClass;
 use limpid_model::catalogue::{Downloads, Installed, ModelProfile, ModelProfiles};
 use limpid_model::provider::{Settings, endpoint, find_servers_at, presets, resolve, split_name};
@@ -14,12 +15,8 @@ use limpid_model::{
 };
 
 use crate::catalogue::fetched_table;
-use crate::config::{Config, Live};
 use crate::error::AgentError;
-use crate::home::{Home, read_text};
 use crate::ledger::missed;
-use crate::redact::Redactor;
-use crate::world::{Clock, Environment};
 use reports::Reports;
 
 /// The models of a turn: the one that was chosen, then those that stand in for it. Never empty.

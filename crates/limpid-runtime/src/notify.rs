@@ -8,17 +8,14 @@ mod web_push;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use limpid_config::{Clock, Environment, NotifyConfig, Redactor, process};
 use limpid_core::{ConversationId, notice};
 use limpid_store::{DeliveryId, PushOutcome, Pushers, Store};
 use tokio_util::task::TaskTracker;
 
 use crate::agent::{Agent, Inner};
 use crate::bus::{Bus, Change};
-use crate::config::NotifyConfig;
 use crate::error::AgentError;
-use crate::process;
-use crate::redact::Redactor;
-use crate::world::{Clock, Environment};
 
 pub use web_push::Browser;
 pub(crate) use web_push::WebPush;

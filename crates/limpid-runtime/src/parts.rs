@@ -4,12 +4,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use limpid_config::{Config, Environment, Home};
 use limpid_core::RetryPlan;
 use limpid_core::policy::OwnerRules;
 use limpid_store::Store;
 
-use crate::config::Config;
-use crate::home::Home;
 use crate::keeper::Keeper;
 use crate::mail::MailDesk;
 use crate::models::Shelf;
@@ -19,7 +18,6 @@ use crate::scheduler::Waker;
 use crate::semantics::Semantics;
 use crate::skills::Skills;
 use crate::tools::{Tool, ToolBox, ToolParts};
-use crate::world::Environment;
 
 /// What does not change while the agent runs.
 pub(crate) struct Parts {

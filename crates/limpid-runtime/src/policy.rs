@@ -66,7 +66,7 @@ pub(crate) struct CallDescription {
 #[cfg(test)]
 impl Judge {
     /// One for whom no mode has a say.
-    pub(crate) fn open(home: &crate::home::Home) -> Self {
+    pub(crate) fn open(home: &limpid_config::Home) -> Self {
         Self { mode: None, local_only: false, rules: Arc::default(), places: Places::new(home, Vec::new(), &[]) }
     }
 }

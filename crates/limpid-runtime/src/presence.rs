@@ -7,15 +7,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use limpid_config::{hex, process};
 use limpid_store::DeliveryId;
 use tokio::task::AbortHandle;
 
 use crate::agent::{Agent, Inner};
 use crate::bus::Change;
 use crate::error::AgentError;
-use crate::process;
 use crate::scheduler::wake::{Listening, listen, send};
-use crate::world::hex;
 
 /// How soon a client looks by itself for what other processes delivered, where nobody can wake it.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);

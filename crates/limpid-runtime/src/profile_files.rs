@@ -6,10 +6,10 @@
 use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
+use limpid_config::Home;
 use limpid_prompt::{Profile, Profiles};
 
 use crate::error::AgentError;
-use crate::home::Home;
 
 /// A file of the owner's that stands in place of a shipped one, and how the two compare.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
+use limpid_config::Home;
 use limpid_core::ToolClass;
 use limpid_prompt::workspace::note_date;
 use limpid_store::{Author, FileVersion, FileVersionId, NewFileVersion};
@@ -12,7 +13,6 @@ use limpid_tools::files::{self, Grants};
 use tokio::sync::Mutex;
 
 use crate::error::AgentError;
-use crate::home::Home;
 use crate::keeper::{By, Keeper};
 use crate::policy::CallFacts;
 

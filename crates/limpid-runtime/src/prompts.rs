@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use limpid_config::Home;
 use limpid_prompt::count::Estimate;
 use limpid_prompt::inputs::Inputs;
 use limpid_prompt::problem::{Problem, Severity};
@@ -11,7 +12,6 @@ use limpid_prompt::profile::ProfileError;
 use limpid_prompt::{Layer, Profile, Profiles, RenderError, RenderRequest, SourceFile, SourceRef};
 
 use crate::error::AgentError;
-use crate::home::Home;
 use crate::kept_profiles;
 
 /// The profiles of a home folder.

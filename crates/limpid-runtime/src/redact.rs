@@ -1,96 +1,27 @@
-//! Known secrets are taken out of every text before it is stored or rendered, so that what is stored is what was sent.
+//! Known secrets are taken out of replies on their way, so that what is stored is what was shown.
 
-use std::sync::{Arc, PoisonError, RwLock};
-
+use limpid_config::{Redactor, StreamRedactor};
 use limpid_model::ModelEvent;
 
-use crate::world::Environment;
-
-/// Shorter values are words that a text may hold by chance.
-const MIN_SECRET: usize = 8;
-
-/// Endings of the names of variables that hold secrets.
-const ENDINGS: [&str; 4] = ["_KEY", "_TOKEN", "_SECRET", "_PASSWORD"];
-
-/// The secrets that the program knows. Clones share them, so one that is learned on the way is known everywhere.
-#[derive(Clone, Default)]
-pub(crate) struct Redactor(Arc<RwLock<Arc<Known>>>);
-
-/// Secrets with what is shown in their place, the longest first.
-type Known = Vec<(String, String)>;
-
-impl Redactor {
-    /// Takes the values of variables that hold keys: by their name, or because the configuration says so.
-    pub(crate) fn new(environment: &Environment, named: &[&str]) -> Self {
-        let is_secret = |name: &str| named.contains(&name) || ENDINGS.iter().any(|ending| name.ends_with(ending));
-        let mut secrets: Vec<(String, String)> = environment
-            .iter()
-            .filter(|(name, value)| value.len() >= MIN_SECRET && is_secret(name))
-            .map(|(name, value)| (value.to_owned(), format!("[secret {name}]")))
-            .collect();
-        longest_first(&mut secrets);
-        Self(Arc::new(RwLock::new(Arc::new(secrets))))
-    }
-
-    /// One secret more, which no variable holds.
-    pub(crate) fn with(self, name: &str, value: &str) -> Self {
-        self.learn(name, value);
-        self
-    }
-
-    /// One secret more, for this and every clone.
-    pub(crate) fn learn(&self, name: &str, value: &str) {
-        if value.len() < MIN_SECRET || self.known().iter().any(|(known, _)| known == value) {
-            return;
-        }
-        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        let known = Arc::make_mut(&mut known);
-        known.push((value.to_owned(), format!("[secret {name}]")));
-        longest_first(known);
-    }
-
-    fn known(&self) -> Arc<Known> {
-        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// The text with the name of each secret in its place.
-    pub(crate) fn clean(&self, text: String) -> String {
-        self.known().iter().fold(
-            text,
-            |text, (value, name)| {
-                if text.contains(value) { text.replace(value, name) } else { text }
-            },
-        )
-    }
-}
-
-/// A secret may begin with another one.
-fn longest_first(secrets: &mut [(String, String)]) {
-    secrets.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
-}
-
-/// A reply on its way: a secret is found also where the stream's pieces part it.
+/// A reply on its way.
 #[derive(Clone, Default)]
 pub(crate) struct Cleaned {
     redactor: Redactor,
-    text: Held,
-    reasoning: Held,
+    text: StreamRedactor,
+    reasoning: StreamRedactor,
 }
-
-/// The end of what came, while it may be the beginning of a secret.
-#[derive(Clone, Default)]
-struct Held(String);
 
 impl Cleaned {
     pub(crate) fn new(redactor: &Redactor) -> Self {
-        Self { redactor: redactor.clone(), ..Self::default() }
+        let stream = StreamRedactor::new(redactor);
+        Self { redactor: redactor.clone(), text: stream.clone(), reasoning: stream }
     }
 
     /// What may be given out when this came. Before a call or the end, everything that was held is.
     pub(crate) fn take(&mut self, event: ModelEvent) -> Vec<ModelEvent> {
         match event {
-            ModelEvent::Text(text) => spoken(self.text.take(&text, &self.redactor), ModelEvent::Text),
-            ModelEvent::Reasoning(text) => spoken(self.reasoning.take(&text, &self.redactor), ModelEvent::Reasoning),
+            ModelEvent::Text(text) => spoken(self.text.take(&text), ModelEvent::Text),
+            ModelEvent::Reasoning(text) => spoken(self.reasoning.take(&text), ModelEvent::Reasoning),
             ModelEvent::Call(mut call) => {
                 call.arguments = self.redactor.clean(call.arguments);
                 self.rest().into_iter().chain([ModelEvent::Call(call)]).collect()
@@ -105,33 +36,8 @@ impl Cleaned {
 
     /// What is still held when nothing more comes.
     pub(crate) fn rest(&mut self) -> Vec<ModelEvent> {
-        let reasoning = spoken(std::mem::take(&mut self.reasoning.0), ModelEvent::Reasoning);
-        reasoning.into_iter().chain(spoken(std::mem::take(&mut self.text.0), ModelEvent::Text)).collect()
-    }
-}
-
-impl Held {
-    /// Takes more text in and gives out what is sure to be no part of a secret, secrets replaced.
-    fn take(&mut self, more: &str, redactor: &Redactor) -> String {
-        self.0.push_str(more);
-        let mut out = String::with_capacity(self.0.len());
-        let mut rest = self.0.as_str();
-        let known = redactor.known();
-        while let Some(first) = rest.chars().next() {
-            // The longest secret stands first, so one that may still become a longer one is waited for.
-            if known.iter().any(|(value, _)| value.len() > rest.len() && value.starts_with(rest)) {
-                break;
-            }
-            let secret = known.iter().find(|(value, _)| rest.starts_with(value.as_str()));
-            let taken = secret.map_or(first.len_utf8(), |(value, _)| value.len());
-            match secret {
-                Some((_, name)) => out.push_str(name),
-                None => out.push(first),
-            }
-            rest = &rest[taken..];
-        }
-        self.0 = rest.to_owned();
-        out
+        let reasoning = spoken(self.reasoning.rest(), ModelEvent::Reasoning);
+        reasoning.into_iter().chain(spoken(self.text.rest(), ModelEvent::Text)).collect()
     }
 }
 
@@ -141,37 +47,14 @@ fn spoken(text: String, event: fn(String) -> ModelEvent) -> Vec<ModelEvent> {
 
 #[cfg(test)]
 mod tests {
+
+    use limpid_config::Environment;
+
     use super::*;
 
     fn two() -> Redactor {
         let variables = [("OPENAI_API_KEY", "sk-1234567890"), ("HOUSE_KEY", "sk-1234567890-house")];
         Redactor::new(&Environment::new(variables.map(|(name, value)| (name.to_owned(), value.to_owned()))), &[])
-    }
-
-    // SEC-032
-    #[test]
-    fn a_secret_is_found_wherever_a_stream_parts_it() {
-        let whole = "is it sk-1234567890-house or sk-1234567890, or é sk-12345?";
-        let clean = two().clean(whole.to_owned());
-        assert_eq!(clean, "is it [secret HOUSE_KEY] or [secret OPENAI_API_KEY], or é sk-12345?");
-        let borders: Vec<usize> = whole.char_indices().map(|(at, _)| at).collect();
-        for first in &borders {
-            for second in borders.iter().filter(|second| *second >= first) {
-                let mut cleaned = Cleaned::new(&two());
-                let pieces = [&whole[..*first], &whole[*first..*second], &whole[*second..]];
-                let mut events: Vec<ModelEvent> =
-                    pieces.iter().flat_map(|piece| cleaned.take(ModelEvent::Text((*piece).to_owned()))).collect();
-                events.extend(cleaned.rest());
-                let text: String = events
-                    .iter()
-                    .map(|event| match event {
-                        ModelEvent::Text(text) => text.as_str(),
-                        other => panic!("{other:?}"),
-                    })
-                    .collect();
-                assert_eq!(text, clean, "{pieces:?}");
-            }
-        }
     }
 
     // SEC-032
@@ -194,20 +77,5 @@ mod tests {
         assert_eq!(cleaned.take(ModelEvent::Text("Hello.".into())), [ModelEvent::Text("Hello.".into())]);
         assert_eq!(cleaned.take(ModelEvent::Text("sk-".into())), []);
         assert_eq!(cleaned.take(ModelEvent::Text("ipping".into())), [ModelEvent::Text("sk-ipping".into())]);
-    }
-
-    // PRO-052 SEC-032
-    #[test]
-    fn keys_are_replaced_by_their_names_and_nothing_else_is() {
-        let variables = [
-            ("OPENAI_API_KEY", "sk-1234567890"),
-            ("HOUSE", "sk-1234567890-house"),
-            ("SHORT_KEY", "abc"),
-            ("PATH", "/usr/bin:/bin"),
-        ];
-        let environment = Environment::new(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
-        let redactor = Redactor::new(&environment, &["HOUSE"]);
-        let text = "a sk-1234567890-house b sk-1234567890 c abc d /usr/bin:/bin";
-        assert_eq!(redactor.clean(text.to_owned()), "a [secret HOUSE] b [secret OPENAI_API_KEY] c abc d /usr/bin:/bin");
     }
 }

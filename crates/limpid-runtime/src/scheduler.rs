@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use limpid_config::process;
 use limpid_core::background_wait;
 use limpid_store::TimerLease;
 use tokio::task::{AbortHandle, JoinSet};
@@ -22,7 +23,6 @@ use crate::drafts::Expiry;
 use crate::error::AgentError;
 use crate::heartbeat::Heartbeat;
 use crate::mail::MailJob;
-use crate::process;
 use crate::serve::{Log, ServeEvent};
 use crate::tasks::TaskJob;
 

@@ -6,16 +6,15 @@ mod index;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use limpid_config::{Redactor, SemanticConfig};
 use limpid_core::MessageId;
 use limpid_core::recall::{Embedding, Meaning, seen_part, strangers, unlike};
 use limpid_model::{Embedder, ModelError};
 use limpid_store::{Store, VectorState};
 
 use crate::bus::{Bus, Change};
-use crate::config::SemanticConfig;
 use crate::error::AgentError;
 use crate::models::Shelf;
-use crate::redact::Redactor;
 
 pub use index::Indexed;
 

@@ -7,11 +7,11 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use limpid_config::process::{Daemon, ServeLock};
 use limpid_store::TASK_TIMER;
 
 use crate::agent::{Agent, Inner};
 use crate::error::AgentError;
-use crate::process::daemon::{Daemon, ServeLock};
 use crate::scheduler::{LOOK_AGAIN, Scheduler, jobs};
 use follow::Follower;
 

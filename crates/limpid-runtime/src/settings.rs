@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use limpid_config::Config;
 use limpid_core::RetryPlan;
 use toml::{Table, Value};
 
 use crate::agent::Inner;
-use crate::config::Config;
 use crate::parts::Built;
 
 /// What became of a changed configuration.
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn every_section_is_compared_and_only_local_models_wait_for_a_restart() {
-        let full = config(include_str!("config/full.toml"));
+        let full = config(include_str!("../../limpid-config/src/config/full.toml"));
         let (running, changed) = compare(&Config::default(), full.clone());
         let restart: Vec<&str> =
             changed.iter().filter(|(_, effect)| *effect == Effect::Restart).map(|(name, _)| *name).collect();

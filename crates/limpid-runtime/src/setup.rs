@@ -5,13 +5,12 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use limpid_config::{AgentConfig, Config, Home};
 use limpid_core::memory::MemoryPolicy;
 use limpid_prompt::Profile;
 use limpid_prompt::profile::{Behaviour, DEFAULT_PROFILE, shipped_template};
 
-use crate::config::{AgentConfig, Config};
 use crate::error::AgentError;
-use crate::home::Home;
 use crate::identity::{self, Shown};
 use crate::profile_files::write_base;
 use crate::prompts::Prompts;

@@ -15,6 +15,7 @@ mod handle;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use limpid_config::{Config, Home, Live};
 use limpid_prompt::inputs::SkillSource;
 use limpid_prompt::registry::{PromptRegistry, PromptSource, RegisteredPrompt};
 use limpid_prompt::skill::{parse, shipped_skills};
@@ -25,9 +26,7 @@ pub use change::Removed;
 pub use folder::ReviewFile;
 pub use handle::{CheckedSkill, Chosen, SkillReview};
 
-use crate::config::{Config, Live};
 use crate::error::AgentError;
-use crate::home::Home;
 use crate::policy::ForeignFiles;
 use folder::Folder;
 use found::Found;

@@ -30,6 +30,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use limpid_config::{Config, Environment, Home, Ids, hex};
 use limpid_core::ToolCall;
 use limpid_core::policy::Verdict;
 use limpid_prompt::inputs::{ArgumentSchema, ToolInput};
@@ -52,8 +53,6 @@ pub(crate) use tasks::GROUP as SCHEDULING_TOOLS;
 pub(crate) use web::engine;
 
 use crate::bus::Bus;
-use crate::config::Config;
-use crate::home::Home;
 use crate::keeper::{By, Keeper};
 use crate::mail::MailDesk;
 use crate::policy::{CallDescription, CallFacts, Judge, Moment, Watch};
@@ -61,7 +60,6 @@ use crate::prompt_files::PromptFiles;
 use crate::scheduler::Waker;
 use crate::semantics::Semantics;
 use crate::skills::Skills;
-use crate::world::{Environment, Ids, hex};
 
 /// What Limpid's own tools are made from.
 pub(crate) struct ToolParts<'a> {
@@ -336,10 +334,10 @@ impl Drop for StopWithUs {
 
 #[cfg(test)]
 mod tests {
+    use limpid_config::Live;
     use limpid_store::{SqliteOptions, SqliteStore};
 
     use super::*;
-    use crate::config::Live;
 
     // PRO-042
     #[test]
@@ -353,7 +351,7 @@ mod tests {
         let config = Config::parse(config, "limpid.toml").unwrap();
         let (home, environment) = (Home::new(home.path()), Environment::default());
         let prompts = Arc::new(crate::prompts::Prompts::new(home.clone()));
-        let redactor = crate::redact::Redactor::default();
+        let redactor = limpid_config::Redactor::default();
         let keeper = Keeper::new(Arc::clone(&store), redactor, prompts, Live::default());
         let skills = Arc::new(Skills::new(home.clone(), Arc::clone(&store), Live::default()));
         let mail = Arc::new(MailDesk::of_one_account(&home, &store));

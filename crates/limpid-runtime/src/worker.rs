@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use limpid_config::process;
 use limpid_core::{CallId, ConversationId, FailureClass, Message, Role, TurnId};
 use limpid_store::{Acquired, Inbound, InboundId, Lease, TurnOutcome};
 use limpid_turn::{Finish, Outcome};
@@ -14,7 +15,6 @@ use tokio::task::AbortHandle;
 use crate::agent::Inner;
 use crate::error::AgentError;
 use crate::event::{AgentEvent, Answer};
-use crate::process;
 use crate::settle::Settle;
 use crate::window::fit::Room;
 
@@ -410,7 +410,7 @@ pub(crate) fn message_of(inbound: &Inbound, boundary: impl FnOnce() -> String) -
 pub(crate) fn failed(error: &AgentError) -> Outcome {
     let class = match error {
         AgentError::Model(error) => error.class,
-        AgentError::File { .. } | AgentError::Prompt(_) => FailureClass::OwnFile,
+        AgentError::File(_) | AgentError::Prompt(_) => FailureClass::OwnFile,
         _ => FailureClass::Malformed,
     };
     Outcome::Failed { class, message: error.to_string() }

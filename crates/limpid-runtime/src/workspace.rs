@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use limpid_config::read_marking;
 use limpid_prompt::inputs::{DailyNote, TimeInfo, UnreadFile, WorkspaceFile, WorkspaceInput};
 use limpid_prompt::workspace::{note_path, recent_days};
 
 use crate::error::AgentError;
-use crate::home::read_marking;
 
 /// Reads the files at the top of the workspace, MEMORY.md and the notes of the last days. What was left out, and what of
 /// them is not UTF-8, is said in `notices`.

@@ -126,7 +126,7 @@ impl From<limpid_runtime::AgentError> for Failure {
             AgentError::Store(_) => ExitStatus::Store,
             AgentError::Model(_) => ExitStatus::Model,
             AgentError::Prompt(_) => ExitStatus::Files,
-            AgentError::File { .. } => ExitStatus::Files,
+            AgentError::File(_) => ExitStatus::Files,
             AgentError::NotFound { .. } | AgentError::Invalid(_) | AgentError::Goal(_) => ExitStatus::Usage,
         };
         Self::new(status, error)

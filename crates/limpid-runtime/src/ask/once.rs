@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt;
+use limpid_config::hex;
 use limpid_core::{ConversationId, FailureClass, RequestId, RetryPlan, Trust};
 use limpid_model::chain::{Chain, ChainEvent, MakeAsk};
 use limpid_model::{Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared};
@@ -19,7 +20,6 @@ use crate::counting::tokens;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
 use crate::spending::refusal;
-use crate::world::hex;
 
 /// A question outside of any turn.
 pub(crate) struct Once {

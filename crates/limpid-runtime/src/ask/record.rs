@@ -1,5 +1,6 @@
 //! Requests and answers as the ledger keeps them.
 
+use limpid_config::Redactor;
 use limpid_core::state::Span;
 use limpid_core::{FailureClass, Message, Money, ProviderState, RequestId, Trust, Usage};
 use limpid_model::{FinishReason, ModelCall, ModelCard, ModelError, ModelEvent, On, Prepared, ReplyState, ToolUse};
@@ -13,7 +14,7 @@ use crate::agent::Inner;
 use crate::convert;
 use crate::counting::{by_kind, tokens};
 use crate::event::AgentEvent;
-use crate::redact::{Cleaned, Redactor};
+use crate::redact::Cleaned;
 
 /// What came back for the request under way.
 #[derive(Default)]

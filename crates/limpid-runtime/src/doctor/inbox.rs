@@ -7,15 +7,13 @@ use futures_util::future::join_all;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_channels::mail::{MailError, MailServers};
+use limpid_config::{Live, Redactor, private_file};
 use limpid_store::{MailAccount, Store};
 
 use super::Check;
 use crate::agent::AgentOptions;
-use crate::config::Live;
 use crate::inbox::TOKEN_VARIABLE;
 use crate::mail::{MailDesk, MailParts};
-use crate::private_file;
-use crate::redact::Redactor;
 use crate::scheduler::Waker;
 
 /// How long the servers of one account may take.

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use limpid_config::hex;
 use limpid_core::ConversationId;
 use limpid_store::{Conversation, SqliteOptions, SqliteStore};
 use tokio::sync::broadcast::Receiver;
@@ -14,7 +15,6 @@ use crate::bus::{BusEvent, Change};
 use crate::chat::ConversationChoice;
 use crate::error::AgentError;
 use crate::sizing::frame_of;
-use crate::world::hex;
 
 /// The steps of a switch in their order, each with what went wrong; the names are those that the owner reads.
 struct Switch {

@@ -1,9 +1,12 @@
 //! Whether a process serves the home, and whether it goes by the settings of now.
 
+use limpid_config::{
+    process::{Daemon, Standing},
+    read_text,
+};
+
 use super::{Check, Finding};
 use crate::agent::AgentOptions;
-use crate::home::read_text;
-use crate::process::daemon::{Daemon, Standing};
 
 pub(super) fn check(options: &AgentOptions) -> Check {
     Check::of("serve", serving(options))

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use limpid_config::process;
 use limpid_core::DraftState;
 use limpid_store::{Draft, DraftId};
 use limpid_turn::ToolOutcome;
@@ -10,7 +11,6 @@ use super::{UNDER_WAY, in_short, is_chat, missing};
 use crate::agent::Inner;
 use crate::drive::UNKNOWN;
 use crate::error::AgentError;
-use crate::process;
 
 impl Inner {
     /// Ends the drafts that waited too long, and those that a dead process was carrying out; the chat that they came

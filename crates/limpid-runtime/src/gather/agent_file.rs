@@ -1,12 +1,12 @@
 //! AGENT.md of the workspace: the settings of its front matter, in profiles that quote the file.
 
+use limpid_config::read_text;
 use limpid_prompt::Profile;
 use limpid_prompt::agent_file::{AGENT_FILE, AgentFile};
 use limpid_prompt::inputs::Inputs;
 use limpid_store::Conversation;
 
 use crate::agent::Inner;
-use crate::home::read_text;
 use crate::policy::ForeignFiles;
 use crate::tools::HEARTBEAT_DECISION;
 

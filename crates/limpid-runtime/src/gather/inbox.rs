@@ -114,11 +114,11 @@ mod tests {
     use std::sync::atomic::{AtomicI64, Ordering};
 
     use jiff::Timestamp;
+    use limpid_config::Config;
     use limpid_prompt::RenderRequest;
     use limpid_prompt::count::Estimate;
 
     use super::*;
-    use crate::config::Config;
     use crate::inbox::IngestKind;
     use crate::{Agent, AgentOptions, Clock, Home};
 

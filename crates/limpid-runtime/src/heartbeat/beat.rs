@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use jiff::{Timestamp, ToSpan, Unit, ZonedRound};
+use limpid_config::{hex, process};
 use limpid_core::heartbeat::{Gate, Moment, News, Pause, Settings, State, Why, gate};
 use limpid_core::{ConversationId, Trust};
 use limpid_prompt::Profile;
@@ -15,9 +16,7 @@ use crate::agent::{Agent, Inner};
 use crate::background::{BackgroundRun, RunInputs};
 use crate::bus::Change;
 use crate::error::AgentError;
-use crate::process;
 use crate::spending::Spender;
-use crate::world::hex;
 
 /// A turn that began longer ago than this was cut off and keeps nothing from running.
 const CUT_OFF_MS: i64 = 15 * 60_000;

@@ -3,13 +3,11 @@
 use std::fs;
 use std::path::PathBuf;
 
+use limpid_config::{Home, hex, private_file};
 use sha2::{Digest, Sha256};
 
 use crate::agent::Agent;
 use crate::error::AgentError;
-use crate::home::Home;
-use crate::private_file;
-use crate::world::hex;
 
 /// The variable that holds the token, when the owner does not keep it in the file of the home.
 pub const TOKEN_VARIABLE: &str = "LIMPID_INGEST_TOKEN";

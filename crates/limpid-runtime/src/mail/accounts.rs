@@ -8,14 +8,13 @@ use std::sync::Arc;
 
 use limpid_channels::mail::servers::servers_of;
 use limpid_channels::mail::{Account, Login, Roots, Secret, Security, Server, address};
+use limpid_config::{private_file, read_text};
 use limpid_core::io_cause;
 use serde::{Deserialize, Serialize};
 
 use super::oauth::settings_of;
 use super::{MailDesk, OAuthSettings};
 use crate::error::AgentError;
-use crate::home::read_text;
-use crate::private_file;
 
 /// Letters of an address that a file can be called by.
 const PLAIN: &str = "@.-_+";
@@ -163,7 +162,7 @@ impl MailDesk {
         }
         let path = self.file(&settings.address, "toml")?;
         let text = toml::to_string(settings).map_err(|error| AgentError::Invalid(error.to_string()))?;
-        private_file::write(&path, &text)
+        Ok(private_file::write(&path, &text)?)
     }
 
     /// Takes an account's files out.

@@ -91,12 +91,11 @@ mod tests {
     use limpid_channels::mail::{
         Account, Letter, Mail, MailError, MailHead, MailId, MailQuery, Mailbox, News, Offered, Poll,
     };
+    use limpid_config::{Config, Home};
     use limpid_core::mail::Mark;
 
     use super::*;
     use crate::agent::{Agent, AgentOptions};
-    use crate::config::Config;
-    use crate::home::Home;
     use crate::mail::{AccountSettings, Secret};
 
     /// Servers that are down.
@@ -135,7 +134,7 @@ mod tests {
 
     struct Noon;
 
-    impl crate::world::Clock for Noon {
+    impl limpid_config::Clock for Noon {
         fn now(&self) -> jiff::Timestamp {
             jiff::Timestamp::from_millisecond(1_774_699_200_000).unwrap()
         }

@@ -8,15 +8,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use limpid_channels::mail::servers::token_url_of;
 use limpid_channels::mail::{Secret, TokenSource};
+use limpid_config::{Clock, Redactor, private_file};
 use limpid_tools::outlet::post_bytes;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
 use super::secrets::Source;
 use super::{AccountSettings, MailDesk};
-use crate::private_file;
-use crate::redact::Redactor;
-use crate::world::Clock;
 
 /// An access token is not used any more this long before it runs out, in milliseconds.
 const BEFORE_END_MS: i64 = 60_000;

@@ -6,11 +6,10 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use limpid_channels::mail::Secret;
+use limpid_config::{Environment, private_file};
 use tokio::process::Command;
 
 use super::{AccountSettings, MailDesk};
-use crate::private_file;
-use crate::world::Environment;
 
 /// How long a program may take that gives out a secret; it may ask the owner to unlock something.
 const TIME: Duration = Duration::from_secs(60);

@@ -78,12 +78,12 @@ mod tests {
     use limpid_channels::mail::{
         Account, Letter, Mail, MailError, MailHead, MailId, MailQuery, Mailbox, Offered, Poll, Secret,
     };
+    use limpid_config::Home;
     use limpid_core::mail::Mark;
     use limpid_model::chain::Pause;
 
     use super::*;
     use crate::agent::{Agent, AgentOptions};
-    use crate::home::Home;
     use crate::mail::AccountSettings;
 
     /// Servers on which waits come to what the test says, and which note what they are asked.

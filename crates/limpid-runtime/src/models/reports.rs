@@ -5,14 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
+use limpid_config::{Clock, Home, private_file, read_text};
 use limpid_model::Endpoint;
 use limpid_model::catalogue::Table;
 use limpid_model::reported::{Question, Unanswered, ask};
 use serde::{Deserialize, Serialize};
-
-use crate::home::{Home, read_text};
-use crate::private_file;
-use crate::world::Clock;
 
 /// How long a provider may take to say what it knows: somebody waits for an answer meanwhile.
 const PATIENCE: Duration = Duration::from_secs(2);

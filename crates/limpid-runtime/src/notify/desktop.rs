@@ -1,11 +1,11 @@
 //! The desktop of this machine, by the program that its system has for it.
 
 use async_trait::async_trait;
+use limpid_config::Environment;
 use limpid_tools::Outlet;
 use serde_json::Value;
 
 use super::{Notice, Notifier};
-use crate::world::Environment;
 
 /// What shows notifications on the desktops of Linux.
 const PROGRAM: &str = "notify-send";

@@ -7,14 +7,13 @@ use std::{fs, io};
 
 use async_trait::async_trait;
 use limpid_channels::push::{Subscription, VapidKey, push};
+use limpid_config::{Clock, private_file};
 use limpid_tools::outlet::post_bytes;
 use serde_json::json;
 
 use super::{Notice, Notifier};
 use crate::agent::Agent;
 use crate::error::AgentError;
-use crate::private_file;
-use crate::world::Clock;
 
 /// The name of the file with the key.
 const KEY: &str = "vapid.key";

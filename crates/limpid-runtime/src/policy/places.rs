@@ -2,9 +2,9 @@
 
 use std::path::{Component, MAIN_SEPARATOR_STR, Path, PathBuf};
 
+use limpid_config::Home;
 use limpid_core::policy::PathFacts;
 
-use crate::home::Home;
 use crate::tools::PathArgument;
 
 /// Links that are followed for one path; more than that leads nowhere.

@@ -5,14 +5,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use jiff::Timestamp;
+use limpid_config::{Clock, Home};
 use limpid_store::{SqliteOptions, SqliteStore, Store};
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
 
 use super::*;
 use crate::agent::{Agent, AgentOptions};
-use crate::home::Home;
-use crate::world::Clock;
 
 const MINUTE: i64 = 60_000;
 

@@ -4,15 +4,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use limpid_config::{
+    Config,
+    process::{Daemon, Standing},
+    read_text,
+};
 use limpid_model::catalogue::ModelProfiles;
 
 use super::watch::Watch;
 use super::{Log, ServeEvent};
 use crate::agent::Inner;
-use crate::config::Config;
-use crate::home::read_text;
 use crate::inbox::kept_token;
-use crate::process::daemon::{Daemon, Standing};
 
 /// How long a file must stay as it is before it counts: somebody may have written half of it.
 const SETTLE: Duration = Duration::from_millis(100);

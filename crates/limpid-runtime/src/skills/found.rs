@@ -3,14 +3,13 @@
 
 use std::path::{Path, PathBuf};
 
+use limpid_config::{Home, PromptEntry, read_marking};
 use limpid_prompt::inputs::SkillSource;
 use limpid_prompt::registry::{PromptSource, RegisteredPrompt};
 use limpid_prompt::skill::parse;
 
 use super::folder::{SKILL_FILE, others_in};
-use crate::config::PromptEntry;
 use crate::error::AgentError;
-use crate::home::{Home, read_marking};
 
 /// Something that is meant to be a skill.
 pub(super) struct Found {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::config::{Config, SandboxChoice};
+use limpid_config::{Config, SandboxChoice};
 
 /// How programs run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use limpid_config::{FilesConfig, Home};
 use limpid_core::Trust;
 use limpid_tools::files::{self, Grants, Root};
 
 use super::{Tool, ToolParts};
-use crate::config::FilesConfig;
-use crate::home::Home;
 
 /// How prompts call the folder of a skill, wherever it stands.
 const SKILLS: &str = "~/skills";

@@ -7,15 +7,14 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use limpid_config::{Environment, GatewayConfig};
 use limpid_core::Tier;
 use limpid_core::inbox::{Source, preview};
 use limpid_store::{InboxItem, ItemId};
 use limpid_tools::Outlet;
 
 use super::{Tool, ToolContext, ToolParts};
-use crate::config::GatewayConfig;
 use crate::gather::shown_id;
-use crate::world::Environment;
 
 /// Characters of a list of new items, at most.
 const LIST: usize = 16_000;

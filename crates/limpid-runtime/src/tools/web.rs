@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
+use limpid_config::{Engine, Environment, SearchConfig};
 use limpid_tools::search::{Brave, DuckDuckGo, SearchEngine, Searxng};
 use limpid_tools::{Addresses, GetLocationFromIp, OpenUrl, SystemScreen, Web, WebFetch, WebSearch};
 
 use super::{Tool, ToolParts};
-use crate::config::{Engine, SearchConfig};
-use crate::world::Environment;
 
 /// The variable that holds Brave's key when none is named.
 const BRAVE_KEY: &str = "BRAVE_API_KEY";
@@ -65,8 +64,9 @@ pub(crate) fn engine(
 
 #[cfg(test)]
 mod tests {
+    use limpid_config::Config;
+
     use super::*;
-    use crate::config::Config;
 
     // PICO-093
     #[test]

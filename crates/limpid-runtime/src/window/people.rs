@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use limpid_config::process;
 use limpid_core::{MessageId, Tier, WindowView};
 use limpid_store::{
     Acquired, Conversation, ConversationChange, Lease, Listed, NewSnapshot, NewWindowEvent, Snapshot, WindowEvent,
@@ -12,7 +13,6 @@ use limpid_turn::window::Ledger;
 use crate::agent::{Agent, Inner};
 use crate::chat::ConversationChoice;
 use crate::error::AgentError;
-use crate::process;
 use crate::session::Session;
 
 /// How long a lease is held for one change.

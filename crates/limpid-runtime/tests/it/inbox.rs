@@ -185,7 +185,7 @@ async fn the_same_key_is_one_item_and_one_event() {
 }
 
 /// A gateway that is a shell command.
-fn gateway(command: &str) -> limpid_runtime::config::GatewayConfig {
+fn gateway(command: &str) -> limpid_config::GatewayConfig {
     let words = ["sh", "-c", command].map(str::to_owned);
-    limpid_runtime::config::GatewayConfig { command: words.to_vec(), ..Default::default() }
+    limpid_config::GatewayConfig { command: words.to_vec(), ..Default::default() }
 }

@@ -1,8 +1,8 @@
 //! Finding by meaning, when the owner has switched it on.
 
 use crate::kit::{Bench, all, last, say};
+use limpid_config::SemanticConfig;
 use limpid_core::{Category, Memory};
-use limpid_runtime::config::SemanticConfig;
 use limpid_runtime::{Agent, AgentEvent, AgentOptions, Change, ChatRequest, ConversationChoice, Environment};
 use limpid_store::VectorState;
 

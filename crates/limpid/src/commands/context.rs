@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::tz::TimeZone;
+use limpid_config::read_text;
 use limpid_core::RetryPlan;
 use limpid_prompt::{Profile, Profiles};
-use limpid_runtime::home::read_text;
 use limpid_runtime::{Agent, AgentOptions, BusEvent, Config, Home, own_profile_files};
 use tokio::sync::broadcast::Receiver;
 

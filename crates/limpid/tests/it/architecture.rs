@@ -6,8 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate of the program and its floor (docs/spec/architecture.md, section 2).
-const FLOORS: [(&str, u8); 10] = [
+const FLOORS: [(&str, u8); 11] = [
     ("limpid-core", 1),
+    ("limpid-config", 2),
     ("limpid-prompt", 2),
     ("limpid-turn", 3),
     ("limpid-store", 3),
@@ -142,7 +143,7 @@ fn what_lands_is_looked_up_among_known_weaknesses_or_it_is_said_that_it_was_not(
 }
 
 /// The file that names the default profile.
-const NAMES_DEFAULT: &str = "limpid-prompt/profile/shipped.rs";
+const NAMES_DEFAULT: &str = "limpid-core/profile.rs";
 
 // PRO-007
 #[test]

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use limpid_channels::mail::{Account, Answered, Letter, MailError};
+use limpid_config::hex;
 use limpid_core::ToolClass;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -13,7 +14,6 @@ use serde_json::{Map, Value};
 use super::{GROUP, SENDS, TIME, destination, sendable, texts};
 use crate::mail::MailDesk;
 use crate::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
-use crate::world::hex;
 
 /// Sends a new letter.
 pub(super) struct ComposeEmail {

@@ -1,16 +1,18 @@
 //! Which process holds a lease, so that one that died need not be waited for.
 
-pub(crate) mod daemon;
+mod daemon;
+
+pub use daemon::{Daemon, ServeError, ServeLock, Standing};
 
 /// This process's name for leases: the machine's start, the process's name space and number, and a nonce.
-pub(crate) fn holder(nonce: &str) -> String {
+pub fn holder(nonce: &str) -> String {
     let id = std::process::id();
     format!("{}/{id}@{}/{nonce}", place(), started(id).unwrap_or_default())
 }
 
 /// Whether a lease's holder is known to be dead: it ran here and its process is gone. Where that cannot be told, it is
 /// taken to live, and its lease runs out by itself.
-pub(crate) fn is_dead(holder: &str) -> bool {
+pub fn is_dead(holder: &str) -> bool {
     let mut fields = holder.rsplitn(3, '/');
     let (Some(_nonce), Some(id), Some(its_place)) = (fields.next(), fields.next(), fields.next()) else { return false };
     let here = place();
@@ -26,7 +28,7 @@ pub(crate) fn is_dead(holder: &str) -> bool {
 }
 
 /// The number of the process that holds a lease, when it runs on this machine.
-pub(crate) fn number(holder: &str) -> Option<u32> {
+pub fn number(holder: &str) -> Option<u32> {
     let mut fields = holder.rsplitn(3, '/');
     let (_nonce, id, its_place) = (fields.next()?, fields.next()?, fields.next()?);
     let id = id.split_once('@').map_or(id, |(id, _)| id);

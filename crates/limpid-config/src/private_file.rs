@@ -4,23 +4,21 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use crate::error::AgentError;
+use crate::error::FileError;
 use crate::home::read_text;
 
 /// The text of such a file; none when it does not exist.
 ///
 /// # Errors
 /// When it cannot be read, or others may read it.
-pub(crate) fn read(path: &Path) -> Result<Option<String>, AgentError> {
+pub fn read(path: &Path) -> Result<Option<String>, FileError> {
     let text = read_text(path)?;
     #[cfg(unix)]
     if text.is_some() {
         use std::os::unix::fs::PermissionsExt;
-        let mode = fs::metadata(path).map_err(AgentError::file(path))?.permissions().mode();
+        let mode = fs::metadata(path).map_err(FileError::io(path))?.permissions().mode();
         if mode & 0o077 != 0 {
-            let (path, mode) = (path.display(), mode & 0o777);
-            let why = format!("{path} may be read by others (mode {mode:o}); run: chmod 600 {path}");
-            return Err(AgentError::Invalid(why));
+            return Err(FileError::Exposed { path: path.to_owned(), mode: mode & 0o777 });
         }
     }
     Ok(text)
@@ -31,15 +29,15 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, AgentError> {
 ///
 /// # Errors
 /// When it cannot be written.
-pub(crate) fn write(path: &Path, text: &str) -> Result<(), AgentError> {
-    put(path, text.as_bytes()).map_err(AgentError::file(path))
+pub fn write(path: &Path, text: &str) -> Result<(), FileError> {
+    put(path, text.as_bytes()).map_err(FileError::io(path))
 }
 
 /// The same for bytes.
 ///
 /// # Errors
 /// As the file system says.
-pub(crate) fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
         let mut builder = fs::DirBuilder::new();
         builder.recursive(true);

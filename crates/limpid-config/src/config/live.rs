@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 /// Every version stays in memory until the last clone is gone, so that a reference to one remains valid when a newer one
 /// arrives. A version is a few kilobytes and a new one comes only when the owner edits a file: that is the price for
 /// settings that cannot be read from an outdated copy.
-pub(crate) struct Live<T>(Arc<Version<T>>);
+pub struct Live<T>(Arc<Version<T>>);
 
 struct Version<T> {
     value: T,
@@ -16,12 +16,13 @@ struct Version<T> {
 }
 
 impl<T> Live<T> {
-    pub(crate) fn new(value: T) -> Self {
+    /// The first version.
+    pub fn new(value: T) -> Self {
         Self(Arc::new(Version { value, next: OnceLock::new() }))
     }
 
     /// Replaces the value for everybody who reads it from here on.
-    pub(crate) fn replace(&self, value: T) {
+    pub fn replace(&self, value: T) {
         let mut new = Arc::new(Version { value, next: OnceLock::new() });
         let mut version = &self.0;
         // Whoever replaces it at the same moment comes before this.

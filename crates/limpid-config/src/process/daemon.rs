@@ -1,53 +1,55 @@
 //! The process that serves a home: what it is and what it goes by, for every other process to read.
 
 use std::fs::{File, TryLockError};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::is_dead;
-use crate::error::AgentError;
+use crate::error::FileError;
 use crate::home::{Home, read_text};
 use crate::private_file;
 
 /// A process that serves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Daemon {
+pub struct Daemon {
     /// Who holds its leases.
-    pub(crate) holder: String,
+    pub holder: String,
     /// Its number.
-    pub(crate) pid: u32,
+    pub pid: u32,
     /// The program's version.
-    pub(crate) version: String,
+    pub version: String,
     /// Since when it serves, in milliseconds since 1970.
-    pub(crate) since_ms: i64,
+    pub since_ms: i64,
     /// What it goes by.
-    pub(crate) standing: Standing,
+    pub standing: Standing,
+    /// The file that says so.
     #[serde(skip)]
-    pub(crate) path: PathBuf,
+    pub path: PathBuf,
 }
 
 /// What a process that serves goes by.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Standing {
+pub struct Standing {
     /// The hash of the limpid.toml that it has taken over; none when it follows none.
-    pub(crate) config: Option<String>,
+    pub config: Option<String>,
     /// Why it did not take over the newest one.
-    pub(crate) problem: Option<String>,
+    pub problem: Option<String>,
     /// Keys that act after a restart.
-    pub(crate) restart: Vec<String>,
+    pub restart: Vec<String>,
 }
 
 impl Standing {
-    pub(crate) fn hash(text: &str) -> String {
+    /// The hash of a limpid.toml, as [`Standing::config`] has it.
+    pub fn hash(text: &str) -> String {
         Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
 impl Daemon {
     /// This process, as one that serves a home from now on.
-    pub(crate) fn here(home: &Home, holder: &str, now_ms: i64) -> Self {
+    pub fn here(home: &Home, holder: &str, now_ms: i64) -> Self {
         Self {
             holder: holder.to_owned(),
             pid: std::process::id(),
@@ -59,7 +61,7 @@ impl Daemon {
     }
 
     /// The process that serves a home; none when none does, or it is not known which.
-    pub(crate) fn of(home: &Home) -> Option<Self> {
+    pub fn of(home: &Home) -> Option<Self> {
         let daemon = Self::last(home)?;
         (!is_dead(&daemon.holder)).then_some(daemon)
     }
@@ -71,19 +73,52 @@ impl Daemon {
         serde_json::from_str(&text).ok().map(|daemon| Self { path, ..daemon })
     }
 
-    pub(crate) fn write(&self) -> Result<(), AgentError> {
-        let text = serde_json::to_string(self).map_err(|error| AgentError::Invalid(error.to_string()))?;
+    /// Tells every other process.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write(&self) -> Result<(), FileError> {
+        let text = serde_json::to_string(self).map_err(|error| FileError::io(&self.path)(error.into()))?;
         private_file::write(&self.path, &text)
     }
 
-    pub(crate) fn remove(&self) {
+    /// Nobody serves the home any more.
+    pub fn remove(&self) {
         // What stays behind is known by its process, which is gone.
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
+/// Why a home cannot be served.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// A file of it cannot be used.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// Another process serves it.
+    #[error("{}", served(home, *pid))]
+    Served {
+        /// The home's folder.
+        home: PathBuf,
+        /// The other process, where it is known.
+        pid: Option<u32>,
+    },
+}
+
+fn served(home: &Path, pid: Option<u32>) -> String {
+    let (which, stop) = match pid {
+        Some(pid) => (format!("process {pid}"), format!("kill {pid}")),
+        None => ("another process".to_owned(), "end that process".to_owned()),
+    };
+    format!(
+        "`limpid serve` already runs for {}: {which}. It applies changes of limpid.toml by itself. To start another one, \
+         stop it first: {stop}",
+        home.display()
+    )
+}
+
 /// The right to serve a home. The system takes it back when the process ends, however it ends.
-pub(crate) struct ServeLock {
+pub struct ServeLock {
     file: File,
 }
 
@@ -99,26 +134,18 @@ impl ServeLock {
     ///
     /// # Errors
     /// When another process serves the home, or the home cannot be written.
-    pub(crate) fn take(home: &Home) -> Result<Self, AgentError> {
+    pub fn take(home: &Home) -> Result<Self, ServeError> {
         let path = home.serve_lock();
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(AgentError::file(folder))?;
+            std::fs::create_dir_all(folder).map_err(FileError::io(folder))?;
         }
-        let file = File::options().create(true).append(true).open(&path).map_err(AgentError::file(&path))?;
+        let file = File::options().create(true).append(true).open(&path).map_err(FileError::io(&path))?;
         match file.try_lock() {
             // A file system that knows no locks keeps nobody from serving.
             Ok(()) | Err(TryLockError::Error(_)) => Ok(Self { file }),
             Err(TryLockError::WouldBlock) => {
-                let other = Daemon::of(home).map(|daemon| daemon.pid);
-                let (which, stop) = match other {
-                    Some(pid) => (format!("process {pid}"), format!("kill {pid}")),
-                    None => ("another process".to_owned(), "end that process".to_owned()),
-                };
-                Err(AgentError::Invalid(format!(
-                    "`limpid serve` already runs for {}: {which}. It applies changes of limpid.toml by itself. To start \
-                     another one, stop it first: {stop}",
-                    home.path().display()
-                )))
+                let pid = Daemon::of(home).map(|daemon| daemon.pid);
+                Err(ServeError::Served { home: home.path().to_owned(), pid })
             }
         }
     }

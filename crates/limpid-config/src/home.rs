@@ -3,10 +3,10 @@
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use crate::error::AgentError;
+use crate::error::FileError;
 
 /// Bytes of one text file that are read at most; a larger one is an error that says so.
-pub(crate) const MAX_FILE: u64 = 4 * 1024 * 1024;
+pub const MAX_FILE: u64 = 4 * 1024 * 1024;
 
 /// The folder that holds everything Limpid keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl Home {
     }
 
     /// What a provider said of its models; none when its name is no name for a file.
-    pub(crate) fn reported(&self, provider: &str) -> Option<PathBuf> {
+    pub fn reported(&self, provider: &str) -> Option<PathBuf> {
         let plain = provider.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
         plain.then(|| self.0.join("data").join("providers").join(format!("{provider}.json")))
     }
@@ -115,7 +115,7 @@ impl Home {
     }
 
     /// Copies of the owner's profile files as they last could be used.
-    pub(crate) fn kept_profiles(&self) -> PathBuf {
+    pub fn kept_profiles(&self) -> PathBuf {
         self.0.join("data").join("kept-profiles")
     }
 
@@ -125,12 +125,12 @@ impl Home {
     }
 
     /// Locked by the process that serves this home.
-    pub(crate) fn serve_lock(&self) -> PathBuf {
+    pub fn serve_lock(&self) -> PathBuf {
         self.0.join("data").join("serve.lock")
     }
 
     /// What the process that serves this home is and goes by.
-    pub(crate) fn served_by(&self) -> PathBuf {
+    pub fn served_by(&self) -> PathBuf {
         self.0.join("data").join("serve.json")
     }
 
@@ -144,22 +144,22 @@ impl Home {
 ///
 /// # Errors
 /// When it exists and cannot be read, or is larger than 4 MiB.
-pub fn read_text(path: &Path) -> Result<Option<String>, AgentError> {
+pub fn read_text(path: &Path) -> Result<Option<String>, FileError> {
     Ok(read_marking(path)?.map(|read| read.text))
 }
 
 /// A text file that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ReadText {
+pub struct ReadText {
     /// Its text.
-    pub(crate) text: String,
+    pub text: String,
     /// How many places of it were not UTF-8 and are `U+FFFD` now.
-    pub(crate) replaced: usize,
+    pub replaced: usize,
 }
 
 impl ReadText {
     /// What the owner is told of a file that is not UTF-8.
-    pub(crate) fn notice(&self, name: &str) -> Option<String> {
+    pub fn notice(&self, name: &str) -> Option<String> {
         let places = if self.replaced == 1 { "1 place".to_owned() } else { format!("{} places", self.replaced) };
         let told = || {
             format!(
@@ -171,7 +171,7 @@ impl ReadText {
 }
 
 /// The same, with how much of it was replaced.
-pub(crate) fn read_marking(path: &Path) -> Result<Option<ReadText>, AgentError> {
+pub fn read_marking(path: &Path) -> Result<Option<ReadText>, FileError> {
     let mut options = std::fs::File::options();
     options.read(true);
     // A pipe that nobody writes to would be waited for.
@@ -181,21 +181,21 @@ pub(crate) fn read_marking(path: &Path) -> Result<Option<ReadText>, AgentError> 
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(None);
         }
-        other => other.map_err(AgentError::file(path))?,
+        other => other.map_err(FileError::io(path))?,
     };
-    let about = file.metadata().map_err(AgentError::file(path))?;
+    let about = file.metadata().map_err(FileError::io(path))?;
     if !about.is_file() {
         let message = if about.is_dir() { "it is a folder, not a file" } else { "it is not a regular file" };
-        return Err(AgentError::file(path)(io::Error::new(io::ErrorKind::InvalidInput, message)));
+        return Err(FileError::io(path)(io::Error::new(io::ErrorKind::InvalidInput, message)));
     }
     if about.len() > MAX_FILE {
         let size = about.len();
         let message = format!("the file has {size} bytes, at most {MAX_FILE} are read; shorten it");
-        return Err(AgentError::file(path)(io::Error::new(io::ErrorKind::FileTooLarge, message)));
+        return Err(FileError::io(path)(io::Error::new(io::ErrorKind::FileTooLarge, message)));
     }
     let mut bytes = Vec::new();
     // It may grow while it is read.
-    file.take(MAX_FILE).read_to_end(&mut bytes).map_err(AgentError::file(path))?;
+    file.take(MAX_FILE).read_to_end(&mut bytes).map_err(FileError::io(path))?;
     let replaced = bytes.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).count();
     let text = String::from_utf8_lossy(&bytes);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();

@@ -34,7 +34,7 @@ pub use files::FilesConfig;
 pub use heartbeat::HeartbeatConfig;
 pub use inbox::{GatewayConfig, InboxConfig};
 pub use limits::{LimitsConfig, PathLimits};
-pub(crate) use live::Live;
+pub use live::Live;
 pub use mail::MailConfig;
 pub use memory::{MemoryConfig, SemanticConfig};
 pub use modes::ModesConfig;
@@ -119,7 +119,7 @@ impl Config {
     /// When it is not TOML, has a key that is not known, or a value that cannot be.
     ///
     /// ```
-    /// let error = limpid_runtime::Config::parse("modle = \"openai/gpt-5\"", "limpid.toml").unwrap_err();
+    /// let error = limpid_config::Config::parse("modle = \"openai/gpt-5\"", "limpid.toml").unwrap_err();
     /// assert!(error.to_string().starts_with("limpid.toml: line 1, column 1\n"));
     /// ```
     pub fn parse(text: &str, file: &str) -> Result<Self, ConfigError> {
@@ -127,7 +127,7 @@ impl Config {
     }
 
     /// The environment variables that hold secrets because the owner says so.
-    pub(crate) fn secret_variables(&self) -> Vec<&str> {
+    pub fn secret_variables(&self) -> Vec<&str> {
         let keys = self.provider.values().map(|provider| &provider.api_key_env);
         let tokens = self.inbox.gateway.iter().map(|gateway| &gateway.token_env);
         keys.chain(tokens).chain([&self.notify.ntfy_token_env]).filter_map(Option::as_deref).collect()

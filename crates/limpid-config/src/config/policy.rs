@@ -17,7 +17,7 @@ use serde::de::{Deserializer, Error as _};
 /// tool = "exec"
 /// arguments = { command = ["cargo", "test", "**"] }
 /// "#;
-/// let config = limpid_runtime::Config::parse(text, "limpid.toml").unwrap();
+/// let config = limpid_config::Config::parse(text, "limpid.toml").unwrap();
 /// assert_eq!(config.policy.rules().allow.len(), 1);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]

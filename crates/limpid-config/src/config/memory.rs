@@ -38,7 +38,7 @@ impl Default for MemoryConfig {
 
 impl MemoryConfig {
     /// How memories reach the model with a profile whose own policy is this.
-    pub(crate) fn policy(&self, of_profile: MemoryPolicy) -> MemoryPolicy {
+    pub fn policy(&self, of_profile: MemoryPolicy) -> MemoryPolicy {
         self.policy.unwrap_or(of_profile)
     }
 }

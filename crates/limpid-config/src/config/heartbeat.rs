@@ -51,7 +51,7 @@ fn recheck<'de, D: Deserializer<'de>>(source: D) -> Result<Recheck, D::Error> {
 
 impl HeartbeatConfig {
     /// The rule that holds with a profile whose own is this.
-    pub(crate) fn rule(&self, of_profile: Quiet) -> Quiet {
+    pub fn rule(&self, of_profile: Quiet) -> Quiet {
         self.quiet.unwrap_or(of_profile)
     }
 }

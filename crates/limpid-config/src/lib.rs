@@ -1,0 +1,27 @@
+//! What comes in as values: settings, the home folder, environment variables, the clock, ids, secrets.
+//!
+//! Nothing here is asynchronous, and nothing knows of models, prompts or the store.
+//!
+//! - [`Config`]: `limpid.toml`; [`Live`] holds what can be replaced while the program runs.
+//! - [`Home`]: which file is where; [`private_file`]: those that only the owner may read.
+//! - [`Environment`], [`Clock`], [`Ids`]: what tests can hold still.
+//! - [`process`]: which process holds a lease or serves a home, and whether it lives.
+//! - [`Redactor`]: takes known secrets out of texts and streams.
+
+mod clock;
+mod config;
+mod environment;
+mod error;
+mod home;
+mod ids;
+pub mod private_file;
+pub mod process;
+mod redact;
+
+pub use clock::{Clock, SystemClock};
+pub use config::*;
+pub use environment::Environment;
+pub use error::FileError;
+pub use home::{Home, MAX_FILE, ReadText, read_marking, read_text};
+pub use ids::{Ids, RandomIds, hex};
+pub use redact::{Redactor, StreamRedactor};
