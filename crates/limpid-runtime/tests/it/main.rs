@@ -40,6 +40,7 @@ mod modes;
 mod notify;
 mod other_names;
 mod own_files;
+mod phases;
 mod policy;
 mod prompt_files;
 mod remembering;
