@@ -21,6 +21,7 @@ use tokio::sync::{Notify, RwLock, broadcast, watch};
 use tokio_util::task::TaskTracker;
 
 use crate::bus::{Bus, BusEvent};
+use crate::context::ContextDeps;
 use crate::counting::Observed;
 use crate::error::AgentError;
 use crate::inbox::kept_token;
@@ -134,6 +135,8 @@ pub(crate) struct Inner {
     pub(crate) prompts: Arc<Prompts>,
     pub(crate) redactor: Redactor,
     pub(crate) keeper: Keeper,
+    /// What prompts are made from.
+    pub(crate) context: ContextDeps,
     pub(crate) observed: Observed,
     pub(crate) waker: Arc<Waker>,
     pub(crate) notifiers: Live<Notifiers>,
@@ -224,7 +227,19 @@ impl Agent {
             environment,
         };
         let Built { tools, rules, notifiers, semantics } = parts.build(&config);
+        let tools = Live::new(tools);
+        let context = ContextDeps {
+            home: options.home.clone(),
+            config: config.clone(),
+            clock: Arc::clone(&options.clock),
+            redactor: redactor.clone(),
+            store: Arc::clone(&store),
+            keeper: parts.keeper.clone(),
+            skills: Arc::clone(&parts.skills),
+            tools: tools.clone(),
+        };
         let inner = Inner {
+            context,
             prompts,
             redactor,
             keeper: parts.keeper.clone(),
@@ -241,7 +256,7 @@ impl Agent {
             system_zone: options.system_zone,
             clock: options.clock,
             ids: options.ids,
-            tools: Live::new(tools),
+            tools,
             mail: Arc::clone(&parts.mail),
             skills: Arc::clone(&parts.skills),
             bus: parts.notify.bus.clone(),

@@ -4,11 +4,6 @@
 mod agent_file;
 mod goal;
 mod heartbeat;
-mod inbox;
-mod memory;
-mod skills;
-mod tasks;
-mod workspace;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,9 +17,8 @@ use limpid_prompt::Profile;
 use limpid_prompt::inputs::{ChangedInput, Inputs, MemoryInput, SessionInput, TimeInfo};
 use limpid_store::{Audience, Conversation, ConversationKind};
 
-pub(crate) use skills::dropped_skills;
-
 use crate::agent::Inner;
+use crate::context::sources;
 use crate::convert;
 use crate::error::AgentError;
 use crate::frame::Frame;
@@ -39,7 +33,6 @@ use crate::tools::FindTools;
 use crate::window::past::Past;
 
 pub(crate) use goal::GROUP as GOAL_TOOLS;
-pub(crate) use inbox::shown_id;
 
 /// Messages, the newest of all, whose calls say which tools are used.
 const COUNTED: u32 = 2000;
@@ -97,7 +90,8 @@ impl Inner {
 
         let mut kept = occasion.conversation.and_then(Session::kept);
         let group = occasion.conversation.is_some_and(|conversation| conversation.audience == Audience::Group);
-        let skills = self.selected_skills(occasion.conversation.map(|own| &own.id), occasion.text).await?;
+        let skills =
+            sources::skills::selected(&self.context, occasion.conversation.map(|own| &own.id), occasion.text).await?;
         let mut standing_notices = skills.told;
         let agent_name = self.config.agent.name.as_ref().unwrap_or(&profile.behaviour().agent_name);
         let [soul, safety] = own_identity(&self.home, &profile, agent_name, &mut standing_notices)?;
@@ -126,14 +120,14 @@ impl Inner {
             inputs.origins.insert(field.to_owned(), format!("home:{file}"));
         }
         inputs.origins.insert("additional_instructions".to_owned(), "home:limpid.toml".to_owned());
-        self.leave_out_foreign(&mut inputs.workspace, &mut notices).await?;
+        sources::workspace::leave_out_foreign(&self.context, &mut inputs.workspace, &mut notices).await?;
         let agent_file = self.apply_agent_file(&profile, &mut inputs, &mut standing_notices);
-        self.gather_memory(&mut inputs, &profile, &mut notices).await?;
-        self.gather_tasks(&mut inputs).await?;
+        sources::memory::fill(&self.context, &mut inputs, &profile, &mut notices).await?;
+        sources::tasks::fill(&self.context, &mut inputs).await?;
         self.gather_heartbeat(&mut inputs, &path, &occasion).await?;
         heartbeat::keep_decision(&mut inputs, &profile, &path);
         self.clean(&mut inputs);
-        self.gather_inbox(&mut inputs).await?;
+        sources::inbox::fill(&self.context, &mut inputs).await?;
         self.gather_quiet_hours(&mut inputs, &path, occasion.now).await?;
 
         let mut past = match occasion.conversation {

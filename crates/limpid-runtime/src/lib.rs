@@ -22,6 +22,7 @@
 //! - `semantics`: what queries mean, when the owner has switched a model of embeddings on.
 //! - `reach`: which tools travel with a prompt, and which wait to be found.
 //! - `window`: what a model sees of a long conversation, and how it is kept small enough.
+//! - `context`: what a prompt is made from, source by source; it reads only.
 //! - `gather`, `session`, `frame`, `workspace`, `redact`, `counting`, `convert`: what a prompt is made from.
 //! - `policy`, `hold`, `drafts`: who may call what, and calls that wait for the owner.
 //! - [`spending`]: what models may still cost.
@@ -40,6 +41,7 @@ mod cache;
 mod catalogue;
 pub mod chat;
 mod clean;
+mod context;
 mod convert;
 mod counting;
 mod deliver;

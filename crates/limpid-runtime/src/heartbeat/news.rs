@@ -13,6 +13,7 @@ use super::PATH;
 use super::standing::{StandingItem, standing_items};
 use crate::agent::Inner;
 use crate::ask::Recipe;
+use crate::context::sources::inbox::rendered_items;
 use crate::effort::EffortChoice;
 use crate::error::AgentError;
 use crate::gather::Occasion;
@@ -58,7 +59,7 @@ impl Inner {
         let gathered = self.gather(occasion).await?;
         let prompt = Recipe::new(self, &gathered, &card, EffortChoice::default()).await?.render(&card)?;
         // What the prompt does not show is never taken in, so it would be news at each run (a profile may leave mail out).
-        let items = has_items(&gathered.inputs) && !self.rendered_items(&prompt).await?.is_empty();
+        let items = has_items(&gathered.inputs) && !rendered_items(&*self.store, &prompt).await?.is_empty();
         let shown = standing_items(&gathered.inputs).into_iter().filter(|item| item.is_shown_by(&prompt));
         let shown: Vec<StandingItem> = shown.collect();
         let due = self.due_items(self.clock.now()).await?;

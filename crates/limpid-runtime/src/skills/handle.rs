@@ -15,6 +15,7 @@ use super::{ListedSkill, SkillStatus};
 use crate::agent::{Agent, Inner};
 use crate::bus::{Change, Difference};
 use crate::chat::ConversationChoice;
+use crate::context::sources;
 use crate::error::AgentError;
 
 /// A skill in full, for whoever decides whether to allow it.
@@ -194,7 +195,7 @@ impl Agent {
             )));
         }
         inner.store.choose_skills(&conversation.id, names.clone()).await?;
-        let input = inner.selected_skills(Some(&conversation.id), "").await?.input;
+        let input = sources::skills::selected(&inner.context, Some(&conversation.id), "").await?.input;
         let active: Vec<String> = input.active.iter().map(|skill| skill.name.clone()).collect();
         inner.announce_skills(&conversation.id, active.clone()).await?;
         let is_chosen = |name: &str| names.iter().any(|chosen| chosen.eq_ignore_ascii_case(name));

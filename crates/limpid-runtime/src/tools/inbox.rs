@@ -14,7 +14,7 @@ use limpid_store::{InboxItem, ItemId};
 use limpid_tools::Outlet;
 
 use super::{Tool, ToolContext, ToolParts};
-use crate::gather::shown_id;
+use crate::context::sources::inbox::shown_id;
 
 /// Characters of a list of new items, at most.
 const LIST: usize = 16_000;

@@ -5,22 +5,20 @@ use limpid_core::task::{TaskStatus, Trigger as TaskTrigger};
 use limpid_prompt::inputs::{Inputs, TaskEntry, Trigger};
 use limpid_store::Task;
 
-use crate::agent::Inner;
+use crate::context::ContextDeps;
 use crate::error::AgentError;
 use crate::tools::SCHEDULING_TOOLS;
 
-impl Inner {
-    /// Fills in the tasks that wait; with scheduling switched off there are none, and no tools for them.
-    pub(super) async fn gather_tasks(&self, inputs: &mut Inputs) -> Result<(), AgentError> {
-        inputs.scheduling.enabled = self.config.scheduling.enabled;
-        if !inputs.scheduling.enabled {
-            inputs.tools.retain(|tool| tool.group != SCHEDULING_TOOLS);
-            return Ok(());
-        }
-        let waiting = self.store.tasks(Some(TaskStatus::Pending)).await?.rows;
-        inputs.scheduling.tasks = waiting.iter().map(entry).collect();
-        Ok(())
+/// Fills in the tasks that wait; with scheduling switched off there are none, and no tools for them.
+pub(crate) async fn fill(deps: &ContextDeps, inputs: &mut Inputs) -> Result<(), AgentError> {
+    inputs.scheduling.enabled = deps.config.scheduling.enabled;
+    if !inputs.scheduling.enabled {
+        inputs.tools.retain(|tool| tool.group != SCHEDULING_TOOLS);
+        return Ok(());
     }
+    let waiting = deps.store.tasks(Some(TaskStatus::Pending)).await?.rows;
+    inputs.scheduling.tasks = waiting.iter().map(entry).collect();
+    Ok(())
 }
 
 fn entry(task: &Task) -> TaskEntry {

@@ -3,66 +3,63 @@
 use limpid_core::inbox::{Source, preview};
 use limpid_prompt::Prompt;
 use limpid_prompt::inputs::{EmailAccount, Inputs, NewEmail, NewNotification, NewSms, OutsideText};
-use limpid_store::{InboxItem, ItemFilter, ItemId, MailAccount};
+use limpid_store::{InboxItem, ItemFilter, ItemId, MailAccount, Store};
 
-use crate::agent::Inner;
+use crate::context::ContextDeps;
 use crate::error::AgentError;
 
-impl Inner {
-    /// Fills in accounts and what waits, of the sources that are on.
-    pub(super) async fn gather_inbox(&self, inputs: &mut Inputs) -> Result<(), AgentError> {
-        let config = &self.config.inbox;
-        // With mail switched off neither accounts nor their letters are shown; mail that is handed in has its own switch.
-        let reads_mail = self.config.mail.enabled;
-        let accounts = if reads_mail { self.store.mail_accounts().await?.rows } else { Vec::new() };
-        inputs.email.enabled = config.mail || !accounts.is_empty();
-        inputs.sms.enabled = config.sms;
-        inputs.notifications.enabled = config.notifications;
-        inputs.email.accounts = accounts.into_iter().map(account_input).collect();
-        let on = [inputs.email.enabled, inputs.sms.enabled, inputs.notifications.enabled];
-        for (source, _) in Source::ALL.into_iter().zip(on).filter(|(_, on)| *on) {
-            for mut item in self.store.pending(source).await?.rows {
-                if item.new.uid.is_some() && !reads_mail {
-                    continue;
-                }
-                for text in [&mut item.new.sender, &mut item.new.title, &mut item.new.text] {
-                    *text = self.redactor.clean(std::mem::take(text));
-                }
-                fill(inputs, &item);
+/// Fills in accounts and what waits, of the sources that are on.
+pub(crate) async fn fill(deps: &ContextDeps, inputs: &mut Inputs) -> Result<(), AgentError> {
+    let config = &deps.config.inbox;
+    // With mail switched off neither accounts nor their letters are shown; mail that is handed in has its own switch.
+    let reads_mail = deps.config.mail.enabled;
+    let accounts = if reads_mail { deps.store.mail_accounts().await?.rows } else { Vec::new() };
+    inputs.email.enabled = config.mail || !accounts.is_empty();
+    inputs.sms.enabled = config.sms;
+    inputs.notifications.enabled = config.notifications;
+    inputs.email.accounts = accounts.into_iter().map(account_input).collect();
+    let on = [inputs.email.enabled, inputs.sms.enabled, inputs.notifications.enabled];
+    for (source, _) in Source::ALL.into_iter().zip(on).filter(|(_, on)| *on) {
+        for mut item in deps.store.pending(source).await?.rows {
+            if item.new.uid.is_some() && !reads_mail {
+                continue;
             }
+            for text in [&mut item.new.sender, &mut item.new.title, &mut item.new.text] {
+                *text = deps.redactor.clean(std::mem::take(text));
+            }
+            place(inputs, &item);
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    /// Exactly the items that stand in a prompt: what came later, and what a source that is off, a limit or a budget left
-    /// out, is not among them.
-    pub(crate) async fn rendered_items(&self, prompt: &Prompt) -> Result<Vec<ItemId>, AgentError> {
-        let mut rendered = Vec::new();
-        for entry in prompt.report().iter().flat_map(|row| &row.entries) {
-            rendered.extend(self.item_of(entry).await?);
-        }
-        Ok(rendered)
+/// Exactly the items that stand in a prompt: what came later, and what a source that is off, a limit or a budget left
+/// out, is not among them.
+pub(crate) async fn rendered_items(store: &dyn Store, prompt: &Prompt) -> Result<Vec<ItemId>, AgentError> {
+    let mut rendered = Vec::new();
+    for entry in prompt.report().iter().flat_map(|row| &row.entries) {
+        rendered.extend(item_of(store, entry).await?);
     }
+    Ok(rendered)
+}
 
-    /// The item that an entry of a prompt comes from; none of an entry that shows something else.
-    async fn item_of(&self, entry: &str) -> Result<Option<ItemId>, AgentError> {
-        let Some((kind, name)) = entry.split_once(':') else { return Ok(None) };
-        let (account, id) = match kind {
-            "sms" | "notification" => ("", name),
-            // An account may have a slash in it, a number has none.
-            "email" => name.rsplit_once('/').unwrap_or(("", name)),
-            _ => return Ok(None),
-        };
-        if let Some(number) = id.strip_prefix('i') {
-            return Ok(number.parse().ok().map(ItemId));
-        }
-        let filter =
-            ItemFilter { source: Some(Source::Mail), account: Some(account.to_owned()), ..ItemFilter::default() };
-        let mail = self.store.items(filter).await?.rows;
-        // The newest, since numbers may have begun anew.
-        let found = mail.into_iter().find(|item| item.new.uid.is_some_and(|uid| uid.uid.to_string() == id));
-        Ok(found.map(|item| item.id))
+/// The item that an entry of a prompt comes from; none of an entry that shows something else.
+async fn item_of(store: &dyn Store, entry: &str) -> Result<Option<ItemId>, AgentError> {
+    let Some((kind, name)) = entry.split_once(':') else { return Ok(None) };
+    let (account, id) = match kind {
+        "sms" | "notification" => ("", name),
+        // An account may have a slash in it, a number has none.
+        "email" => name.rsplit_once('/').unwrap_or(("", name)),
+        _ => return Ok(None),
+    };
+    if let Some(number) = id.strip_prefix('i') {
+        return Ok(number.parse().ok().map(ItemId));
     }
+    let filter = ItemFilter { source: Some(Source::Mail), account: Some(account.to_owned()), ..ItemFilter::default() };
+    let mail = store.items(filter).await?.rows;
+    // The newest, since numbers may have begun anew.
+    let found = mail.into_iter().find(|item| item.new.uid.is_some_and(|uid| uid.uid.to_string() == id));
+    Ok(found.map(|item| item.id))
 }
 
 /// The number by which a prompt and the tools know an item: mail of an account by the account's, all others by ours.
@@ -70,7 +67,7 @@ pub(crate) fn shown_id(item: &InboxItem) -> String {
     item.new.uid.map_or_else(|| format!("i{}", item.id.0), |uid| uid.uid.to_string())
 }
 
-fn fill(inputs: &mut Inputs, item: &InboxItem) {
+fn place(inputs: &mut Inputs, item: &InboxItem) {
     let new = &item.new;
     let id = shown_id(item);
     let (from, preview) = (OutsideText::new(&new.sender), OutsideText::new(preview(&new.text)));
@@ -139,7 +136,7 @@ mod tests {
 
     async fn inputs(agent: &Agent) -> Inputs {
         let mut inputs = Inputs::default();
-        agent.inner.gather_inbox(&mut inputs).await.unwrap();
+        fill(&agent.inner.context, &mut inputs).await.unwrap();
         inputs
     }
 
@@ -170,7 +167,7 @@ mod tests {
             let prompt = prompt(&off, profile, &inputs(&off).await);
             // It comes while the model is at work.
             off.ingest(IngestKind::Notification, br#"{"app": "Bank", "text": "late"}"#, None).await.unwrap();
-            let rendered = off.inner.rendered_items(&prompt).await.unwrap();
+            let rendered = rendered_items(&**off.store(), &prompt).await.unwrap();
             assert_eq!(rendered.len(), 21, "{profile}");
             off.store().consume(&rendered, 1).await.unwrap();
             assert_eq!(waiting(&off, Source::Notification).await, [1, 2, 3, 4, 5, 28], "{profile}");
@@ -206,7 +203,7 @@ mod tests {
         agent.store().insert_items(vec![mail("a@x.org")]).await.unwrap();
         let prompt = prompt(&agent, "limpid", &inputs(&agent).await);
         agent.store().insert_items(vec![mail("b@x.org")]).await.unwrap();
-        let rendered = agent.inner.rendered_items(&prompt).await.unwrap();
+        let rendered = rendered_items(&**agent.store(), &prompt).await.unwrap();
         assert_eq!(rendered, [ItemId(1)], "the same number of another account is another mail");
         agent.store().consume(&rendered, 2).await.unwrap();
         let marks: Vec<u32> =

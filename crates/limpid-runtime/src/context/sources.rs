@@ -1,0 +1,7 @@
+//! A file for each thing that a prompt is made from.
+
+pub(crate) mod inbox;
+pub(crate) mod memory;
+pub(crate) mod skills;
+pub(crate) mod tasks;
+pub(crate) mod workspace;
