@@ -24,6 +24,7 @@ use crate::bus::{Bus, BusEvent};
 use crate::context::ContextDeps;
 use crate::counting::Observed;
 use crate::error::AgentError;
+use crate::goals::GoalBook;
 use crate::inbox::kept_token;
 use crate::keeper::Keeper;
 use crate::mail::{MailDesk, MailParts};
@@ -117,7 +118,6 @@ pub(crate) struct Inner {
     /// What tools, rules and notifiers are built from again.
     pub(crate) parts: Parts,
     pub(crate) environment: Environment,
-    pub(crate) system_zone: TimeZone,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) store: Arc<dyn Store>,
@@ -230,10 +230,12 @@ impl Agent {
         let tools = Live::new(tools);
         let context = ContextDeps {
             home: options.home.clone(),
+            system_zone: options.system_zone,
             config: config.clone(),
             clock: Arc::clone(&options.clock),
             redactor: redactor.clone(),
             store: Arc::clone(&store),
+            goals: GoalBook::new(Arc::clone(&store), parts.notify.bus.clone()),
             keeper: parts.keeper.clone(),
             skills: Arc::clone(&parts.skills),
             tools: tools.clone(),
@@ -253,7 +255,6 @@ impl Agent {
             rules: Live::new(rules),
             home: options.home,
             config,
-            system_zone: options.system_zone,
             clock: options.clock,
             ids: options.ids,
             tools,

@@ -26,6 +26,7 @@ pub(crate) use recipe::Recipe;
 pub(crate) use record::as_sent;
 use record::{Answer, Maker, new_request, trust_of};
 
+use crate::context::sources;
 use crate::counting::sure_tokens;
 use crate::drive::Driver;
 use crate::error::AgentError;
@@ -187,7 +188,7 @@ impl Driver<'_> {
     /// the whole turn, and the results of the tools tell what has changed.
     async fn look_at_goal(&mut self) -> Result<(), AgentError> {
         if !self.profile.behaviour().stable_prefix {
-            self.inputs.goal = self.worker.inner.shown_goal(&self.worker.conversation).await?;
+            self.inputs.goal = sources::goal::shown(&self.worker.inner.context, &self.worker.conversation).await?;
         }
         Ok(())
     }

@@ -3,9 +3,9 @@
 
 use limpid_core::goal::Goal;
 use limpid_core::{ConversationId, Message, MessageId, Role, WindowView};
-use limpid_store::{Conversation, NewSetting, SettingEvent, StoredMessage};
+use limpid_store::{Conversation, NewSetting, SettingEvent, Store, StoredMessage};
 
-use crate::agent::{Agent, Inner};
+use crate::agent::Agent;
 use crate::chat::ConversationChoice;
 use crate::error::AgentError;
 
@@ -34,42 +34,44 @@ impl Agent {
     }
 }
 
-impl Inner {
-    /// What a conversation shows once it was cleaned; as it is when it was not.
-    pub(crate) async fn cleaned(
-        &self,
-        conversation: &Conversation,
-        view: WindowView,
-        rows: Vec<StoredMessage>,
-    ) -> Result<(WindowView, Vec<StoredMessage>), AgentError> {
-        let newest = self.last_clean(&conversation.id).await?;
-        let until = newest.and_then(|event| event.value?.parse().ok()).map(MessageId);
-        Ok(match until {
-            Some(until) => {
-                let shown = view.digests.len();
-                let view = cleaned_view(view, until);
-                let tainted = view.digests.len() < shown;
-                (view, pointed(rows, until, tainted))
-            }
-            None => (view, rows),
-        })
-    }
-
-    /// Whether a goal was made from what strangers wrote, and from nothing of theirs since its conversation was cleaned:
-    /// then no prompt shows it.
-    pub(crate) async fn is_put_aside(&self, conversation: &ConversationId, goal: &Goal) -> Result<bool, AgentError> {
-        if !goal.trust().is_foreign() {
-            return Ok(false);
+/// What a conversation shows once it was cleaned; as it is when it was not.
+pub(crate) async fn cleaned(
+    store: &dyn Store,
+    conversation: &Conversation,
+    view: WindowView,
+    rows: Vec<StoredMessage>,
+) -> Result<(WindowView, Vec<StoredMessage>), AgentError> {
+    let newest = last_clean(store, &conversation.id).await?;
+    let until = newest.and_then(|event| event.value?.parse().ok()).map(MessageId);
+    Ok(match until {
+        Some(until) => {
+            let shown = view.digests.len();
+            let view = cleaned_view(view, until);
+            let tainted = view.digests.len() < shown;
+            (view, pointed(rows, until, tainted))
         }
-        let Some(clean) = self.last_clean(conversation).await? else { return Ok(false) };
-        let log = self.store.goal_log(conversation).await?.records;
-        let mut foreign = log.iter().filter(|record| record.event.goal() == goal.id() && record.trust.is_foreign());
-        Ok(foreign.all(|record| record.at_ms <= clean.at_ms))
-    }
+        None => (view, rows),
+    })
+}
 
-    async fn last_clean(&self, conversation: &ConversationId) -> Result<Option<SettingEvent>, AgentError> {
-        Ok(self.store.setting_events(Some(conversation), CLEAN, 1).await?.rows.pop())
+/// Whether a goal was made from what strangers wrote, and from nothing of theirs since its conversation was cleaned:
+/// then no prompt shows it.
+pub(crate) async fn is_put_aside(
+    store: &dyn Store,
+    conversation: &ConversationId,
+    goal: &Goal,
+) -> Result<bool, AgentError> {
+    if !goal.trust().is_foreign() {
+        return Ok(false);
     }
+    let Some(clean) = last_clean(store, conversation).await? else { return Ok(false) };
+    let log = store.goal_log(conversation).await?.records;
+    let mut foreign = log.iter().filter(|record| record.event.goal() == goal.id() && record.trust.is_foreign());
+    Ok(foreign.all(|record| record.at_ms <= clean.at_ms))
+}
+
+async fn last_clean(store: &dyn Store, conversation: &ConversationId) -> Result<Option<SettingEvent>, AgentError> {
+    Ok(store.setting_events(Some(conversation), CLEAN, 1).await?.rows.pop())
 }
 
 /// The view without digests and pins that were made from what strangers wrote up to a message.

@@ -4,9 +4,12 @@ pub(crate) mod sources;
 
 use std::sync::Arc;
 
+use jiff::tz::TimeZone;
 use limpid_config::{Clock, Config, Home, Live, Redactor};
+use limpid_core::quiet::without_quiet;
 use limpid_store::Store;
 
+use crate::goals::GoalBook;
 use crate::keeper::Keeper;
 use crate::skills::Skills;
 use crate::tools::ToolBox;
@@ -15,11 +18,25 @@ use crate::tools::ToolBox;
 #[derive(Clone)]
 pub(crate) struct ContextDeps {
     pub(crate) home: Home,
+    pub(crate) system_zone: TimeZone,
     pub(crate) config: Live<Config>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) redactor: Redactor,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) keeper: Keeper,
+    pub(crate) goals: GoalBook,
     pub(crate) skills: Arc<Skills>,
     pub(crate) tools: Live<ToolBox>,
+}
+
+impl ContextDeps {
+    /// The owner's zone.
+    pub(crate) fn zone(&self) -> TimeZone {
+        self.config.owner.zone.clone().unwrap_or_else(|| self.system_zone.clone())
+    }
+
+    /// A text as it is delivered: without known secrets and the word for "nothing to report".
+    pub(crate) fn as_told(&self, text: String) -> String {
+        without_quiet(&self.redactor.clean(text))
+    }
 }

@@ -6,7 +6,6 @@ mod border;
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
 
-use limpid_core::quiet::without_quiet;
 use limpid_core::{ConversationId, Message, Role, Trust};
 use limpid_store::{
     Audience, ConversationKind, Delivery, DeliveryId, DeliveryOrigin, Lease, Listed, NewConversation, NewDelivery,
@@ -95,7 +94,7 @@ impl Agent {
 impl Inner {
     /// A text as it is delivered: without known secrets and the word for "nothing to report".
     pub(crate) fn as_told(&self, text: String) -> String {
-        without_quiet(&self.redactor.clean(text))
+        self.context.as_told(text)
     }
 
     /// The conversation that takes reports, made when it is missing.

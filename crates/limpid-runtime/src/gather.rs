@@ -2,8 +2,6 @@
 //! one moment. No other code builds [`Inputs`] for a turn.
 
 mod agent_file;
-mod goal;
-mod heartbeat;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,8 +29,6 @@ use crate::reach::{self, Choice};
 use crate::session::{self, Session};
 use crate::tools::FindTools;
 use crate::window::past::Past;
-
-pub(crate) use goal::GROUP as GOAL_TOOLS;
 
 /// Messages, the newest of all, whose calls say which tools are used.
 const COUNTED: u32 = 2000;
@@ -124,19 +120,21 @@ impl Inner {
         let agent_file = self.apply_agent_file(&profile, &mut inputs, &mut standing_notices);
         sources::memory::fill(&self.context, &mut inputs, &profile, &mut notices).await?;
         sources::tasks::fill(&self.context, &mut inputs).await?;
-        self.gather_heartbeat(&mut inputs, &path, &occasion).await?;
-        heartbeat::keep_decision(&mut inputs, &profile, &path);
+        sources::heartbeat::fill(&self.context, &mut inputs, &path, &occasion).await?;
+        sources::heartbeat::keep_decision(&mut inputs, &profile, &path);
         self.clean(&mut inputs);
         sources::inbox::fill(&self.context, &mut inputs).await?;
-        self.gather_quiet_hours(&mut inputs, &path, occasion.now).await?;
+        sources::heartbeat::fill_quiet_hours(&self.context, &mut inputs, &path, occasion.now).await?;
 
         let mut past = match occasion.conversation {
-            Some(conversation) => self.past(conversation, &mut notices).await?,
+            Some(conversation) => Past::read(&*self.store, conversation, &mut notices).await?,
             None => Past::default(),
         };
         let mut learned = kept.clone().unwrap_or_default();
         let conversation = occasion.conversation.map(|conversation| &conversation.id);
-        let began = self.gather_goal((conversation, &profile), &mut inputs, &mut learned, &mut notices).await?;
+        let began =
+            sources::goal::fill(&self.context, (conversation, &profile), &mut inputs, &mut learned, &mut notices)
+                .await?;
         if let Some((conversation, turn)) = conversation.zip(began) {
             past.began_with(self.store.request_of(conversation, &turn).await?);
         }
@@ -162,7 +160,7 @@ impl Inner {
             if defers && (border || tools.is_none()) { self.store.tool_uses(COUNTED).await? } else { Vec::new() };
         let uses = uses.into_iter().collect();
         let stretch = Past::mark(&past.view);
-        let asked = goal::asked_tool(&inputs);
+        let asked = sources::goal::asked_tool(&inputs);
         let choice =
             Choice { profile: &profile, path: &path, defers, border, stretch, kept: tools, uses: &uses, asked };
         session.tools = reach::settle(&mut inputs, &choice);
@@ -201,7 +199,7 @@ impl Inner {
 
     /// The owner's zone.
     pub(crate) fn zone(&self) -> TimeZone {
-        self.config.owner.zone.clone().unwrap_or_else(|| self.system_zone.clone())
+        self.context.zone()
     }
 }
 

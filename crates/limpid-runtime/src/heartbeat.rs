@@ -32,7 +32,8 @@ pub use beat::Beat;
 pub(crate) use news::has_items;
 pub use opening::HeartbeatOpening;
 pub use settings::HeartbeatChange;
-pub(crate) use standing::StandingItem;
+pub(crate) use settings::read_settings;
+pub(crate) use standing::{StandingItem, due_items};
 pub use status::{DayCost, HeartbeatStatus};
 
 /// The path of a profile that renders a heartbeat.

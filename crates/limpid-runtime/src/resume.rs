@@ -17,6 +17,7 @@ use crate::modes::is_set;
 use crate::session::Session;
 use crate::sizing::frame_of;
 use crate::tools::{FindTools, TurnTools};
+use crate::window::past::Past;
 use crate::worker::{Worker, failed};
 
 impl Worker {
@@ -49,7 +50,7 @@ impl Worker {
             return Err(AgentError::Invalid("the program stopped before the turn began".to_owned()));
         };
         let conversation = inner.existing(&self.conversation).await?;
-        let mut past = inner.past(&conversation, &mut Vec::new()).await?;
+        let mut past = Past::read(&*inner.store, &conversation, &mut Vec::new()).await?;
         let listed = inner.store.messages(&self.conversation, past.view.through).await?.rows;
         let own: Vec<StoredMessage> = listed.into_iter().filter(|row| row.turn == *id).collect();
         past.without(&own);

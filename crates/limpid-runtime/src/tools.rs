@@ -41,7 +41,7 @@ use serde_json::Value;
 
 pub(crate) use exec::{Running, running};
 pub(crate) use find_tools::{FIND_TOOLS, FindTools};
-pub(crate) use goals::CREATE_GOAL;
+pub(crate) use goals::{CREATE_GOAL, GROUP as GOAL_TOOLS};
 pub(crate) use heartbeat::HEARTBEAT_DECISION;
 pub use limpid_tools::{Passage, PathArgument, ShownItems, Tool, ToolContext, ToolText, read_arguments, schema_of};
 pub use memory_query::MemoryQuery;

@@ -1,5 +1,7 @@
 //! A file for each thing that a prompt is made from.
 
+pub(crate) mod goal;
+pub(crate) mod heartbeat;
 pub(crate) mod inbox;
 pub(crate) mod memory;
 pub(crate) mod skills;

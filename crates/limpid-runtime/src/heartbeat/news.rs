@@ -10,7 +10,7 @@ use limpid_prompt::Prompt;
 use limpid_prompt::inputs::{Inputs, TaskEntry, Trigger};
 
 use super::PATH;
-use super::standing::{StandingItem, standing_items};
+use super::standing::{StandingItem, due_items, standing_items};
 use crate::agent::Inner;
 use crate::ask::Recipe;
 use crate::context::sources::inbox::rendered_items;
@@ -62,7 +62,7 @@ impl Inner {
         let items = has_items(&gathered.inputs) && !rendered_items(&*self.store, &prompt).await?.is_empty();
         let shown = standing_items(&gathered.inputs).into_iter().filter(|item| item.is_shown_by(&prompt));
         let shown: Vec<StandingItem> = shown.collect();
-        let due = self.due_items(self.clock.now()).await?;
+        let due = due_items(&self.context, self.clock.now()).await?;
         let asked = shown.iter().any(|item| due.has(item));
         let news = News { items, asked, standing: standing(&gathered.inputs), check: None };
         Ok(Look { news, items: shown, prompt })

@@ -5,6 +5,7 @@ use limpid_prompt::inputs::{HeartbeatInput, Inputs};
 use limpid_prompt::{Profile, RenderRequest};
 
 use super::PATH;
+use super::settings::read_settings;
 use crate::agent::{Agent, Inner};
 use crate::error::AgentError;
 
@@ -34,7 +35,7 @@ impl Agent {
     /// # Errors
     /// When the store or the profile cannot be read.
     pub async fn heartbeat_opening(&self) -> Result<HeartbeatOpening, AgentError> {
-        let custom = Some(self.inner.heartbeat_settings().await?.prompt).filter(|text| !text.is_empty());
+        let custom = Some(read_settings(&*self.inner.store).await?.prompt).filter(|text| !text.is_empty());
         Ok(HeartbeatOpening { custom, default: self.inner.default_opening()? })
     }
 }

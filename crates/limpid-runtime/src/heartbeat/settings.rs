@@ -1,10 +1,10 @@
 //! What the owner sets, and the form in which it is kept.
 
 use limpid_core::heartbeat::Settings;
-use limpid_store::HeartbeatRow;
+use limpid_store::{HeartbeatRow, Store};
 use serde::{Deserialize, Serialize};
 
-use crate::agent::{Agent, Inner};
+use crate::agent::Agent;
 use crate::error::AgentError;
 
 /// What is to be different; what is absent stays.
@@ -109,11 +109,9 @@ impl Agent {
     }
 }
 
-impl Inner {
-    /// The settings as they stand.
-    pub(crate) async fn heartbeat_settings(&self) -> Result<Settings, AgentError> {
-        Ok(of_row(&self.store.heartbeat().await?))
-    }
+/// The settings as they stand.
+pub(crate) async fn read_settings(store: &dyn Store) -> Result<Settings, AgentError> {
+    Ok(of_row(&store.heartbeat().await?))
 }
 
 fn changed(settings: Settings, change: HeartbeatChange) -> Settings {

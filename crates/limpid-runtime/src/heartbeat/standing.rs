@@ -9,7 +9,7 @@ use limpid_prompt::Prompt;
 use limpid_prompt::inputs::{Inputs, TaskEntry};
 
 use super::news::additions;
-use crate::agent::Inner;
+use crate::context::ContextDeps;
 use crate::error::AgentError;
 use crate::session::key_of;
 
@@ -88,18 +88,16 @@ impl DueItems {
     }
 }
 
-impl Inner {
-    /// What tells which standing items are due now.
-    pub(crate) async fn due_items(&self, now: Timestamp) -> Result<DueItems, AgentError> {
-        let now_ms = now.as_millisecond();
-        let day = now.to_zoned(self.zone()).start_of_day();
-        Ok(DueItems {
-            asked: self.store.heartbeat_asked().await?,
-            usual: self.config.heartbeat.recheck,
-            now_ms,
-            day_ms: day.map_or(now_ms, |day| day.timestamp().as_millisecond()),
-        })
-    }
+/// What tells which standing items are due now.
+pub(crate) async fn due_items(deps: &ContextDeps, now: Timestamp) -> Result<DueItems, AgentError> {
+    let now_ms = now.as_millisecond();
+    let day = now.to_zoned(deps.zone()).start_of_day();
+    Ok(DueItems {
+        asked: deps.store.heartbeat_asked().await?,
+        usual: deps.config.heartbeat.recheck,
+        now_ms,
+        day_ms: day.map_or(now_ms, |day| day.timestamp().as_millisecond()),
+    })
 }
 
 #[cfg(test)]

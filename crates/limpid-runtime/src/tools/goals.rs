@@ -13,8 +13,10 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{Tool, ToolContext, ToolParts, ToolText, read_arguments, schema_of};
-use crate::gather::GOAL_TOOLS;
 use crate::goals::{Cause, GoalBook};
+
+/// The group of the tools that change goals.
+pub(crate) const GROUP: &str = "goals";
 
 /// The name of the tool that sets a goal.
 pub(crate) const CREATE_GOAL: &str = "create_goal";
@@ -60,7 +62,7 @@ impl<A: Act> Tool for GoalTool<A> {
     }
 
     fn group(&self) -> &'static str {
-        GOAL_TOOLS
+        GROUP
     }
 
     fn class(&self) -> ToolClass {

@@ -200,7 +200,7 @@ impl Inner {
     /// Keeps the present moment.
     pub(crate) async fn keep_turn(&self, lease: &Lease) -> Result<(), AgentError> {
         let conversation = self.existing(&lease.conversation).await?;
-        let past = self.past(&conversation, &mut Vec::new()).await?;
+        let past = Past::read(&*self.store, &conversation, &mut Vec::new()).await?;
         self.keep_automatic(lease, &past, "every five turns").await
     }
 

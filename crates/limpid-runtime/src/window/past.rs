@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use limpid_core::{CallId, Digest, Entry, Message, MessageId, Pin, Shortened, WindowView};
 use limpid_prompt::inputs::{self, HistoryMessage, Inputs, Quoted};
-use limpid_store::{Conversation, StoredMessage};
+use limpid_store::{Conversation, Store, StoredMessage};
 use limpid_turn::window::shown;
 
-use crate::agent::Inner;
+use crate::clean::cleaned;
 use crate::convert;
 use crate::error::AgentError;
 use crate::session;
@@ -32,40 +32,38 @@ pub(crate) struct Past {
     pub(crate) calls: BTreeSet<CallId>,
 }
 
-impl Inner {
+impl Past {
     /// Reads what a conversation shows, without the turns that were taken out. A record that cannot be read costs that record only.
-    pub(crate) async fn past(
-        &self,
+    pub(crate) async fn read(
+        store: &dyn Store,
         conversation: &Conversation,
         notices: &mut Vec<String>,
-    ) -> Result<Past, AgentError> {
-        let view = self.store.window(&conversation.id).await?;
-        let listed = self.store.messages(&conversation.id, view.through).await?;
+    ) -> Result<Self, AgentError> {
+        let view = store.window(&conversation.id).await?;
+        let listed = store.messages(&conversation.id, view.through).await?;
         for broken in &listed.broken {
             notices.push(format!(
                 "{} {} cannot be read ({}); everything else can",
                 broken.table, broken.id, broken.reason
             ));
         }
-        let hidden = self.store.hidden_turns(&conversation.id).await?;
+        let hidden = store.hidden_turns(&conversation.id).await?;
         // While everything is shown, it holds the first message and every call.
         let (first, mut calls) = if view.through.is_some() {
-            let first = self.store.first_message(&conversation.id).await.ok().flatten();
-            (first, self.store.call_ids(&conversation.id).await?.into_iter().collect())
+            let first = store.first_message(&conversation.id).await.ok().flatten();
+            (first, store.call_ids(&conversation.id).await?.into_iter().collect())
         } else {
             (None, BTreeSet::new())
         };
         if !hidden.is_empty() {
-            calls = self.store.call_ids(&conversation.id).await?.into_iter().collect();
+            calls = store.call_ids(&conversation.id).await?.into_iter().collect();
         }
         calls.extend(listed.rows.iter().flat_map(|row| &row.message.calls).map(|call| call.id.clone()));
         let rows = listed.rows.into_iter().filter(|row| !hidden.contains(&row.turn)).collect();
-        let (view, rows) = self.cleaned(conversation, view, rows).await?;
-        Ok(Past::new(view, rows, first, calls))
+        let (view, rows) = cleaned(store, conversation, view, rows).await?;
+        Ok(Self::new(view, rows, first, calls))
     }
-}
 
-impl Past {
     pub(crate) fn new(
         view: WindowView,
         rows: Vec<StoredMessage>,

@@ -10,62 +10,57 @@ use limpid_prompt::inputs::{
     ArtifactInput, ArtifactType, CheckpointInput, DecisionInput, GoalInput, Inputs, {self as inputs},
 };
 
-use crate::agent::Inner;
+use crate::clean::is_put_aside;
+use crate::context::ContextDeps;
 use crate::error::AgentError;
 use crate::session::Session;
-use crate::tools::CREATE_GOAL;
+use crate::tools::{CREATE_GOAL, GOAL_TOOLS};
 
-/// The group of the tools that change goals.
-pub(crate) const GROUP: &str = "goals";
-
-impl Inner {
-    /// Fills in the goal of a conversation, and takes its tools away where nobody has asked for goals. A model
-    /// without tools is told of the markers where another one has the tools.
-    /// `session` learns that somebody has. Returns the turn that the goal began in, where one did.
-    pub(super) async fn gather_goal(
-        &self,
-        (conversation, profile): (Option<&ConversationId>, &Profile),
-        inputs: &mut Inputs,
-        session: &mut Session,
-        notices: &mut Vec<String>,
-    ) -> Result<Option<TurnId>, AgentError> {
-        let (mut is_used, mut began) = (false, None);
-        if let Some(conversation) = conversation {
-            let kept = self.goal_book().goals(conversation).await?;
-            is_used = !kept.goals.history().is_empty();
-            match kept.goals.shown() {
-                Some(goal) if self.is_put_aside(conversation, goal).await? => {
-                    notices.push(
-                        "the goal was made from what strangers wrote and is put aside; `/goal` shows it".to_owned(),
-                    );
-                }
-                shown => {
-                    inputs.goal = shown.map(goal_input);
-                    began = shown.and_then(|goal| goal.turn().cloned());
-                }
+/// Fills in the goal of a conversation, and takes its tools away where nobody has asked for goals. A model
+/// without tools is told of the markers where another one has the tools.
+/// `session` learns that somebody has. Returns the turn that the goal began in, where one did.
+pub(crate) async fn fill(
+    deps: &ContextDeps,
+    (conversation, profile): (Option<&ConversationId>, &Profile),
+    inputs: &mut Inputs,
+    session: &mut Session,
+    notices: &mut Vec<String>,
+) -> Result<Option<TurnId>, AgentError> {
+    let (mut is_used, mut began) = (false, None);
+    if let Some(conversation) = conversation {
+        let kept = deps.goals.goals(conversation).await?;
+        is_used = !kept.goals.history().is_empty();
+        match kept.goals.shown() {
+            Some(goal) if is_put_aside(&*deps.store, conversation, goal).await? => {
+                notices
+                    .push("the goal was made from what strangers wrote and is put aside; `/goal` shows it".to_owned());
             }
-            notices.extend(kept.troubles);
+            shown => {
+                inputs.goal = shown.map(goal_input);
+                began = shown.and_then(|goal| goal.turn().cloned());
+            }
         }
-        session.goals_asked_for |= cue::asks_for_goals(&inputs.user_message);
-        let is_quiet = profile.behaviour().goal_tools_on_request.contains(&inputs.mode);
-        if is_quiet && !is_used && !session.goals_asked_for {
-            inputs.tools.retain(|tool| tool.group != GROUP);
-        } else {
-            inputs.goal_markers = !inputs.model.tools;
-        }
-        Ok(began)
+        notices.extend(kept.troubles);
     }
+    session.goals_asked_for |= cue::asks_for_goals(&inputs.user_message);
+    let is_quiet = profile.behaviour().goal_tools_on_request.contains(&inputs.mode);
+    if is_quiet && !is_used && !session.goals_asked_for {
+        inputs.tools.retain(|tool| tool.group != GOAL_TOOLS);
+    } else {
+        inputs.goal_markers = !inputs.model.tools;
+    }
+    Ok(began)
+}
 
-    /// The goal that a conversation's prompts show.
-    pub(crate) async fn shown_goal(&self, conversation: &ConversationId) -> Result<Option<GoalInput>, AgentError> {
-        let kept = self.goal_book().goals(conversation).await?;
-        let Some(goal) = kept.goals.shown() else { return Ok(None) };
-        Ok(if self.is_put_aside(conversation, goal).await? { None } else { Some(goal_input(goal)) })
-    }
+/// The goal that a conversation's prompts show.
+pub(crate) async fn shown(deps: &ContextDeps, conversation: &ConversationId) -> Result<Option<GoalInput>, AgentError> {
+    let kept = deps.goals.goals(conversation).await?;
+    let Some(goal) = kept.goals.shown() else { return Ok(None) };
+    Ok(if is_put_aside(&*deps.store, conversation, goal).await? { None } else { Some(goal_input(goal)) })
 }
 
 /// The tool that a message asks for which speaks of goals while there is none.
-pub(super) fn asked_tool(inputs: &Inputs) -> Option<&'static str> {
+pub(crate) fn asked_tool(inputs: &Inputs) -> Option<&'static str> {
     (inputs.goal.is_none() && cue::asks_for_goals(&inputs.user_message)).then_some(CREATE_GOAL)
 }
 
