@@ -227,12 +227,16 @@ impl Agent {
             environment,
         };
         let Built { tools, rules, notifiers, semantics } = parts.build(&config);
-        let tools = Live::new(tools);
+        let (tools, rules) = (Live::new(tools), Live::new(rules));
         let context = ContextDeps {
             home: options.home.clone(),
             system_zone: options.system_zone,
             config: config.clone(),
             clock: Arc::clone(&options.clock),
+            ids: Arc::clone(&options.ids),
+            rules: rules.clone(),
+            prompts: Arc::clone(&prompts),
+            shelf: Arc::clone(&parts.shelf),
             redactor: redactor.clone(),
             store: Arc::clone(&store),
             goals: GoalBook::new(Arc::clone(&store), parts.notify.bus.clone()),
@@ -252,7 +256,7 @@ impl Agent {
             shelf: Arc::clone(&parts.shelf),
             semantics: Live::new(semantics),
             environment: options.environment,
-            rules: Live::new(rules),
+            rules,
             home: options.home,
             config,
             clock: options.clock,
@@ -366,6 +370,11 @@ impl Agent {
 }
 
 impl Inner {
+    /// The owner's zone.
+    pub(crate) fn zone(&self) -> TimeZone {
+        self.context.zone()
+    }
+
     /// The time, in milliseconds since 1970.
     pub(crate) fn now_ms(&self) -> i64 {
         self.clock.now().as_millisecond()

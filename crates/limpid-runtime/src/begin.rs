@@ -19,12 +19,12 @@ use crate::asked::{Asked, is_overflow};
 use crate::bus::Change;
 use crate::context::sources::inbox::rendered_items;
 use crate::context::sources::skills::dropped_skills;
+use crate::context::{Gathered, Occasion, gather};
 use crate::drive::{Driver, Overflow, began, end_of};
 use crate::effort::{EffortChoice, lacking};
 use crate::error::AgentError;
 use crate::event::AgentEvent;
 use crate::frame::{Fitted, Made};
-use crate::gather::{Gathered, Occasion};
 use crate::journal::{Began, Entry};
 use crate::models::{Models, Shelf};
 use crate::notices::{cut_notice, unknown_notice};
@@ -179,9 +179,9 @@ impl Worker {
             trust: typed.trust,
             now,
         };
-        let mut gathered = inner.gather(occasion).await?;
+        let mut gathered = gather(&inner.context, occasion).await?;
         if inner.compact_late(lease, conversation, &gathered.past).await {
-            gathered = inner.gather(occasion).await?;
+            gathered = gather(&inner.context, occasion).await?;
         }
         gathered.past.unanswered = asked.earlier();
         if let Some(tag) = &typed.boundary {

@@ -1,16 +1,22 @@
 //! What a prompt is made from, read at one moment. Nothing here writes, and nothing asks a model.
 
+mod gather;
 pub(crate) mod sources;
 
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
-use limpid_config::{Clock, Config, Home, Live, Redactor};
+use limpid_config::{Clock, Config, Home, Ids, Live, Redactor};
+use limpid_core::policy::OwnerRules;
 use limpid_core::quiet::without_quiet;
 use limpid_store::Store;
 
+pub(crate) use gather::{Gathered, Occasion, gather};
+
 use crate::goals::GoalBook;
 use crate::keeper::Keeper;
+use crate::models::Shelf;
+use crate::prompts::Prompts;
 use crate::skills::Skills;
 use crate::tools::ToolBox;
 
@@ -21,6 +27,11 @@ pub(crate) struct ContextDeps {
     pub(crate) system_zone: TimeZone,
     pub(crate) config: Live<Config>,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<dyn Ids>,
+    /// What the owner wrote down about calls of tools.
+    pub(crate) rules: Live<Arc<OwnerRules>>,
+    pub(crate) prompts: Arc<Prompts>,
+    pub(crate) shelf: Arc<Shelf>,
     pub(crate) redactor: Redactor,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) keeper: Keeper,

@@ -23,7 +23,7 @@
 //! - `reach`: which tools travel with a prompt, and which wait to be found.
 //! - `window`: what a model sees of a long conversation, and how it is kept small enough.
 //! - `context`: what a prompt is made from, source by source; it reads only.
-//! - `gather`, `session`, `frame`, `workspace`, `redact`, `counting`, `convert`: what a prompt is made from.
+//! - `session`, `frame`, `workspace`, `redact`, `counting`, `convert`: what a prompt is made from.
 //! - `policy`, `hold`, `drafts`: who may call what, and calls that wait for the owner.
 //! - [`spending`]: what models may still cost.
 //! - `clean`: a conversation without what strangers wrote.
@@ -52,7 +52,6 @@ mod effort;
 pub mod error;
 pub mod event;
 mod frame;
-mod gather;
 pub mod goals;
 mod group;
 pub mod heartbeat;

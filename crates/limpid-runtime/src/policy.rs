@@ -17,6 +17,7 @@ use limpid_prompt::profile::ModeRulesApply;
 use serde_json::Value;
 
 use crate::agent::Inner;
+use crate::context::ContextDeps;
 use crate::error::AgentError;
 use crate::modes::is_set;
 use crate::tools::Tool;
@@ -87,6 +88,19 @@ impl Judge {
         CallFacts::look(tool, arguments, &self.places)
     }
 
+    /// What judges the calls of a turn; `mode` is the mode that is on, `set` whether the person set it.
+    pub(crate) fn of_turn(deps: &ContextDeps, profile: &Profile, path: &str, mode: &str, set: bool) -> Self {
+        let behaviour = profile.behaviour();
+        let rules = (set || behaviour.mode_rules == ModeRulesApply::Always)
+            .then(|| profile.mode_rules(mode).cloned().unwrap_or_else(|| ModeRules::of(mode)));
+        Self {
+            mode: rules,
+            local_only: behaviour.small_model_tools.iter().any(|few| few == path),
+            rules: Arc::clone(&deps.rules),
+            places: places(deps, prompt_files(profile)),
+        }
+    }
+
     /// Says whether a call may run.
     pub(crate) fn judge(&self, tool: &dyn Tool, facts: &CallFacts, moment: &Moment) -> Verdict {
         let setting = Setting {
@@ -134,27 +148,10 @@ pub(crate) fn facts_of(tool: &dyn Tool) -> ToolFacts<'_> {
 }
 
 impl Inner {
-    /// What judges the calls of a turn; `mode` is the mode that is on, `set` whether the person set it.
-    pub(crate) fn judge(&self, profile: &Profile, path: &str, mode: &str, set: bool) -> Judge {
-        let behaviour = profile.behaviour();
-        let rules = (set || behaviour.mode_rules == ModeRulesApply::Always)
-            .then(|| profile.mode_rules(mode).cloned().unwrap_or_else(|| ModeRules::of(mode)));
-        Judge {
-            mode: rules,
-            local_only: behaviour.small_model_tools.iter().any(|few| few == path),
-            rules: Arc::clone(&self.rules),
-            places: self.places(prompt_files(profile)),
-        }
-    }
-
     /// What judges calls outside of any turn: the owner's rules alone.
     pub(crate) fn judge_without_mode(&self) -> Judge {
         let quoted = QUOTED.map(PathBuf::from).into();
-        Judge { mode: None, local_only: false, rules: Arc::clone(&self.rules), places: self.places(quoted) }
-    }
-
-    fn places(&self, prompt_files: Vec<PathBuf>) -> Places {
-        Places::new(&self.home, prompt_files, &self.config.files.grants)
+        Judge { mode: None, local_only: false, rules: Arc::clone(&self.rules), places: places(&self.context, quoted) }
     }
 
     /// Whether the mode of a conversation lets nothing in the workspace change.
@@ -163,8 +160,12 @@ impl Inner {
         let profile = self.prompts.load_one(&conversation.profile)?.profile(&conversation.profile)?;
         let mode = self.mode_of(&conversation);
         let set = is_set(Some(&conversation), mode);
-        Ok(self.judge(&profile, CHAT, mode, set).is_read_only())
+        Ok(Judge::of_turn(&self.context, &profile, CHAT, mode, set).is_read_only())
     }
+}
+
+fn places(deps: &ContextDeps, prompt_files: Vec<PathBuf>) -> Places {
+    Places::new(&deps.home, prompt_files, &deps.config.files.grants)
 }
 
 /// Files of the workspace that prompts quote: those of the profile, and those of profiles that may come after it.

@@ -13,9 +13,9 @@ use limpid_store::{Conversation, RequestFilter};
 use crate::agent::{Agent, Inner};
 use crate::ask::Recipe;
 use crate::chat::ConversationChoice;
+use crate::context::{Occasion, gather};
 use crate::effort::EffortChoice;
 use crate::error::AgentError;
-use crate::gather::Occasion;
 use crate::ledger::recorded;
 use crate::models::Shelf;
 use crate::sizing::frame_of;
@@ -139,7 +139,7 @@ impl Agent {
             trust: Trust::Owner,
             now: inner.clock.now(),
         };
-        let mut gathered = inner.gather(occasion).await?;
+        let mut gathered = gather(&inner.context, occasion).await?;
         gathered.past.show(&mut gathered.inputs);
         let effort = EffortChoice::of(&inner.config, own, &gathered.path);
         let cache = inner.cache_life(&gathered.path, own.map(|own| &own.id)).await?;

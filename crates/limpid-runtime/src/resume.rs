@@ -14,6 +14,7 @@ use crate::error::AgentError;
 use crate::journal::{Entry, entries};
 use crate::models::Shelf;
 use crate::modes::is_set;
+use crate::policy::Judge;
 use crate::session::Session;
 use crate::sizing::frame_of;
 use crate::tools::{FindTools, TurnTools};
@@ -73,7 +74,7 @@ impl Worker {
         let profile = inner.prompts.fitting(&loaded, profile, (&began.path, &began.inputs), &mut Vec::new())?;
         let conversation = inner.existing(&self.conversation).await?;
         let mode = &began.inputs.mode;
-        let judge = inner.judge(&profile, &began.path, mode, is_set(Some(&conversation), mode));
+        let judge = Judge::of_turn(&inner.context, &profile, &began.path, mode, is_set(Some(&conversation), mode));
         let found = Session::of(&conversation).tools.found;
         let finder = FindTools::of_turn(&inner.store, &profile, &began.path, &began.inputs, found);
         let tools = Arc::new(TurnTools::new(inner.tools_and_store(), judge, Arc::clone(&inner.ids), finder, made));

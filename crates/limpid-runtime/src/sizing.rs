@@ -11,10 +11,10 @@ use crate::agent::{Agent, Inner};
 use crate::ask::Recipe;
 use crate::bus::Change;
 use crate::chat::ConversationChoice;
+use crate::context::{Occasion, gather};
 use crate::effort::EffortChoice;
 use crate::error::AgentError;
 use crate::frame::{Frame, Made};
-use crate::gather::Occasion;
 use crate::models::memory_available;
 use crate::modes::manual;
 use crate::notices::cut_notice;
@@ -134,7 +134,7 @@ impl Inner {
             trust: Trust::Owner,
             now,
         };
-        let mut gathered = self.gather(occasion).await?;
+        let mut gathered = gather(&self.context, occasion).await?;
         let counter = self.counter(&fitted.card).await?;
         gathered.past.show(&mut gathered.inputs);
         let recipe = Recipe::new(self, &gathered, &fitted.card, EffortChoice::default()).await?;

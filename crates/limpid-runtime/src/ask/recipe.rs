@@ -13,11 +13,11 @@ use limpid_prompt::{Profile, Prompt, RenderRequest};
 use super::First;
 use super::limit::{most_possible, reply_limit};
 use crate::agent::Inner;
+use crate::context::Gathered;
 use crate::convert;
 use crate::counting::{check_window, sure_tokens};
 use crate::effort::EffortChoice;
 use crate::error::AgentError;
-use crate::gather::Gathered;
 
 /// Everything that renders the prompt of one call for whichever model is asked.
 #[derive(Clone)]

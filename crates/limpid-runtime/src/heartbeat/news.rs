@@ -14,9 +14,9 @@ use super::standing::{StandingItem, due_items, standing_items};
 use crate::agent::Inner;
 use crate::ask::Recipe;
 use crate::context::sources::inbox::rendered_items;
+use crate::context::{Occasion, gather};
 use crate::effort::EffortChoice;
 use crate::error::AgentError;
-use crate::gather::Occasion;
 use crate::session::key_of;
 use crate::sizing::frame_of;
 
@@ -56,7 +56,7 @@ impl Inner {
             trust: Trust::Owner,
             now: self.clock.now(),
         };
-        let gathered = self.gather(occasion).await?;
+        let gathered = gather(&self.context, occasion).await?;
         let prompt = Recipe::new(self, &gathered, &card, EffortChoice::default()).await?.render(&card)?;
         // What the prompt does not show is never taken in, so it would be news at each run (a profile may leave mail out).
         let items = has_items(&gathered.inputs) && !rendered_items(&*self.store, &prompt).await?.is_empty();

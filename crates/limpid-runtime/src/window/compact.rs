@@ -8,8 +8,8 @@ use super::past::Past;
 use super::sizes::Sizes;
 use crate::agent::Inner;
 use crate::bus::Change;
+use crate::context::{Occasion, gather};
 use crate::error::AgentError;
-use crate::gather::Occasion;
 use crate::models::{Models, Shelf};
 use crate::sizing::frame_of;
 
@@ -50,7 +50,7 @@ impl Inner {
             trust: Trust::Owner,
             now: self.clock.now(),
         };
-        let gathered = self.gather(occasion).await?;
+        let gathered = gather(&self.context, occasion).await?;
         let counter = self.counter(&card).await?;
         let mut inputs = gathered.inputs;
         let past = gathered.past;

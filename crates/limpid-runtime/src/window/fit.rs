@@ -16,10 +16,10 @@ use super::sizes::Sizes;
 use super::summary::Asking;
 use crate::agent::Inner;
 use crate::bus::Change;
+use crate::context::Gathered;
 use crate::drive::Driver;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
-use crate::gather::Gathered;
 use crate::models::Models;
 use crate::reach::place_found;
 

@@ -7,8 +7,8 @@ use limpid_prompt::inputs::{HeartbeatInput, Inputs, PreviousReport, QuietInput, 
 use limpid_store::Delivery;
 
 use crate::context::ContextDeps;
+use crate::context::Occasion;
 use crate::error::AgentError;
-use crate::gather::Occasion;
 use crate::heartbeat::{PATH, PREVIOUS, StandingItem, due_items, has_items, read_settings};
 use crate::tools::HEARTBEAT_DECISION;
 

@@ -1,0 +1,240 @@
+//! Inputs of a prompt: everything that one turn may say to a model, read from files, store, configuration and clock at
+//! one moment. No other code builds [`Inputs`] for a turn.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use limpid_config::{Home, hex};
+use limpid_core::{Tier, Trust};
+use limpid_model::ModelCard;
+use limpid_prompt::Profile;
+use limpid_prompt::inputs::{ChangedInput, Inputs, MemoryInput, SessionInput, TimeInfo};
+use limpid_store::{Audience, Conversation, ConversationKind};
+
+use super::{ContextDeps, sources};
+use crate::convert;
+use crate::error::AgentError;
+use crate::frame::Frame;
+use crate::identity::{self, Shown};
+use crate::modes::{is_set, kind_of};
+use crate::platform::platform;
+use crate::policy::Judge;
+use crate::prompts::Loaded;
+use crate::reach::{self, Choice};
+use crate::session::{self, Session};
+use crate::tools::FindTools;
+use crate::window::past::Past;
+
+/// Messages, the newest of all, whose calls say which tools are used.
+const COUNTED: u32 = 2000;
+
+/// What a prompt is for.
+#[derive(Clone, Copy)]
+pub(crate) struct Occasion<'a> {
+    pub(crate) conversation: Option<&'a Conversation>,
+    pub(crate) profile: &'a str,
+    pub(crate) path: Option<&'a str>,
+    pub(crate) mode: &'a str,
+    /// The model, with the window of the conversation.
+    pub(crate) card: &'a ModelCard,
+    /// Tier and window of the conversation.
+    pub(crate) frame: &'a Frame,
+    /// The newest message, as it was typed.
+    pub(crate) text: &'a str,
+    pub(crate) trust: Trust,
+    /// When the turn began: the one reading of the clock.
+    pub(crate) now: Timestamp,
+}
+
+/// Inputs with what else is known of the turn before it begins.
+pub(crate) struct Gathered {
+    /// With what the conversation shows of its past.
+    pub(crate) inputs: Inputs,
+    /// What the conversation shows of its past.
+    pub(crate) past: Past,
+    pub(crate) profile: Arc<Profile>,
+    pub(crate) path: String,
+    /// Who may call what in this turn.
+    pub(crate) judge: Judge,
+    /// What the conversation keeps once the turn has begun.
+    pub(crate) session: Session,
+    /// What the person is to be told.
+    pub(crate) notices: Vec<String>,
+    /// What the person is to be told once, until it is different.
+    pub(crate) standing_notices: Vec<String>,
+    /// Calls of the model that may use tools, at most, where AGENT.md says so.
+    pub(crate) max_turns: Option<u32>,
+}
+
+/// Reads everything anew.
+pub(crate) async fn gather(deps: &ContextDeps, occasion: Occasion<'_>) -> Result<Gathered, AgentError> {
+    let mut notices = Vec::new();
+    let loaded = deps.prompts.load_one(occasion.profile)?;
+    let profile = loaded.profile(occasion.profile)?;
+    notices.extend(loaded.notices(&profile));
+    let path = occasion.path.unwrap_or(if occasion.card.local { "chat-local" } else { "chat-remote" }).to_owned();
+    let zone = deps.zone();
+    let time = time_info(occasion.now, &zone);
+    let mode_set = is_set(occasion.conversation, occasion.mode);
+    let judge = Judge::of_turn(deps, &profile, &path, occasion.mode, mode_set);
+
+    let mut kept = occasion.conversation.and_then(Session::kept);
+    let group = occasion.conversation.is_some_and(|conversation| conversation.audience == Audience::Group);
+    let skills = sources::skills::selected(deps, occasion.conversation.map(|own| &own.id), occasion.text).await?;
+    let mut standing_notices = skills.told;
+    let agent_name = deps.config.agent.name.as_ref().unwrap_or(&profile.behaviour().agent_name);
+    let [soul, safety] = own_identity(&deps.home, &profile, agent_name, &mut standing_notices)?;
+    let mut inputs = Inputs {
+        agent_name: agent_name.clone(),
+        soul,
+        safety,
+        additional_instructions: deps.config.prompt.additional_instructions.clone(),
+        use_sanity_checks: deps.config.prompt.sanity_checks,
+        interactive: occasion.conversation.map_or_else(|| kind_of(&path), |own| own.kind) != ConversationKind::Run,
+        mode: occasion.mode.to_owned(),
+        tier: occasion.frame.tier().map(Tier::number),
+        model: convert::model(occasion.card),
+        tools: deps.tools.inputs(&judge),
+        skills: skills.input,
+        workspace: crate::workspace::read(&deps.home.workspace(), &time, &mut standing_notices)?,
+        session: SessionInput { group, ..SessionInput::default() },
+        time: Some(time),
+        platform: platform(),
+        user_message: occasion.text.to_owned(),
+        user_trust: occasion.trust.into(),
+        boundary: hex(&*deps.ids),
+        ..Inputs::default()
+    };
+    for (field, file) in [("soul", "soul.md"), ("safety", "safety.md")] {
+        inputs.origins.insert(field.to_owned(), format!("home:{file}"));
+    }
+    inputs.origins.insert("additional_instructions".to_owned(), "home:limpid.toml".to_owned());
+    sources::workspace::leave_out_foreign(deps, &mut inputs.workspace, &mut notices).await?;
+    let agent_file = sources::agent_file::apply(deps, &profile, &mut inputs, &mut standing_notices);
+    sources::memory::fill(deps, &mut inputs, &profile, &mut notices).await?;
+    sources::tasks::fill(deps, &mut inputs).await?;
+    sources::heartbeat::fill(deps, &mut inputs, &path, &occasion).await?;
+    sources::heartbeat::keep_decision(&mut inputs, &profile, &path);
+    clean(deps, &mut inputs);
+    sources::inbox::fill(deps, &mut inputs).await?;
+    sources::heartbeat::fill_quiet_hours(deps, &mut inputs, &path, occasion.now).await?;
+
+    let mut past = match occasion.conversation {
+        Some(conversation) => Past::read(&*deps.store, conversation, &mut notices).await?,
+        None => Past::default(),
+    };
+    let mut learned = kept.clone().unwrap_or_default();
+    let conversation = occasion.conversation.map(|conversation| &conversation.id);
+    let began = sources::goal::fill(deps, (conversation, &profile), &mut inputs, &mut learned, &mut notices).await?;
+    if let Some((conversation, turn)) = conversation.zip(began) {
+        past.began_with(deps.store.request_of(conversation, &turn).await?);
+    }
+    let behaviour = profile.behaviour();
+    let defers = behaviour.find_tools && deps.config.tools.defer;
+    if defers {
+        inputs.tools.push(FindTools::input());
+    }
+    let tools = kept.as_mut().map(|kept| std::mem::take(&mut kept.tools));
+    let (mut session, border) = if behaviour.stable_prefix {
+        let key = border_key(&loaded, &inputs, &profile, &path, &Past::mark(&past.view));
+        let pins = session::place(kept, key, std::mem::take(&mut inputs.memory.pinned));
+        inputs.memory.pinned = pins.pinned;
+        let mut session = pins.session;
+        let (goal, stored) = session.place_goal(inputs.goal.as_ref());
+        inputs.changed = ChangedInput { goal, pinned: pins.changed, stored: Some(stored) };
+        (session, pins.border)
+    } else {
+        (kept.unwrap_or_default().without_beginning(), true)
+    };
+    session.goals_asked_for = learned.goals_asked_for;
+    let uses = if defers && (border || tools.is_none()) { deps.store.tool_uses(COUNTED).await? } else { Vec::new() };
+    let uses = uses.into_iter().collect();
+    let stretch = Past::mark(&past.view);
+    let asked = sources::goal::asked_tool(&inputs);
+    let choice = Choice { profile: &profile, path: &path, defers, border, stretch, kept: tools, uses: &uses, asked };
+    session.tools = reach::settle(&mut inputs, &choice);
+    session.frame = occasion.frame.clone();
+    let profile = deps.prompts.fitting(&loaded, profile, (&path, &inputs), &mut notices)?;
+    Ok(Gathered {
+        inputs,
+        past,
+        profile,
+        path,
+        judge,
+        session,
+        notices,
+        standing_notices,
+        max_turns: agent_file.max_turns,
+    })
+}
+
+/// Takes known secrets out of every text of the owner's.
+fn clean(deps: &ContextDeps, inputs: &mut Inputs) {
+    let clean = |text: &mut String| *text = deps.redactor.clean(std::mem::take(text));
+    inputs.soul.iter_mut().chain(inputs.safety.as_mut()).for_each(clean);
+    inputs.soul_additions.iter_mut().for_each(clean);
+    clean(&mut inputs.agent_name);
+    clean(&mut inputs.additional_instructions);
+    clean(&mut inputs.user_message);
+    let workspace = &mut inputs.workspace;
+    workspace.files.iter_mut().map(|file| &mut file.content).for_each(clean);
+    workspace.long_term.iter_mut().for_each(clean);
+    workspace.daily_notes.iter_mut().map(|note| &mut note.content).for_each(clean);
+    let MemoryInput { general, preference, learning, error, pinned, promotions, .. } = &mut inputs.memory;
+    for memories in [general, preference, learning, error, pinned, promotions] {
+        memories.iter_mut().map(|memory| &mut memory.content).for_each(clean);
+    }
+}
+
+/// Everything whose change is a border between two stretches of a conversation.
+fn border_key(loaded: &Loaded, inputs: &Inputs, profile: &Profile, path: &str, view: &str) -> String {
+    let standing: Vec<_> = inputs.skills.active.iter().filter(|skill| skill.standing).collect();
+    let settings = serde_json::json!([
+        env!("CARGO_PKG_VERSION"),
+        profile.name(),
+        path,
+        inputs.mode,
+        inputs.goal_markers,
+        inputs.model,
+        inputs.agent_name,
+        inputs.soul,
+        inputs.soul_additions,
+        inputs.safety,
+        inputs.memory.enabled,
+        inputs.session.group,
+        view,
+        inputs.skills.index,
+        standing,
+    ])
+    .to_string();
+    let files = loaded.files.iter().flat_map(|file| [file.path.as_bytes(), &file.bytes]);
+    session::key_of(std::iter::once(settings.as_bytes()).chain(files))
+}
+
+/// The owner's soul and safety rules, where they hold for a profile.
+fn own_identity(
+    home: &Home,
+    profile: &Profile,
+    agent_name: &str,
+    notices: &mut Vec<String>,
+) -> Result<[Option<String>; 2], AgentError> {
+    let shown = Shown { home, profile, agent_name };
+    let mut own = |(section, file): (&str, PathBuf)| {
+        let read = shown.own_text(section, &file)?;
+        notices.extend(read.as_ref().and_then(|read| read.notice(&format!("{section}.md"))));
+        Ok::<_, AgentError>(read.map(|read| read.text))
+    };
+    let [soul, safety] = identity::files(home);
+    Ok([own(soul)?, own(safety)?])
+}
+
+fn time_info(now: Timestamp, zone: &TimeZone) -> TimeInfo {
+    let local = now.to_zoned(zone.clone());
+    TimeInfo {
+        local: local.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
+        zone: zone.iana_name().unwrap_or("UTC").to_owned(),
+        utc: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+    }
+}
