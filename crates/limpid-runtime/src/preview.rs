@@ -140,7 +140,7 @@ impl Agent {
             now: inner.clock.now(),
         };
         let mut gathered = gather(&inner.context, occasion).await?;
-        gathered.past.show(&mut gathered.inputs);
+        inner.fit_for_view(&mut gathered, &card).await?;
         let effort = EffortChoice::of(&inner.config, own, &gathered.path);
         let cache = inner.cache_life(&gathered.path, own.map(|own| &own.id)).await?;
         let recipe = Recipe { cache, ..Recipe::new(inner, &gathered, &card, effort).await? };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use limpid_core::{Entry, FailureClass, Message, MessageId, UsableWindow, WindowView};
-use limpid_model::ModelError;
+use limpid_model::{ModelCard, ModelError};
 use limpid_prompt::Profile;
 use limpid_prompt::count::WindowEstimate;
 use limpid_prompt::inputs::Inputs;
@@ -33,13 +33,21 @@ pub(crate) struct Running<'a> {
     pub(crate) ids: &'a [MessageId],
 }
 
+/// What may be done so that a request fits.
+#[derive(Clone, Copy)]
+pub(crate) struct Work<'a> {
+    /// What is shown less is written under it.
+    pub(crate) lease: &'a Lease,
+    /// Who is asked for the note of a rollover.
+    pub(crate) models: &'a Models,
+}
+
 /// A request that is to fit.
 #[derive(Clone, Copy)]
 pub(crate) struct Fitting<'a> {
-    pub(crate) lease: &'a Lease,
+    /// Who works on the conversation; none, where it is only looked at.
+    pub(crate) work: Option<Work<'a>>,
     pub(crate) sizes: &'a Sizes,
-    /// Who is asked for the note of a rollover.
-    pub(crate) models: &'a Models,
     pub(crate) now: Running<'a>,
     /// Whether the model's window is known; what does not fit a window that is guessed is sent all the same.
     pub(crate) is_known: bool,
@@ -68,8 +76,12 @@ impl Inner {
             Fit::AsIs => {}
             Fit::With(view, actions) if self.config.window.is_on() => {
                 let after = sizes.recount(&view, &task.entries, ahead.len());
-                let change = Shrunk { before, after, actions, view };
-                self.shrink(fitting.lease, &task, past, change).await?;
+                let change = Shrunk { before, after, actions, view: view.clone() };
+                if let Some(work) = fitting.work {
+                    self.shrink(work.lease, &task, past, change).await?;
+                }
+                past.entries.retain(|entry| view.through.is_none_or(|through| entry.id > through));
+                past.view = view;
                 inputs.changed.stored = None;
             }
             Fit::With(..) | Fit::Refused(_) if whole.fits() => {}
@@ -86,12 +98,15 @@ impl Inner {
     /// What the gate finds. Where it rolls the window over, a model is asked for the note, unless one was asked for a
     /// summary since the newest answer: nobody waits longer than for one compaction.
     async fn fitted(&self, fitting: Fitting<'_>, task: &Task, running: usize, past: &Past) -> Result<Fit, AgentError> {
-        let Fitting { lease, sizes, models, .. } = fitting;
+        let Fitting { work, sizes, .. } = fitting;
         let count = |text: &str| sizes.count(text);
         let recount = |view: &_| sizes.recount(view, &task.entries, running);
         let fitted = fit(task, running, Note::Mechanical, &recount, &count);
         let rolls = matches!(&fitted, Fit::With(_, actions) if is_rolled(actions));
-        if !rolls || !self.config.window.is_on() || self.was_tried(lease, past).await? {
+        let Some(Work { lease, models }) = work.filter(|_| rolls && self.config.window.is_on()) else {
+            return Ok(fitted);
+        };
+        if self.was_tried(lease, past).await? {
             return Ok(fitted);
         }
         let Some((ask, source)) = note_of(task, running, &count) else { return Ok(fitted) };
@@ -102,7 +117,7 @@ impl Inner {
     }
 
     /// Keeps the moment, then shows less from here on.
-    async fn shrink(&self, lease: &Lease, task: &Task, past: &mut Past, change: Shrunk) -> Result<(), AgentError> {
+    async fn shrink(&self, lease: &Lease, task: &Task, past: &Past, change: Shrunk) -> Result<(), AgentError> {
         let Shrunk { before, after, actions, view } = change;
         let (before, after) = (before.conversation(), after.conversation());
         let steps: Vec<String> = actions.iter().map(shown_action).collect();
@@ -113,13 +128,11 @@ impl Inner {
             before: before as u64,
             after: after as u64,
             steps: steps.clone(),
-            view: Some(view.clone()),
+            view: Some(view),
             failure: None,
         };
         self.store.write_window(lease, event, self.now_ms()).await?;
         self.bus.send(Some(&lease.conversation), Change::CompactionFinished { before, after, steps });
-        past.entries.retain(|entry| view.through.is_none_or(|through| entry.id > through));
-        past.view = view;
         Ok(())
     }
 }
@@ -153,10 +166,30 @@ impl Inner {
         let is_known = card.usable_window.is_some();
         let Gathered { inputs, past, profile, path, notices, .. } = gathered;
         let sizes = Sizes::new(profile, path, inputs, past, counter, card);
-        let fitting = Fitting { lease, sizes: &sizes, models, now: Running::default(), is_known };
+        let work = Some(Work { lease, models });
+        let fitting = Fitting { work, sizes: &sizes, now: Running::default(), is_known };
         let (ledger, shortened) = self.fit_with_new(fitting, past, inputs).await?;
         notices.extend(shortened);
         Ok(ledger)
+    }
+
+    /// Shows what the next request would be, without writing anything and without asking a model: where a turn would ask
+    /// for a note, the mechanical one stands. What no turn could send is shown whole.
+    pub(crate) async fn fit_for_view(&self, gathered: &mut Gathered, card: &ModelCard) -> Result<(), AgentError> {
+        let counter = self.counter(card).await?;
+        let Gathered { inputs, past, profile, path, .. } = gathered;
+        let whole = (past.clone(), inputs.clone());
+        let sizes = Sizes::new(profile, path, inputs, past, counter, card);
+        let is_known = card.usable_window.is_some();
+        let fitting = Fitting { work: None, sizes: &sizes, now: Running::default(), is_known };
+        match self.fit_with_new(fitting, past, inputs).await {
+            Err(AgentError::Model(_)) => {
+                (*past, *inputs) = whole;
+                past.show(inputs);
+                Ok(())
+            }
+            fitted => fitted.map(|_| ()),
+        }
     }
 
     /// Makes a request fit by the calibrated estimate, or else without what was learned: that may shorten a request and
@@ -222,7 +255,8 @@ impl Driver<'_> {
             sizes.usable = UsableWindow(believed.min(sizes.usable.0));
         }
         let now = Running { messages: self.machine.in_flight(), ids: &self.in_flight };
-        let fitting = Fitting { lease: self.lease, sizes: &sizes, models: &self.models, now, is_known };
+        let work = Some(Work { lease: self.lease, models: &self.models });
+        let fitting = Fitting { work, sizes: &sizes, now, is_known };
         let (ledger, notices) = inner.fit_with_new(fitting, &mut self.past, &mut self.inputs).await?;
         for notice in notices {
             self.worker.listeners.send(&AgentEvent::Notice(notice));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use limpid_core::goal::{GoalStatus, Priority};
 use limpid_core::{FailureClass, ToolProtocol, WindowSize};
 use limpid_model::{ModelCall, ModelCard, ModelError};
-use limpid_runtime::{AgentEvent, Change, ChatRequest, ConversationChoice, Outcome};
+use limpid_runtime::{AgentEvent, Change, ChatRequest, ConversationChoice, Outcome, PreviewRequest};
 use limpid_testkit::{Said, Talker};
 
 use super::{BARE, agent, bench, card, events_of, outcome, question, talker, text_of};
@@ -358,4 +358,28 @@ async fn a_result_that_the_window_shortens_says_how_to_read_on_and_is_read() {
     });
     let result = result.unwrap();
     assert!(result.contains("[characters ") && result.contains("line 1500 of"), "{result}");
+}
+
+// PRO-050
+#[tokio::test]
+async fn what_is_shown_of_a_full_window_is_what_is_sent() {
+    for window in [2048, 4096] {
+        let bench = bench().await;
+        let model = talker(window, "A summary of what was said so far.");
+        let agent = agent(&bench, &model, BARE);
+        say(&agent, "Hello.").await;
+        for n in 1..=30 {
+            // A compaction that follows a turn is over.
+            let last = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap();
+            agent.settled(&last.id).await;
+            let text = format!("{} {}", question(n), "and so on ".repeat(n * 10));
+            let request = PreviewRequest { conversation: ConversationChoice::Last, text, ..PreviewRequest::default() };
+            let shown = agent.prompt_preview(request.clone()).await.unwrap();
+            model.take_sent();
+            say(&agent, &request.text).await;
+            let sent = model.take_sent();
+            let sent = sent.iter().find(|prompt| prompt.path().starts_with("chat"));
+            assert_eq!(sent.map(|prompt| text_of(prompt)), Some(text_of(&shown)), "window {window}, turn {n}");
+        }
+    }
 }
