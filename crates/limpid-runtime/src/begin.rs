@@ -32,8 +32,8 @@ use crate::opening::{News, Opening};
 use crate::session::Session;
 use crate::sizing::{effective, frame_of};
 use crate::tools::{FindTools, TurnTools};
-use crate::window::fit::Room;
 use crate::window::past::Past;
+use crate::window::room::Room;
 use crate::worker::{Worker, failed};
 
 /// Characters of the first message that a conversation is titled with.

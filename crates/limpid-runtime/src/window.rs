@@ -15,6 +15,7 @@ pub(crate) mod fit;
 mod new_texts;
 pub(crate) mod past;
 mod people;
+pub(crate) mod room;
 pub(crate) mod sizes;
 mod summary;
 

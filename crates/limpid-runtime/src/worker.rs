@@ -16,7 +16,7 @@ use crate::agent::Inner;
 use crate::error::AgentError;
 use crate::event::{AgentEvent, Answer};
 use crate::settle::Settle;
-use crate::window::fit::Room;
+use crate::window::room::Room;
 
 /// How long a lease lasts when nobody renews it.
 const LEASE: Duration = Duration::from_secs(30);

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use limpid_core::{Entry, FailureClass, Message, MessageId, UsableWindow, WindowView};
 use limpid_model::{ModelCard, ModelError};
-use limpid_prompt::Profile;
 use limpid_prompt::count::WindowEstimate;
 use limpid_prompt::inputs::Inputs;
 use limpid_store::{Lease, NewWindowEvent};
@@ -12,6 +11,7 @@ use limpid_turn::window::{Action, Deed, Fill, Fit, Ledger, Note, Task, fit, note
 
 use super::new_texts::NewTexts;
 use super::past::{Past, running};
+use super::room::Room;
 use super::sizes::Sizes;
 use super::summary::Asking;
 use crate::agent::Inner;
@@ -182,14 +182,13 @@ impl Inner {
         let sizes = Sizes::new(profile, path, inputs, past, counter, card);
         let is_known = card.usable_window.is_some();
         let fitting = Fitting { work: None, sizes: &sizes, now: Running::default(), is_known };
-        match self.fit_with_new(fitting, past, inputs).await {
-            Err(AgentError::Model(_)) => {
-                (*past, *inputs) = whole;
-                past.show(inputs);
-                Ok(())
-            }
-            fitted => fitted.map(|_| ()),
+        let fitted = self.fit_with_new(fitting, past, inputs).await;
+        if matches!(fitted, Err(AgentError::Model(_))) {
+            (*past, *inputs) = whole;
+            past.show(inputs);
+            return Ok(());
         }
+        fitted.map(|_| ())
     }
 
     /// Makes a request fit by the calibrated estimate, or else without what was learned: that may shorten a request and
@@ -270,29 +269,6 @@ impl Driver<'_> {
         self.overflow.times += 1;
         self.overflow.usable = u32::try_from(total * 9 / 10).ok();
         self.overflow.times <= OVERFLOWS
-    }
-}
-
-/// What a turn's last request tells of the room that is left, so that most turns need no recount after their answer.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Room {
-    /// Whether a compaction or a warning can be due.
-    pub(crate) is_tight: bool,
-    /// Turns that are shown.
-    pub(crate) turns: usize,
-}
-
-impl Room {
-    /// `running` is how many messages the running turn has added to the one that it answers.
-    pub(crate) fn new(ledger: &Ledger, profile: &Profile, past: &Past, running: usize) -> Self {
-        let settings = &profile.behaviour().compaction;
-        let most = ledger.conversation() + ledger.reserve();
-        let is_full = most * 100 >= ledger.available() * settings.warn as usize;
-        let is_wide = settings.is_wide(ledger.total() + ledger.reserve(), ledger.usable);
-        // With the message that is answered, and the answer.
-        let messages = past.entries.len() + past.unanswered.len() + running + 2;
-        let is_long = settings.is_long(messages);
-        Self { is_tight: is_full || is_wide || is_long, turns: past.turns() }
     }
 }
 

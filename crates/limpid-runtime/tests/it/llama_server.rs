@@ -133,8 +133,8 @@ async fn a_tool_is_called_through_a_schema() {
     }
     let events = called.expect("one of the answers calls the tool");
     let AgentEvent::ToolStarted { name, arguments, .. } = &events[0] else { unreachable!() };
-    // Which one it takes is the model's business.
-    assert!(agent.tool_class(name).is_some(), "{name}");
+    // Which one it takes is the model's business. The one that finds others belongs to the turn.
+    assert!(agent.tool_class(name).is_some() || name == "find_tools", "{name}");
     assert!(serde_json::from_str::<serde_json::Value>(arguments).unwrap().is_object(), "{arguments}");
     assert!(events.iter().any(|event| matches!(event, AgentEvent::ToolDone { .. })), "{events:?}");
 }
