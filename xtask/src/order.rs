@@ -39,19 +39,20 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
 }
 
 /// The functions that two turns and a serving program run.
-async fn called(root: &Path) -> Result<BTreeSet<String>, String> {
+async fn called(root: &Path) -> Result<Vec<String>, String> {
     let program = Program::new(root, "[[reply]]\ntext = \"Hello.\"\n[[reply]]\ntext = \"Again.\"\n").await?;
     let seen = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let profiles = format!("--callgrind-out-file={}/%p", seen.path().display());
-    let valgrind = ["valgrind", "--quiet", "--tool=callgrind", "--demangle=no", profiles.as_str()];
+    let profiles = |run: &str| format!("--callgrind-out-file={}/{run}-%p", seen.path().display());
+    let (starts, goes_on, serves) = (profiles("1"), profiles("2"), profiles("3"));
+    let valgrind = |profile| ["valgrind", "--quiet", "--tool=callgrind", "--demangle=no", profile];
     let chat = ["chat", "--model", "openai/gpt-5"];
-    program.run_under(&valgrind, &[&chat[..], &["hi"]].concat())?;
-    program.run_under(&valgrind, &[&chat[..], &["--conversation", "last", "and again"]].concat())?;
+    program.run_under(&valgrind(starts.as_str()), &[&chat[..], &["hi"]].concat())?;
+    program.run_under(&valgrind(goes_on.as_str()), &[&chat[..], &["--conversation", "last", "and again"]].concat())?;
     let config = "model = \"openai/gpt-5\"\n[inbox]\nnotifications = true\nlisten = \"127.0.0.1:0\"\n";
     fs::write(program.home().join("limpid.toml"), config).map_err(|error| error.to_string())?;
     program.run(&["inbox", "token"])?;
     program.run(&["task", "add", "Drink water", "--cron", "0 9 * * *"])?;
-    let serving = program.start_under(&valgrind, &["serve"])?;
+    let serving = program.start_under(&valgrind(serves.as_str()), &["serve"])?;
     tokio::time::sleep(SERVED).await;
     // Callgrind writes when the program ends by itself.
     Command::new("kill").arg(serving.id().to_string()).status().map_err(|error| format!("kill: {error}"))?;
@@ -59,11 +60,17 @@ async fn called(root: &Path) -> Result<BTreeSet<String>, String> {
     if !served.status.success() {
         return Err(format!("limpid serve: {}", String::from_utf8_lossy(&served.stderr)));
     }
-    let mut names = BTreeSet::new();
+    // What a start runs stands before what only a later run does.
+    let mut paths = Vec::new();
     for entry in fs::read_dir(seen.path()).map_err(|error| error.to_string())? {
-        let path = entry.map_err(|error| error.to_string())?.path();
+        paths.push(entry.map_err(|error| error.to_string())?.path());
+    }
+    paths.sort();
+    let mut names = Vec::new();
+    let mut known = BTreeSet::new();
+    for path in paths {
         let profile = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        names.extend(functions(&profile));
+        names.extend(functions(&profile).into_iter().filter(|name| known.insert(name.clone())));
     }
     Ok(names)
 }
