@@ -104,9 +104,9 @@ impl StreamRedactor {
         out
     }
 
-    /// What is still held when nothing more comes.
+    /// What is still held when nothing more comes. It may be a whole secret that a longer one begins with.
     pub fn rest(&mut self) -> String {
-        std::mem::take(&mut self.held)
+        self.redactor.clean(std::mem::take(&mut self.held))
     }
 }
 
@@ -122,17 +122,26 @@ mod tests {
     // SEC-032
     #[test]
     fn a_secret_is_found_wherever_a_stream_parts_it() {
-        let whole = "is it sk-1234567890-house or sk-1234567890, or é sk-12345?";
-        let clean = two().clean(whole.to_owned());
-        assert_eq!(clean, "is it [secret HOUSE_KEY] or [secret OPENAI_API_KEY], or é sk-12345?");
-        let borders: Vec<usize> = whole.char_indices().map(|(at, _)| at).collect();
-        for first in &borders {
-            for second in borders.iter().filter(|second| *second >= first) {
-                let mut stream = StreamRedactor::new(&two());
-                let pieces = [&whole[..*first], &whole[*first..*second], &whole[*second..]];
-                let mut text: String = pieces.iter().map(|piece| stream.take(piece)).collect();
-                text.push_str(&stream.rest());
-                assert_eq!(text, clean, "{pieces:?}");
+        let texts = [
+            (
+                "is it sk-1234567890-house or sk-1234567890, or é sk-12345?",
+                "is it [secret HOUSE_KEY] or [secret OPENAI_API_KEY], or é sk-12345?",
+            ),
+            ("it is sk-1234567890", "it is [secret OPENAI_API_KEY]"),
+            ("sk-1234567890-house", "[secret HOUSE_KEY]"),
+            ("sk-1234567890-hou", "[secret OPENAI_API_KEY]-hou"),
+        ];
+        for (whole, clean) in texts {
+            assert_eq!(two().clean(whole.to_owned()), clean);
+            let borders: Vec<usize> = whole.char_indices().map(|(at, _)| at).collect();
+            for first in &borders {
+                for second in borders.iter().filter(|second| *second >= first) {
+                    let mut stream = StreamRedactor::new(&two());
+                    let pieces = [&whole[..*first], &whole[*first..*second], &whole[*second..]];
+                    let mut text: String = pieces.iter().map(|piece| stream.take(piece)).collect();
+                    text.push_str(&stream.rest());
+                    assert_eq!(text, clean, "{pieces:?}");
+                }
             }
         }
     }

@@ -72,6 +72,27 @@ mod tests {
 
     // SEC-032
     #[test]
+    fn what_was_held_back_comes_before_a_call_and_at_the_end() {
+        let text = |text: &str| ModelEvent::Text(text.to_owned());
+        let reasoning = |text: &str| ModelEvent::Reasoning(text.to_owned());
+        let mut reply = Cleaned::new(&two());
+        assert_eq!(reply.take(text("sk-12345")), []);
+        assert_eq!(reply.take(reasoning("sk-1")), []);
+        let call = ModelEvent::Call(limpid_core::ToolCall {
+            id: limpid_core::CallId::new("a"),
+            name: "clock".to_owned(),
+            arguments: "{\"key\":\"sk-1234567890\"}".to_owned(),
+        });
+        let events = reply.take(call);
+        assert_eq!(events[..2], [reasoning("sk-1"), text("sk-12345")]);
+        assert!(matches!(&events[2], ModelEvent::Call(call) if call.arguments.contains("[secret OPENAI_API_KEY]")));
+        assert_eq!(reply.take(text("sk-1234567890")), []);
+        assert_eq!(reply.rest(), [text("[secret OPENAI_API_KEY]")]);
+        assert_eq!(reply.rest(), []);
+    }
+
+    // SEC-032
+    #[test]
     fn text_that_begins_no_secret_is_not_held_back() {
         let mut cleaned = Cleaned::new(&two());
         assert_eq!(cleaned.take(ModelEvent::Text("Hello.".into())), [ModelEvent::Text("Hello.".into())]);
