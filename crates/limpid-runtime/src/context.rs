@@ -1,4 +1,5 @@
-//! What a prompt is made from, read at one moment. Nothing here writes, and nothing asks a model.
+//! What a prompt is made from, read at one moment. Functions here read only and ask no model; the store, the keeper and
+//! the goals that they are given could still write, until each is a service with a reading half.
 
 mod gather;
 pub(crate) mod sources;

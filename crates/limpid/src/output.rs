@@ -100,6 +100,7 @@ fn wrapped(text: &str, width: usize) -> String {
         let options = textwrap::Options::new(width)
             .subsequent_indent(&indent)
             .break_words(false)
+            .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
             .word_separator(textwrap::WordSeparator::AsciiSpace)
             .word_splitter(textwrap::WordSplitter::NoHyphenation);
         textwrap::fill(line, options)
@@ -170,6 +171,25 @@ mod tests {
           /etc/a/very/long/one/that/goes/on
         short
         ");
+    }
+
+    #[test]
+    fn breaking_lines_loses_no_word_at_any_width() {
+        let texts = [
+            "",
+            "\n\n  \n",
+            "a",
+            "\u{1b}[2mdim words\u{1b}[0m that go on and on",
+            "日本語の長い文章 と 🦞🦀 e\u{301}\u{202e}x",
+            "                                        far in",
+            "/x\u{a0}y  what\tit does  and more of it\r\nnext",
+            &"word ".repeat(300),
+            &"w".repeat(5000),
+        ];
+        for (text, width) in texts.into_iter().flat_map(|text| [1, 2, 3, 7, 80].map(|width| (text, width))) {
+            let broken = wrapped(text, width);
+            assert!(text.split_whitespace().eq(broken.split_whitespace()), "{width}: {text:?} became {broken:?}");
+        }
     }
 
     #[test]

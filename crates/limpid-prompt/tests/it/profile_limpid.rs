@@ -3,7 +3,7 @@
 use crate::kit::{CHATS, exact, included, kathmandu, part, render, system, tools, typical, user};
 use limpid_prompt::inputs::{
     ActiveSkill, ChangedInput, DelegateInput, EmailInput, GoalInput, HeartbeatInput, Inputs, MemoryEntry, MemoryInput,
-    ModelInfo, NewEmail, OutsideText, SessionInput, SkillsInput,
+    ModelInfo, NewEmail, OutsideText, SchedulingInput, SessionInput, SkillsInput, TaskEntry, Trigger,
 };
 use limpid_prompt::{Outcome, Prompt};
 
@@ -243,6 +243,22 @@ fn a_heartbeat_says_what_it_is_in_three_sentences() {
     let text = system(&limpid("heartbeat", &Inputs { heartbeat: own, ..Inputs::default() })).to_owned();
     assert!(text.starts_with("Look after the greenhouse.\n"), "{text}");
     assert!(text.contains("strangers"), "the owner's opening leaves the rules standing: {text}");
+}
+
+#[test]
+fn an_addition_whose_prompt_is_its_name_stands_once() {
+    let task = |description: &str, prompt: &str| TaskEntry {
+        description: description.to_owned(),
+        prompt: prompt.to_owned(),
+        trigger: Trigger::Heartbeat,
+        ..TaskEntry::default()
+    };
+    let tasks = vec![task("Water the plants", "Water the plants"), task("Disk", "Warn above 90 %")];
+    let inputs = Inputs { scheduling: SchedulingInput { enabled: true, tasks }, ..Inputs::default() };
+    for (profile, title) in [("limpid", "## Do each time and report"), ("picoclaw", "## Standing Tasks\n")] {
+        let text = part(&render(profile, "heartbeat", &inputs), "heartbeat-additions");
+        assert_eq!(text, format!("{title}\n- Water the plants\n- Disk: Warn above 90 %"));
+    }
 }
 
 // KOSHI-060

@@ -126,7 +126,7 @@ impl<'a> Opened<'a> {
             ErrorKind::NotFound => format!("`{asked}` does not exist"),
             ErrorKind::NotADirectory => format!("`{asked}` leads through a file as if it were a folder"),
             ErrorKind::IsADirectory => format!("`{asked}` is a folder"),
-            _ => format!("`{}`: {}", asked.escape_debug(), limpid_core::io_cause(error)),
+            _ => format!("`{asked}`: {}", limpid_core::io_cause(error)),
         }
     }
 }

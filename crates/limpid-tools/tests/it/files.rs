@@ -157,6 +157,21 @@ async fn a_link_is_listed_as_what_it_leads_to_and_as_a_file_when_it_leads_out_or
     }
 }
 
+// SEC-044
+#[tokio::test]
+async fn a_path_that_no_system_takes_is_refused_in_words() {
+    let bench = Bench::new();
+    for (tool, more) in [("read_file", json!({})), ("write_file", json!({ "content": "x" })), ("list_dir", json!({}))] {
+        let mut arguments = more;
+        for path in ["a\0b".to_owned(), "n".repeat(5000), "d/".repeat(3000)] {
+            arguments["path"] = json!(path);
+            let refused = bench.call(tool, arguments.clone()).await.unwrap_err();
+            assert!(!refused.contains("os error"), "{tool}: {refused}");
+        }
+    }
+    assert_eq!(bench.names("workspace"), Vec::<String>::new());
+}
+
 // SEC-020 PICO-081 LES-137
 #[tokio::test]
 async fn no_way_leads_out_and_nothing_is_touched() {

@@ -36,3 +36,22 @@ fn a_changed_prompt_fails_its_scenario_until_the_new_text_is_taken() {
     assert_eq!(limpid(home.path(), &["prompt", "test", "koshi", "--accept"]).0, Some(0));
     assert_eq!(limpid(home.path(), &test), (Some(0), "1 passed, 0 failed, 0 new\n".into()));
 }
+
+#[test]
+fn a_file_of_an_own_profile_is_compared_with_what_its_base_lends() {
+    let home = tempfile::tempdir().unwrap();
+    let section = "---\ntitle: Soul\nwhy: Mine.\nstability: session\nfrom: soul\n---\nYou are somebody else.\n";
+    for (profile, below) in
+        [("mine", "--- base/mine/sections/soul.md"), ("koshi", "--- shipped/koshi/sections/soul.md")]
+    {
+        let folder = home.path().join("profiles").join(profile);
+        fs::create_dir_all(folder.join("sections")).unwrap();
+        fs::write(folder.join("sections/soul.md"), section).unwrap();
+        if profile == "mine" {
+            fs::write(folder.join("profile.toml"), "base = \"koshi\"\n").unwrap();
+        }
+        let (code, told) = limpid(home.path(), &["profile", "diff", profile]);
+        assert_eq!(code, Some(0), "{told}");
+        assert!(told.starts_with(below) && told.contains("+You are somebody else."), "{told}");
+    }
+}
