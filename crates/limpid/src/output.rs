@@ -38,6 +38,14 @@ pub fn line(text: &str) -> Result<(), Failure> {
     data(&format!("{text}\n"))
 }
 
+/// Prints sentences for a person as data; on a screen their lines are broken at spaces.
+///
+/// # Errors
+/// When standard output cannot be written.
+pub fn text(text: &str) -> Result<(), Failure> {
+    if io::stdout().is_terminal() { line(&wrapped(text, screen::width())) } else { line(text) }
+}
+
 /// Prints a value as JSON, with the version of its shape first.
 ///
 /// # Errors

@@ -29,7 +29,7 @@ pub fn run(context: &Context, command: &ProfileCommand) -> Result<(), Failure> {
         ProfileCommand::New { name, from } => {
             let file = profile_files::start_profile(&context.home, &context.profiles()?, name, from)?;
             output::tell(&format!(
-                "Wrote {}. Use it with --profile {name}, or set profile = \"{name}\" in limpid.toml.",
+                "Wrote {}. Use it with --profile {name}, or set profile = \"{name}\" under [agent] in limpid.toml.",
                 file.display()
             ));
             Ok(())

@@ -188,3 +188,23 @@ async fn an_unknown_command_is_refused_a_path_is_a_message_and_exit_leaves() {
     terminal.keys("/quit\r").await.unwrap();
     assert_eq!(terminal.ended().await.unwrap(), 0);
 }
+
+#[tokio::test]
+async fn help_is_not_broken_in_the_middle_of_a_word() {
+    let world = World::new(REPLIES).await;
+    for columns in [40, 58, 100] {
+        let mut terminal = open(&world, (90, columns)).await;
+        terminal.keys("/help\r").await.unwrap();
+        terminal.wait_for("//name").await.unwrap();
+        // The screen joins what it wrapped itself, so what was printed is looked at.
+        let raw = terminal.raw();
+        for start in ["Go on with your own", "A message whose first word"] {
+            let line = raw.lines().find_map(|line| Some(&line[line.find(start)?..])).unwrap();
+            assert!(line.trim_end().chars().count() <= usize::from(columns), "{columns} columns: {line}");
+        }
+        let words = terminal.shown().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("what strangers wrote is put aside, not deleted"), "{columns} columns: {words}");
+        terminal.keys("/quit\r").await.unwrap();
+        assert_eq!(terminal.ended().await.unwrap(), 0);
+    }
+}

@@ -158,7 +158,12 @@ impl Printer {
     /// When standard output cannot be written.
     pub fn reply(&self, reply: &SlashReply) -> Result<(), Failure> {
         if !self.json {
-            return if reply.text.is_empty() { Ok(()) } else { output::line(&reply.text) };
+            return match reply.command {
+                _ if reply.text.is_empty() => Ok(()),
+                // Whoever looks at a prompt wants its bytes.
+                "prompt" => output::line(&reply.text),
+                _ => output::text(&reply.text),
+            };
         }
         let conversation = reply.conversation.as_ref().map(ConversationId::as_str);
         let shape = json!({
