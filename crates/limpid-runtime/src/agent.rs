@@ -22,7 +22,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::bus::{Bus, BusEvent};
 use crate::context::ContextDeps;
-use crate::counting::Observed;
+use crate::context::calibration::TokenCalibration;
 use crate::error::AgentError;
 use crate::goals::GoalBook;
 use crate::inbox::kept_token;
@@ -137,7 +137,6 @@ pub(crate) struct Inner {
     pub(crate) keeper: Keeper,
     /// What prompts are made from.
     pub(crate) context: ContextDeps,
-    pub(crate) observed: Observed,
     pub(crate) waker: Arc<Waker>,
     pub(crate) notifiers: Live<Notifiers>,
     /// Who holds this process's leases.
@@ -243,13 +242,13 @@ impl Agent {
             keeper: parts.keeper.clone(),
             skills: Arc::clone(&parts.skills),
             tools: tools.clone(),
+            counts: Arc::new(TokenCalibration::new(Arc::clone(&store))),
         };
         let inner = Inner {
             context,
             prompts,
             redactor,
             keeper: parts.keeper.clone(),
-            observed: Observed::default(),
             waker: Arc::clone(&parts.waker),
             notifiers: Live::new(notifiers),
             holder,

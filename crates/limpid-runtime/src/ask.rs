@@ -16,7 +16,7 @@ use limpid_model::{ModelCard, ModelError, ModelEvent, Prepared, ReplyForm, ToolU
 use limpid_prompt::Prompt;
 use limpid_prompt::count::Tally;
 use limpid_store::TurnWrite;
-use limpid_turn::window::Ledger;
+use limpid_turn::window::ContextSize;
 use limpid_turn::{Effect, Event};
 use tokio_util::sync::CancellationToken;
 
@@ -26,8 +26,8 @@ pub(crate) use recipe::Recipe;
 pub(crate) use record::as_sent;
 use record::{Answer, Maker, new_request, trust_of};
 
+use crate::context::measure::sure_tokens;
 use crate::context::sources;
-use crate::counting::sure_tokens;
 use crate::drive::Driver;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
@@ -64,12 +64,13 @@ impl Sent {
     }
 }
 
-/// A prompt that is rendered and fits, of a turn whose first request is not sent yet.
-pub(crate) struct First {
+/// A prompt that is rendered and fits.
+#[derive(Clone)]
+pub(crate) struct Rendered {
     /// The model that it is for.
     pub(crate) model: String,
     pub(crate) prompt: Arc<Prompt>,
-    pub(crate) ledger: Ledger,
+    pub(crate) size: ContextSize,
 }
 
 impl Driver<'_> {
@@ -86,15 +87,16 @@ impl Driver<'_> {
                 Err(AgentError::Model(error)) => return self.failed(None, Answer::default(), error).await,
                 Err(error) => return Err(error),
             }
-            let size = match &first {
-                Some(first) => first.ledger.total(),
-                None => match self.make_room().await {
-                    Ok(ledger) => ledger.total(),
+            let rendered = match first {
+                Some(first) => first,
+                None => match self.next_request().await {
+                    Ok(rendered) => rendered,
                     Err(AgentError::Model(error)) => return self.failed(None, Answer::default(), error).await,
                     Err(error) => return Err(error),
                 },
             };
-            let recipe = Recipe { first: first.map(Arc::new), ..self.recipe(demand).await? };
+            let size = rendered.size.total();
+            let recipe = self.recipe(demand, rendered).await?;
             if let Some(effects) = self.ask_chain(round, recipe, size).await? {
                 return Ok(effects);
             }
@@ -194,12 +196,12 @@ impl Driver<'_> {
     }
 
     /// What renders the prompt of the next call.
-    async fn recipe(&mut self, demand: Demand) -> Result<Recipe, AgentError> {
+    async fn recipe(&mut self, demand: Demand, rendered: Rendered) -> Result<Recipe, AgentError> {
         let inner = Arc::clone(&self.worker.inner);
         for model in &self.models {
             let name = model.info().name();
             if let Entry::Vacant(free) = self.counters.entry(name) {
-                free.insert(inner.counter(model.info()).await?);
+                free.insert(inner.context.counts.estimate(model.info()).await?);
             }
         }
         let (tools, reply) = self.form_of(demand);
@@ -214,7 +216,7 @@ impl Driver<'_> {
             hide_reasoning: inner.config.chat.hide_reasoning,
             tools,
             reply,
-            first: None,
+            rendered,
             conversation: Some(self.worker.conversation.to_string()),
             cache: self.cache,
         })
@@ -318,7 +320,7 @@ impl Driver<'_> {
     fn end_of_request(&mut self, sent: Option<Sent>, answer: Answer, error: Option<&ModelError>) -> Vec<TurnWrite> {
         let Some(Sent { id, card, trust, tally, .. }) = sent else { return Vec::new() };
         let end = answer.into_end(&card, trust, error, self.worker.inner.now_ms());
-        self.worker.inner.observed.add(&card.id, tally, end.usage);
+        self.worker.inner.context.counts.add(&card.id, tally, end.usage);
         if let Some(usage) = end.usage {
             self.worker.listeners.send(&AgentEvent::Usage { usage, cost: end.cost });
         }

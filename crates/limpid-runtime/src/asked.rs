@@ -5,8 +5,8 @@ use limpid_core::{Entry, FailureClass, Message};
 use limpid_store::{Inbound, InboundId, NewMessage};
 
 use crate::agent::Inner;
+use crate::context::history::UNSTORED;
 use crate::error::AgentError;
-use crate::window::past::UNSTORED;
 use crate::worker::message_of;
 
 /// They are made once, so that the boundary around a stranger's words is the same in the request and in the store.

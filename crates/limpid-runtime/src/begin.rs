@@ -14,26 +14,26 @@ use limpid_turn::{Turn, TurnStart};
 use tokio::sync::OnceCell;
 
 use crate::agent::Inner;
-use crate::ask::{First, Recipe, as_sent};
+use crate::ask::{Rendered, as_sent};
 use crate::asked::{Asked, is_overflow};
 use crate::bus::Change;
+use crate::context::headroom::Headroom;
+use crate::context::history::History;
+use crate::context::notices::unknown_notice;
+use crate::context::prefix_cache::PrefixCache;
 use crate::context::sources::inbox::rendered_items;
 use crate::context::sources::skills::dropped_skills;
-use crate::context::{Gathered, Occasion, gather};
+use crate::context::window_state::window_state_of;
+use crate::context::{self, BuiltContext, Fit, Gathered, Occasion};
 use crate::drive::{Driver, Overflow, began, end_of};
 use crate::effort::{EffortChoice, lacking};
 use crate::error::AgentError;
 use crate::event::AgentEvent;
-use crate::frame::{Fitted, Made};
 use crate::journal::{Began, Entry};
 use crate::models::{Models, Shelf};
-use crate::notices::{cut_notice, unknown_notice};
 use crate::opening::{News, Opening};
-use crate::session::Session;
-use crate::sizing::{effective, frame_of};
 use crate::tools::{FindTools, TurnTools};
-use crate::window::past::Past;
-use crate::window::room::Room;
+use crate::window::compact::is_complete;
 use crate::worker::{Worker, failed};
 
 /// Characters of the first message that a conversation is titled with.
@@ -47,7 +47,7 @@ struct Ready {
     /// What counts the prompts of the turn, by model.
     counters: HashMap<String, WindowEstimate>,
     /// The first request.
-    first: First,
+    first: Rendered,
     /// The message as it is sent.
     sent: Message,
     /// The items of the inbox that its prompt shows.
@@ -94,7 +94,7 @@ impl Worker {
             Ok(ready) => ready,
             Err(error) => return self.cannot_begin(lease, new, asked.as_accepted(), &error).await,
         };
-        let shown = ready.gathered.past.unanswered.iter().map(|entry| &entry.message).chain([&ready.sent]);
+        let shown = ready.gathered.history.unanswered.iter().map(|entry| &entry.message).chain([&ready.sent]);
         let messages = asked.as_sent(shown.cloned());
         // The end of a background run looks at what it began with.
         let began_kept = match conversation.kind {
@@ -115,10 +115,10 @@ impl Worker {
         }
         let opening = Opening { new, writes, news: news(&id, &ready, hint) };
         let (effort, cache) = (ready.began.effort, ready.began.cache);
-        let start = start_of(&ready.began, &ready.gathered.past);
+        let start = start_of(&ready.began, &ready.gathered.history);
         let (machine, effects) = Turn::start(start);
         let Ready { gathered, models, counters, first, .. } = ready;
-        self.room = Some(Room::new(&first.ledger, &gathered.profile, &gathered.past, 0));
+        self.room = Some(Headroom::new(&first.size, &gathered.profile, &gathered.history, 0));
         let found = gathered.session.tools.found.clone();
         let finder = FindTools::of_turn(&inner.store, &gathered.profile, &gathered.path, &gathered.inputs, found);
         let tools =
@@ -133,7 +133,7 @@ impl Worker {
             path: gathered.path,
             models,
             inputs: gathered.inputs,
-            past: gathered.past,
+            past: gathered.history,
             in_flight: Vec::new(),
             overflow: Overflow::default(),
             tools,
@@ -162,46 +162,50 @@ impl Worker {
         now: Timestamp,
     ) -> Result<Ready, AgentError> {
         let inner = &self.inner;
-        let mut models = inner.shelf.for_turn(inner.wanted_model(Some(conversation)).await.as_deref()).await?;
-        let mut frame = frame_of(Some(conversation));
-        let Fitted { card, mut changes, notice } = frame.fit(models[0].info(), now.as_millisecond());
-        models[0] = Shelf::sized(&models[0], &card);
+        let mut models = inner.shelf.for_turn(inner.context.wanted_model(Some(conversation)).await.as_deref()).await?;
         let typed = asked.newest();
         let mode = inner.mode_of(conversation);
+        let (window, unanswered) = (window_state_of(Some(conversation)), asked.earlier());
         let occasion = Occasion {
             conversation: Some(conversation),
             profile: &conversation.profile,
             path: path.as_deref(),
             mode,
-            card: &card,
-            frame: &frame,
+            card: models[0].info(),
+            window: &window,
             text: &typed.text,
             trust: typed.trust,
+            boundary: typed.boundary.as_deref(),
+            unanswered: &unanswered,
             now,
+            fit: Fit::ToWindow,
         };
-        let mut gathered = gather(&inner.context, occasion).await?;
-        if inner.compact_late(lease, conversation, &gathered.past).await {
-            gathered = gather(&inner.context, occasion).await?;
+        let mut built = context::build(&inner.context, occasion).await;
+        let may_be_due = match &built {
+            Ok(built) => built.smaller.is_some() || is_tight(built),
+            Err(_) => is_overflow(&built),
+        };
+        if may_be_due && inner.compact_late(lease).await {
+            built = context::build(&inner.context, occasion).await;
         }
-        gathered.past.unanswered = asked.earlier();
-        if let Some(tag) = &typed.boundary {
-            // The message is stored with the tag that it is sent with, so that it is shown the same from then on.
-            gathered.inputs.boundary.clone_from(tag);
+        let mut built = built?;
+        models[0] = Shelf::sized(&models[0], &built.card);
+        if let Some(request) = &built.wants_note
+            && let Some(note) = inner.note_of_rollover(lease, &models, &built.measure, request).await?
+        {
+            built.with_note(&note);
         }
-        let counter = inner.counter(&card).await?;
-        let ledger = inner.make_room(lease, &mut gathered, &models, counter).await?;
-        let tier = effective(&gathered.profile, &gathered.path, &gathered.inputs);
+        if let Some(smaller) = built.smaller.take() {
+            inner.shrink(lease, smaller).await?;
+        }
+        let changes = built.take_note();
+        let mut told = built.trims();
+        let BuiltContext { mut gathered, card, prompt, size, estimate, tier, notice, .. } = built;
         gathered.notices.extend(notice);
         gathered.notices.extend(inner.stand_in(&gathered.profile, mode, tier).await?);
         let effort = EffortChoice::of(&inner.config, Some(conversation), &gathered.path);
         let cache = inner.cache_life(&gathered.path, Some(&conversation.id)).await?;
-        let recipe = Recipe { cache, ..Recipe::new(inner, &gathered, &card, effort).await? };
-        let prompt = recipe.render(&card)?;
         let items = rendered_items(&*inner.store, &prompt).await?;
-        let trims: Vec<String> = prompt.cuts().map(cut_notice).collect();
-        let made = Made { prompt: &prompt, mode, tier, trims: trims.clone(), counter: &recipe.counter(&card) };
-        changes.extend(gathered.session.frame.made(&made));
-        let mut told = trims;
         told.extend(dropped_skills(&prompt, &gathered.inputs.skills));
         told.append(&mut gathered.standing_notices);
         told.extend(lacking(&card, effort.of_model(&card)));
@@ -215,8 +219,9 @@ impl Worker {
         (began.effort, began.cache) = (effort, cache);
         began.calls_with_tools = gathered.max_turns.unwrap_or(u32::MAX).min(began.calls_with_tools);
         let sent = as_sent(&prompt, typed);
-        let first = First { model: card.name(), prompt: Arc::new(prompt), ledger };
-        Ok(Ready { sent, first, began, items, models, counters: recipe.counters, changes, gathered })
+        let counters = HashMap::from([(card.name(), estimate)]);
+        let first = Rendered { model: card.name(), prompt, size };
+        Ok(Ready { sent, first, began, items, models, counters, changes, gathered })
     }
 
     /// Keeps the messages and tells why nobody answers them.
@@ -242,6 +247,12 @@ impl Inner {
     }
 }
 
+/// Whether a compaction can have been due after the newest answer.
+fn is_tight(built: &BuiltContext) -> bool {
+    let history = &built.gathered.history;
+    is_complete(history) && Headroom::new(&built.size, &built.gathered.profile, history, 0).is_tight
+}
+
 /// What is told once a turn has begun.
 fn news(id: &TurnId, ready: &Ready, hint: Option<String>) -> News {
     let started = AgentEvent::Started {
@@ -262,7 +273,7 @@ fn news(id: &TurnId, ready: &Ready, hint: Option<String>) -> News {
 fn kept(conversation: &Conversation, ready: &Ready, typed: &Message) -> Option<TurnWrite> {
     let mut changes = Vec::new();
     let session = &ready.gathered.session;
-    if *session != Session::of(conversation) {
+    if *session != PrefixCache::of(conversation) {
         changes.push(ConversationChange::Session(Some(session.to_text())));
     }
     if conversation.title.is_empty() {
@@ -272,7 +283,7 @@ fn kept(conversation: &Conversation, ready: &Ready, typed: &Message) -> Option<T
 }
 
 /// Where the machine starts from.
-pub(crate) fn start_of(began: &Began, past: &Past) -> TurnStart {
+pub(crate) fn start_of(began: &Began, past: &History) -> TurnStart {
     TurnStart {
         tools: began.tools(),
         taken: past.calls.clone(),

@@ -1,8 +1,21 @@
 //! What a prompt is made from, read at one moment. Functions here read only and ask no model; the store, the keeper and
 //! the goals that they are given could still write, until each is a service with a reading half.
 
+mod build;
+pub(crate) mod calibration;
+pub(crate) mod convert;
+mod fit;
 mod gather;
+pub(crate) mod headroom;
+pub(crate) mod history;
+pub(crate) mod measure;
+pub(crate) mod new_texts;
+pub(crate) mod notices;
+pub(crate) mod prefix_cache;
+mod render;
 pub(crate) mod sources;
+pub(crate) mod tool_selection;
+pub(crate) mod window_state;
 
 use std::sync::Arc;
 
@@ -12,7 +25,12 @@ use limpid_core::policy::OwnerRules;
 use limpid_core::quiet::without_quiet;
 use limpid_store::Store;
 
-pub(crate) use gather::{Gathered, Occasion, gather};
+pub(crate) use build::{BuiltContext, Fit, build};
+pub(crate) use fit::{Fitting, NoteRequest, Running, SmallerView, as_it_stands, fit_to_window};
+pub(crate) use gather::{Gathered, Occasion};
+pub(crate) use render::render;
+
+use calibration::TokenCalibration;
 
 use crate::goals::GoalBook;
 use crate::keeper::Keeper;
@@ -39,6 +57,7 @@ pub(crate) struct ContextDeps {
     pub(crate) goals: GoalBook,
     pub(crate) skills: Arc<Skills>,
     pub(crate) tools: Live<ToolBox>,
+    pub(crate) counts: Arc<TokenCalibration>,
 }
 
 impl ContextDeps {

@@ -20,7 +20,8 @@ use tokio::task::JoinSet;
 
 use crate::agent::Inner;
 use crate::ask::Demand;
-use crate::ask::First;
+use crate::ask::Rendered;
+use crate::context::history::History;
 use crate::effort::EffortChoice;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
@@ -29,7 +30,6 @@ use crate::journal::{Began, Entry};
 use crate::opening::Opening;
 use crate::policy::{Moment, window_trust};
 use crate::tools::{Decision, FIND_TOOLS, ShownItems, ToolContext, TurnTools};
-use crate::window::past::Past;
 use crate::worker::{Command, Worker, message_of};
 
 /// What is said of a call that may or may not have been carried out before a crash.
@@ -56,7 +56,7 @@ pub(crate) struct Driver<'a> {
     /// Everything that the prompt uses; the messages of the turn are added for each call.
     pub(crate) inputs: Inputs,
     /// What the conversation shows of its past.
-    pub(crate) past: Past,
+    pub(crate) past: History,
     /// The stored messages of the turn after the person's, by number.
     pub(crate) in_flight: Vec<MessageId>,
     /// Overflows that a provider reported in this turn, and the window that it is believed to have since.
@@ -77,7 +77,7 @@ pub(crate) struct Driver<'a> {
     /// The beginning, until it is stored with the first request.
     pub(crate) opening: Option<Opening>,
     /// The first request, until it is made.
-    pub(crate) first: Option<First>,
+    pub(crate) first: Option<Rendered>,
     /// The request whose reply is being worked off.
     pub(crate) request: Option<RequestId>,
     /// Who wrote the least trusted text of the prompts that were sent.

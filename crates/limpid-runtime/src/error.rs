@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use limpid_config::{FileError, process::ServeError};
 use limpid_core::goal::GoalError;
 use limpid_model::ModelError;
+use limpid_prompt::RenderError;
 use limpid_store::StoreError;
 
 /// An error of the agent: what was wrong, and what to do.
@@ -45,6 +46,12 @@ impl AgentError {
     pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let error = FileError::io(path);
         move |source| error(source).into()
+    }
+}
+
+impl From<RenderError> for AgentError {
+    fn from(error: RenderError) -> Self {
+        Self::Prompt(error.to_string())
     }
 }
 

@@ -19,8 +19,8 @@ use limpid_store::{Conversation, GoalAppend, GoalLog, Store, StoreError};
 
 use crate::agent::Inner;
 use crate::bus::{Bus, Change as BusChange};
+use crate::context::window_state::window_state_of;
 use crate::error::AgentError;
-use crate::sizing::frame_of;
 
 pub(crate) use advance::final_text;
 pub use by_hand::{GoalChange, GoalHistory};
@@ -140,7 +140,7 @@ impl Inner {
             return Ok(());
         }
         let (earlier, _) = Goals::fold(&log[..records as usize]);
-        let tier = tier.or_else(|| frame_of(Some(conversation)).tier()).unwrap_or(Tier::ALL[2]);
+        let tier = tier.or_else(|| window_state_of(Some(conversation)).tier()).unwrap_or(Tier::ALL[2]);
         let cause = Cause { by: GoalAuthor::Owner, trust: Trust::Owner, turn: None, tier, now_ms: self.now_ms() };
         self.goal_book().change(&conversation.id, cause, |manager| manager.restore(earlier.clone(), records)).await?;
         Ok(())

@@ -10,7 +10,7 @@ use limpid_store::{Draft, DraftRoom, RequestFilter, Store};
 use limpid_turn::{Effect, Event, HeldCall, ToolOutcome};
 
 use crate::agent::Inner;
-use crate::convert;
+use crate::context::convert;
 use crate::drafts::{in_short, led_by, new_draft};
 use crate::drive::Driver;
 use crate::error::AgentError;

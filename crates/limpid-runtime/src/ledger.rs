@@ -16,7 +16,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::agent::{Agent, Inner};
 use crate::ask::{Once, reply_limit};
 use crate::chat::ConversationChoice;
-use crate::counting::tokens;
+use crate::context::measure::tokens;
 use crate::deliver::Border;
 use crate::effort::EffortChoice;
 use crate::error::AgentError;
@@ -170,7 +170,7 @@ fn part_record(part: &RequestPart) -> PartRecord {
     }
 }
 
-/// The tools of a request, as [`crate::convert::offered_tools`] wrote them.
+/// The tools of a request, as [`crate::context::convert::offered_tools`] wrote them.
 fn tools(text: &str) -> Vec<(ToolSpec, Loading)> {
     let rows: Vec<serde_json::Value> = serde_json::from_str(text).unwrap_or_default();
     let field = |row: &serde_json::Value, name: &str| row[name].as_str().unwrap_or_default().to_owned();

@@ -20,10 +20,9 @@
 //! - [`notify`]: telling the owner on other screens, while no client is open (`presence`).
 //! - [`tools`]: what the model may have done, and the one place where it is.
 //! - `semantics`: what queries mean, when the owner has switched a model of embeddings on.
-//! - `reach`: which tools travel with a prompt, and which wait to be found.
 //! - `window`: what a model sees of a long conversation, and how it is kept small enough.
-//! - `context`: what a prompt is made from, source by source; it reads only.
-//! - `session`, `frame`, `workspace`, `redact`, `counting`, `convert`: what a prompt is made from.
+//! - `context`: what a prompt is made from, source by source, and how it is made; it reads only.
+//! - `redact`: what models say, without known secrets.
 //! - `policy`, `hold`, `drafts`: who may call what, and calls that wait for the owner.
 //! - [`spending`]: what models may still cost.
 //! - `clean`: a conversation without what strangers wrote.
@@ -42,8 +41,6 @@ mod catalogue;
 pub mod chat;
 mod clean;
 mod context;
-mod convert;
-mod counting;
 mod deliver;
 pub mod doctor;
 mod drafts;
@@ -51,7 +48,6 @@ mod drive;
 mod effort;
 pub mod error;
 pub mod event;
-mod frame;
 pub mod goals;
 mod group;
 pub mod heartbeat;
@@ -67,24 +63,20 @@ pub mod mail;
 mod memories;
 pub mod models;
 pub mod modes;
-mod notices;
 pub mod notify;
 mod opening;
 mod parts;
-mod platform;
 mod policy;
 mod presence;
 pub mod preview;
 pub mod profile_files;
 mod prompt_files;
 mod prompts;
-mod reach;
 mod redact;
 mod resume;
 mod scheduler;
 mod semantics;
 pub mod serve;
-mod session;
 mod settings;
 mod settle;
 pub mod setup;
@@ -98,7 +90,6 @@ pub mod tools;
 mod undo;
 mod window;
 mod worker;
-mod workspace;
 
 pub use agent::{Agent, AgentOptions};
 pub use bus::{BusEvent, Change};

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::agent::{Agent, Inner};
 use crate::bus::Change;
 use crate::chat::ConversationChoice;
+use crate::context::prefix_cache::PrefixCache;
 use crate::error::AgentError;
-use crate::session::Session;
 use crate::settle::{Setting, Settled};
 use crate::spending::{Spender, spender_of};
 
@@ -190,7 +190,7 @@ impl Inner {
         if from == to {
             return Ok(Settled::Same);
         }
-        let mut session = Session::of(&conversation);
+        let mut session = PrefixCache::of(&conversation);
         let switched = Conversation { mode: Some(to.to_owned()), ..conversation };
         let changes = self.rebuild(&switched, &mut session.frame).await?;
         let row = SwitchRow { from: from.clone(), to: to.to_owned(), confidence };

@@ -13,12 +13,12 @@ use limpid_store::{Conversation, RequestFilter};
 use crate::agent::{Agent, Inner};
 use crate::ask::Recipe;
 use crate::chat::ConversationChoice;
-use crate::context::{Occasion, gather};
+use crate::context::window_state::window_state_of;
+use crate::context::{self, Fit, Occasion};
 use crate::effort::EffortChoice;
 use crate::error::AgentError;
 use crate::ledger::recorded;
 use crate::models::Shelf;
-use crate::sizing::frame_of;
 
 /// Which prompt to look at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -112,8 +112,8 @@ impl Agent {
         let mode = request.mode.as_deref();
         let of_file = match (profile, own.and_then(|own| own.model.clone())) {
             (_, Some(chosen)) => Some(chosen),
-            (Some(profile), None) => inner.model_of_profile(profile).await,
-            (None, None) => inner.wanted_model(None).await,
+            (Some(profile), None) => inner.context.model_of_profile(profile).await,
+            (None, None) => inner.context.wanted_model(None).await,
         };
         let wanted = request.model.as_deref().or(of_file.as_deref());
         let model = match inner.shelf.choose(wanted).await {
@@ -124,8 +124,6 @@ impl Agent {
         };
         let card = model.as_ref().map_or_else(no_model, |model| model.info().clone());
         let text = inner.redactor.clean(request.text);
-        let mut frame = frame_of(own);
-        let card = frame.fit(&card, inner.now_ms()).card;
         let path = request.path.as_deref().unwrap_or_default();
         let mode = mode.unwrap_or_else(|| own.map_or_else(|| inner.mode_of_next(path), |own| inner.mode_of(own)));
         let occasion = Occasion {
@@ -134,27 +132,36 @@ impl Agent {
             path: request.path.as_deref(),
             mode,
             card: &card,
-            frame: &frame,
+            window: &window_state_of(own),
             text: &text,
             trust: Trust::Owner,
+            boundary: None,
+            unanswered: &[],
             now: inner.clock.now(),
+            fit: Fit::ToWindow,
         };
-        let mut gathered = gather(&inner.context, occasion).await?;
-        inner.fit_for_view(&mut gathered, &card).await?;
-        let effort = EffortChoice::of(&inner.config, own, &gathered.path);
-        let cache = inner.cache_life(&gathered.path, own.map(|own| &own.id)).await?;
-        let recipe = Recipe { cache, ..Recipe::new(inner, &gathered, &card, effort).await? };
-        let prompt = recipe.render(&card)?;
+        let built = match context::build(&inner.context, occasion).await {
+            // What no turn could send is shown whole.
+            Err(AgentError::Model(_)) => {
+                context::build(&inner.context, Occasion { fit: Fit::AsIs, ..occasion }).await?
+            }
+            built => built?,
+        };
+        let effort = EffortChoice::of(&inner.config, own, &built.gathered.path);
+        let cache = inner.cache_life(&built.gathered.path, own.map(|own| &own.id)).await?;
+        let prompt = built.with_budgets()?;
         let since = match own {
             Some(own) => inner.since_last(own, &prompt).await?,
             None => None,
         };
         let (prompt, payload) = match model {
             Some(model) => {
-                let recipe = Recipe { conversation: own.map(|own| own.id.to_string()), ..recipe };
-                let call = recipe.call(Arc::new(prompt.clone()), &card);
+                let card = &built.card;
+                let conversation = own.map(|own| own.id.to_string());
+                let recipe = Recipe { cache, conversation, ..Recipe::new(inner, &built, effort) };
+                let call = recipe.call(Arc::new(prompt.clone()), card);
                 let template = model.template(&call)?;
-                let Prepared { target, body, .. } = Shelf::sized(&model, &card).prepare(&call)?;
+                let Prepared { target, body, .. } = Shelf::sized(&model, card).prepare(&call)?;
                 (prompt.with_template(template), Some(Payload { target, body }))
             }
             None => (prompt, None),

@@ -9,16 +9,16 @@ use limpid_turn::{Event, Turn};
 use tokio::sync::OnceCell;
 
 use crate::begin::start_of;
+use crate::context::history::History;
+use crate::context::prefix_cache::PrefixCache;
+use crate::context::window_state::window_state_of;
 use crate::drive::{Driver, Overflow, end_of, unknown_outcomes};
 use crate::error::AgentError;
 use crate::journal::{Entry, entries};
 use crate::models::Shelf;
 use crate::modes::is_set;
 use crate::policy::Judge;
-use crate::session::Session;
-use crate::sizing::frame_of;
 use crate::tools::{FindTools, TurnTools};
-use crate::window::past::Past;
 use crate::worker::{Worker, failed};
 
 impl Worker {
@@ -51,7 +51,7 @@ impl Worker {
             return Err(AgentError::Invalid("the program stopped before the turn began".to_owned()));
         };
         let conversation = inner.existing(&self.conversation).await?;
-        let mut past = Past::read(&*inner.store, &conversation, &mut Vec::new()).await?;
+        let mut past = History::read(&*inner.store, &conversation, &mut Vec::new()).await?;
         let listed = inner.store.messages(&self.conversation, past.view.through).await?.rows;
         let own: Vec<StoredMessage> = listed.into_iter().filter(|row| row.turn == *id).collect();
         past.without(&own);
@@ -67,7 +67,7 @@ impl Worker {
 
         let loaded = inner.prompts.load_one(&began.profile)?;
         let mut models = inner.shelf.for_turn(Some(&began.model)).await?;
-        let card = frame_of(Some(&conversation)).fit(models[0].info(), inner.now_ms()).card;
+        let card = window_state_of(Some(&conversation)).fit(models[0].info(), inner.now_ms()).card;
         models[0] = Shelf::sized(&models[0], &card);
         let made = machine.in_flight().iter().flat_map(|message| &message.calls).map(|call| call.name.as_str());
         let profile = loaded.profile(&began.profile)?;
@@ -75,7 +75,7 @@ impl Worker {
         let conversation = inner.existing(&self.conversation).await?;
         let mode = &began.inputs.mode;
         let judge = Judge::of_turn(&inner.context, &profile, &began.path, mode, is_set(Some(&conversation), mode));
-        let found = Session::of(&conversation).tools.found;
+        let found = PrefixCache::of(&conversation).tools.found;
         let finder = FindTools::of_turn(&inner.store, &profile, &began.path, &began.inputs, found);
         let tools = Arc::new(TurnTools::new(inner.tools_and_store(), judge, Arc::clone(&inner.ids), finder, made));
         let unknown = unknown_outcomes(&machine, &entries, &tools);

@@ -4,21 +4,17 @@ use std::fmt;
 
 use limpid_core::{ConversationId, Tier, Trust, WindowSize};
 use limpid_prompt::inputs::Inputs;
-use limpid_prompt::{Profile, render};
 use limpid_store::{Conversation, ConversationChange};
 
 use crate::agent::{Agent, Inner};
-use crate::ask::Recipe;
 use crate::bus::Change;
 use crate::chat::ConversationChoice;
-use crate::context::{Occasion, gather};
-use crate::effort::EffortChoice;
+use crate::context::prefix_cache::PrefixCache;
+use crate::context::window_state::{WindowState, tier_of, window_state_of};
+use crate::context::{self, Fit, Occasion};
 use crate::error::AgentError;
-use crate::frame::{Frame, Made};
 use crate::models::memory_available;
 use crate::modes::manual;
-use crate::notices::cut_notice;
-use crate::session::Session;
 use crate::settle::{Setting, Settled};
 
 /// Tokens below which a window is of no use.
@@ -66,15 +62,15 @@ impl Agent {
         let inner = &self.inner;
         let found = inner.find_conversation(conversation).await?;
         let own = found.as_ref();
-        let model = inner.shelf.choose(inner.wanted_model(own).await.as_deref()).await?;
+        let model = inner.shelf.choose(inner.context.wanted_model(own).await.as_deref()).await?;
         let card = model.info();
-        let mut frame = frame_of(own);
+        let mut frame = window_state_of(own);
         let fitted = frame.fit(card, inner.now_ms());
         let profile = own.map_or(inner.config.agent.profile.as_str(), |own| own.profile.as_str());
         let profile = inner.prompts.load_one(profile)?.profile(profile)?;
         let path = if card.local { "chat-local" } else { "chat-remote" };
         let inputs = Inputs { tier: frame.tier().map(Tier::number), ..Inputs::default() };
-        let effective = effective(&profile, path, &inputs);
+        let effective = tier_of(&profile, path, &inputs);
         Ok(Tiers {
             model: card.name(),
             memory: memory_available().filter(|_| card.local),
@@ -94,7 +90,7 @@ impl Agent {
         let card = self
             .inner
             .shelf
-            .choose(self.inner.wanted_model(Some(&conversation)).await.as_deref())
+            .choose(self.inner.context.wanted_model(Some(&conversation)).await.as_deref())
             .await?
             .info()
             .clone();
@@ -115,46 +111,35 @@ impl Inner {
     pub(crate) async fn rebuild(
         &self,
         conversation: &Conversation,
-        frame: &mut Frame,
+        frame: &mut WindowState,
     ) -> Result<Vec<Change>, AgentError> {
-        let Ok(model) = self.shelf.choose(self.wanted_model(Some(conversation)).await.as_deref()).await else {
+        let Ok(model) = self.shelf.choose(self.context.wanted_model(Some(conversation)).await.as_deref()).await else {
             return Ok(Vec::new());
         };
-        let now = self.clock.now();
-        let fitted = frame.fit(model.info(), now.as_millisecond());
-        let mode = self.mode_of(conversation);
         let occasion = Occasion {
             conversation: Some(conversation),
             profile: &conversation.profile,
             path: None,
-            mode,
-            card: &fitted.card,
-            frame,
+            mode: self.mode_of(conversation),
+            card: model.info(),
+            window: frame,
             text: "",
             trust: Trust::Owner,
-            now,
+            boundary: None,
+            unanswered: &[],
+            now: self.clock.now(),
+            fit: Fit::AsIs,
         };
-        let mut gathered = gather(&self.context, occasion).await?;
-        let counter = self.counter(&fitted.card).await?;
-        gathered.past.show(&mut gathered.inputs);
-        let recipe = Recipe::new(self, &gathered, &fitted.card, EffortChoice::default()).await?;
-        let prompt = recipe.render(&fitted.card)?;
-        let made = Made {
-            prompt: &prompt,
-            mode,
-            tier: effective(&gathered.profile, &gathered.path, &gathered.inputs),
-            trims: prompt.cuts().map(cut_notice).collect(),
-            counter: &counter,
-        };
-        let mut changes = fitted.changes;
-        changes.extend(frame.made(&made));
+        let mut built = context::build(&self.context, occasion).await?;
+        let changes = built.take_note();
+        *frame = built.gathered.session.frame;
         Ok(changes)
     }
 
     /// Chooses the window of a conversation.
     pub(crate) async fn resize(&self, id: &ConversationId, size: Option<WindowSize>) -> Result<Settled, AgentError> {
         let conversation = self.existing(id).await?;
-        let mut session = Session::of(&conversation);
+        let mut session = PrefixCache::of(&conversation);
         let before = session.frame.chosen();
         if before == size {
             return Ok(Settled::Same);
@@ -175,22 +160,12 @@ impl Inner {
     /// Lets a conversation take tier and window anew at its next turn: the last turn of a stretch is over.
     pub(crate) async fn renew_sizes(&self, id: &ConversationId, reason: &str) -> Result<(), AgentError> {
         let conversation = self.existing(id).await?;
-        let mut session = Session::of(&conversation);
+        let mut session = PrefixCache::of(&conversation);
         session.frame.renew(reason);
         let kept = vec![ConversationChange::Session(Some(session.to_text()))];
         self.store.change_conversation(id, kept, self.now_ms()).await?;
         Ok(())
     }
-}
-
-/// What frames the prompts of a conversation.
-pub(crate) fn frame_of(conversation: Option<&Conversation>) -> Frame {
-    conversation.map(Session::of).unwrap_or_default().frame
-}
-
-/// The tier that a path's prompt is made in.
-pub(crate) fn effective(profile: &Profile, path: &str, inputs: &Inputs) -> Tier {
-    profile.path(path).map_or(Tier::ALL[2], |path| render::tier(path, inputs))
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@ use limpid_core::{ConversationId, Role};
 use limpid_store::{Conversation, ConversationChange, NewSetting};
 
 use crate::agent::{Agent, Inner};
+use crate::context::prefix_cache::PrefixCache;
 use crate::error::AgentError;
 use crate::modes::manual;
-use crate::session::Session;
 use crate::settle::{Setting, Settled};
 
 impl Agent {
@@ -60,7 +60,7 @@ impl Inner {
         change: ConversationChange,
         event: NewSetting,
     ) -> Result<(), AgentError> {
-        let session = Session::of(conversation).at_border();
+        let session = PrefixCache::of(conversation).at_border();
         let kept = vec![change, ConversationChange::Session(Some(session.to_text()))];
         self.store.set_in_conversation(&conversation.id, kept, vec![event], self.now_ms()).await?;
         Ok(())

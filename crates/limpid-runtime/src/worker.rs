@@ -13,10 +13,10 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::AbortHandle;
 
 use crate::agent::Inner;
+use crate::context::headroom::Headroom;
 use crate::error::AgentError;
 use crate::event::{AgentEvent, Answer};
 use crate::settle::Settle;
-use crate::window::room::Room;
 
 /// How long a lease lasts when nobody renews it.
 const LEASE: Duration = Duration::from_secs(30);
@@ -141,7 +141,7 @@ pub(crate) struct Worker {
     /// The path that the newest message asked for.
     pub(crate) path: Option<String>,
     /// What the newest turn left of the window.
-    pub(crate) room: Option<Room>,
+    pub(crate) room: Option<Headroom>,
     /// What is to be set when no turn runs.
     pub(crate) settling: Vec<Settle>,
     /// Messages whose answer was stopped before it began.

@@ -5,7 +5,7 @@
 //!
 //! # Layout
 //! - [`settings`]: what a conversation may have of its window.
-//! - [`ledger`]: the sizes of a request, each a type of its own.
+//! - [`context_size`]: the sizes of a request, each a type of its own.
 //! - [`turns`]: whole turns, and which of them leave.
 //! - [`quote`]: messages as a request for a summary quotes them; [`room`]: what stays fits its shares.
 //! - [`shown`]: what is shown of messages: head and tail of what is too long.
@@ -18,8 +18,8 @@
 pub mod ageing;
 pub mod check;
 pub mod compaction;
+pub mod context_size;
 pub mod gate;
-pub mod ledger;
 pub mod mechanical;
 mod pinned;
 pub mod quote;
@@ -31,8 +31,8 @@ pub mod task;
 pub mod turns;
 
 pub use compaction::Compaction;
-pub use gate::{Action, Deed, Fit, fit, note_of};
-pub use ledger::{Fill, Ledger};
+pub use context_size::{ContextSize, Fill};
+pub use gate::{Action, Fit, FitAction, fit, note_of};
 pub use rollover::Note;
 pub use settings::Budget;
 pub use task::{Ask, Made, Next, Task};

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Answer, most_possible, new_request, trust_of};
 use crate::agent::Inner;
-use crate::counting::tokens;
+use crate::context::measure::tokens;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
 use crate::spending::refusal;
@@ -176,7 +176,7 @@ impl Inner {
     ) -> Result<(), AgentError> {
         let Some(Sent { id, card, trust, tally, .. }) = sent else { return Ok(()) };
         let end = answer.into_end(&card, trust, failure, self.now_ms());
-        self.observed.add(&card.id, tally, end.usage);
+        self.context.counts.add(&card.id, tally, end.usage);
         if let Some(usage) = end.usage {
             let _ = events.send(AgentEvent::Usage { usage, cost: end.cost });
         }

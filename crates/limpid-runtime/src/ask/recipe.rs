@@ -6,18 +6,17 @@ use std::sync::Arc;
 use limpid_core::{CacheLife, FailureClass};
 use limpid_model::chain::Ask;
 use limpid_model::{ModelCall, ModelCard, ModelError, Reasoning, ReplyForm, Sampling, ToolUse};
-use limpid_prompt::count::{Estimate, WindowEstimate};
+use limpid_prompt::count::WindowEstimate;
 use limpid_prompt::inputs::Inputs;
-use limpid_prompt::{Profile, Prompt, RenderRequest};
+use limpid_prompt::{Profile, Prompt};
 
-use super::First;
+use super::Rendered;
 use super::limit::{most_possible, reply_limit};
 use crate::agent::Inner;
-use crate::context::Gathered;
-use crate::convert;
-use crate::counting::{check_window, sure_tokens};
+use crate::context::convert;
+use crate::context::measure::{check_window, sure_tokens};
+use crate::context::{BuiltContext, render};
 use crate::effort::EffortChoice;
-use crate::error::AgentError;
 
 /// Everything that renders the prompt of one call for whichever model is asked.
 #[derive(Clone)]
@@ -34,8 +33,8 @@ pub(crate) struct Recipe {
     pub(crate) raised: bool,
     pub(crate) tools: ToolUse,
     pub(crate) reply: ReplyForm,
-    /// The prompt for one of the models, when it is there already.
-    pub(crate) first: Option<Arc<First>>,
+    /// The prompt for the model that is asked first.
+    pub(crate) rendered: Rendered,
     pub(crate) conversation: Option<String>,
     pub(crate) hide_reasoning: bool,
     /// How long the provider is asked to keep what it has read.
@@ -43,54 +42,44 @@ pub(crate) struct Recipe {
 }
 
 impl Recipe {
-    /// The recipe for the first prompt of a turn, or for one that is only looked at.
-    pub(crate) async fn new(
-        inner: &Inner,
-        gathered: &Gathered,
-        card: &ModelCard,
-        effort: EffortChoice,
-    ) -> Result<Self, AgentError> {
-        Ok(Self {
+    /// The recipe of a prompt that is only looked at.
+    pub(crate) fn new(inner: &Inner, built: &BuiltContext, effort: EffortChoice) -> Self {
+        let BuiltContext { gathered, card, prompt, size, estimate, .. } = built;
+        Self {
             profile: Arc::clone(&gathered.profile),
             path: gathered.path.clone(),
             inputs: gathered.inputs.clone(),
-            counters: HashMap::from([(card.name(), inner.counter(card).await?)]),
+            counters: HashMap::from([(card.name(), estimate.clone())]),
             sampling: inner.sampling(),
             effort,
             raised: false,
             hide_reasoning: inner.config.chat.hide_reasoning,
             tools: ToolUse::Auto,
             reply: ReplyForm::Text,
-            first: None,
+            rendered: Rendered { model: card.name(), prompt: Arc::clone(prompt), size: *size },
             conversation: None,
             cache: CacheLife::default(),
-        })
+        }
     }
 
     /// The prompt for a model.
-    pub(crate) fn render(&self, card: &ModelCard) -> Result<Prompt, ModelError> {
+    fn render(&self, card: &ModelCard) -> Result<Prompt, ModelError> {
         let model = convert::model(card);
         let other = (self.inputs.model != model).then(|| Inputs { model, ..self.inputs.clone() });
-        let request = RenderRequest {
-            path: &self.path,
-            inputs: other.as_ref().unwrap_or(&self.inputs),
-            counter: &Estimate::default(),
-            count_tokens: true,
-        };
-        let prompt = self.profile.render(request);
+        let prompt = render(&self.profile, &self.path, other.as_ref().unwrap_or(&self.inputs));
         let prompt = prompt.map_err(|error| ModelError::new(FailureClass::TooLarge, error.to_string()))?;
         Ok(prompt.counted_by(&self.counter(card)))
     }
 
     /// What counts the prompts for a model.
-    pub(crate) fn counter(&self, card: &ModelCard) -> WindowEstimate {
+    fn counter(&self, card: &ModelCard) -> WindowEstimate {
         self.counters.get(&card.name()).cloned().unwrap_or_default()
     }
 
     /// The call for a model, when its prompt fits that model's window.
     pub(super) fn ask(&self, card: &ModelCard) -> Result<Ask, ModelError> {
-        let prompt = match &self.first {
-            Some(first) if first.model == card.name() => Arc::clone(&first.prompt),
+        let prompt = match &self.rendered {
+            rendered if rendered.model == card.name() => Arc::clone(&rendered.prompt),
             _ => Arc::new(self.render(card)?),
         };
         let counter = self.counter(card);

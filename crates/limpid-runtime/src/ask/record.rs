@@ -11,8 +11,9 @@ use limpid_turn::{Finish, Reply};
 
 use super::limit::nothing_said;
 use crate::agent::Inner;
-use crate::convert;
-use crate::counting::{by_kind, tokens};
+use crate::context::calibration::by_kind;
+use crate::context::convert;
+use crate::context::measure::tokens;
 use crate::event::AgentEvent;
 use crate::redact::Cleaned;
 

@@ -7,25 +7,26 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_config::{Home, hex};
-use limpid_core::{Tier, Trust};
+use limpid_core::{Entry, Tier, Trust};
 use limpid_model::ModelCard;
 use limpid_prompt::Profile;
 use limpid_prompt::inputs::{ChangedInput, Inputs, MemoryInput, SessionInput, TimeInfo};
 use limpid_store::{Audience, Conversation, ConversationKind};
 
+use super::build::Fit;
+use super::convert;
+use super::sources::platform::platform;
 use super::{ContextDeps, sources};
-use crate::convert;
+use crate::context::history::History;
+use crate::context::prefix_cache::{self, PrefixCache};
+use crate::context::tool_selection::{self, Choice};
+use crate::context::window_state::WindowState;
 use crate::error::AgentError;
-use crate::frame::Frame;
 use crate::identity::{self, Shown};
 use crate::modes::{is_set, kind_of};
-use crate::platform::platform;
 use crate::policy::Judge;
 use crate::prompts::Loaded;
-use crate::reach::{self, Choice};
-use crate::session::{self, Session};
 use crate::tools::FindTools;
-use crate::window::past::Past;
 
 /// Messages, the newest of all, whose calls say which tools are used.
 const COUNTED: u32 = 2000;
@@ -37,29 +38,36 @@ pub(crate) struct Occasion<'a> {
     pub(crate) profile: &'a str,
     pub(crate) path: Option<&'a str>,
     pub(crate) mode: &'a str,
-    /// The model, with the window of the conversation.
+    /// The model, with the window that it has.
     pub(crate) card: &'a ModelCard,
-    /// Tier and window of the conversation.
-    pub(crate) frame: &'a Frame,
+    /// Tier and window of the conversation, before this prompt.
+    pub(crate) window: &'a WindowState,
     /// The newest message, as it was typed.
     pub(crate) text: &'a str,
     pub(crate) trust: Trust,
+    /// The tag around the newest message, where one was made for it.
+    pub(crate) boundary: Option<&'a str>,
+    /// Messages before the newest that are answered with it.
+    pub(crate) unanswered: &'a [Entry],
     /// When the turn began: the one reading of the clock.
     pub(crate) now: Timestamp,
+    pub(crate) fit: Fit,
 }
 
-/// Inputs with what else is known of the turn before it begins.
+/// Inputs with what else is known before a prompt is made.
 pub(crate) struct Gathered {
     /// With what the conversation shows of its past.
     pub(crate) inputs: Inputs,
     /// What the conversation shows of its past.
-    pub(crate) past: Past,
+    pub(crate) history: History,
     pub(crate) profile: Arc<Profile>,
+    /// The profile's files, as they stood.
+    pub(super) loaded: Loaded,
     pub(crate) path: String,
     /// Who may call what in this turn.
     pub(crate) judge: Judge,
     /// What the conversation keeps once the turn has begun.
-    pub(crate) session: Session,
+    pub(crate) session: PrefixCache,
     /// What the person is to be told.
     pub(crate) notices: Vec<String>,
     /// What the person is to be told once, until it is different.
@@ -69,18 +77,23 @@ pub(crate) struct Gathered {
 }
 
 /// Reads everything anew.
-pub(crate) async fn gather(deps: &ContextDeps, occasion: Occasion<'_>) -> Result<Gathered, AgentError> {
+pub(super) async fn gather(
+    deps: &ContextDeps,
+    occasion: &Occasion<'_>,
+    card: &ModelCard,
+    window: &WindowState,
+) -> Result<Gathered, AgentError> {
     let mut notices = Vec::new();
     let loaded = deps.prompts.load_one(occasion.profile)?;
     let profile = loaded.profile(occasion.profile)?;
     notices.extend(loaded.notices(&profile));
-    let path = occasion.path.unwrap_or(if occasion.card.local { "chat-local" } else { "chat-remote" }).to_owned();
+    let path = occasion.path.unwrap_or(if card.local { "chat-local" } else { "chat-remote" }).to_owned();
     let zone = deps.zone();
     let time = time_info(occasion.now, &zone);
     let mode_set = is_set(occasion.conversation, occasion.mode);
     let judge = Judge::of_turn(deps, &profile, &path, occasion.mode, mode_set);
 
-    let mut kept = occasion.conversation.and_then(Session::kept);
+    let mut kept = occasion.conversation.and_then(PrefixCache::kept);
     let group = occasion.conversation.is_some_and(|conversation| conversation.audience == Audience::Group);
     let skills = sources::skills::selected(deps, occasion.conversation.map(|own| &own.id), occasion.text).await?;
     let mut standing_notices = skills.told;
@@ -94,11 +107,11 @@ pub(crate) async fn gather(deps: &ContextDeps, occasion: Occasion<'_>) -> Result
         use_sanity_checks: deps.config.prompt.sanity_checks,
         interactive: occasion.conversation.map_or_else(|| kind_of(&path), |own| own.kind) != ConversationKind::Run,
         mode: occasion.mode.to_owned(),
-        tier: occasion.frame.tier().map(Tier::number),
-        model: convert::model(occasion.card),
+        tier: window.tier().map(Tier::number),
+        model: convert::model(card),
         tools: deps.tools.inputs(&judge),
         skills: skills.input,
-        workspace: crate::workspace::read(&deps.home.workspace(), &time, &mut standing_notices)?,
+        workspace: sources::workspace_files::read(&deps.home.workspace(), &time, &mut standing_notices)?,
         session: SessionInput { group, ..SessionInput::default() },
         time: Some(time),
         platform: platform(),
@@ -115,21 +128,21 @@ pub(crate) async fn gather(deps: &ContextDeps, occasion: Occasion<'_>) -> Result
     let agent_file = sources::agent_file::apply(deps, &profile, &mut inputs, &mut standing_notices);
     sources::memory::fill(deps, &mut inputs, &profile, &mut notices).await?;
     sources::tasks::fill(deps, &mut inputs).await?;
-    sources::heartbeat::fill(deps, &mut inputs, &path, &occasion).await?;
+    sources::heartbeat::fill(deps, &mut inputs, &path, occasion).await?;
     sources::heartbeat::keep_decision(&mut inputs, &profile, &path);
     clean(deps, &mut inputs);
     sources::inbox::fill(deps, &mut inputs).await?;
     sources::heartbeat::fill_quiet_hours(deps, &mut inputs, &path, occasion.now).await?;
 
-    let mut past = match occasion.conversation {
-        Some(conversation) => Past::read(&*deps.store, conversation, &mut notices).await?,
-        None => Past::default(),
+    let mut history = match occasion.conversation {
+        Some(conversation) => History::read(&*deps.store, conversation, &mut notices).await?,
+        None => History::default(),
     };
     let mut learned = kept.clone().unwrap_or_default();
     let conversation = occasion.conversation.map(|conversation| &conversation.id);
     let began = sources::goal::fill(deps, (conversation, &profile), &mut inputs, &mut learned, &mut notices).await?;
     if let Some((conversation, turn)) = conversation.zip(began) {
-        past.began_with(deps.store.request_of(conversation, &turn).await?);
+        history.began_with(deps.store.request_of(conversation, &turn).await?);
     }
     let behaviour = profile.behaviour();
     let defers = behaviour.find_tools && deps.config.tools.defer;
@@ -138,8 +151,8 @@ pub(crate) async fn gather(deps: &ContextDeps, occasion: Occasion<'_>) -> Result
     }
     let tools = kept.as_mut().map(|kept| std::mem::take(&mut kept.tools));
     let (mut session, border) = if behaviour.stable_prefix {
-        let key = border_key(&loaded, &inputs, &profile, &path, &Past::mark(&past.view));
-        let pins = session::place(kept, key, std::mem::take(&mut inputs.memory.pinned));
+        let key = border_key(&loaded, &inputs, &profile, &path, &History::mark(&history.view));
+        let pins = prefix_cache::place(kept, key, std::mem::take(&mut inputs.memory.pinned));
         inputs.memory.pinned = pins.pinned;
         let mut session = pins.session;
         let (goal, stored) = session.place_goal(inputs.goal.as_ref());
@@ -151,16 +164,16 @@ pub(crate) async fn gather(deps: &ContextDeps, occasion: Occasion<'_>) -> Result
     session.goals_asked_for = learned.goals_asked_for;
     let uses = if defers && (border || tools.is_none()) { deps.store.tool_uses(COUNTED).await? } else { Vec::new() };
     let uses = uses.into_iter().collect();
-    let stretch = Past::mark(&past.view);
+    let stretch = History::mark(&history.view);
     let asked = sources::goal::asked_tool(&inputs);
     let choice = Choice { profile: &profile, path: &path, defers, border, stretch, kept: tools, uses: &uses, asked };
-    session.tools = reach::settle(&mut inputs, &choice);
-    session.frame = occasion.frame.clone();
-    let profile = deps.prompts.fitting(&loaded, profile, (&path, &inputs), &mut notices)?;
+    session.tools = tool_selection::settle(&mut inputs, &choice);
+    session.frame = window.clone();
     Ok(Gathered {
         inputs,
-        past,
+        history,
         profile,
+        loaded,
         path,
         judge,
         session,
@@ -210,7 +223,7 @@ fn border_key(loaded: &Loaded, inputs: &Inputs, profile: &Profile, path: &str, v
     ])
     .to_string();
     let files = loaded.files.iter().flat_map(|file| [file.path.as_bytes(), &file.bytes]);
-    session::key_of(std::iter::once(settings.as_bytes()).chain(files))
+    prefix_cache::key_of(std::iter::once(settings.as_bytes()).chain(files))
 }
 
 /// The owner's soul and safety rules, where they hold for a profile.

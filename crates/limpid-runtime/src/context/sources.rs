@@ -5,6 +5,8 @@ pub(crate) mod goal;
 pub(crate) mod heartbeat;
 pub(crate) mod inbox;
 pub(crate) mod memory;
+pub(crate) mod platform;
 pub(crate) mod skills;
 pub(crate) mod tasks;
 pub(crate) mod workspace;
+pub(crate) mod workspace_files;

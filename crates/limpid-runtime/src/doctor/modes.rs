@@ -13,8 +13,8 @@ use super::Finding;
 use crate::agent::{Agent, AgentOptions};
 use crate::bus::{BusEvent, Change};
 use crate::chat::ConversationChoice;
+use crate::context::window_state::window_state_of;
 use crate::error::AgentError;
-use crate::sizing::frame_of;
 
 /// The steps of a switch in their order, each with what went wrong; the names are those that the owner reads.
 struct Switch {
@@ -95,10 +95,10 @@ impl Trial {
         events: &mut Receiver<BusEvent>,
     ) -> Result<Switch, AgentError> {
         let inner = &self.agent.inner;
-        let before = frame_of(Some(&inner.existing(id).await?));
+        let before = window_state_of(Some(&inner.existing(id).await?));
         let switched = self.agent.set_mode(id, mode).await;
         let now = inner.existing(id).await?;
-        let after = frame_of(Some(&now));
+        let after = window_state_of(Some(&now));
         let profile = inner.prompts.load_one(&self.profile)?.profile(&self.profile)?;
         let tier = after.tier().unwrap_or(limpid_core::Tier::ALL[2]);
         let seen = Seen {

@@ -7,8 +7,8 @@ use limpid_prompt::{Outcome, Profile, Profiles, Prompt};
 use super::Finding;
 use crate::agent::{Agent, AgentOptions};
 use crate::chat::ConversationChoice;
+use crate::context::notices::cut_notice;
 use crate::kept_profiles::own_profile_files;
-use crate::notices::cut_notice;
 use crate::preview::PreviewRequest;
 use crate::templates::{StandIn, stand_in};
 

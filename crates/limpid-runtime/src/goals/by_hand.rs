@@ -10,9 +10,9 @@ use limpid_store::Conversation;
 use super::Cause;
 use crate::agent::{Agent, Inner};
 use crate::chat::{ChatRequest, ConversationChoice};
-use crate::convert;
+use crate::context::convert;
+use crate::context::window_state::window_state_of;
 use crate::error::AgentError;
-use crate::sizing::frame_of;
 
 /// What a change came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -228,13 +228,13 @@ impl Agent {
 impl Inner {
     /// The tier of a conversation's next prompt, as far as it is known.
     pub(crate) async fn tier_of(&self, conversation: &Conversation) -> Tier {
-        let model = self.shelf.choose(self.wanted_model(Some(conversation)).await.as_deref()).await;
+        let model = self.shelf.choose(self.context.wanted_model(Some(conversation)).await.as_deref()).await;
         let card = model.ok().map(|model| model.info().clone());
         let path = if card.as_ref().is_some_and(|card| card.local) { "chat-local" } else { "chat-remote" };
         let model = card.as_ref().map(convert::model).unwrap_or_default();
         let name = conversation.profile.as_str();
         let profile = self.prompts.load_one(name).and_then(|loaded| loaded.profile(name));
-        let tier = frame_of(Some(conversation)).tier().map(Tier::number);
+        let tier = window_state_of(Some(conversation)).tier().map(Tier::number);
         let inputs = Inputs { model, tier, ..Inputs::default() };
         let tier = profile.ok().and_then(|profile| profile.tier(path, &inputs).ok());
         tier.unwrap_or(Tier::ALL[2])

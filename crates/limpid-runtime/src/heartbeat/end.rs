@@ -15,8 +15,8 @@ use super::news::{additions, standing};
 use super::standing::{StandingItem, standing_items};
 use crate::agent::Inner;
 use crate::background::RunEnd;
+use crate::context::prefix_cache::key_of;
 use crate::error::AgentError;
-use crate::session::key_of;
 
 /// How long the same matter is not told again.
 const AGAIN_MS: i64 = 24 * 3_600_000;

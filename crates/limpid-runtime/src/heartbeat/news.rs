@@ -1,6 +1,7 @@
 //! What there is to look at: read from the very inputs that the prompt would be made from.
 
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 
 use limpid_core::Trust;
@@ -12,13 +13,11 @@ use limpid_prompt::inputs::{Inputs, TaskEntry, Trigger};
 use super::PATH;
 use super::standing::{StandingItem, due_items, standing_items};
 use crate::agent::Inner;
-use crate::ask::Recipe;
+use crate::context::prefix_cache::key_of;
 use crate::context::sources::inbox::rendered_items;
-use crate::context::{Occasion, gather};
-use crate::effort::EffortChoice;
+use crate::context::window_state::WindowState;
+use crate::context::{self, BuiltContext, Fit, Occasion};
 use crate::error::AgentError;
-use crate::session::key_of;
-use crate::sizing::frame_of;
 
 /// How long the owner's own check may take.
 const CHECK: Duration = Duration::from_secs(30);
@@ -30,7 +29,7 @@ pub(super) struct Look {
     /// The standing items that its prompt shows, due or not.
     pub(super) items: Vec<StandingItem>,
     /// Its prompt, with all of them.
-    pub(super) prompt: Prompt,
+    pub(super) prompt: Arc<Prompt>,
 }
 
 impl Look {
@@ -43,21 +42,21 @@ impl Look {
 impl Inner {
     /// What a run with this model and profile would look at.
     pub(super) async fn heartbeat_look(&self, profile: &str, card: &ModelCard) -> Result<Look, AgentError> {
-        let mut frame = frame_of(None);
-        let card = frame.fit(card, self.now_ms()).card;
         let occasion = Occasion {
             conversation: None,
             profile,
             path: Some(PATH),
             mode: self.mode_of_next(PATH),
-            card: &card,
-            frame: &frame,
+            card,
+            window: &WindowState::default(),
             text: "",
             trust: Trust::Owner,
+            boundary: None,
+            unanswered: &[],
             now: self.clock.now(),
+            fit: Fit::AsIs,
         };
-        let gathered = gather(&self.context, occasion).await?;
-        let prompt = Recipe::new(self, &gathered, &card, EffortChoice::default()).await?.render(&card)?;
+        let BuiltContext { gathered, prompt, .. } = context::build(&self.context, occasion).await?;
         // What the prompt does not show is never taken in, so it would be news at each run (a profile may leave mail out).
         let items = has_items(&gathered.inputs) && !rendered_items(&*self.store, &prompt).await?.is_empty();
         let shown = standing_items(&gathered.inputs).into_iter().filter(|item| item.is_shown_by(&prompt));

@@ -10,8 +10,8 @@ use limpid_prompt::inputs::{Inputs, TaskEntry};
 
 use super::news::additions;
 use crate::context::ContextDeps;
+use crate::context::prefix_cache::key_of;
 use crate::error::AgentError;
-use crate::session::key_of;
 
 /// An addition, a line of the checklist, or the owner's own opening.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -32,7 +32,8 @@ impl SlashCommand for Effort {
 
     async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
         let inner = scene.inner();
-        let model = inner.shelf.choose(inner.wanted_model(scene.conversation.as_ref()).await.as_deref()).await?;
+        let model =
+            inner.shelf.choose(inner.context.wanted_model(scene.conversation.as_ref()).await.as_deref()).await?;
         let card = model.info();
         if arguments.is_empty() {
             let path = if card.local { "chat-local" } else { "chat-remote" };

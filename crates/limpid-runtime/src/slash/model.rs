@@ -37,7 +37,7 @@ impl SlashCommand for Model {
 
     async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
         if arguments.is_empty() {
-            let own = scene.inner().wanted_model(scene.conversation.as_ref()).await;
+            let own = scene.inner().context.wanted_model(scene.conversation.as_ref()).await;
             let model = scene.inner().shelf.choose(own.as_deref()).await?;
             return Ok(scene.says(format!("The model is {}.", model.info().name())));
         }

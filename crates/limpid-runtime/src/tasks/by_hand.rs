@@ -177,7 +177,7 @@ impl Agent {
                 Some(conversation) => inner.store.conversation(conversation).await?,
                 None => None,
             };
-            inner.shelf.choose(inner.wanted_model(made_in.as_ref()).await.as_deref()).await?;
+            inner.shelf.choose(inner.context.wanted_model(made_in.as_ref()).await.as_deref()).await?;
         }
         Ok(())
     }

@@ -15,8 +15,8 @@ use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
 use super::{Tool, ToolContext, ToolText, read_arguments, schema_of};
-use crate::reach::{Sizes, newest_fitting};
-use crate::session::Session;
+use crate::context::prefix_cache::PrefixCache;
+use crate::context::tool_selection::{Sizes, newest_fitting};
 
 pub(crate) use limpid_core::reach::FIND_TOOLS;
 
@@ -206,7 +206,7 @@ impl Tool for FindTools {
 async fn keep(store: &dyn Store, context: &ToolContext, found: &[String]) -> Result<(), String> {
     let readable = |error: limpid_store::StoreError| error.to_string();
     let Some(conversation) = store.conversation(&context.conversation).await.map_err(readable)? else { return Ok(()) };
-    let mut session = Session::of(&conversation);
+    let mut session = PrefixCache::of(&conversation);
     session.tools.found = found.to_vec();
     let change = vec![ConversationChange::Session(Some(session.to_text()))];
     store.change_conversation(&context.conversation, change, context.now_ms()).await.map_err(readable)?;

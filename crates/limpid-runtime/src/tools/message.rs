@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use super::{Tool, ToolContext, ToolParts, ToolText, read_arguments, schema_of};
 use crate::background::is_run;
-use crate::session::key_of;
+use crate::context::prefix_cache::key_of;
 
 const NAME: &str = "message";
 

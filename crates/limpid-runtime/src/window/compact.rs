@@ -2,16 +2,16 @@
 
 use limpid_core::{Entry, MessageId, Role, Tier, Trust, WindowView};
 use limpid_store::{Conversation, Lease, NewSnapshot, NewWindowEvent, WindowEvent};
-use limpid_turn::window::{Fill, Ledger, Made, Task};
+use limpid_turn::window::{ContextSize, Fill, Made, Task};
 
-use super::past::Past;
-use super::sizes::Sizes;
 use crate::agent::Inner;
 use crate::bus::Change;
-use crate::context::{Occasion, gather};
+use crate::context::history::History;
+use crate::context::measure::Measure;
+use crate::context::window_state::window_state_of;
+use crate::context::{self, BuiltContext, Occasion};
 use crate::error::AgentError;
 use crate::models::{Models, Shelf};
-use crate::sizing::frame_of;
 
 /// Percent of what is available that a conversation has at most after a compaction.
 const AFTERWARDS: usize = 60;
@@ -27,37 +27,32 @@ pub(crate) struct Scene {
     pub(crate) conversation: Conversation,
     /// Who answers it, and who does in their place.
     pub(crate) models: Models,
-    pub(crate) sizes: Sizes,
-    pub(crate) past: Past,
-    pub(crate) ledger: Ledger,
+    pub(crate) sizes: Measure,
+    pub(crate) past: History,
+    pub(crate) size: ContextSize,
 }
 
 impl Inner {
     /// Reads what the next request of a conversation would be made from, without a new message.
     pub(crate) async fn scene(&self, conversation: Conversation) -> Result<Scene, AgentError> {
-        let mut models = self.shelf.for_turn(self.wanted_model(Some(&conversation)).await.as_deref()).await?;
-        let mut frame = frame_of(Some(&conversation));
-        let card = frame.fit(models[0].info(), self.now_ms()).card;
-        models[0] = Shelf::sized(&models[0], &card);
+        let mut models = self.shelf.for_turn(self.context.wanted_model(Some(&conversation)).await.as_deref()).await?;
         let occasion = Occasion {
             conversation: Some(&conversation),
             profile: &conversation.profile,
             path: None,
             mode: self.mode_of(&conversation),
-            card: &card,
-            frame: &frame,
+            card: models[0].info(),
+            window: &window_state_of(Some(&conversation)),
             text: "",
             trust: Trust::Owner,
+            boundary: None,
+            unanswered: &[],
             now: self.clock.now(),
+            fit: context::Fit::AsIs,
         };
-        let gathered = gather(&self.context, occasion).await?;
-        let counter = self.counter(&card).await?;
-        let mut inputs = gathered.inputs;
-        let past = gathered.past;
-        let sizes = Sizes::new(&gathered.profile, &gathered.path, &inputs, &past, counter, &card);
-        past.show(&mut inputs);
-        let ledger = sizes.ledger(&inputs)?;
-        Ok(Scene { conversation, models, sizes, past, ledger })
+        let BuiltContext { gathered, card, measure, size, .. } = context::build(&self.context, occasion).await?;
+        models[0] = Shelf::sized(&models[0], &card);
+        Ok(Scene { conversation, models, sizes: measure, past: gathered.history, size })
     }
 
     /// Compacts a conversation if that is due, and warns when it soon will be. Whatever goes wrong costs nothing: the
@@ -78,10 +73,10 @@ impl Inner {
             }
             return Ok(());
         }
-        if scene.ledger.fill(&scene.sizes.settings) >= Fill::Warn && self.warn_once(&lease.conversation) {
+        if scene.size.fill(&scene.sizes.settings) >= Fill::Warn && self.warn_once(&lease.conversation) {
             let change = Change::ContextWarning {
-                used: scene.ledger.conversation(),
-                available: scene.ledger.available(),
+                used: scene.size.conversation(),
+                available: scene.size.available(),
                 advice: format!("older messages become a digest at {} %", scene.sizes.settings.start),
             };
             self.bus.send(Some(&lease.conversation), change);
@@ -90,11 +85,9 @@ impl Inner {
     }
 
     /// Does before a turn what a process that ended too early left undone. Says whether the view is another one.
-    pub(crate) async fn compact_late(&self, lease: &Lease, conversation: &Conversation, past: &Past) -> bool {
-        if !self.config.window.is_on() || self.is_settled(&conversation.id) || !is_complete(past) {
-            return false;
-        }
-        self.compact_if_due(lease).await.is_ok()
+    pub(crate) async fn compact_late(&self, lease: &Lease) -> bool {
+        let is_mine = self.config.window.is_on() && !self.is_settled(&lease.conversation);
+        is_mine && self.compact_if_due(lease).await.is_ok()
     }
 
     /// Compacts a conversation at any fill, and writes down how that ended. Forced, all but the newest turn
@@ -105,7 +98,7 @@ impl Inner {
         scene: Scene,
         is_forced: bool,
     ) -> Result<WindowEvent, AgentError> {
-        let before = scene.ledger.conversation();
+        let before = scene.size.conversation();
         self.bus.send(Some(&lease.conversation), Change::CompactionStarted { before });
         let done = self.compact_now(lease, scene, is_forced).await;
         // Whoever was told of the beginning is told of the end, whatever it is.
@@ -132,8 +125,8 @@ impl Inner {
         is_forced: bool,
     ) -> Result<(WindowEvent, bool), AgentError> {
         let newest = scene.past.entries.last().map(|entry| entry.id);
-        let before = scene.ledger.conversation();
-        self.keep_automatic(lease, &scene.past, "before a compaction").await?;
+        let before = scene.size.conversation();
+        self.keep_automatic(lease, newest, scene.past.view.clone(), "before a compaction").await?;
         let made = match self.make(&scene, is_forced).await? {
             Some(made) => self.within_bounds(&scene, made),
             None => Err("nothing is left that could leave the window".to_owned()),
@@ -169,10 +162,15 @@ impl Inner {
     }
 
     /// Keeps the moment before something is shortened.
-    pub(crate) async fn keep_automatic(&self, lease: &Lease, past: &Past, reason: &str) -> Result<(), AgentError> {
+    pub(crate) async fn keep_automatic(
+        &self,
+        lease: &Lease,
+        newest: Option<MessageId>,
+        view: WindowView,
+        reason: &str,
+    ) -> Result<(), AgentError> {
         let conversation = self.existing(&lease.conversation).await?;
-        let newest = past.entries.last().map(|entry| entry.id);
-        let new = self.moment(&conversation, reason, newest, past.view.clone()).await?;
+        let new = self.moment(&conversation, reason, newest, view).await?;
         self.store.keep_snapshot(&lease.conversation, new, self.now_ms()).await?;
         Ok(())
     }
@@ -191,7 +189,7 @@ impl Inner {
             reason: reason.to_owned(),
             newest,
             mode: conversation.mode.clone(),
-            tier: frame_of(Some(conversation)).tier().map(Tier::number),
+            tier: window_state_of(Some(conversation)).tier().map(Tier::number),
             goals: Some(goals as u64),
             view,
         })
@@ -200,8 +198,9 @@ impl Inner {
     /// Keeps the present moment.
     pub(crate) async fn keep_turn(&self, lease: &Lease) -> Result<(), AgentError> {
         let conversation = self.existing(&lease.conversation).await?;
-        let past = Past::read(&*self.store, &conversation, &mut Vec::new()).await?;
-        self.keep_automatic(lease, &past, "every five turns").await
+        let past = History::read(&*self.store, &conversation, &mut Vec::new()).await?;
+        let newest = past.entries.last().map(|entry| entry.id);
+        self.keep_automatic(lease, newest, past.view, "every five turns").await
     }
 
     /// Whether the newest attempt freed nothing and little was said since: it would free nothing again, and the person
@@ -209,8 +208,8 @@ impl Inner {
     async fn is_hopeless(&self, scene: &Scene) -> Result<bool, AgentError> {
         let last = self.store.window_events(&scene.conversation.id, 1).await?.rows.into_iter().next();
         let Some(last) = last.filter(|last| last.new.failure.is_some()) else { return Ok(false) };
-        let growth = scene.ledger.available() as u64 * GROWTH / 100;
-        let has_grown = scene.ledger.conversation() as u64 >= last.new.before + growth;
+        let growth = scene.size.available() as u64 * GROWTH / 100;
+        let has_grown = scene.size.conversation() as u64 >= last.new.before + growth;
         let settings = &scene.sizes.settings;
         let since = scene.past.entries.iter().filter(|entry| Some(entry.id) > last.new.newest).count();
         let more = settings.messages.map(|most| (most * MORE_MESSAGES / 100).max(1));
@@ -219,7 +218,7 @@ impl Inner {
     }
 
     /// Whether a compaction was tried since the newest message: at most one an answer.
-    pub(crate) async fn was_tried(&self, lease: &Lease, past: &Past) -> Result<bool, AgentError> {
+    pub(crate) async fn was_tried(&self, lease: &Lease, past: &History) -> Result<bool, AgentError> {
         let newest = past.entries.last().map(|entry| entry.id);
         let last = self.store.window_events(&lease.conversation, 1).await?.rows.into_iter().next();
         Ok(last.is_some_and(|last| last.new.newest == newest))
@@ -233,11 +232,11 @@ impl Inner {
         let entries = &scene.past.entries;
         let mut made = made;
         for share in [100, 75, 50, 25] {
-            let ledger = sizes.recount(&made.view, entries, 0);
-            let is_small = ledger.percent() <= AFTERWARDS;
+            let size = sizes.recount(&made.view, entries, 0);
+            let is_small = size.percent() <= AFTERWARDS;
             if is_small || share == 25 {
-                let after = ledger.conversation();
-                return if after < scene.ledger.conversation() {
+                let after = size.conversation();
+                return if after < scene.size.conversation() {
                     Ok((made, after))
                 } else {
                     Err("the conversation is as short as it can be".to_owned())
@@ -267,7 +266,7 @@ fn tighter(made: &Made, task: &Task, percent: usize, count: limpid_turn::window:
 
 /// Whether a compaction is due by size or by number of messages.
 fn is_due(scene: &Scene) -> bool {
-    scene.ledger.is_due(&scene.sizes.settings, shown(scene))
+    scene.size.is_due(&scene.sizes.settings, shown(scene))
 }
 
 /// Messages that are shown.
@@ -276,6 +275,6 @@ fn shown(scene: &Scene) -> usize {
 }
 
 /// Whether the last thing that was said is a whole answer.
-pub(crate) fn is_complete(past: &Past) -> bool {
+pub(crate) fn is_complete(past: &History) -> bool {
     past.entries.last().is_some_and(|last| last.message.role == Role::Assistant && last.message.calls.is_empty())
 }

@@ -8,12 +8,12 @@ use limpid_core::{MessageId, Tier, WindowView};
 use limpid_store::{
     Acquired, Conversation, ConversationChange, Lease, Listed, NewSnapshot, NewWindowEvent, Snapshot, WindowEvent,
 };
-use limpid_turn::window::Ledger;
+use limpid_turn::window::ContextSize;
 
 use crate::agent::{Agent, Inner};
 use crate::chat::ConversationChoice;
+use crate::context::prefix_cache::PrefixCache;
 use crate::error::AgentError;
-use crate::session::Session;
 
 /// How long a lease is held for one change.
 const LEASE_MS: i64 = 120_000;
@@ -45,7 +45,7 @@ pub struct ContextReport {
     /// The model: `provider/id`.
     pub model: String,
     /// Every size.
-    pub ledger: Ledger,
+    pub size: ContextSize,
     /// What is shown.
     pub view: WindowView,
     /// Messages that are shown as such.
@@ -58,9 +58,9 @@ pub struct ContextReport {
 
 impl fmt::Display for ContextReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { ledger, view, shown, snapshots, .. } = self;
-        let parts = ledger.parts().map(|(name, tokens)| format!("{name} {tokens}")).join(", ");
-        let (percent, available) = (ledger.percent(), ledger.available());
+        let Self { size, view, shown, snapshots, .. } = self;
+        let parts = size.parts().map(|(name, tokens)| format!("{name} {tokens}")).join(", ");
+        let (percent, available) = (size.percent(), size.available());
         write!(f, "Tokens: {parts}. The conversation has {percent} % of the {available} that it may have.")?;
         write!(f, "\n{shown} messages are shown as they are.")?;
         for digest in &view.digests {
@@ -92,7 +92,7 @@ impl Agent {
         let snapshots = inner.store.kept_snapshots(id).await?.rows;
         Ok(ContextReport {
             model: scene.models[0].info().name(),
-            ledger: scene.ledger,
+            size: scene.size,
             view: scene.past.view,
             shown,
             attempts,
@@ -177,7 +177,7 @@ impl Agent {
         if let Some(records) = kept.kept.goals {
             inner.restore_goals(&conversation, records, kept.kept.tier.and_then(Tier::new)).await?;
         }
-        let mut session = Session::of(&conversation).at_border();
+        let mut session = PrefixCache::of(&conversation).at_border();
         session.frame.go_back(kept.kept.tier.and_then(Tier::new));
         let changes =
             vec![ConversationChange::Mode(kept.kept.mode), ConversationChange::Session(Some(session.to_text()))];
@@ -201,7 +201,7 @@ impl Agent {
         let lease = inner.take(&conversation).await?;
         let written = async {
             let now = inner.store.window(&conversation.id).await?;
-            let before = inner.scene(conversation.clone()).await?.ledger.conversation();
+            let before = inner.scene(conversation.clone()).await?.size.conversation();
             let view = WindowView { compactions: now.compactions.max(earlier.compactions), ..earlier };
             let newest = inner.store.last_message(&conversation.id).await?.map(|row| row.id);
             let event = NewWindowEvent {
@@ -214,7 +214,7 @@ impl Agent {
                 failure: None,
             };
             let mut written = inner.store.write_window(&lease, event, inner.now_ms()).await?;
-            written.new.after = inner.scene(conversation).await?.ledger.conversation() as u64;
+            written.new.after = inner.scene(conversation).await?.size.conversation() as u64;
             Ok::<_, AgentError>(written)
         }
         .await;

@@ -15,10 +15,10 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
 use super::compact::Scene;
-use super::sizes::Sizes;
 use crate::agent::Inner;
 use crate::ask::{Once, most_possible};
-use crate::convert;
+use crate::context::convert;
+use crate::context::measure::Measure;
 use crate::effort::EffortChoice;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
@@ -43,7 +43,7 @@ const SNAPSHOT: &str = "state-snapshot";
 pub(super) struct Asking<'a> {
     pub(super) models: &'a Models,
     pub(super) conversation: &'a ConversationId,
-    pub(super) sizes: &'a Sizes,
+    pub(super) sizes: &'a Measure,
 }
 
 impl Inner {
@@ -162,7 +162,7 @@ fn path_of(ask: &Ask) -> &'static str {
 }
 
 /// The text of a question without what it quotes.
-fn instruction(sizes: &Sizes, ask: &Ask) -> Result<String, AgentError> {
+fn instruction(sizes: &Measure, ask: &Ask) -> Result<String, AgentError> {
     let inputs = Inputs { summarize: SummarizeInput::default(), ..without_conversation(&sizes.inputs) };
     let counter = Estimate::default();
     let request = RenderRequest { path: path_of(ask), inputs: &inputs, counter: &counter, count_tokens: false };

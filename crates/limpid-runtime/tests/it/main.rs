@@ -44,6 +44,7 @@ mod phases;
 mod policy;
 mod prompt_files;
 mod remembering;
+mod renders;
 mod resume;
 mod semantic;
 mod sizing;

@@ -2,7 +2,7 @@
 
 use limpid_core::{Entry, WindowView};
 
-use super::ledger::{Fill, Ledger};
+use super::context_size::{ContextSize, Fill};
 use super::rollover::{Note, Rollover};
 use super::task::{Ask, Task};
 use super::turns::{sizes, turns};
@@ -12,14 +12,14 @@ use super::{Count, ageing, room, shown};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Action {
     /// What.
-    pub what: Deed,
+    pub what: FitAction,
     /// Tokens.
     pub freed: usize,
 }
 
 /// What can be done for a request that does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum FitAction {
     /// Results of tools are shown as head and tail.
     Results,
     /// The largest digest says less.
@@ -34,7 +34,7 @@ pub enum Deed {
     Everything,
 }
 
-impl Deed {
+impl FitAction {
     /// What was done, for people.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -56,7 +56,7 @@ pub enum Fit {
     /// With this view.
     With(WindowView, Vec<Action>),
     /// Not at all: this much is left after everything was tried.
-    Refused(Ledger),
+    Refused(ContextSize),
 }
 
 /// Finds a view with which the next request fits. `running` is how many of the last entries belong to the running turn;
@@ -65,30 +65,30 @@ pub fn fit(
     task: &Task,
     running: usize,
     note: Note<'_>,
-    recount: &dyn Fn(&WindowView) -> Ledger,
+    recount: &dyn Fn(&WindowView) -> ContextSize,
     count: Count<'_>,
 ) -> Fit {
     let before = recount(&task.view);
     if before.fill(&task.settings) < Fill::Emergency {
         return Fit::AsIs;
     }
-    let mut work = Work { task, recount, view: task.view.clone(), ledger: before, actions: Vec::new() };
+    let mut work = Work { task, recount, view: task.view.clone(), size: before, actions: Vec::new() };
     for step in [Work::shorten_results, Work::age, Work::merge, Work::shorten_old] {
         if step(&mut work, running, count) {
             return Fit::With(work.view, work.actions);
         }
     }
-    if work.ledger.fits() {
+    if work.size.fits() {
         return if work.actions.is_empty() { Fit::AsIs } else { Fit::With(work.view, work.actions) };
     }
     // What was shortened so far did not help: the newest turns are better whole.
-    (work.view, work.ledger, work.actions) = (task.view.clone(), before, Vec::new());
+    (work.view, work.size, work.actions) = (task.view.clone(), before, Vec::new());
     let rollover = Rollover::of(task, running, count);
-    work.take(rollover.view(task, note, count), Deed::RolledOver);
-    if !work.ledger.fits() {
+    work.take(rollover.view(task, note, count), FitAction::RolledOver);
+    if !work.size.fits() {
         work.shorten_all(count);
     }
-    if work.ledger.fits() { Fit::With(work.view, work.actions) } else { Fit::Refused(work.ledger) }
+    if work.size.fits() { Fit::With(work.view, work.actions) } else { Fit::Refused(work.size) }
 }
 
 /// What a model is asked for the note of a rollover that [`fit`] has found to be needed, and the tokens of what the note
@@ -99,22 +99,22 @@ pub fn note_of(task: &Task, running: usize, count: Count<'_>) -> Option<(Ask, us
 
 struct Work<'a> {
     task: &'a Task,
-    recount: &'a dyn Fn(&WindowView) -> Ledger,
+    recount: &'a dyn Fn(&WindowView) -> ContextSize,
     view: WindowView,
-    ledger: Ledger,
+    size: ContextSize,
     actions: Vec<Action>,
 }
 
 impl<'a> Work<'a> {
     /// Takes a view when it is smaller. Says whether the emergency is over.
-    fn take(&mut self, view: WindowView, what: Deed) -> bool {
-        let ledger = (self.recount)(&view);
-        let freed = self.ledger.total().saturating_sub(ledger.total());
+    fn take(&mut self, view: WindowView, what: FitAction) -> bool {
+        let size = (self.recount)(&view);
+        let freed = self.size.total().saturating_sub(size.total());
         if freed > 0 {
             self.actions.push(Action { what, freed });
-            (self.view, self.ledger) = (view, ledger);
+            (self.view, self.size) = (view, size);
         }
-        self.ledger.fill(&self.task.settings) < Fill::Emergency
+        self.size.fill(&self.task.settings) < Fill::Emergency
     }
 
     fn shorten_results(&mut self, _: usize, count: Count<'_>) -> bool {
@@ -127,7 +127,7 @@ impl<'a> Work<'a> {
         let Some(limit) = room::results_within(&whole, &self.task.entries, result, count) else { return false };
         let results = self.view.shortened.map_or(limit, |old| old.results.min(limit));
         let shortened = limpid_core::Shortened { through: last.id, results, texts: u32::MAX };
-        self.take(WindowView { shortened: Some(shortened), ..self.view.clone() }, Deed::Results)
+        self.take(WindowView { shortened: Some(shortened), ..self.view.clone() }, FitAction::Results)
     }
 
     fn age(&mut self, _: usize, count: Count<'_>) -> bool {
@@ -137,7 +137,7 @@ impl<'a> Work<'a> {
                 return false;
             }
             let before = self.actions.len();
-            if self.take(view, Deed::Aged) {
+            if self.take(view, FitAction::Aged) {
                 return true;
             }
             if self.actions.len() == before || self.actions.len() > 8 {
@@ -152,7 +152,7 @@ impl<'a> Work<'a> {
             let mut view = self.view.clone();
             view.digests.splice(0..2, [one]);
             let before = self.actions.len();
-            if self.take(view, Deed::Merged) {
+            if self.take(view, FitAction::Merged) {
                 return true;
             }
             if self.actions.len() == before {
@@ -171,7 +171,7 @@ impl<'a> Work<'a> {
             let size = sizes(&shown::shown(&self.view, old), count);
             let limit = room::shorten_to(&self.view, old, size * percent / 100, self.task.budget.result, count);
             if let Some(shortened) = limit
-                && self.take(WindowView { shortened: Some(shortened), ..self.view.clone() }, Deed::OldTurns)
+                && self.take(WindowView { shortened: Some(shortened), ..self.view.clone() }, FitAction::OldTurns)
             {
                 return true;
             }
@@ -186,9 +186,9 @@ impl<'a> Work<'a> {
             let size = sizes(&shown::shown(&self.view, &shown), count);
             let limit = room::shorten_to(&self.view, &shown, size * percent / 100, self.task.budget.result, count);
             if let Some(shortened) = limit {
-                self.take(WindowView { shortened: Some(shortened), ..self.view.clone() }, Deed::Everything);
+                self.take(WindowView { shortened: Some(shortened), ..self.view.clone() }, FitAction::Everything);
             }
-            if self.ledger.fits() {
+            if self.size.fits() {
                 return;
             }
         }

@@ -152,7 +152,7 @@ impl Kept {
         if let Some(last) = fresh.first().filter(|event| event.new.kind == "compaction" && event.new.failure.is_none())
         {
             let report = agent.context(&ConversationChoice::Last).await.map_err(|error| fault(&error))?;
-            let available = report.ledger.available();
+            let available = report.size.available();
             if last.new.after * 100 > available as u64 * AFTERWARDS {
                 found.wrong.push(format!("{} of {available} tokens after a compaction", last.new.after));
             }
@@ -160,14 +160,14 @@ impl Kept {
         Ok(())
     }
 
-    /// The ledger is the count of the next request, but for a thousandth: the estimate of a window
-    /// rounds each part by itself, and the ledger adds other parts up than the request has.
+    /// The size is the count of the next request, but for a thousandth: the estimate of a window
+    /// rounds each part by itself, and the size adds other parts up than the request has.
     async fn recount(&self, agent: &Agent, wrong: &mut Vec<String>) -> Result<(), String> {
-        let ledger = agent.context(&ConversationChoice::Last).await.map_err(|error| fault(&error))?.ledger;
+        let size = agent.context(&ConversationChoice::Last).await.map_err(|error| fault(&error))?.size;
         let request = PreviewRequest { conversation: ConversationChoice::Last, ..PreviewRequest::default() };
         let counted = total(&agent.prompt_preview(request).await.map_err(|error| fault(&error))?);
-        if ledger.total().abs_diff(counted) * 1000 > counted {
-            wrong.push(format!("the ledger has {} tokens, the request {counted}: {ledger:?}", ledger.total()));
+        if size.total().abs_diff(counted) * 1000 > counted {
+            wrong.push(format!("the size has {} tokens, the request {counted}: {size:?}", size.total()));
         }
         Ok(())
     }
@@ -275,7 +275,7 @@ async fn state(agent: &Agent) -> Result<String, String> {
     let goals = agent.goals(&choice).await.map_err(|error| fault(&error))?;
     let tiers = agent.tiers(&choice).await.map_err(|error| fault(&error))?;
     let mode = &report.conversation.mode;
-    Ok(format!("{:?} {} {:?} {mode:?} {tiers} {goals:?}", report.ledger, report.shown, report.view))
+    Ok(format!("{:?} {} {:?} {mode:?} {tiers} {goals:?}", report.size, report.shown, report.view))
 }
 
 fn start(text: &str) -> String {

@@ -6,7 +6,6 @@ use limpid_prompt::agent_file::{AGENT_FILE, AgentFile};
 use limpid_prompt::inputs::Inputs;
 use limpid_store::Conversation;
 
-use crate::agent::Inner;
 use crate::context::ContextDeps;
 use crate::policy::ForeignFiles;
 use crate::tools::HEARTBEAT_DECISION;
@@ -16,7 +15,7 @@ fn quotes(profile: &Profile) -> bool {
     profile.file_order().iter().any(|name| name == AGENT_FILE)
 }
 
-impl Inner {
+impl ContextDeps {
     /// The model that a conversation asks for: the one that was chosen for it, else that of AGENT.md where it can be
     /// used. None: the configured one.
     pub(crate) async fn wanted_model(&self, conversation: Option<&Conversation>) -> Option<String> {

@@ -12,8 +12,8 @@ use limpid_prompt::inputs::{
 
 use crate::clean::is_put_aside;
 use crate::context::ContextDeps;
+use crate::context::prefix_cache::PrefixCache;
 use crate::error::AgentError;
-use crate::session::Session;
 use crate::tools::{CREATE_GOAL, GOAL_TOOLS};
 
 /// Fills in the goal of a conversation, and takes its tools away where nobody has asked for goals. A model
@@ -23,7 +23,7 @@ pub(crate) async fn fill(
     deps: &ContextDeps,
     (conversation, profile): (Option<&ConversationId>, &Profile),
     inputs: &mut Inputs,
-    session: &mut Session,
+    session: &mut PrefixCache,
     notices: &mut Vec<String>,
 ) -> Result<Option<TurnId>, AgentError> {
     let (mut is_used, mut began) = (false, None);

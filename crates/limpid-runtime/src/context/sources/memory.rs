@@ -7,7 +7,7 @@ use limpid_prompt::inputs::{Inputs, MemoryEntry, MemoryInput};
 use limpid_store::Listed;
 
 use crate::context::ContextDeps;
-use crate::convert;
+use crate::context::convert;
 use crate::error::AgentError;
 use crate::tools::promote_learning;
 

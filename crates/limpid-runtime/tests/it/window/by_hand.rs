@@ -46,10 +46,10 @@ async fn a_compaction_by_hand_is_undone_and_the_next_request_is_as_before() {
     assert!(report.failure.is_none() && report.after < report.before, "{report:?}");
     let compacted = agent.context(&last()).await.unwrap();
     assert_eq!(compacted.view.digests.len(), 1);
-    assert_eq!(compacted.ledger.conversation() as u64, report.after, "what it says it freed is freed");
+    assert_eq!(compacted.size.conversation() as u64, report.after, "what it says it freed is freed");
     agent.undo_compaction(&last()).await.unwrap();
     let undone = agent.context(&last()).await.unwrap();
-    assert_eq!((undone.ledger, undone.view.digests.len()), (before.ledger, 0));
+    assert_eq!((undone.size, undone.view.digests.len()), (before.size, 0));
     assert!(agent.undo_compaction(&last()).await.is_err(), "there is nothing more to undo");
     // A later compaction does not take the number of the one that was undone.
     agent.compact(&last()).await.unwrap();
@@ -57,7 +57,7 @@ async fn a_compaction_by_hand_is_undone_and_the_next_request_is_as_before() {
     // Nor does its undoing bring back what was undone before.
     agent.undo_compaction(&last()).await.unwrap();
     let undone = agent.context(&last()).await.unwrap();
-    assert_eq!((undone.ledger, undone.view.digests.len()), (before.ledger, 0));
+    assert_eq!((undone.size, undone.view.digests.len()), (before.size, 0));
 }
 
 // OLLM-103 OLLM-139
@@ -78,7 +78,7 @@ async fn a_kept_moment_is_listed_and_restores_messages_digests_and_mode() {
     assert!(agent.snapshots(&last()).await.unwrap().rows.iter().any(|row| row.kept.reason == "before the detour"));
     agent.restore_snapshot(&last(), kept.id).await.unwrap();
     let now = agent.context(&last()).await.unwrap();
-    assert_eq!((now.ledger, now.view.digests, now.shown), (then.ledger, then.view.digests, then.shown));
+    assert_eq!((now.size, now.view.digests, now.shown), (then.size, then.view.digests, then.shown));
     assert_eq!(now.conversation.mode, then.conversation.mode);
     model.take_sent();
     say(&agent, "On we go.").await;

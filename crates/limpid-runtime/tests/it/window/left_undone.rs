@@ -26,7 +26,7 @@ async fn left_full(bench: &Bench, model: &Arc<Talker>) {
     let first = agent(bench, model, &format!("{BARE}[window]\ncompaction = \"off\"\n"));
     for n in 1.. {
         settle(&first, &question(n)).await;
-        if (84..95).contains(&first.context(&LAST).await.unwrap().ledger.percent()) {
+        if (84..95).contains(&first.context(&LAST).await.unwrap().size.percent()) {
             break;
         }
     }
@@ -80,7 +80,7 @@ async fn messages_that_wait_beside_the_newest_are_counted_before_the_request_lea
     for n in 1..=8 {
         settle(&first, &question(n)).await;
     }
-    let percent = first.context(&LAST).await.unwrap().ledger.percent();
+    let percent = first.context(&LAST).await.unwrap().size.percent();
     assert!((40..80).contains(&percent), "{percent} %");
     let conversation = first.find_conversation(&LAST).await.unwrap().unwrap().id;
     for n in 0..9 {
@@ -118,17 +118,17 @@ async fn a_call_without_words_and_its_result_count_among_what_was_said_and_the_p
     let agent = agent(&bench, &model, BARE);
     for n in 1..=3 {
         settle(&agent, &question(n)).await;
-        let ledger = agent.context(&LAST).await.unwrap().ledger;
-        assert_eq!((ledger.pin.0, ledger.digests.0), (0, 0), "nothing left the window: {ledger:?}");
+        let size = agent.context(&LAST).await.unwrap().size;
+        assert_eq!((size.pin.0, size.digests.0), (0, 0), "nothing left the window: {size:?}");
         let request = PreviewRequest { conversation: LAST, ..PreviewRequest::default() };
         let prompt = agent.prompt_preview(request).await.unwrap();
         let count = |text: &str| WindowEstimate::default().count(text);
         let made = prompt.messages().iter().flat_map(limpid_prompt::PromptMessage::calls);
         let made: usize = made.map(|call| count(&call.name) + count(&call.arguments)).sum();
         assert!(made > 0);
-        assert_eq!(ledger.total(), prompt.totals().unwrap().total, "{ledger:?}");
-        let parts: usize = ledger.parts().iter().map(|(_, tokens)| tokens).sum();
-        assert_eq!(parts, ledger.total() + ledger.reserve());
+        assert_eq!(size.total(), prompt.totals().unwrap().total, "{size:?}");
+        let parts: usize = size.parts().iter().map(|(_, tokens)| tokens).sum();
+        assert_eq!(parts, size.total() + size.reserve());
     }
 }
 

@@ -131,7 +131,7 @@ async fn of_an_unknown_model_a_careful_window_is_assumed_and_said_once() {
     assert_eq!(notices, 1);
     let largest = model.take_sent().iter().map(|prompt| total(prompt)).max().unwrap();
     let careful = UsableWindow::default_for(WindowSize(16_384)).0 as usize;
-    assert_eq!(agent.context(&ConversationChoice::Last).await.unwrap().ledger.usable.0 as usize, careful);
+    assert_eq!(agent.context(&ConversationChoice::Last).await.unwrap().size.usable.0 as usize, careful);
     assert!(largest + careful / 4 <= careful && largest > 4096, "{largest}");
 }
 

@@ -48,7 +48,7 @@ async fn a_moment_is_kept_every_five_turns_and_before_a_compaction_and_a_persons
     assert_eq!(told, wanted);
     agent.restore_snapshot(&LAST, rows[0].id).await.unwrap();
     let now = agent.context(&LAST).await.unwrap();
-    assert_eq!((now.ledger, now.shown, now.view.digests.len()), (before.ledger, before.shown, 0));
+    assert_eq!((now.size, now.shown, now.view.digests.len()), (before.size, before.shown, 0));
 }
 
 // OLLM-103 OLLM-026
@@ -84,13 +84,13 @@ async fn a_window_that_an_unanswered_message_fills_is_compacted_after_the_next_a
     let agent = agent(&bench, &model, BARE);
     for n in 1.. {
         settle(&agent, &question(n)).await;
-        if agent.context(&LAST).await.unwrap().ledger.percent() >= 73 {
+        if agent.context(&LAST).await.unwrap().size.percent() >= 73 {
             break;
         }
     }
     let failed = settle(&agent, &format!("Fail: {}", "what about this and that? ".repeat(60))).await;
     assert!(matches!(outcome(&failed), Outcome::Failed { .. }), "{:?}", outcome(&failed));
-    let percent = agent.context(&LAST).await.unwrap().ledger.percent();
+    let percent = agent.context(&LAST).await.unwrap().size.percent();
     assert!((80..95).contains(&percent), "{percent} %");
     assert_eq!(events_of(&agent).await, [], "nothing was answered");
     settle(&agent, "And now?").await;
@@ -109,7 +109,7 @@ async fn a_window_that_has_grown_is_taken_at_a_compaction_and_not_before() {
     }
     drop(first);
     let agent = agent(&bench, &talker(32_768, SUMMARY), BARE);
-    let usable = async || agent.context(&LAST).await.unwrap().ledger.usable.0;
+    let usable = async || agent.context(&LAST).await.unwrap().size.usable.0;
     let mut bus = agent.subscribe();
     settle(&agent, &question(13)).await;
     assert_eq!(usable().await, 13_926);

@@ -87,7 +87,7 @@ async fn the_message_that_began_the_goal_is_pinned_from_then_on() {
     let pin = report.view.pin.unwrap();
     assert!(pin.text.starts_with("Build me a lighthouse of four") && pin.text.contains("characters left out"));
     assert!(pin.text.ends_with(&format!("paint it white.\n[message {}]", pin.message)), "{}", pin.text);
-    assert!(pin.text.chars().count().div_ceil(4) <= report.ledger.available() / 10 + 10);
+    assert!(pin.text.chars().count().div_ceil(4) <= report.size.available() / 10 + 10);
     assert!(pin.text.lines().all(|line| after.contains(line)) && !after.contains("The very first words."), "{after}");
 }
 
@@ -175,7 +175,7 @@ async fn a_restored_moment_has_its_goals_its_mode_and_its_tier_and_what_was_lock
     let sum = agent.restore_snapshot(&last(), kept.id).await.unwrap();
     assert_eq!(sum.failure, None);
     let (mut now, restored, same) = moment(&agent).await;
-    assert_eq!((now.ledger.recent, now.shown), (then.ledger.recent, then.shown));
+    assert_eq!((now.size.recent, now.shown), (then.size.recent, then.shown));
     // What was said since is still there, and hidden.
     assert_eq!(std::mem::take(&mut now.view.hidden).len(), 1);
     assert_eq!(now.view, then.view);
@@ -310,10 +310,10 @@ async fn after_a_compaction_the_parts_add_up_under_their_own_names() {
             say(&agent, &question(n)).await;
         }
         agent.compact(&ConversationChoice::Last).await.unwrap();
-        let ledger = agent.context(&ConversationChoice::Last).await.unwrap().ledger;
+        let size = agent.context(&ConversationChoice::Last).await.unwrap().size;
         // Nothing runs; some profiles end a prompt with the time.
-        assert!(ledger.in_flight.0 < 40, "{profile}: {ledger:?}");
-        assert!(ledger.digests.0 > 0 && ledger.recent.0 > 100, "{profile}: {ledger:?}");
+        assert!(size.in_flight.0 < 40, "{profile}: {size:?}");
+        assert!(size.digests.0 > 0 && size.recent.0 > 100, "{profile}: {size:?}");
     }
 }
 

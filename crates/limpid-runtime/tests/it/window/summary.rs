@@ -87,8 +87,8 @@ async fn three_quarters_of_the_window_are_summarised_however_few_the_messages() 
     let mut calls = Vec::new();
     let mut shares = Vec::new();
     while calls.is_empty() && shares.len() < 40 {
-        let ledger = agent.context(&ConversationChoice::Last).await.map_or(0, |report| report.ledger.total());
-        shares.push(ledger * 100 / usable);
+        let size = agent.context(&ConversationChoice::Last).await.map_or(0, |report| report.size.total());
+        shares.push(size * 100 / usable);
         // Few messages, each of some percent of the window.
         calls = count_on(&agent, &model, &part.repeat(3)).await;
     }
@@ -198,7 +198,7 @@ async fn a_summary_has_1024_tokens_or_its_share_of_the_window_and_half_a_minute(
         let report = agent.compact(&ConversationChoice::Last).await.unwrap();
         let steps = report.steps.join("\n");
         assert!(steps.contains("no summary within 30 s") && steps.contains("without a model"), "{steps}");
-        let share = agent.context(&ConversationChoice::Last).await.unwrap().ledger.available() / 5;
+        let share = agent.context(&ConversationChoice::Last).await.unwrap().size.available() / 5;
         let calls = model.take_calls();
         assert_eq!(calls.len(), 2, "the call and its retry");
         for call in &calls {

@@ -6,7 +6,7 @@ use limpid_core::compaction::WindowSettings;
 use limpid_core::{CallId, Digest, DigestLevel, Message, MessageId, Role, ToolCall, Trust, UsableWindow, WindowView};
 
 use super::*;
-use crate::window::ledger::{Digests, InFlight, Pinned, Recent, System};
+use crate::window::context_size::{Digests, InFlight, Pinned, Recent, System};
 use crate::window::settings::Budget;
 
 const USABLE: UsableWindow = UsableWindow(4000);
@@ -69,9 +69,9 @@ fn task(view: WindowView, entries: Vec<Entry>, system: usize) -> Task {
 }
 
 /// The sizes of a request: those of its texts.
-fn recount(task: &Task, system: usize, running: usize, view: &WindowView) -> Ledger {
+fn recount(task: &Task, system: usize, running: usize, view: &WindowView) -> ContextSize {
     let (past, ahead) = task.entries.split_at(task.entries.len() - running);
-    Ledger {
+    ContextSize {
         usable: USABLE,
         system: System(system),
         pin: Pinned(view.pin.as_ref().map_or(0, |pin| count(&pin.text))),
@@ -144,11 +144,11 @@ fn digests_that_cannot_be_shorter_are_merged() {
     let task = task(WindowView { digests, ..WindowView::default() }, talk(&[560, 560]), 200);
     // Each digest has a frame of its own.
     let framed = |view: &WindowView| {
-        let ledger = recount(&task, 200, 0, view);
-        Ledger { digests: Digests(ledger.digests.0 + view.digests.len() * 30), ..ledger }
+        let size = recount(&task, 200, 0, view);
+        ContextSize { digests: Digests(size.digests.0 + view.digests.len() * 30), ..size }
     };
     let Fit::With(view, actions) = fit(&task, 0, Note::Mechanical, &framed, &count) else { panic!() };
-    assert!(actions.iter().all(|action| action.what == Deed::Merged), "{actions:?}");
+    assert!(actions.iter().all(|action| action.what == FitAction::Merged), "{actions:?}");
     assert_eq!(actions.iter().map(|one| one.freed).sum::<usize>(), framed(&task.view).total() - framed(&view).total());
     assert_eq!(view.digests[0].first, task.view.digests[0].first, "the oldest first");
     assert_eq!(view.digests.last(), task.view.digests.last());
@@ -216,7 +216,7 @@ fn what_cannot_fit_is_refused_with_the_size_of_each_part() {
     let task = task(WindowView::default(), talk(&[300, 300]), 200);
     let before = task.view.clone();
     let fit = fit(&task, 0, Note::Mechanical, &|view| recount(&task, 2990, 0, view), &count);
-    let Fit::Refused(ledger) = fit else { panic!("{fit:?}") };
-    assert_eq!((ledger.system.0, ledger.reserve(), ledger.usable), (2990, 1000, USABLE));
+    let Fit::Refused(size) = fit else { panic!("{fit:?}") };
+    assert_eq!((size.system.0, size.reserve(), size.usable), (2990, 1000, USABLE));
     assert_eq!(task.view, before);
 }

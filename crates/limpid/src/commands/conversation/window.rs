@@ -22,7 +22,7 @@ pub(super) async fn context(agent: &Agent, id: &str, json: bool) -> Result<(), F
         return Ok(());
     }
     let sizes: serde_json::Map<String, Value> =
-        report.ledger.parts().into_iter().map(|(name, tokens)| (name.replace(' ', "_"), tokens.into())).collect();
+        report.size.parts().into_iter().map(|(name, tokens)| (name.replace(' ', "_"), tokens.into())).collect();
     let digests: Vec<Value> = report
         .view
         .digests
@@ -56,8 +56,8 @@ pub(super) async fn context(agent: &Agent, id: &str, json: bool) -> Result<(), F
         })
         .collect();
     let whole = json!({
-        "conversation": report.conversation.id.as_str(), "model": report.model, "usable": report.ledger.usable.0,
-        "available": report.ledger.available(), "percent": report.ledger.percent(), "sizes": sizes,
+        "conversation": report.conversation.id.as_str(), "model": report.model, "usable": report.size.usable.0,
+        "available": report.size.available(), "percent": report.size.percent(), "sizes": sizes,
         "messages_shown": report.shown, "pin": report.view.pin.as_ref().map(|pin| pin.message.0), "digests": digests,
         "attempts": attempts, "moments": moments,
     });

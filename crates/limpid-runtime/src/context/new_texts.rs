@@ -6,8 +6,8 @@ use limpid_core::Trust;
 use limpid_prompt::inputs::Inputs;
 use limpid_turn::window::shown::shorten;
 
-use super::past::{Past, UNSTORED};
-use super::sizes::Sizes;
+use crate::context::history::{History, UNSTORED};
+use crate::context::measure::Measure;
 use crate::error::AgentError;
 
 /// What such messages may have of a conversation's room while the request does not fit: a half, a quarter, an eighth.
@@ -15,7 +15,7 @@ const SHARES: [usize; 3] = [2, 4, 8];
 
 /// Which of the messages are shortened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Which {
+pub(crate) enum Which {
     /// All but the one that comes last.
     Others,
     /// The owner's newest; where the owner has written none, the newest.
@@ -23,14 +23,14 @@ pub(super) enum Which {
 }
 
 /// The messages as they were before any was shortened: those that wait, oldest first, then the newest.
-pub(super) struct NewTexts {
+pub(crate) struct NewTexts {
     whole: Vec<String>,
     /// The one that is shortened last.
     last: usize,
 }
 
 impl NewTexts {
-    pub(super) fn of(past: &Past, inputs: &Inputs) -> Self {
+    pub(crate) fn of(past: &History, inputs: &Inputs) -> Self {
         let waiting = past.unanswered.iter().filter(|entry| entry.id == UNSTORED).map(|entry| &entry.message);
         let all: Vec<(&str, Trust)> = waiting
             .map(|message| (message.text.as_str(), message.trust))
@@ -41,7 +41,7 @@ impl NewTexts {
     }
 
     /// What is tried, in its order.
-    pub(super) fn steps(&self) -> impl Iterator<Item = (Which, usize)> + use<> {
+    pub(crate) fn steps(&self) -> impl Iterator<Item = (Which, usize)> + use<> {
         let others = SHARES.map(|share| (Which::Others, share));
         let others = others.into_iter().filter({
             let has_others = self.whole.len() > 1;
@@ -51,12 +51,12 @@ impl NewTexts {
     }
 
     /// Brings messages within a share of what the window has for a conversation. Says whether any became shorter.
-    pub(super) fn shorten(
+    pub(crate) fn shorten(
         &self,
         which: Which,
         share: usize,
-        sizes: &Sizes,
-        past: &mut Past,
+        sizes: &Measure,
+        past: &mut History,
         inputs: &mut Inputs,
     ) -> Result<bool, AgentError> {
         let room = sizes.bare()?.available() / share;
@@ -73,7 +73,7 @@ impl NewTexts {
     }
 
     /// What the owner should know of the messages that were shortened.
-    pub(super) fn notices(&self, past: &mut Past, inputs: &mut Inputs, sizes: &Sizes) -> Vec<String> {
+    pub(crate) fn notices(&self, past: &mut History, inputs: &mut Inputs, sizes: &Measure) -> Vec<String> {
         let both = self.whole.iter().zip(texts(past, inputs));
         both.filter(|(whole, shown)| whole != shown)
             .map(|(whole, _)| {
@@ -85,7 +85,7 @@ impl NewTexts {
 }
 
 /// The texts as they are shown, in the same order.
-fn texts<'a>(past: &'a mut Past, inputs: &'a mut Inputs) -> impl Iterator<Item = &'a mut String> {
+fn texts<'a>(past: &'a mut History, inputs: &'a mut Inputs) -> impl Iterator<Item = &'a mut String> {
     let waiting = past.unanswered.iter_mut().filter(|entry| entry.id == UNSTORED);
     waiting.map(|entry| &mut entry.message.text).chain([&mut inputs.user_message])
 }

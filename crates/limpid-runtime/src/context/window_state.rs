@@ -4,19 +4,21 @@
 use limpid_core::{Role, Tier, UsableWindow, WindowSize};
 use limpid_model::ModelCard;
 use limpid_prompt::count::TokenCounter;
-use limpid_prompt::{Prompt, Subject};
+use limpid_prompt::inputs::Inputs;
+use limpid_prompt::{Profile, Prompt, Subject, render};
+use limpid_store::Conversation;
 use serde::{Deserialize, Serialize};
 
+use super::prefix_cache::{PrefixCache, key_of};
 use crate::bus::{Change, Difference};
-use crate::session::key_of;
 
 /// How long a warning about another window stands alone.
 const WARN_AGAIN_MS: i64 = 30_000;
 
-/// Part of a [`Session`](crate::session::Session).
+/// Part of a [`PrefixCache`](crate::context::prefix_cache::PrefixCache).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Frame {
+pub(crate) struct WindowState {
     /// The tier of its prompts; none before the first.
     tier: Option<u8>,
     /// The window that it was begun with.
@@ -57,7 +59,7 @@ struct System {
 }
 
 /// A model as a conversation sees it.
-pub(crate) struct Fitted {
+pub(crate) struct Offered {
     /// The model with the window of the conversation.
     pub(crate) card: ModelCard,
     /// What changed by it.
@@ -66,7 +68,7 @@ pub(crate) struct Fitted {
     pub(crate) notice: Option<String>,
 }
 
-/// What was made of a prompt, for [`Frame::made`].
+/// What was made of a prompt, for [`WindowState::made`].
 pub(crate) struct Made<'a> {
     pub(crate) prompt: &'a Prompt,
     pub(crate) mode: &'a str,
@@ -77,7 +79,7 @@ pub(crate) struct Made<'a> {
     pub(crate) counter: &'a dyn TokenCounter,
 }
 
-impl Frame {
+impl WindowState {
     /// What frames the first prompt of a conversation for which the person chose a window.
     pub(crate) fn of_window(chosen: Option<u32>) -> Self {
         Self { chosen, ..Self::default() }
@@ -122,7 +124,7 @@ impl Frame {
 
     /// Holds a model to the window that the conversation was begun with, whatever the model's is at the moment; of
     /// another model it takes the window, but not the tier.
-    pub(crate) fn fit(&mut self, card: &ModelCard, now_ms: i64) -> Fitted {
+    pub(crate) fn fit(&mut self, card: &ModelCard, now_ms: i64) -> Offered {
         let offered = Window::of(card, self.chosen);
         let renewed = self.renewed.take();
         let kept = self.window.clone().filter(|kept| kept.model == offered.model && renewed.is_none());
@@ -146,7 +148,7 @@ impl Frame {
         };
         self.tier = Some(new.number());
         self.window = Some(window);
-        Fitted { card, changes: changes.into_iter().collect(), notice }
+        Offered { card, changes: changes.into_iter().collect(), notice }
     }
 
     /// Takes note of a prompt that was made, and says what is different from the one before it.
@@ -267,6 +269,16 @@ impl Made<'_> {
     }
 }
 
+/// What frames the prompts of a conversation.
+pub(crate) fn window_state_of(conversation: Option<&Conversation>) -> WindowState {
+    conversation.map(PrefixCache::of).unwrap_or_default().frame
+}
+
+/// The tier that a path's prompt is made in.
+pub(crate) fn tier_of(profile: &Profile, path: &str, inputs: &Inputs) -> Tier {
+    profile.path(path).map_or(Tier::ALL[2], |path| render::tier(path, inputs))
+}
+
 #[cfg(test)]
 mod tests {
 
@@ -282,15 +294,15 @@ mod tests {
         }
     }
 
-    fn seen(fitted: &Fitted) -> (Option<u32>, Option<u32>, bool, usize) {
-        let Fitted { card, changes, notice } = fitted;
+    fn seen(fitted: &Offered) -> (Option<u32>, Option<u32>, bool, usize) {
+        let Offered { card, changes, notice } = fitted;
         (card.window.map(|w| w.0), card.usable_window.map(|w| w.0), notice.is_some(), changes.len())
     }
 
     // OLLM-018 OLLM-026 OLLM-027
     #[test]
     fn a_conversation_keeps_tier_and_window_until_a_border() {
-        let mut frame = Frame::default();
+        let mut frame = WindowState::default();
         assert_eq!(seen(&frame.fit(&card("m", 16_384), 0)), (Some(16_384), Some(13_926), false, 0));
         assert_eq!(frame.tier(), Tier::new(3));
         // 20K asks for tier 4, and nothing happens but a warning, once in 30 seconds.
@@ -311,7 +323,7 @@ mod tests {
     // OLLM-018 OLLM-026
     #[test]
     fn a_chosen_window_holds_and_never_exceeds_the_models() {
-        let mut frame = Frame::default();
+        let mut frame = WindowState::default();
         frame.fit(&card("m", 16_384), 0);
         frame.choose(Some(WindowSize(4096)));
         let fitted = frame.fit(&card("m", 16_384), 1);
@@ -326,7 +338,7 @@ mod tests {
     // OLLM-018
     #[test]
     fn a_model_on_this_machine_has_no_more_than_it_was_opened_with() {
-        let mut frame = Frame::default();
+        let mut frame = WindowState::default();
         let local = |window| ModelCard { local: true, ..card("m", window) };
         frame.fit(&local(16_384), 0);
         assert_eq!(seen(&frame.fit(&local(8192), 1)), (Some(8192), Some(6963), true, 0));

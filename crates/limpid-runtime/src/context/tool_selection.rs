@@ -46,7 +46,7 @@ fn tokens(text: &str) -> usize {
 /// What a conversation keeps of its tools.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct KeptTools {
+pub(crate) struct ToolSelection {
     /// Those that were chosen to travel.
     core: Vec<String>,
     /// Those that were found, or became available, since; in that order.
@@ -72,7 +72,7 @@ pub(crate) struct Choice<'a> {
     /// Stands for what compaction took out so far.
     pub(crate) stretch: String,
     /// What the conversation kept.
-    pub(crate) kept: Option<KeptTools>,
+    pub(crate) kept: Option<ToolSelection>,
     /// How often tools were called.
     pub(crate) uses: &'a BTreeMap<String, u64>,
     /// A tool that the newest message asks for in so many words: it travels.
@@ -80,7 +80,7 @@ pub(crate) struct Choice<'a> {
 }
 
 /// Says of every tool of the inputs how the model gets at it, and returns what the conversation keeps.
-pub(crate) fn settle(inputs: &mut Inputs, choice: &Choice<'_>) -> KeptTools {
+pub(crate) fn settle(inputs: &mut Inputs, choice: &Choice<'_>) -> ToolSelection {
     let sizes = Sizes::of(inputs, choice);
     if !choice.defers {
         inputs.tools.retain(|tool| tool.name != FIND_TOOLS);
@@ -93,7 +93,7 @@ pub(crate) fn settle(inputs: &mut Inputs, choice: &Choice<'_>) -> KeptTools {
         for tool in inputs.tools.iter_mut().filter(|tool| sizes.has(&tool.name) && !there.contains(&tool.name)) {
             tool.reach = ToolReach::LeftOut;
         }
-        return KeptTools::default();
+        return ToolSelection::default();
     }
     let before = choice.kept.clone().filter(|kept| kept.stretch == choice.stretch);
     let kept = match before.clone().filter(|_| !choice.border).and_then(|kept| sizes.carried_on(kept, choice.asked)) {
@@ -103,7 +103,7 @@ pub(crate) fn settle(inputs: &mut Inputs, choice: &Choice<'_>) -> KeptTools {
             let before = before.unwrap_or_default();
             kept.found = before.found.into_iter().filter(|name| sizes.has(name) && !kept.core.contains(name)).collect();
             kept.added = before.added.into_iter().filter(|name| kept.found.contains(name)).collect();
-            KeptTools { stretch: choice.stretch.clone(), ..kept }
+            ToolSelection { stretch: choice.stretch.clone(), ..kept }
         }
     };
     let has_finder = kept.core.iter().any(|name| name == FIND_TOOLS);
@@ -237,7 +237,7 @@ impl Sizes {
 
     /// The choice of a conversation that goes on: what is new, and what is asked for, travels behind the rest as far as
     /// there is room. None when a choice must be made anew.
-    fn carried_on(&self, mut kept: KeptTools, asked: Option<&str>) -> Option<KeptTools> {
+    fn carried_on(&self, mut kept: ToolSelection, asked: Option<&str>) -> Option<ToolSelection> {
         if kept.core.is_empty() || !kept.core.iter().all(|name| self.has(name)) {
             return None;
         }
@@ -267,11 +267,11 @@ impl Sizes {
         let added: Vec<String> = kept.added.iter().map(String::as_str).chain(came).map(str::to_owned).collect();
         kept.added = fits.iter().filter(|name| added.contains(name)).cloned().collect();
         kept.known.extend(late);
-        Some(KeptTools { found: fits, ..kept })
+        Some(ToolSelection { found: fits, ..kept })
     }
 
     /// A new choice.
-    fn chosen(&self, inputs: &Inputs, choice: &Choice<'_>) -> KeptTools {
+    fn chosen(&self, inputs: &Inputs, choice: &Choice<'_>) -> ToolSelection {
         let cards = self.cards(inputs, choice, choice.uses);
         let known: Vec<String> = cards.iter().map(|card| card.name.to_owned()).collect();
         let first = self.room.and(Room { tools: usize::MAX, tokens: FIRST_TURN_TOKENS });
@@ -279,7 +279,7 @@ impl Sizes {
         if (everything <= first.tokens && cards.len() <= first.tools) || !self.has(FIND_TOOLS) {
             let fits = fitting(&cards, 0..cards.len(), self.room);
             let core = fits.into_iter().map(|at| cards[at].name.to_owned()).collect();
-            return KeptTools { core, known, ..KeptTools::default() };
+            return ToolSelection { core, known, ..ToolSelection::default() };
         }
         let small = self.tier.number() <= 2;
         let shares = if first.tokens < FIRST_TURN_TOKENS { TIGHT_SHARES } else { SHARES };
@@ -297,7 +297,7 @@ impl Sizes {
             cards.iter().enumerate().filter(|(at, _)| !core.contains(at)).map(|(_, card)| card).collect();
         let lines = list::of(&rest, small, list_tokens);
         let core = core.into_iter().map(|at| cards[at].name.to_owned()).chain([FIND_TOOLS.to_owned()]).collect();
-        KeptTools { core, lines, known, ..KeptTools::default() }
+        ToolSelection { core, lines, known, ..ToolSelection::default() }
     }
 }
 

@@ -43,7 +43,7 @@ pub enum Fill {
 
 /// Every size of a request. Its parts add up to the count of the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ledger {
+pub struct ContextSize {
     /// The window.
     pub usable: UsableWindow,
     /// Around the conversation.
@@ -58,7 +58,7 @@ pub struct Ledger {
     pub in_flight: InFlight,
 }
 
-impl Ledger {
+impl ContextSize {
     /// Tokens of the whole request.
     pub fn total(&self) -> usize {
         self.system.0 + self.conversation()
@@ -130,8 +130,8 @@ impl Ledger {
 mod tests {
     use super::*;
 
-    fn ledger(usable: u32, recent: usize) -> Ledger {
-        Ledger {
+    fn size(usable: u32, recent: usize) -> ContextSize {
+        ContextSize {
             usable: UsableWindow(usable),
             system: System(200),
             pin: Pinned(0),
@@ -145,21 +145,21 @@ mod tests {
     #[test]
     fn a_compaction_is_due_by_messages_or_by_the_share_of_the_window() {
         let settings = WindowSettings { window_percent: Some(75), messages: Some(20), ..WindowSettings::default() };
-        let ledger = |usable: u32, total: usize| Ledger { system: System(2000), ..ledger(usable, total - 2000) };
-        let due = |usable: u32, total: usize, messages: usize| ledger(usable, total).is_due(&settings, messages);
+        let of = |usable: u32, total: usize| ContextSize { system: System(2000), ..size(usable, total - 2000) };
+        let due = |usable: u32, total: usize, messages: usize| of(usable, total).is_due(&settings, messages);
         assert_eq!([20, 21].map(|messages| due(100_000, 3000, messages)), [false, true]);
         assert_eq!([74_999, 75_000].map(|total| due(100_000, total, 4)), [false, true]);
         // A quarter is kept for the reply: the gate would shorten what no summary has taken in.
         assert_eq!([7599, 7600].map(|total| due(12_000, total, 4)), [false, true]);
         let digests = WindowSettings::default();
-        assert!(!ledger(100_000, 74_000).is_due(&digests, 400), "messages count only where a profile says so");
+        assert!(!of(100_000, 74_000).is_due(&digests, 400), "messages count only where a profile says so");
     }
 
     // OLLM-087
     #[test]
     fn a_quarter_of_the_window_and_at_most_4096_stay_free() {
         let rows: Vec<(usize, usize)> =
-            [1741, 16_384, 111_411].map(|usable| (ledger(usable, 0).reserve(), ledger(usable, 0).available())).to_vec();
+            [1741, 16_384, 111_411].map(|usable| (size(usable, 0).reserve(), size(usable, 0).available())).to_vec();
         assert_eq!(rows, [(435, 1106), (4096, 12_088), (4096, 107_115)]);
     }
 
@@ -167,8 +167,8 @@ mod tests {
     #[test]
     fn thresholds_are_shares_of_what_is_available() {
         let settings = WindowSettings::default();
-        let available = ledger(1741, 0).available();
-        let fill = |percent: usize| ledger(1741, (available * percent).div_ceil(100)).fill(&settings);
+        let available = size(1741, 0).available();
+        let fill = |percent: usize| size(1741, (available * percent).div_ceil(100)).fill(&settings);
         let fills = [69, 70, 79, 80, 94, 95, 100, 101].map(fill);
         use Fill::{Compact, Emergency, Fine, Rollover, Warn};
         assert_eq!(fills, [Fine, Warn, Warn, Compact, Compact, Emergency, Emergency, Rollover]);

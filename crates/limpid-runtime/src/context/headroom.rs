@@ -1,26 +1,26 @@
 //! What the last request of a turn tells of the room that is left.
 
 use limpid_prompt::Profile;
-use limpid_turn::window::Ledger;
+use limpid_turn::window::ContextSize;
 
-use super::past::Past;
+use crate::context::history::History;
 
 /// What a turn's last request tells of the room that is left, so that most turns need no recount after their answer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Room {
+pub(crate) struct Headroom {
     /// Whether a compaction or a warning can be due.
     pub(crate) is_tight: bool,
     /// Turns that are shown.
     pub(crate) turns: usize,
 }
 
-impl Room {
+impl Headroom {
     /// `running` is how many messages the running turn has added to the one that it answers.
-    pub(crate) fn new(ledger: &Ledger, profile: &Profile, past: &Past, running: usize) -> Self {
+    pub(crate) fn new(size: &ContextSize, profile: &Profile, past: &History, running: usize) -> Self {
         let settings = &profile.behaviour().compaction;
-        let most = ledger.conversation() + ledger.reserve();
-        let is_full = most * 100 >= ledger.available() * settings.warn as usize;
-        let is_wide = settings.is_wide(ledger.total() + ledger.reserve(), ledger.usable);
+        let most = size.conversation() + size.reserve();
+        let is_full = most * 100 >= size.available() * settings.warn as usize;
+        let is_wide = settings.is_wide(size.total() + size.reserve(), size.usable);
         // With the message that is answered, and the answer.
         let messages = past.entries.len() + past.unanswered.len() + running + 2;
         let is_long = settings.is_long(messages);

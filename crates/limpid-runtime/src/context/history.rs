@@ -8,16 +8,16 @@ use limpid_store::{Conversation, Store, StoredMessage};
 use limpid_turn::window::shown;
 
 use crate::clean::cleaned;
-use crate::convert;
+use crate::context::convert;
+use crate::context::prefix_cache;
 use crate::error::AgentError;
-use crate::session;
 
 /// The number of a message that is not stored yet: no view limits what is shown of it.
 pub(crate) const UNSTORED: MessageId = MessageId(i64::MAX);
 
 /// The messages that a conversation still shows, and what stands for the others.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Past {
+pub(crate) struct History {
     pub(crate) view: WindowView,
     /// Messages after those that digests stand for, as they were sent.
     pub(crate) entries: Vec<Entry>,
@@ -32,7 +32,7 @@ pub(crate) struct Past {
     pub(crate) calls: BTreeSet<CallId>,
 }
 
-impl Past {
+impl History {
     /// Reads what a conversation shows, without the turns that were taken out. A record that cannot be read costs that record only.
     pub(crate) async fn read(
         store: &dyn Store,
@@ -93,7 +93,7 @@ impl Past {
     /// Puts what the view shows into the inputs of a prompt.
     pub(crate) fn show(&self, inputs: &mut Inputs) {
         show(&self.view, &self.entries, inputs);
-        inputs.history.extend(self.unanswered.iter().map(|entry| history(&shown::show(&self.view, entry))));
+        inputs.history.extend(self.unanswered.iter().map(|entry| message(&shown::show(&self.view, entry))));
     }
 
     /// The turn is stored, and these are the numbers of its first messages.
@@ -137,7 +137,7 @@ impl Past {
         let hidden: Vec<_> = hidden.iter().map(|(first, last)| (first.0, last.0)).collect();
         let through = through.map(|id| id.0);
         let shown = serde_json::json!([compactions, through, pin, digests, request, shortened, reads_on, hidden]);
-        session::key_of([shown.to_string().as_bytes()])
+        prefix_cache::key_of([shown.to_string().as_bytes()])
     }
 }
 
@@ -145,11 +145,11 @@ impl Past {
 pub(crate) fn show(view: &WindowView, entries: &[Entry], inputs: &mut Inputs) {
     inputs.pin = view.pin.as_ref().map(|pin| Quoted { text: pin.text.clone(), trust: pin.trust.into() });
     inputs.digests = view.digests.iter().map(digest).collect();
-    inputs.history = shown::shown(view, entries).iter().map(history).collect();
+    inputs.history = shown::shown(view, entries).iter().map(message).collect();
 }
 
 /// A message of the past as prompts splice it in.
-pub(crate) fn history(entry: &Entry) -> HistoryMessage {
+pub(crate) fn message(entry: &Entry) -> HistoryMessage {
     let id = (entry.id != UNSTORED).then_some(entry.id.0);
     HistoryMessage { id, ..convert::in_flight(&entry.message) }
 }
@@ -201,12 +201,12 @@ mod tests {
             |view, _| view.hidden = vec![(MessageId(7), MessageId(8))],
         ];
         let view = WindowView { digests: vec![digest.clone()], ..WindowView::default() };
-        let mut marks = BTreeSet::from([Past::mark(&WindowView::default()), Past::mark(&view)]);
+        let mut marks = BTreeSet::from([History::mark(&WindowView::default()), History::mark(&view)]);
         for (number, change) in changes.into_iter().enumerate() {
             let mut changed = view.clone();
             change(&mut changed, digest.clone());
-            assert!(marks.insert(Past::mark(&changed)), "change {number} is no border");
-            assert_eq!(Past::mark(&changed), Past::mark(&changed.clone()));
+            assert!(marks.insert(History::mark(&changed)), "change {number} is no border");
+            assert_eq!(History::mark(&changed), History::mark(&changed.clone()));
         }
     }
 }

@@ -10,13 +10,13 @@ pub(crate) use limpid_prompt::prompt::hash_of as key_of;
 use limpid_store::Conversation;
 use serde::{Deserialize, Serialize};
 
-use crate::frame::Frame;
-use crate::reach::KeptTools;
+use crate::context::tool_selection::ToolSelection;
+use crate::context::window_state::WindowState;
 
 /// What a conversation keeps; the store holds it as JSON text. It is a cache: one that cannot be read costs a new prefix.
 /// What must not get lost (who reads the conversation, the window that the person chose) is the conversation's own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Session {
+pub(crate) struct PrefixCache {
     /// The hash of everything whose change is a border.
     key: String,
     /// The memories that the beginning of the prompt shows.
@@ -28,10 +28,10 @@ pub(crate) struct Session {
     cuts: Vec<String>,
     /// Which tools travel.
     #[serde(default)]
-    pub(crate) tools: KeptTools,
+    pub(crate) tools: ToolSelection,
     /// Tier, window and system prompt; it outlives borders.
     #[serde(default)]
-    pub(crate) frame: Frame,
+    pub(crate) frame: WindowState,
     /// The goal that the beginning of the prompt shows; none before it was rendered.
     #[serde(default)]
     stored: Option<StoredInput>,
@@ -53,10 +53,10 @@ pub(crate) struct Pins {
     /// Whether everything before the history is rendered anew.
     pub(crate) border: bool,
     /// What the conversation keeps when the turn has begun.
-    pub(crate) session: Session,
+    pub(crate) session: PrefixCache,
 }
 
-impl Session {
+impl PrefixCache {
     /// What a conversation has kept; none before its first turn. A text that cannot be read is a border.
     pub(crate) fn kept(conversation: &Conversation) -> Option<Self> {
         Self::read(conversation.session.as_deref(), conversation.window_tokens)
@@ -65,7 +65,7 @@ impl Session {
     /// What a conversation has kept, if anything.
     pub(crate) fn of(conversation: &Conversation) -> Self {
         Self::kept(conversation).unwrap_or_else(|| {
-            let frame = Frame::of_window(conversation.window_tokens);
+            let frame = WindowState::of_window(conversation.window_tokens);
             Self { frame, ..Self::default() }
         })
     }
@@ -116,7 +116,7 @@ impl Session {
 }
 
 /// Says where the memories that are pinned go.
-pub(crate) fn place(kept: Option<Session>, key: String, current: Vec<MemoryEntry>) -> Pins {
+pub(crate) fn place(kept: Option<PrefixCache>, key: String, current: Vec<MemoryEntry>) -> Pins {
     let is_there = |pin: &MemoryEntry| current.iter().any(|memory| memory.key == pin.key);
     let kept = kept.filter(|kept| kept.key == key && kept.pinned.iter().chain(&kept.told).all(is_there));
     let Some(mut session) = kept else {
@@ -124,7 +124,7 @@ pub(crate) fn place(kept: Option<Session>, key: String, current: Vec<MemoryEntry
             pinned: current.clone(),
             changed: Vec::new(),
             border: true,
-            session: Session { key, pinned: current, ..Session::default() },
+            session: PrefixCache { key, pinned: current, ..PrefixCache::default() },
         };
     };
     let is_new = |memory: &MemoryEntry| {
@@ -170,7 +170,7 @@ mod tests {
         let (a, b, b2) = (pin("a", "1"), pin("b", "2"), pin("b", "3"));
         let first = place(None, "k".into(), vec![a.clone()]);
         assert_eq!(shown(&first), (vec!["1"], vec![]));
-        let read = |pins: &Pins| Session::read(Some(&pins.session.to_text()), None);
+        let read = |pins: &Pins| PrefixCache::read(Some(&pins.session.to_text()), None);
         let second = place(read(&first), "k".into(), vec![a.clone(), b.clone()]);
         assert_eq!(shown(&second), (vec!["1"], vec!["2"]));
         let third = place(read(&second), "k".into(), vec![a.clone(), b]);
@@ -184,7 +184,7 @@ mod tests {
     // PRO-023
     #[test]
     fn what_is_cut_is_told_once_a_change() {
-        let mut session = Session::default();
+        let mut session = PrefixCache::default();
         let mut news = |cuts: &[&str]| session.news(cuts.iter().map(|cut| (*cut).to_owned()).collect());
         assert_eq!(news(&["a"]), ["a"]);
         assert_eq!(news(&["a"]), [""; 0]);

@@ -66,11 +66,11 @@ fn limpid() -> std::sync::Arc<Profile> {
     shipped("limpid")
 }
 
-fn settled(inputs: &Inputs, kept: Option<KeptTools>, border: bool) -> (Inputs, KeptTools) {
+fn settled(inputs: &Inputs, kept: Option<ToolSelection>, border: bool) -> (Inputs, ToolSelection) {
     settled_after("", inputs, kept, border)
 }
 
-fn settled_after(stretch: &str, inputs: &Inputs, kept: Option<KeptTools>, border: bool) -> (Inputs, KeptTools) {
+fn settled_after(stretch: &str, inputs: &Inputs, kept: Option<ToolSelection>, border: bool) -> (Inputs, ToolSelection) {
     let stretch = stretch.to_owned();
     let mut inputs = inputs.clone();
     let (profile, uses) = (limpid(), BTreeMap::new());
@@ -224,7 +224,7 @@ fn late_tools_stand_behind_the_others_and_a_compaction_begins_anew() {
     assert_eq!(came(&second), ["early_bird"]);
     assert_eq!(names(&second, ToolReach::Added), ["early_bird"], "nobody looked for it, so no result can declare it");
     assert_eq!(first.more_tools, second.more_tools);
-    let found = KeptTools { found: vec!["early_bird".into(), "send_sms".into()], ..kept };
+    let found = ToolSelection { found: vec!["early_bird".into(), "send_sms".into()], ..kept };
     let (third, kept) = settled(&inputs, Some(found.clone()), true);
     assert_eq!(came(&third), ["early_bird", "send_sms"], "a changed file forgets nothing");
     assert_eq!(kept.found, found.found);
@@ -297,7 +297,12 @@ fn tools_have_a_share_of_the_window_that_is_really_used() {
 /// The sizes of windows that count as small.
 const SMALL: [u32; 3] = [4096, 8192, 16_384];
 
-fn settled_asking(inputs: &Inputs, kept: Option<KeptTools>, border: bool, asked: Option<&str>) -> (Inputs, KeptTools) {
+fn settled_asking(
+    inputs: &Inputs,
+    kept: Option<ToolSelection>,
+    border: bool,
+    asked: Option<&str>,
+) -> (Inputs, ToolSelection) {
     let mut inputs = inputs.clone();
     let (profile, uses, stretch) = (limpid(), BTreeMap::new(), String::new());
     let choice =
