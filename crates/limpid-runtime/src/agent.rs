@@ -1,5 +1,8 @@
 //! The agent: the one handle that every surface calls. Clones share everything.
 
+pub(crate) mod parts;
+pub(crate) mod settings;
+
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::PathBuf;
@@ -20,25 +23,25 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{Notify, RwLock, broadcast, watch};
 use tokio_util::task::TaskTracker;
 
-use crate::bus::{Bus, BusEvent};
+use crate::agent::parts::{Built, Parts};
 use crate::context::ContextDeps;
 use crate::context::calibration::TokenCalibration;
-use crate::error::AgentError;
-use crate::goals::GoalBook;
-use crate::inbox::kept_token;
-use crate::keeper::Keeper;
-use crate::mail::{MailDesk, MailParts};
-use crate::models::{Found, Shelf, ShelfParts};
-use crate::notify::{Notifier, Notifiers, NotifyParts};
-use crate::parts::{Built, Parts};
-use crate::profile_files;
-use crate::prompt_files::PromptFiles;
-use crate::prompts::Prompts;
-use crate::scheduler::Waker;
-use crate::semantics::Semantics;
-use crate::skills::Skills;
-use crate::tools::{Tool, ToolBox, recall};
-use crate::worker::Command;
+use crate::conversation::actor::Command;
+use crate::jobs::scheduler::Waker;
+use crate::services::error::AgentError;
+use crate::services::events::{Event, EventBus};
+use crate::services::goals::GoalBook;
+use crate::services::inbox::kept_token;
+use crate::services::mail::{MailDesk, MailParts};
+use crate::services::memory::semantic::Semantics;
+use crate::services::memory::writer::Keeper;
+use crate::services::models::{Found, Shelf, ShelfParts};
+use crate::services::notifications::{Notifier, Notifiers, NotifyParts};
+use crate::services::profiles::files;
+use crate::services::profiles::registry::Prompts;
+use crate::services::skills::Skills;
+use crate::services::tools::file_history::PromptFiles;
+use crate::services::tools::{Tool, ToolBox, recall};
 
 /// An agent. It needs a Tokio runtime around it when it is asked to do something.
 #[derive(Clone)]
@@ -127,7 +130,7 @@ pub(crate) struct Inner {
     pub(crate) tools: Live<ToolBox>,
     pub(crate) skills: Arc<Skills>,
     pub(crate) mail: Arc<MailDesk>,
-    pub(crate) bus: Bus,
+    pub(crate) bus: EventBus,
     pub(crate) retry: Live<RetryPlan>,
     pub(crate) pause: Arc<dyn Pause>,
     /// What the owner wrote down about calls of tools.
@@ -175,7 +178,7 @@ impl Agent {
         let config = Live::new(options.config);
         let named_at_start = config.secret_variables().into_iter().map(str::to_owned).collect();
         // Copies that nobody edited follow a newer program. What cannot be read here is told when a prompt needs it.
-        let _ = profile_files::status(&options.home);
+        let _ = files::status(&options.home);
         let mut redactor = Redactor::new(&options.environment, &config.secret_variables());
         if let Some(token) = kept_token(&options.home) {
             redactor = redactor.with("ingest token", &token);
@@ -213,7 +216,7 @@ impl Agent {
             helper: options.helper,
             tools: options.tools,
             notify: NotifyParts {
-                bus: Bus::default(),
+                bus: EventBus::default(),
                 redactor: redactor.clone(),
                 store: Arc::clone(&store),
                 clock: Arc::clone(&options.clock),
@@ -328,7 +331,7 @@ impl Agent {
     }
 
     /// What changes in the agent from here on: modes, prompts, goals, skills, windows.
-    pub fn subscribe(&self) -> broadcast::Receiver<BusEvent> {
+    pub fn subscribe(&self) -> broadcast::Receiver<Event> {
         self.inner.bus.listen()
     }
 

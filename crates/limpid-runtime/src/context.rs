@@ -1,18 +1,18 @@
 //! What a prompt is made from, read at one moment. Functions here read only and ask no model; the store, the keeper and
 //! the goals that they are given could still write, until each is a service with a reading half.
 
-mod build;
+pub(crate) mod build;
 pub(crate) mod calibration;
 pub(crate) mod convert;
-mod fit;
-mod gather;
+pub(crate) mod fit;
+pub(crate) mod gather;
 pub(crate) mod headroom;
 pub(crate) mod history;
 pub(crate) mod measure;
 pub(crate) mod new_texts;
 pub(crate) mod notices;
 pub(crate) mod prefix_cache;
-mod render;
+pub(crate) mod render;
 pub(crate) mod sources;
 pub(crate) mod tool_selection;
 pub(crate) mod window_state;
@@ -25,19 +25,19 @@ use limpid_core::policy::OwnerRules;
 use limpid_core::quiet::without_quiet;
 use limpid_store::Store;
 
-pub(crate) use build::{BuiltContext, Fit, build};
-pub(crate) use fit::{Fitting, NoteRequest, Running, SmallerView, as_it_stands, fit_to_window};
-pub(crate) use gather::{Gathered, Occasion};
-pub(crate) use render::render;
+pub(crate) use crate::context::build::{BuiltContext, Fit, build};
+pub(crate) use crate::context::fit::{Fitting, NoteRequest, Running, SmallerView, as_it_stands, fit_to_window};
+pub(crate) use crate::context::gather::{Gathered, Occasion};
+pub(crate) use crate::context::render::render;
 
-use calibration::TokenCalibration;
+use crate::context::calibration::TokenCalibration;
 
-use crate::goals::GoalBook;
-use crate::keeper::Keeper;
-use crate::models::Shelf;
-use crate::prompts::Prompts;
-use crate::skills::Skills;
-use crate::tools::ToolBox;
+use crate::services::goals::GoalBook;
+use crate::services::memory::writer::Keeper;
+use crate::services::models::Shelf;
+use crate::services::profiles::registry::Prompts;
+use crate::services::skills::Skills;
+use crate::services::tools::ToolBox;
 
 /// What the sources of a prompt read from. Made once; a clone is a few counts.
 #[derive(Clone)]

@@ -1,10 +1,10 @@
 //! Checks of everything that an answer needs, one line each. They need no open agent, since it may be the
 //! opening that fails.
 
-mod inbox;
-mod modes;
-mod prompts;
-mod serving;
+pub(crate) mod inbox;
+pub(crate) mod modes;
+pub(crate) mod prompts;
+pub(crate) mod serving;
 
 use std::sync::Arc;
 
@@ -16,13 +16,13 @@ use limpid_prompt::profile::Behaviour;
 use limpid_store::{SqliteOptions, SqliteStore, Store};
 
 use crate::agent::{Agent, AgentOptions};
-use crate::catalogue::fetched_table;
-use crate::identity;
-use crate::kept_profiles::own_profile_files;
-use crate::models::{Shelf, ShelfParts};
-use crate::notify::desktop;
-use crate::semantics::probe;
-use crate::tools::{Running, engine, running};
+use crate::services::memory::semantic::probe;
+use crate::services::models::catalogue::fetched_table;
+use crate::services::models::{Shelf, ShelfParts};
+use crate::services::notifications::desktop;
+use crate::services::profiles::identity;
+use crate::services::profiles::kept::own_profile_files;
+use crate::services::tools::{Running, engine, running};
 
 /// What one check found.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,14 +11,14 @@ use limpid_prompt::diff::{Change, PromptDiff, SectionChange};
 use limpid_store::{Conversation, RequestFilter};
 
 use crate::agent::{Agent, Inner};
-use crate::ask::Recipe;
-use crate::chat::ConversationChoice;
 use crate::context::window_state::window_state_of;
 use crate::context::{self, Fit, Occasion};
-use crate::effort::EffortChoice;
-use crate::error::AgentError;
-use crate::ledger::recorded;
-use crate::models::Shelf;
+use crate::conversation::conversations::ConversationChoice;
+use crate::conversation::model_call::Recipe;
+use crate::requests::recorded;
+use crate::services::error::AgentError;
+use crate::services::models::Shelf;
+use crate::services::models::effort::EffortChoice;
 
 /// Which prompt to look at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -10,10 +10,10 @@ use limpid_core::memory::MemoryPolicy;
 use limpid_prompt::Profile;
 use limpid_prompt::profile::{Behaviour, DEFAULT_PROFILE, shipped_template};
 
-use crate::error::AgentError;
-use crate::identity::{self, Shown};
-use crate::profile_files::write_base;
-use crate::prompts::Prompts;
+use crate::services::error::AgentError;
+use crate::services::profiles::files::write_base;
+use crate::services::profiles::identity::{self, Shown};
+use crate::services::profiles::registry::Prompts;
 
 /// What the person was asked; empty: not said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

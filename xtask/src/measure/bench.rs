@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use jiff::Timestamp;
 use limpid_runtime::{
-    Agent, AgentEvent, AgentOptions, ChatRequest, Clock, Config, ConversationChoice, Environment, Home, Ids, Outcome,
+    Agent, AgentOptions, ChatRequest, Clock, Config, ConversationChoice, Environment, Home, Ids, Outcome, TurnEvent,
 };
 use limpid_testkit::{Recorder, Script};
 
@@ -65,8 +65,8 @@ pub(crate) async fn say(agent: &Agent, conversation: ConversationChoice, text: &
     let mut handle = agent.chat(request).await.map_err(|error| error.to_string())?;
     while let Some(event) = handle.next().await {
         match event {
-            AgentEvent::Done { outcome: Outcome::Answered { .. }, .. } => return Ok(()),
-            AgentEvent::Done { .. } | AgentEvent::Broken(_) => return Err(format!("the turn ended with {event:?}")),
+            TurnEvent::Done { outcome: Outcome::Answered { .. }, .. } => return Ok(()),
+            TurnEvent::Done { .. } | TurnEvent::Interrupted(_) => return Err(format!("the turn ended with {event:?}")),
             _ => {}
         }
     }

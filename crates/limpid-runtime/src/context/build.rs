@@ -11,15 +11,15 @@ use limpid_prompt::count::WindowEstimate;
 use limpid_prompt::{Prompt, RenderError};
 use limpid_turn::window::ContextSize;
 
-use super::ContextDeps;
-use super::fit::{Fitted, Fitting, NoteRequest, Running, SmallerView, as_it_stands, fit_to_window};
-use super::gather::{Gathered, Occasion, gather};
-use super::measure::Measure;
-use super::notices::cut_notice;
-use super::render::render_with_budgets;
-use super::window_state::{Made, Offered, tier_of};
-use crate::bus::Change;
-use crate::error::AgentError;
+use crate::context::ContextDeps;
+use crate::context::fit::{Fitted, Fitting, NoteRequest, Running, SmallerView, as_it_stands, fit_to_window};
+use crate::context::gather::{Gathered, Occasion, gather};
+use crate::context::measure::Measure;
+use crate::context::notices::cut_notice;
+use crate::context::render::render_with_budgets;
+use crate::context::window_state::{Made, Offered, tier_of};
+use crate::services::error::AgentError;
+use crate::services::events::EventKind;
 
 /// Whether a prompt is only measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub(crate) struct BuiltContext {
     /// What the person should know of the model's window.
     pub(crate) notice: Option<String>,
     /// What another model or window has changed.
-    changes: Vec<Change>,
+    changes: Vec<EventKind>,
     may_shrink: bool,
 }
 
@@ -131,7 +131,7 @@ impl BuiltContext {
     }
 
     /// Takes note of the prompt as the newest of its conversation, and says what is different from the one before.
-    pub(crate) fn take_note(&mut self) -> Vec<Change> {
+    pub(crate) fn take_note(&mut self) -> Vec<EventKind> {
         let trims = self.trims();
         let Self { gathered, prompt, estimate, tier, .. } = self;
         let made = Made { prompt, mode: &gathered.inputs.mode, tier: *tier, trims, counter: estimate };

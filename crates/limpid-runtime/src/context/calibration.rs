@@ -11,7 +11,7 @@ use limpid_model::ModelCard;
 use limpid_prompt::count::{Observation, Tally, TextKind, WindowEstimate};
 use limpid_store::{RequestFilter, RequestSummary, Store};
 
-use crate::error::AgentError;
+use crate::services::error::AgentError;
 
 /// Requests whose counts calibrate the estimate of a model.
 const OBSERVED: u32 = 20;

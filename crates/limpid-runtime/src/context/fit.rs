@@ -8,11 +8,11 @@ use limpid_prompt::count::WindowEstimate;
 use limpid_prompt::inputs::Inputs;
 use limpid_turn::window::{Action, Ask, ContextSize, Fill, Fit, FitAction, Note, fit, note_of};
 
-use super::convert;
-use super::history::{History, running};
-use super::measure::{Measure, Measured};
-use super::new_texts::NewTexts;
-use crate::error::AgentError;
+use crate::context::convert;
+use crate::context::history::{History, running};
+use crate::context::measure::{Measure, Measured};
+use crate::context::new_texts::NewTexts;
+use crate::services::error::AgentError;
 
 /// Messages of the running turn, and the numbers of those that are stored.
 #[derive(Clone, Copy, Default)]

@@ -13,20 +13,20 @@ use limpid_prompt::Profile;
 use limpid_prompt::inputs::{ChangedInput, Inputs, MemoryInput, SessionInput, TimeInfo};
 use limpid_store::{Audience, Conversation, ConversationKind};
 
-use super::build::Fit;
-use super::convert;
-use super::sources::platform::platform;
-use super::{ContextDeps, sources};
+use crate::context::build::Fit;
+use crate::context::convert;
 use crate::context::history::History;
 use crate::context::prefix_cache::{self, PrefixCache};
+use crate::context::sources::platform::platform;
 use crate::context::tool_selection::{self, Choice};
 use crate::context::window_state::WindowState;
-use crate::error::AgentError;
-use crate::identity::{self, Shown};
-use crate::modes::{is_set, kind_of};
-use crate::policy::Judge;
-use crate::prompts::Loaded;
-use crate::tools::FindTools;
+use crate::context::{ContextDeps, sources};
+use crate::services::error::AgentError;
+use crate::services::modes::{is_set, kind_of};
+use crate::services::profiles::identity::{self, Shown};
+use crate::services::profiles::registry::Loaded;
+use crate::services::tools::FindTools;
+use crate::services::tools::policy::Judge;
 
 /// Messages, the newest of all, whose calls say which tools are used.
 const COUNTED: u32 = 2000;
@@ -62,7 +62,7 @@ pub(crate) struct Gathered {
     pub(crate) history: History,
     pub(crate) profile: Arc<Profile>,
     /// The profile's files, as they stood.
-    pub(super) loaded: Loaded,
+    pub(crate) loaded: Loaded,
     pub(crate) path: String,
     /// Who may call what in this turn.
     pub(crate) judge: Judge,
@@ -77,7 +77,7 @@ pub(crate) struct Gathered {
 }
 
 /// Reads everything anew.
-pub(super) async fn gather(
+pub(crate) async fn gather(
     deps: &ContextDeps,
     occasion: &Occasion<'_>,
     card: &ModelCard,

@@ -7,10 +7,10 @@ use limpid_prompt::inputs::{self, HistoryMessage, Inputs, Quoted};
 use limpid_store::{Conversation, Store, StoredMessage};
 use limpid_turn::window::shown;
 
-use crate::clean::cleaned;
 use crate::context::convert;
 use crate::context::prefix_cache;
-use crate::error::AgentError;
+use crate::conversation::clean::cleaned;
+use crate::services::error::AgentError;
 
 /// The number of a message that is not stored yet: no view limits what is shown of it.
 pub(crate) const UNSTORED: MessageId = MessageId(i64::MAX);

@@ -15,9 +15,9 @@ use limpid_turn::window::settings::{most_digests, reserve};
 use limpid_turn::window::shown::{characters_within, shown};
 use limpid_turn::window::{Budget, ContextSize, Task};
 
-use super::history::{self, History, UNSTORED};
-use super::render::render;
-use crate::error::AgentError;
+use crate::context::history::{self, History, UNSTORED};
+use crate::context::render::render;
+use crate::services::error::AgentError;
 
 /// The window that is assumed of a model of which none is known: 85 % of 16K.
 const CAREFUL: UsableWindow = UsableWindow(13_926);

@@ -8,7 +8,7 @@ use limpid_turn::window::shown::shorten;
 
 use crate::context::history::{History, UNSTORED};
 use crate::context::measure::Measure;
-use crate::error::AgentError;
+use crate::services::error::AgentError;
 
 /// What such messages may have of a conversation's room while the request does not fit: a half, a quarter, an eighth.
 const SHARES: [usize; 3] = [2, 4, 8];

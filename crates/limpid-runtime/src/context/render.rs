@@ -10,7 +10,7 @@ pub(crate) fn render(profile: &Profile, path: &str, inputs: &Inputs) -> Result<P
 }
 
 /// The same with the use of each budget, for somebody who looks at it.
-pub(super) fn render_with_budgets(profile: &Profile, path: &str, inputs: &Inputs) -> Result<Prompt, RenderError> {
+pub(crate) fn render_with_budgets(profile: &Profile, path: &str, inputs: &Inputs) -> Result<Prompt, RenderError> {
     render_as(profile, path, inputs, true)
 }
 

@@ -4,7 +4,8 @@
 //! become available later travel behind the others. A compaction is a border: the choice is made anew, and
 //! what was found before it is found again when it is needed.
 
-mod list;
+pub(crate) mod find_tools;
+pub(crate) mod list;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +16,7 @@ use limpid_prompt::inputs::{Inputs, ToolInput, ToolReach};
 use limpid_prompt::{OfferedTool, Profile};
 use serde::{Deserialize, Serialize};
 
-use crate::tools::FIND_TOOLS;
+use crate::services::tools::FIND_TOOLS;
 
 /// Tokens that tools and the list of the others take at most in the first turn.
 const FIRST_TURN_TOKENS: usize = 1000;

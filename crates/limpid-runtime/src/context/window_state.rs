@@ -9,8 +9,8 @@ use limpid_prompt::{Profile, Prompt, Subject, render};
 use limpid_store::Conversation;
 use serde::{Deserialize, Serialize};
 
-use super::prefix_cache::{PrefixCache, key_of};
-use crate::bus::{Change, Difference};
+use crate::context::prefix_cache::{PrefixCache, key_of};
+use crate::services::events::{Difference, EventKind};
 
 /// How long a warning about another window stands alone.
 const WARN_AGAIN_MS: i64 = 30_000;
@@ -63,7 +63,7 @@ pub(crate) struct Offered {
     /// The model with the window of the conversation.
     pub(crate) card: ModelCard,
     /// What changed by it.
-    pub(crate) changes: Vec<Change>,
+    pub(crate) changes: Vec<EventKind>,
     /// What the person should know.
     pub(crate) notice: Option<String>,
 }
@@ -140,7 +140,7 @@ impl WindowState {
         let new = old.filter(|_| renewed.is_none()).unwrap_or(own);
         let changed = old.zip(renewed).filter(|(old, _)| *old != new);
         let changes =
-            changed.map(|(old, reason)| Change::PromptTierChanged { old: old.number(), new: new.number(), reason });
+            changed.map(|(old, reason)| EventKind::PromptTierChanged { old: old.number(), new: new.number(), reason });
         let card = ModelCard {
             window: window.size.map(WindowSize),
             usable_window: window.usable.map(UsableWindow),
@@ -152,11 +152,11 @@ impl WindowState {
     }
 
     /// Takes note of a prompt that was made, and says what is different from the one before it.
-    pub(crate) fn made(&mut self, made: &Made<'_>) -> Vec<Change> {
+    pub(crate) fn made(&mut self, made: &Made<'_>) -> Vec<EventKind> {
         let mut changes = Vec::new();
         let system = System::of(made);
         if self.system.as_ref().is_none_or(|before| before.hash != system.hash) {
-            changes.push(Change::SystemPromptUpdated {
+            changes.push(EventKind::SystemPromptUpdated {
                 mode: system.mode.clone(),
                 tier: system.tier,
                 tokens: made.tokens(),
@@ -167,7 +167,7 @@ impl WindowState {
         }
         let tools: Vec<String> = made.prompt.offered().iter().map(|tool| tool.name().to_owned()).collect();
         if self.system.is_some() {
-            changes.extend(Difference::between(&self.tools, &tools).map(Change::ActiveToolsUpdated));
+            changes.extend(Difference::between(&self.tools, &tools).map(EventKind::ActiveToolsUpdated));
         }
         self.system = Some(system);
         self.tools = tools;
@@ -312,7 +312,7 @@ mod tests {
         assert_eq!(frame.tier(), Tier::new(3));
         frame.renew("compaction");
         let fitted = frame.fit(&card("m", 20_480), 31_000);
-        let change = Change::PromptTierChanged { old: 3, new: 4, reason: "compaction".to_owned() };
+        let change = EventKind::PromptTierChanged { old: 3, new: 4, reason: "compaction".to_owned() };
         assert_eq!(fitted.changes, [change]);
         assert_eq!(seen(&fitted), (Some(20_480), Some(17_408), false, 1));
         // Another model has a window of its own; the tier stays.

@@ -10,17 +10,17 @@ use limpid_channels::mail::{MailError, MailServers};
 use limpid_config::{Live, Redactor, private_file};
 use limpid_store::{MailAccount, Store};
 
-use super::Check;
 use crate::agent::AgentOptions;
-use crate::inbox::TOKEN_VARIABLE;
-use crate::mail::{MailDesk, MailParts};
-use crate::scheduler::Waker;
+use crate::doctor::Check;
+use crate::jobs::scheduler::Waker;
+use crate::services::inbox::TOKEN_VARIABLE;
+use crate::services::mail::{MailDesk, MailParts};
 
 /// How long the servers of one account may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Logs in to every account where its mail is read and where it is sent, all at once: one line each.
-pub(super) async fn mail(options: &AgentOptions, store: Option<Arc<dyn Store>>) -> Vec<Check> {
+pub(crate) async fn mail(options: &AgentOptions, store: Option<Arc<dyn Store>>) -> Vec<Check> {
     let Some(store) = store else { return Vec::new() };
     if !options.config.mail.enabled {
         return vec![Check::of("mail", Ok("off in limpid.toml".to_owned()))];
@@ -106,7 +106,7 @@ fn advice(error: &MailError, address: &str) -> String {
 }
 
 /// Whether other machines and programs can hand things in.
-pub(super) fn door(options: &AgentOptions) -> Check {
+pub(crate) fn door(options: &AgentOptions) -> Check {
     let config = &options.config.inbox;
     let open = [(config.sms, "text messages"), (config.notifications, "notifications"), (config.mail, "mail")];
     let open: Vec<&str> = open.into_iter().filter(|(on, _)| *on).map(|(_, name)| name).collect();

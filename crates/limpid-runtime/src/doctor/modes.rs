@@ -1,4 +1,4 @@
-//! Whether modes change: the seed's "Mode Change Not Working". It is tried, by an agent over the owner's files
+//! Whether modes change: the seed's "Mode EventKind Not Working". It is tried, by an agent over the owner's files
 //! and settings whose store is thrown away afterwards.
 
 use std::path::PathBuf;
@@ -9,12 +9,12 @@ use limpid_core::ConversationId;
 use limpid_store::{Conversation, SqliteOptions, SqliteStore};
 use tokio::sync::broadcast::Receiver;
 
-use super::Finding;
 use crate::agent::{Agent, AgentOptions};
-use crate::bus::{BusEvent, Change};
-use crate::chat::ConversationChoice;
 use crate::context::window_state::window_state_of;
-use crate::error::AgentError;
+use crate::conversation::conversations::ConversationChoice;
+use crate::doctor::Finding;
+use crate::services::error::AgentError;
+use crate::services::events::{Event, EventKind};
 
 /// The steps of a switch in their order, each with what went wrong; the names are those that the owner reads.
 struct Switch {
@@ -31,7 +31,7 @@ impl Switch {
 }
 
 /// Switches to every mode of the last conversation's profile, and names the first step that does not work.
-pub(super) async fn switching(options: &AgentOptions, agent: &Agent) -> Finding {
+pub(crate) async fn switching(options: &AgentOptions, agent: &Agent) -> Finding {
     let plain = |error: AgentError| (error.to_string(), "");
     let state = agent.mode(&ConversationChoice::Last).await.map_err(plain)?;
     let own = agent.find_conversation(&ConversationChoice::Last).await.map_err(plain)?;
@@ -92,7 +92,7 @@ impl Trial {
         &self,
         id: &ConversationId,
         mode: &str,
-        events: &mut Receiver<BusEvent>,
+        events: &mut Receiver<Event>,
     ) -> Result<Switch, AgentError> {
         let inner = &self.agent.inner;
         let before = window_state_of(Some(&inner.existing(id).await?));
@@ -123,7 +123,7 @@ struct Seen {
     made_for: Option<String>,
     /// Whether the system prompt reads otherwise than before.
     another_prompt: bool,
-    told: Vec<Change>,
+    told: Vec<EventKind>,
 }
 
 impl Seen {
@@ -144,8 +144,8 @@ impl Seen {
 
     /// Whether those who watch were told of the mode, and of a new prompt exactly if there is one.
     fn event(&self, mode: &str) -> Result<(), String> {
-        let of_mode = self.told.iter().any(|change| matches!(change, Change::ModeChanged { to, .. } if to == mode));
-        let of_prompt = self.told.iter().any(|change| matches!(change, Change::SystemPromptUpdated { .. }));
+        let of_mode = self.told.iter().any(|change| matches!(change, EventKind::ModeChanged { to, .. } if to == mode));
+        let of_prompt = self.told.iter().any(|change| matches!(change, EventKind::SystemPromptUpdated { .. }));
         match (of_mode, of_prompt, self.another_prompt) {
             (false, ..) => Err("`mode-changed` was not sent".to_owned()),
             (_, false, true) => Err("`system-prompt-updated` was not sent".to_owned()),
@@ -173,12 +173,12 @@ mod tests {
             |at: usize| (at < 4).then(|| format!("the switch to planning fails at “{}”: reason {at}", names[at]));
         assert_eq!(named, (0..=4).map(expected).collect::<Vec<_>>());
     }
-    fn of_mode(to: &str) -> Change {
-        Change::ModeChanged { from: "assistant".to_owned(), to: to.to_owned(), trigger: "manual".to_owned() }
+    fn of_mode(to: &str) -> EventKind {
+        EventKind::ModeChanged { from: "assistant".to_owned(), to: to.to_owned(), trigger: "manual".to_owned() }
     }
 
-    fn of_prompt() -> Change {
-        Change::SystemPromptUpdated {
+    fn of_prompt() -> EventKind {
+        EventKind::SystemPromptUpdated {
             mode: "planning".to_owned(),
             tier: 3,
             tokens: 100,

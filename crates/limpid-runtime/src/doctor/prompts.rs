@@ -4,17 +4,17 @@ use limpid_core::Tier;
 use limpid_prompt::problem::{Problem, Severity};
 use limpid_prompt::{Outcome, Profile, Profiles, Prompt};
 
-use super::Finding;
 use crate::agent::{Agent, AgentOptions};
-use crate::chat::ConversationChoice;
 use crate::context::notices::cut_notice;
-use crate::kept_profiles::own_profile_files;
+use crate::conversation::conversations::ConversationChoice;
+use crate::doctor::Finding;
 use crate::preview::PreviewRequest;
-use crate::templates::{StandIn, stand_in};
+use crate::services::profiles::kept::own_profile_files;
+use crate::services::profiles::mode_fallback::{StandIn, stand_in};
 
 /// Whether every text of the profile in use loads. Names each file that does not, where it is, what is wrong with it and
 /// what is used in its place; and the templates of modes that another one stands in for.
-pub(super) fn loading(options: &AgentOptions) -> Finding {
+pub(crate) fn loading(options: &AgentOptions) -> Finding {
     let files = own_profile_files(&options.home).map_err(|error| (error.to_string(), ""))?;
     let name = &options.config.agent.profile;
     let profiles = Profiles::one_with_home(name, files);
@@ -59,7 +59,7 @@ fn substitutes(profile: &Profile, mode: &str, options: &AgentOptions) -> Option<
 }
 
 /// Whether the next prompt of the last conversation fits its budgets. Says what each part takes and what was cut.
-pub(super) async fn size(agent: &Agent) -> Finding {
+pub(crate) async fn size(agent: &Agent) -> Finding {
     let request = PreviewRequest { conversation: ConversationChoice::Last, ..PreviewRequest::default() };
     let prompt = agent.prompt_preview(request).await.map_err(|error| (error.to_string(), ""))?;
     let name = prompt.profile();

@@ -5,10 +5,10 @@ use limpid_config::{
     read_text,
 };
 
-use super::{Check, Finding};
 use crate::agent::AgentOptions;
+use crate::doctor::{Check, Finding};
 
-pub(super) fn check(options: &AgentOptions) -> Check {
+pub(crate) fn check(options: &AgentOptions) -> Check {
     Check::of("serve", serving(options))
 }
 

@@ -1,7 +1,7 @@
 //! AGENT.md in a profile that quotes it: its front matter is configuration.
 
 use crate::kit::{Bench, say};
-use limpid_runtime::AgentEvent;
+use limpid_runtime::TurnEvent;
 use limpid_testkit::Recorded;
 
 const CALLING: &str = "[[reply]]\ncalls = [{ name = \"list_dir\", arguments = {} }]\n[[reply]]\ntext = \"ok\"\n";
@@ -11,9 +11,9 @@ fn names(call: &Recorded) -> Vec<String> {
     tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect()
 }
 
-fn told(events: &[AgentEvent]) -> Vec<&str> {
+fn told(events: &[TurnEvent]) -> Vec<&str> {
     let notices =
-        events.iter().filter_map(|event| if let AgentEvent::Notice(text) = event { Some(text.as_str()) } else { None });
+        events.iter().filter_map(|event| if let TurnEvent::Notice(text) = event { Some(text.as_str()) } else { None });
     notices.filter(|text| text.starts_with("AGENT.md: ")).collect()
 }
 

@@ -8,7 +8,7 @@ use limpid_core::{Category, Role, ToolProtocol, Trust, UsableWindow, WindowSize}
 use limpid_model::{Model, ModelCall, ModelCard};
 use limpid_prompt::count::{Estimate, TokenCounter as _};
 use limpid_runtime::{
-    Agent, AgentEvent, AgentOptions, ChatRequest, Config, ConversationChoice, Outcome, PreviewRequest,
+    Agent, AgentOptions, ChatRequest, Config, ConversationChoice, Outcome, PreviewRequest, TurnEvent,
 };
 use limpid_store::{Audience, Author, NewMemory};
 use limpid_testkit::{Said, Talker};
@@ -164,7 +164,7 @@ async fn play(case: &Case) -> Result<(), String> {
         let request = ChatRequest { text: text(*kind, *characters), conversation, ..ChatRequest::default() };
         let events = all(agent.chat(request).await.map_err(|error| format!("{n}: {error}"))?).await;
         let answered =
-            events.iter().any(|event| matches!(event, AgentEvent::Done { outcome: Outcome::Answered { .. }, .. }));
+            events.iter().any(|event| matches!(event, TurnEvent::Done { outcome: Outcome::Answered { .. }, .. }));
         if !answered {
             return Err(format!("{n} of {window}: {:?}", events.last()));
         }

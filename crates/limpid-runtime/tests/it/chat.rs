@@ -2,7 +2,7 @@
 
 use crate::kit::{Bench, say, text};
 use jiff::ToSpan;
-use limpid_runtime::AgentEvent;
+use limpid_runtime::TurnEvent;
 use limpid_turn::{Finish, Outcome};
 
 const TWO: &str = r#"
@@ -21,7 +21,7 @@ async fn an_answer_is_streamed_and_stored() {
     let agent = bench.agent();
     let events = say(&agent, "hi").await;
     assert_eq!(text(&events), "Hello there.");
-    let done = AgentEvent::Done {
+    let done = TurnEvent::Done {
         outcome: Outcome::Answered { finish: Finish::Stop },
         answer: Some("Hello there.".to_owned()),
     };

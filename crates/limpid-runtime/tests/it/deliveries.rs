@@ -2,7 +2,7 @@
 
 use crate::kit::{Bench, all, last, say, text};
 use limpid_core::{ConversationId, Role, Trust};
-use limpid_runtime::{Agent, AgentEvent, ChatRequest, ConversationChoice};
+use limpid_runtime::{Agent, ChatRequest, ConversationChoice, TurnEvent};
 use limpid_store::{
     Audience, ConversationKind, DeliveryOrigin, NewConversation, NewDelivery, SqliteOptions, SqliteStore, Store,
 };
@@ -116,7 +116,7 @@ async fn a_message_waits_until_the_running_turn_is_over() {
     let (_bench, agent, chat) =
         chatting("[[reply]]\ntext = \"One.\"\n[[reply]]\ntext = \"Two.\"\ndelay_ms = 50\n").await;
     let mut handle = agent.chat(last("and?")).await.unwrap();
-    while !matches!(handle.next().await, Some(AgentEvent::Started { .. })) {}
+    while !matches!(handle.next().await, Some(TurnEvent::Started { .. })) {}
     agent.store().enqueue(report("k", &chat, "Later.")).await.unwrap();
     agent.deliver_waiting().await.unwrap();
     let said: Vec<String> = texts(&agent, &chat).await.into_iter().map(|(_, text)| text).collect();

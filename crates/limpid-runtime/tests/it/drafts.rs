@@ -6,7 +6,7 @@ use crate::kit::effects::Effect;
 use crate::kit::{Bench, all, last};
 use jiff::ToSpan;
 use limpid_core::{DraftState, ToolClass, Trust};
-use limpid_runtime::{Agent, AgentEvent, Answer, ChatRequest, Config, ServeEvent, Tool};
+use limpid_runtime::{Agent, Answer, ChatRequest, Config, ServeEvent, Tool, TurnEvent};
 use limpid_store::DraftId;
 
 const SCRIPT: &str = r#"
@@ -41,7 +41,7 @@ async fn drafted() -> (Bench, Tools, Agent) {
     let tools = Tools::new();
     let agent = tools.agent(&bench);
     let events = all(agent.chat(last("read the page")).await.unwrap()).await;
-    let told = |event: &AgentEvent| matches!(event, AgentEvent::Notice(text) if text.contains("Draft 1 waits for you"));
+    let told = |event: &TurnEvent| matches!(event, TurnEvent::Notice(text) if text.contains("Draft 1 waits for you"));
     assert!(events.iter().any(told), "{events:?}");
     (bench, tools, agent)
 }
@@ -275,7 +275,7 @@ async fn a_question_that_a_crash_cut_off_becomes_one_draft() {
     let tools = Tools::new();
     let agent = tools.agent(&bench);
     let mut handle = agent.chat(ChatRequest { can_answer: true, ..last("read the page") }).await.unwrap();
-    while !matches!(handle.next().await, Some(AgentEvent::Question { .. })) {}
+    while !matches!(handle.next().await, Some(TurnEvent::ApprovalRequested { .. })) {}
     let conversation = handle.conversation().clone();
     // Whoever could have answered is gone, and with them the question: the turn goes on without its answer.
     drop(handle);
@@ -308,7 +308,7 @@ async fn a_lasting_yes_holds_for_its_pattern_in_its_conversation_over_a_restart(
         let mut handle = agent.chat(ChatRequest { can_answer: true, ..request }).await.unwrap();
         let mut asked = 0;
         while let Some(event) = handle.next().await {
-            if let AgentEvent::Question { id, .. } = &event {
+            if let TurnEvent::ApprovalRequested { id, .. } = &event {
                 handle.answer(id, if asked == 0 { Answer::Always } else { Answer::No });
                 asked += 1;
             }

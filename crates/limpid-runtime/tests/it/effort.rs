@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use crate::kit::{Bench, Once, all, last, say, text};
 use jiff::ToSpan;
 use limpid_model::script::{Reply, Script};
-use limpid_runtime::{Agent, AgentEvent, AgentOptions, Config, ConversationChoice, Environment, Outcome, Tool};
+use limpid_runtime::{Agent, AgentOptions, Config, ConversationChoice, Environment, Outcome, Tool, TurnEvent};
 use limpid_testkit::{Recorded, Recorder};
 use serde_json::Value;
 
@@ -24,8 +24,8 @@ fn efforts(bodies: &[Recorded]) -> Vec<Value> {
     bodies.iter().map(|body| body.json()["reasoning_effort"].clone()).collect()
 }
 
-fn notices(events: &[AgentEvent]) -> Vec<String> {
-    let notice = |event: &AgentEvent| if let AgentEvent::Notice(text) = event { Some(text.clone()) } else { None };
+fn notices(events: &[TurnEvent]) -> Vec<String> {
+    let notice = |event: &TurnEvent| if let TurnEvent::Notice(text) = event { Some(text.clone()) } else { None };
     events.iter().filter_map(notice).filter(|text| text.contains("effort")).collect()
 }
 
@@ -132,7 +132,7 @@ async fn a_reply_that_ends_at_its_limit_without_a_word_is_asked_for_once_more() 
     let events = say(&agent, "what time is it?").await;
     assert_eq!(text(&events), "It is noon.");
     let why = events.iter().find_map(|event| match event {
-        AgentEvent::Retrying { reason, .. } => Some(reason.as_str()),
+        TurnEvent::Retrying { reason, .. } => Some(reason.as_str()),
         _ => None,
     });
     let told = "all 16,484 tokens went into reasoning; raise `limits.output_tokens` or lower `effort`";
@@ -144,7 +144,7 @@ async fn a_reply_that_ends_at_its_limit_without_a_word_is_asked_for_once_more() 
     let told = "all 40,000 tokens went into reasoning; raise `limits.output_tokens` or lower `effort`";
     let end = events.last();
     assert!(
-        matches!(end, Some(AgentEvent::Done { outcome: Outcome::Failed { message, .. }, .. }) if message == told),
+        matches!(end, Some(TurnEvent::Done { outcome: Outcome::Failed { message, .. }, .. }) if message == told),
         "{end:?}"
     );
     assert_eq!(*limits.lock().unwrap(), [32_768, 40_000], "once, and no more");

@@ -11,15 +11,15 @@ use limpid_core::{Skill, ToolClass, WindowSize};
 use limpid_prompt::count::{TokenCounter as _, WindowEstimate};
 use limpid_prompt::registry::{PromptSource, RegisteredPrompt};
 use limpid_runtime::tasks::{TaskRequest, When};
-use limpid_runtime::{Agent, BusEvent, Change, ConversationChoice, Tool};
+use limpid_runtime::{Agent, ConversationChoice, Event, EventKind, Tool};
 use limpid_store::DraftId;
 use tokio::sync::broadcast::Receiver;
 
 const LAST: ConversationChoice = ConversationChoice::Last;
 
 /// What was sent since it was asked last, as programs read it, without the ids of conversations.
-fn heard(events: &mut Receiver<BusEvent>) -> Vec<String> {
-    let json = |event: BusEvent| {
+fn heard(events: &mut Receiver<Event>) -> Vec<String> {
+    let json = |event: Event| {
         let mut json = serde_json::to_value(&event).unwrap();
         json["conversation"] = json["conversation"].is_string().into();
         json.to_string()
@@ -114,9 +114,9 @@ async fn a_server_is_told_when_its_first_prompt_comes_and_when_its_last_goes() {
 }
 
 /// What was told of new system prompts: why, in which tier and mode, and whether the owner reads that their own text was cut.
-fn prompts(events: &mut Receiver<BusEvent>) -> Vec<(String, u8, String, usize, bool)> {
-    let told = |event: BusEvent| match event.change {
-        Change::SystemPromptUpdated { mode, tier, tokens, reason, trims, .. } => {
+fn prompts(events: &mut Receiver<Event>) -> Vec<(String, u8, String, usize, bool)> {
+    let told = |event: Event| match event.change {
+        EventKind::SystemPromptUpdated { mode, tier, tokens, reason, trims, .. } => {
             Some((reason, tier, mode, tokens, trims.iter().any(|cut| cut.contains("additional"))))
         }
         _ => None,

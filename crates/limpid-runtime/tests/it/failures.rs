@@ -2,13 +2,13 @@
 
 use crate::kit::{Bench, PROTOCOLS, all, last, remote, say, text};
 use limpid_core::FailureClass;
-use limpid_runtime::{Agent, AgentError, AgentEvent, ChatRequest, ConversationChoice};
+use limpid_runtime::{Agent, AgentError, ChatRequest, ConversationChoice, TurnEvent};
 use limpid_store::{RequestFilter, TurnOutcome};
 use limpid_turn::Outcome;
 
-fn failure(events: &[AgentEvent]) -> (FailureClass, String) {
+fn failure(events: &[TurnEvent]) -> (FailureClass, String) {
     match events.last() {
-        Some(AgentEvent::Done { outcome: Outcome::Failed { class, message }, .. }) => (*class, message.clone()),
+        Some(TurnEvent::Done { outcome: Outcome::Failed { class, message }, .. }) => (*class, message.clone()),
         other => panic!("no failure: {other:?}"),
     }
 }
@@ -22,7 +22,7 @@ async fn a_provider_that_fails_is_asked_three_times_and_the_message_is_kept() {
     let events = say(&agent, "hello?").await;
     assert_eq!(bench.server.calls().len(), 3);
     assert_eq!(failure(&events).0, FailureClass::Server);
-    assert_eq!(events.iter().filter(|event| matches!(event, AgentEvent::Retrying { .. })).count(), 2);
+    assert_eq!(events.iter().filter(|event| matches!(event, TurnEvent::Retrying { .. })).count(), 2);
     // Each request that left is in the ledger, with what came of it.
     let rows = agent.store().requests(RequestFilter::default()).await.unwrap().rows;
     assert_eq!(rows.iter().filter(|row| row.end.as_ref().is_some_and(|end| end.failure.is_some())).count(), 3);
@@ -183,10 +183,10 @@ data: {"type":"message_delta","delta":{"stop_reason":"refusal","stop_details":{"
     options.environment = limpid_runtime::Environment::new(variables);
     let agent = Agent::open(options).unwrap();
     let events = say(&agent, "How?").await;
-    let Some(AgentEvent::Done { answer, .. }) = events.last() else { panic!("{events:?}") };
+    let Some(TurnEvent::Done { answer, .. }) = events.last() else { panic!("{events:?}") };
     assert_eq!(answer.as_deref(), Some("From the other."));
     let why = events.iter().find_map(|event| match event {
-        AgentEvent::Retrying { reason, .. } => Some(reason.clone()),
+        TurnEvent::Retrying { reason, .. } => Some(reason.clone()),
         _ => None,
     });
     assert!(why.unwrap().starts_with("anthropic/claude-sonnet-5-5 refused to answer (bio)."));

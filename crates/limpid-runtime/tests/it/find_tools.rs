@@ -10,7 +10,7 @@ use limpid_model::ExactCounter;
 use limpid_model::protocol::Protocol;
 use limpid_prompt::TokenCounter;
 use limpid_runtime::{
-    Agent, AgentEvent, AgentOptions, ChatRequest, Config, ConversationChoice, Environment, Tool, ToolContext, ToolText,
+    Agent, AgentOptions, ChatRequest, Config, ConversationChoice, Environment, Tool, ToolContext, ToolText, TurnEvent,
 };
 use limpid_store::RequestFilter;
 use limpid_testkit::strict::{Answer, Rules, fields};
@@ -259,7 +259,7 @@ async fn who_refuses_tools_that_wait_gets_those_that_were_found_and_no_others() 
     let events = all(agent.chat(last("do the work")).await.unwrap()).await;
     assert_eq!(server.refused().len(), 1, "{:?}", server.refused());
     assert!(
-        events.iter().any(|event| matches!(event, AgentEvent::Notice(text) if text.contains("tool_search"))),
+        events.iter().any(|event| matches!(event, TurnEvent::Notice(text) if text.contains("tool_search"))),
         "{events:?}"
     );
     let bodies = server.bodies();
@@ -320,7 +320,7 @@ async fn a_profile_without_a_finder_says_what_it_leaves_out() {
     let events = all(agent.chat(last("hi")).await.unwrap()).await;
     assert!(tools(&bench.server.calls()[0]).len() <= 10);
     let told =
-        |event: &AgentEvent| matches!(event, AgentEvent::Notice(text) if text.contains("the section tools was cut"));
+        |event: &TurnEvent| matches!(event, TurnEvent::Notice(text) if text.contains("the section tools was cut"));
     assert_eq!(events.iter().filter(|event| told(event)).count(), 1, "{events:?}");
 }
 
@@ -363,7 +363,7 @@ async fn tools_keep_to_their_share_of_every_window_and_are_the_ones_that_are_nam
             }
             // What is left out can be found, or the person is told its name.
             let finder = tool_names(&calls[0]).iter().any(|name| name == "find_tools");
-            let told = |event: &AgentEvent| matches!(event, AgentEvent::Notice(text) if text.contains("alpha8_work9"));
+            let told = |event: &TurnEvent| matches!(event, TurnEvent::Notice(text) if text.contains("alpha8_work9"));
             let all_sent =
                 known.iter().filter(|name| name.starts_with("alpha")).all(|name| tool_names(&calls[0]).contains(name));
             // Of these profiles the seed says which tools there are.

@@ -8,7 +8,7 @@ use crate::kit::{Bench, all, last, say};
 use limpid_core::goal::{CheckpointStatus, Goal, Priority};
 use limpid_core::{ToolProtocol, UsableWindow, WindowSize};
 use limpid_model::{Model, ModelCall, ModelCard};
-use limpid_runtime::{Agent, AgentEvent, AgentOptions, BusEvent, Change, Config, ConversationChoice};
+use limpid_runtime::{Agent, AgentOptions, Config, ConversationChoice, Event, EventKind, TurnEvent};
 use limpid_testkit::{Said, Talker};
 
 const LAST: ConversationChoice = ConversationChoice::Last;
@@ -31,9 +31,9 @@ async fn shown(agent: &Agent) -> String {
     goals.shown().map_or_else(|| "none".to_owned(), line)
 }
 
-fn notices(events: &[AgentEvent]) -> Vec<&str> {
+fn notices(events: &[TurnEvent]) -> Vec<&str> {
     let told =
-        events.iter().filter_map(|event| if let AgentEvent::Notice(text) = event { Some(text.as_str()) } else { None });
+        events.iter().filter_map(|event| if let TurnEvent::Notice(text) = event { Some(text.as_str()) } else { None });
     told.filter(|text| text.starts_with("goal:")).collect()
 }
 
@@ -88,9 +88,9 @@ async fn markers_of_a_reply_change_the_goal_and_wrong_ones_are_reported() {
     assert_eq!(shown(&agent).await, wanted);
     let told = notices(&events);
     assert!(told.len() == 1 && told[0].starts_with("goal: `[CHECKPOINT] Drive - DONE` changes nothing"), "{told:?}");
-    let changes: Vec<Change> = std::iter::from_fn(|| bus.try_recv().ok())
-        .map(|BusEvent { change, .. }| change)
-        .filter(|change| matches!(change, Change::GoalUpdated { .. }))
+    let changes: Vec<EventKind> = std::iter::from_fn(|| bus.try_recv().ok())
+        .map(|Event { change, .. }| change)
+        .filter(|change| matches!(change, EventKind::GoalUpdated { .. }))
         .collect();
     assert_eq!(changes.len(), 1, "once a change: {changes:?}");
 
@@ -128,7 +128,7 @@ async fn an_aborted_reply_applies_nothing() {
     let agent = bench.agent();
     let mut handle = agent.chat(last("begin")).await.unwrap();
     while let Some(event) = handle.next().await {
-        if matches!(&event, AgentEvent::Text(text) if text.contains("step")) {
+        if matches!(&event, TurnEvent::Text(text) if text.contains("step")) {
             handle.cancel();
         }
         if event.is_last() {
@@ -328,7 +328,7 @@ async fn no_compaction_touches_the_goal_and_every_request_shows_it() {
         }
         let mut finished = 0;
         while let Ok(event) = bus.try_recv() {
-            finished += usize::from(matches!(event.change, Change::CompactionFinished { .. }));
+            finished += usize::from(matches!(event.change, EventKind::CompactionFinished { .. }));
         }
         assert!(finished >= 2, "{profile}: {finished} compactions");
         assert_eq!(agent.goals(&LAST).await.unwrap(), before, "{profile}");

@@ -15,7 +15,7 @@ use limpid_core::task::TaskKind;
 use limpid_core::{ConversationId, Message, Role, TurnId};
 use limpid_prompt::{Estimate, TokenCounter as _};
 use limpid_runtime::tasks::{TaskRequest, When};
-use limpid_runtime::{Agent, Beat, Change, Clock, Config, HeartbeatChange};
+use limpid_runtime::{Agent, Beat, Clock, Config, EventKind, HeartbeatChange};
 use limpid_store::{
     Acquired, Audience, ConversationKind, DeliveryOrigin, HeartbeatOutcome, HeartbeatRun, NewConversation, NewItem,
     NewMessage, NewTurn, RequestFilter, TurnOutcome, TurnWrite,

@@ -15,7 +15,7 @@ use limpid_core::{Category, RetryPlan, Trust};
 use limpid_model::protocol::Protocol;
 use limpid_model::{Endpoint, Model, ModelCard, RemoteModel, Timeouts};
 use limpid_runtime::{
-    Agent, AgentEvent, AgentOptions, ChatRequest, Clock, Config, ConversationChoice, Environment, Home, Ids, TurnHandle,
+    Agent, AgentOptions, ChatRequest, Clock, Config, ConversationChoice, Environment, Home, Ids, TurnEvent, TurnHandle,
 };
 use limpid_store::{Author, NewInbound, NewItem, NewMemory};
 use limpid_testkit::{Recorded, Recorder, Script};
@@ -116,7 +116,7 @@ pub async fn answering(status: &'static str) -> String {
 }
 
 /// Says something in the last conversation and returns every event.
-pub async fn say(agent: &Agent, text: &str) -> Vec<AgentEvent> {
+pub async fn say(agent: &Agent, text: &str) -> Vec<TurnEvent> {
     all(agent.chat(last(text)).await.unwrap()).await
 }
 
@@ -155,7 +155,7 @@ pub fn dead_holder() -> String {
 pub const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Every event of a message, up to the last one.
-pub async fn all(mut handle: TurnHandle) -> Vec<AgentEvent> {
+pub async fn all(mut handle: TurnHandle) -> Vec<TurnEvent> {
     let mut events = Vec::new();
     while let Some(event) = tokio::time::timeout(PATIENCE, handle.next()).await.unwrap() {
         let is_last = event.is_last();
@@ -182,10 +182,10 @@ pub async fn keep_mail(agent: &Agent, content: &str) {
 }
 
 /// The text that was streamed.
-pub fn text(events: &[AgentEvent]) -> String {
+pub fn text(events: &[TurnEvent]) -> String {
     events
         .iter()
-        .filter_map(|event| if let AgentEvent::Text(text) = event { Some(text.as_str()) } else { None })
+        .filter_map(|event| if let TurnEvent::Text(text) = event { Some(text.as_str()) } else { None })
         .collect()
 }
 

@@ -3,7 +3,7 @@
 use crate::kit::{Bench, PROTOCOLS, all, last, remote, say, text};
 use jiff::ToSpan;
 use limpid_core::Category;
-use limpid_runtime::{Agent, AgentEvent, ConversationChoice, PreviewRequest};
+use limpid_runtime::{Agent, ConversationChoice, PreviewRequest, TurnEvent};
 use limpid_store::{Author, CostBy, CostQuery, NewMemory, Request, RequestFilter};
 
 const OK: &str = "[[reply]]\ntext = \"ok\"\nusage = { input = 100, cached = 40, output = 2 }\n";
@@ -78,7 +78,7 @@ async fn a_changed_file_takes_effect_on_the_next_turn_and_the_ledger_names_it() 
     say(&agent, "hi").await;
     std::fs::remove_file(bench.home.path().join("safety.md")).unwrap();
     say(&agent, "hi").await;
-    let shipped = limpid_runtime::profile_files::shipped_text("limpid/sections/safety.md").unwrap();
+    let shipped = limpid_runtime::profiles::files::shipped_text("limpid/sections/safety.md").unwrap();
     let rule = shipped.lines().last().unwrap();
     let safety = |at: usize| bench.server.calls()[at].system().contains(rule);
     assert_eq!([safety(2), safety(3), safety(4)], [true, false, true]);
@@ -138,8 +138,8 @@ async fn counts_and_costs_are_the_providers() {
     let usage = end.usage.unwrap();
     assert_eq!((usage.input, usage.cached, usage.output), (100, 40, 2));
     assert_eq!(end.cost.unwrap().0, 60 * 2 + 20 + 16);
-    assert!(events.iter().any(|event| matches!(event, AgentEvent::Usage { cost: Some(cost), .. } if cost.0 == 156)));
-    assert!(!events.iter().any(|event| matches!(event, AgentEvent::Notice(_))), "{events:?}");
+    assert!(events.iter().any(|event| matches!(event, TurnEvent::Usage { cost: Some(cost), .. } if cost.0 == 156)));
+    assert!(!events.iter().any(|event| matches!(event, TurnEvent::Notice(_))), "{events:?}");
     assert!(request.messages.iter().all(|message| message.parts.iter().all(|part| !part.origin.is_empty())));
 }
 
@@ -239,7 +239,7 @@ async fn what_a_budget_cuts_is_told_once_a_change() {
         told.push(
             events
                 .into_iter()
-                .filter(|event| matches!(event, AgentEvent::Notice(text) if text.contains("pinned")))
+                .filter(|event| matches!(event, TurnEvent::Notice(text) if text.contains("pinned")))
                 .count(),
         );
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::kit::{FixedClock, PATIENCE, all, last, text};
 use limpid_core::Category;
 use limpid_runtime::{
-    Agent, AgentEvent, AgentOptions, ChatRequest, Clock, Config, ConversationChoice, Environment, Home, Outcome,
+    Agent, AgentOptions, ChatRequest, Clock, Config, ConversationChoice, Environment, Home, Outcome, TurnEvent,
 };
 use limpid_store::{RequestFilter, RequestSummary};
 use tempfile::TempDir;
@@ -74,12 +74,12 @@ impl Drop for Server {
     }
 }
 
-async fn say(agent: &Agent, request: ChatRequest) -> Vec<AgentEvent> {
+async fn say(agent: &Agent, request: ChatRequest) -> Vec<TurnEvent> {
     tokio::time::timeout(PATIENCE, all(agent.chat(request).await.unwrap())).await.unwrap()
 }
 
-fn answered(events: &[AgentEvent]) -> bool {
-    matches!(events.last(), Some(AgentEvent::Done { outcome: Outcome::Answered { .. }, .. }))
+fn answered(events: &[TurnEvent]) -> bool {
+    matches!(events.last(), Some(TurnEvent::Done { outcome: Outcome::Answered { .. }, .. }))
 }
 
 async fn requests(agent: &Agent) -> Vec<RequestSummary> {
@@ -95,7 +95,7 @@ async fn two_turns_with_a_real_server() {
 
     let first = say(&agent, last("Name three colours.")).await;
     assert!(answered(&first), "{first:?}");
-    let pieces = first.iter().filter(|event| matches!(event, AgentEvent::Text(_))).count();
+    let pieces = first.iter().filter(|event| matches!(event, TurnEvent::Text(_))).count();
     assert!(pieces > 3, "streamed in {pieces} pieces: {first:?}");
     assert!(!text(&first).trim().is_empty());
 
@@ -126,17 +126,17 @@ async fn a_tool_is_called_through_a_schema() {
         let ask =
             ChatRequest { text: "Call the tool get_local_time for Europe/Rome.".to_owned(), ..ChatRequest::default() };
         let events = say(&agent, ask).await;
-        if let Some(at) = events.iter().position(|event| matches!(event, AgentEvent::ToolStarted { .. })) {
+        if let Some(at) = events.iter().position(|event| matches!(event, TurnEvent::ToolStarted { .. })) {
             called = Some(events[at..].to_vec());
             break;
         }
     }
     let events = called.expect("one of the answers calls the tool");
-    let AgentEvent::ToolStarted { name, arguments, .. } = &events[0] else { unreachable!() };
+    let TurnEvent::ToolStarted { name, arguments, .. } = &events[0] else { unreachable!() };
     // Which one it takes is the model's business. The one that finds others belongs to the turn.
     assert!(agent.tool_class(name).is_some() || name == "find_tools", "{name}");
     assert!(serde_json::from_str::<serde_json::Value>(arguments).unwrap().is_object(), "{arguments}");
-    assert!(events.iter().any(|event| matches!(event, AgentEvent::ToolDone { .. })), "{events:?}");
+    assert!(events.iter().any(|event| matches!(event, TurnEvent::ToolDone { .. })), "{events:?}");
 }
 
 // KOSHI-029

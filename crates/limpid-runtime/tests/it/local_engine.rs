@@ -8,10 +8,10 @@ use std::path::Path;
 
 use crate::kit::{Bench, say, text};
 use limpid_core::Usage;
-use limpid_runtime::{AgentEvent, Config, Outcome};
+use limpid_runtime::{Config, Outcome, TurnEvent};
 
-fn usage(events: &[AgentEvent]) -> Usage {
-    let usage = |event: &AgentEvent| if let AgentEvent::Usage { usage, .. } = event { Some(*usage) } else { None };
+fn usage(events: &[TurnEvent]) -> Usage {
+    let usage = |event: &TurnEvent| if let TurnEvent::Usage { usage, .. } = event { Some(*usage) } else { None };
     events.iter().find_map(usage).unwrap()
 }
 
@@ -31,7 +31,7 @@ async fn a_second_turn_evaluates_only_what_is_new() {
 
     let agent = bench.agent();
     let first = say(&agent, "Name three colours.").await;
-    assert!(matches!(first.last(), Some(AgentEvent::Done { outcome: Outcome::Answered { .. }, .. })), "{first:?}");
+    assert!(matches!(first.last(), Some(TurnEvent::Done { outcome: Outcome::Answered { .. }, .. })), "{first:?}");
     assert!(!text(&first).trim().is_empty(), "{first:?}");
     assert_eq!(usage(&first).cached, 0);
 

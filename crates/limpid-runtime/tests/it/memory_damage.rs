@@ -2,7 +2,7 @@
 
 use crate::kit::{Bench, say};
 use limpid_core::Category;
-use limpid_runtime::{AgentEvent, MemoryPolicy};
+use limpid_runtime::{MemoryPolicy, TurnEvent};
 
 /// Changes the file behind the store's back, as a crash or another program might.
 fn spoil(bench: &Bench, sql: &str) {
@@ -62,7 +62,7 @@ async fn a_prompt_that_shows_memories_tells_of_the_one_that_it_lacks() {
     let events = say(&agent, "hi").await;
     let told: Vec<&String> = events
         .iter()
-        .filter_map(|event| if let AgentEvent::Notice(text) = event { Some(text) } else { None })
+        .filter_map(|event| if let TurnEvent::Notice(text) = event { Some(text) } else { None })
         .filter(|text| text.contains("cannot be read"))
         .collect();
     assert_eq!(told.len(), 1, "{events:?}");

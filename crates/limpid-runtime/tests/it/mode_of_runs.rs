@@ -34,7 +34,7 @@ async fn modes(config: &str) -> Vec<Vec<String>> {
     let first_line = |mode: &str| {
         let form = profile.mode(mode, Tier::ALL[2]).unwrap().unwrap().form.source.clone();
         let path = form.path.strip_prefix("ollm/").unwrap().to_owned();
-        let text = limpid_runtime::profile_files::shipped_text(&format!("ollm/{path}")).unwrap();
+        let text = limpid_runtime::profiles::files::shipped_text(&format!("ollm/{path}")).unwrap();
         text.lines().next().unwrap().to_owned()
     };
     let all = ["assistant", "developer", "planning", "debugger"];

@@ -6,7 +6,7 @@ use crate::kit::{Bench, Once, all, last, say};
 use limpid_core::goal::Priority;
 use limpid_core::{ConversationId, WindowSize};
 use limpid_runtime::{
-    Agent, AgentEvent, AgentOptions, Change, ChatRequest, Config, ConversationChoice, Environment, Settled, Tool,
+    Agent, AgentOptions, ChatRequest, Config, ConversationChoice, Environment, EventKind, Settled, Tool, TurnEvent,
 };
 
 const OK: &str = "[[reply]]\ntext = \"ok\"\n";
@@ -31,10 +31,9 @@ async fn a_switch_keeps_the_tier_although_the_model_has_grown() {
     let agent = with_window(32_768);
     let mut bus = agent.subscribe();
     agent.set_mode(&id(&agent).await, "planning").await.unwrap();
-    let told: Vec<Change> = std::iter::from_fn(|| bus.try_recv().ok()).map(|event| event.change).collect();
-    assert!(!told.iter().any(|change| matches!(change, Change::PromptTierChanged { .. })), "{told:?}");
-    let rebuilt =
-        |change: &Change| matches!(change, Change::SystemPromptUpdated { tier: 2, mode, .. } if mode == "planning");
+    let told: Vec<EventKind> = std::iter::from_fn(|| bus.try_recv().ok()).map(|event| event.change).collect();
+    assert!(!told.iter().any(|change| matches!(change, EventKind::PromptTierChanged { .. })), "{told:?}");
+    let rebuilt = |change: &EventKind| matches!(change, EventKind::SystemPromptUpdated { tier: 2, mode, .. } if mode == "planning");
     assert!(told.iter().any(rebuilt), "{told:?}");
     let tiers = agent.tiers(&LAST).await.unwrap();
     assert_eq!((tiers.effective.number(), tiers.window), (2, Some(WindowSize(8192))));
@@ -115,7 +114,7 @@ async fn a_mode_that_is_set_while_text_streams_applies_when_the_reply_has_ended(
     let mut handle = agent.chat(last("time?")).await.unwrap();
     let mut seen = String::new();
     while seen != "It is noon" {
-        if let Some(AgentEvent::Text(text)) = handle.next().await {
+        if let Some(TurnEvent::Text(text)) = handle.next().await {
             seen.push_str(&text);
         }
     }
@@ -127,8 +126,8 @@ async fn a_mode_that_is_set_while_text_streams_applies_when_the_reply_has_ended(
     all(handle).await;
     agent.settled(&id(&agent).await).await;
     assert_eq!(agent.mode(&LAST).await.unwrap().mode, "planning");
-    let switched = |change: &Change| matches!(change, Change::ModeChanged { to, .. } if to == "planning");
-    let told: Vec<Change> = std::iter::from_fn(|| bus.try_recv().ok()).map(|event| event.change).collect();
+    let switched = |change: &EventKind| matches!(change, EventKind::ModeChanged { to, .. } if to == "planning");
+    let told: Vec<EventKind> = std::iter::from_fn(|| bus.try_recv().ok()).map(|event| event.change).collect();
     assert_eq!(told.iter().filter(|change| switched(change)).count(), 1, "{told:?}");
 }
 
@@ -147,7 +146,7 @@ async fn what_is_said_while_a_reply_is_under_way_suggests_and_switches_nothing()
         let second = first.steer("Let us draw up a roadmap").await.unwrap();
         once.go_on.add_permits(1);
         let (first, second) = tokio::join!(all(first), all(second));
-        let told = |event: &AgentEvent| matches!(event, AgentEvent::Notice(text) if text.contains("planning"));
+        let told = |event: &TurnEvent| matches!(event, TurnEvent::Notice(text) if text.contains("planning"));
         assert!(!first.iter().chain(&second).any(told), "{first:?} {second:?}");
         assert_eq!(agent.mode(&LAST).await.unwrap().mode, "assistant");
         assert!(agent.mode_history(&id(&agent).await).await.unwrap().is_empty());

@@ -4,7 +4,7 @@ use crate::kit::{Bench, PROTOCOLS, remote, say, text};
 use jiff::ToSpan;
 use limpid_core::FailureClass;
 use limpid_model::protocol::Protocol;
-use limpid_runtime::{Agent, AgentEvent, AgentOptions, Config, ConversationChoice, Environment, Outcome};
+use limpid_runtime::{Agent, AgentOptions, Config, ConversationChoice, Environment, Outcome, TurnEvent};
 use limpid_store::RequestFilter;
 use limpid_testkit::Strict;
 use limpid_testkit::strict::{Answer, Rules};
@@ -239,8 +239,8 @@ async fn a_refusal_and_a_reply_that_ends_at_its_limit_without_a_word() {
         let bench = Bench::new(&format!("{refused}{empty}[[reply]]\ntext = \"Yes.\"\n")).await;
         let options = AgentOptions { model: Some(remote(protocol, bench.server.url())), ..bench.options() };
         let agent = Agent::open(options).unwrap();
-        let class = |events: &[AgentEvent]| match events.last() {
-            Some(AgentEvent::Done { outcome: Outcome::Failed { class, .. }, .. }) => Some(*class),
+        let class = |events: &[TurnEvent]| match events.last() {
+            Some(TurnEvent::Done { outcome: Outcome::Failed { class, .. }, .. }) => Some(*class),
             _ => None,
         };
         let events = say(&agent, "Do it.").await;

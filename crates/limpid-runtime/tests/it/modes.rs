@@ -6,8 +6,8 @@ use crate::kit::{Bench, Once, all, last, say};
 use jiff::ToSpan;
 use limpid_core::{ConversationId, Trust};
 use limpid_runtime::{
-    Agent, AgentEvent, AgentOptions, BusEvent, Change, ChatRequest, Config, ConversationChoice, FocusChange,
-    PreviewRequest, Settled,
+    Agent, AgentOptions, ChatRequest, Config, ConversationChoice, Event, EventKind, FocusChange, PreviewRequest,
+    Settled, TurnEvent,
 };
 use limpid_store::NewInbound;
 use tokio::sync::broadcast::Receiver;
@@ -19,22 +19,22 @@ async fn id(agent: &Agent) -> ConversationId {
 }
 
 /// What was sent so far, by name, with the modes of a switch and the reason of a new prompt.
-fn heard(events: &mut Receiver<BusEvent>) -> Vec<String> {
-    let name = |event: BusEvent| match event.change {
-        Change::ModeChanged { from, to, trigger } => format!("mode-changed {from} {to} {trigger}"),
-        Change::SystemPromptUpdated { mode, reason, .. } => format!("system-prompt-updated {mode} {reason}"),
-        Change::PromptTierChanged { old, new, reason } => format!("prompt-tier-changed {old} {new} {reason}"),
-        Change::ActiveToolsUpdated(difference) => format!("active-tools-updated {:?}", difference.added),
+fn heard(events: &mut Receiver<Event>) -> Vec<String> {
+    let name = |event: Event| match event.change {
+        EventKind::ModeChanged { from, to, trigger } => format!("mode-changed {from} {to} {trigger}"),
+        EventKind::SystemPromptUpdated { mode, reason, .. } => format!("system-prompt-updated {mode} {reason}"),
+        EventKind::PromptTierChanged { old, new, reason } => format!("prompt-tier-changed {old} {new} {reason}"),
+        EventKind::ActiveToolsUpdated(difference) => format!("active-tools-updated {:?}", difference.added),
         other => format!("{other:?}"),
     };
     std::iter::from_fn(|| events.try_recv().ok()).map(name).collect()
 }
 
-fn notices(events: &[AgentEvent]) -> Vec<&str> {
+fn notices(events: &[TurnEvent]) -> Vec<&str> {
     let mut told = Vec::new();
     for event in events {
         match event {
-            AgentEvent::Notice(text) if !text.contains("not known") => told.push(text.as_str()),
+            TurnEvent::Notice(text) if !text.contains("not known") => told.push(text.as_str()),
             _ => {}
         }
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use crate::kit::{Bench, dead_holder};
 use async_trait::async_trait;
 use limpid_core::{ConversationId, Message, Role, Trust};
-use limpid_runtime::{Agent, AgentOptions, Change, Clock as _, Environment, Notice, Notifier};
+use limpid_runtime::{Agent, AgentOptions, Clock as _, Environment, EventKind, Notice, Notifier};
 use limpid_store::{
     Acquired, Audience, ConversationKind, DeliveryOrigin, NewConversation, NewDelivery, NewMessage, Pushers,
 };
@@ -90,7 +90,7 @@ async fn a_report_is_told_once_in_short_and_a_broken_screen_fails_nothing() {
     assert_eq!(agent.unread().await.unwrap().rows.len(), 2, "what failed to be told was delivered all the same");
     let mut failures = Vec::new();
     while let Ok(event) = bus.try_recv() {
-        if let Change::NotificationFailed { by, reason } = event.change {
+        if let EventKind::NotificationFailed { by, reason } = event.change {
             failures.push(format!("{by}: {reason}"));
         }
     }
@@ -169,7 +169,7 @@ async fn what_cannot_be_told_says_why() {
     report(&agent, "k1", "The disk is full.").await;
     let mut failures = Vec::new();
     while let Ok(event) = bus.try_recv() {
-        if let Change::NotificationFailed { by, reason } = event.change {
+        if let EventKind::NotificationFailed { by, reason } = event.change {
             failures.push(format!("{by}: {reason}"));
         }
     }
@@ -222,9 +222,9 @@ async fn a_browser_that_unsubscribed_is_forgotten_and_one_that_cannot_be_reached
     bench.server.will_answer(503, "later");
     let mut bus = agent.subscribe();
     report(&agent, "k1", "The disk is full.").await;
-    let Change::NotificationFailed { by, reason } = std::iter::from_fn(|| bus.try_recv().ok())
+    let EventKind::NotificationFailed { by, reason } = std::iter::from_fn(|| bus.try_recv().ok())
         .map(|event| event.change)
-        .find(|change| matches!(change, Change::NotificationFailed { .. }))
+        .find(|change| matches!(change, EventKind::NotificationFailed { .. }))
         .unwrap()
     else {
         panic!()
@@ -266,7 +266,7 @@ async fn what_a_dead_process_was_telling_is_of_unknown_outcome_and_not_told_agai
     }
     let mut failures = Vec::new();
     while let Ok(event) = bus.try_recv() {
-        if let Change::NotificationFailed { by, reason } = event.change {
+        if let EventKind::NotificationFailed { by, reason } = event.change {
             failures.push(format!("{by}: {reason}"));
         }
     }

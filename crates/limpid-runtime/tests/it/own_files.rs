@@ -4,8 +4,8 @@ use std::fs;
 
 use crate::kit::{Bench, say};
 use limpid_prompt::Outcome;
-use limpid_runtime::profile_files::{OwnState, copy_out, shipped_text, status};
-use limpid_runtime::{AgentEvent, ChatRequest, Config, Home, PreviewRequest};
+use limpid_runtime::profiles::files::{OwnState, copy_out, shipped_text, status};
+use limpid_runtime::{ChatRequest, Config, Home, PreviewRequest, TurnEvent};
 
 const OK: &str = "[[reply]]\ntext = \"ok\"\n";
 const MODE: &str = "ollm/modes/assistant/tier3.md";
@@ -44,7 +44,7 @@ async fn a_later_start_uses_the_last_text_that_worked_of_a_file_that_is_broken_n
         let system = bench.server.calls().last().unwrap().system();
         let said = ["Speak in rhyme.", "Speak plainly."].into_iter().find(|text| system.contains(text));
         let told = events.iter().any(|event| {
-            matches!(event, AgentEvent::Notice(text) if text.contains(MODE) && text.contains("the last text of it that worked"))
+            matches!(event, TurnEvent::Notice(text) if text.contains(MODE) && text.contains("the last text of it that worked"))
         });
         shown.push((said, told));
     }
@@ -197,9 +197,7 @@ async fn a_file_under_two_names_stands_in_the_prompt_once_and_the_second_is_told
     let events = say(&agent, "hi").await;
     let system = bench.server.calls()[0].system();
     assert_eq!(system.matches("Water the plants on Monday.").count(), 1, "{system}");
-    let told: Vec<&String> = events
-        .iter()
-        .filter_map(|event| if let AgentEvent::Notice(text) = event { Some(text) } else { None })
-        .collect();
+    let told: Vec<&String> =
+        events.iter().filter_map(|event| if let TurnEvent::Notice(text) = event { Some(text) } else { None }).collect();
     assert!(told.iter().any(|notice| *notice == "SOUL.md was not read: it is the same file as AGENTS.md"), "{told:?}");
 }

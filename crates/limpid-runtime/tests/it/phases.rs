@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use limpid_core::{CallId, Role, ToolProtocol, UsableWindow, WindowSize};
 use limpid_model::{Model, ModelCard};
 use limpid_runtime::{
-    Agent, AgentEvent, AgentOptions, Answer, ChatRequest, Config, ConversationChoice, Tool, TurnHandle,
+    Agent, AgentOptions, Answer, ChatRequest, Config, ConversationChoice, Tool, TurnEvent, TurnHandle,
 };
 use limpid_testkit::{Said, Talker};
 use tokio::sync::{Notify, Semaphore};
@@ -106,7 +106,7 @@ impl Stage {
             Phase::Asking => {
                 let mut handle = chat().await;
                 while self.asked.is_none() {
-                    if let Some(AgentEvent::Question { id, .. }) = handle.next().await {
+                    if let Some(TurnEvent::ApprovalRequested { id, .. }) = handle.next().await {
                         self.asked = Some(id);
                     }
                 }
@@ -201,9 +201,9 @@ impl Stage {
 }
 
 /// How a turn ended for whoever listened.
-fn end(events: &[AgentEvent]) -> String {
+fn end(events: &[TurnEvent]) -> String {
     match events.last() {
-        Some(AgentEvent::Done { outcome, .. }) => {
+        Some(TurnEvent::Done { outcome, .. }) => {
             let outcome = format!("{outcome:?}");
             outcome.split([' ', '(', '{']).next().unwrap_or_default().to_owned()
         }

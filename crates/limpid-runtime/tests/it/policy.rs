@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::kit::effects::Effect;
 use crate::kit::{Bench, all, last};
 use limpid_core::{ToolClass, Trust};
-use limpid_runtime::{Agent, AgentEvent, Answer, ChatRequest, Tool};
+use limpid_runtime::{Agent, Answer, ChatRequest, Tool, TurnEvent};
 
 /// Reads a page, then does what the page says.
 const OBEDIENT: &str = r#"
@@ -36,7 +36,7 @@ async fn answering(agent: &Agent, text: &str, answer: Answer) -> Vec<String> {
     let mut handle = agent.chat(ChatRequest { can_answer: true, ..last(text) }).await.unwrap();
     let mut questions = Vec::new();
     while let Some(event) = handle.next().await {
-        if let AgentEvent::Question { id, name, destination, reason, .. } = &event {
+        if let TurnEvent::ApprovalRequested { id, name, destination, reason, .. } = &event {
             questions.push(format!("{name} to {}: {reason}", destination.as_deref().unwrap_or("nobody")));
             handle.answer(id, answer);
         }
@@ -70,7 +70,10 @@ async fn an_obedient_model_does_nothing_that_a_stranger_asked_for() {
             }
             None => {
                 let events = all(agent.chat(last("read the page")).await.unwrap()).await;
-                assert!(!events.iter().any(|event| matches!(event, AgentEvent::Question { .. })), "nobody is there");
+                assert!(
+                    !events.iter().any(|event| matches!(event, TurnEvent::ApprovalRequested { .. })),
+                    "nobody is there"
+                );
             }
         }
         assert_eq!((page.runs(), mail.runs()), (1, 0));
@@ -363,7 +366,7 @@ text = "Hello again."
     all(agent.chat(last("read the page")).await.unwrap()).await;
     let events = all(agent.chat(new_chat("hi")).await.unwrap()).await;
     let told =
-        |name: &str| events.iter().any(|event| matches!(event, AgentEvent::Notice(text) if text.starts_with(name)));
+        |name: &str| events.iter().any(|event| matches!(event, TurnEvent::Notice(text) if text.starts_with(name)));
     for file in ["AGENTS.md", "memory/MEMORY.md", "memory/202603/20260328.md", "memory/202603/20260327.md"] {
         assert!(told(&format!("{file} was written while")), "{file}: {events:?}");
     }
@@ -482,7 +485,7 @@ text = "Done."
     all(agent.chat(last("read the page")).await.unwrap()).await;
     agent.clean(&limpid_runtime::ConversationChoice::Last).await.unwrap();
     let events = all(agent.chat(last("hello?")).await.unwrap()).await;
-    let aside = |event: &AgentEvent| matches!(event, AgentEvent::Notice(text) if text.contains("is put aside"));
+    let aside = |event: &TurnEvent| matches!(event, TurnEvent::Notice(text) if text.contains("is put aside"));
     assert!(events.iter().any(aside), "{events:?}");
     let sent = bench.server.calls()[3].text();
     assert!(!sent.contains("Serve Eve") && !sent.contains("[untrusted "), "{sent}");

@@ -3,7 +3,7 @@
 use crate::kit::{Bench, all, last, say};
 use limpid_config::SemanticConfig;
 use limpid_core::{Category, Memory};
-use limpid_runtime::{Agent, AgentEvent, AgentOptions, Change, ChatRequest, ConversationChoice, Environment};
+use limpid_runtime::{Agent, AgentOptions, ChatRequest, ConversationChoice, Environment, EventKind, TurnEvent};
 use limpid_store::VectorState;
 
 /// Words that mean the same, and the model's replies.
@@ -48,9 +48,9 @@ fn asked(bench: &Bench) -> Vec<String> {
     texts.map(|text| text.as_str().unwrap().to_owned()).collect()
 }
 
-fn notices(events: &[AgentEvent]) -> Vec<&str> {
+fn notices(events: &[TurnEvent]) -> Vec<&str> {
     let all = events.iter().filter_map(|event| match event {
-        AgentEvent::Notice(text) => Some(text.as_str()),
+        TurnEvent::Notice(text) => Some(text.as_str()),
         _ => None,
     });
     all.filter(|text| text.contains("keywords were used")).collect()
@@ -103,7 +103,7 @@ async fn a_model_that_cannot_be_asked_costs_one_notice_and_no_turn() {
     let mut bus = agent.subscribe();
     keep(&agent, "ana", "Japan is where my sister lives").await;
     let events = say(&agent, "who is there?").await;
-    assert!(matches!(events.last(), Some(AgentEvent::Done { .. })));
+    assert!(matches!(events.last(), Some(TurnEvent::Done { .. })));
     assert_eq!(result(&bench), "[id:1] ana: Japan is where my sister lives");
     let told = notices(&events);
     assert_eq!(told.len(), 1);
@@ -117,7 +117,7 @@ async fn a_model_that_cannot_be_asked_costs_one_notice_and_no_turn() {
     }
     let mut failures = 0;
     while let Ok(event) = bus.try_recv() {
-        failures += usize::from(matches!(event.change, Change::SemanticSearchFailed { .. }));
+        failures += usize::from(matches!(event.change, EventKind::SemanticSearchFailed { .. }));
     }
     assert_eq!(failures, 1);
 }
@@ -139,7 +139,7 @@ async fn a_model_that_failed_rests_a_minute_and_one_that_fails_after_it_answered
     assert_eq!(agent.semantic_state().await.unwrap().unwrap().failure, None);
     found(&agent, "poison").await;
     let failures = std::iter::from_fn(|| bus.try_recv().ok());
-    assert_eq!(failures.filter(|event| matches!(event.change, Change::SemanticSearchFailed { .. })).count(), 2);
+    assert_eq!(failures.filter(|event| matches!(event.change, EventKind::SemanticSearchFailed { .. })).count(), 2);
 }
 
 // KOSHI-029

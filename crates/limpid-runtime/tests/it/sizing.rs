@@ -2,7 +2,7 @@
 
 use crate::kit::{Bench, say};
 use limpid_core::{ConversationId, WindowSize};
-use limpid_runtime::{Agent, AgentEvent, Change, ConversationChoice, Environment, Settled};
+use limpid_runtime::{Agent, ConversationChoice, Environment, EventKind, Settled, TurnEvent};
 use limpid_testkit::Recorded;
 use serde_json::Value;
 
@@ -25,8 +25,8 @@ fn num_ctx(calls: &[Recorded]) -> Vec<Value> {
     calls.iter().map(|call| call.json()["options"]["num_ctx"].clone()).collect()
 }
 
-fn warned(events: &[AgentEvent]) -> bool {
-    events.iter().any(|event| matches!(event, AgentEvent::Notice(text) if text.contains("stays at 16384")))
+fn warned(events: &[TurnEvent]) -> bool {
+    events.iter().any(|event| matches!(event, TurnEvent::Notice(text) if text.contains("stays at 16384")))
 }
 
 // OLLM-018 OLLM-026 OLLM-027 OLLM-110 LES-076
@@ -48,11 +48,11 @@ async fn a_larger_window_only_warns_until_the_person_takes_it() {
 
     let id = id(&agent).await;
     agent.resize(&id, Some(WindowSize(20_480))).await.unwrap();
-    let changes: Vec<Change> = std::iter::from_fn(|| bus.try_recv().ok()).map(|event| event.change).collect();
-    assert_eq!(changes[0], Change::PromptTierChanged { old: 3, new: 4, reason: "resize".to_owned() });
-    let told = matches!(&changes[1], Change::SystemPromptUpdated { tier: 4, reason, .. } if reason == "tier");
+    let changes: Vec<EventKind> = std::iter::from_fn(|| bus.try_recv().ok()).map(|event| event.change).collect();
+    assert_eq!(changes[0], EventKind::PromptTierChanged { old: 3, new: 4, reason: "resize".to_owned() });
+    let told = matches!(&changes[1], EventKind::SystemPromptUpdated { tier: 4, reason, .. } if reason == "tier");
     // A higher tier has room for more tools.
-    let rest = changes[2..].iter().all(|change| matches!(change, Change::ActiveToolsUpdated(_)));
+    let rest = changes[2..].iter().all(|change| matches!(change, EventKind::ActiveToolsUpdated(_)));
     assert!(told && rest, "{changes:?}");
     say(&agent, "and now?").await;
     let calls = bench.server.calls();

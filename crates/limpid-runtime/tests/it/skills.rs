@@ -3,7 +3,7 @@
 use crate::kit::{Bench, all, last, say};
 use limpid_core::{Category, Skill, ToolClass};
 use limpid_prompt::registry::{PromptSource, RegisteredPrompt};
-use limpid_runtime::{Agent, AgentEvent, Change, ChatRequest, ConversationChoice, SkillStatus};
+use limpid_runtime::{Agent, ChatRequest, ConversationChoice, EventKind, SkillStatus, TurnEvent};
 use limpid_testkit::Recorder;
 
 const TEA: &str = "---\nname: tea\ntitle: Tea\ndescription: Brew tea\ntriggers: [oolong]\n---\nSteep at 80 degrees.\n";
@@ -17,13 +17,13 @@ fn sent(server: &Recorder) -> String {
     server.calls().last().unwrap().text()
 }
 
-async fn say_as(agent: &Agent, profile: &str, text: &str) -> Vec<AgentEvent> {
+async fn say_as(agent: &Agent, profile: &str, text: &str) -> Vec<TurnEvent> {
     let request = ChatRequest { text: text.to_owned(), profile: Some(profile.to_owned()), ..ChatRequest::default() };
     all(agent.chat(request).await.unwrap()).await
 }
 
-fn notices(events: &[AgentEvent]) -> Vec<String> {
-    let notice = |event: &AgentEvent| if let AgentEvent::Notice(text) = event { Some(text.clone()) } else { None };
+fn notices(events: &[TurnEvent]) -> Vec<String> {
+    let notice = |event: &TurnEvent| if let TurnEvent::Notice(text) = event { Some(text.clone()) } else { None };
     events.iter().filter_map(notice).collect()
 }
 
@@ -470,7 +470,7 @@ async fn a_server_that_goes_takes_its_skill_along_and_brings_it_back() {
     let mut changes = move || {
         let mut seen = Vec::new();
         while let Ok(event) = bus.try_recv() {
-            if let Change::ActiveSkillsUpdated(difference) = event.change {
+            if let EventKind::ActiveSkillsUpdated(difference) = event.change {
                 seen.push((difference.added, difference.removed));
             }
         }

@@ -62,7 +62,7 @@ async fn commands_say_what_they_found_and_what_they_changed() {
     let help = command(&agent, "/help").await.unwrap().text;
     let slip = command(&agent, "/hlep").await.unwrap_err().to_string();
     assert!(slip.contains("Did you mean /help?"), "{slip}");
-    for listed in limpid_runtime::slash::commands() {
+    for listed in limpid_runtime::commands::commands() {
         assert!(help.contains(&format!("/{}", listed.name)) && help.contains(listed.help), "{help}");
     }
 }
@@ -101,7 +101,7 @@ async fn completion_offers_commands_and_what_they_take() {
     assert_eq!(words("mo").await, [""; 0]);
     assert_eq!(words("//mo").await, [""; 0]);
     let all = words("/").await;
-    let names = limpid_runtime::slash::commands().flat_map(limpid_runtime::slash::SlashInfo::names).count();
+    let names = limpid_runtime::commands::commands().flat_map(limpid_runtime::commands::SlashInfo::names).count();
     assert_eq!(all.len(), names + 1, "every command, and the built-in skill");
     // KAI-098
     bench.write("skills/mod/SKILL.md", "---\ndescription: Of a car\n---\nText.\n");

@@ -3,7 +3,7 @@
 use crate::kit::{Bench, all, last, text};
 use jiff::ToSpan;
 use limpid_core::FailureClass;
-use limpid_runtime::{Agent, AgentEvent, ChatRequest, Config, ConversationChoice, Outcome};
+use limpid_runtime::{Agent, ChatRequest, Config, ConversationChoice, Outcome, TurnEvent};
 
 /// Every answer is counted with 100 tokens.
 const SCRIPT: &str = "[[reply]]\ntext = \"Done.\"\nusage = { input = 90, output = 10 }\n";
@@ -20,7 +20,7 @@ async fn run(agent: &Agent, path: Option<&str>) -> Option<(FailureClass, String)
     let request = ChatRequest { path: path.map(str::to_owned), conversation: ConversationChoice::New, ..last("go") };
     let events = all(agent.chat(request).await.unwrap()).await;
     match events.last().unwrap() {
-        AgentEvent::Done { outcome: Outcome::Failed { class, message }, .. } => Some((*class, message.clone())),
+        TurnEvent::Done { outcome: Outcome::Failed { class, message }, .. } => Some((*class, message.clone())),
         _ => {
             assert_eq!(text(&events), "Done.");
             None

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::kit::{Bench, Once, PATIENCE, all, last, say, text};
 use jiff::ToSpan;
-use limpid_runtime::{Agent, AgentEvent, AgentOptions, ConversationChoice, Environment, Tool};
+use limpid_runtime::{Agent, AgentOptions, ConversationChoice, Environment, Tool, TurnEvent};
 use limpid_store::RequestFilter;
 use limpid_testkit::Strict;
 use limpid_testkit::strict::{Answer, Rules, fields};
@@ -207,11 +207,11 @@ async fn a_conversation_that_was_edited_by_hand_goes_on_without_its_thoughts() {
     let asked = server.bodies();
     let has_thinking = |at: usize| asked[at]["messages"].to_string().contains("\"thinking\"");
     assert_eq!((asked.len(), has_thinking(2), has_thinking(3)), (4, true, false), "once more, without any");
-    let told = |events: &[AgentEvent]| {
+    let told = |events: &[TurnEvent]| {
         events
             .iter()
             .filter(
-                |event| matches!(event, AgentEvent::Notice(text) if text.contains("did not take back the reasoning")),
+                |event| matches!(event, TurnEvent::Notice(text) if text.contains("did not take back the reasoning")),
             )
             .count()
     };
@@ -283,9 +283,9 @@ async fn a_field_that_is_refused_is_told_once_and_both_requests_are_in_the_ledge
     let answers = vec![Answer::Content(vec![json!({"content": "Noon."})])];
     let server = Strict::refusing(Rules::PlainChat, vec![fields::MISTRAL_STREAM_OPTIONS], answers).await.unwrap();
     let agent = Agent::open(options(&bench, &["openai/any"], &[("OPENAI_BASE_URL", &server)])).unwrap();
-    let told = |events: &[AgentEvent]| -> Vec<String> {
+    let told = |events: &[TurnEvent]| -> Vec<String> {
         let notices = events.iter().filter_map(|event| match event {
-            AgentEvent::Notice(text) if text.contains("refuses") => Some(text.clone()),
+            TurnEvent::Notice(text) if text.contains("refuses") => Some(text.clone()),
             _ => None,
         });
         notices.collect()
@@ -328,7 +328,7 @@ async fn state_goes_to_nobody_but_its_maker_and_is_there_again_after_a_fallback(
     let agent = Agent::open(options(&bench, &models, &servers)).unwrap();
     let events = all(agent.chat(last("What time is it?")).await.unwrap()).await;
     assert_eq!(text(&events), "Noon.");
-    let fallbacks = events.iter().filter(|event| matches!(event, AgentEvent::Retrying { .. })).count();
+    let fallbacks = events.iter().filter(|event| matches!(event, TurnEvent::Retrying { .. })).count();
     assert_eq!(fallbacks, 3);
     for server in [&claude, &openai, &gemini] {
         assert_eq!(server.refused(), [""; 0]);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::kit::{Bench, Once, all, last, say, text};
 use limpid_core::Role;
-use limpid_runtime::{Agent, AgentEvent, ConversationChoice};
+use limpid_runtime::{Agent, ConversationChoice, TurnEvent};
 use limpid_turn::Outcome;
 
 const ONCE: &str = "[[reply]]\ncalls = [{ id = \"o\", name = \"once\" }]\n[[reply]]\ntext = \"Done.\"\n";
@@ -51,7 +51,7 @@ async fn a_message_that_finds_no_border_begins_the_next_turn_also_after_a_stop()
     let second = first.steer("then this").await.unwrap();
     first.cancel();
     let (first, second) = tokio::join!(all(first), all(second));
-    assert!(matches!(first.last(), Some(AgentEvent::Done { outcome: Outcome::Cancelled, .. })));
+    assert!(matches!(first.last(), Some(TurnEvent::Done { outcome: Outcome::Cancelled, .. })));
     assert_eq!(text(&second), "The second.");
     assert!(bench.server.calls()[1].text().contains("stopped by the user"));
 }
@@ -69,10 +69,7 @@ async fn fifty_quick_messages_are_all_in_the_history() {
     }
     for handle in handles {
         let events = all(handle).await;
-        assert!(
-            matches!(events.last(), Some(AgentEvent::Done { outcome: Outcome::Answered { .. }, .. })),
-            "{events:?}"
-        );
+        assert!(matches!(events.last(), Some(TurnEvent::Done { outcome: Outcome::Answered { .. }, .. })), "{events:?}");
     }
     let said: Vec<String> =
         stored(&agent).await.into_iter().filter(|(role, _)| *role == Role::User).map(|(_, text)| text).collect();
@@ -89,13 +86,13 @@ async fn a_stop_keeps_what_was_said_and_the_next_turn_is_valid() {
     let mut handle = agent.chat(last("time?")).await.unwrap();
     let mut seen = String::new();
     while seen != "It is noon" {
-        if let Some(AgentEvent::Text(text)) = handle.next().await {
+        if let Some(TurnEvent::Text(text)) = handle.next().await {
             seen.push_str(&text);
         }
     }
     handle.cancel();
     let events = all(handle).await;
-    assert!(matches!(events.last(), Some(AgentEvent::Done { outcome: Outcome::Cancelled, .. })));
+    assert!(matches!(events.last(), Some(TurnEvent::Done { outcome: Outcome::Cancelled, .. })));
     say(&agent, "what?").await;
     let said: Vec<String> = stored(&agent).await.into_iter().map(|(_, text)| text).collect();
     assert_eq!(said, ["time?", "It is noon", "what?", "As I said."]);
@@ -116,7 +113,7 @@ async fn two_processes_take_turns_and_other_conversations_run_beside() {
     let beside = limpid_runtime::ChatRequest { conversation: ConversationChoice::New, ..last("beside") };
     assert_eq!(text(&all(other.chat(beside).await.unwrap()).await), "Beside.");
 
-    assert!(matches!(waiting.next().await, Some(AgentEvent::Accepted { .. })));
+    assert!(matches!(waiting.next().await, Some(TurnEvent::Accepted { .. })));
     assert!(tokio::time::timeout(Duration::from_millis(100), waiting.next()).await.is_err(), "it waits for the lease");
     once.go_on.add_permits(1);
     let (first, second) = tokio::join!(all(first), all(waiting));
@@ -138,7 +135,7 @@ async fn a_message_that_is_delivered_again_is_answered_once() {
     };
     all(agent.chat(update()).await.unwrap()).await;
     let again = all(agent.chat(update()).await.unwrap()).await;
-    assert!(matches!(again.last(), Some(AgentEvent::Broken(_))));
+    assert!(matches!(again.last(), Some(TurnEvent::Interrupted(_))));
     all(bench.agent().chat(update()).await.unwrap()).await;
     let said: Vec<String> = stored(&agent).await.into_iter().map(|(_, text)| text).collect();
     assert_eq!(said.iter().filter(|text| *text == "once").count(), 1);
@@ -157,7 +154,7 @@ async fn who_stops_waiting_for_another_process_is_answered_by_it() {
     let waiting = other.chat(limpid_runtime::ChatRequest { conversation: here, ..last("me too") }).await.unwrap();
     waiting.cancel();
     let events = all(waiting).await;
-    assert!(matches!(events.last(), Some(AgentEvent::Broken(why)) if why.contains("is kept")), "{events:?}");
+    assert!(matches!(events.last(), Some(TurnEvent::Interrupted(why)) if why.contains("is kept")), "{events:?}");
     once.go_on.add_permits(1);
     all(first).await;
     let answered = async {
@@ -193,7 +190,7 @@ async fn a_message_that_is_delivered_again_while_its_turn_runs_is_in_it_once() {
     once.go_on.add_permits(1);
     for handle in handles {
         let events = all(handle).await;
-        assert!(events.last().is_some_and(AgentEvent::is_last), "{events:?}");
+        assert!(events.last().is_some_and(TurnEvent::is_last), "{events:?}");
     }
     let said: Vec<String> = stored(&agent).await.into_iter().map(|(role, text)| format!("{role} {text}")).collect();
     assert_eq!(said, ["user do it", "assistant ", "tool done", "user and quickly", "assistant Done."]);
@@ -213,10 +210,10 @@ async fn a_message_during_a_call_that_times_out_is_answered() {
     options.tools = vec![Arc::new(crate::kit::Hangs) as Arc<dyn limpid_runtime::Tool>];
     let agent = Agent::open(options).unwrap();
     let mut first = agent.chat(last("do it")).await.unwrap();
-    while !matches!(first.next().await, Some(AgentEvent::ToolStarted { .. })) {}
+    while !matches!(first.next().await, Some(TurnEvent::ToolStarted { .. })) {}
     let second = first.steer("are you there?").await.unwrap();
     let (first, second) = tokio::join!(all(first), all(second));
-    assert!(matches!(first.last(), Some(AgentEvent::Done { outcome: Outcome::Answered { .. }, .. })), "{first:?}");
+    assert!(matches!(first.last(), Some(TurnEvent::Done { outcome: Outcome::Answered { .. }, .. })), "{first:?}");
     assert_eq!(text(&second), "Both.");
     let said = stored(&agent).await;
     assert_eq!(said.iter().filter(|(_, text)| text == "are you there?").count(), 1, "{said:?}");

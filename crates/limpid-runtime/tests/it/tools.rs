@@ -1,7 +1,7 @@
 //! Tools in a turn, over a real socket.
 
 use crate::kit::{Bench, all, last, say, text};
-use limpid_runtime::AgentEvent;
+use limpid_runtime::TurnEvent;
 use serde_json::Value;
 
 /// The results that the last request brings back, by call.
@@ -41,7 +41,7 @@ text = "Done."
     let events = say(&agent, "remember").await;
     insta::assert_debug_snapshot!(results(&bench));
     assert_eq!(text(&events), "Let me see.Done.");
-    let started = events.iter().filter(|event| matches!(event, AgentEvent::ToolStarted { .. })).count();
+    let started = events.iter().filter(|event| matches!(event, TurnEvent::ToolStarted { .. })).count();
     assert_eq!(started, 4, "what cannot be run is not started");
     let memories = agent.recall("oolong", 5).await.unwrap();
     assert_eq!((memories.len(), memories[0].hits), (1, 1));
@@ -184,7 +184,7 @@ async fn a_tool_that_no_provider_takes_is_left_out_with_one_notice() {
     let mut told = Vec::new();
     for question in ["hi", "and now?"] {
         let events = say(&agent, question).await;
-        let notice = |event: &AgentEvent| if let AgentEvent::Notice(text) = event { Some(text.clone()) } else { None };
+        let notice = |event: &TurnEvent| if let TurnEvent::Notice(text) = event { Some(text.clone()) } else { None };
         told.extend(events.iter().filter_map(notice).filter(|text| text.contains("careless")));
     }
     assert_eq!(

@@ -1,7 +1,7 @@
 //! What is looked at is what is sent: the bytes of the next request, and what is different from the last one.
 
 use crate::kit::{Bench, say};
-use limpid_runtime::{Agent, Change, ConversationChoice, Preview, PreviewRequest, Slash};
+use limpid_runtime::{Agent, ConversationChoice, EventKind, Preview, PreviewRequest, Slash};
 
 const REPLIES: &str = "[[reply]]\ntext = \"Hello.\"\n[[reply]]\ntext = \"Again.\"\n";
 
@@ -39,7 +39,7 @@ async fn the_payload_that_is_shown_is_the_payload_that_is_sent() {
         assert_eq!(read.collect::<Vec<_>>(), texts);
         // The hash is the one that events and the store go by.
         while let Ok(event) = bus.try_recv() {
-            if let Change::SystemPromptUpdated { hash, .. } = event.change {
+            if let EventKind::SystemPromptUpdated { hash, .. } = event.change {
                 assert_eq!(hash, shown.prompt.system_hash(), "{profile}");
             }
         }

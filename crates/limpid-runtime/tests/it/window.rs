@@ -19,7 +19,7 @@ use limpid_core::{ToolProtocol, UsableWindow, WindowSize};
 use limpid_model::{Model, ModelCall, ModelCard};
 use limpid_prompt::Prompt;
 use limpid_prompt::count::{Estimate, TokenCounter};
-use limpid_runtime::{Agent, AgentEvent, AgentOptions, Config, ConversationChoice, Outcome};
+use limpid_runtime::{Agent, AgentOptions, Config, ConversationChoice, Outcome, TurnEvent};
 use limpid_testkit::{Said, Talker};
 
 /// A remote model with a window of so many tokens.
@@ -63,9 +63,9 @@ fn question(n: usize) -> String {
     format!("Question {n}: {}", "what about this and that? ".repeat(10))
 }
 
-fn outcome(events: &[AgentEvent]) -> &Outcome {
+fn outcome(events: &[TurnEvent]) -> &Outcome {
     let done =
-        events.iter().find_map(|event| if let AgentEvent::Done { outcome, .. } = event { Some(outcome) } else { None });
+        events.iter().find_map(|event| if let TurnEvent::Done { outcome, .. } = event { Some(outcome) } else { None });
     done.unwrap_or_else(|| panic!("no end: {events:?}"))
 }
 

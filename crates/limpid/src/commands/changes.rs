@@ -1,13 +1,13 @@
 //! What changed in the agent, in words for a person: one place for the chat, for the log of `serve` and for every other
 //! command.
 
-use limpid_runtime::bus::Difference;
-use limpid_runtime::{BusEvent, Change};
+use limpid_runtime::events::Difference;
+use limpid_runtime::{Event, EventKind};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
 /// The next event. Waits for ever when there will be none.
-pub(super) async fn next(changes: &mut Receiver<BusEvent>) -> BusEvent {
+pub(super) async fn next(changes: &mut Receiver<Event>) -> Event {
     loop {
         match changes.recv().await {
             Ok(event) => return event,
@@ -19,36 +19,36 @@ pub(super) async fn next(changes: &mut Receiver<BusEvent>) -> BusEvent {
 }
 
 /// What an event says; none when it is of use to programs only.
-pub(super) fn words(change: &Change) -> Option<String> {
+pub(super) fn words(change: &EventKind) -> Option<String> {
     Some(match change {
-        Change::SystemPromptUpdated { .. } | Change::ActiveToolsUpdated(_) | Change::ActiveHooksUpdated(_) => {
+        EventKind::SystemPromptUpdated { .. } | EventKind::ActiveToolsUpdated(_) | EventKind::ActiveHooksUpdated(_) => {
             return None;
         }
-        Change::ModeChanged { from, to, trigger } => match trigger.as_str() {
+        EventKind::ModeChanged { from, to, trigger } => match trigger.as_str() {
             "manual" | "explicit" => format!("mode: {from} → {to}"),
             _ => format!("mode: {from} → {to}, chosen by the model"),
         },
-        Change::ActiveSkillsUpdated(difference) => format!("skills: {}", came_and_went(difference)),
-        Change::ActiveMcpUpdated(difference) => format!("servers: {}", came_and_went(difference)),
-        Change::PromptTierChanged { old, new, reason } => format!("prompt tier: {old} → {new} ({reason})"),
-        Change::GoalUpdated { goal, what } => format!("goal {what}: {goal}"),
-        Change::ContextWarning { used, available, advice } => {
+        EventKind::ActiveSkillsUpdated(difference) => format!("skills: {}", came_and_went(difference)),
+        EventKind::ActiveMcpUpdated(difference) => format!("servers: {}", came_and_went(difference)),
+        EventKind::PromptTierChanged { old, new, reason } => format!("prompt tier: {old} → {new} ({reason})"),
+        EventKind::GoalUpdated { goal, what } => format!("goal {what}: {goal}"),
+        EventKind::ContextWarning { used, available, advice } => {
             let percent = used * 100 / (*available).max(1);
             format!("the window is {percent} % full ({used} of {available} tokens); {advice}")
         }
-        Change::CompactionStarted { .. } => "compacting…".to_owned(),
-        Change::CompactionFinished { before, after, .. } => format!("compacted: {before} → {after} tokens"),
-        Change::CompactionFailed { again: true, .. } => "not compacted, for the same reason as before".to_owned(),
-        Change::CompactionFailed { reason, .. } => format!("not compacted: {reason}"),
-        Change::Delivered { origin, text, .. } => format!("[{origin}] {}", plain(text)),
-        Change::TaskRan { task, outcome, detail } => with_detail(format!("task {task}: {outcome}"), detail),
-        Change::HeartbeatDecided { outcome, detail, .. } => with_detail(format!("heartbeat: {outcome}"), detail),
-        Change::DraftUpdated { draft, tool, state } => format!("draft {draft} ({tool}) is {state}"),
-        Change::ItemArrived { source, id } => format!("new {source}: item {id}"),
-        Change::SemanticSearchFailed { model, reason } => {
+        EventKind::CompactionStarted { .. } => "compacting…".to_owned(),
+        EventKind::CompactionFinished { before, after, .. } => format!("compacted: {before} → {after} tokens"),
+        EventKind::CompactionFailed { again: true, .. } => "not compacted, for the same reason as before".to_owned(),
+        EventKind::CompactionFailed { reason, .. } => format!("not compacted: {reason}"),
+        EventKind::Delivered { origin, text, .. } => format!("[{origin}] {}", plain(text)),
+        EventKind::TaskRan { task, outcome, detail } => with_detail(format!("task {task}: {outcome}"), detail),
+        EventKind::HeartbeatDecided { outcome, detail, .. } => with_detail(format!("heartbeat: {outcome}"), detail),
+        EventKind::DraftUpdated { draft, tool, state } => format!("draft {draft} ({tool}) is {state}"),
+        EventKind::ItemArrived { source, id } => format!("new {source}: item {id}"),
+        EventKind::SemanticSearchFailed { model, reason } => {
             format!("semantic search is unavailable ({model}: {reason}); keywords were used")
         }
-        Change::NotificationFailed { by, reason } => format!("notification through {by} failed: {reason}"),
+        EventKind::NotificationFailed { by, reason } => format!("notification through {by} failed: {reason}"),
     })
 }
 
@@ -77,22 +77,22 @@ mod tests {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let owned = str::to_owned;
         let events = [
-            Change::ModeChanged { from: owned("assistant"), to: owned("developer"), trigger: owned("manual") },
-            Change::ModeChanged { from: owned("assistant"), to: owned("developer"), trigger: owned("tool") },
-            Change::ActiveSkillsUpdated(Difference { added: names(&["tea"]), removed: names(&["cake"]) }),
-            Change::PromptTierChanged { old: 3, new: 2, reason: owned("window") },
-            Change::ContextWarning { used: 710, available: 1000, advice: owned("write less") },
-            Change::CompactionStarted { before: 900 },
-            Change::CompactionFinished { before: 900, after: 300, steps: Vec::new() },
-            Change::CompactionFailed { again: false, reason: owned("no model") },
-            Change::CompactionFailed { again: true, reason: owned("no model") },
-            Change::Delivered {
+            EventKind::ModeChanged { from: owned("assistant"), to: owned("developer"), trigger: owned("manual") },
+            EventKind::ModeChanged { from: owned("assistant"), to: owned("developer"), trigger: owned("tool") },
+            EventKind::ActiveSkillsUpdated(Difference { added: names(&["tea"]), removed: names(&["cake"]) }),
+            EventKind::PromptTierChanged { old: 3, new: 2, reason: owned("window") },
+            EventKind::ContextWarning { used: 710, available: 1000, advice: owned("write less") },
+            EventKind::CompactionStarted { before: 900 },
+            EventKind::CompactionFinished { before: 900, after: 300, steps: Vec::new() },
+            EventKind::CompactionFailed { again: false, reason: owned("no model") },
+            EventKind::CompactionFailed { again: true, reason: owned("no model") },
+            EventKind::Delivered {
                 origin: owned("reminder"),
                 title: owned("Tea"),
                 text: owned("Drink\ntea\u{1b}[2J.\n"),
                 delivery: 1,
             },
-            Change::DraftUpdated { draft: 1, tool: owned("send_mail"), state: owned("open") },
+            EventKind::DraftUpdated { draft: 1, tool: owned("send_mail"), state: owned("open") },
         ];
         let told: Vec<String> = events.iter().filter_map(words).collect();
         insta::assert_snapshot!(told.join("\n"), @r"

@@ -9,8 +9,8 @@ mod typing;
 use std::io::Read as _;
 
 use limpid_core::ConversationId;
-use limpid_runtime::slash::is_command;
-use limpid_runtime::{Agent, AgentEvent, BusEvent, Change, ChatRequest, ConversationChoice, Slash};
+use limpid_runtime::commands::is_command;
+use limpid_runtime::{Agent, ChatRequest, ConversationChoice, Event, EventKind, Slash, TurnEvent};
 use tokio::sync::broadcast::Receiver;
 use tokio_util::sync::CancellationToken;
 
@@ -106,7 +106,7 @@ async fn settle(
     agent: &Agent,
     conversation: &ConversationId,
     printer: &mut Printer,
-    changes: &mut Receiver<BusEvent>,
+    changes: &mut Receiver<Event>,
     stop: &CancellationToken,
 ) -> Result<(), Failure> {
     let settled = agent.settled(conversation);
@@ -134,7 +134,7 @@ async fn command(
     conversation: &ConversationChoice,
     text: &str,
     printer: &mut Printer,
-    changes: &mut Receiver<BusEvent>,
+    changes: &mut Receiver<Event>,
 ) -> Result<Slash, Failure> {
     let here = agent.find_conversation(conversation).await?.map(|known| known.id);
     let carried_out = agent.command(conversation, text);
@@ -145,7 +145,7 @@ async fn command(
             slash = &mut carried_out => break slash?,
             // What takes its time is told when it begins.
             change = changes::next(changes) => match change.change {
-                Change::CompactionStarted { .. } => printer.change(here.as_ref(), &change)?,
+                EventKind::CompactionStarted { .. } => printer.change(here.as_ref(), &change)?,
                 _ => held.push(change),
             },
         }
@@ -174,7 +174,7 @@ async fn turn(
     agent: &Agent,
     request: ChatRequest,
     printer: &mut Printer,
-    changes: &mut Receiver<BusEvent>,
+    changes: &mut Receiver<Event>,
     stop: &CancellationToken,
 ) -> Result<ConversationId, Failure> {
     let can_answer = request.can_answer;
@@ -200,7 +200,7 @@ async fn turn(
             printer.change(Some(&conversation), &change)?;
         }
         printer.print(&event)?;
-        if let AgentEvent::Question { id, .. } = &event
+        if let TurnEvent::ApprovalRequested { id, .. } = &event
             && can_answer
         {
             match question::answer().await? {

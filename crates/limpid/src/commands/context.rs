@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use limpid_config::read_text;
 use limpid_core::RetryPlan;
 use limpid_prompt::{Profile, Profiles};
-use limpid_runtime::{Agent, AgentOptions, BusEvent, Config, Home, own_profile_files};
+use limpid_runtime::{Agent, AgentOptions, Config, Event, Home, own_profile_files};
 use tokio::sync::broadcast::Receiver;
 
 use crate::environment::Environment;
@@ -22,7 +22,7 @@ pub struct Context {
     /// What the owner has set.
     pub config: Config,
     /// What changes in the agents that were opened.
-    changes: Mutex<Vec<Receiver<BusEvent>>>,
+    changes: Mutex<Vec<Receiver<Event>>>,
 }
 
 impl Context {
@@ -56,15 +56,14 @@ impl Context {
     }
 
     /// What has changed so far and nobody has taken.
-    pub fn changes(&self) -> Vec<BusEvent> {
+    pub fn changes(&self) -> Vec<Event> {
         let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
-        let heard =
-            |changes: &mut Receiver<BusEvent>| std::iter::from_fn(|| changes.try_recv().ok()).collect::<Vec<_>>();
+        let heard = |changes: &mut Receiver<Event>| std::iter::from_fn(|| changes.try_recv().ok()).collect::<Vec<_>>();
         changes.iter_mut().flat_map(heard).collect()
     }
 
     /// Whoever prints events as they come takes them from here; nobody tells them again.
-    pub fn take_changes(&self, agent: &Agent) -> Receiver<BusEvent> {
+    pub fn take_changes(&self, agent: &Agent) -> Receiver<Event> {
         self.changes.lock().unwrap_or_else(PoisonError::into_inner).clear();
         agent.subscribe()
     }

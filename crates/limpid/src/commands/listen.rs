@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limpid_runtime::{Agent, BusEvent};
+use limpid_runtime::{Agent, Event};
 use tokio::sync::broadcast::Receiver;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -51,7 +51,7 @@ impl Beside {
 const MOST: usize = 400;
 
 /// Tells of whatever changed, as the chat does.
-async fn tell(mut events: Receiver<BusEvent>, say: Say, stop: CancellationToken) {
+async fn tell(mut events: Receiver<Event>, say: Say, stop: CancellationToken) {
     loop {
         let event = tokio::select! {
             biased;

@@ -8,7 +8,7 @@ use limpid_model::ApiKey;
 use limpid_model::catalogue::{
     Downloads, FetchSettings, Fetched, HubModel, Installed, Instead, Progress, PullError, Step,
 };
-use limpid_runtime::AgentEvent;
+use limpid_runtime::TurnEvent;
 use serde_json::{Value, json};
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -169,14 +169,14 @@ async fn test(context: &Context, name: Option<&str>, json: bool) -> Result<(), F
     let (mut model, mut first, mut usage, mut answer) = (String::new(), None, Usage::default(), String::new());
     while let Some(event) = handle.next().await {
         match &event {
-            AgentEvent::Started { model: name, .. } => model.clone_from(name),
-            AgentEvent::Text(text) => {
+            TurnEvent::Started { model: name, .. } => model.clone_from(name),
+            TurnEvent::Text(text) => {
                 first.get_or_insert_with(|| started.elapsed());
                 answer.push_str(text);
             }
-            AgentEvent::Usage { usage: counted, .. } => usage = *counted,
-            AgentEvent::Broken(what) => return Err(Failure::new(ExitStatus::Model, what)),
-            AgentEvent::Done { outcome: limpid_runtime::Outcome::Failed { message, .. }, .. } => {
+            TurnEvent::Usage { usage: counted, .. } => usage = *counted,
+            TurnEvent::Interrupted(what) => return Err(Failure::new(ExitStatus::Model, what)),
+            TurnEvent::Done { outcome: limpid_runtime::Outcome::Failed { message, .. }, .. } => {
                 return Err(Failure::new(ExitStatus::Model, message));
             }
             _ => {}

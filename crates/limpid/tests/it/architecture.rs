@@ -183,7 +183,7 @@ fn core_types_have_no_wire_format() {
 fn a_model_is_asked_in_one_place_only() {
     let asks = |line: &str| line.contains("Chain::new(") || line.contains(".send(prepared");
     let places = places_of(&["limpid-runtime", "limpid"], asks);
-    let elsewhere: Vec<_> = places.iter().filter(|(file, _)| !file.starts_with("limpid-runtime/ask")).collect();
+    let elsewhere: Vec<_> = places.iter().filter(|(file, _)| !file.starts_with("limpid-runtime/conversation/model_call")).collect();
     assert!(elsewhere.is_empty() && !places.is_empty(), "a model is asked in {places:?}");
 }
 
@@ -224,7 +224,7 @@ fn only_the_ledger_makes_a_prompt_again_from_what_was_sent() {
     let krates = FLOORS.map(|(krate, _)| krate);
     let files: BTreeSet<String> =
         places_of(&krates, |line| line.contains("from_record")).into_iter().map(|(file, _)| file).collect();
-    let wanted = ["limpid-prompt/recorded.rs", "limpid-runtime/ledger.rs"].map(str::to_owned);
+    let wanted = ["limpid-prompt/recorded.rs", "limpid-runtime/requests.rs"].map(str::to_owned);
     assert_eq!(files, BTreeSet::from(wanted));
 }
 

@@ -6,7 +6,7 @@ use limpid_core::{Role, UsableWindow, WindowSize};
 use limpid_model::ModelCall;
 use limpid_prompt::count::{TokenCounter, WindowEstimate};
 use limpid_prompt::{Prompt, PromptMessage};
-use limpid_runtime::{Agent, AgentEvent, Outcome as End};
+use limpid_runtime::{Agent, Outcome as End, TurnEvent};
 
 use super::kept::Kept;
 use super::model::{GOAL, LOCKED, is_summary};
@@ -39,8 +39,8 @@ impl Checked {
     pub(super) async fn turn(&mut self, world: &World, agent: &Agent, turn: u32, ended: &Turn) -> Result<(), String> {
         self.outcome.turns += 1;
         match &ended.last {
-            AgentEvent::Done { outcome: End::Answered { .. }, .. } => {}
-            AgentEvent::Done { outcome: End::Failed { message, .. }, .. } if turn == 0 => {
+            TurnEvent::Done { outcome: End::Answered { .. }, .. } => {}
+            TurnEvent::Done { outcome: End::Failed { message, .. }, .. } if turn == 0 => {
                 self.outcome.too_small = Some(message.clone());
                 return Ok(());
             }

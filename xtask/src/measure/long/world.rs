@@ -12,8 +12,8 @@ use jiff::Timestamp;
 use limpid_core::{ConversationId, RetryPlan, ToolClass};
 use limpid_model::{Model, Pause};
 use limpid_runtime::{
-    Agent, AgentEvent, AgentOptions, ChatRequest, Clock, Config, ConversationChoice, Home, Ids, Tool, ToolContext,
-    ToolText,
+    Agent, AgentOptions, ChatRequest, Clock, Config, ConversationChoice, Home, Ids, Tool, ToolContext, ToolText,
+    TurnEvent,
 };
 use limpid_testkit::Talker;
 use serde_json::{Map, Value, json};
@@ -54,7 +54,7 @@ pub(super) struct World {
 /// How a turn ended.
 pub(super) struct Turn {
     /// The last that was told of it.
-    pub(super) last: AgentEvent,
+    pub(super) last: TurnEvent,
     /// Whether the program was killed while it waited for a summary.
     pub(super) is_killed: bool,
     /// Milliseconds that its message waited for models in vain.
@@ -140,7 +140,7 @@ impl World {
         Ok(Turn { last, is_killed, waited })
     }
 
-    async fn end_of(&self, agent: &Agent, request: ChatRequest) -> Result<(AgentEvent, ConversationId), String> {
+    async fn end_of(&self, agent: &Agent, request: ChatRequest) -> Result<(TurnEvent, ConversationId), String> {
         let mut handle = agent.chat(request).await.map_err(|error| error.to_string())?;
         loop {
             match handle.next().await {

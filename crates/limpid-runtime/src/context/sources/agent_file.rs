@@ -7,8 +7,8 @@ use limpid_prompt::inputs::Inputs;
 use limpid_store::Conversation;
 
 use crate::context::ContextDeps;
-use crate::policy::ForeignFiles;
-use crate::tools::HEARTBEAT_DECISION;
+use crate::services::tools::HEARTBEAT_DECISION;
+use crate::services::tools::policy::ForeignFiles;
 
 /// Whether prompts of a profile quote AGENT.md.
 fn quotes(profile: &Profile) -> bool {

@@ -10,11 +10,11 @@ use limpid_prompt::inputs::{
     ArtifactInput, ArtifactType, CheckpointInput, DecisionInput, GoalInput, Inputs, {self as inputs},
 };
 
-use crate::clean::is_put_aside;
 use crate::context::ContextDeps;
 use crate::context::prefix_cache::PrefixCache;
-use crate::error::AgentError;
-use crate::tools::{CREATE_GOAL, GOAL_TOOLS};
+use crate::conversation::clean::is_put_aside;
+use crate::services::error::AgentError;
+use crate::services::tools::{CREATE_GOAL, GOAL_TOOLS};
 
 /// Fills in the goal of a conversation, and takes its tools away where nobody has asked for goals. A model
 /// without tools is told of the markers where another one has the tools.

@@ -8,9 +8,9 @@ use limpid_store::Delivery;
 
 use crate::context::ContextDeps;
 use crate::context::Occasion;
-use crate::error::AgentError;
-use crate::heartbeat::{PATH, PREVIOUS, StandingItem, due_items, has_items, read_settings};
-use crate::tools::HEARTBEAT_DECISION;
+use crate::services::error::AgentError;
+use crate::services::heartbeat::{PATH, PREVIOUS, StandingItem, due_items, has_items, read_settings};
+use crate::services::tools::HEARTBEAT_DECISION;
 
 /// Unread messages of the quiet hours that a run is shown, the newest ones.
 const UNREAD: usize = 10;

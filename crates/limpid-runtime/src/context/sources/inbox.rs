@@ -6,7 +6,7 @@ use limpid_prompt::inputs::{EmailAccount, Inputs, NewEmail, NewNotification, New
 use limpid_store::{InboxItem, ItemFilter, ItemId, MailAccount, Store};
 
 use crate::context::ContextDeps;
-use crate::error::AgentError;
+use crate::services::error::AgentError;
 
 /// Fills in accounts and what waits, of the sources that are on.
 pub(crate) async fn fill(deps: &ContextDeps, inputs: &mut Inputs) -> Result<(), AgentError> {
@@ -116,7 +116,7 @@ mod tests {
     use limpid_prompt::count::Estimate;
 
     use super::*;
-    use crate::inbox::IngestKind;
+    use crate::services::inbox::IngestKind;
     use crate::{Agent, AgentOptions, Clock, Home};
 
     /// A clock that goes on by a minute whenever it is read.

@@ -8,8 +8,8 @@ use limpid_store::Listed;
 
 use crate::context::ContextDeps;
 use crate::context::convert;
-use crate::error::AgentError;
-use crate::tools::promote_learning;
+use crate::services::error::AgentError;
+use crate::services::memory::tools::promote;
 
 /// The section that shows what was promoted.
 const SOUL_ADDITIONS: &str = "soul-additions";
@@ -44,7 +44,7 @@ pub(crate) async fn fill(
         inputs.tools.retain(|tool| tool.group != "memory");
     }
     if inputs.memory.promotions.is_empty() || !shows_soul_additions(profile) {
-        inputs.tools.retain(|tool| tool.name != promote_learning::NAME);
+        inputs.tools.retain(|tool| tool.name != promote::NAME);
     }
     Ok(())
 }

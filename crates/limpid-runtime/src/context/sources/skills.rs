@@ -6,8 +6,8 @@ use limpid_prompt::inputs::{SkillsInput, UnusedSkill};
 use limpid_prompt::registry::{Occasion, select};
 
 use crate::context::ContextDeps;
-use crate::error::AgentError;
-use crate::skills::{ListedSkill, SkillStatus};
+use crate::services::error::AgentError;
+use crate::services::skills::{ListedSkill, SkillStatus};
 
 /// The skills of a turn, and what the owner should know of theirs.
 pub(crate) struct Selected {

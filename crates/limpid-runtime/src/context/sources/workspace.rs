@@ -6,8 +6,8 @@ use limpid_prompt::inputs::WorkspaceInput;
 use limpid_prompt::workspace::note_path;
 
 use crate::context::ContextDeps;
-use crate::error::AgentError;
-use crate::policy::ForeignFiles;
+use crate::services::error::AgentError;
+use crate::services::tools::policy::ForeignFiles;
 
 /// Takes out of what prompts quote each file that was written while text of strangers was read: it is theirs until
 /// the owner writes it anew. A change that the owner approved as it stands is the owner's.

@@ -7,7 +7,7 @@ use limpid_config::read_marking;
 use limpid_prompt::inputs::{DailyNote, TimeInfo, UnreadFile, WorkspaceFile, WorkspaceInput};
 use limpid_prompt::workspace::{note_path, recent_days};
 
-use crate::error::AgentError;
+use crate::services::error::AgentError;
 
 /// Reads the files at the top of the workspace, MEMORY.md and the notes of the last days. What was left out, and what of
 /// them is not UTF-8, is said in `notices`.

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use limpid_core::reach::ToolCard;
 
-use super::tokens;
+use crate::context::tool_selection::tokens;
 
 /// Characters of a tool's description in its line.
 const LINE_CHARS: usize = 70;
 
 /// Lines that fit: one a tool with what it does; else, and at the small tiers, one a group with the names of its tools;
 /// else with as many names as fit, the same number for each group; at last the groups and how many tools they have.
-pub(super) fn of(tools: &[&ToolCard<'_>], small: bool, room: usize) -> Vec<String> {
+pub(crate) fn of(tools: &[&ToolCard<'_>], small: bool, room: usize) -> Vec<String> {
     let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for tool in tools {
         groups.entry(tool.group).or_default().push(tool.name);
@@ -57,6 +57,6 @@ fn group_line(group: &str, tools: &[&str], names: usize) -> String {
 }
 
 /// Tokens of a list.
-pub(super) fn size(lines: &[String]) -> usize {
+pub(crate) fn size(lines: &[String]) -> usize {
     lines.iter().map(|line| tokens(line) + 1).sum()
 }

@@ -5,7 +5,7 @@ use limpid_prompt::{Profiles, RenderRequest};
 use serde_json::json;
 
 use super::*;
-use crate::tools::FindTools;
+use crate::services::tools::FindTools;
 
 fn tool(name: &str, group: &str) -> ToolInput {
     let schema = json!({

@@ -209,7 +209,7 @@ async fn a_hundred_quiet_runs_leave_a_long_chat_and_its_events_as_they_were() {
     agent.deliver_waiting().await.unwrap();
     assert_eq!(rows().await, before);
     while let Ok(event) = events.try_recv() {
-        assert!(matches!(event.change, Change::HeartbeatDecided { .. }), "no chat is told of anything: {event:?}");
+        assert!(matches!(event.change, EventKind::HeartbeatDecided { .. }), "no chat is told of anything: {event:?}");
         assert_eq!(event.conversation, None);
     }
     let largest = bench.server.calls()[1..].iter().map(|call| call.text().len()).max().unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use limpid_core::{FailureClass, Role, ToolProtocol};
 use limpid_model::{ModelCall, ModelCard, ModelError};
 use limpid_prompt::Prompt;
-use limpid_runtime::{AgentEvent, Change, ConversationChoice, Outcome};
+use limpid_runtime::{ConversationChoice, EventKind, Outcome, TurnEvent};
 use limpid_testkit::{Said, Talker};
 
 use super::{BARE, agent, bench, card, events_of, outcome, question, talker, text_of, total};
@@ -38,7 +38,7 @@ async fn a_conversation_at_4k_gets_digests_and_goes_on_with_them() {
         assert!(last.contains("Question 39: ") && !last.contains("Question 5: "), "{profile}: {last}");
         let mut finished = 0;
         while let Ok(event) = bus.try_recv() {
-            finished += usize::from(matches!(event.change, Change::CompactionFinished { .. }));
+            finished += usize::from(matches!(event.change, EventKind::CompactionFinished { .. }));
         }
         assert!(finished >= 2, "{profile}: {finished} compactions");
         let conversation = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap();
@@ -61,11 +61,11 @@ async fn a_window_that_fills_up_is_warned_of_once_and_each_compaction_is_told() 
     let mut told = String::new();
     while let Ok(event) = bus.try_recv() {
         match event.change {
-            Change::ContextWarning { used, available, advice } => {
+            EventKind::ContextWarning { used, available, advice } => {
                 assert!(used < available && advice.contains("become a digest"), "{used} of {available}: {advice}");
                 told.push('w');
             }
-            Change::CompactionFinished { before, after, .. } => {
+            EventKind::CompactionFinished { before, after, .. } => {
                 assert!(after < before, "{before} to {after}");
                 told.push('c');
             }
@@ -189,7 +189,7 @@ async fn a_fact_that_left_the_window_is_found_by_the_tools() {
     for question in ["Search for the gate.", "Read the beginning."] {
         let events = say(&agent, question).await;
         let result = events.iter().find_map(|event| match event {
-            AgentEvent::ToolDone { result, .. } => Some(result.clone()),
+            TurnEvent::ToolDone { result, .. } => Some(result.clone()),
             _ => None,
         });
         let result = result.unwrap_or_else(|| panic!("{events:?}"));
@@ -210,7 +210,7 @@ async fn a_message_larger_than_the_window_is_answered_by_its_head_and_tail_and_k
         assert!(
             events
                 .iter()
-                .any(|event| matches!(event, AgentEvent::Notice(text) if text.contains("was shortened for the model")))
+                .any(|event| matches!(event, TurnEvent::Notice(text) if text.contains("was shortened for the model")))
         );
     }
     let usable = card(4096).usable_window.unwrap().0 as usize;
@@ -245,7 +245,7 @@ async fn a_message_that_leaves_no_room_for_what_its_turn_finds_is_shortened_then
         let usable = card(4096).usable_window.unwrap().0 as usize;
         let sent = model.take_sent();
         assert!(sent.iter().all(|prompt| total(prompt) + usable / 4 <= usable), "{words}");
-        let told = |event: &AgentEvent| matches!(event, AgentEvent::Notice(text) if text.contains("was shortened for the model"));
+        let told = |event: &TurnEvent| matches!(event, TurnEvent::Notice(text) if text.contains("was shortened for the model"));
         let newest = |prompt: &Arc<Prompt>| {
             let asked = prompt.messages().iter().find(|message| message.text().starts_with("BEGIN"));
             asked.unwrap().text().contains("characters left out")

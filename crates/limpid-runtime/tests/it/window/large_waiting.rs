@@ -5,7 +5,7 @@ use std::sync::Arc;
 use limpid_core::{Role, Trust};
 use limpid_model::ModelCall;
 use limpid_prompt::Prompt;
-use limpid_runtime::{Agent, AgentEvent, ConversationChoice, Outcome};
+use limpid_runtime::{Agent, ConversationChoice, Outcome, TurnEvent};
 use limpid_store::{ConversationKind, NewInbound};
 use limpid_testkit::{Said, Talker};
 
@@ -130,7 +130,7 @@ async fn a_process_whose_message_another_one_failed_to_answer_says_how_that_ende
     let mine = first.chat(last("one")).await.unwrap();
     let theirs = second.chat(last("two")).await.unwrap();
     first.store().release(&id, lease.fence).await.unwrap();
-    let ends: Vec<AgentEvent> = [all(mine).await, all(theirs).await].map(|mut events| events.pop().unwrap()).into();
+    let ends: Vec<TurnEvent> = [all(mine).await, all(theirs).await].map(|mut events| events.pop().unwrap()).into();
     for end in ends {
         assert!(
             matches!(outcome(std::slice::from_ref(&end)), Outcome::Failed { message, .. } if message.contains("it broke")),

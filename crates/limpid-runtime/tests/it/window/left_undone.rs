@@ -14,7 +14,7 @@ use crate::kit::{Bench, say};
 
 const LAST: ConversationChoice = ConversationChoice::Last;
 
-async fn settle(agent: &Agent, text: &str) -> Vec<limpid_runtime::AgentEvent> {
+async fn settle(agent: &Agent, text: &str) -> Vec<limpid_runtime::TurnEvent> {
     let events = say(agent, text).await;
     let id = agent.find_conversation(&LAST).await.unwrap().unwrap().id;
     agent.settled(&id).await;

@@ -6,7 +6,7 @@ use jiff::ToSpan;
 use limpid_core::{ToolProtocol, UsableWindow, WindowSize};
 use limpid_model::{ModelCall, ModelCard};
 use limpid_prompt::Prompt;
-use limpid_runtime::{Agent, AgentEvent, Change, ChatRequest, ConversationChoice, Outcome};
+use limpid_runtime::{Agent, ChatRequest, ConversationChoice, EventKind, Outcome, TurnEvent};
 use limpid_testkit::{Said, Talker};
 
 use super::{BARE, agent, bench, card, events_of, outcome, question, talker, text_of, total};
@@ -125,7 +125,7 @@ async fn of_an_unknown_model_a_careful_window_is_assumed_and_said_once() {
     for n in 1..=60 {
         let events = say(&agent, &question(n)).await;
         assert!(matches!(outcome(&events), Outcome::Answered { .. }));
-        let is_about = |event: &&AgentEvent| matches!(event, AgentEvent::Notice(text) if text.contains("window"));
+        let is_about = |event: &&TurnEvent| matches!(event, TurnEvent::Notice(text) if text.contains("window"));
         notices += events.iter().filter(is_about).count();
     }
     assert_eq!(notices, 1);
@@ -189,8 +189,8 @@ async fn a_history_that_cannot_be_shortened_is_reported_once_and_answered_on() {
     }
     let mut failed = 0;
     while let Ok(event) = bus.try_recv() {
-        assert!(!matches!(event.change, Change::CompactionFinished { .. }));
-        failed += usize::from(matches!(event.change, Change::CompactionFailed { again: false, .. }));
+        assert!(!matches!(event.change, EventKind::CompactionFinished { .. }));
+        failed += usize::from(matches!(event.change, EventKind::CompactionFailed { again: false, .. }));
     }
     let calls = model.take_sent().iter().filter(|prompt| !prompt.path().starts_with("chat")).count();
     let attempts = events_of(&agent).await;

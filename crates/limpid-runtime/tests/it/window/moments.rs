@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use limpid_core::{FailureClass, WindowSize};
 use limpid_model::{ModelCall, ModelError};
-use limpid_runtime::{Agent, Change, ConversationChoice, Outcome};
+use limpid_runtime::{Agent, ConversationChoice, EventKind, Outcome};
 use limpid_testkit::{Said, Talker};
 
 use super::{BARE, agent, bench, card, events_of, outcome, question, talker, total};
@@ -13,7 +13,7 @@ use crate::kit::say;
 const LAST: ConversationChoice = ConversationChoice::Last;
 
 /// Says something and waits until nothing is left to do.
-async fn settle(agent: &Agent, text: &str) -> Vec<limpid_runtime::AgentEvent> {
+async fn settle(agent: &Agent, text: &str) -> Vec<limpid_runtime::TurnEvent> {
     let events = say(agent, text).await;
     let id = agent.find_conversation(&LAST).await.unwrap().unwrap().id;
     agent.settled(&id).await;
@@ -116,11 +116,11 @@ async fn a_window_that_has_grown_is_taken_at_a_compaction_and_not_before() {
     assert_eq!(agent.compact(&LAST).await.unwrap().failure, None);
     settle(&agent, &question(14)).await;
     assert_eq!(usable().await, 27_853);
-    let tiers: Vec<Change> = std::iter::from_fn(|| bus.try_recv().ok())
+    let tiers: Vec<EventKind> = std::iter::from_fn(|| bus.try_recv().ok())
         .map(|event| event.change)
-        .filter(|change| matches!(change, Change::PromptTierChanged { .. }))
+        .filter(|change| matches!(change, EventKind::PromptTierChanged { .. }))
         .collect();
-    assert_eq!(tiers, [Change::PromptTierChanged { old: 3, new: 4, reason: "compaction".to_owned() }]);
+    assert_eq!(tiers, [EventKind::PromptTierChanged { old: 3, new: 4, reason: "compaction".to_owned() }]);
 }
 
 // OLLM-122 LES-078

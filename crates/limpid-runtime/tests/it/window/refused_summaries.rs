@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use limpid_model::script::{Pieces, Reply};
-use limpid_runtime::{Agent, Change, Outcome};
+use limpid_runtime::{Agent, EventKind, Outcome};
 use limpid_testkit::{Recorded, Recorder};
 
 use super::{bench, events_of, outcome, question};
@@ -50,7 +50,7 @@ async fn talk(refusing: &'static [&'static str]) -> (Vec<String>, Vec<String>, u
     }
     let mut failures = 0;
     while let Ok(event) = bus.try_recv() {
-        failures += usize::from(matches!(event.change, Change::CompactionFailed { .. }));
+        failures += usize::from(matches!(event.change, EventKind::CompactionFailed { .. }));
     }
     let steps = events_of(&agent).await.into_iter().flat_map(|event| event.new.steps).collect();
     let asked = asked.lock().unwrap().clone();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use limpid_core::goal::{GoalStatus, Priority};
 use limpid_core::{FailureClass, ToolProtocol, WindowSize};
 use limpid_model::{ModelCall, ModelCard, ModelError};
-use limpid_runtime::{AgentEvent, Change, ChatRequest, ConversationChoice, Outcome, PreviewRequest};
+use limpid_runtime::{ChatRequest, ConversationChoice, EventKind, Outcome, PreviewRequest, TurnEvent};
 use limpid_testkit::{Said, Talker};
 
 use super::{BARE, agent, bench, card, events_of, outcome, question, talker, text_of};
@@ -120,7 +120,7 @@ async fn a_rollover_leaves_the_note_that_the_model_writes() {
     let mut bus = agent.subscribe();
     assert!(matches!(outcome(&say(&agent, "Short question 91?").await), Outcome::Answered { .. }));
     let told = std::iter::from_fn(|| bus.try_recv().ok()).find_map(|event| match event.change {
-        Change::CompactionFinished { before, after, steps } => Some((before > after, steps)),
+        EventKind::CompactionFinished { before, after, steps } => Some((before > after, steps)),
         _ => None,
     });
     let (is_smaller, steps) = told.unwrap();
@@ -247,7 +247,7 @@ async fn mandates_of_the_owners_that_are_over_the_budget_are_told_and_compaction
         let events = say(&agent, &question(n)).await;
         assert!(matches!(outcome(&events), Outcome::Answered { .. }), "{n}: {:?}", outcome(&events));
         told.extend(events.into_iter().filter_map(|event| match event {
-            AgentEvent::Notice(text) if text.contains("core-mandates") => Some(text),
+            TurnEvent::Notice(text) if text.contains("core-mandates") => Some(text),
             _ => None,
         }));
     }
@@ -273,7 +273,7 @@ async fn a_template_of_the_owners_that_is_over_the_budget_is_told_and_the_shippe
     assert!(matches!(outcome(&events), Outcome::Answered { .. }), "{:?}", outcome(&events));
     let told: Vec<&String> = events
         .iter()
-        .filter_map(|event| if let AgentEvent::Notice(text) = event { Some(text) } else { None })
+        .filter_map(|event| if let TurnEvent::Notice(text) = event { Some(text) } else { None })
         .filter(|text| text.starts_with("profiles/ollm/modes/user/tier3.md is not used: "))
         .collect();
     assert!(told.len() == 1 && told[0].contains(" of 1000 tokens: mode 7"), "with both sizes: {events:?}");
@@ -353,7 +353,7 @@ async fn a_result_that_the_window_shortens_says_how_to_read_on_and_is_read() {
     assert!(!shown.contains("line 1500 of"));
     let events = say(&agent, "Read on, please.").await;
     let result = events.iter().find_map(|event| match event {
-        AgentEvent::ToolDone { result, .. } => Some(result.clone()),
+        TurnEvent::ToolDone { result, .. } => Some(result.clone()),
         _ => None,
     });
     let result = result.unwrap();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::future::{BoxFuture, FutureExt};
 use limpid_core::{MessageId, ToolProtocol};
 use limpid_model::{Model, ModelCall, ModelCard, Pause};
-use limpid_runtime::{Agent, AgentEvent, AgentOptions, Config, ConversationChoice};
+use limpid_runtime::{Agent, AgentOptions, Config, ConversationChoice, TurnEvent};
 use limpid_store::StoredMessage;
 use limpid_testkit::{Said, Talker};
 use tokio::sync::Notify;
@@ -45,7 +45,7 @@ async fn start(model: &Arc<Talker>) -> (Bench, Agent) {
 /// Says something and waits until nothing is left to do. Returns the calls for summaries.
 async fn count_on(agent: &Agent, model: &Talker, text: &str) -> Vec<ModelCall> {
     let events = say(agent, text).await;
-    let is_notice = |event: &AgentEvent| matches!(event, AgentEvent::Notice(text) if !text.starts_with("price of"));
+    let is_notice = |event: &TurnEvent| matches!(event, TurnEvent::Notice(text) if !text.starts_with("price of"));
     assert!(!events.iter().any(is_notice), "{events:?}");
     let conversation = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap();
     agent.settled(&conversation.id).await;
@@ -152,7 +152,7 @@ async fn what_is_said_while_a_summary_is_made_is_still_there_afterwards() {
     go_on.notify_one();
     for handle in later {
         let events = all(handle).await;
-        assert!(events.last().is_some_and(AgentEvent::is_last), "{events:?}");
+        assert!(events.last().is_some_and(TurnEvent::is_last), "{events:?}");
     }
     let report = agent.context(&ConversationChoice::Last).await.unwrap();
     assert_eq!((report.view.through, report.view.compactions), (Some(cut), 1));

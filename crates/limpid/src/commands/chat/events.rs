@@ -3,7 +3,7 @@
 
 use limpid_core::goal::WithoutMarkers;
 use limpid_core::{ConversationId, FailureClass, Usage};
-use limpid_runtime::{AgentEvent, BusEvent, Change, Outcome, SlashReply};
+use limpid_runtime::{Event, EventKind, Outcome, SlashReply, TurnEvent};
 use serde_json::{Value, json};
 
 use crate::commands::changes::words;
@@ -55,16 +55,16 @@ impl Printer {
     ///
     /// # Errors
     /// When standard output cannot be written.
-    pub fn print(&mut self, event: &AgentEvent) -> Result<(), Failure> {
+    pub fn print(&mut self, event: &TurnEvent) -> Result<(), Failure> {
         self.note_end(event);
         if self.json {
             return output::line(&to_json(event).to_string());
         }
-        if !matches!(event, AgentEvent::Text(_)) {
+        if !matches!(event, TurnEvent::Text(_)) {
             self.show_held_back()?;
         }
         match event {
-            AgentEvent::Started { model, .. } => {
+            TurnEvent::Started { model, .. } => {
                 // The first line says which model answers; a second turn of the same chat need not.
                 if self.model.as_ref() != Some(model) {
                     self.beside(&format!("{model}:"));
@@ -72,23 +72,23 @@ impl Printer {
                 }
                 Ok(())
             }
-            AgentEvent::Text(text) => self.text(text),
-            AgentEvent::Reasoning(text) => self.thought(text),
-            AgentEvent::Retrying { reason, model } => {
+            TurnEvent::Text(text) => self.text(text),
+            TurnEvent::Reasoning(text) => self.thought(text),
+            TurnEvent::Retrying { reason, model } => {
                 self.close_line()?;
                 self.beside(&format!("{} Asking {model} again.", reason.trim_end()));
                 Ok(())
             }
-            AgentEvent::ToolStarted { name, arguments, .. } => {
+            TurnEvent::ToolStarted { name, arguments, .. } => {
                 self.close_line()?;
                 self.beside(&format!("→ {name} {}", shortened(arguments)));
                 Ok(())
             }
-            AgentEvent::ToolDone { result, .. } => {
+            TurnEvent::ToolDone { result, .. } => {
                 self.beside(&format!("← {}", shortened(result)));
                 Ok(())
             }
-            AgentEvent::Question { name, arguments, destination, folder, reason, pattern, .. } => {
+            TurnEvent::ApprovalRequested { name, arguments, destination, folder, reason, pattern, .. } => {
                 self.close_line()?;
                 self.beside(&format!("? {name} {arguments}"));
                 if let Some(destination) = destination {
@@ -97,20 +97,20 @@ impl Printer {
                 self.beside(&format!("  in {folder}\n  {reason}\n  a lasting yes would cover: {pattern}"));
                 Ok(())
             }
-            AgentEvent::Steered { text } => self.said(text),
-            AgentEvent::Notice(text) => {
+            TurnEvent::Steered { text } => self.said(text),
+            TurnEvent::Notice(text) => {
                 self.close_line()?;
                 self.beside(text);
                 Ok(())
             }
-            AgentEvent::Done { answer, .. } => match answer {
+            TurnEvent::Done { answer, .. } => match answer {
                 Some(answer) if !self.printed => {
                     self.text(answer)?;
                     self.show_held_back()
                 }
                 _ => Ok(()),
             },
-            AgentEvent::Accepted { .. } | AgentEvent::Usage { .. } | AgentEvent::Broken(_) => Ok(()),
+            TurnEvent::Accepted { .. } | TurnEvent::Usage { .. } | TurnEvent::Interrupted(_) => Ok(()),
         }
     }
 
@@ -132,9 +132,9 @@ impl Printer {
     ///
     /// # Errors
     /// When standard output cannot be written.
-    pub fn change(&mut self, conversation: Option<&ConversationId>, event: &BusEvent) -> Result<(), Failure> {
+    pub fn change(&mut self, conversation: Option<&ConversationId>, event: &Event) -> Result<(), Failure> {
         let is_elsewhere = event.conversation.is_some() && event.conversation.as_ref() != conversation;
-        if is_elsewhere && !matches!(event.change, Change::Delivered { .. } | Change::DraftUpdated { .. }) {
+        if is_elsewhere && !matches!(event.change, EventKind::Delivered { .. } | EventKind::DraftUpdated { .. }) {
             return Ok(());
         }
         if !self.json {
@@ -187,10 +187,10 @@ impl Printer {
         self.failure.take().map(|(status, what)| Failure::new(status, what))
     }
 
-    fn note_end(&mut self, event: &AgentEvent) {
+    fn note_end(&mut self, event: &TurnEvent) {
         self.failure = match event {
-            AgentEvent::Broken(what) => Some((ExitStatus::Failed, what.clone())),
-            AgentEvent::Done { outcome: Outcome::Failed { class, message }, .. } => {
+            TurnEvent::Interrupted(what) => Some((ExitStatus::Failed, what.clone())),
+            TurnEvent::Done { outcome: Outcome::Failed { class, message }, .. } => {
                 let status = if *class == FailureClass::OwnFile { ExitStatus::Files } else { ExitStatus::Model };
                 Some((status, message.clone()))
             }
@@ -252,31 +252,31 @@ fn shortened(text: &str) -> String {
     if line.chars().count() <= 120 { line } else { line.chars().take(119).chain(['…']).collect() }
 }
 
-fn to_json(event: &AgentEvent) -> Value {
+fn to_json(event: &TurnEvent) -> Value {
     match event {
-        AgentEvent::Accepted { conversation } => {
+        TurnEvent::Accepted { conversation } => {
             json!({"type": "accepted", "version": output::JSON_VERSION, "conversation": conversation.as_str()})
         }
-        AgentEvent::Started { turn, model, profile, path } => {
+        TurnEvent::Started { turn, model, profile, path } => {
             json!({"type": "started", "turn": turn.as_ref().map(limpid_core::TurnId::as_str), "model": model, "profile": profile, "path": path})
         }
-        AgentEvent::Reasoning(text) => json!({"type": "reasoning", "text": text}),
-        AgentEvent::Text(text) => json!({"type": "text", "text": text}),
-        AgentEvent::Retrying { reason, model } => json!({"type": "retrying", "reason": reason, "model": model}),
-        AgentEvent::ToolStarted { id, name, arguments } => {
+        TurnEvent::Reasoning(text) => json!({"type": "reasoning", "text": text}),
+        TurnEvent::Text(text) => json!({"type": "text", "text": text}),
+        TurnEvent::Retrying { reason, model } => json!({"type": "retrying", "reason": reason, "model": model}),
+        TurnEvent::ToolStarted { id, name, arguments } => {
             json!({"type": "tool-started", "id": id.as_str(), "name": name, "arguments": arguments})
         }
-        AgentEvent::ToolDone { id, result } => json!({"type": "tool-done", "id": id.as_str(), "result": result}),
-        AgentEvent::Question { id, name, arguments, destination, folder, reason, pattern } => {
+        TurnEvent::ToolDone { id, result } => json!({"type": "tool-done", "id": id.as_str(), "result": result}),
+        TurnEvent::ApprovalRequested { id, name, arguments, destination, folder, reason, pattern } => {
             json!({"type": "question", "id": id.as_str(), "name": name, "arguments": arguments,
                 "destination": destination, "folder": folder, "reason": reason, "pattern": pattern})
         }
-        AgentEvent::Usage { usage, cost } => {
+        TurnEvent::Usage { usage, cost } => {
             json!({"type": "usage", "tokens": tokens(*usage), "cost_micro_usd": cost.map(|cost| cost.0)})
         }
-        AgentEvent::Steered { text } => json!({"type": "steered", "text": text}),
-        AgentEvent::Notice(text) => json!({"type": "notice", "text": text}),
-        AgentEvent::Done { outcome, answer } => {
+        TurnEvent::Steered { text } => json!({"type": "steered", "text": text}),
+        TurnEvent::Notice(text) => json!({"type": "notice", "text": text}),
+        TurnEvent::Done { outcome, answer } => {
             let (how, class, message) = match outcome {
                 Outcome::Answered { .. } => ("answered", None, None),
                 Outcome::Cancelled => ("cancelled", None, None),
@@ -284,7 +284,7 @@ fn to_json(event: &AgentEvent) -> Value {
             };
             json!({"type": "done", "outcome": how, "class": class, "message": message, "answer": answer})
         }
-        AgentEvent::Broken(what) => json!({"type": "broken", "message": what}),
+        TurnEvent::Interrupted(what) => json!({"type": "broken", "message": what}),
     }
 }
 

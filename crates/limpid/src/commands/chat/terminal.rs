@@ -9,7 +9,7 @@ use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use limpid_core::ConversationId;
-use limpid_runtime::{Agent, BusEvent, Change, ConversationChoice, Slash};
+use limpid_runtime::{Agent, ConversationChoice, Event, EventKind, Slash};
 use reedline::{
     ColumnarMenu, DefaultPrompt, DefaultPromptSegment, EditCommand, Emacs, ExternalPrinter, FileBackedHistory,
     HistoryItem, KeyCode, KeyModifiers, MenuBuilder, Reedline, ReedlineEvent, ReedlineMenu, Signal,
@@ -51,7 +51,7 @@ struct Chat<'a> {
     /// Whether standard output is on the screen.
     has_data: bool,
     printer: Printer,
-    changes: Receiver<BusEvent>,
+    changes: Receiver<Event>,
     interrupts: UnboundedReceiver<()>,
     conversation: ConversationChoice,
     /// The same, for the completer.
@@ -147,13 +147,13 @@ impl Chat<'_> {
     }
 
     /// Shows what changed. What was delivered is read by that.
-    async fn show(&mut self, change: BusEvent) -> Result<(), Failure> {
+    async fn show(&mut self, change: Event) -> Result<(), Failure> {
         let here = match &self.conversation {
             ConversationChoice::Id(id) => Some(id.clone()),
             _ => self.here().await?,
         };
         self.printer.change(here.as_ref(), &change)?;
-        if let Change::Delivered { delivery, .. } = change.change {
+        if let EventKind::Delivered { delivery, .. } = change.change {
             self.agent.seen_delivery(delivery).await?;
         }
         Ok(())

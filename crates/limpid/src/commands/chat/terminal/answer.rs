@@ -4,8 +4,8 @@
 use std::collections::{HashSet, VecDeque};
 
 use limpid_core::TurnId;
-use limpid_runtime::slash::is_command;
-use limpid_runtime::{AgentEvent, ConversationChoice, Slash, TurnHandle};
+use limpid_runtime::commands::is_command;
+use limpid_runtime::{ConversationChoice, Slash, TurnEvent, TurnHandle};
 
 use super::super::typing::{Typed, Typing};
 use super::super::{question, request};
@@ -91,7 +91,7 @@ impl Chat<'_> {
                         self.show(change).await?;
                     }
                     match &event {
-                        AgentEvent::Started { turn, .. } => {
+                        TurnEvent::Started { turn, .. } => {
                             was_answered = turn.as_ref().is_some_and(|turn| answering.turns.contains(turn));
                             answering.turns.extend(turn.clone());
                             has_begun = true;
@@ -105,8 +105,8 @@ impl Chat<'_> {
                             }
                         }
                         // It was taken into a turn that was shown already.
-                        AgentEvent::Steered { .. } if !has_begun => was_answered = true,
-                        AgentEvent::Steered { text } => {
+                        TurnEvent::Steered { .. } if !has_begun => was_answered = true,
+                        TurnEvent::Steered { text } => {
                             if let Some(queued) = answering.queued.iter_mut().find(|queued| !queued.is_shown && queued.text == *text) {
                                 queued.is_shown = true;
                             }
@@ -118,7 +118,7 @@ impl Chat<'_> {
                     }
                     self.printer.print(&event)?;
                     let mut stop = false;
-                    if let (AgentEvent::Question { id, .. }, false) = (&event, self.json) {
+                    if let (TurnEvent::ApprovalRequested { id, .. }, false) = (&event, self.json) {
                         // The question has the keyboard to itself; what was typed before is no answer to it.
                         self.put_aside(answering, &handle).await?;
                         match question::answer().await? {

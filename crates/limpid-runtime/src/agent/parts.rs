@@ -1,0 +1,83 @@
+//! What is built from limpid.toml: tools, rules, ways to notify, the semantic index. It is built at the start and again
+//! whenever the file changes, in this one place.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use limpid_config::{Config, Environment, Home};
+use limpid_core::RetryPlan;
+use limpid_core::policy::OwnerRules;
+use limpid_store::Store;
+
+use crate::jobs::scheduler::Waker;
+use crate::services::mail::MailDesk;
+use crate::services::memory::semantic::Semantics;
+use crate::services::memory::writer::Keeper;
+use crate::services::models::Shelf;
+use crate::services::notifications::{Notifier, Notifiers, NotifyParts, WebPush};
+use crate::services::skills::Skills;
+use crate::services::tools::file_history::PromptFiles;
+use crate::services::tools::{Tool, ToolBox, ToolParts};
+
+/// What does not change while the agent runs.
+pub(crate) struct Parts {
+    pub(crate) home: Home,
+    pub(crate) environment: Environment,
+    pub(crate) keeper: Keeper,
+    pub(crate) shelf: Arc<Shelf>,
+    pub(crate) skills: Arc<Skills>,
+    pub(crate) mail: Arc<MailDesk>,
+    pub(crate) waker: Arc<Waker>,
+    /// One for all versions of the tools: it knows what was recorded.
+    pub(crate) files: Arc<PromptFiles>,
+    pub(crate) helper: Option<PathBuf>,
+    /// Tools besides Limpid's own.
+    pub(crate) tools: Vec<Arc<dyn Tool>>,
+    pub(crate) notify: NotifyParts,
+    /// Ways to tell the owner something, besides those of the configuration.
+    pub(crate) notifiers: Vec<Arc<dyn Notifier>>,
+    /// How long to wait between tries, and how often to try until limpid.toml changes.
+    pub(crate) retry: RetryPlan,
+}
+
+/// What was built.
+pub(crate) struct Built {
+    pub(crate) tools: ToolBox,
+    pub(crate) rules: Arc<OwnerRules>,
+    pub(crate) notifiers: Notifiers,
+    /// What queries mean, when that is switched on.
+    pub(crate) semantics: Option<Arc<Semantics>>,
+}
+
+impl Parts {
+    /// Builds everything by a configuration.
+    pub(crate) fn build(&self, config: &Config) -> Built {
+        let store: &Arc<dyn Store> = &self.notify.store;
+        let known = (&self.notify.bus, &self.notify.redactor);
+        let semantics = Semantics::new(&config.memory.semantic, store, &self.shelf, known).map(Arc::new);
+        let tools = ToolBox::new(
+            &ToolParts {
+                store,
+                keeper: &self.keeper,
+                home: &self.home,
+                config,
+                environment: &self.environment,
+                bus: &self.notify.bus,
+                helper: self.helper.as_deref(),
+                skills: &self.skills,
+                mail: &self.mail,
+                waker: &self.waker,
+                semantics: semantics.as_ref(),
+                files: &self.files,
+            },
+            &self.tools,
+        );
+        let mut rules = config.policy.rules();
+        rules.hosts.extend(tools.fixed_destinations());
+        let contact = config.notify.web_push_contact.clone();
+        let web_push = WebPush::new(self.home.push(), contact, Arc::clone(&self.notify.clock));
+        let notify = self.notify.clone();
+        let notifiers = Notifiers::new(&config.notify, &self.environment, notify, web_push, &self.notifiers);
+        Built { tools, rules: Arc::new(rules), notifiers, semantics }
+    }
+}

@@ -1,0 +1,435 @@
+//! Slash commands: one table for every surface.
+//!
+//! A line whose first word is `/name`, with nothing but letters, digits and hyphens in the name, is a command: it is
+//! carried out here or refused, and never reaches a model, unless the name is that of a skill, which the message then
+//! activates. Everything else is a message, such as `/etc/hosts is what?` and `and/or`. `//name` says `/name` to the
+//! model.
+//!
+//! A command is a file beside this one with a [`SlashCommand`] in it, and a line in [`TABLE`].
+
+pub(crate) mod checkpoint;
+pub(crate) mod clean;
+pub(crate) mod compact;
+pub(crate) mod context;
+pub(crate) mod cost;
+pub(crate) mod effort;
+pub(crate) mod exit;
+pub(crate) mod goal;
+pub(crate) mod group;
+pub(crate) mod heartbeat;
+pub(crate) mod help;
+pub(crate) mod memory;
+pub(crate) mod mode;
+pub(crate) mod model;
+pub(crate) mod new;
+pub(crate) mod profile;
+pub(crate) mod prompt;
+pub(crate) mod skills;
+pub(crate) mod stop;
+pub(crate) mod tasks;
+pub(crate) mod undo;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use limpid_core::ConversationId;
+use limpid_store::Conversation;
+
+use crate::agent::{Agent, Inner};
+use crate::conversation::conversations::{ChatRequest, ConversationChoice};
+use crate::services::error::AgentError;
+use crate::services::skills::{ListedSkill, SkillStatus};
+
+/// Every command, in the order in which `/help` lists them.
+static TABLE: &[&dyn SlashCommand] = &[
+    &help::Help,
+    &new::New,
+    &stop::Stop,
+    &undo::Undo,
+    &mode::Mode,
+    &goal::Goal,
+    &checkpoint::Checkpoint,
+    &profile::Profile,
+    &model::Model,
+    &effort::Effort,
+    &prompt::Prompt,
+    &context::Context,
+    &compact::Compact,
+    &clean::Clean,
+    &memory::Memory,
+    &group::Group,
+    &skills::Skills,
+    &tasks::Tasks,
+    &heartbeat::Heartbeat,
+    &cost::Cost,
+    &exit::Exit,
+];
+
+/// A command: what it is called, what it takes, what it does.
+#[async_trait]
+pub(crate) trait SlashCommand: Send + Sync {
+    /// What stands behind the slash: `a-z` and dashes.
+    fn name(&self) -> &'static str;
+
+    /// Other names that do the same.
+    fn aliases(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// What may follow, as help shows it; empty for nothing.
+    fn arguments(&self) -> &'static str {
+        ""
+    }
+
+    /// What it does, in one line.
+    fn help(&self) -> &'static str;
+
+    /// Words that may follow those that are there already.
+    ///
+    /// # Errors
+    /// When what they are read from cannot be read; then none are offered.
+    async fn words(&self, _scene: &Scene<'_>, _before: &[&str]) -> Result<Vec<String>, AgentError> {
+        Ok(Vec::new())
+    }
+
+    /// Carries it out. `arguments` is what followed the name, without white space around it.
+    ///
+    /// # Errors
+    /// Whatever it fails with; the person reads it.
+    async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError>;
+}
+
+/// Where a command was given.
+pub(crate) struct Scene<'a> {
+    pub(crate) agent: &'a Agent,
+    choice: &'a ConversationChoice,
+    /// The conversation, when there is one yet.
+    pub(crate) conversation: Option<Conversation>,
+}
+
+/// What a line that a person wrote comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Slash {
+    /// No command: this is to be said in the conversation.
+    Message(String),
+    /// A command that was carried out.
+    Reply(SlashReply),
+}
+
+/// What a command came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SlashReply {
+    /// The command's name.
+    pub command: &'static str,
+    /// What the person reads: plain text, no line break at its end.
+    pub text: String,
+    /// The conversation that the next message goes to, when there is one.
+    pub conversation: Option<ConversationId>,
+    /// What is different from before: `conversation`, `mode`, `profile`, `model`, …; empty when nothing is.
+    pub changed: Vec<&'static str>,
+    /// Whether the person wants to leave: a surface that stays open closes.
+    pub leaves: bool,
+}
+
+/// A command as a list shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlashInfo {
+    /// What stands behind the slash.
+    pub name: &'static str,
+    /// Other names that do the same.
+    pub aliases: &'static [&'static str],
+    /// What may follow; empty for nothing.
+    pub arguments: &'static str,
+    /// What it does, in one line.
+    pub help: &'static str,
+}
+
+impl SlashInfo {
+    /// Its name, then its other names.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.name).chain(self.aliases.iter().copied())
+    }
+}
+
+/// A word that may stand where the cursor is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The word, with its slash when it is a command.
+    pub word: String,
+    /// What it is, when there is something to say.
+    pub help: String,
+}
+
+/// Every command, in the order in which help lists them.
+pub fn commands() -> impl Iterator<Item = SlashInfo> {
+    TABLE.iter().map(|command| SlashInfo {
+        name: command.name(),
+        aliases: command.aliases(),
+        arguments: command.arguments(),
+        help: command.help(),
+    })
+}
+
+/// Whether a text is a command, so that a surface can choose the conversation before it asks for more.
+pub fn is_command(text: &str) -> bool {
+    matches!(parse(text), Line::Command(..) | Line::Unknown(_))
+}
+
+impl Agent {
+    /// Carries out a command, or says what of the text is a message.
+    ///
+    /// # Errors
+    /// When the command fails, or there is no command or skill of that name.
+    pub async fn command(&self, conversation: &ConversationChoice, text: &str) -> Result<Slash, AgentError> {
+        let (command, arguments) = match parse(text) {
+            Line::Message(text) => return Ok(Slash::Message(text.to_owned())),
+            Line::Unknown(name) => {
+                let skills = self.called_skills().await?;
+                if skills.iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) {
+                    return Ok(Slash::Message(text.to_owned()));
+                }
+                return Err(AgentError::Invalid(unknown(name, &skills)));
+            }
+            Line::Command(command, arguments) => (command, arguments),
+        };
+        let scene = self.scene(conversation).await?;
+        let mut reply = command.run(&scene, arguments).await?;
+        reply.command = command.name();
+        Ok(Slash::Reply(reply))
+    }
+
+    /// What the last word of a line may become: commands, and what they take.
+    pub async fn complete(&self, conversation: &ConversationChoice, line: &str) -> Vec<Completion> {
+        let Some(rest) = line.strip_prefix('/').filter(|rest| !rest.starts_with('/')) else { return Vec::new() };
+        let Some((name, rest)) = rest.split_once(char::is_whitespace) else {
+            let skills = self.called_skills().await.unwrap_or_default();
+            let own = commands()
+                .flat_map(|command| command.names().map(move |name| (name.to_owned(), command.help.to_owned())));
+            let fitting = own.chain(skills).filter(|(name, _)| name.starts_with(rest));
+            return fitting.map(|(name, help)| Completion { word: format!("/{name}"), help }).collect();
+        };
+        let Some(command) = find(name) else { return Vec::new() };
+        let mut before: Vec<&str> = rest.split_whitespace().collect();
+        let begun = if rest.ends_with(char::is_whitespace) { "" } else { before.pop().unwrap_or_default() };
+        let Ok(scene) = self.scene(conversation).await else { return Vec::new() };
+        let words = command.words(&scene, &before).await.unwrap_or_default();
+        let fitting = words.into_iter().filter(|word| word.starts_with(begun));
+        fitting.map(|word| Completion { word, help: String::new() }).collect()
+    }
+
+    /// What may be called by a slash besides the commands: names and descriptions of the skills in use.
+    async fn called_skills(&self) -> Result<Vec<(String, String)>, AgentError> {
+        let in_use = self.skills().await?.into_iter().filter(|skill| skill.status == SkillStatus::Ready);
+        let about = |skill: ListedSkill| {
+            let about = skill.prompt.and_then(|prompt| prompt.description().map(str::to_owned));
+            (skill.name, about.unwrap_or_default())
+        };
+        Ok(in_use.map(about).collect())
+    }
+
+    async fn scene<'a>(&'a self, choice: &'a ConversationChoice) -> Result<Scene<'a>, AgentError> {
+        let conversation = self.find_conversation(choice).await?;
+        Ok(Scene { agent: self, choice, conversation })
+    }
+}
+
+impl Scene<'_> {
+    pub(crate) fn inner(&self) -> &Arc<Inner> {
+        &self.agent.inner
+    }
+
+    /// The conversation, changed as the request says and made when there is none.
+    pub(crate) async fn change(&self, request: ChatRequest) -> Result<Conversation, AgentError> {
+        let conversation = self.choice.clone();
+        self.inner().conversation_for(&ChatRequest { conversation, ..request }).await
+    }
+
+    /// The conversation, made when there is none.
+    pub(crate) async fn found_or_new(&self) -> Result<Conversation, AgentError> {
+        match &self.conversation {
+            Some(found) => Ok(found.clone()),
+            None => self.inner().found_or_new(self.choice).await,
+        }
+    }
+
+    /// A reply that says something and changes nothing.
+    pub(crate) fn says(&self, text: impl Into<String>) -> SlashReply {
+        let conversation = self.conversation.as_ref().map(|conversation| conversation.id.clone());
+        SlashReply { text: text.into(), conversation, ..SlashReply::default() }
+    }
+}
+
+impl SlashReply {
+    /// The same reply, after this conversation changed in these ways.
+    pub(crate) fn after(self, conversation: &Conversation, changed: &[&'static str]) -> Self {
+        Self { conversation: Some(conversation.id.clone()), changed: changed.to_vec(), ..self }
+    }
+}
+
+/// Whether a name is a command's, so that nothing else may take it.
+pub fn is_taken(name: &str) -> bool {
+    find(name).is_some()
+}
+
+/// How a line that a person wrote reads.
+enum Line<'a> {
+    Message(&'a str),
+    Command(&'static dyn SlashCommand, &'a str),
+    /// A name that is no command's; a skill may have it.
+    Unknown(&'a str),
+}
+
+fn parse(text: &str) -> Line<'_> {
+    let line = text.trim();
+    let Some(rest) = line.strip_prefix('/') else { return Line::Message(text) };
+    if let Some(escaped) = rest.strip_prefix('/') {
+        // Only what would be taken for a command needs a second slash; `// a comment` keeps both of its own.
+        return Line::Message(if is_name(first_word(escaped)) { rest } else { text });
+    }
+    let name = first_word(rest);
+    match find(name) {
+        Some(command) => Line::Command(command, rest[name.len()..].trim()),
+        None if is_name(name) => Line::Unknown(name),
+        None => Line::Message(text),
+    }
+}
+
+fn first_word(text: &str) -> &str {
+    text.split(char::is_whitespace).next().unwrap_or_default()
+}
+
+/// Whether a word after a slash can only be meant as a command's name. `etc/hosts`, `.bashrc` and `5` cannot.
+fn is_name(word: &str) -> bool {
+    word.starts_with(char::is_alphabetic) && word.chars().all(|c| c.is_alphanumeric() || c == '-')
+}
+
+fn find(name: &str) -> Option<&'static dyn SlashCommand> {
+    let is_called = |known: &str| known.eq_ignore_ascii_case(name);
+    TABLE
+        .iter()
+        .find(|command| is_called(command.name()) || command.aliases().iter().any(|alias| is_called(alias)))
+        .copied()
+}
+
+/// How many commands are proposed for one that does not exist.
+const PROPOSED: usize = 3;
+
+fn unknown(name: &str, skills: &[(String, String)]) -> String {
+    let own: Vec<&str> = commands().flat_map(SlashInfo::names).collect();
+    let near = nearest(&name.to_lowercase(), own.into_iter().chain(skills.iter().map(|(name, _)| name.as_str())));
+    let near: Vec<String> = near.into_iter().map(|near| format!("/{near}")).collect();
+    let proposed = match near.split_last() {
+        None => String::new(),
+        Some((last, [])) => format!(" Did you mean {last}?"),
+        Some((last, before)) => format!(" Did you mean {} or {last}?", before.join(", ")),
+    };
+    format!(
+        "unknown command \"/{name}\".{proposed} /help lists the commands; to send this as a message, write //{name}"
+    )
+}
+
+/// The names that are most like a word, the most alike first: those that begin with it, and those that a few slips of the
+/// finger make of it.
+fn nearest<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let slips = 1 + typed.chars().count() / 4;
+    let distance = |name: &str| match typed.len() > 1 && name.starts_with(typed) {
+        true => 0,
+        false => slips_between(typed, &name.to_lowercase()),
+    };
+    let mut near: Vec<(usize, &str)> =
+        names.map(|name| (distance(name), name)).filter(|(distance, _)| *distance <= slips).collect();
+    near.sort_by_key(|(distance, _)| *distance);
+    near.into_iter().map(|(_, name)| name).take(PROPOSED).collect()
+}
+
+/// Letters that are too many, too few, wrong or swapped with their neighbour between two words.
+fn slips_between(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let wrong = usize::from(a[i - 1] != b[j - 1]);
+            let mut least = (rows[i - 1][j] + 1).min(row[j - 1] + 1).min(rows[i - 1][j - 1] + wrong);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reads(text: &str) -> String {
+        match parse(text) {
+            Line::Message(text) => format!("says {text:?}"),
+            Line::Command(command, arguments) => format!("does {} {arguments:?}", command.name()),
+            Line::Unknown(name) => format!("refuses {name:?}: {}", unknown(name, &[])),
+        }
+    }
+
+    // SUR-015 TERM-004
+    #[test]
+    fn a_line_is_a_command_or_a_message_or_is_refused() {
+        let lines = [
+            "hi /help",
+            "/help",
+            "  /HELP  me ",
+            "/mode\tdeveloper",
+            "//mode developer",
+            "/mdoe developer",
+            "/hlep",
+            "/costs",
+            "/modl",
+            "/comp",
+            "/exti",
+            "/quit",
+            "/clear",
+            "/poem about rain",
+            "/über mich",
+            "/etc/hosts is what?",
+            "/etc\nis what?",
+            "/.bashrc",
+            "/5 of them",
+            "and/or",
+            "/* a comment */",
+            "// a comment",
+            "//etc/hosts is what?",
+            "//poem about rain",
+            "/",
+            "/ help",
+            "",
+        ];
+        let read: Vec<String> = lines.iter().map(|line| format!("{line:?} {}", reads(line))).collect();
+        insta::assert_snapshot!(read.join("\n"));
+    }
+
+    // KAI-100
+    #[test]
+    fn no_skill_can_have_the_name_of_a_command() {
+        for command in commands() {
+            for name in command.names() {
+                assert!(name.parse::<limpid_core::SkillName>().is_err(), "{name}");
+            }
+        }
+    }
+
+    // SUR-015
+    #[test]
+    fn every_command_has_a_name_of_its_own_and_a_line_of_help() {
+        let names: Vec<&str> = commands().flat_map(SlashInfo::names).collect();
+        let mut sorted = names.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert_eq!(sorted.len(), names.len());
+        for command in commands() {
+            assert!(command.name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{}", command.name);
+            assert!(!command.help.is_empty() && !command.help.contains('\n'), "{}", command.name);
+        }
+    }
+}

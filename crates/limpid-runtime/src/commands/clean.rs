@@ -1,0 +1,35 @@
+//! `/clean`.
+
+use async_trait::async_trait;
+
+use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::conversation::conversations::ConversationChoice;
+use crate::services::error::AgentError;
+
+/// Puts aside what strangers wrote.
+pub(crate) struct Clean;
+
+#[async_trait]
+impl SlashCommand for Clean {
+    fn name(&self) -> &'static str {
+        "clean"
+    }
+
+    fn help(&self) -> &'static str {
+        "Go on with your own words and files only; what strangers wrote is put aside, not deleted"
+    }
+
+    async fn run(&self, scene: &Scene<'_>, _arguments: &str) -> Result<SlashReply, AgentError> {
+        let aside = match &scene.conversation {
+            Some(conversation) => scene.agent.clean(&ConversationChoice::Id(conversation.id.clone())).await?,
+            None => 0,
+        };
+        let mut reply = match aside {
+            0 => scene.says("Nothing that a stranger wrote is in this conversation."),
+            1 => scene.says("One message is put aside from the next message on."),
+            count => scene.says(format!("{count} messages are put aside from the next message on.")),
+        };
+        reply.changed.extend((aside > 0).then_some("conversation"));
+        Ok(reply)
+    }
+}

@@ -1,0 +1,65 @@
+//! `/compact`.
+
+use async_trait::async_trait;
+
+use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::conversation::compaction::CompactionReport;
+use crate::conversation::conversations::ConversationChoice;
+use crate::services::error::AgentError;
+
+/// Makes digests of older messages, undoes that, or goes back to a kept moment.
+pub(crate) struct Compact;
+
+#[async_trait]
+impl SlashCommand for Compact {
+    fn name(&self) -> &'static str {
+        "compact"
+    }
+
+    fn arguments(&self) -> &'static str {
+        "[undo | keep | restore N]"
+    }
+
+    fn help(&self) -> &'static str {
+        "Make a digest of older messages, undo that, or keep this moment and go back to one"
+    }
+
+    async fn words(&self, _scene: &Scene<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
+        let words = ["undo", "keep", "restore"].map(str::to_owned).to_vec();
+        Ok(if before.is_empty() { words } else { Vec::new() })
+    }
+
+    async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
+        let Some(conversation) = scene.conversation.as_ref() else {
+            return Ok(scene.says("There is no conversation yet."));
+        };
+        let choice = ConversationChoice::Id(conversation.id.clone());
+        let words: Vec<&str> = arguments.split_whitespace().collect();
+        let report = match words.as_slice() {
+            [] => scene.agent.compact(&choice).await?,
+            ["undo"] => scene.agent.undo_compaction(&choice).await?,
+            ["keep"] => {
+                let kept = scene.agent.keep_moment(&choice, "by hand").await?;
+                return Ok(
+                    scene.says(format!("This moment is kept as {}; `/compact restore {0}` goes back to it.", kept.id))
+                );
+            }
+            ["restore", moment] => return crate::commands::context::restore(scene, moment).await,
+            _ => return Err(AgentError::Invalid(format!("/compact takes {}", self.arguments()))),
+        };
+        let changed: &[&str] = if report.failure.is_some() { &[] } else { &["window"] };
+        Ok(scene.says(report.to_string()).after(conversation, changed))
+    }
+}
+
+impl std::fmt::Display for CompactionReport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.failure {
+            Some(reason) => write!(f, "Nothing was changed: {reason}."),
+            None => {
+                write!(f, "The conversation had {} tokens and has {}.", self.before, self.after)?;
+                self.steps.iter().try_for_each(|step| write!(f, "\n- {step}"))
+            }
+        }
+    }
+}

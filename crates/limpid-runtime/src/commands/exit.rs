@@ -1,0 +1,28 @@
+//! `/exit`.
+
+use async_trait::async_trait;
+
+use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::services::error::AgentError;
+
+/// Leaves the chat.
+pub(crate) struct Exit;
+
+#[async_trait]
+impl SlashCommand for Exit {
+    fn name(&self) -> &'static str {
+        "exit"
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["quit"]
+    }
+
+    fn help(&self) -> &'static str {
+        "Leave the chat; the conversation is kept"
+    }
+
+    async fn run(&self, scene: &Scene<'_>, _arguments: &str) -> Result<SlashReply, AgentError> {
+        Ok(SlashReply { leaves: true, ..scene.says("") })
+    }
+}

@@ -1,0 +1,49 @@
+//! `/group`.
+
+use async_trait::async_trait;
+use limpid_store::Audience;
+
+use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::conversation::settings::Settled;
+use crate::services::error::AgentError;
+
+/// Says that others read the conversation too, so that what is remembered of the owner stays out of it.
+pub(crate) struct Group;
+
+#[async_trait]
+impl SlashCommand for Group {
+    fn name(&self) -> &'static str {
+        "group"
+    }
+
+    fn arguments(&self) -> &'static str {
+        "on|off"
+    }
+
+    fn help(&self) -> &'static str {
+        "Say that others read this conversation too: memories and notes stay out of it"
+    }
+
+    async fn words(&self, _scene: &Scene<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
+        Ok(if before.is_empty() { vec!["on".to_owned(), "off".to_owned()] } else { Vec::new() })
+    }
+
+    async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
+        let nothing = || AgentError::Invalid("there is no conversation yet; say something first".to_owned());
+        let conversation = scene.conversation.as_ref().ok_or_else(nothing)?;
+        let audience = match arguments {
+            "on" => Audience::Group,
+            "off" => Audience::Owner,
+            other => return Err(AgentError::Invalid(format!("write /group on or /group off, not `{other}`"))),
+        };
+        let text = match scene.agent.set_audience(&conversation.id, audience).await? {
+            Settled::Later => "An answer is under way; it is done when that has ended.",
+            Settled::Same => "Nothing changed.",
+            Settled::Changed(_) if audience == Audience::Group => {
+                "From the next message on, memories and notes stay out of this conversation."
+            }
+            Settled::Changed(_) => "From the next message on, this conversation is between the two of you.",
+        };
+        Ok(scene.says(text).after(conversation, &["group"]))
+    }
+}

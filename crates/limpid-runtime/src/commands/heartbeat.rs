@@ -1,0 +1,63 @@
+//! `/heartbeat`.
+
+use async_trait::async_trait;
+
+use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::services::error::AgentError;
+use crate::services::heartbeat::{Beat, HeartbeatChange};
+
+/// Shows the heartbeat, switches it, runs it.
+pub(crate) struct Heartbeat;
+
+#[async_trait]
+impl SlashCommand for Heartbeat {
+    fn name(&self) -> &'static str {
+        "heartbeat"
+    }
+
+    fn arguments(&self) -> &'static str {
+        "[run|on|off|read|dismiss]"
+    }
+
+    fn help(&self) -> &'static str {
+        "Show the heartbeat, run it at once, switch it on or off; read or dismiss its reports"
+    }
+
+    async fn words(&self, _scene: &Scene<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
+        let words = ["run", "on", "off", "read", "dismiss"].map(str::to_owned);
+        Ok(if before.is_empty() { words.into() } else { Vec::new() })
+    }
+
+    async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
+        let agent = scene.agent;
+        match arguments {
+            "" => {}
+            "run" => {
+                return Ok(scene.says(match agent.run_heartbeat().await? {
+                    Beat::Waits(why) => format!("The heartbeat was not run: {why}."),
+                    Beat::Ran(run) => run.report.unwrap_or_else(|| format!("The heartbeat ran: {}.", run.outcome)),
+                }));
+            }
+            "read" => {
+                let reports = agent.read_reports().await?;
+                let texts: Vec<String> = reports.into_iter().map(|delivery| delivery.new.text).collect();
+                let nothing = texts.is_empty();
+                return Ok(scene.says(if nothing { "Nothing is unread.".to_owned() } else { texts.join("\n\n") }));
+            }
+            "dismiss" => {
+                let count = agent.dismiss_reports().await?;
+                return Ok(scene.says(format!("Unread reports taken for read: {count}.")));
+            }
+            "on" | "off" => {
+                let enabled = Some(arguments == "on");
+                agent.change_heartbeat(HeartbeatChange { enabled, ..HeartbeatChange::default() }).await?;
+            }
+            other => return Err(AgentError::Invalid(format!("`{other}` is none of run, on, off, read and dismiss"))),
+        }
+        let status = agent.heartbeat_status().await?;
+        let on = if status.settings.enabled { "on" } else { "off" };
+        let waits = status.waits.map_or(String::new(), |why| format!(" It waits: {why}."));
+        let minutes = status.settings.interval_minutes;
+        Ok(scene.says(format!("The heartbeat is {on}, every {minutes} minutes.{waits}")))
+    }
+}

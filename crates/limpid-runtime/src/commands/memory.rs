@@ -1,0 +1,46 @@
+//! `/memory`.
+
+use async_trait::async_trait;
+
+use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::services::error::AgentError;
+
+/// Memories that a search shows.
+const FOUND: usize = 10;
+
+/// Lists memories, or finds some; no model is asked.
+pub(crate) struct Memory;
+
+#[async_trait]
+impl SlashCommand for Memory {
+    fn name(&self) -> &'static str {
+        "memory"
+    }
+
+    fn arguments(&self) -> &'static str {
+        "[WORDS]"
+    }
+
+    fn help(&self) -> &'static str {
+        "List what is remembered, or find it by words"
+    }
+
+    async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
+        let memories = match arguments {
+            "" => scene.inner().store.memories(None).await?.rows,
+            words => scene.agent.recall(words, FOUND).await?,
+        };
+        let lines: Vec<String> = memories
+            .iter()
+            .map(|memory| {
+                let pinned = if memory.pinned { " (pinned)" } else { "" };
+                format!("{}{pinned}: {}", memory.key, memory.content)
+            })
+            .collect();
+        Ok(scene.says(match lines.is_empty() {
+            true if arguments.is_empty() => "Nothing is remembered.".to_owned(),
+            true => format!("Nothing that is remembered has a word of “{arguments}”."),
+            false => lines.join("\n"),
+        }))
+    }
+}

@@ -1,0 +1,104 @@
+//! `/mode`.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::conversation::conversations::ConversationChoice;
+use crate::conversation::settings::Settled;
+use crate::services::error::AgentError;
+use crate::services::modes::{FocusChange, ModeState, ModeSwitch};
+
+/// Shows the mode, switches to another, keeps it for a while.
+pub(crate) struct Mode;
+
+#[async_trait]
+impl SlashCommand for Mode {
+    fn name(&self) -> &'static str {
+        "mode"
+    }
+
+    fn arguments(&self) -> &'static str {
+        "[NAME | focus [MINUTES] | focus extend MINUTES | focus off | history]"
+    }
+
+    fn help(&self) -> &'static str {
+        "Show the mode, switch to another, or keep this one for a while"
+    }
+
+    async fn words(&self, scene: &Scene<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        Ok(match before {
+            [] => [state(scene).await?.modes, words(&["focus", "history"])].concat(),
+            ["focus"] => words(&["extend", "off"]),
+            _ => Vec::new(),
+        })
+    }
+
+    async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
+        match arguments.split_whitespace().collect::<Vec<_>>().as_slice() {
+            [] => Ok(scene.says(shown(&state(scene).await?))),
+            ["history"] => history(scene).await,
+            ["focus", change @ ..] => focus(scene, change).await,
+            [name] => switch(scene, name).await,
+            _ => Err(AgentError::Invalid(format!("/mode takes {}", self.arguments()))),
+        }
+    }
+}
+
+async fn state(scene: &Scene<'_>) -> Result<ModeState, AgentError> {
+    let known = scene.conversation.as_ref().map(|conversation| conversation.id.clone());
+    scene.agent.mode(&known.map_or(ConversationChoice::New, ConversationChoice::Id)).await
+}
+
+fn shown(state: &ModeState) -> String {
+    let focus = state.focus.map(|focus| format!(" It stays for {} more.", focus.left()));
+    format!("The mode is {}.{} There are: {}.", state.mode, focus.unwrap_or_default(), state.modes.join(", "))
+}
+
+async fn switch(scene: &Scene<'_>, to: &str) -> Result<SlashReply, AgentError> {
+    let conversation = scene.found_or_new().await?;
+    let (text, changed): (String, &[&str]) = match scene.agent.set_mode(&conversation.id, to).await? {
+        Settled::Changed(from) => (format!("The mode is {to} from the next message on; it was {from}."), &["mode"]),
+        Settled::Later => (format!("An answer is under way; the mode is {to} when that has ended."), &["mode"]),
+        Settled::Same => (format!("The mode is {to} already."), &[]),
+    };
+    Ok(scene.says(text).after(&conversation, changed))
+}
+
+async fn focus(scene: &Scene<'_>, change: &[&str]) -> Result<SlashReply, AgentError> {
+    let minutes = |word: &str| -> Result<u32, AgentError> {
+        word.parse().map_err(|_| AgentError::Invalid(format!("`{word}` is no number of minutes; write /mode focus 25")))
+    };
+    let change = match change {
+        [] => FocusChange::On(None),
+        ["off"] => FocusChange::Off,
+        ["extend", more] => FocusChange::Extend(minutes(more)?),
+        [word] => FocusChange::On(Some(minutes(word)?)),
+        _ => return Err(AgentError::Invalid("write /mode focus 25, /mode focus extend 10 or /mode focus off".into())),
+    };
+    let conversation = scene.found_or_new().await?;
+    let text = match scene.agent.focus(&conversation.id, change).await? {
+        Some(focus) => format!("The mode stays for {}; end it with /mode focus off.", focus.left()),
+        None => "The mode may be switched again.".to_owned(),
+    };
+    Ok(scene.says(text).after(&conversation, &["focus"]))
+}
+
+async fn history(scene: &Scene<'_>) -> Result<SlashReply, AgentError> {
+    let switches = match &scene.conversation {
+        Some(conversation) => scene.agent.mode_history(&conversation.id).await?,
+        None => Vec::new(),
+    };
+    let zone = scene.agent.zone();
+    let lines: Vec<String> = switches.iter().map(|switch| line(switch, &zone)).collect();
+    Ok(scene.says(if lines.is_empty() { "The mode was never switched here.".to_owned() } else { lines.join("\n") }))
+}
+
+fn line(switch: &ModeSwitch, zone: &TimeZone) -> String {
+    let at = Timestamp::from_millisecond(switch.at_ms).map(|at| at.to_zoned(zone.clone()));
+    let at = at.map(|at| at.strftime("%Y-%m-%d %H:%M").to_string()).unwrap_or_default();
+    let sure = switch.confidence.map(|percent| format!(", {percent} % sure")).unwrap_or_default();
+    format!("{at}  {} → {} ({}{sure})", switch.from, switch.to, switch.trigger)
+}

@@ -1,0 +1,48 @@
+//! `/model`.
+
+use async_trait::async_trait;
+use limpid_model::catalogue::Installed;
+
+use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::conversation::conversations::ChatRequest;
+use crate::services::error::AgentError;
+
+/// Shows the model, or goes on with another.
+pub(crate) struct Model;
+
+#[async_trait]
+impl SlashCommand for Model {
+    fn name(&self) -> &'static str {
+        "model"
+    }
+
+    fn arguments(&self) -> &'static str {
+        "[PROVIDER/MODEL]"
+    }
+
+    fn help(&self) -> &'static str {
+        "Show the model, or go on with another"
+    }
+
+    async fn words(&self, scene: &Scene<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
+        if !before.is_empty() {
+            return Ok(Vec::new());
+        }
+        let inner = scene.inner();
+        let set = inner.config.model.iter().chain(&inner.config.fallback).cloned();
+        let downloads = inner.shelf.downloads()?;
+        let fetched = downloads.list().into_iter().filter(|model| matches!(model.installed, Installed::Whole { .. }));
+        Ok(set.chain(fetched.map(|model| format!("local/{}", model.name))).collect())
+    }
+
+    async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
+        if arguments.is_empty() {
+            let own = scene.inner().context.wanted_model(scene.conversation.as_ref()).await;
+            let model = scene.inner().shelf.choose(own.as_deref()).await?;
+            return Ok(scene.says(format!("The model is {}.", model.info().name())));
+        }
+        let request = ChatRequest { model: Some(arguments.to_owned()), ..ChatRequest::default() };
+        let changed = scene.change(request).await?;
+        Ok(scene.says(format!("{arguments} answers from the next message on.")).after(&changed, &["model"]))
+    }
+}

@@ -1,0 +1,35 @@
+//! `/new`.
+
+use async_trait::async_trait;
+
+use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::conversation::conversations::{ChatRequest, ConversationChoice};
+use crate::services::error::AgentError;
+
+/// Begins another conversation; the one before stays as it is.
+pub(crate) struct New;
+
+#[async_trait]
+impl SlashCommand for New {
+    fn name(&self) -> &'static str {
+        "new"
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["clear"]
+    }
+
+    fn help(&self) -> &'static str {
+        "Begin a new conversation; this one is kept"
+    }
+
+    async fn run(&self, scene: &Scene<'_>, _arguments: &str) -> Result<SlashReply, AgentError> {
+        let conversation = ConversationChoice::New;
+        let made = scene.inner().conversation_for(&ChatRequest { conversation, ..ChatRequest::default() }).await?;
+        let kept = match &scene.conversation {
+            Some(old) if old.messages > 0 => format!(" The one before is kept as {}.", old.id),
+            _ => String::new(),
+        };
+        Ok(scene.says(format!("A new conversation.{kept}")).after(&made, &["conversation"]))
+    }
+}

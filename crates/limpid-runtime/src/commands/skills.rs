@@ -1,0 +1,59 @@
+//! `/skills`.
+
+use async_trait::async_trait;
+
+use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::conversation::conversations::ConversationChoice;
+use crate::services::error::AgentError;
+use crate::services::skills::SkillStatus;
+
+/// Shows the skills, or chooses those that every turn of the conversation has.
+pub(crate) struct Skills;
+
+#[async_trait]
+impl SlashCommand for Skills {
+    fn name(&self) -> &'static str {
+        "skills"
+    }
+
+    fn arguments(&self) -> &'static str {
+        "[NAME... | none]"
+    }
+
+    fn help(&self) -> &'static str {
+        "List the skills, or choose those that every turn here has"
+    }
+
+    async fn words(&self, scene: &Scene<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
+        let skills = scene.agent.called_skills().await?.into_iter().map(|(name, _)| name);
+        Ok(skills.chain(["none".to_owned()]).filter(|name| !before.contains(&name.as_str())).collect())
+    }
+
+    async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
+        if arguments.is_empty() {
+            return Ok(scene.says(list(scene).await?));
+        }
+        let conversation = scene.change(crate::conversation::conversations::ChatRequest::default()).await?;
+        let names = arguments.split_whitespace().filter(|name| *name != "none").map(str::to_owned).collect();
+        let choice = ConversationChoice::Id(conversation.id.clone());
+        let chosen = scene.agent.use_skills(&choice, names).await?;
+        let mut lines = match chosen.active.as_slice() {
+            [] => vec!["No skill is in every turn.".to_owned()],
+            active => vec![format!("In every turn from here on: {}", active.join(", "))],
+        };
+        lines.extend(chosen.left_out.iter().map(|(name, reason)| format!("Left out: {name}: {reason}")));
+        Ok(scene.says(lines.join("\n")).after(&conversation, &["skills"]))
+    }
+}
+
+/// A line for each skill, with why it is not used when it is not.
+async fn list(scene: &Scene<'_>) -> Result<String, AgentError> {
+    let line = |skill: crate::services::skills::ListedSkill| match (skill.status, &skill.reason) {
+        (SkillStatus::Ready, _) => {
+            let about = skill.prompt.as_ref().and_then(|prompt| prompt.description()).unwrap_or_default();
+            format!("/{}  {about}", skill.name)
+        }
+        (status, reason) => format!("{} ({}): {}", skill.name, status.as_str(), reason.as_deref().unwrap_or_default()),
+    };
+    Ok(scene.agent.skills().await?.into_iter().map(line).collect::<Vec<_>>().join("\n"))
+}

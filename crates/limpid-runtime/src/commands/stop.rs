@@ -1,0 +1,31 @@
+//! `/stop`.
+
+use async_trait::async_trait;
+
+use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::conversation::actor::Command;
+use crate::services::error::AgentError;
+
+/// Stops the answer that is under way.
+pub(crate) struct Stop;
+
+#[async_trait]
+impl SlashCommand for Stop {
+    fn name(&self) -> &'static str {
+        "stop"
+    }
+
+    fn help(&self) -> &'static str {
+        "Stop the answer that is under way; what was said so far is kept"
+    }
+
+    async fn run(&self, scene: &Scene<'_>, _arguments: &str) -> Result<SlashReply, AgentError> {
+        let told = match &scene.conversation {
+            Some(conversation) => scene.inner().tell(&conversation.id, Command::Cancel(None)),
+            None => false,
+        };
+        let mut reply = scene.says(if told { "Stopped." } else { "Nothing is under way." });
+        reply.changed.extend(told.then_some("turn"));
+        Ok(reply)
+    }
+}

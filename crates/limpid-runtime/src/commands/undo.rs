@@ -1,0 +1,59 @@
+//! `/undo`.
+
+use async_trait::async_trait;
+
+use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::conversation::settings::Settled;
+use crate::services::error::AgentError;
+
+/// Characters of the message that is quoted.
+const QUOTED: usize = 80;
+
+/// Takes the last turn out of what is sent; nothing is deleted.
+pub(crate) struct Undo;
+
+#[async_trait]
+impl SlashCommand for Undo {
+    fn name(&self) -> &'static str {
+        "undo"
+    }
+
+    fn arguments(&self) -> &'static str {
+        "[back]"
+    }
+
+    fn help(&self) -> &'static str {
+        "Take the last message and its answer out of what is sent; `back` puts them in again"
+    }
+
+    async fn words(&self, _scene: &Scene<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
+        Ok(if before.is_empty() { vec!["back".to_owned()] } else { Vec::new() })
+    }
+
+    async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
+        let nothing = || AgentError::Invalid("there is no conversation yet, so nothing to take out".to_owned());
+        let conversation = scene.conversation.as_ref().ok_or_else(nothing)?;
+        let (settled, back) = match arguments {
+            "" => (scene.agent.undo_turn(&conversation.id).await?, false),
+            "back" => (scene.agent.redo_turn(&conversation.id).await?, true),
+            other => {
+                return Err(AgentError::Invalid(format!("/undo does not know `{other}`; write /undo or /undo back")));
+            }
+        };
+        let text = match settled {
+            Settled::Later => "An answer is under way; it is done when that has ended.".to_owned(),
+            _ if back => "It is in the conversation again.".to_owned(),
+            Settled::Changed(said) => format!(
+                "“{}” and its answer are no longer sent; what tools did stays done. Put them back with /undo back.",
+                quoted(&said)
+            ),
+            Settled::Same => "Nothing changed.".to_owned(),
+        };
+        Ok(scene.says(text).after(conversation, &["window"]))
+    }
+}
+
+fn quoted(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= QUOTED { line } else { line.chars().take(QUOTED - 1).chain(['…']).collect() }
+}

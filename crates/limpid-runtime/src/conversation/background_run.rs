@@ -1,0 +1,244 @@
+//! Turns that nobody waits for: a heartbeat, a task whose time has come. Each is a turn of a hidden conversation of its
+//! own, so its transcript stays readable, and a crash is carried on like that of any turn.
+
+use std::sync::Arc;
+
+use limpid_core::{ConversationId, FailureClass, Role, Trust, TurnId, Usage};
+use limpid_prompt::Inputs;
+use limpid_store::{
+    Accepted, Audience, Conversation, ConversationKind, NewConversation, NewInbound, RequestFilter, RequestSummary,
+    StoreError, StoredMessage, Turn, TurnEnd, TurnOutcome,
+};
+use limpid_turn::{Finish, Outcome};
+use tokio::sync::mpsc::unbounded_channel;
+
+use crate::agent::Inner;
+use crate::conversation::actor::{Command, Sender};
+use crate::conversation::turn::journal::{Entry, entries};
+use crate::services::error::AgentError;
+use crate::services::spending::Spender;
+use crate::services::tools::policy::window_trust;
+use crate::services::tools::said_in_run;
+
+/// Requests of one run that are counted.
+const REQUESTS: u32 = 1000;
+
+/// A run that is to be.
+#[derive(Clone, Debug)]
+pub(crate) struct BackgroundRun {
+    /// What makes it the same run after a crash; letters, digits and `-`.
+    pub(crate) key: String,
+    /// The path of the profile: `heartbeat` or `task`.
+    pub(crate) path: &'static str,
+    /// The profile; absent: the owner's.
+    pub(crate) profile: Option<String>,
+    /// The model as `provider/id`; absent: the one that is set for all.
+    pub(crate) model: Option<String>,
+    /// Who reads what it reports: a run for a chat that others read knows nothing of the owner either.
+    pub(crate) audience: Audience,
+    /// What the run is told, where the path shows a message.
+    pub(crate) text: String,
+    /// What else it begins with.
+    pub(crate) extra: RunInputs,
+}
+
+/// What a run begins with besides what every turn does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RunInputs {
+    /// Who wrote the text that it is told.
+    pub(crate) trust: Trust,
+}
+
+/// How the hidden conversations of runs are called.
+const PREFIX: &str = "run-";
+
+/// The hidden conversation of a run.
+fn conversation_of(key: &str) -> ConversationId {
+    ConversationId::new(format!("{PREFIX}{key}"))
+}
+
+/// Whether a conversation is the hidden one of a run.
+pub(crate) fn is_run(conversation: &ConversationId) -> bool {
+    conversation.as_str().starts_with(PREFIX)
+}
+
+/// What came of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct RunEnd {
+    /// The hidden conversation that holds its transcript.
+    pub(crate) conversation: ConversationId,
+    /// Its turn.
+    #[allow(dead_code, reason = "whoever logs a run may name its turn")]
+    pub(crate) turn: TurnId,
+    /// How it ended.
+    pub(crate) outcome: Outcome,
+    /// What it said at the end, when that is what ended it.
+    pub(crate) answer: Option<String>,
+    /// What it told the owner besides, in their chat.
+    pub(crate) messages: Vec<String>,
+    /// The decision that ended it: the name of the tool, and the arguments.
+    pub(crate) decision: Option<(String, String)>,
+    /// Who wrote the least trusted text that it has read.
+    pub(crate) trust: Trust,
+    /// What its first prompt was made from; none when it could not begin.
+    pub(crate) inputs: Option<Box<Inputs>>,
+    /// Requests that it made.
+    pub(crate) requests: u64,
+    /// Tokens that providers counted.
+    pub(crate) usage: Usage,
+}
+
+impl RunEnd {
+    /// What the owner is told at its end: what it told them by itself, else its answer.
+    pub(crate) fn told(&self) -> Option<String> {
+        if self.messages.is_empty() { self.answer.clone() } else { Some(self.messages.join("\n\n")) }
+    }
+}
+
+impl Inner {
+    /// Runs a turn that nobody waits for and returns when it is over. The same key is the same run: one that a crash
+    /// interrupted is carried on, one that is over is only read. One that was never begun does not begin while a spending
+    /// limit stands against it.
+    pub(crate) async fn run_in_background(self: &Arc<Self>, run: BackgroundRun) -> Result<RunEnd, AgentError> {
+        let known = conversation_of(&run.key);
+        if self.store.conversation(&known).await?.is_none() {
+            self.may_spend(Spender::Background).await?;
+        }
+        let conversation = self.run_conversation(&run).await?;
+        let new = NewInbound {
+            conversation: conversation.id.clone(),
+            key: Some(conversation.id.to_string()),
+            text: self.redactor.clean(run.text),
+            trust: run.extra.trust,
+            now_ms: self.now_ms(),
+        };
+        let accepted = self.store.accept(new.clone()).await?;
+        if self.ended(&accepted).await?.is_none() {
+            self.wait_for(&conversation.id, accepted, run.path).await?;
+        }
+        // The key finds the message again, and the turn that took it.
+        let accepted = self.store.accept(new).await?;
+        match self.ended(&accepted).await? {
+            Some((turn, end)) => self.run_end(turn, &end).await,
+            None => Err(AgentError::Invalid("the run is not over; the next start carries it on".to_owned())),
+        }
+    }
+
+    async fn wait_for(
+        self: &Arc<Self>,
+        conversation: &ConversationId,
+        accepted: Accepted,
+        path: &str,
+    ) -> Result<(), AgentError> {
+        let (sender, mut events) = unbounded_channel();
+        let sender = Some(Sender::new(accepted.inbound.id, sender));
+        let command = Command::Message { inbound: accepted.inbound, sender, path: Some(path.to_owned()) };
+        self.command(conversation, command);
+        while let Some(event) = events.recv().await {
+            if event.is_last() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The conversation of a run, made when this is its first try.
+    async fn run_conversation(&self, run: &BackgroundRun) -> Result<Conversation, AgentError> {
+        let id = conversation_of(&run.key);
+        if let Some(found) = self.store.conversation(&id).await? {
+            return Ok(found);
+        }
+        let new = NewConversation {
+            id: id.clone(),
+            kind: ConversationKind::Run,
+            title: run.key.clone(),
+            profile: run.profile.clone().unwrap_or_else(|| self.config.agent.profile.clone()),
+            mode: self.mode_of_runs(run.path).map(str::to_owned),
+            model: run.model.clone(),
+            audience: run.audience,
+            now_ms: self.now_ms(),
+        };
+        match self.store.create_conversation(new).await {
+            // Another process was faster; the lease decides which of them runs it.
+            Err(StoreError::Exists { .. }) => self.existing(&id).await,
+            made => Ok(made?),
+        }
+    }
+
+    /// The turn that took the message of a run, once it is over.
+    async fn ended(&self, accepted: &Accepted) -> Result<Option<(Turn, TurnEnd)>, AgentError> {
+        let Some(id) = &accepted.inbound.turn else { return Ok(None) };
+        let turn = self.store.turn(id).await?;
+        Ok(turn.and_then(|turn| turn.end.clone().map(|end| (turn, end))))
+    }
+
+    async fn run_end(&self, turn: Turn, end: &TurnEnd) -> Result<RunEnd, AgentError> {
+        let Turn { id, conversation, .. } = turn;
+        let messages = self.store.messages(&conversation, None).await?.rows;
+        let filter = RequestFilter { turn: Some(id.clone()), limit: REQUESTS, ..RequestFilter::default() };
+        let requests = self.store.requests(filter).await?.rows;
+        let journal = entries(&self.store.turn_events(&id).await?);
+        // What cannot be read may have held anything.
+        let unread = if journal.is_err() { Trust::Outside } else { Trust::Owner };
+        let began = journal.unwrap_or_default().into_iter().find_map(|entry| match entry {
+            Entry::Began(began) => Some(Box::new(began.inputs)),
+            _ => None,
+        });
+        Ok(RunEnd {
+            outcome: outcome_of(end),
+            answer: answer_of(end, &messages),
+            messages: said_in_run(messages.iter().map(|row| &row.message)),
+            decision: decision_of(end, &messages),
+            trust: trust_read(began.as_deref(), &messages, &requests).join(unread),
+            inputs: began,
+            requests: requests.len() as u64,
+            usage: usage_of(&requests),
+            conversation,
+            turn: id,
+        })
+    }
+}
+
+/// The end of a turn as the turn machine names it.
+fn outcome_of(end: &TurnEnd) -> Outcome {
+    match end.outcome {
+        TurnOutcome::Answered => Outcome::Answered { finish: Finish::parse(&end.detail).unwrap_or_default() },
+        TurnOutcome::Cancelled => Outcome::Cancelled,
+        TurnOutcome::Failed => {
+            let parts = end.detail.split_once(": ");
+            let class = parts.and_then(|(class, _)| FailureClass::parse(class)).unwrap_or(FailureClass::Malformed);
+            let message = parts.map_or(end.detail.as_str(), |(_, message)| message).to_owned();
+            Outcome::Failed { class, message }
+        }
+    }
+}
+
+/// The last message, when it is the model's and calls nothing.
+fn answer_of(end: &TurnEnd, messages: &[StoredMessage]) -> Option<String> {
+    let last = messages.last().map(|row| &row.message)?;
+    let says = end.outcome == TurnOutcome::Answered && last.role == Role::Assistant && last.calls.is_empty();
+    says.then(|| last.text.clone())
+}
+
+/// The call of the last pair of messages: a turn that was answered ends with a result only when its decision ended it.
+fn decision_of(end: &TurnEnd, messages: &[StoredMessage]) -> Option<(String, String)> {
+    let [.., before, last] = messages else { return None };
+    let decided = end.outcome == TurnOutcome::Answered && last.message.role == Role::Tool;
+    let call = before.message.calls.first().filter(|_| decided)?;
+    Some((call.name.clone(), call.arguments.clone()))
+}
+
+fn trust_read(inputs: Option<&Inputs>, messages: &[StoredMessage], requests: &[RequestSummary]) -> Trust {
+    let messages: Vec<_> = messages.iter().map(|row| row.message.clone()).collect();
+    let window = inputs.map_or(Trust::Owner, |inputs| window_trust(inputs, &messages));
+    requests.iter().filter_map(|request| request.end.as_ref()).map(|end| end.trust).fold(window, Trust::join)
+}
+
+fn usage_of(requests: &[RequestSummary]) -> Usage {
+    let mut usage = Usage::default();
+    requests.iter().filter_map(|request| request.end.as_ref()?.usage).for_each(|one| usage += one);
+    usage
+}
+
+#[cfg(test)]
+mod tests;

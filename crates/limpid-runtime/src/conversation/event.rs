@@ -1,0 +1,127 @@
+//! What a surface sees of a turn while it runs.
+
+use limpid_core::{CallId, ConversationId, Money, TurnId, Usage};
+use limpid_model::ModelEvent;
+use limpid_turn::Outcome;
+
+/// Something that happened in a turn, in the order in which it happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TurnEvent {
+    /// The message was accepted and is kept, whatever comes.
+    Accepted {
+        /// The conversation that it belongs to.
+        conversation: ConversationId,
+    },
+    /// A turn begins to answer it.
+    Started {
+        /// The turn; none for a request that is sent again or a model that is tested.
+        turn: Option<TurnId>,
+        /// The model that is asked: `provider/id`.
+        model: String,
+        /// The profile whose prompts are used.
+        profile: String,
+        /// The path of that profile.
+        path: String,
+    },
+    /// More of the model's reasoning.
+    Reasoning(String),
+    /// More of the answer, or of what the model says beside its tool calls.
+    Text(String),
+    /// What was said since the model was asked last does not count: it is asked again.
+    Retrying {
+        /// Why.
+        reason: String,
+        /// The model that is asked: `provider/id`.
+        model: String,
+    },
+    /// A tool is called.
+    ToolStarted {
+        /// The call.
+        id: CallId,
+        /// The tool.
+        name: String,
+        /// The arguments as the model wrote them.
+        arguments: String,
+    },
+    /// A tool came back.
+    ToolDone {
+        /// The call.
+        id: CallId,
+        /// What it returned or what went wrong, as the model reads it.
+        result: String,
+    },
+    /// A call waits for the owner. [`TurnHandle::answer`](crate::TurnHandle::answer) answers it; the turn goes on with
+    /// that answer.
+    ApprovalRequested {
+        /// The call.
+        id: CallId,
+        /// The tool.
+        name: String,
+        /// The arguments as the model wrote them.
+        arguments: String,
+        /// Where it would send or fetch something.
+        destination: Option<String>,
+        /// The folder that relative paths begin at.
+        folder: String,
+        /// Why it waits.
+        reason: String,
+        /// What a lasting yes would cover.
+        pattern: String,
+    },
+    /// A message that was sent while the turn ran stands in the conversation from here on, and this turn answers it.
+    Steered {
+        /// What it says.
+        text: String,
+    },
+    /// A call of the model was paid for.
+    Usage {
+        /// What the provider counted.
+        usage: Usage,
+        /// What it cost, when the price is known.
+        cost: Option<Money>,
+    },
+    /// Something that the person should know and that ends nothing: a text that was cut, a price that is unknown.
+    Notice(String),
+    /// The turn is over; nothing follows.
+    Done {
+        /// How it ended.
+        outcome: Outcome,
+        /// The answer, when there is one.
+        answer: Option<String>,
+    },
+    /// The turn could not be carried on; nothing follows. What was accepted is kept.
+    Interrupted(String),
+}
+
+/// The owner's answer to a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Yes, this call.
+    Once,
+    /// Yes, and in this conversation every call of the same pattern.
+    Always,
+    /// No.
+    No,
+}
+
+impl TurnEvent {
+    /// What a surface sees of a model's event.
+    pub(crate) fn of_model(event: &ModelEvent) -> Option<Self> {
+        match event {
+            ModelEvent::Text(text) => Some(Self::Text(text.clone())),
+            ModelEvent::Reasoning(text) => Some(Self::Reasoning(text.clone())),
+            ModelEvent::Call(_)
+            | ModelEvent::Stretch
+            | ModelEvent::State(_)
+            | ModelEvent::Usage(_)
+            | ModelEvent::Charged(_)
+            | ModelEvent::Model(_)
+            | ModelEvent::End(_) => None,
+        }
+    }
+
+    /// Whether nothing follows.
+    pub fn is_last(&self) -> bool {
+        matches!(self, Self::Done { .. } | Self::Interrupted(_))
+    }
+}

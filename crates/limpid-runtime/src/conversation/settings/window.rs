@@ -1,0 +1,196 @@
+//! The size of a conversation's window, and the tier of its prompts.
+
+use std::fmt;
+
+use limpid_core::{ConversationId, Tier, Trust, WindowSize};
+use limpid_prompt::inputs::Inputs;
+use limpid_store::{Conversation, ConversationChange};
+
+use crate::agent::{Agent, Inner};
+use crate::context::prefix_cache::PrefixCache;
+use crate::context::window_state::{WindowState, tier_of, window_state_of};
+use crate::context::{self, Fit, Occasion};
+use crate::conversation::conversations::ConversationChoice;
+use crate::conversation::settings::{Setting, Settled};
+use crate::services::error::AgentError;
+use crate::services::events::EventKind;
+use crate::services::models::memory_available;
+use crate::services::modes::manual;
+
+/// Tokens below which a window is of no use.
+const LEAST: u32 = 2048;
+
+/// The tiers of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tiers {
+    /// The model.
+    pub model: String,
+    /// Bytes of this machine's memory that a model in this process may use; none for another's machine, or when it is
+    /// not known.
+    pub memory: Option<u64>,
+    /// The window that the model has, when it is known.
+    pub actual: Option<WindowSize>,
+    /// The window that the conversation is held to, when it is known.
+    pub window: Option<WindowSize>,
+    /// The tier that its prompts are made in.
+    pub effective: Tier,
+}
+
+impl fmt::Display for Tiers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let size = |size: Option<WindowSize>| match size {
+            Some(size) => format!("a window of {} tokens, tier {}", size.0, Tier::of(size)),
+            None => "a window of unknown size".to_owned(),
+        };
+        write!(f, "{} has {}", self.model, size(self.actual))?;
+        if let Some(memory) = self.memory {
+            write!(f, ", in {:.1} GB of memory", memory as f64 / 1e9)?;
+        }
+        if self.window != self.actual {
+            write!(f, "; this conversation is held to {}", size(self.window))?;
+        }
+        write!(f, "; prompts are of tier {}.", self.effective)
+    }
+}
+
+impl Agent {
+    /// The tiers of a conversation, or of the next new one.
+    ///
+    /// # Errors
+    /// When there is no such conversation, or no model.
+    pub async fn tiers(&self, conversation: &ConversationChoice) -> Result<Tiers, AgentError> {
+        let inner = &self.inner;
+        let found = inner.find_conversation(conversation).await?;
+        let own = found.as_ref();
+        let model = inner.shelf.choose(inner.context.wanted_model(own).await.as_deref()).await?;
+        let card = model.info();
+        let mut frame = window_state_of(own);
+        let fitted = frame.fit(card, inner.now_ms());
+        let profile = own.map_or(inner.config.agent.profile.as_str(), |own| own.profile.as_str());
+        let profile = inner.prompts.load_one(profile)?.profile(profile)?;
+        let path = if card.local { "chat-local" } else { "chat-remote" };
+        let inputs = Inputs { tier: frame.tier().map(Tier::number), ..Inputs::default() };
+        let effective = tier_of(&profile, path, &inputs);
+        Ok(Tiers {
+            model: card.name(),
+            memory: memory_available().filter(|_| card.local),
+            actual: card.window,
+            window: fitted.card.window,
+            effective,
+        })
+    }
+
+    /// Chooses the window of a conversation, or (none) the model's own again. It holds from the next message on; while
+    /// a reply streams, from the one after it.
+    ///
+    /// # Errors
+    /// When the model has no window of that size, or the prompt does not fit it.
+    pub async fn resize(&self, id: &ConversationId, size: Option<WindowSize>) -> Result<Settled, AgentError> {
+        let conversation = self.inner.existing(id).await?;
+        let card = self
+            .inner
+            .shelf
+            .choose(self.inner.context.wanted_model(Some(&conversation)).await.as_deref())
+            .await?
+            .info()
+            .clone();
+        let most = card.window.map_or(u32::MAX, |window| window.0);
+        if let Some(WindowSize(size)) = size.filter(|size| size.0 < LEAST || size.0 > most) {
+            let most = if most == u32::MAX { "more".to_owned() } else { most.to_string() };
+            return Err(AgentError::Invalid(format!(
+                "{} cannot have a window of {size} tokens; choose {LEAST} to {most}",
+                card.name()
+            )));
+        }
+        self.inner.arrange(id, Setting::Window(size)).await
+    }
+}
+
+impl Inner {
+    /// Makes the prompt anew after something was set, and takes note of it. Without a model there is none to be made.
+    pub(crate) async fn rebuild(
+        &self,
+        conversation: &Conversation,
+        frame: &mut WindowState,
+    ) -> Result<Vec<EventKind>, AgentError> {
+        let Ok(model) = self.shelf.choose(self.context.wanted_model(Some(conversation)).await.as_deref()).await else {
+            return Ok(Vec::new());
+        };
+        let occasion = Occasion {
+            conversation: Some(conversation),
+            profile: &conversation.profile,
+            path: None,
+            mode: self.mode_of(conversation),
+            card: model.info(),
+            window: frame,
+            text: "",
+            trust: Trust::Owner,
+            boundary: None,
+            unanswered: &[],
+            now: self.clock.now(),
+            fit: Fit::AsIs,
+        };
+        let mut built = context::build(&self.context, occasion).await?;
+        let changes = built.take_note();
+        *frame = built.gathered.session.frame;
+        Ok(changes)
+    }
+
+    /// Chooses the window of a conversation.
+    pub(crate) async fn resize(&self, id: &ConversationId, size: Option<WindowSize>) -> Result<Settled, AgentError> {
+        let conversation = self.existing(id).await?;
+        let mut session = PrefixCache::of(&conversation);
+        let before = session.frame.chosen();
+        if before == size {
+            return Ok(Settled::Same);
+        }
+        if let Some(size) = size {
+            self.check_goal_fits(id, Tier::of(size)).await?;
+        }
+        session.frame.choose(size);
+        let changes = self.rebuild(&conversation, &mut session.frame).await?;
+        let event = manual("window", size.map(|size| size.0.to_string()));
+        let window = ConversationChange::Window(size.map(|size| size.0));
+        let kept = vec![window, ConversationChange::Session(Some(session.to_text()))];
+        self.store.set_in_conversation(id, kept, vec![event], self.now_ms()).await?;
+        changes.into_iter().for_each(|change| self.bus.send(Some(id), change));
+        Ok(Settled::Changed(before.map_or("the model's own".to_owned(), |before| before.0.to_string())))
+    }
+
+    /// Lets a conversation take tier and window anew at its next turn: the last turn of a stretch is over.
+    pub(crate) async fn renew_sizes(&self, id: &ConversationId, reason: &str) -> Result<(), AgentError> {
+        let conversation = self.existing(id).await?;
+        let mut session = PrefixCache::of(&conversation);
+        session.frame.renew(reason);
+        let kept = vec![ConversationChange::Session(Some(session.to_text()))];
+        self.store.change_conversation(id, kept, self.now_ms()).await?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // OLLM-025
+    #[test]
+    fn a_start_tells_memory_what_the_model_has_and_the_tier_that_is_used() {
+        let tiers = |actual: u32, window: u32, memory| Tiers {
+            model: "local/small".to_owned(),
+            memory,
+            actual: Some(WindowSize(actual)),
+            window: Some(WindowSize(window)),
+            effective: Tier::of(WindowSize(window)),
+        };
+        assert_eq!(
+            tiers(20_480, 20_480, Some(8_000_000_000)).to_string(),
+            "local/small has a window of 20480 tokens, tier 4 (Premium), in 8.0 GB of memory; prompts are of tier 4 \
+             (Premium)."
+        );
+        assert_eq!(
+            tiers(131_072, 16_384, None).to_string(),
+            "local/small has a window of 131072 tokens, tier 5 (Ultra); this conversation is held to a window of 16384 \
+             tokens, tier 3 (Standard); prompts are of tier 3 (Standard)."
+        );
+    }
+}

@@ -1,0 +1,420 @@
+//! Events of a turn as JSON text, as the store's journal keeps them. The form stands here alone; the machine's own
+//! types have none.
+
+use std::collections::BTreeMap;
+use std::mem;
+use std::time::Duration;
+
+use limpid_core::{
+    CacheLife, CallId, ConversationId, FailureClass, Message, ProviderState, Role, ToolCall, Trust, TurnId,
+};
+use limpid_prompt::Inputs;
+use limpid_prompt::inputs::{StateInput, ToolInput};
+use limpid_store::{InboundId, Kept, Listed, NewEvent, TurnEvent};
+use limpid_turn::{Event, Finish, Limits, OfferedTool, Reply, ToolOutcome, Why};
+use serde::{Deserialize, Serialize};
+
+use crate::services::error::AgentError;
+use crate::services::heartbeat;
+use crate::services::models::cache_life;
+use crate::services::models::effort::EffortChoice;
+use crate::services::tools::HEARTBEAT_DECISION;
+
+/// One entry of a turn's journal.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Entry {
+    /// What the turn began with: enough to render its prompt again, byte for byte.
+    Began(Box<Began>),
+    /// Something that happened to the machine; a steering message comes with the accepted message that it is.
+    Event(Event, Option<InboundId>),
+    /// Calls that have consequences outside are about to run.
+    Running(Vec<CallId>),
+    /// The skills that the turn uses, each with its version.
+    Skills(Vec<(String, Option<String>)>),
+}
+
+/// What a turn began with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Began {
+    /// The model: `provider/id`.
+    pub(crate) model: String,
+    pub(crate) profile: String,
+    pub(crate) path: String,
+    /// Everything that the prompt uses but the history, which is in the store.
+    pub(crate) inputs: Inputs,
+    pub(crate) tools: Vec<(String, u64)>,
+    pub(crate) calls_with_tools: u32,
+    pub(crate) result_chars: usize,
+    /// Of the tools whose results have a length of their own.
+    #[serde(default)]
+    pub(crate) own_result_chars: BTreeMap<String, usize>,
+    /// How much the models are to reason, to the end of the turn.
+    #[serde(default)]
+    pub(crate) effort: EffortChoice,
+    /// How long providers are asked to keep what they have read, to the end of the turn.
+    #[serde(default, serialize_with = "cache_life::write", deserialize_with = "cache_life::read")]
+    pub(crate) cache: CacheLife,
+}
+
+impl Began {
+    pub(crate) fn tools(&self) -> Vec<OfferedTool> {
+        let tool = |(name, seconds): &(String, u64)| OfferedTool {
+            name: name.clone(),
+            timeout: Duration::from_secs(*seconds),
+            result_chars: self.own_result_chars.get(name).copied(),
+        };
+        self.tools.iter().map(tool).collect()
+    }
+
+    /// The tool that ends the turn.
+    pub(crate) fn decision(&self) -> Option<&str> {
+        let names = self.tools.iter().map(|(name, _)| name.as_str());
+        names.filter(|_| self.path == heartbeat::PATH).find(|name| *name == HEARTBEAT_DECISION)
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        Limits { calls_with_tools: self.calls_with_tools, result_chars: self.result_chars, ..Limits::default() }
+    }
+}
+
+/// What prompts declare of the tools, which is the same in most turns.
+#[derive(Serialize, Deserialize)]
+struct Declared {
+    tools: Vec<ToolInput>,
+    more_tools: Vec<String>,
+}
+
+/// An entry of a journal that cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+#[error("entry {number} ({kind}): {reason}")]
+pub(crate) struct BadEntry {
+    number: String,
+    kind: String,
+    reason: String,
+}
+
+impl BadEntry {
+    /// What the owner is told of a turn whose journal has such an entry.
+    pub(crate) fn of_turn(&self, turn: &TurnId, conversation: &ConversationId) -> AgentError {
+        AgentError::Invalid(format!(
+            "The journal of turn \"{turn}\" in conversation \"{conversation}\" can't be read: {self}. The turn ends here and \
+             its messages are kept. Send the message again: limpid chat -c {conversation} \"…\""
+        ))
+    }
+}
+
+/// The entries of a journal; one that cannot be read is an error, since a turn without it is another turn.
+pub(crate) fn entries(listed: &Listed<TurnEvent>) -> Result<Vec<Entry>, BadEntry> {
+    if let Some(broken) = listed.broken.first() {
+        let (number, reason) = (broken.id.clone(), broken.reason.clone());
+        return Err(BadEntry { number, kind: "unknown".to_owned(), reason });
+    }
+    listed.rows.iter().map(Entry::from_row).collect()
+}
+
+impl Entry {
+    /// The entry as the store takes it.
+    pub(crate) fn into_row(self, kept: Kept) -> Result<NewEvent, AgentError> {
+        let (kind, payload, shared, trust) = match self {
+            Self::Began(mut began) => {
+                let inputs = &mut began.inputs;
+                let (tools, more_tools) = (mem::take(&mut inputs.tools), mem::take(&mut inputs.more_tools));
+                let shared = serde_json::to_string(&Declared { tools, more_tools });
+                ("began", serde_json::to_string(&began), Some(shared), Trust::Owner)
+            }
+            Self::Running(ids) => {
+                let ids: Vec<&str> = ids.iter().map(CallId::as_str).collect();
+                ("running", serde_json::to_string(&ids), None, Trust::Owner)
+            }
+            Self::Skills(versions) => ("skills", serde_json::to_string(&versions), None, Trust::Owner),
+            Self::Event(event, inbound) => {
+                let row = Row::new(&event, inbound);
+                (row.kind(), serde_json::to_string(&row), None, trust_of(&event))
+            }
+        };
+        let failed = |error| AgentError::Invalid(format!("the journal entry \"{kind}\" can't be written: {error}"));
+        let payload = payload.map_err(failed)?;
+        let shared = shared.transpose().map_err(failed)?;
+        Ok(NewEvent { kind: kind.to_owned(), payload, shared, trust, kept })
+    }
+
+    /// Reads an entry.
+    pub(crate) fn from_row(row: &TurnEvent) -> Result<Self, BadEntry> {
+        let bad = |reason: String| BadEntry { number: row.seq.to_string(), kind: row.kind.clone(), reason };
+        let read = |error: serde_json::Error| bad(error.to_string());
+        match row.kind.as_str() {
+            "began" => {
+                let mut began: Box<Began> = serde_json::from_str(&row.payload).map_err(read)?;
+                // Entries of older versions hold the tools themselves.
+                if let Some(shared) = &row.shared {
+                    let Declared { tools, more_tools } = serde_json::from_str(shared).map_err(read)?;
+                    began.inputs.tools = tools;
+                    began.inputs.more_tools = more_tools;
+                }
+                Ok(Self::Began(began))
+            }
+            "running" => {
+                let ids: Vec<String> = serde_json::from_str(&row.payload).map_err(read)?;
+                Ok(Self::Running(ids.into_iter().map(CallId::new).collect()))
+            }
+            "skills" => serde_json::from_str(&row.payload).map(Self::Skills).map_err(read),
+            _ => {
+                let event: Row = serde_json::from_str(&row.payload).map_err(read)?;
+                event.into_event(row.trust).ok_or_else(|| bad("it holds a word that is not known".to_owned()))
+            }
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Row {
+    Chunk {
+        text: String,
+    },
+    Reply {
+        text: String,
+        calls: Vec<Call>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        state: Vec<StateInput>,
+        finish: String,
+    },
+    ModelFailed {
+        class: String,
+        message: String,
+    },
+    ToolDone {
+        id: String,
+        text: String,
+        boundary: Option<String>,
+    },
+    ToolFailed {
+        id: String,
+        error: String,
+    },
+    Held {
+        id: String,
+        reason: String,
+        bound_to: String,
+    },
+    Decided {
+        id: String,
+        approved: bool,
+    },
+    Timer {
+        id: String,
+    },
+    Steer {
+        text: String,
+        boundary: Option<String>,
+        inbound: Option<i64>,
+    },
+    Cancel,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Call {
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+impl Row {
+    fn new(event: &Event, inbound: Option<InboundId>) -> Self {
+        match event.clone() {
+            Event::Chunk { text } => Self::Chunk { text },
+            Event::Reply(Reply { text, calls, state, finish }) => {
+                let call =
+                    |call: ToolCall| Call { id: call.id.to_string(), name: call.name, arguments: call.arguments };
+                Self::Reply {
+                    text,
+                    calls: calls.into_iter().map(call).collect(),
+                    state: state.iter().map(StateInput::from).collect(),
+                    finish: finish.as_str().to_owned(),
+                }
+            }
+            Event::ModelFailed { class, message } => Self::ModelFailed { class: class.as_str().to_owned(), message },
+            Event::ToolDone { id, outcome: ToolOutcome::Done { text, boundary, .. } } => {
+                Self::ToolDone { id: id.to_string(), text, boundary }
+            }
+            Event::ToolDone { id, outcome: ToolOutcome::Failed { error } } => {
+                Self::ToolFailed { id: id.to_string(), error }
+            }
+            Event::Held { id, why: Why { reason, bound_to } } => Self::Held { id: id.to_string(), reason, bound_to },
+            Event::Decided { id, approved } => Self::Decided { id: id.to_string(), approved },
+            Event::Timer { id } => Self::Timer { id: id.to_string() },
+            Event::Steer(message) => {
+                Self::Steer { text: message.text, boundary: message.boundary, inbound: inbound.map(|id| id.0) }
+            }
+            Event::Cancel => Self::Cancel,
+        }
+    }
+
+    const fn kind(&self) -> &'static str {
+        match self {
+            Self::Chunk { .. } => "chunk",
+            Self::Reply { .. } => "reply",
+            Self::ModelFailed { .. } => "model-failed",
+            Self::ToolDone { .. } => "tool-done",
+            Self::ToolFailed { .. } => "tool-failed",
+            Self::Held { .. } => "held",
+            Self::Decided { .. } => "decided",
+            Self::Timer { .. } => "timer",
+            Self::Steer { .. } => "steer",
+            Self::Cancel => "cancel",
+        }
+    }
+
+    fn into_event(self, trust: Trust) -> Option<Entry> {
+        let event = match self {
+            Self::Chunk { text } => Event::Chunk { text },
+            Self::Reply { text, calls, state, finish } => {
+                let call =
+                    |call: Call| ToolCall { id: CallId::new(call.id), name: call.name, arguments: call.arguments };
+                let calls = calls.into_iter().map(call).collect();
+                let state = state.iter().map(ProviderState::from).collect();
+                Event::Reply(Reply { text, calls, state, finish: Finish::parse(&finish)? })
+            }
+            Self::ModelFailed { class, message } => Event::ModelFailed { class: FailureClass::parse(&class)?, message },
+            Self::ToolDone { id, text, boundary } => {
+                Event::ToolDone { id: CallId::new(id), outcome: ToolOutcome::Done { text, trust, boundary } }
+            }
+            Self::ToolFailed { id, error } => {
+                Event::ToolDone { id: CallId::new(id), outcome: ToolOutcome::Failed { error } }
+            }
+            Self::Held { id, reason, bound_to } => Event::Held { id: CallId::new(id), why: Why { reason, bound_to } },
+            Self::Decided { id, approved } => Event::Decided { id: CallId::new(id), approved },
+            Self::Timer { id } => Event::Timer { id: CallId::new(id) },
+            Self::Steer { text, boundary, inbound } => {
+                let message = Message { trust, boundary, ..Message::new(Role::User, text) };
+                return Some(Entry::Event(Event::Steer(message), inbound.map(InboundId)));
+            }
+            Self::Cancel => Event::Cancel,
+        };
+        Some(Entry::Event(event, None))
+    }
+}
+
+fn trust_of(event: &Event) -> Trust {
+    match event {
+        Event::ToolDone { outcome: ToolOutcome::Done { trust, .. }, .. } => *trust,
+        Event::Steer(message) => message.trust,
+        _ => Trust::Owner,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use limpid_core::state::Span;
+
+    use super::*;
+
+    fn row(seq: u64, entry: &Entry) -> TurnEvent {
+        let NewEvent { kind, payload, shared, trust, .. } = entry.clone().into_row(Kept::UntilEnd).unwrap();
+        TurnEvent { seq, kind, payload, shared, trust, at_ms: 0 }
+    }
+
+    // SEC-041 MOD-001
+    #[test]
+    fn every_entry_is_read_as_it_was_written() {
+        let call = ToolCall { id: CallId::new("c1"), name: "clock".into(), arguments: "{\"a\":".into() };
+        let thought = ProviderState {
+            protocol: "anthropic".into(),
+            model: "anthropic/claude".into(),
+            json: "{\"thinking\":\"\"}".into(),
+            span: Span { text: 0..1, calls: 0..0 },
+            after: Some("00ff".into()),
+        };
+        let done = ToolOutcome::Done { text: "12:00".into(), trust: Trust::Outside, boundary: Some("00ff".into()) };
+        let began = Began {
+            model: "openai/gpt-5".into(),
+            profile: "limpid".into(),
+            path: "chat-remote".into(),
+            inputs: Inputs {
+                soul: Some("Kind.\n".into()),
+                tools: vec![ToolInput { name: "clock".into(), ..ToolInput::default() }],
+                more_tools: vec!["radio: Plays".into()],
+                ..Inputs::default()
+            },
+            tools: vec![("clock".into(), 30)],
+            calls_with_tools: 15,
+            result_chars: 20_000,
+            effort: EffortChoice::default(),
+            cache: CacheLife::Hour,
+            own_result_chars: [("clock".into(), 50)].into(),
+        };
+        let steer = Message { trust: Trust::Guest, boundary: Some("0a".into()), ..Message::new(Role::User, "and?") };
+        let event = |event| Entry::Event(event, None);
+        let entries = [
+            Entry::Began(Box::new(began)),
+            Entry::Running(vec![CallId::new("c1")]),
+            event(Event::Chunk { text: "It\n".into() }),
+            event(Event::Reply(Reply {
+                text: "x".into(),
+                calls: vec![call],
+                state: vec![thought],
+                finish: Finish::Length,
+            })),
+            event(Event::ModelFailed { class: FailureClass::Rate, message: "slow down".into() }),
+            event(Event::ToolDone { id: CallId::new("c1"), outcome: done }),
+            event(Event::ToolDone { id: CallId::new("c1"), outcome: ToolOutcome::Failed { error: "no".into() } }),
+            event(Event::Held {
+                id: CallId::new("c1"),
+                why: Why { reason: "text from outside was read".into(), bound_to: "00ff".into() },
+            }),
+            event(Event::Decided { id: CallId::new("c1"), approved: true }),
+            event(Event::Timer { id: CallId::new("c1") }),
+            Entry::Event(Event::Steer(steer), Some(InboundId(7))),
+            event(Event::Cancel),
+        ];
+        let rows: Vec<TurnEvent> = entries.iter().zip(1..).map(|(entry, seq)| row(seq, entry)).collect();
+        let read: Vec<Entry> = rows.iter().map(|row| Entry::from_row(row).unwrap()).collect();
+        assert_eq!(read, entries);
+        let shown: Vec<String> =
+            rows[1..].iter().map(|row| format!("{} {} {}", row.kind, row.trust, row.payload)).collect();
+        insta::assert_snapshot!(shown.join("\n"));
+    }
+
+    // SEC-041
+    #[test]
+    fn an_entry_of_an_older_version_is_read() {
+        let old = include_str!("journal/began-0.1.json");
+        let row = |shared: Option<&str>| TurnEvent {
+            seq: 1,
+            kind: "began".into(),
+            payload: old.into(),
+            shared: shared.map(str::to_owned),
+            trust: Trust::Owner,
+            at_ms: 0,
+        };
+        let Entry::Began(began) = Entry::from_row(&row(None)).unwrap() else { panic!("another entry") };
+        assert_eq!(began.model, "openai/gpt-4o");
+        let names: Vec<&str> = began.inputs.tools.iter().map(|tool| tool.name.as_str()).collect();
+        assert_eq!(names, ["memory_store", "get_local_time"]);
+        assert_eq!(began.inputs.more_tools, ["read_file: Read a file"]);
+    }
+
+    // LES-142
+    #[test]
+    fn an_entry_that_cannot_be_read_is_an_error_that_says_what_to_do() {
+        let row = |kind: &str, payload: &str| TurnEvent {
+            seq: 3,
+            kind: kind.into(),
+            payload: payload.into(),
+            shared: None,
+            trust: Trust::Owner,
+            at_ms: 0,
+        };
+        let told: Vec<String> = [row("reply", "{\"reply\":"), row("began", "{}"), row("dance", "{\"dance\":{}}")]
+            .map(|row| Entry::from_row(&row).unwrap_err().of_turn(&TurnId::new("t1"), &ConversationId::new("c1")))
+            .map(|error| error.to_string())
+            .into();
+        for text in &told {
+            assert!(
+                text.contains("turn \"t1\" in conversation \"c1\"") && text.contains("limpid chat -c c1"),
+                "{text}"
+            );
+        }
+        assert!(told[0].contains("entry 3 (reply)"), "{}", told[0]);
+    }
+}

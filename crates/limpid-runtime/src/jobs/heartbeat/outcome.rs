@@ -1,0 +1,191 @@
+//! What the end of a run means, and what is written of it.
+
+use std::sync::Arc;
+
+use limpid_core::heartbeat::{Answer, Decision, Pause, State, Why};
+use limpid_core::quiet::without_quiet;
+use limpid_core::{ConversationId, FailureClass, Trust};
+use limpid_prompt::inputs::Inputs;
+use limpid_store::{
+    DeliveryOrigin, HeartbeatEnd, HeartbeatOutcome, HeartbeatRun, ItemId, NewDelivery, RequestFilter, RunningHeartbeat,
+};
+use limpid_turn::{Outcome, decision};
+
+use crate::agent::Inner;
+use crate::context::prefix_cache::key_of;
+use crate::conversation::background_run::RunEnd;
+use crate::jobs::heartbeat::pending_work::{additions, standing};
+use crate::services::error::AgentError;
+use crate::services::heartbeat::standing::{StandingItem, standing_items};
+
+/// How long the same matter is not told again.
+const AGAIN_MS: i64 = 24 * 3_600_000;
+
+/// What a report is called in a list.
+const TITLE: &str = "Heartbeat";
+
+/// What a run came to.
+enum Meaning {
+    Quiet,
+    Remainder(String),
+    Report { key: Option<String>, text: String },
+    Cancelled,
+    Failed(FailureClass, String),
+}
+
+impl Inner {
+    /// The end of a run, to be written in one transaction.
+    pub(crate) async fn conclude(
+        self: &Arc<Self>,
+        running: &RunningHeartbeat,
+        end: RunEnd,
+    ) -> Result<HeartbeatEnd, AgentError> {
+        let now_ms = self.now_ms();
+        let row = self.store.heartbeat().await?;
+        // What its prompts and tools have shown; what they left out stays new.
+        let items = self.store.shown_items(&end.conversation).await?;
+        let items_mark = mark_of(&items);
+        let inputs = end.inputs.as_deref();
+
+        let mut meaning = self.meaning(&end)?;
+        // The same items left something to say twice, so it was meant.
+        if let Meaning::Remainder(text) = &meaning
+            && row.remainder_mark.as_ref() == Some(&items_mark)
+        {
+            meaning = Meaning::Report { key: None, text: text.clone() };
+        }
+        let (outcome, detail, report, report_key) = match meaning {
+            Meaning::Quiet => (HeartbeatOutcome::Quiet, String::new(), None, None),
+            Meaning::Remainder(text) => (HeartbeatOutcome::Remainder, text, None, None),
+            Meaning::Cancelled => (HeartbeatOutcome::Cancelled, String::new(), None, None),
+            Meaning::Failed(class, message) => (HeartbeatOutcome::Failed, format!("{class}: {message}"), None, None),
+            Meaning::Report { key, text } => {
+                let repeated = match &key {
+                    Some(key) if inputs.is_none_or(|inputs| !must_report(inputs)) => {
+                        self.store.heartbeat_told(key, now_ms - AGAIN_MS).await?
+                    }
+                    _ => false,
+                };
+                let outcome = if repeated { HeartbeatOutcome::Repeated } else { HeartbeatOutcome::Told };
+                (outcome, String::new(), Some(text), key)
+            }
+        };
+        let state = state_after(row.state.clone(), outcome, &end.outcome, now_ms);
+        let took_in = matches!(outcome, HeartbeatOutcome::Quiet | HeartbeatOutcome::Told | HeartbeatOutcome::Repeated);
+        let saw_nothing = matches!(outcome, HeartbeatOutcome::Quiet | HeartbeatOutcome::Repeated);
+        let quiet_mark = if saw_nothing { inputs.map(standing) } else { row.quiet_mark };
+        let remainder_mark = match outcome {
+            HeartbeatOutcome::Remainder => Some(items_mark),
+            _ if took_in => None,
+            _ => row.remainder_mark,
+        };
+        let mut deliveries = Vec::new();
+        if let Some(text) = report.as_ref().filter(|_| outcome == HeartbeatOutcome::Told) {
+            deliveries.push(self.told(&running.key, DeliveryOrigin::Heartbeat, text.clone(), end.trust).await?);
+        }
+        if state.paused != row.state.paused && outcome == HeartbeatOutcome::Failed {
+            let text = format!("The heartbeat pauses: {} ({detail}).", Why::Paused(Pause::Provider));
+            let key = format!("{}:pause", running.key);
+            deliveries.push(self.told(&key, DeliveryOrigin::Notice, text, Trust::Owner).await?);
+        }
+        let conversation = end.conversation.clone();
+        Ok(HeartbeatEnd {
+            run: HeartbeatRun {
+                key: running.key.clone(),
+                by_hand: running.by_hand,
+                began_ms: running.began_ms,
+                ended_ms: now_ms,
+                outcome,
+                detail,
+                report,
+                report_key,
+                trust: end.trust,
+                conversation: Some(conversation.clone()),
+                requests: end.requests,
+                input_tokens: end.usage.input,
+                output_tokens: end.usage.output,
+            },
+            state,
+            quiet_mark,
+            remainder_mark,
+            deliveries,
+            consumed: if took_in { items } else { Vec::new() },
+            asked: match inputs.filter(|_| took_in) {
+                Some(inputs) => self.asked_items(&conversation, inputs).await?,
+                None => Vec::new(),
+            },
+            timer: None,
+        })
+    }
+
+    /// The marks of the standing items that a run's requests have said. What a budget left out was not asked.
+    async fn asked_items(&self, conversation: &ConversationId, inputs: &Inputs) -> Result<Vec<String>, AgentError> {
+        let filter = RequestFilter { conversation: Some(conversation.clone()), limit: 1, ..RequestFilter::default() };
+        let Some(newest) = self.store.requests(filter).await?.rows.pop() else { return Ok(Vec::new()) };
+        let Some(request) = self.store.request(&newest.id).await? else { return Ok(Vec::new()) };
+        let is_said = |item: &StandingItem| request.messages.iter().any(|message| item.is_in(&message.text));
+        Ok(standing_items(inputs).into_iter().filter(is_said).map(|item| item.mark).collect())
+    }
+
+    fn meaning(&self, end: &RunEnd) -> Result<Meaning, AgentError> {
+        if let Some((_, arguments)) = &end.decision {
+            return Ok(match decision::read(arguments) {
+                Ok(Decision::Quiet) => Meaning::Quiet,
+                Ok(Decision::Report { key, text }) => Meaning::Report { key: Some(key), text: without_quiet(&text) },
+                Err(error) => Meaning::Failed(FailureClass::Garbage, error),
+            });
+        }
+        Ok(match &end.outcome {
+            Outcome::Cancelled => Meaning::Cancelled,
+            Outcome::Failed { class, message } => Meaning::Failed(*class, message.clone()),
+            Outcome::Answered { .. } => {
+                let profile = self.heartbeat_profile()?;
+                let rule = self.config.heartbeat.rule(profile.behaviour().heartbeat.quiet);
+                match Answer::read(end.told().as_deref().unwrap_or_default(), rule) {
+                    Some(Answer::Quiet) => Meaning::Quiet,
+                    Some(Answer::Remainder(rest)) => Meaning::Remainder(rest),
+                    Some(Answer::Report(text)) => Meaning::Report { key: None, text: without_quiet(&text) },
+                    None => Meaning::Failed(FailureClass::Garbage, "the model answered nothing".to_owned()),
+                }
+            }
+        })
+    }
+
+    async fn told(
+        &self,
+        key: &str,
+        origin: DeliveryOrigin,
+        text: String,
+        trust: Trust,
+    ) -> Result<NewDelivery, AgentError> {
+        Ok(NewDelivery {
+            key: key.to_owned(),
+            conversation: self.heartbeat_conversation().await?,
+            origin,
+            title: TITLE.to_owned(),
+            text,
+            trust,
+            now_ms: self.now_ms(),
+        })
+    }
+}
+
+/// Whether a run is to report whatever was told before: standing additions, and what the quiet hours held.
+fn must_report(inputs: &Inputs) -> bool {
+    additions(inputs).next().is_some() || inputs.heartbeat.quiet.is_some()
+}
+
+fn state_after(state: State, outcome: HeartbeatOutcome, end: &Outcome, now_ms: i64) -> State {
+    match (outcome, end) {
+        (HeartbeatOutcome::Failed, Outcome::Failed { class, .. }) => state.failed(*class, now_ms),
+        (HeartbeatOutcome::Failed, _) => state.failed(FailureClass::Garbage, now_ms),
+        // A run that was cut off is no failure.
+        (HeartbeatOutcome::Cancelled, _) => State { attempted_ms: Some(now_ms), ..state },
+        _ => state.succeeded(now_ms),
+    }
+}
+
+fn mark_of(items: &[ItemId]) -> String {
+    let numbers: Vec<String> = items.iter().map(|item| item.0.to_string()).collect();
+    key_of(numbers.iter().map(String::as_bytes))
+}

@@ -1,0 +1,136 @@
+//! What the owner sees of the heartbeat.
+
+use limpid_core::heartbeat::{Gate, Settings};
+use limpid_core::{Money, Usage};
+use limpid_prompt::count::{Estimate, TokenCounter as _};
+use limpid_store::{HeartbeatRun, IdleLooks, Listed};
+
+use crate::agent::{Agent, Inner};
+use crate::jobs::heartbeat::run::AGAIN_MS;
+use crate::services::error::AgentError;
+use crate::services::heartbeat::settings::of_row;
+
+const HOUR_MS: i64 = 3_600_000;
+
+/// Output tokens of a run that has nothing to report, about.
+const ANSWER_TOKENS: u64 = 30;
+
+/// How the heartbeat stands, read from what the scheduler goes by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeartbeatStatus {
+    /// What the owner has set.
+    pub settings: Settings,
+    /// Whether a run is under way.
+    pub running: bool,
+    /// Why none is due; none when one is.
+    pub waits: Option<String>,
+    /// When one can be due next, in milliseconds since 1970; none when something must be set first.
+    pub next_ms: Option<i64>,
+    /// When a run went well last, in milliseconds since 1970.
+    pub succeeded_ms: Option<i64>,
+    /// Runs that failed since.
+    pub failures: u32,
+    /// The newest run.
+    pub last: Option<HeartbeatRun>,
+    /// The looks since then that found nothing.
+    pub idle: IdleLooks,
+    /// Runs a day that may ask a model.
+    pub runs_a_day: u32,
+    /// What a day costs on which nothing comes in; none without a model.
+    pub day: Option<DayCost>,
+}
+
+/// What the standing items cost in a day on which nothing comes in. Tokens are estimated from the prompt as it is now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DayCost {
+    /// Standing items: additions, lines of HEARTBEAT.md, the owner's own opening.
+    pub items: usize,
+    /// Runs that ask a model.
+    pub runs: u32,
+    /// Input tokens of one run.
+    pub run_tokens: u64,
+    /// Input and output tokens of all runs.
+    pub tokens: u64,
+    /// What they cost at the model's price, without any cache; none when the price is unknown.
+    pub money: Option<Money>,
+    /// The model.
+    pub model: String,
+}
+
+impl Agent {
+    /// How the heartbeat stands at this moment.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn heartbeat_status(&self) -> Result<HeartbeatStatus, AgentError> {
+        let inner = &self.inner;
+        let row = inner.store.heartbeat().await?;
+        let (gate, state) = inner.heartbeat_gate(&row).await?;
+        let (waits, next_ms) = match gate {
+            Gate::Wait(why, until) => (Some(why.to_string()), until),
+            // What the scheduler saw last and the gate does not know: no model, nothing left to spend.
+            Gate::Run => row.waits.clone().map_or((None, Some(inner.now_ms())), |(why, until)| (Some(why), until)),
+        };
+        Ok(HeartbeatStatus {
+            settings: of_row(&row),
+            running: row.running.is_some(),
+            waits,
+            next_ms,
+            succeeded_ms: state.succeeded_ms,
+            failures: state.failures,
+            last: inner.store.heartbeat_runs(1).await?.rows.pop(),
+            idle: row.idle,
+            runs_a_day: inner.config.heartbeat.runs_a_day,
+            day: inner.day_cost(&of_row(&row)).await?,
+        })
+    }
+
+    /// The newest runs, newest first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn heartbeat_log(&self, limit: u32) -> Result<Listed<HeartbeatRun>, AgentError> {
+        Ok(self.inner.store.heartbeat_runs(limit).await?)
+    }
+}
+
+impl Inner {
+    /// What a day costs on which nothing comes in.
+    async fn day_cost(&self, settings: &Settings) -> Result<Option<DayCost>, AgentError> {
+        let wanted = self.model_of(settings).await?;
+        let Ok(model) = self.shelf.choose(wanted.as_deref()).await else { return Ok(None) };
+        let card = model.info().clone();
+        let look = self.heartbeat_look(self.heartbeat_profile()?.name(), &card).await?;
+        let hours = settings.hours_a_day();
+        let slots = settings.runs_due_a_day().min(self.config.heartbeat.runs_a_day);
+        let on = settings.enabled && self.config.scheduling.enabled;
+        let rhythms = look.items.iter().map(|item| item.recheck(self.config.heartbeat.recheck));
+        let runs = rhythms.map(|rhythm| rhythm.runs_a_day(slots, i64::from(hours) * HOUR_MS)).max();
+        let runs = runs.filter(|_| on).unwrap_or_default();
+        let counter = Estimate::default();
+        let texts = look.prompt.messages().iter().map(|message| counter.count(message.text()));
+        let tools = look.prompt.offered().iter().map(|tool| counter.count(&tool.declaration()));
+        let run_tokens: u64 = texts.chain(tools).map(|count| count as u64).sum();
+        let of_day =
+            Usage { input: run_tokens * u64::from(runs), output: ANSWER_TOKENS * u64::from(runs), ..Usage::default() };
+        Ok(Some(DayCost {
+            items: look.items.len(),
+            runs,
+            run_tokens,
+            tokens: of_day.input + of_day.output,
+            money: if card.local { Some(Money::default()) } else { card.price.as_ref().map(|price| price.of(of_day)) },
+            model: card.name(),
+        }))
+    }
+
+    /// When something can be due next; none when something must be set first.
+    pub(crate) async fn next_beat(&self) -> Result<Option<i64>, AgentError> {
+        let row = self.store.heartbeat().await?;
+        // A time that was counted before the clock was set back is none to wait for.
+        let waits = row.waits.as_ref().and_then(|(_, until)| *until).filter(|until| *until < self.now_ms() + HOUR_MS);
+        Ok(match self.heartbeat_gate(&row).await?.0 {
+            Gate::Wait(_, until) => until,
+            Gate::Run => Some(waits.unwrap_or_default().max(self.now_ms() + AGAIN_MS)),
+        })
+    }
+}

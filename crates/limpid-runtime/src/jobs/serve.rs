@@ -1,0 +1,280 @@
+//! The agent at work by itself: it carries on what was interrupted and does what is due, until it is told to stop.
+
+pub(crate) mod follow;
+pub(crate) mod watch;
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use limpid_config::process::{Daemon, ServeLock};
+use limpid_store::TASK_TIMER;
+
+use crate::agent::{Agent, Inner};
+use crate::jobs::scheduler::{LOOK_AGAIN, Scheduler, jobs};
+use crate::jobs::serve::follow::Follower;
+use crate::services::error::AgentError;
+
+/// How long what is under way may go on after the agent was told to stop.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// What happens while an agent serves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ServeEvent {
+    /// It serves from here on.
+    Ready,
+    /// Something that was due has begun.
+    Began {
+        /// What kind of thing: `task`, `heartbeat`, …
+        kind: String,
+        /// Which one.
+        name: String,
+        /// When it was due, in milliseconds since 1970.
+        slot_ms: i64,
+    },
+    /// It is done.
+    Done {
+        /// What kind of thing.
+        kind: String,
+        /// Which one.
+        name: String,
+        /// When it is due next, in milliseconds since 1970; none: never again.
+        next_ms: Option<i64>,
+    },
+    /// It failed and is tried again.
+    Failed {
+        /// What kind of thing.
+        kind: String,
+        /// Which one.
+        name: String,
+        /// Why.
+        why: String,
+        /// When it is tried again, in milliseconds since 1970.
+        again_ms: i64,
+    },
+    /// Something that the owner should know, in words.
+    Notice(String),
+    /// It was told to stop and waits a moment for what is under way.
+    Stopping,
+}
+
+/// Whoever is told what happens.
+pub(crate) type Log = Arc<dyn Fn(&ServeEvent) + Send + Sync>;
+
+impl Agent {
+    /// Serves until `stop` ends: carries on interrupted turns, does what is due, and follows its files. One process serves
+    /// a home; [`Self::serve_once`] may run beside it. What is under way when it stops gets a few seconds; what is not
+    /// done by then is begun again, for the same time, by whoever serves next.
+    ///
+    /// # Errors
+    /// When another process serves this home, or the store fails at the start or at the end. While it serves, it tells
+    /// that the store fails and goes on.
+    pub async fn serve(
+        &self,
+        log: impl Fn(&ServeEvent) + Send + Sync + 'static,
+        stop: impl Future<Output = ()>,
+    ) -> Result<(), AgentError> {
+        let log: Log = Arc::new(log);
+        let inner = &self.inner;
+        let _alone = ServeLock::take(&inner.home)?;
+        let mut follower = Follower::new(inner, Daemon::here(&inner.home, &inner.holder, inner.now_ms()), &log);
+        follower.begin(inner, &log).await;
+        let mut scheduler = Scheduler::new(inner, jobs(), Arc::clone(&log));
+        self.begin(&scheduler).await?;
+        log(&ServeEvent::Ready);
+        run(inner, &mut scheduler, &mut follower, &log, stop).await;
+        log(&ServeEvent::Stopping);
+        // What does not end in time keeps its claim no longer and comes again.
+        let _ = tokio::time::timeout(GRACE, scheduler.idle(inner.now_ms())).await;
+        scheduler.stop().await
+    }
+
+    /// What comes first, however long the agent serves: what dead processes left is free again and is carried on, and
+    /// everything that happens by itself has its timer.
+    async fn begin(&self, scheduler: &Scheduler) -> Result<(), AgentError> {
+        let inner = &self.inner;
+        scheduler.release_the_dead().await?;
+        self.resume().await?;
+        inner.settle_drafts().await?;
+        inner.settle_pushes().await?;
+        inner.plan().await?;
+        inner.fill_semantic_index();
+        Ok(())
+    }
+
+    /// Whether a process serves this home, so that what is due is done.
+    pub fn is_served(&self) -> bool {
+        self.inner.waker.is_served()
+    }
+
+    /// Does what is due at this moment and returns when that is done and delivered. Says when something is due next, in
+    /// milliseconds since 1970: for whoever has a clock of their own call the agent.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn run_due(&self) -> Result<Option<i64>, AgentError> {
+        self.serve_once(|_| {}).await
+    }
+
+    /// The same, and tells what happens.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn serve_once(
+        &self,
+        log: impl Fn(&ServeEvent) + Send + Sync + 'static,
+    ) -> Result<Option<i64>, AgentError> {
+        let inner = &self.inner;
+        let mut scheduler = Scheduler::new(inner, jobs(), Arc::new(log));
+        let unfinished = inner.store.unfinished_turns().await?.rows;
+        self.begin(&scheduler).await?;
+        for turn in unfinished {
+            self.settled(&turn.conversation).await;
+        }
+        let now_ms = inner.now_ms();
+        loop {
+            scheduler.step(now_ms).await?;
+            if !scheduler.is_busy() {
+                break;
+            }
+            scheduler.idle(now_ms).await?;
+        }
+        scheduler.stop().await?;
+        self.deliver_waiting().await?;
+        Ok(inner.store.next_timer_ms().await?)
+    }
+}
+
+/// Does what is due until `stop` ends. While the store fails nothing is done, that is told, and it is tried again: a full
+/// disk or a locked file ends no daemon.
+async fn run(
+    inner: &Arc<Inner>,
+    scheduler: &mut Scheduler,
+    follower: &mut Follower,
+    log: &Log,
+    stop: impl Future<Output = ()>,
+) {
+    let others = inner.waker.listen();
+    if let Err(error) = &others {
+        let why = format!("changes that other programs make are seen within a minute, not at once: {error}");
+        log(&ServeEvent::Notice(why));
+    }
+    let others_woke = async || match &others {
+        Ok(others) => others.woken().await,
+        Err(_) => std::future::pending().await,
+    };
+    tokio::pin!(stop);
+    let mut failures = 0;
+    let mut latest_ms = inner.now_ms();
+    loop {
+        let now_ms = inner.now_ms();
+        if now_ms < latest_ms.saturating_sub(SET_BACK_MS) {
+            log(&ServeEvent::Notice("the clock was set back; what waits for its time is counted anew".to_owned()));
+            if let Err(error) = inner.bring_back().await {
+                log(&ServeEvent::Notice(format!("what waits cannot be counted anew: {error}")));
+            }
+        }
+        latest_ms = now_ms;
+        if follower.look(inner, log).await
+            && let Err(error) = look_again(inner, scheduler).await
+        {
+            log(&ServeEvent::Notice(format!("what waits cannot be planned by the new settings: {error}")));
+        }
+        let step = match scheduler.release_the_dead().await {
+            Ok(()) => scheduler.step(inner.now_ms()).await,
+            Err(error) => Err(error),
+        };
+        let wait = match step {
+            Ok(next_ms) => {
+                if failures > 0 {
+                    log(&ServeEvent::Notice("the store works again".to_owned()));
+                }
+                failures = 0;
+                until(next_ms, inner.now_ms())
+            }
+            Err(error) => {
+                failures += 1;
+                let wait = after(failures);
+                log(&ServeEvent::Notice(format!("nothing can be done for {} s: {error}", wait.as_secs())));
+                wait
+            }
+        };
+        tokio::select! {
+            () = &mut stop => return,
+            () = inner.waker.woken() => {}
+            () = others_woke() => {}
+            () = follower.happens() => {}
+            () = inner.pause.pause(wait) => {}
+            ended = scheduler.something_ends() => {
+                if let Err(error) = scheduler.end(ended, inner.now_ms()).await {
+                    // Its claim runs out, and it comes again; whatever it did is not done twice.
+                    log(&ServeEvent::Notice(format!("what has ended cannot be written down: {error}")));
+                }
+            }
+        }
+    }
+}
+
+/// What waited because of a setting is looked at by the new ones.
+async fn look_again(inner: &Arc<Inner>, scheduler: &mut Scheduler) -> Result<(), AgentError> {
+    scheduler.forget_failures();
+    inner.plan().await?;
+    Ok(inner.store.undelay_timers(TASK_TIMER).await?)
+}
+
+/// How far the clock goes back when it was set back and not only corrected, in milliseconds.
+const SET_BACK_MS: i64 = 60_000;
+
+/// How long to wait when the store has failed so many times in a row: from a second to a minute.
+fn after(failures: u32) -> Duration {
+    Duration::from_secs(2_u64.saturating_pow(failures.saturating_sub(1))).min(LOOK_AGAIN)
+}
+
+/// How long to sleep: until the next due time, and never so long that a jumped clock goes unnoticed.
+fn until(next_ms: Option<i64>, now_ms: i64) -> Duration {
+    let wait = next_ms.map_or(i64::MAX, |next| next.saturating_sub(now_ms).max(0));
+    Duration::from_millis(wait.unsigned_abs()).min(LOOK_AGAIN)
+}
+
+impl Inner {
+    /// Sees to it that everything that happens by itself has its timer.
+    async fn plan(self: &Arc<Self>) -> Result<(), AgentError> {
+        self.look_at_zone().await?;
+        self.arm_heartbeat().await?;
+        self.bring_back().await?;
+        self.plan_catalogue().await?;
+        self.plan_all_mail().await
+    }
+
+    /// Counts what waits for its time by the clock as it is now: it may have been set back since.
+    async fn bring_back(&self) -> Result<(), AgentError> {
+        self.bring_back_tasks().await?;
+        self.bring_back_heartbeat().await?;
+        self.bring_back_mail().await
+    }
+
+    /// Tells the scheduler, here or in the process that serves this home, that something may be due earlier.
+    pub(crate) fn wake_scheduler(&self) {
+        self.waker.wake();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-042
+    #[test]
+    fn a_store_that_fails_is_tried_again_later_and_later() {
+        let waits: Vec<u64> = (1..=8).map(|failures| after(failures).as_secs()).collect();
+        assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60, 60]);
+        assert_eq!(after(u32::MAX).as_secs(), 60);
+    }
+
+    // LES-102
+    #[test]
+    fn the_sleep_ends_with_the_next_due_time_and_after_a_minute_at_the_latest() {
+        let waits = [None, Some(0), Some(1_000), Some(1_500), Some(70_000)].map(|next| until(next, 1_000).as_millis());
+        assert_eq!(waits, [60_000, 0, 0, 500, 60_000]);
+    }
+}

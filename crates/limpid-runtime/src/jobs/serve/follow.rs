@@ -1,0 +1,253 @@
+//! Follows limpid.toml and the other files that a running agent goes by.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use limpid_config::{
+    Config,
+    process::{Daemon, Standing},
+    read_text,
+};
+use limpid_model::catalogue::ModelProfiles;
+
+use crate::agent::Inner;
+use crate::jobs::serve::watch::Watch;
+use crate::jobs::serve::{Log, ServeEvent};
+use crate::services::inbox::kept_token;
+
+/// How long a file must stay as it is before it counts: somebody may have written half of it.
+const SETTLE: Duration = Duration::from_millis(100);
+
+/// Looks at a file that keeps changing, before it is left for later.
+const LOOKS: u32 = 20;
+
+/// A file as it was read: its text, none when there is no such file, or why it cannot be read.
+type Read = Result<Option<String>, String>;
+
+/// A file that is followed.
+struct Followed {
+    path: PathBuf,
+    seen: Read,
+}
+
+/// What `serve` follows.
+pub(crate) struct Follower {
+    /// Absent: the configuration comes from no file.
+    config: Option<Followed>,
+    models: Followed,
+    token: Followed,
+    /// The text of the configuration that is in use, when it is known.
+    used: Option<String>,
+    watch: Option<Watch>,
+    daemon: Daemon,
+}
+
+impl Follower {
+    pub(crate) fn new(inner: &Inner, daemon: Daemon, log: &Log) -> Self {
+        let watch = Watch::new();
+        if let Err(error) = &watch {
+            let text = format!("changes of limpid.toml are noticed within a minute, not at once: {error}");
+            log(&ServeEvent::Notice(text));
+        }
+        let mut follower = Self {
+            config: inner.config_file.clone().map(Followed::new),
+            models: Followed::new(inner.home.model_profiles()),
+            token: Followed::new(inner.home.ingest_token()),
+            used: None,
+            watch: watch.ok(),
+            daemon,
+        };
+        follower.watch_all();
+        // What happened before anybody watched is in what is read now.
+        for file in follower.config.iter_mut().chain([&mut follower.models, &mut follower.token]) {
+            file.seen = read(&file.path);
+        }
+        follower
+    }
+
+    /// Compares what was read when the agent was opened with what the file says by now.
+    pub(crate) async fn begin(&mut self, inner: &Inner, log: &Log) {
+        let Some(file) = &self.config else { return self.begun(inner, log) };
+        let name = file.path.display().to_string();
+        let text = match &file.seen {
+            Ok(text) => text.clone().unwrap_or_default(),
+            Err(_) => String::new(),
+        };
+        match Config::parse(&text, &name) {
+            Ok(read) if file.seen.is_ok() && read == *inner.config => self.used = Some(text),
+            // It changed since, or cannot be read any more.
+            _ => drop(self.take_config(inner, log)),
+        }
+        self.begun(inner, log);
+    }
+
+    fn begun(&mut self, inner: &Inner, log: &Log) {
+        self.write_down(log);
+        // Who looked at a file before it was watched looks once more.
+        inner.changes.send_modify(|count| *count += 1);
+    }
+
+    /// Waits until something happens to a file.
+    pub(crate) async fn happens(&self) {
+        let Some(watch) = &self.watch else { return std::future::pending().await };
+        let real = self.files().filter_map(|file| file.path.canonicalize().ok()).collect::<Vec<_>>();
+        let ours = self.files().map(|file| &file.path).chain(&real).filter_map(|path| path.file_name());
+        let ours: Vec<&[u8]> = ours.map(std::ffi::OsStr::as_encoded_bytes).collect();
+        watch.happens(|name| ours.contains(&name)).await;
+    }
+
+    /// Takes over what has changed, and says so. Returns whether anything did.
+    pub(crate) async fn look(&mut self, inner: &Arc<Inner>, log: &Log) -> bool {
+        // Watched before it is read, so that nothing happens in between: a link may lead elsewhere since the last look.
+        self.watch_all();
+        let mut changed = false;
+        if let Some(file) = &mut self.config
+            && file.has_changed(inner).await
+        {
+            changed |= self.take_config(inner, log);
+            self.write_down(log);
+        }
+        if self.models.has_changed(inner).await {
+            changed |= take_models(&self.models, inner, log);
+        }
+        if self.token.has_changed(inner).await {
+            if let Some(token) = kept_token(&inner.home) {
+                inner.redactor.learn("ingest token", &token);
+            }
+            changed = true;
+        }
+        if changed {
+            inner.changes.send_modify(|count| *count += 1);
+        }
+        changed
+    }
+
+    fn files(&self) -> impl Iterator<Item = &Followed> {
+        self.config.iter().chain([&self.models, &self.token])
+    }
+
+    fn watch_all(&self) {
+        let Some(watch) = &self.watch else { return };
+        for file in self.files() {
+            let real = file.path.canonicalize().ok();
+            for path in [Some(&file.path), real.as_ref()].into_iter().flatten() {
+                if let Some(folder) = path.parent() {
+                    watch.add(folder);
+                }
+            }
+        }
+    }
+
+    /// Takes over what limpid.toml says, or keeps what it said before and says why.
+    fn take_config(&mut self, inner: &Inner, log: &Log) -> bool {
+        let Some(file) = &self.config else { return false };
+        let name = file.path.display().to_string();
+        let had_some = self.used.as_ref().is_none_or(|used| !used.trim().is_empty());
+        let read = match &file.seen {
+            // Whoever saves a file empties it first. That must not switch rules off, not even for a moment.
+            Ok(None) if had_some => Err(format!("{name} is gone")),
+            Ok(Some(text)) if had_some && text.trim().is_empty() => Err(format!("{name} is empty")),
+            Ok(text) => {
+                let text = text.clone().unwrap_or_default();
+                Config::parse(&text, &name).map(|config| (config, text)).map_err(|error| error.to_string())
+            }
+            Err(why) => Err(why.clone()),
+        };
+        let (config, text) = match read {
+            Ok(read) => read,
+            Err(why) => {
+                log(&ServeEvent::Notice(format!(
+                    "limpid.toml is invalid, so the previous settings stay in use: {why}"
+                )));
+                self.daemon.standing.problem = Some(why);
+                return false;
+            }
+        };
+        let compared = inner.apply(config, self.used.as_deref().unwrap_or_default(), &text);
+        if self.daemon.standing.problem.take().is_some() && compared.applied.is_empty() {
+            log(&ServeEvent::Notice("limpid.toml can be used again".to_owned()));
+        }
+        if !compared.applied.is_empty() {
+            log(&ServeEvent::Notice(format!(
+                "limpid.toml has changed; in effect now: {}",
+                compared.applied.join(", ")
+            )));
+        }
+        if !compared.restart.is_empty() {
+            let text =
+                format!("limpid.toml has changed; needs a restart of `limpid serve`: {}", compared.restart.join(", "));
+            log(&ServeEvent::Notice(text));
+        }
+        self.used = Some(text);
+        self.daemon.standing.restart = compared.restart;
+        !compared.applied.is_empty()
+    }
+
+    /// Writes down what this process goes by, for `doctor`.
+    fn write_down(&self, log: &Log) {
+        let used = self.used.as_deref().filter(|_| self.config.is_some());
+        let standing = Standing { config: used.map(Standing::hash), ..self.daemon.standing.clone() };
+        if let Err(error) = (Daemon { standing, ..self.daemon.clone() }).write() {
+            log(&ServeEvent::Notice(format!("`limpid doctor` cannot see this process: {error}")));
+        }
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.daemon.remove();
+    }
+}
+
+impl Followed {
+    fn new(path: PathBuf) -> Self {
+        Self { seen: read(&path), path }
+    }
+
+    /// Reads the file again when it is another one, as soon as it stays as it is.
+    async fn has_changed(&mut self, inner: &Inner) -> bool {
+        let mut now = read(&self.path);
+        for _ in 0..LOOKS {
+            if now == self.seen {
+                return false;
+            }
+            inner.pause.pause(SETTLE).await;
+            let again = read(&self.path);
+            if again == now {
+                self.seen = now;
+                return true;
+            }
+            now = again;
+        }
+        // Whoever writes it closes it some day, which is heard, or the next look finds it.
+        false
+    }
+}
+
+fn read(path: &std::path::Path) -> Read {
+    read_text(path).map_err(|error| error.to_string())
+}
+
+/// Has models opened again by what the owner now says of them.
+fn take_models(file: &Followed, inner: &Inner, log: &Log) -> bool {
+    let name = file.path.display().to_string();
+    let checked = match &file.seen {
+        Ok(text) => {
+            let own = text.as_deref().map(|text| (name.as_str(), text));
+            ModelProfiles::load(own).map(drop).map_err(|error| error.to_string())
+        }
+        Err(why) => Err(why.clone()),
+    };
+    match checked {
+        Ok(()) => {
+            inner.shelf.forget();
+            log(&ServeEvent::Notice("models.toml has changed and is in effect".to_owned()));
+            true
+        }
+        Err(why) => {
+            log(&ServeEvent::Notice(format!("models.toml cannot be used: {why}")));
+            false
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! What is done when a task is due. Its end, how the task stands, its next time and what the person is told are one
+//! transaction, so that a crash leaves either all of it or a run that comes again.
+
+pub(crate) mod command;
+pub(crate) mod prompt;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use limpid_core::task::{Due, RunOutcome, Standing, TaskKind, TaskStatus};
+use limpid_core::{ConversationId, TaskId, Trust};
+use limpid_store::{DeliveryOrigin, NewDelivery, StoreError, TASK_TIMER, Task, TaskRun, TaskRunEnd};
+
+use crate::agent::Inner;
+use crate::jobs::scheduler::Job;
+use crate::services::error::AgentError;
+use crate::services::events::EventKind;
+use crate::services::tasks::time_words;
+use crate::services::tasks::zone_of;
+
+/// Runs the tasks that are due.
+pub(crate) struct TaskJob;
+
+/// What a run came to.
+pub(crate) struct Did {
+    outcome: RunOutcome,
+    /// What it said, or why it failed.
+    text: String,
+    trust: Trust,
+    /// The conversation that holds what a model read and wrote.
+    conversation: Option<ConversationId>,
+}
+
+#[async_trait]
+impl Job for TaskJob {
+    fn kind(&self) -> &'static str {
+        TASK_TIMER
+    }
+
+    async fn run(&self, inner: &Arc<Inner>, name: &str, slot_ms: i64) -> Result<Option<i64>, AgentError> {
+        let Some(id) = name.parse().ok().map(TaskId) else { return Ok(None) };
+        let Some(task) = inner.store.task(id).await? else { return Ok(None) };
+        // Somebody set it to another time, or took it out.
+        if due_ms(&task) != Some(slot_ms) {
+            return Ok(due_ms(&task));
+        }
+        if !inner.config.scheduling.enabled {
+            return Err(AgentError::Invalid("[scheduling] enabled is false in limpid.toml, so it waits".to_owned()));
+        }
+        let run = inner.store.begin_task_run(id, slot_ms, inner.now_ms()).await?;
+        if run.end.is_some() {
+            inner.pass_over(task).await?;
+        } else {
+            inner.run_one(&task, run).await?;
+            inner.deliver_pending().await?;
+        }
+        Ok(inner.store.task(id).await?.as_ref().and_then(due_ms))
+    }
+}
+
+impl Inner {
+    async fn run_one(self: &Arc<Self>, task: &Task, run: TaskRun) -> Result<(), AgentError> {
+        let slot = moment(run.slot_ms);
+        // A second look at a run that was cut off asks what was due when it began.
+        let due = Due::look(&task.new.trigger, task.new.missed, slot, moment(run.began_ms));
+        let did = match (due.runs, task.new.kind) {
+            (false, _) => Did::missed(),
+            (true, TaskKind::Reminder) => Did::said(task.new.prompt.clone(), task.new.trust),
+            (true, TaskKind::Command) => self.run_command(task, &run).await?,
+            (true, TaskKind::Agent) => self.run_agent(task, &run).await?,
+        };
+        let now = self.clock.now();
+        let standing = task.standing.after(&task.new.trigger, did.outcome, now);
+        let delivery = match tell(task, &did, standing, slot) {
+            Some((origin, text)) => Some(NewDelivery {
+                key: format!("task/{}/{}", task.id, run.slot_ms),
+                conversation: self.target(task).await?,
+                origin,
+                title: task.new.description.clone(),
+                text,
+                trust: did.trust,
+                now_ms: now.as_millisecond(),
+            }),
+            None => None,
+        };
+        let detail = detail(&did, due.missed);
+        let end = TaskRunEnd {
+            run,
+            outcome: did.outcome,
+            detail,
+            conversation: did.conversation,
+            standing,
+            delivery,
+            now_ms: now.as_millisecond(),
+        };
+        self.end_run(task, end).await
+    }
+
+    /// Ends a run. When what it says cannot reach its conversation, the run has failed and the owner is told where
+    /// reports go.
+    async fn end_run(self: &Arc<Self>, task: &Task, end: TaskRunEnd) -> Result<(), AgentError> {
+        match self.store.end_task_run(end.clone()).await {
+            Ok(ended) => self.announce_run(task, &end, ended),
+            Err(StoreError::NotFound { what: "conversation", id }) => {
+                let why = format!("there is no conversation {id}");
+                let failed = TaskRunEnd { outcome: RunOutcome::Failed, detail: why.clone(), delivery: None, ..end };
+                let key = format!("undelivered/task/{}/{}", task.id, failed.run.slot_ms);
+                let ended = self.store.end_task_run(failed.clone()).await?;
+                self.announce_run(task, &failed, ended);
+                let text = format!("“{}” could not be delivered: {why}.", task.new.description);
+                self.notice(None, &key, "Not delivered", text).await?;
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    /// Tells everybody who watches that a task ran, when it is `news`.
+    fn announce_run(&self, task: &Task, end: &TaskRunEnd, news: bool) {
+        if !news {
+            return;
+        }
+        let change =
+            EventKind::TaskRan { task: task.id.0, outcome: end.outcome.to_string(), detail: end.detail.clone() };
+        self.bus.send(task.new.conversation.as_ref(), change);
+    }
+
+    /// Where the output of a task goes: the conversation that made it, else the one of the heartbeat.
+    async fn target(&self, task: &Task) -> Result<ConversationId, AgentError> {
+        match &task.new.conversation {
+            Some(conversation) => Ok(conversation.clone()),
+            None => self.heartbeat_conversation().await,
+        }
+    }
+}
+
+impl Did {
+    fn said(text: String, trust: Trust) -> Self {
+        Self { outcome: RunOutcome::Done, text, trust, conversation: None }
+    }
+
+    fn failed(text: impl Into<String>) -> Self {
+        Self { outcome: RunOutcome::Failed, text: text.into(), trust: Trust::Owner, conversation: None }
+    }
+
+    fn missed() -> Self {
+        let text = "nobody could run it in time".to_owned();
+        Self { outcome: RunOutcome::Missed, text, trust: Trust::Owner, conversation: None }
+    }
+
+    fn cut_off() -> Self {
+        let text = "it was cut off, and its outcome is unknown".to_owned();
+        Self { outcome: RunOutcome::CutOff, text, trust: Trust::Owner, conversation: None }
+    }
+}
+
+/// What the person is told of a run, if anything.
+fn tell(task: &Task, did: &Did, standing: Standing, slot: Timestamp) -> Option<(DeliveryOrigin, String)> {
+    let description = task.new.description.trim();
+    let titled = |text: &str| format!("**{description}**\n\n{text}");
+    let is_over = standing.status == TaskStatus::Failed;
+    match (did.outcome, task.new.kind) {
+        (RunOutcome::Done, _) if did.text.trim().is_empty() => None,
+        (RunOutcome::Done, TaskKind::Reminder) => Some((DeliveryOrigin::Reminder, did.text.clone())),
+        (RunOutcome::Done, _) => Some((DeliveryOrigin::Task, titled(&did.text))),
+        (RunOutcome::Missed, _) if is_over => {
+            let due = slot.to_zoned(zone_of(&task.new)).strftime("%Y-%m-%d %H:%M").to_string();
+            Some((DeliveryOrigin::Notice, titled(&format!("This was due at {due}, when Limpid was not running."))))
+        }
+        (RunOutcome::Missed, _) => None,
+        (RunOutcome::CutOff, _) => {
+            let text = "This was cut off while it ran, and its outcome is unknown. Look before you run it again.";
+            Some((DeliveryOrigin::Notice, titled(text)))
+        }
+        (RunOutcome::Failed, _) if is_over => {
+            let tries = standing.failures.max(1);
+            let times = if tries == 1 { "once".to_owned() } else { format!("{tries} times") };
+            Some((DeliveryOrigin::Notice, titled(&format!("This failed {times} and is given up: {}", did.text))))
+        }
+        // What repeats tells of the first failure in a row, not of each.
+        (RunOutcome::Failed, _) if task.new.trigger.repeats() && task.standing.failures == 0 => {
+            let next = standing.next.map(|next| time_words(next, slot, &zone_of(&task.new)));
+            let next = next.map(|next| format!(" It is tried again {next}.")).unwrap_or_default();
+            Some((DeliveryOrigin::Notice, titled(&format!("This failed: {}.{next}", did.text.trim_end_matches('.')))))
+        }
+        (RunOutcome::Failed, _) => None,
+    }
+}
+
+/// What the log of runs says.
+fn detail(did: &Did, missed: usize) -> String {
+    let missed = match missed {
+        0 => String::new(),
+        1 => "missed once".to_owned(),
+        count => format!("missed {count} times"),
+    };
+    let text = if did.outcome == RunOutcome::Done { "" } else { did.text.as_str() };
+    [missed.as_str(), text].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+fn due_ms(task: &Task) -> Option<i64> {
+    let waits = task.standing.status == TaskStatus::Pending;
+    task.standing.next.filter(|_| waits).map(Timestamp::as_millisecond)
+}
+
+fn moment(ms: i64) -> Timestamp {
+    Timestamp::from_millisecond(ms).unwrap_or_default()
+}

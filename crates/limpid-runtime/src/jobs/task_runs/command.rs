@@ -1,0 +1,63 @@
+//! A command whose time has come: it runs as any call of the tool does, under the owner's rules and in the sandbox.
+
+use std::sync::Arc;
+
+use limpid_core::{CallId, Tier, ToolCall, TurnId};
+use limpid_store::{Task, TaskRun};
+use limpid_turn::{PlannedCall, ToolOutcome};
+use serde_json::json;
+
+use crate::agent::Inner;
+use crate::jobs::task_runs::Did;
+use crate::services::error::AgentError;
+use crate::services::tools::policy::Moment;
+use crate::services::tools::{Decision, ShownItems, ToolContext};
+
+/// The tool that runs commands.
+const EXEC: &str = "exec";
+
+impl Inner {
+    /// Runs the command of a task. One that had begun before may have done anything, so it is not begun again.
+    pub(crate) async fn run_command(self: &Arc<Self>, task: &Task, run: &TaskRun) -> Result<Did, AgentError> {
+        if !run.fresh {
+            return Ok(Did::cut_off());
+        }
+        let name = format!("task-{}-{}", task.id, run.slot_ms);
+        let arguments = json!({ "command": task.new.prompt }).to_string();
+        let call = ToolCall { id: CallId::new(&name), name: EXEC.to_owned(), arguments };
+        let mut planned = PlannedCall { call, timeout: self.tool_time(EXEC), approved: None };
+        let tools = self.tools_outside_turns();
+        let moment = Moment { trust: task.new.trust, ..Moment::default() };
+        let mut decision = tools.decide(&planned, &moment).await;
+        if let Decision::Ask(why) = &decision
+            && !task.new.trust.is_foreign()
+        {
+            // Whoever made the task said yes to this very command.
+            planned.approved = Some(why.bound_to.clone());
+            decision = tools.decide(&planned, &moment).await;
+        }
+        let permit = match decision {
+            Decision::Run(permit) => permit,
+            Decision::Refused(why) => return Ok(Did::failed(why)),
+            Decision::Ask(why) => return Ok(Did::failed(format!("it needs your approval: {}", why.reason))),
+        };
+        let context = ToolContext {
+            now: self.clock.now(),
+            zone: self.zone(),
+            conversation: self.target(task).await?,
+            turn: TurnId::new(name),
+            trust: task.new.trust,
+            tier: Tier::ALL[2],
+            read_only: false,
+            approved: false,
+            passage: None,
+            shown: ShownItems::default(),
+        };
+        let did = match tokio::time::timeout(planned.timeout, tools.run(context, *permit)).await {
+            Ok(ToolOutcome::Done { text, trust, .. }) => Did::said(self.redactor.clean(text), trust),
+            Ok(ToolOutcome::Failed { error }) => Did::failed(self.redactor.clean(error)),
+            Err(_) => Did::cut_off(),
+        };
+        Ok(did)
+    }
+}

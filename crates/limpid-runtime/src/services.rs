@@ -1,0 +1,21 @@
+//! What an agent knows and owns, a room for each. A service owns its state and gets in its constructor what it needs; none
+//! gets the agent.
+
+pub mod deliveries;
+pub mod drafts;
+pub mod error;
+pub mod events;
+pub mod goals;
+pub mod heartbeat;
+pub mod inbox;
+pub mod mail;
+pub mod memory;
+pub mod models;
+pub mod modes;
+pub mod notifications;
+pub mod profiles;
+pub mod skills;
+pub mod spending;
+pub mod tasks;
+pub mod timers;
+pub mod tools;

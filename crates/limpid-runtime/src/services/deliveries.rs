@@ -1,0 +1,3 @@
+//! Messages that nobody waits for.
+
+pub(crate) mod message_tool;

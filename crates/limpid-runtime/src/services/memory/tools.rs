@@ -1,0 +1,80 @@
+//! The tools of memory, and how they name a memory.
+
+pub(crate) mod feedback;
+pub(crate) mod forget;
+pub(crate) mod learn;
+pub(crate) mod promote;
+pub(crate) mod query;
+pub(crate) mod store;
+pub(crate) mod update;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use limpid_core::MemoryId;
+use limpid_store::{MemoryRef, Store};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Deserialize;
+
+use crate::services::memory::tools::feedback::MemoryFeedback;
+use crate::services::memory::tools::forget::MemoryForget;
+use crate::services::memory::tools::learn::MemoryLearn;
+use crate::services::memory::tools::promote::PromoteLearning;
+use crate::services::memory::tools::update::MemoryUpdate;
+use crate::services::tools::{MemoryQuery, MemoryStoreTool, Tool, ToolParts};
+
+/// The tools of memory, in the order in which they are declared.
+pub(crate) fn tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
+    let keeper = || parts.keeper.clone();
+    vec![
+        Arc::new(MemoryStoreTool::new(keeper())),
+        Arc::new(MemoryQuery::new(Arc::clone(parts.store)).by_meaning(parts.semantics.cloned())),
+        Arc::new(MemoryLearn::new(keeper())),
+        Arc::new(MemoryUpdate::new(keeper())),
+        Arc::new(MemoryFeedback::reinforce(keeper())),
+        Arc::new(MemoryFeedback::demote(keeper())),
+        Arc::new(MemoryForget::new(keeper())),
+        Arc::new(PromoteLearning::new(keeper())),
+    ]
+}
+
+/// How a model names a memory: by the number that a query shows, or by its key.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Which {
+    /// Its number.
+    Number(i64),
+    /// Its key, or its number as text.
+    Text(String),
+}
+
+impl Which {
+    /// The memory that is meant. A text is a key if there is such a key, else a number: `12`, `id:12` or `[id:12]`.
+    pub(crate) async fn find(&self, store: &dyn Store) -> Result<MemoryRef, String> {
+        let text = match self {
+            Self::Number(number) => return Ok(MemoryRef::Id(MemoryId(*number))),
+            Self::Text(text) => text.trim(),
+        };
+        let key = MemoryRef::from(text);
+        if store.memory(&key).await.map_err(|error| error.to_string())?.is_some() {
+            return Ok(key);
+        }
+        let bare = text.trim_start_matches('[').trim_end_matches(']');
+        let number = bare.strip_prefix("id:").unwrap_or(bare).parse();
+        Ok(number.map_or(key, |number| MemoryRef::Id(MemoryId(number))))
+    }
+}
+
+impl JsonSchema for Which {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Which".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({ "type": ["integer", "string"] })
+    }
+}

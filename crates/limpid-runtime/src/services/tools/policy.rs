@@ -1,0 +1,175 @@
+//! Who may call what: looks up what the pure policy needs to know of a call, and asks it.
+//!
+//! What a model is offered and what the executor runs are both decided here, by [`limpid_core::policy`].
+
+pub(crate) mod facts;
+pub(crate) mod file_labels;
+pub(crate) mod paths;
+pub(crate) mod taint;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use limpid_core::policy::{Call, Grant, ModeRules, OwnerRules, Setting, ToolFacts, Verdict, Writes, allowed, judge};
+use limpid_core::{ConversationId, Trust};
+use limpid_prompt::Profile;
+use limpid_prompt::profile::ModeRulesApply;
+use serde_json::Value;
+
+use crate::agent::Inner;
+use crate::context::ContextDeps;
+use crate::services::error::AgentError;
+use crate::services::modes::is_set;
+use crate::services::tools::Tool;
+
+pub(crate) use crate::services::tools::policy::facts::CallFacts;
+pub(crate) use crate::services::tools::policy::file_labels::{ForeignFiles, Watch};
+pub(crate) use crate::services::tools::policy::paths::Places;
+pub(crate) use crate::services::tools::policy::taint::window_trust;
+
+/// The path of calls that no turn makes; every path has the same rules but that of few tools.
+const CHAT: &str = "chat-remote";
+
+/// Files of a workspace that prompts of shipped profiles quote.
+const QUOTED: [&str; 6] = ["AGENT.md", "AGENTS.md", "SOUL.md", "USER.md", "IDENTITY.md", "HEARTBEAT.md"];
+
+/// What judges the calls of one turn.
+#[derive(Clone, Debug)]
+pub(crate) struct Judge {
+    mode: Option<ModeRules>,
+    local_only: bool,
+    rules: Arc<OwnerRules>,
+    places: Places,
+}
+
+/// What changes from call to call.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Moment {
+    /// Who wrote the least trusted text in the model's window.
+    pub(crate) trust: Trust,
+    /// What the owner allowed for the rest of the conversation.
+    pub(crate) grants: Vec<Grant>,
+    /// Hosts that the owner's own messages named.
+    pub(crate) named_hosts: Vec<String>,
+}
+
+/// What the owner is told of a call that waits for them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CallDescription {
+    /// Where it would send or fetch something.
+    pub(crate) destination: Option<String>,
+    /// The folder that relative paths begin at.
+    pub(crate) folder: String,
+    /// What a lasting yes would cover.
+    pub(crate) pattern: String,
+}
+
+#[cfg(test)]
+impl Judge {
+    /// One for whom no mode has a say.
+    pub(crate) fn open(home: &limpid_config::Home) -> Self {
+        Self { mode: None, local_only: false, rules: Arc::default(), places: Places::new(home, Vec::new(), &[]) }
+    }
+}
+
+impl Judge {
+    /// Whether a tool exists in this turn: what is not, is neither declared nor run.
+    pub(crate) fn offers(&self, tool: &dyn Tool) -> bool {
+        allowed(self.mode.as_ref(), &facts_of(tool))
+    }
+
+    /// Whether a tool is declared: not when the owner's rules deny every call of it.
+    pub(crate) fn declares(&self, tool: &dyn Tool) -> bool {
+        self.offers(tool) && !self.rules.deny.iter().any(|rule| rule.covers(&facts_of(tool)))
+    }
+
+    /// What is to be known of a call.
+    pub(crate) fn look(&self, tool: &dyn Tool, arguments: &Value) -> CallFacts {
+        CallFacts::look(tool, arguments, &self.places)
+    }
+
+    /// What judges the calls of a turn; `mode` is the mode that is on, `set` whether the person set it.
+    pub(crate) fn of_turn(deps: &ContextDeps, profile: &Profile, path: &str, mode: &str, set: bool) -> Self {
+        let behaviour = profile.behaviour();
+        let rules = (set || behaviour.mode_rules == ModeRulesApply::Always)
+            .then(|| profile.mode_rules(mode).cloned().unwrap_or_else(|| ModeRules::of(mode)));
+        Self {
+            mode: rules,
+            local_only: behaviour.small_model_tools.iter().any(|few| few == path),
+            rules: Arc::clone(&deps.rules),
+            places: places(deps, prompt_files(profile)),
+        }
+    }
+
+    /// Says whether a call may run.
+    pub(crate) fn judge(&self, tool: &dyn Tool, facts: &CallFacts, moment: &Moment) -> Verdict {
+        let setting = Setting {
+            mode: self.mode.as_ref(),
+            local_only: self.local_only,
+            trust: moment.trust,
+            rules: &self.rules,
+            grants: &moment.grants,
+            named_hosts: &moment.named_hosts,
+        };
+        judge(&setting, &facts.call(facts_of(tool)))
+    }
+
+    /// What the owner is told of a call that waits for them.
+    pub(crate) fn describe(&self, tool: &dyn Tool, arguments: &Value) -> CallDescription {
+        let facts = self.look(tool, arguments);
+        let pattern = facts.call(facts_of(tool)).pattern();
+        CallDescription { destination: facts.destination, folder: facts.folder, pattern }
+    }
+
+    /// Whether nothing in the workspace may change.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.mode.as_ref().is_some_and(|mode| mode.writes == Writes::None)
+    }
+}
+
+impl CallFacts {
+    /// The call as the policy judges it.
+    pub(crate) fn call<'a>(&'a self, tool: ToolFacts<'a>) -> Call<'a> {
+        Call {
+            tool,
+            class: self.class,
+            asks_always: self.asks_always,
+            arguments: &self.arguments,
+            paths: &self.paths,
+            destination: self.destination.as_deref(),
+            hash: &self.hash,
+        }
+    }
+}
+
+/// A tool as the policy knows it.
+pub(crate) fn facts_of(tool: &dyn Tool) -> ToolFacts<'_> {
+    ToolFacts { name: tool.name(), group: tool.group(), class: tool.class(), unconfined: tool.unconfined() }
+}
+
+impl Inner {
+    /// What judges calls outside of any turn: the owner's rules alone.
+    pub(crate) fn judge_without_mode(&self) -> Judge {
+        let quoted = QUOTED.map(PathBuf::from).into();
+        Judge { mode: None, local_only: false, rules: Arc::clone(&self.rules), places: places(&self.context, quoted) }
+    }
+
+    /// Whether the mode of a conversation lets nothing in the workspace change.
+    pub(crate) async fn is_read_only(&self, id: &ConversationId) -> Result<bool, AgentError> {
+        let conversation = self.existing(id).await?;
+        let profile = self.prompts.load_one(&conversation.profile)?.profile(&conversation.profile)?;
+        let mode = self.mode_of(&conversation);
+        let set = is_set(Some(&conversation), mode);
+        Ok(Judge::of_turn(&self.context, &profile, CHAT, mode, set).is_read_only())
+    }
+}
+
+fn places(deps: &ContextDeps, prompt_files: Vec<PathBuf>) -> Places {
+    Places::new(&deps.home, prompt_files, &deps.config.files.grants)
+}
+
+/// Files of the workspace that prompts quote: those of the profile, and those of profiles that may come after it.
+fn prompt_files(profile: &Profile) -> Vec<PathBuf> {
+    let own = profile.file_order().iter().map(String::as_str);
+    own.chain(QUOTED).map(PathBuf::from).collect()
+}

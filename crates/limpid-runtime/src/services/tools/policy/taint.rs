@@ -1,0 +1,81 @@
+//! Who wrote what a model reads.
+
+use limpid_core::{Message, Trust, TurnId};
+use limpid_prompt::Inputs;
+use limpid_store::RequestFilter;
+
+use crate::agent::Inner;
+use crate::services::error::AgentError;
+
+/// Requests of one turn that are looked at: more than a turn can make.
+const REQUESTS: u32 = 1000;
+
+impl Inner {
+    /// The label of the least trusted text of the prompts that a turn has sent, by the ledger: what a prompt quotes of
+    /// mail or of files stands in no message, and must taint the turn also after a crash.
+    pub(crate) async fn read_in(&self, turn: &TurnId) -> Result<Trust, AgentError> {
+        let filter = RequestFilter { turn: Some(turn.clone()), limit: REQUESTS, ..RequestFilter::default() };
+        let requests = self.store.requests(filter).await?.rows;
+        Ok(requests
+            .iter()
+            .filter_map(|request| request.end.as_ref())
+            .map(|end| end.trust)
+            .fold(Trust::Owner, Trust::join))
+    }
+}
+
+/// The label of the least trusted text that the inputs and the messages of a turn put into the model's window; text of
+/// the owner's and of their files counts as the owner's.
+pub(crate) fn window_trust(inputs: &Inputs, in_flight: &[Message]) -> Trust {
+    let history = inputs.history.iter().map(|message| message.trust);
+    let digests = inputs.digests.iter().map(|digest| digest.trust);
+    let pin = inputs.pin.iter().map(|pin| pin.trust);
+    let summary = inputs.summary.iter().map(|_| inputs.summary_trust);
+    let beginning = inputs.changed.stored.iter().filter_map(|stored| stored.goal.as_ref());
+    let goals = inputs.goal.iter().chain(beginning).map(|goal| goal.trust);
+    let named =
+        history.chain(digests).chain(pin).chain(summary).chain(goals).chain([inputs.user_trust]).map(Trust::from);
+    let running = in_flight.iter().map(|message| message.trust);
+    named.chain(running).filter(|trust| trust.is_foreign()).fold(Trust::Owner, Trust::join)
+}
+
+#[cfg(test)]
+mod tests {
+    use limpid_core::Role;
+    use limpid_prompt::inputs::{ChangedInput, Digest, GoalInput, HistoryMessage, Quoted, StoredInput, TrustName};
+
+    use super::*;
+
+    // SEC-001 SEC-002
+    #[test]
+    fn foreign_text_taints_a_turn_wherever_it_stands() {
+        let outside = TrustName::Outside;
+        let tainted = [
+            Inputs { user_trust: TrustName::Guest, ..Inputs::default() },
+            Inputs {
+                history: vec![HistoryMessage { trust: outside, ..HistoryMessage::default() }],
+                ..Inputs::default()
+            },
+            Inputs { digests: vec![Digest { trust: outside, ..Digest::default() }], ..Inputs::default() },
+            Inputs { pin: Some(Quoted { trust: outside, ..Quoted::default() }), ..Inputs::default() },
+            Inputs { goal: Some(GoalInput { trust: outside, ..GoalInput::default() }), ..Inputs::default() },
+            Inputs { summary: Some(String::new()), summary_trust: outside, ..Inputs::default() },
+            // The goal that the beginning of the conversation still shows, although another one holds by now.
+            Inputs {
+                goal: Some(GoalInput::default()),
+                changed: ChangedInput {
+                    stored: Some(StoredInput { goal: Some(GoalInput { trust: outside, ..GoalInput::default() }) }),
+                    ..ChangedInput::default()
+                },
+                ..Inputs::default()
+            },
+        ];
+        for inputs in tainted {
+            assert!(window_trust(&inputs, &[]).is_foreign(), "{inputs:?}");
+        }
+        let file = Inputs { user_trust: TrustName::File, summary_trust: outside, ..Inputs::default() };
+        assert_eq!(window_trust(&file, &[Message::new(Role::Tool, "12:00")]), Trust::Owner);
+        let result = Message { trust: Trust::Outside, ..Message::new(Role::Tool, "a page") };
+        assert_eq!(window_trust(&file, &[result]), Trust::Outside);
+    }
+}
