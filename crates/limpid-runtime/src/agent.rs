@@ -28,9 +28,12 @@ use crate::context::ContextDeps;
 use crate::context::calibration::TokenCalibration;
 use crate::conversation::actor::Command;
 use crate::jobs::scheduler::Waker;
+use crate::services::deliveries::{ConversationSignal, Deliveries};
+use crate::services::directory::Directory;
 use crate::services::error::AgentError;
 use crate::services::events::{Event, EventBus};
 use crate::services::goals::GoalBook;
+use crate::services::host::Host;
 use crate::services::inbox::kept_token;
 use crate::services::mail::{MailDesk, MailParts};
 use crate::services::memory::semantic::Semantics;
@@ -121,8 +124,9 @@ pub(crate) struct Inner {
     /// What tools, rules and notifiers are built from again.
     pub(crate) parts: Parts,
     pub(crate) environment: Environment,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) ids: Arc<dyn Ids>,
+    pub(crate) host: Host,
+    pub(crate) directory: Directory,
+    pub(crate) deliveries: Deliveries,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) shelf: Arc<Shelf>,
     /// What queries mean, when that is switched on.
@@ -142,8 +146,6 @@ pub(crate) struct Inner {
     pub(crate) context: ContextDeps,
     pub(crate) waker: Arc<Waker>,
     pub(crate) notifiers: Live<Notifiers>,
-    /// Who holds this process's leases.
-    pub(crate) holder: String,
     /// Held for reading while a message is accepted and its conversation told, and for writing while a worker looks at
     /// what waits: so nobody answers a message before its listener is known.
     pub(crate) accepting: RwLock<()>,
@@ -199,6 +201,11 @@ impl Agent {
         let skills = Arc::new(Skills::new(options.home.clone(), Arc::clone(&store), config.clone()));
         let (home, environment) = (options.home.clone(), options.environment.clone());
         let holder = process::holder(&hex(&*options.ids));
+        let host = Host::new(options.clock, options.ids, config.clone(), options.system_zone, &holder);
+        let directory = Directory::new(Arc::clone(&store), config.clone(), host.clone());
+        let signal = ConversationSignal::default();
+        let deliveries =
+            Deliveries::new(Arc::clone(&store), directory.clone(), host.clone(), redactor.clone(), signal.clone());
         let parts = Parts {
             files: Arc::new(PromptFiles::new(&home, keeper.clone())),
             shelf: Arc::new(Shelf::new(ShelfParts {
@@ -206,7 +213,7 @@ impl Agent {
                 config: config.clone(),
                 environment: environment.clone(),
                 only: options.model,
-                clock: Arc::clone(&options.clock),
+                clock: Arc::clone(host.clock()),
                 redactor: redactor.clone(),
             })),
             waker: Arc::new(Waker::new(home.wake_socket())),
@@ -219,7 +226,7 @@ impl Agent {
                 bus: EventBus::default(),
                 redactor: redactor.clone(),
                 store: Arc::clone(&store),
-                clock: Arc::clone(&options.clock),
+                clock: Arc::clone(host.clock()),
                 holder: holder.clone(),
                 under_way: TaskTracker::new(),
             },
@@ -232,10 +239,8 @@ impl Agent {
         let (tools, rules) = (Live::new(tools), Live::new(rules));
         let context = ContextDeps {
             home: options.home.clone(),
-            system_zone: options.system_zone,
             config: config.clone(),
-            clock: Arc::clone(&options.clock),
-            ids: Arc::clone(&options.ids),
+            host: host.clone(),
             rules: rules.clone(),
             prompts: Arc::clone(&prompts),
             shelf: Arc::clone(&parts.shelf),
@@ -254,15 +259,15 @@ impl Agent {
             keeper: parts.keeper.clone(),
             waker: Arc::clone(&parts.waker),
             notifiers: Live::new(notifiers),
-            holder,
+            host,
+            directory,
+            deliveries,
             shelf: Arc::clone(&parts.shelf),
             semantics: Live::new(semantics),
             environment: options.environment,
             rules,
             home: options.home,
             config,
-            clock: options.clock,
-            ids: options.ids,
             tools,
             mail: Arc::clone(&parts.mail),
             skills: Arc::clone(&parts.skills),
@@ -284,7 +289,14 @@ impl Agent {
             workers: Mutex::default(),
             worker_left: Notify::new(),
         };
-        Ok(Self { inner: Arc::new(inner) })
+        let inner = Arc::new(inner);
+        let conversations = Arc::downgrade(&inner);
+        signal.connect(move |conversation| {
+            if let Some(inner) = conversations.upgrade() {
+                inner.command(conversation, Command::Wake);
+            }
+        });
+        Ok(Self { inner })
     }
 
     /// The home folder.
@@ -309,17 +321,17 @@ impl Agent {
 
     /// The owner's zone.
     pub fn zone(&self) -> TimeZone {
-        self.inner.zone()
+        self.inner.host.zone()
     }
 
     /// The time.
     pub fn now(&self) -> Timestamp {
-        self.inner.clock.now()
+        self.inner.host.now()
     }
 
     /// The time, in milliseconds since 1970.
     pub fn now_ms(&self) -> i64 {
-        self.inner.now_ms()
+        self.inner.host.now_ms()
     }
 
     /// The profiles as the files stand now, with what is wrong with them.
@@ -356,6 +368,11 @@ impl Agent {
         self.inner.tools.tool(name).map(|tool| tool.class())
     }
 
+    /// Messages that nobody waits for, and what the owner has not read of them.
+    pub fn deliveries(&self) -> &Deliveries {
+        &self.inner.deliveries
+    }
+
     /// The model that answers when none is set: found by a key, a server on this machine or a fetched file.
     pub async fn find_model(&self) -> Option<Found> {
         self.inner.shelf.find().await
@@ -372,16 +389,6 @@ impl Agent {
 }
 
 impl Inner {
-    /// The owner's zone.
-    pub(crate) fn zone(&self) -> TimeZone {
-        self.context.zone()
-    }
-
-    /// The time, in milliseconds since 1970.
-    pub(crate) fn now_ms(&self) -> i64 {
-        self.clock.now().as_millisecond()
-    }
-
     /// Conversations whose owner knows that the window fills up.
     pub(crate) fn warned(&self) -> MutexGuard<'_, HashSet<ConversationId>> {
         self.warned.lock().unwrap_or_else(PoisonError::into_inner)

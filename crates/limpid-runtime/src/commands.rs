@@ -36,7 +36,8 @@ use limpid_core::ConversationId;
 use limpid_store::Conversation;
 
 use crate::agent::{Agent, Inner};
-use crate::conversation::conversations::{ChatRequest, ConversationChoice};
+use crate::conversation::conversations::ChatRequest;
+use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 use crate::services::skills::{ListedSkill, SkillStatus};
 
@@ -248,7 +249,7 @@ impl Scene<'_> {
     pub(crate) async fn found_or_new(&self) -> Result<Conversation, AgentError> {
         match &self.conversation {
             Some(found) => Ok(found.clone()),
-            None => self.inner().found_or_new(self.choice).await,
+            None => self.inner().directory.find_or_create(self.choice).await,
         }
     }
 

@@ -19,10 +19,8 @@ pub(crate) mod window_state;
 
 use std::sync::Arc;
 
-use jiff::tz::TimeZone;
-use limpid_config::{Clock, Config, Home, Ids, Live, Redactor};
+use limpid_config::{Config, Home, Live, Redactor};
 use limpid_core::policy::OwnerRules;
-use limpid_core::quiet::without_quiet;
 use limpid_store::Store;
 
 pub(crate) use crate::context::build::{BuiltContext, Fit, build};
@@ -33,6 +31,7 @@ pub(crate) use crate::context::render::render;
 use crate::context::calibration::TokenCalibration;
 
 use crate::services::goals::GoalBook;
+use crate::services::host::Host;
 use crate::services::memory::writer::Keeper;
 use crate::services::models::Shelf;
 use crate::services::profiles::registry::Prompts;
@@ -43,10 +42,8 @@ use crate::services::tools::ToolBox;
 #[derive(Clone)]
 pub(crate) struct ContextDeps {
     pub(crate) home: Home,
-    pub(crate) system_zone: TimeZone,
     pub(crate) config: Live<Config>,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) ids: Arc<dyn Ids>,
+    pub(crate) host: Host,
     /// What the owner wrote down about calls of tools.
     pub(crate) rules: Live<Arc<OwnerRules>>,
     pub(crate) prompts: Arc<Prompts>,
@@ -58,16 +55,4 @@ pub(crate) struct ContextDeps {
     pub(crate) skills: Arc<Skills>,
     pub(crate) tools: Live<ToolBox>,
     pub(crate) counts: Arc<TokenCalibration>,
-}
-
-impl ContextDeps {
-    /// The owner's zone.
-    pub(crate) fn zone(&self) -> TimeZone {
-        self.config.owner.zone.clone().unwrap_or_else(|| self.system_zone.clone())
-    }
-
-    /// A text as it is delivered: without known secrets and the word for "nothing to report".
-    pub(crate) fn as_told(&self, text: String) -> String {
-        without_quiet(&self.redactor.clean(text))
-    }
 }

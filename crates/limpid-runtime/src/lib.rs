@@ -22,7 +22,7 @@ pub mod setup;
 pub use crate::agent::{Agent, AgentOptions};
 pub use crate::commands::{Completion, Slash, SlashReply};
 pub use crate::conversation::compaction::{CompactionReport, ContextReport};
-pub use crate::conversation::conversations::{ChatRequest, ConversationChoice, TurnHandle};
+pub use crate::conversation::conversations::{ChatRequest, TurnHandle};
 pub use crate::conversation::event::{Answer, TurnEvent};
 pub use crate::conversation::settings::Settled;
 pub use crate::conversation::settings::window::Tiers;
@@ -30,6 +30,7 @@ pub use crate::jobs::serve::ServeEvent;
 pub use crate::preview::{Payload, Preview, PreviewRequest, Since};
 pub use crate::requests::Answering;
 pub use crate::requests::missed::ReadAgain;
+pub use crate::services::directory::ConversationChoice;
 pub use crate::services::error::AgentError;
 pub use crate::services::events::{Event, EventKind};
 pub use crate::services::heartbeat::{Beat, DayCost, HeartbeatChange, HeartbeatOpening, HeartbeatStatus};
@@ -43,8 +44,8 @@ pub use crate::services::profiles::kept::own_profile_files;
 pub use crate::services::skills::{Chosen, ListedSkill, SkillReview, SkillStatus};
 pub use crate::services::tools::{PathArgument, Tool, ToolBox, ToolContext, ToolText};
 pub use crate::services::{
-    drafts, error, events, goals, heartbeat, inbox, mail, models, modes, notifications, profiles, skills, spending,
-    tasks, tools,
+    deliveries, drafts, error, events, goals, heartbeat, inbox, mail, models, modes, notifications, profiles, skills,
+    spending, tasks, tools,
 };
 pub use limpid_config::{Clock, Config, ConfigError, Environment, Home, Ids, RandomIds, SystemClock};
 pub use limpid_core::memory::MemoryPolicy;

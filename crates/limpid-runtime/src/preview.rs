@@ -13,9 +13,9 @@ use limpid_store::{Conversation, RequestFilter};
 use crate::agent::{Agent, Inner};
 use crate::context::window_state::window_state_of;
 use crate::context::{self, Fit, Occasion};
-use crate::conversation::conversations::ConversationChoice;
 use crate::conversation::model_call::Recipe;
 use crate::requests::recorded;
+use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 use crate::services::models::Shelf;
 use crate::services::models::effort::EffortChoice;
@@ -106,7 +106,7 @@ impl Agent {
     /// As [`Agent::prompt_preview`].
     pub async fn preview(&self, request: PreviewRequest) -> Result<Preview, AgentError> {
         let inner = &self.inner;
-        let conversation = inner.find_conversation(&request.conversation).await?;
+        let conversation = inner.directory.find(&request.conversation).await?;
         let own = conversation.as_ref();
         let profile = request.profile.as_deref().or(own.map(|own| own.profile.as_str()));
         let mode = request.mode.as_deref();
@@ -137,7 +137,7 @@ impl Agent {
             trust: Trust::Owner,
             boundary: None,
             unanswered: &[],
-            now: inner.clock.now(),
+            now: inner.host.now(),
             fit: Fit::ToWindow,
         };
         let built = match context::build(&inner.context, occasion).await {

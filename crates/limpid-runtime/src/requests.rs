@@ -15,11 +15,11 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::agent::{Agent, Inner};
 use crate::context::measure::tokens;
-use crate::conversation::conversations::ConversationChoice;
 use crate::conversation::delivery::Border;
 use crate::conversation::event::TurnEvent;
 use crate::conversation::model_call::{Once, reply_limit};
 use crate::preview::PreviewRequest;
+use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 use crate::services::models::effort::EffortChoice;
 
@@ -125,7 +125,7 @@ impl Inner {
     pub(crate) async fn prune_ledger(&self) -> Result<Pruned, AgentError> {
         let keep = &self.config.ledger;
         let retention = Retention {
-            before_ms: Some(self.now_ms() - i64::from(keep.keep_days) * MS_PER_DAY),
+            before_ms: Some(self.host.now_ms() - i64::from(keep.keep_days) * MS_PER_DAY),
             max_bytes: Some(keep.keep_megabytes.saturating_mul(1_000_000)),
         };
         Ok(self.store.prune_requests(retention).await?)

@@ -2,11 +2,13 @@
 //! gets the agent.
 
 pub mod deliveries;
+pub mod directory;
 pub mod drafts;
 pub mod error;
 pub mod events;
 pub mod goals;
 pub mod heartbeat;
+pub mod host;
 pub mod inbox;
 pub mod mail;
 pub mod memory;

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::conversation::conversations::ConversationChoice;
+use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 
 /// Puts aside what strangers wrote.

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
 use crate::conversation::compaction::CompactionReport;
-use crate::conversation::conversations::ConversationChoice;
+use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 
 /// Makes digests of older messages, undoes that, or goes back to a kept moment.

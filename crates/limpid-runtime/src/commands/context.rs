@@ -4,9 +4,9 @@ use async_trait::async_trait;
 use limpid_core::WindowSize;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::conversation::conversations::ConversationChoice;
 use crate::conversation::settings::Settled;
 use crate::preview::PreviewRequest;
+use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 
 /// Shows how full the window is, chooses its size, or goes back to a kept moment.

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use limpid_core::goal::{Goal as CoreGoal, GoalStatus, Priority};
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::conversation::conversations::ConversationChoice;
+use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 use crate::services::goals::{GoalChange, goal_text, goals_text, record_text};
 

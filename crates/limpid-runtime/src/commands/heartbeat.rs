@@ -39,13 +39,13 @@ impl SlashCommand for Heartbeat {
                 }));
             }
             "read" => {
-                let reports = agent.read_reports().await?;
+                let reports = agent.deliveries().read_reports().await?;
                 let texts: Vec<String> = reports.into_iter().map(|delivery| delivery.new.text).collect();
                 let nothing = texts.is_empty();
                 return Ok(scene.says(if nothing { "Nothing is unread.".to_owned() } else { texts.join("\n\n") }));
             }
             "dismiss" => {
-                let count = agent.dismiss_reports().await?;
+                let count = agent.deliveries().dismiss_reports().await?;
                 return Ok(scene.says(format!("Unread reports taken for read: {count}.")));
             }
             "on" | "off" => {

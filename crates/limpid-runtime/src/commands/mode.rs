@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::conversation::conversations::ConversationChoice;
 use crate::conversation::settings::Settled;
+use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 use crate::services::modes::{FocusChange, ModeState, ModeSwitch};
 

@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::conversation::conversations::{ChatRequest, ConversationChoice};
+use crate::conversation::conversations::ChatRequest;
+use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 
 /// Begins another conversation; the one before stays as it is.

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::conversation::conversations::ConversationChoice;
 use crate::preview::{Preview, PreviewRequest};
+use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 
 /// Shows what the next message would send.

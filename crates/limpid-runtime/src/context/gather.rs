@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use limpid_config::{Home, hex};
+use limpid_config::Home;
 use limpid_core::{Entry, Tier, Trust};
 use limpid_model::ModelCard;
 use limpid_prompt::Profile;
@@ -88,7 +88,7 @@ pub(crate) async fn gather(
     let profile = loaded.profile(occasion.profile)?;
     notices.extend(loaded.notices(&profile));
     let path = occasion.path.unwrap_or(if card.local { "chat-local" } else { "chat-remote" }).to_owned();
-    let zone = deps.zone();
+    let zone = deps.host.zone();
     let time = time_info(occasion.now, &zone);
     let mode_set = is_set(occasion.conversation, occasion.mode);
     let judge = Judge::of_turn(deps, &profile, &path, occasion.mode, mode_set);
@@ -117,7 +117,7 @@ pub(crate) async fn gather(
         platform: platform(),
         user_message: occasion.text.to_owned(),
         user_trust: occasion.trust.into(),
-        boundary: hex(&*deps.ids),
+        boundary: deps.host.tag(),
         ..Inputs::default()
     };
     for (field, file) in [("soul", "soul.md"), ("safety", "safety.md")] {

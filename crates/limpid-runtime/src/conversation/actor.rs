@@ -264,7 +264,7 @@ impl Worker {
             }
             self.turn(lease, waiting).await?;
             // What the turn said to other chats.
-            self.inner.deliver_pending().await?;
+            self.inner.deliveries.wake_pending().await?;
             self.look_after_window(lease).await;
         }
     }
@@ -360,8 +360,12 @@ impl Worker {
         let inner = Arc::clone(&self.inner);
         let mut tries = 0;
         loop {
-            let asked =
-                inner.store.acquire(&self.conversation, &inner.holder, inner.now_ms(), LEASE.as_millis() as i64);
+            let asked = inner.store.acquire(
+                &self.conversation,
+                inner.host.holder(),
+                inner.host.now_ms(),
+                LEASE.as_millis() as i64,
+            );
             match asked.await? {
                 Acquired::Lease(lease) => return Ok(Some(lease)),
                 Acquired::Busy(other) if process::is_dead(&other.holder) => {
@@ -393,7 +397,7 @@ impl Worker {
         let renewing = tokio::spawn(async move {
             loop {
                 tokio::time::sleep(LEASE / 3).await;
-                let _ = inner.store.renew(&lease, inner.now_ms(), LEASE.as_millis() as i64).await;
+                let _ = inner.store.renew(&lease, inner.host.now_ms(), LEASE.as_millis() as i64).await;
             }
         });
         renewing.abort_handle()

@@ -15,10 +15,10 @@ use tokio::sync::mpsc::unbounded_channel;
 use crate::agent::Inner;
 use crate::conversation::actor::{Command, Sender};
 use crate::conversation::turn::journal::{Entry, entries};
+use crate::services::deliveries::said_in_run;
 use crate::services::error::AgentError;
 use crate::services::spending::Spender;
 use crate::services::tools::policy::window_trust;
-use crate::services::tools::said_in_run;
 
 /// Requests of one run that are counted.
 const REQUESTS: u32 = 1000;
@@ -110,7 +110,7 @@ impl Inner {
             key: Some(conversation.id.to_string()),
             text: self.redactor.clean(run.text),
             trust: run.extra.trust,
-            now_ms: self.now_ms(),
+            now_ms: self.host.now_ms(),
         };
         let accepted = self.store.accept(new.clone()).await?;
         if self.ended(&accepted).await?.is_none() {
@@ -156,11 +156,11 @@ impl Inner {
             mode: self.mode_of_runs(run.path).map(str::to_owned),
             model: run.model.clone(),
             audience: run.audience,
-            now_ms: self.now_ms(),
+            now_ms: self.host.now_ms(),
         };
         match self.store.create_conversation(new).await {
             // Another process was faster; the lease decides which of them runs it.
-            Err(StoreError::Exists { .. }) => self.existing(&id).await,
+            Err(StoreError::Exists { .. }) => self.directory.existing(&id).await,
             made => Ok(made?),
         }
     }

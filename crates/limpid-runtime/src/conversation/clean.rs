@@ -6,7 +6,7 @@ use limpid_core::{ConversationId, Message, MessageId, Role, WindowView};
 use limpid_store::{Conversation, NewSetting, SettingEvent, Store, StoredMessage};
 
 use crate::agent::Agent;
-use crate::conversation::conversations::ConversationChoice;
+use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 
 /// How the mark begins behind which a prompt quotes a stranger.
@@ -22,7 +22,7 @@ impl Agent {
     /// # Errors
     /// When there is no such conversation, or the store fails.
     pub async fn clean(&self, choice: &ConversationChoice) -> Result<usize, AgentError> {
-        let Some(conversation) = self.inner.find_conversation(choice).await? else { return Ok(0) };
+        let Some(conversation) = self.inner.directory.find(choice).await? else { return Ok(0) };
         let store = &self.inner.store;
         let rows = store.messages(&conversation.id, None).await?.rows;
         let Some(newest) = rows.last().map(|row| row.id) else { return Ok(0) };

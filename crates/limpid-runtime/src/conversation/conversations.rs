@@ -6,12 +6,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_util::Stream;
-use limpid_config::hex;
 use limpid_core::mode::Trigger;
 use limpid_core::{CallId, ConversationId, Effort, Trust};
-use limpid_store::{
-    Audience, Conversation, ConversationChange, ConversationKind, InboundId, NewConversation, NewInbound,
-};
+use limpid_store::{Conversation, ConversationChange, InboundId, NewInbound};
 use tokio::sync::mpsc::unbounded_channel;
 
 use crate::agent::{Agent, Inner};
@@ -19,6 +16,7 @@ use crate::conversation::actor::{Command, Sender};
 use crate::conversation::delivery::Border;
 use crate::conversation::event::{Answer, TurnEvent};
 use crate::conversation::settings::{Setting, Settle};
+use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 
 /// A message to the agent.
@@ -43,18 +41,6 @@ pub struct ChatRequest {
     /// Whether a person listens who answers questions ([`TurnEvent::ApprovalRequested`]); without one, what needs an answer is
     /// kept as a draft.
     pub can_answer: bool,
-}
-
-/// Which conversation is meant.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum ConversationChoice {
-    /// A new one.
-    #[default]
-    New,
-    /// The chat that was written to last; a new one when there is none.
-    Last,
-    /// The one of this id.
-    Id(ConversationId),
 }
 
 /// A message that was accepted: its events, and a hold on the turn that answers it.
@@ -84,7 +70,7 @@ impl Agent {
             key: request.key,
             text: self.inner.redactor.clean(request.text),
             trust: Trust::Owner,
-            now_ms: self.inner.now_ms(),
+            now_ms: self.inner.host.now_ms(),
         };
         let _accepting = self.inner.accepting.read().await;
         let accepted = self.inner.store.accept(new).await?;
@@ -108,7 +94,7 @@ impl Agent {
     /// # Errors
     /// When there is none of that id, or the store cannot be read.
     pub async fn find_conversation(&self, choice: &ConversationChoice) -> Result<Option<Conversation>, AgentError> {
-        self.inner.find_conversation(choice).await
+        self.inner.directory.find(choice).await
     }
 
     /// Carries on what a crash interrupted: unfinished turns, deliveries, and messages that nobody answered. What another
@@ -173,7 +159,7 @@ impl Inner {
     ///
     /// Another mode is the worker's to switch to, before the next turn.
     pub(crate) async fn conversation_for(self: &Arc<Self>, request: &ChatRequest) -> Result<Conversation, AgentError> {
-        let found = self.find_conversation(&request.conversation).await?;
+        let found = self.directory.find(&request.conversation).await?;
         let kept = |field: fn(&Conversation) -> Option<String>| found.as_ref().and_then(field);
         let profile = request.profile.clone().or_else(|| kept(|found| Some(found.profile.clone())));
         let profile = profile.unwrap_or_else(|| self.config.agent.profile.clone());
@@ -182,13 +168,9 @@ impl Inner {
         self.check_profile(&profile, mode.as_deref(), request.path.as_deref())?;
         self.shelf.choose(model.as_deref()).await?;
 
-        let now_ms = self.now_ms();
+        let now_ms = self.host.now_ms();
         let Some(found) = found else {
-            let id = ConversationId::new(format!("c{}", hex(&*self.ids)));
-            let title = String::new();
-            let (kind, audience) = (ConversationKind::Chat, Audience::Owner);
-            let new = NewConversation { id, kind, title, profile, mode, model, audience, now_ms };
-            let made = self.store.create_conversation(new).await?;
+            let made = self.directory.create_chat(profile, mode, model).await?;
             let Some(effort) = request.effort else { return Ok(made) };
             let change = vec![ConversationChange::Effort(Some(effort))];
             return Ok(self.store.change_conversation(&made.id, change, now_ms).await?);
@@ -216,44 +198,6 @@ impl Inner {
             self.command(&changed.id, Command::Settle(Settle::silently(setting)));
         }
         Ok(changed)
-    }
-
-    /// The conversation that is meant, made when there is none.
-    pub(crate) async fn found_or_new(&self, choice: &ConversationChoice) -> Result<Conversation, AgentError> {
-        if let Some(found) = self.find_conversation(choice).await? {
-            return Ok(found);
-        }
-        let new = NewConversation {
-            id: ConversationId::new(format!("c{}", hex(&*self.ids))),
-            kind: ConversationKind::Chat,
-            title: String::new(),
-            profile: self.config.agent.profile.clone(),
-            mode: None,
-            model: None,
-            audience: Audience::Owner,
-            now_ms: self.now_ms(),
-        };
-        Ok(self.store.create_conversation(new).await?)
-    }
-
-    /// The conversation that is meant, when it exists.
-    pub(crate) async fn find_conversation(
-        &self,
-        choice: &ConversationChoice,
-    ) -> Result<Option<Conversation>, AgentError> {
-        match choice {
-            ConversationChoice::New => Ok(None),
-            ConversationChoice::Last => Ok(self.store.last_conversation(ConversationKind::Chat).await?),
-            ConversationChoice::Id(id) => {
-                let found = self.store.conversation(id).await?;
-                let missing = || AgentError::NotFound {
-                    what: "conversation",
-                    name: id.to_string(),
-                    advice: "`limpid conversation list` lists them".to_owned(),
-                };
-                found.map(Some).ok_or_else(missing)
-            }
-        }
     }
 
     fn check_profile(&self, profile: &str, mode: Option<&str>, path: Option<&str>) -> Result<(), AgentError> {

@@ -10,7 +10,6 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
-use limpid_config::hex;
 use limpid_core::{FailureClass, RequestId, Trust};
 use limpid_model::chain::{Chain, ChainEvent, MakeAsk};
 use limpid_model::{ModelCard, ModelError, ModelEvent, Prepared, ReplyForm, ToolUse};
@@ -248,7 +247,7 @@ impl Driver<'_> {
         let Some(card) = model.map(|model| model.info().clone()) else {
             return Err(AgentError::Invalid(format!("the model {service} is not one of this turn's")));
         };
-        let id = RequestId::new(format!("r{}", hex(&*self.worker.inner.ids)));
+        let id = RequestId::new(self.worker.inner.host.new_id("r"));
         let (trust, tally) = (trust_of(&prepared.call.prompt), prepared.call.prompt.tally());
         self.read = self.read.join(trust);
         let limit = prepared.call.sampling.max_output;
@@ -260,13 +259,13 @@ impl Driver<'_> {
     }
 
     fn hear(&self, event: ModelEvent, answer: &mut Answer) {
-        let seen = answer.hear(event, self.worker.inner.now_ms());
+        let seen = answer.hear(event, self.worker.inner.host.now_ms());
         seen.iter().for_each(|seen| self.worker.listeners.send(seen));
     }
 
     /// Nothing more comes of this answer.
     fn hear_rest(&self, answer: &mut Answer) {
-        let seen = answer.hear_rest(self.worker.inner.now_ms());
+        let seen = answer.hear_rest(self.worker.inner.host.now_ms());
         seen.iter().for_each(|seen| self.worker.listeners.send(seen));
     }
 
@@ -320,7 +319,7 @@ impl Driver<'_> {
     /// The end of a request for the ledger; it is the one whose reply the next messages are.
     fn end_of_request(&mut self, sent: Option<Sent>, answer: Answer, error: Option<&ModelError>) -> Vec<TurnWrite> {
         let Some(Sent { id, card, trust, tally, .. }) = sent else { return Vec::new() };
-        let end = answer.into_end(&card, trust, error, self.worker.inner.now_ms());
+        let end = answer.into_end(&card, trust, error, self.worker.inner.host.now_ms());
         self.worker.inner.context.counts.add(&card.id, tally, end.usage);
         if let Some(usage) = end.usage {
             self.worker.listeners.send(&TurnEvent::Usage { usage, cost: end.cost });

@@ -11,8 +11,8 @@ use tokio::sync::broadcast::Receiver;
 
 use crate::agent::{Agent, AgentOptions};
 use crate::context::window_state::window_state_of;
-use crate::conversation::conversations::ConversationChoice;
 use crate::doctor::Finding;
+use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 use crate::services::events::{Event, EventKind};
 
@@ -95,9 +95,9 @@ impl Trial {
         events: &mut Receiver<Event>,
     ) -> Result<Switch, AgentError> {
         let inner = &self.agent.inner;
-        let before = window_state_of(Some(&inner.existing(id).await?));
+        let before = window_state_of(Some(&inner.directory.existing(id).await?));
         let switched = self.agent.set_mode(id, mode).await;
-        let now = inner.existing(id).await?;
+        let now = inner.directory.existing(id).await?;
         let after = window_state_of(Some(&now));
         let profile = inner.prompts.load_one(&self.profile)?.profile(&self.profile)?;
         let tier = after.tier().unwrap_or(limpid_core::Tier::ALL[2]);

@@ -6,9 +6,9 @@ use limpid_prompt::{Outcome, Profile, Profiles, Prompt};
 
 use crate::agent::{Agent, AgentOptions};
 use crate::context::notices::cut_notice;
-use crate::conversation::conversations::ConversationChoice;
 use crate::doctor::Finding;
 use crate::preview::PreviewRequest;
+use crate::services::directory::ConversationChoice;
 use crate::services::profiles::kept::own_profile_files;
 use crate::services::profiles::mode_fallback::{StandIn, stand_in};
 

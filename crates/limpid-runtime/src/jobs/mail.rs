@@ -28,7 +28,7 @@ impl Job for MailJob {
         let Some(every_ms) = inner.poll_ms().filter(|_| desk.addresses().iter().any(|address| address == name)) else {
             return Ok(None);
         };
-        let now_ms = inner.now_ms();
+        let now_ms = inner.host.now_ms();
         // What went wrong stands with the account, and the next look may go well.
         if desk.poll(name, now_ms).await?.is_ok() {
             watch(inner, name);
@@ -45,7 +45,8 @@ impl Inner {
         for address in self.mail.addresses() {
             let last = rows.iter().find(|row| row.address == address).and_then(|row| row.attempted_ms);
             // A clock that was set back must not keep mail away until the old time comes again.
-            let due_ms = last.map_or_else(|| self.now_ms(), |last| last.min(self.now_ms()).saturating_add(every_ms));
+            let due_ms =
+                last.map_or_else(|| self.host.now_ms(), |last| last.min(self.host.now_ms()).saturating_add(every_ms));
             self.store.set_timer(KIND, &address, due_ms).await?;
         }
         Ok(())
@@ -53,7 +54,7 @@ impl Inner {
 
     /// Has no account wait longer than the time between two looks: the clock may have been set back since.
     pub(crate) async fn bring_back_mail(&self) -> Result<(), AgentError> {
-        let Some(latest_ms) = self.poll_ms().map(|every_ms| self.now_ms().saturating_add(every_ms)) else {
+        let Some(latest_ms) = self.poll_ms().map(|every_ms| self.host.now_ms().saturating_add(every_ms)) else {
             return Ok(());
         };
         let timers = self.store.timers().await?.rows;
@@ -66,7 +67,7 @@ impl Inner {
     /// Has an account looked into at once by whoever serves.
     pub(crate) async fn plan_mail(&self, address: &str) -> Result<(), AgentError> {
         if self.poll_ms().is_some() {
-            self.store.set_timer(KIND, address, self.now_ms()).await?;
+            self.store.set_timer(KIND, address, self.host.now_ms()).await?;
             self.wake_scheduler();
         }
         Ok(())

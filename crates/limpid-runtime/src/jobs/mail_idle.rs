@@ -59,7 +59,7 @@ async fn once(inner: &Weak<Inner>, desk: &MailDesk, address: &str) -> Waited {
     match desk.mailbox.wait(&account, mark, Duration::from_millis(IDLE_MS)).await {
         Ok(News::None) => Waited::WentWell,
         Ok(News::Some) => {
-            let Some(now_ms) = inner.upgrade().map(|inner| inner.now_ms()) else { return Waited::IsOver };
+            let Some(now_ms) = inner.upgrade().map(|inner| inner.host.now_ms()) else { return Waited::IsOver };
             if matches!(desk.poll(address, now_ms).await, Ok(Ok(_))) { Waited::WentWell } else { Waited::BrokeOff }
         }
         Ok(News::Unsupported) => Waited::IsOver,

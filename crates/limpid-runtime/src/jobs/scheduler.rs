@@ -106,7 +106,8 @@ impl Scheduler {
                 return Ok(None);
             }
             let claim_ms = CLAIM.as_millis() as i64;
-            let claimed = self.inner.store.claim_timers(now_ms, &self.inner.holder, claim_ms, room as u32).await?;
+            let claimed =
+                self.inner.store.claim_timers(now_ms, self.inner.host.holder(), claim_ms, room as u32).await?;
             if claimed.is_empty() {
                 return Ok(self.inner.store.next_timer_ms().await?);
             }
@@ -156,7 +157,7 @@ impl Scheduler {
     /// Stops what still runs and gives back what was claimed: whoever looks next begins it again with the same slot.
     pub(crate) async fn stop(mut self) -> Result<(), AgentError> {
         self.running.shutdown().await;
-        Ok(self.inner.store.release_timers(&self.inner.holder).await?)
+        Ok(self.inner.store.release_timers(self.inner.host.holder()).await?)
     }
 
     /// Renews the claims of what runs; what another process has taken over stops here.

@@ -77,7 +77,8 @@ impl Agent {
         let log: Log = Arc::new(log);
         let inner = &self.inner;
         let _alone = ServeLock::take(&inner.home)?;
-        let mut follower = Follower::new(inner, Daemon::here(&inner.home, &inner.holder, inner.now_ms()), &log);
+        let mut follower =
+            Follower::new(inner, Daemon::here(&inner.home, inner.host.holder(), inner.host.now_ms()), &log);
         follower.begin(inner, &log).await;
         let mut scheduler = Scheduler::new(inner, jobs(), Arc::clone(&log));
         self.begin(&scheduler).await?;
@@ -85,7 +86,7 @@ impl Agent {
         run(inner, &mut scheduler, &mut follower, &log, stop).await;
         log(&ServeEvent::Stopping);
         // What does not end in time keeps its claim no longer and comes again.
-        let _ = tokio::time::timeout(GRACE, scheduler.idle(inner.now_ms())).await;
+        let _ = tokio::time::timeout(GRACE, scheduler.idle(inner.host.now_ms())).await;
         scheduler.stop().await
     }
 
@@ -131,7 +132,7 @@ impl Agent {
         for turn in unfinished {
             self.settled(&turn.conversation).await;
         }
-        let now_ms = inner.now_ms();
+        let now_ms = inner.host.now_ms();
         loop {
             scheduler.step(now_ms).await?;
             if !scheduler.is_busy() {
@@ -165,9 +166,9 @@ async fn run(
     };
     tokio::pin!(stop);
     let mut failures = 0;
-    let mut latest_ms = inner.now_ms();
+    let mut latest_ms = inner.host.now_ms();
     loop {
-        let now_ms = inner.now_ms();
+        let now_ms = inner.host.now_ms();
         if now_ms < latest_ms.saturating_sub(SET_BACK_MS) {
             log(&ServeEvent::Notice("the clock was set back; what waits for its time is counted anew".to_owned()));
             if let Err(error) = inner.bring_back().await {
@@ -181,7 +182,7 @@ async fn run(
             log(&ServeEvent::Notice(format!("what waits cannot be planned by the new settings: {error}")));
         }
         let step = match scheduler.release_the_dead().await {
-            Ok(()) => scheduler.step(inner.now_ms()).await,
+            Ok(()) => scheduler.step(inner.host.now_ms()).await,
             Err(error) => Err(error),
         };
         let wait = match step {
@@ -190,7 +191,7 @@ async fn run(
                     log(&ServeEvent::Notice("the store works again".to_owned()));
                 }
                 failures = 0;
-                until(next_ms, inner.now_ms())
+                until(next_ms, inner.host.now_ms())
             }
             Err(error) => {
                 failures += 1;
@@ -206,7 +207,7 @@ async fn run(
             () = follower.happens() => {}
             () = inner.pause.pause(wait) => {}
             ended = scheduler.something_ends() => {
-                if let Err(error) = scheduler.end(ended, inner.now_ms()).await {
+                if let Err(error) = scheduler.end(ended, inner.host.now_ms()).await {
                     // Its claim runs out, and it comes again; whatever it did is not done twice.
                     log(&ServeEvent::Notice(format!("what has ended cannot be written down: {error}")));
                 }

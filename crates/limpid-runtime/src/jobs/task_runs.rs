@@ -48,12 +48,12 @@ impl Job for TaskJob {
         if !inner.config.scheduling.enabled {
             return Err(AgentError::Invalid("[scheduling] enabled is false in limpid.toml, so it waits".to_owned()));
         }
-        let run = inner.store.begin_task_run(id, slot_ms, inner.now_ms()).await?;
+        let run = inner.store.begin_task_run(id, slot_ms, inner.host.now_ms()).await?;
         if run.end.is_some() {
             inner.pass_over(task).await?;
         } else {
             inner.run_one(&task, run).await?;
-            inner.deliver_pending().await?;
+            inner.deliveries.wake_pending().await?;
         }
         Ok(inner.store.task(id).await?.as_ref().and_then(due_ms))
     }
@@ -70,7 +70,7 @@ impl Inner {
             (true, TaskKind::Command) => self.run_command(task, &run).await?,
             (true, TaskKind::Agent) => self.run_agent(task, &run).await?,
         };
-        let now = self.clock.now();
+        let now = self.host.now();
         let standing = task.standing.after(&task.new.trigger, did.outcome, now);
         let delivery = match tell(task, &did, standing, slot) {
             Some((origin, text)) => Some(NewDelivery {
@@ -109,7 +109,7 @@ impl Inner {
                 let ended = self.store.end_task_run(failed.clone()).await?;
                 self.announce_run(task, &failed, ended);
                 let text = format!("“{}” could not be delivered: {why}.", task.new.description);
-                self.notice(None, &key, "Not delivered", text).await?;
+                self.deliveries.notice(None, &key, "Not delivered", text).await?;
             }
             Err(error) => return Err(error.into()),
         }
@@ -130,7 +130,7 @@ impl Inner {
     async fn target(&self, task: &Task) -> Result<ConversationId, AgentError> {
         match &task.new.conversation {
             Some(conversation) => Ok(conversation.clone()),
-            None => self.heartbeat_conversation().await,
+            None => self.directory.reports().await,
         }
     }
 }

@@ -78,7 +78,7 @@ impl Agent {
         let gone = || AgentError::Invalid(format!("there is no tool `{}` any more", call.name));
         let CallDescription { destination, folder, .. } = tools.describe(&call).ok_or_else(gone)?;
         let edit = DraftEdit { arguments: call.arguments, hash, folder, destination };
-        Ok(inner.announce_draft(inner.store.change_draft(id, edit, inner.now_ms()).await?))
+        Ok(inner.announce_draft(inner.store.change_draft(id, edit, inner.host.now_ms()).await?))
     }
 
     /// Approves a draft and carries out exactly what it holds, once. The draft says what came of it.
@@ -115,7 +115,9 @@ impl Agent {
         let approved = Some(draft.new.hash.clone());
         let planned = PlannedCall { call, timeout: inner.tool_time(&draft.new.tool), approved };
         let context = inner.draft_context(&draft).await?;
-        inner.announce_draft(inner.store.keep_approval(id, &draft.new.hash, &inner.holder, inner.now_ms()).await?);
+        inner.announce_draft(
+            inner.store.keep_approval(id, &draft.new.hash, inner.host.holder(), inner.host.now_ms()).await?,
+        );
 
         let tools = inner.tools_outside_turns();
         // Whatever the modes say by now, the owner has said yes to this very call; nothing else is let through.
@@ -139,7 +141,7 @@ impl Agent {
         let ended = tokio::time::timeout(planned.timeout, running).await;
         if matches!(ended, Ok(ToolOutcome::Done { .. })) {
             let items: Vec<ItemId> = shown.take().into_iter().map(ItemId).collect();
-            inner.store.mark_shown(&items, inner.now_ms()).await?;
+            inner.store.mark_shown(&items, inner.host.now_ms()).await?;
         }
         inner.end_draft(id, ended.ok()).await
     }
@@ -169,18 +171,18 @@ impl Inner {
         // Plain data with text keys always serialises.
         let value = serde_json::to_string(&row).unwrap_or_default();
         let setting = NewSetting { name: GRANT.to_owned(), value: Some(value), trigger: "manual".to_owned() };
-        self.store.set_in_conversation(conversation, Vec::new(), vec![setting], self.now_ms()).await?;
+        self.store.set_in_conversation(conversation, Vec::new(), vec![setting], self.host.now_ms()).await?;
         Ok(())
     }
 
     /// The executor of calls that no turn makes: the one that turns use, under the owner's rules.
     pub(crate) fn tools_outside_turns(&self) -> TurnTools {
         let judge = self.judge_without_mode();
-        TurnTools::new(self.tools_and_store(), judge, Arc::clone(&self.ids), None, std::iter::empty())
+        TurnTools::new(self.tools_and_store(), judge, Arc::clone(self.host.ids()), None, std::iter::empty())
     }
 
     async fn move_draft(&self, id: DraftId, state: DraftState, detail: &str) -> Result<Draft, StoreError> {
-        Ok(self.announce_draft(self.store.move_draft(id, state, detail, self.now_ms()).await?))
+        Ok(self.announce_draft(self.store.move_draft(id, state, detail, self.host.now_ms()).await?))
     }
 
     /// Tells everybody who watches what a draft has become.
@@ -193,8 +195,8 @@ impl Inner {
 
     async fn draft_context(&self, draft: &Draft) -> Result<ToolContext, AgentError> {
         Ok(ToolContext {
-            now: self.clock.now(),
-            zone: self.zone(),
+            now: self.host.now(),
+            zone: self.host.zone(),
             conversation: draft.new.conversation.clone(),
             turn: draft.new.turn.clone(),
             trust: draft.new.trust,

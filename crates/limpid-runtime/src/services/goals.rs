@@ -141,7 +141,7 @@ impl Inner {
         }
         let (earlier, _) = Goals::fold(&log[..records as usize]);
         let tier = tier.or_else(|| window_state_of(Some(conversation)).tier()).unwrap_or(Tier::ALL[2]);
-        let cause = Cause { by: GoalAuthor::Owner, trust: Trust::Owner, turn: None, tier, now_ms: self.now_ms() };
+        let cause = Cause { by: GoalAuthor::Owner, trust: Trust::Owner, turn: None, tier, now_ms: self.host.now_ms() };
         self.goal_book().change(&conversation.id, cause, |manager| manager.restore(earlier.clone(), records)).await?;
         Ok(())
     }

@@ -53,7 +53,7 @@ impl Job for Heartbeat {
 
     async fn run(&self, inner: &Arc<Inner>, _name: &str, slot_ms: i64) -> Result<Option<i64>, AgentError> {
         match inner.beat(Asked::Slot(slot_ms)).await? {
-            Beat::Waits(Why::Busy) => Ok(Some(inner.now_ms() + AGAIN_MS)),
+            Beat::Waits(Why::Busy) => Ok(Some(inner.host.now_ms() + AGAIN_MS)),
             Beat::Ran(_) | Beat::Waits(_) => inner.next_beat().await,
         }
     }
@@ -62,11 +62,11 @@ impl Job for Heartbeat {
 impl Inner {
     /// Sees to it that the heartbeat has its timer; its interval counts from here when it never did.
     pub(crate) async fn arm_heartbeat(&self) -> Result<(), AgentError> {
-        self.store.start_heartbeat(self.now_ms()).await?;
+        self.store.start_heartbeat(self.host.now_ms()).await?;
         // A run that its process left is carried on at once, not at the next time.
         let running = self.store.heartbeat().await?.running;
         if running.is_some_and(|running| process::is_dead(&running.holder)) {
-            return Ok(self.store.set_timer(TIMER, TIMER, self.now_ms()).await?);
+            return Ok(self.store.set_timer(TIMER, TIMER, self.host.now_ms()).await?);
         }
         let timers = self.store.timers().await?.rows;
         if !timers.iter().any(|timer| timer.kind == TIMER) {

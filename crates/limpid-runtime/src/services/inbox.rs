@@ -101,7 +101,7 @@ impl Agent {
         handed.key = handed.key.or_else(|| key.map(str::to_owned));
         let inner = &self.inner;
         let clean = |text: String| inner.redactor.clean(text);
-        let now_ms = inner.now_ms();
+        let now_ms = inner.host.now_ms();
         let new = NewItem {
             source: kind.source(),
             account: handed.account,

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::{Agent, Inner};
 use crate::context::prefix_cache::PrefixCache;
-use crate::conversation::conversations::ConversationChoice;
 use crate::conversation::settings::{Setting, Settled};
+use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 use crate::services::events::EventKind;
 use crate::services::spending::{Spender, spender_of};
@@ -72,11 +72,11 @@ impl Agent {
     /// When the conversation does not exist, or the store or the profile cannot be read.
     pub async fn mode(&self, conversation: &ConversationChoice) -> Result<ModeState, AgentError> {
         let inner = &self.inner;
-        let found = inner.find_conversation(conversation).await?;
+        let found = inner.directory.find(conversation).await?;
         let profile = found.as_ref().map_or(&inner.config.agent.profile, |found| &found.profile);
         let mode = found.as_ref().map_or(inner.config.agent.mode.as_str(), |found| inner.mode_of(found));
         let focus = match &found {
-            Some(found) => inner.pace(&found.id).await?.focus(inner.now_ms()),
+            Some(found) => inner.pace(&found.id).await?.focus(inner.host.now_ms()),
             None => None,
         };
         Ok(ModeState { mode: mode.to_owned(), modes: inner.modes(profile)?, focus })
@@ -88,7 +88,7 @@ impl Agent {
     /// When there is no such mode or conversation, a focus is on, or the new prompt cannot be made; then nothing
     /// changed.
     pub async fn set_mode(&self, conversation: &ConversationId, to: &str) -> Result<Settled, AgentError> {
-        let found = self.inner.existing(conversation).await?;
+        let found = self.inner.directory.existing(conversation).await?;
         self.inner.may_switch(&found, to).await?;
         let setting = Setting::Mode { to: to.to_owned(), trigger: Trigger::Manual, confidence: None };
         self.inner.arrange(conversation, setting).await
@@ -99,7 +99,7 @@ impl Agent {
     /// # Errors
     /// When there is none of that id, or the store cannot be written.
     pub async fn conversation_for_settings(&self, choice: &ConversationChoice) -> Result<ConversationId, AgentError> {
-        Ok(self.inner.found_or_new(choice).await?.id)
+        Ok(self.inner.directory.find_or_create(choice).await?.id)
     }
 
     /// Begins, extends or ends the focus of a conversation; returns what is on afterwards.
@@ -176,7 +176,7 @@ impl Inner {
             return Ok(());
         }
         let pace = self.pace(&conversation.id).await?;
-        pace.may_switch(self.now_ms()).map_err(|focused| AgentError::Invalid(focused.to_string()))
+        pace.may_switch(self.host.now_ms()).map_err(|focused| AgentError::Invalid(focused.to_string()))
     }
 
     /// Switches the mode: the tier stays, the prompt is made anew, then the events are sent.
@@ -187,7 +187,7 @@ impl Inner {
         trigger: Trigger,
         confidence: Option<u8>,
     ) -> Result<Settled, AgentError> {
-        let conversation = self.existing(id).await?;
+        let conversation = self.directory.existing(id).await?;
         let from = self.mode_of(&conversation).to_owned();
         self.may_switch(&conversation, to).await?;
         if from == to {
@@ -201,7 +201,7 @@ impl Inner {
         let event = NewSetting { name: MODE.into(), value: Some(value), trigger: trigger.as_str().into() };
         let kept =
             vec![ConversationChange::Mode(Some(to.to_owned())), ConversationChange::Session(Some(session.to_text()))];
-        self.store.set_in_conversation(id, kept, vec![event], self.now_ms()).await?;
+        self.store.set_in_conversation(id, kept, vec![event], self.host.now_ms()).await?;
         let trigger = trigger.as_str().to_owned();
         self.bus.send(Some(id), EventKind::ModeChanged { from: from.clone(), to: to.to_owned(), trigger });
         changes.into_iter().for_each(|change| self.bus.send(Some(id), change));
@@ -233,7 +233,7 @@ impl Inner {
         let profile = self.prompts.load_one(&conversation.profile)?.profile(&conversation.profile)?;
         let modes: Vec<&str> = profile.modes().collect();
         let Some(suggestion) = suggest(self.mode_of(conversation), &modes, &newest.text) else { return Ok(None) };
-        let now_ms = self.now_ms();
+        let now_ms = self.host.now_ms();
         if !self.pace(&conversation.id).await?.may_suggest(now_ms) {
             return Ok(None);
         }

@@ -184,7 +184,7 @@ impl Inner {
             if !process::is_dead(&push.holder) {
                 continue;
             }
-            let now_ms = self.now_ms();
+            let now_ms = self.host.now_ms();
             let fresh = self.store.end_push(push.delivery, &push.by, PushOutcome::Unknown, "", now_ms).await?;
             if fresh {
                 let reason = format!("outcome unknown: the program stopped while it told of “{}”", push.title);

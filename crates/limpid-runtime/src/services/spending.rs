@@ -49,9 +49,9 @@ impl Inner {
     ) -> Result<(), AgentError> {
         let Some(reached) = self.limit_reached(spender, path, turn).await? else { return Ok(()) };
         if spender == Spender::Background {
-            let today = self.clock.now().to_zoned(self.zone()).date();
+            let today = self.host.now().to_zoned(self.host.zone()).date();
             let text = format!("Work in the background stops here: {reached}.");
-            self.notice(None, &format!("limit:{}:{today}", reached.limit.key), TITLE, text).await?;
+            self.deliveries.notice(None, &format!("limit:{}:{today}", reached.limit.key), TITLE, text).await?;
         }
         Err(refusal(&reached).into())
     }
@@ -108,7 +108,7 @@ impl Inner {
 
     /// When the owner's day began, in milliseconds since 1970.
     fn day_began_ms(&self) -> i64 {
-        let now = self.clock.now().to_zoned(self.zone());
+        let now = self.host.now().to_zoned(self.host.zone());
         now.start_of_day().map_or(i64::MIN, |start| start.timestamp().as_millisecond())
     }
 }

@@ -172,7 +172,7 @@ impl Inner {
 
     /// The owner, asking at this moment.
     pub(crate) fn owner_asks(&self) -> Asking {
-        Asking { zone: self.zone(), now: self.clock.now(), trust: Trust::Owner, only: None }
+        Asking { zone: self.host.zone(), now: self.host.now(), trust: Trust::Owner, only: None }
     }
 }
 

@@ -22,7 +22,6 @@ use serde_json::Value;
 
 pub(crate) use crate::context::tool_selection::find_tools::{FIND_TOOLS, FindTools};
 pub use crate::conversation::turn::read_result_tool::ReadResult;
-pub(crate) use crate::services::deliveries::message_tool::said_in_run;
 pub(crate) use crate::services::goals::tools::{CREATE_GOAL, GROUP as GOAL_TOOLS};
 pub(crate) use crate::services::heartbeat::decision_tool::HEARTBEAT_DECISION;
 pub use crate::services::memory::tools::query::MemoryQuery;
@@ -76,7 +75,7 @@ fn own(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     tools.extend(crate::services::heartbeat::decision_tool::tools());
     tools.extend(crate::services::inbox::tools::tools(parts));
     tools.extend(crate::services::mail::tools::tools(parts));
-    tools.extend(crate::services::deliveries::message_tool::tools(parts));
+    tools.extend(crate::services::deliveries::tools(parts));
     tools
 }
 

@@ -80,7 +80,7 @@ async fn a_report_stays_unread_over_a_restart_and_can_be_answered() {
     agent.settled(&heartbeat).await;
     drop(agent);
     let agent = bench.agent();
-    let unread = agent.unread().await.unwrap().rows;
+    let unread = agent.deliveries().unread().await.unwrap().rows;
     assert_eq!((unread.len(), unread[0].new.title.as_str()), (1, "Disk"));
     assert_eq!(agent.store().conversation(&heartbeat).await.unwrap().unwrap().unread, 1);
 
@@ -93,8 +93,8 @@ async fn a_report_stays_unread_over_a_restart_and_can_be_answered() {
     assert_eq!(text(&events), "Hello.");
     let sent = bench.server.calls()[0].text();
     assert!(sent.contains("The disk is full.") && sent.contains("Clean it up."), "{sent}");
-    assert_eq!(agent.seen(&heartbeat).await.unwrap(), 1);
-    assert!(agent.unread().await.unwrap().rows.is_empty());
+    assert_eq!(agent.deliveries().mark_read(&heartbeat).await.unwrap(), 1);
+    assert!(agent.deliveries().unread().await.unwrap().rows.is_empty());
 }
 
 /// What strangers wrote stays theirs in the chat that it reaches.

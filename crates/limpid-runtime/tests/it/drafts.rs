@@ -224,7 +224,7 @@ async fn a_run_in_the_background_makes_five_drafts_at_most() {
     all(agent.chat(run).await.unwrap()).await;
     assert_eq!(agent.drafts(false).await.unwrap().rows.len(), 5);
     agent.deliver_waiting().await.unwrap();
-    let told = agent.unread().await.unwrap().rows;
+    let told = agent.deliveries().unread().await.unwrap().rows;
     assert_eq!(told.len(), 5);
     assert!(told[0].new.text.starts_with("Draft 1 waits for you"), "{told:?}");
     assert_eq!(told[0].new.title, "send_mail to eve0@example.com");
@@ -240,7 +240,7 @@ async fn the_chat_learns_that_a_draft_is_too_old() {
         assert!(agent.drafts(false).await.unwrap().rows.is_empty());
         agent.deliver_waiting().await.unwrap();
     }
-    let told = agent.unread().await.unwrap().rows;
+    let told = agent.deliveries().unread().await.unwrap().rows;
     assert_eq!(told.len(), 1);
     assert_eq!(told[0].new.text, "Draft 1 expired: nobody answered in time (send_mail to eve@example.com).");
     assert_eq!(told[0].new.conversation, agent.draft(DraftId(1)).await.unwrap().0.new.conversation);

@@ -87,7 +87,11 @@ async fn a_report_is_told_once_in_short_and_a_broken_screen_fails_nothing() {
     };
     assert_eq!(shown, [expected]);
     assert_eq!(bad.shown.lock().unwrap().len(), 1);
-    assert_eq!(agent.unread().await.unwrap().rows.len(), 2, "what failed to be told was delivered all the same");
+    assert_eq!(
+        agent.deliveries().unread().await.unwrap().rows.len(),
+        2,
+        "what failed to be told was delivered all the same"
+    );
     let mut failures = Vec::new();
     while let Ok(event) = bus.try_recv() {
         if let EventKind::NotificationFailed { by, reason } = event.change {
@@ -234,7 +238,11 @@ async fn a_browser_that_unsubscribed_is_forgotten_and_one_that_cannot_be_reached
     let unwilling = format!("{host} answered with status 503: later");
     assert_eq!((by.as_str(), reason), ("web push", format!("{gone}; {unwilling}")));
     assert_eq!(agent.push_browsers().unwrap(), [second]);
-    assert_eq!(agent.unread().await.unwrap().rows.len(), 1, "the report is in its conversation all the same");
+    assert_eq!(
+        agent.deliveries().unread().await.unwrap().rows.len(),
+        1,
+        "the report is in its conversation all the same"
+    );
 }
 
 // SEC-040 SEC-041

@@ -131,7 +131,7 @@ async fn a_task_is_a_fresh_request_whose_answer_comes_to_its_chat() {
     let sent = bench.server.calls()[2].text().to_owned();
     assert!(sent.contains("Look at the sky") && !sent.contains("tell me at two"), "{sent}");
     assert!(sent.contains("memory_store"), "with full tools: {sent}");
-    let unread = agent.unread().await.unwrap().rows;
+    let unread = agent.deliveries().unread().await.unwrap().rows;
     assert_eq!(unread.len(), 1);
     assert_eq!(unread[0].new.origin, DeliveryOrigin::Task);
     assert_eq!(unread[0].new.text, "**Weather**\n\nIt rains.");
@@ -203,7 +203,7 @@ async fn cron_keeps_reminders_tasks_and_commands_under_one_name() {
     bench.clock.forward(601.seconds());
     due(&agent).await;
     assert_eq!(bench.server.calls().len(), asked, "a reminder costs no tokens");
-    let unread = agent.unread().await.unwrap().rows;
+    let unread = agent.deliveries().unread().await.unwrap().rows;
     let told: Vec<_> = unread.iter().map(|delivery| (delivery.new.origin, delivery.new.text.as_str())).collect();
     assert_eq!(told, [(DeliveryOrigin::Reminder, "Drink water")]);
 }
@@ -251,7 +251,7 @@ async fn what_always_fails_is_given_up_after_ten_tries_and_reported() {
         if status(&agent, "1").await == "failed" {
             break;
         }
-        assert!(agent.unread().await.unwrap().rows.is_empty(), "each try alone is not reported");
+        assert!(agent.deliveries().unread().await.unwrap().rows.is_empty(), "each try alone is not reported");
     }
     assert_eq!(tries, 10);
     bench.clock.forward(2.hours());
@@ -302,7 +302,7 @@ async fn a_command_that_was_cut_off_is_reported_and_not_begun_again() {
     due(&agent).await;
     assert_eq!(runs(&agent, "1").await, ["cut-off it was cut off, and its outcome is unknown"]);
     assert_eq!(status(&agent, "1").await, "failed");
-    let unread = agent.unread().await.unwrap().rows;
+    let unread = agent.deliveries().unread().await.unwrap().rows;
     assert_eq!(unread.len(), 1);
     assert!(unread[0].new.text.contains("outcome is unknown"), "{}", unread[0].new.text);
 }

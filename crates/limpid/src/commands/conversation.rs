@@ -34,7 +34,7 @@ pub async fn run(agent: &Agent, command: &ConversationCommand) -> Result<(), Fai
             } else {
                 output::data(&markdown(agent, &loaded))?;
             }
-            agent.seen(&loaded.conversation.id).await?;
+            agent.deliveries().mark_read(&loaded.conversation.id).await?;
             Ok(())
         }
         ConversationCommand::Context { id, json } => window::context(agent, id, *json).await,

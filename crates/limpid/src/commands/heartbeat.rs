@@ -107,7 +107,7 @@ async fn beat(agent: &Agent, json: bool) -> Result<(), Failure> {
 }
 
 async fn read(agent: &Agent, json: bool) -> Result<(), Failure> {
-    let reports = agent.read_reports().await?;
+    let reports = agent.deliveries().read_reports().await?;
     if json {
         let rows = reports.iter().map(|delivery| {
             let new = &delivery.new;
@@ -131,7 +131,7 @@ async fn read(agent: &Agent, json: bool) -> Result<(), Failure> {
 }
 
 async fn dismiss(agent: &Agent, json: bool) -> Result<(), Failure> {
-    let count = agent.dismiss_reports().await?;
+    let count = agent.deliveries().dismiss_reports().await?;
     if json {
         return output::json("dismissed", &count);
     }

@@ -17,7 +17,7 @@ pub(super) async fn tell(
     here: Option<&ConversationId>,
     told: &mut Option<String>,
 ) -> Result<(), Failure> {
-    let unread = agent.unread().await?.rows;
+    let unread = agent.deliveries().unread().await?.rows;
     let (own, others): (Vec<Delivery>, Vec<Delivery>) =
         unread.into_iter().partition(|delivery| Some(&delivery.new.conversation) == here);
     let line = in_one_line(&others);
@@ -27,7 +27,7 @@ pub(super) async fn tell(
     *told = line;
     if let (Some(here), false) = (here, own.is_empty()) {
         tell_whole(agent, here, own.len()).await?;
-        agent.seen(here).await?;
+        agent.deliveries().mark_read(here).await?;
     }
     Ok(())
 }

@@ -183,7 +183,8 @@ fn core_types_have_no_wire_format() {
 fn a_model_is_asked_in_one_place_only() {
     let asks = |line: &str| line.contains("Chain::new(") || line.contains(".send(prepared");
     let places = places_of(&["limpid-runtime", "limpid"], asks);
-    let elsewhere: Vec<_> = places.iter().filter(|(file, _)| !file.starts_with("limpid-runtime/conversation/model_call")).collect();
+    let elsewhere: Vec<_> =
+        places.iter().filter(|(file, _)| !file.starts_with("limpid-runtime/conversation/model_call")).collect();
     assert!(elsewhere.is_empty() && !places.is_empty(), "a model is asked in {places:?}");
 }
 

@@ -8,6 +8,7 @@ use limpid_store::Delivery;
 
 use crate::context::ContextDeps;
 use crate::context::Occasion;
+use crate::services::deliveries::visible_text;
 use crate::services::error::AgentError;
 use crate::services::heartbeat::{PATH, PREVIOUS, StandingItem, due_items, has_items, read_settings};
 use crate::services::tools::HEARTBEAT_DECISION;
@@ -66,7 +67,7 @@ pub(crate) async fn fill_quiet_hours(
     if path != PATH {
         return Ok(());
     }
-    let now = now.to_zoned(deps.zone());
+    let now = now.to_zoned(deps.host.zone());
     let Some(quiet) = read_settings(&*deps.store).await?.quiet_before(&now) else { return Ok(()) };
     let state = deps.store.heartbeat().await?.state;
     let looked_ms = state.succeeded_ms.or(state.switched_on_ms);
@@ -88,8 +89,8 @@ pub(crate) async fn fill_quiet_hours(
 fn unread_entry(deps: &ContextDeps, delivery: Delivery) -> UnreadEntry {
     UnreadEntry {
         origin: delivery.new.origin.to_string(),
-        title: deps.as_told(delivery.new.title),
-        text: deps.as_told(delivery.new.text),
+        title: visible_text(&deps.redactor, delivery.new.title),
+        text: visible_text(&deps.redactor, delivery.new.text),
         trust: delivery.new.trust.into(),
     }
 }

@@ -51,7 +51,7 @@ impl Inner {
             view: Some(view),
             failure: None,
         };
-        self.store.write_window(lease, event, self.now_ms()).await?;
+        self.store.write_window(lease, event, self.host.now_ms()).await?;
         self.bus.send(Some(&lease.conversation), EventKind::CompactionFinished { before, after, steps });
         Ok(())
     }

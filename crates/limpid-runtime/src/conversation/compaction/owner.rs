@@ -12,7 +12,7 @@ use limpid_turn::window::ContextSize;
 
 use crate::agent::{Agent, Inner};
 use crate::context::prefix_cache::PrefixCache;
-use crate::conversation::conversations::ConversationChoice;
+use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 
 /// How long a lease is held for one change.
@@ -139,7 +139,7 @@ impl Agent {
         let view = inner.store.window(&conversation.id).await?;
         let newest = inner.store.last_message(&conversation.id).await?.map(|row| row.id);
         let new = NewSnapshot { automatic: false, ..inner.moment(&conversation, reason, newest, view).await? };
-        Ok(inner.store.keep_snapshot(&conversation.id, new, inner.now_ms()).await?)
+        Ok(inner.store.keep_snapshot(&conversation.id, new, inner.host.now_ms()).await?)
     }
 
     /// The kept moments of a conversation, newest first.
@@ -181,13 +181,13 @@ impl Agent {
         session.frame.go_back(kept.kept.tier.and_then(Tier::new));
         let changes =
             vec![ConversationChange::Mode(kept.kept.mode), ConversationChange::Session(Some(session.to_text()))];
-        inner.store.change_conversation(&conversation.id, changes, inner.now_ms()).await?;
+        inner.store.change_conversation(&conversation.id, changes, inner.host.now_ms()).await?;
         self.show_again(conversation, "restore", view).await
     }
 
     async fn known(&self, conversation: &ConversationChoice) -> Result<Conversation, AgentError> {
         let none = || AgentError::Invalid("there is no conversation yet; begin one with a message".to_owned());
-        self.inner.find_conversation(conversation).await?.ok_or_else(none)
+        self.inner.directory.find(conversation).await?.ok_or_else(none)
     }
 
     /// Shows an earlier view again. Compactions go on counting, so that no digest gets the number of another.
@@ -213,7 +213,7 @@ impl Agent {
                 view: Some(view),
                 failure: None,
             };
-            let mut written = inner.store.write_window(&lease, event, inner.now_ms()).await?;
+            let mut written = inner.store.write_window(&lease, event, inner.host.now_ms()).await?;
             written.new.after = inner.scene(conversation).await?.size.conversation() as u64;
             Ok::<_, AgentError>(written)
         }
@@ -228,7 +228,7 @@ impl Inner {
     async fn take(&self, conversation: &Conversation) -> Result<Lease, AgentError> {
         let (wait, times) = WAIT;
         for _ in 0..times {
-            match self.store.acquire(&conversation.id, &self.holder, self.now_ms(), LEASE_MS).await? {
+            match self.store.acquire(&conversation.id, self.host.holder(), self.host.now_ms(), LEASE_MS).await? {
                 Acquired::Lease(lease) => return Ok(lease),
                 Acquired::Busy(other) if process::is_dead(&other.holder) => {
                     self.store.release(&conversation.id, other.fence).await?;

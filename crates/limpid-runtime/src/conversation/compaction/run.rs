@@ -47,7 +47,7 @@ impl Inner {
             trust: Trust::Owner,
             boundary: None,
             unanswered: &[],
-            now: self.clock.now(),
+            now: self.host.now(),
             fit: context::Fit::AsIs,
         };
         let BuiltContext { gathered, card, measure, size, .. } = context::build(&self.context, occasion).await?;
@@ -62,7 +62,7 @@ impl Inner {
             return Ok(());
         }
         self.settle(&lease.conversation);
-        let conversation = self.existing(&lease.conversation).await?;
+        let conversation = self.directory.existing(&lease.conversation).await?;
         let scene = self.scene(conversation).await?;
         if !is_complete(&scene.past) || self.was_tried(lease, &scene.past).await? {
             return Ok(());
@@ -153,7 +153,7 @@ impl Inner {
         // A person who was told why it fails is told again only when they ask, or when the reason is another one.
         let last = self.store.window_events(&lease.conversation, 1).await?.rows.into_iter().next();
         let again = !is_forced && event.failure.is_some() && last.is_some_and(|last| last.new.failure == event.failure);
-        let written = self.store.write_window(lease, event, self.now_ms()).await?;
+        let written = self.store.write_window(lease, event, self.host.now_ms()).await?;
         self.warned().remove(&lease.conversation);
         if written.new.failure.is_none() {
             self.renew_sizes(&lease.conversation, "compaction").await?;
@@ -169,9 +169,9 @@ impl Inner {
         view: WindowView,
         reason: &str,
     ) -> Result<(), AgentError> {
-        let conversation = self.existing(&lease.conversation).await?;
+        let conversation = self.directory.existing(&lease.conversation).await?;
         let new = self.moment(&conversation, reason, newest, view).await?;
-        self.store.keep_snapshot(&lease.conversation, new, self.now_ms()).await?;
+        self.store.keep_snapshot(&lease.conversation, new, self.host.now_ms()).await?;
         Ok(())
     }
 
@@ -197,7 +197,7 @@ impl Inner {
 
     /// Keeps the present moment.
     pub(crate) async fn keep_turn(&self, lease: &Lease) -> Result<(), AgentError> {
-        let conversation = self.existing(&lease.conversation).await?;
+        let conversation = self.directory.existing(&lease.conversation).await?;
         let past = History::read(&*self.store, &conversation, &mut Vec::new()).await?;
         let newest = past.entries.last().map(|entry| entry.id);
         self.keep_automatic(lease, newest, past.view, "every five turns").await

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt;
-use limpid_config::hex;
 use limpid_core::{ConversationId, FailureClass, RequestId, RetryPlan, Trust};
 use limpid_model::chain::{Chain, ChainEvent, MakeAsk};
 use limpid_model::{Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared};
@@ -105,7 +104,7 @@ impl Inner {
                 }
                 Some(Ok(ChainEvent::Reply(event))) => {
                     let is_over = matches!(event, ModelEvent::End(_));
-                    for seen in answer.hear(event, self.now_ms()) {
+                    for seen in answer.hear(event, self.host.now_ms()) {
                         let _ = events.send(seen);
                     }
                     if is_over {
@@ -116,7 +115,7 @@ impl Inner {
                 None => break Some(ModelError::new(FailureClass::Garbage, "the answer broke off; ask again")),
             }
         };
-        for seen in answer.hear_rest(self.now_ms()) {
+        for seen in answer.hear_rest(self.host.now_ms()) {
             let _ = events.send(seen);
         }
         let nothing = answer.nothing_said().filter(|_| failure.is_none());
@@ -152,7 +151,7 @@ impl Inner {
         let Some(card) = model.map(|model| model.info().clone()) else {
             return Err(AgentError::Invalid(format!("the model {service} is not one of those that are asked")));
         };
-        let id = RequestId::new(format!("r{}", hex(&*self.ids)));
+        let id = RequestId::new(self.host.new_id("r"));
         let (limit, possible) = (prepared.call.sampling.max_output, most_possible(&card, needed));
         let conversation = once.conversation.clone();
         let request = NewRequest { conversation, ..new_request(self, &id, &card, prepared, 1) };
@@ -175,7 +174,7 @@ impl Inner {
         events: &UnboundedSender<TurnEvent>,
     ) -> Result<(), AgentError> {
         let Some(Sent { id, card, trust, tally, .. }) = sent else { return Ok(()) };
-        let end = answer.into_end(&card, trust, failure, self.now_ms());
+        let end = answer.into_end(&card, trust, failure, self.host.now_ms());
         self.context.counts.add(&card.id, tally, end.usage);
         if let Some(usage) = end.usage {
             let _ = events.send(TurnEvent::Usage { usage, cost: end.cost });

@@ -201,8 +201,8 @@ pub(crate) fn new_request(
         messages: convert::request_messages(prompt),
         estimate: Some(tokens(prompt, &Estimate::default()) as u64),
         estimate_by_kind: by_kind(&prompt.tally()),
-        holder: Some(inner.holder.clone()),
-        sent_ms: inner.now_ms(),
+        holder: Some(inner.host.holder().to_owned()),
+        sent_ms: inner.host.now_ms(),
     }
 }
 

@@ -21,13 +21,13 @@ impl Agent {
 
 impl Inner {
     pub(crate) async fn set_audience(&self, id: &ConversationId, audience: Audience) -> Result<Settled, AgentError> {
-        if self.existing(id).await?.audience == audience {
+        if self.directory.existing(id).await?.audience == audience {
             return Ok(Settled::Same);
         }
         let on = if audience == Audience::Group { "on" } else { "off" };
         let event = manual("group", Some(on.to_owned()));
         let change = vec![ConversationChange::Audience(audience)];
-        self.store.set_in_conversation(id, change, vec![event], self.now_ms()).await?;
+        self.store.set_in_conversation(id, change, vec![event], self.host.now_ms()).await?;
         Ok(Settled::Changed(String::new()))
     }
 }

@@ -30,7 +30,7 @@ impl Agent {
 
 impl Inner {
     pub(crate) async fn undo_turn(&self, id: &ConversationId) -> Result<Settled, AgentError> {
-        let conversation = self.existing(id).await?;
+        let conversation = self.directory.existing(id).await?;
         let rows = self.store.messages(id, None).await?.rows;
         let hidden = self.store.hidden_turns(id).await?;
         let last = rows.iter().rev().map(|row| &row.turn).find(|turn| !hidden.contains(turn));
@@ -43,7 +43,7 @@ impl Inner {
     }
 
     pub(crate) async fn redo_turn(&self, id: &ConversationId) -> Result<Settled, AgentError> {
-        let conversation = self.existing(id).await?;
+        let conversation = self.directory.existing(id).await?;
         let mut hidden = self.store.hidden_turns(id).await?;
         let none = || AgentError::Invalid("no turn was taken out".to_owned());
         let back = hidden.pop().ok_or_else(none)?;
@@ -62,7 +62,7 @@ impl Inner {
     ) -> Result<(), AgentError> {
         let session = PrefixCache::of(conversation).at_border();
         let kept = vec![change, ConversationChange::Session(Some(session.to_text()))];
-        self.store.set_in_conversation(&conversation.id, kept, vec![event], self.now_ms()).await?;
+        self.store.set_in_conversation(&conversation.id, kept, vec![event], self.host.now_ms()).await?;
         Ok(())
     }
 }

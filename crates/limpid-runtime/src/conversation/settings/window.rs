@@ -10,8 +10,8 @@ use crate::agent::{Agent, Inner};
 use crate::context::prefix_cache::PrefixCache;
 use crate::context::window_state::{WindowState, tier_of, window_state_of};
 use crate::context::{self, Fit, Occasion};
-use crate::conversation::conversations::ConversationChoice;
 use crate::conversation::settings::{Setting, Settled};
+use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 use crate::services::events::EventKind;
 use crate::services::models::memory_available;
@@ -60,12 +60,12 @@ impl Agent {
     /// When there is no such conversation, or no model.
     pub async fn tiers(&self, conversation: &ConversationChoice) -> Result<Tiers, AgentError> {
         let inner = &self.inner;
-        let found = inner.find_conversation(conversation).await?;
+        let found = inner.directory.find(conversation).await?;
         let own = found.as_ref();
         let model = inner.shelf.choose(inner.context.wanted_model(own).await.as_deref()).await?;
         let card = model.info();
         let mut frame = window_state_of(own);
-        let fitted = frame.fit(card, inner.now_ms());
+        let fitted = frame.fit(card, inner.host.now_ms());
         let profile = own.map_or(inner.config.agent.profile.as_str(), |own| own.profile.as_str());
         let profile = inner.prompts.load_one(profile)?.profile(profile)?;
         let path = if card.local { "chat-local" } else { "chat-remote" };
@@ -86,7 +86,7 @@ impl Agent {
     /// # Errors
     /// When the model has no window of that size, or the prompt does not fit it.
     pub async fn resize(&self, id: &ConversationId, size: Option<WindowSize>) -> Result<Settled, AgentError> {
-        let conversation = self.inner.existing(id).await?;
+        let conversation = self.inner.directory.existing(id).await?;
         let card = self
             .inner
             .shelf
@@ -127,7 +127,7 @@ impl Inner {
             trust: Trust::Owner,
             boundary: None,
             unanswered: &[],
-            now: self.clock.now(),
+            now: self.host.now(),
             fit: Fit::AsIs,
         };
         let mut built = context::build(&self.context, occasion).await?;
@@ -138,7 +138,7 @@ impl Inner {
 
     /// Chooses the window of a conversation.
     pub(crate) async fn resize(&self, id: &ConversationId, size: Option<WindowSize>) -> Result<Settled, AgentError> {
-        let conversation = self.existing(id).await?;
+        let conversation = self.directory.existing(id).await?;
         let mut session = PrefixCache::of(&conversation);
         let before = session.frame.chosen();
         if before == size {
@@ -152,18 +152,18 @@ impl Inner {
         let event = manual("window", size.map(|size| size.0.to_string()));
         let window = ConversationChange::Window(size.map(|size| size.0));
         let kept = vec![window, ConversationChange::Session(Some(session.to_text()))];
-        self.store.set_in_conversation(id, kept, vec![event], self.now_ms()).await?;
+        self.store.set_in_conversation(id, kept, vec![event], self.host.now_ms()).await?;
         changes.into_iter().for_each(|change| self.bus.send(Some(id), change));
         Ok(Settled::Changed(before.map_or("the model's own".to_owned(), |before| before.0.to_string())))
     }
 
     /// Lets a conversation take tier and window anew at its next turn: the last turn of a stretch is over.
     pub(crate) async fn renew_sizes(&self, id: &ConversationId, reason: &str) -> Result<(), AgentError> {
-        let conversation = self.existing(id).await?;
+        let conversation = self.directory.existing(id).await?;
         let mut session = PrefixCache::of(&conversation);
         session.frame.renew(reason);
         let kept = vec![ConversationChange::Session(Some(session.to_text()))];
-        self.store.change_conversation(id, kept, self.now_ms()).await?;
+        self.store.change_conversation(id, kept, self.host.now_ms()).await?;
         Ok(())
     }
 }

@@ -115,7 +115,7 @@ impl Driver<'_> {
         let led_by = self.led_by().await?;
         let trust = self.moment().await?.trust;
         let place = (&self.worker.conversation, &self.id);
-        let new = new_draft(place, &held, described, (led_by, trust), inner.now_ms());
+        let new = new_draft(place, &held, described, (led_by, trust), inner.host.now_ms());
         let outcome = match inner.store.keep_draft(new, self.draft_room()).await? {
             Some(draft) => {
                 let draft = inner.announce_draft(draft);

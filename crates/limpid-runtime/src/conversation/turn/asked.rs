@@ -1,6 +1,5 @@
 //! The accepted messages that a turn answers.
 
-use limpid_config::hex;
 use limpid_core::{Entry, FailureClass, Message};
 use limpid_store::{Inbound, InboundId, NewMessage};
 
@@ -18,7 +17,7 @@ pub(crate) struct Asked {
 impl Asked {
     /// The messages that wait, oldest first; none when none does.
     pub(crate) fn of(inner: &Inner, waiting: &[Inbound]) -> Option<Self> {
-        let message = |inbound: &Inbound| (inbound.id, message_of(inbound, || hex(&*inner.ids)));
+        let message = |inbound: &Inbound| (inbound.id, message_of(inbound, || inner.host.tag()));
         let mut earlier: Vec<(InboundId, Message)> = waiting.iter().map(message).collect();
         let newest = earlier.pop()?;
         Some(Self { earlier, newest })

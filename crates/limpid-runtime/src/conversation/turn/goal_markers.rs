@@ -70,7 +70,7 @@ impl Driver<'_> {
             trust: self.trust(),
             turn: Some(&self.id),
             tier: self.tier(),
-            now_ms: self.worker.inner.now_ms(),
+            now_ms: self.worker.inner.host.now_ms(),
         };
         book.plan(&self.worker.conversation, cause, |manager| Ok(advance(manager, markers))).await
     }

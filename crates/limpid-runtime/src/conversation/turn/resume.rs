@@ -31,7 +31,7 @@ impl Worker {
                 // A turn that cannot be carried on is over; what it stored stays, and whoever listens hears why.
                 let outcome = failed(&error);
                 self.listeners.notice_all(&error.to_string());
-                self.inner.store.commit(lease, &turn.id, vec![end_of(&outcome)], self.inner.now_ms()).await?;
+                self.inner.store.commit(lease, &turn.id, vec![end_of(&outcome)], self.inner.host.now_ms()).await?;
             } else if self.listeners.somebody_waits()
                 && let Some(answer) = self.inner.answer_of(&self.conversation, &turn.id).await?
             {
@@ -50,7 +50,7 @@ impl Worker {
             // It had taken nothing yet: its messages wait for the next turn.
             return Err(AgentError::Invalid("the program stopped before the turn began".to_owned()));
         };
-        let conversation = inner.existing(&self.conversation).await?;
+        let conversation = inner.directory.existing(&self.conversation).await?;
         let mut past = History::read(&*inner.store, &conversation, &mut Vec::new()).await?;
         let listed = inner.store.messages(&self.conversation, past.view.through).await?.rows;
         let own: Vec<StoredMessage> = listed.into_iter().filter(|row| row.turn == *id).collect();
@@ -67,17 +67,18 @@ impl Worker {
 
         let loaded = inner.prompts.load_one(&began.profile)?;
         let mut models = inner.shelf.for_turn(Some(&began.model)).await?;
-        let card = window_state_of(Some(&conversation)).fit(models[0].info(), inner.now_ms()).card;
+        let card = window_state_of(Some(&conversation)).fit(models[0].info(), inner.host.now_ms()).card;
         models[0] = Shelf::sized(&models[0], &card);
         let made = machine.in_flight().iter().flat_map(|message| &message.calls).map(|call| call.name.as_str());
         let profile = loaded.profile(&began.profile)?;
         let profile = inner.prompts.fitting(&loaded, profile, (&began.path, &began.inputs), &mut Vec::new())?;
-        let conversation = inner.existing(&self.conversation).await?;
+        let conversation = inner.directory.existing(&self.conversation).await?;
         let mode = &began.inputs.mode;
         let judge = Judge::of_turn(&inner.context, &profile, &began.path, mode, is_set(Some(&conversation), mode));
         let found = PrefixCache::of(&conversation).tools.found;
         let finder = FindTools::of_turn(&inner.store, &profile, &began.path, &began.inputs, found);
-        let tools = Arc::new(TurnTools::new(inner.tools_and_store(), judge, Arc::clone(&inner.ids), finder, made));
+        let tools =
+            Arc::new(TurnTools::new(inner.tools_and_store(), judge, Arc::clone(inner.host.ids()), finder, made));
         let unknown = unknown_outcomes(&machine, &entries, &tools);
         let mut driver = Driver {
             worker: self,

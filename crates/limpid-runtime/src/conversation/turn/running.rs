@@ -7,7 +7,6 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use limpid_config::hex;
 use limpid_core::{CacheLife, CallId, Message, MessageId, RequestId, Role, Tier, Trust, TurnId};
 use limpid_model::Model;
 use limpid_prompt::count::WindowEstimate;
@@ -185,7 +184,7 @@ impl Driver<'_> {
             self.worker.listeners.activate(&[inbound.id]);
             return Ok(Vec::new());
         }
-        let message = message_of(&inbound, || hex(&*self.worker.inner.ids));
+        let message = message_of(&inbound, || self.worker.inner.host.tag());
         self.steering.push_back(inbound.id);
         self.apply(Event::Steer(message), Some(inbound.id), Vec::new()).await
     }
@@ -331,8 +330,8 @@ impl Driver<'_> {
 
     fn context(&self, moment: &Moment) -> ToolContext {
         ToolContext {
-            now: self.worker.inner.clock.now(),
-            zone: self.worker.inner.zone(),
+            now: self.worker.inner.host.now(),
+            zone: self.worker.inner.host.zone(),
             conversation: self.worker.conversation.clone(),
             turn: self.id.clone(),
             trust: moment.trust,

@@ -4,8 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use limpid_config::hex;
-use limpid_core::{ConversationId, Message, Trust, TurnId};
+use limpid_core::{Message, Trust, TurnId};
 use limpid_prompt::count::WindowEstimate;
 use limpid_store::{
     Conversation, ConversationChange, ConversationKind, Inbound, ItemId, Kept, Lease, NewMessage, NewTurn, TurnWrite,
@@ -13,7 +12,6 @@ use limpid_store::{
 use limpid_turn::{Turn, TurnStart};
 use tokio::sync::OnceCell;
 
-use crate::agent::Inner;
 use crate::context::headroom::Headroom;
 use crate::context::history::History;
 use crate::context::notices::unknown_notice;
@@ -62,15 +60,15 @@ impl Worker {
     /// Those that leave no room for each other even when they are shortened are answered one after the other.
     pub(crate) async fn turn(&mut self, lease: &Lease, waiting: Vec<Inbound>) -> Result<(), AgentError> {
         let inner = Arc::clone(&self.inner);
-        let now = inner.clock.now();
-        let mut conversation = inner.existing(&self.conversation).await?;
+        let now = inner.host.now();
+        let mut conversation = inner.directory.existing(&self.conversation).await?;
         let hint = match waiting.last() {
             // No person speaks in a run, so nothing in it asks for another mode.
             Some(newest) if conversation.kind != ConversationKind::Run => inner.lean(&conversation, newest).await?,
             _ => None,
         };
         if hint.is_some() {
-            conversation = inner.existing(&self.conversation).await?;
+            conversation = inner.directory.existing(&self.conversation).await?;
         }
         let path = self.path.take();
         let Some(mut asked) = Asked::of(&inner, &waiting) else { return Ok(()) };
@@ -85,7 +83,7 @@ impl Worker {
         let ids = asked.ids();
         self.listeners.activate(&ids);
 
-        let id = TurnId::new(format!("t{}", hex(&*inner.ids)));
+        let id = TurnId::new(inner.host.new_id("t"));
         let name = ready.as_ref().map(|ready| ready.gathered.path.clone());
         let path = name.unwrap_or_else(|_| path.unwrap_or_else(|| "chat-remote".to_owned()));
         let new = NewTurn { id: id.clone(), path, inbound: ids, now_ms: now.as_millisecond() };
@@ -121,8 +119,13 @@ impl Worker {
         self.room = Some(Headroom::new(&first.size, &gathered.profile, &gathered.history, 0));
         let found = gathered.session.tools.found.clone();
         let finder = FindTools::of_turn(&inner.store, &gathered.profile, &gathered.path, &gathered.inputs, found);
-        let tools =
-            TurnTools::new(inner.tools_and_store(), gathered.judge, Arc::clone(&inner.ids), finder, std::iter::empty());
+        let tools = TurnTools::new(
+            inner.tools_and_store(),
+            gathered.judge,
+            Arc::clone(inner.host.ids()),
+            finder,
+            std::iter::empty(),
+        );
         let tools = Arc::new(tools);
         let driver = Driver {
             worker: self,
@@ -236,14 +239,6 @@ impl Worker {
         self.inner.store.begin_turn(lease, new, vec![TurnWrite::Messages(messages), end_of(&outcome)]).await?;
         self.listeners.finish(&TurnEvent::Done { outcome, answer: None });
         Ok(())
-    }
-}
-
-impl Inner {
-    /// A conversation that is known to exist.
-    pub(crate) async fn existing(&self, id: &ConversationId) -> Result<Conversation, AgentError> {
-        let missing = || AgentError::Invalid(format!("the conversation {id} is gone"));
-        self.store.conversation(id).await?.ok_or_else(missing)
     }
 }
 

@@ -31,7 +31,7 @@ impl Driver<'_> {
     pub(crate) async fn commit(&mut self, mut writes: Vec<TurnWrite>) -> Result<Vec<Written>, AgentError> {
         let inner = &self.worker.inner;
         let Some(Opening { new, writes: first, .. }) = &self.opening else {
-            return Ok(inner.store.commit(self.lease, &self.id, writes, inner.now_ms()).await?);
+            return Ok(inner.store.commit(self.lease, &self.id, writes, inner.host.now_ms()).await?);
         };
         let own = first.len();
         writes.splice(0..0, first.iter().cloned());

@@ -40,7 +40,7 @@ impl Inner {
         running: &RunningHeartbeat,
         end: RunEnd,
     ) -> Result<HeartbeatEnd, AgentError> {
-        let now_ms = self.now_ms();
+        let now_ms = self.host.now_ms();
         let row = self.store.heartbeat().await?;
         // What its prompts and tools have shown; what they left out stays new.
         let items = self.store.shown_items(&end.conversation).await?;
@@ -160,12 +160,12 @@ impl Inner {
     ) -> Result<NewDelivery, AgentError> {
         Ok(NewDelivery {
             key: key.to_owned(),
-            conversation: self.heartbeat_conversation().await?,
+            conversation: self.directory.reports().await?,
             origin,
             title: TITLE.to_owned(),
             text,
             trust,
-            now_ms: self.now_ms(),
+            now_ms: self.host.now_ms(),
         })
     }
 }

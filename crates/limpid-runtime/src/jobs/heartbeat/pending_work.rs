@@ -53,7 +53,7 @@ impl Inner {
             trust: Trust::Owner,
             boundary: None,
             unanswered: &[],
-            now: self.clock.now(),
+            now: self.host.now(),
             fit: Fit::AsIs,
         };
         let BuiltContext { gathered, prompt, .. } = context::build(&self.context, occasion).await?;
@@ -61,7 +61,7 @@ impl Inner {
         let items = has_items(&gathered.inputs) && !rendered_items(&*self.store, &prompt).await?.is_empty();
         let shown = standing_items(&gathered.inputs).into_iter().filter(|item| item.is_shown_by(&prompt));
         let shown: Vec<StandingItem> = shown.collect();
-        let due = due_items(&self.context, self.clock.now()).await?;
+        let due = due_items(&self.context, self.host.now()).await?;
         let asked = shown.iter().any(|item| due.has(item));
         let news = News { items, asked, standing: standing(&gathered.inputs), check: None };
         Ok(Look { news, items: shown, prompt })

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::{Timestamp, ToSpan, Unit, ZonedRound};
-use limpid_config::{hex, process};
+use limpid_config::process;
 use limpid_core::heartbeat::{Gate, Moment, News, Pause, Settings, State, Why, gate};
 use limpid_core::{ConversationId, Trust};
 use limpid_prompt::Profile;
@@ -64,7 +64,7 @@ impl Inner {
     pub(crate) async fn beat(self: &Arc<Self>, asked: Asked) -> Result<Beat, AgentError> {
         // Two at once are one run and one `busy`.
         let Ok(_alone) = self.beating.try_lock() else { return Ok(Beat::Waits(Why::Busy)) };
-        self.store.start_heartbeat(self.now_ms()).await?;
+        self.store.start_heartbeat(self.host.now_ms()).await?;
         let row = self.store.heartbeat().await?;
         if let Some(running) = row.running.clone() {
             return self.carry_on(running, &row).await;
@@ -83,13 +83,13 @@ impl Inner {
 
     /// Carries on a run that was cut off; one that lives is left alone.
     async fn carry_on(self: &Arc<Self>, running: RunningHeartbeat, row: &HeartbeatRow) -> Result<Beat, AgentError> {
-        let mine = running.holder == self.holder;
+        let mine = running.holder == self.host.holder();
         // Taking over one that lives does no harm, as its conversation has one worker; it only answers later.
-        let lives = !process::is_dead(&running.holder) && self.now_ms() - running.began_ms < CUT_OFF_MS;
+        let lives = !process::is_dead(&running.holder) && self.host.now_ms() - running.began_ms < CUT_OFF_MS;
         if !mine && lives {
             return Ok(Beat::Waits(Why::Busy));
         }
-        if !mine && !self.store.take_heartbeat(&running, &self.holder).await? {
+        if !mine && !self.store.take_heartbeat(&running, self.host.holder()).await? {
             return Ok(Beat::Waits(Why::Busy));
         }
         let ready = self.model_of(&of_row(row)).await?;
@@ -102,7 +102,7 @@ impl Inner {
         asked: Asked,
         row: &HeartbeatRow,
     ) -> Result<Result<Option<String>, (Why, Option<i64>)>, AgentError> {
-        let again = Some(self.now_ms() + AGAIN_MS);
+        let again = Some(self.host.now_ms() + AGAIN_MS);
         let (gate, state) = self.heartbeat_gate(row).await?;
         if state != row.state {
             self.store.resume_heartbeat().await?;
@@ -114,7 +114,9 @@ impl Inner {
                     let since =
                         state.switched_on_ms.unwrap_or_default().max(row.state.succeeded_ms.unwrap_or_default());
                     let key = format!("heartbeat-silence:{}", self.store.owner_acted_ms().await?.unwrap_or(since));
-                    self.notice(None, &key, "The heartbeat pauses", format!("The heartbeat pauses: {why}.")).await?;
+                    self.deliveries
+                        .notice(None, &key, "The heartbeat pauses", format!("The heartbeat pauses: {why}."))
+                        .await?;
                 }
                 return Ok(Err((why, until)));
             }
@@ -140,13 +142,14 @@ impl Inner {
     ) -> Result<Beat, AgentError> {
         let key = match asked {
             Asked::Slot(slot_ms) => format!("heartbeat-{slot_ms}"),
-            Asked::ByHand => format!("heartbeat-{}", hex(&*self.ids)),
+            Asked::ByHand => self.host.new_id("heartbeat-"),
         };
         if let Some(last) = self.store.heartbeat_runs(1).await?.rows.pop().filter(|last| last.key == key) {
             return Ok(Beat::Ran(Box::new(last)));
         }
         let by_hand = asked == Asked::ByHand;
-        let running = RunningHeartbeat { key, holder: self.holder.clone(), by_hand, began_ms: self.now_ms() };
+        let running =
+            RunningHeartbeat { key, holder: self.host.holder().to_owned(), by_hand, began_ms: self.host.now_ms() };
         let profile = self.heartbeat_profile()?;
         if self.make_checklist(&profile)? {
             return self.nothing_new(&running, row, "HEARTBEAT.md was made; write your tasks at its end").await;
@@ -179,7 +182,7 @@ impl Inner {
             path: PATH,
             profile: Some(self.config.agent.profile.clone()),
             model,
-            audience: self.audience_of_reports().await?,
+            audience: self.directory.audience_of_reports().await?,
             text: String::new(),
             extra: RunInputs::default(),
         };
@@ -195,7 +198,7 @@ impl Inner {
         row: &HeartbeatRow,
         why: &str,
     ) -> Result<Beat, AgentError> {
-        let now_ms = self.now_ms();
+        let now_ms = self.host.now_ms();
         let run = HeartbeatRun {
             key: running.key.clone(),
             by_hand: running.by_hand,
@@ -241,14 +244,14 @@ impl Inner {
                 detail: run.detail.clone(),
             },
         );
-        self.deliver_pending().await?;
+        self.deliveries.wake_pending().await?;
         Ok(Beat::Ran(Box::new(run)))
     }
 
     /// What the gate says of a row at this moment, and the state that it judged: a pause that the owner has ended is
     /// over in it.
     pub(crate) async fn heartbeat_gate(&self, row: &HeartbeatRow) -> Result<(Gate, State), AgentError> {
-        let now = self.clock.now().to_zoned(self.zone());
+        let now = self.host.now().to_zoned(self.host.zone());
         let begun_hour = now.round(ZonedRound::new().smallest(Unit::Hour).mode(jiff::RoundMode::Trunc));
         let next_hour = begun_hour.and_then(|hour| hour.checked_add(1.hour()));
         let now_ms = now.timestamp().as_millisecond();
@@ -274,7 +277,7 @@ impl Inner {
                 Gate::Wait(why, until.map(|until| until.timestamp().as_millisecond()))
             }
             Gate::Wait(why @ (Why::Interval | Why::Hours | Why::BackOff), Some(until)) => {
-                let from = Timestamp::from_millisecond(until).map(|at| at.to_zoned(self.zone()));
+                let from = Timestamp::from_millisecond(until).map(|at| at.to_zoned(self.host.zone()));
                 let allowed = from.ok().and_then(|from| settings.first_allowed(&from));
                 Gate::Wait(why, Some(allowed.map_or(until, |allowed| allowed.timestamp().as_millisecond())))
             }
@@ -286,7 +289,7 @@ impl Inner {
     /// Whether another call of a model is in progress, here or in another process.
     async fn is_busy(&self, row: &HeartbeatRow) -> Result<bool, AgentError> {
         let own = row.running.as_ref().map(|running| format!("run-{}", running.key));
-        let since_ms = self.now_ms() - CUT_OFF_MS;
+        let since_ms = self.host.now_ms() - CUT_OFF_MS;
         for turn in self.store.unfinished_turns().await?.rows {
             if Some(turn.conversation.as_str()) != own.as_deref() && self.is_worked_on(&turn.conversation).await? {
                 return Ok(true);
@@ -312,7 +315,8 @@ impl Inner {
     async fn is_worked_on(&self, conversation: &ConversationId) -> Result<bool, AgentError> {
         let lease = self.store.lease(conversation).await?;
         Ok(lease.is_some_and(|lease| {
-            lease.holder == self.holder || (lease.until_ms > self.now_ms() && !process::is_dead(&lease.holder))
+            lease.holder == self.host.holder()
+                || (lease.until_ms > self.host.now_ms() && !process::is_dead(&lease.holder))
         }))
     }
 

@@ -69,7 +69,7 @@ impl Agent {
         let (waits, next_ms) = match gate {
             Gate::Wait(why, until) => (Some(why.to_string()), until),
             // What the scheduler saw last and the gate does not know: no model, nothing left to spend.
-            Gate::Run => row.waits.clone().map_or((None, Some(inner.now_ms())), |(why, until)| (Some(why), until)),
+            Gate::Run => row.waits.clone().map_or((None, Some(inner.host.now_ms())), |(why, until)| (Some(why), until)),
         };
         Ok(HeartbeatStatus {
             settings: of_row(&row),
@@ -127,10 +127,11 @@ impl Inner {
     pub(crate) async fn next_beat(&self) -> Result<Option<i64>, AgentError> {
         let row = self.store.heartbeat().await?;
         // A time that was counted before the clock was set back is none to wait for.
-        let waits = row.waits.as_ref().and_then(|(_, until)| *until).filter(|until| *until < self.now_ms() + HOUR_MS);
+        let waits =
+            row.waits.as_ref().and_then(|(_, until)| *until).filter(|until| *until < self.host.now_ms() + HOUR_MS);
         Ok(match self.heartbeat_gate(&row).await?.0 {
             Gate::Wait(_, until) => until,
-            Gate::Run => Some(waits.unwrap_or_default().max(self.now_ms() + AGAIN_MS)),
+            Gate::Run => Some(waits.unwrap_or_default().max(self.host.now_ms() + AGAIN_MS)),
         })
     }
 }

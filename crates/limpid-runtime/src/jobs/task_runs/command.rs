@@ -42,8 +42,8 @@ impl Inner {
             Decision::Ask(why) => return Ok(Did::failed(format!("it needs your approval: {}", why.reason))),
         };
         let context = ToolContext {
-            now: self.clock.now(),
-            zone: self.zone(),
+            now: self.host.now(),
+            zone: self.host.zone(),
             conversation: self.target(task).await?,
             turn: TurnId::new(name),
             trust: task.new.trust,

@@ -26,7 +26,7 @@ impl Inner {
         };
         let audience = match &made_in {
             Some(conversation) => conversation.audience,
-            None => self.audience_of_reports().await?,
+            None => self.directory.audience_of_reports().await?,
         };
         let end = self
             .run_in_background(BackgroundRun {

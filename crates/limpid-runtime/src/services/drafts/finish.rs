@@ -16,7 +16,7 @@ impl Inner {
     /// Ends the drafts that waited too long, and those that a dead process was carrying out; the chat that they came
     /// from is told.
     pub(crate) async fn settle_drafts(self: &Arc<Self>) -> Result<(), AgentError> {
-        let now_ms = self.now_ms();
+        let now_ms = self.host.now_ms();
         for draft in self.store.drafts(&UNDER_WAY).await?.rows {
             let (next, why) = match draft.state {
                 DraftState::Open if draft.new.expires_ms <= now_ms => (DraftState::Expired, "nobody answered in time"),
@@ -42,14 +42,14 @@ impl Inner {
         state: DraftState,
         text: String,
     ) -> Result<(), AgentError> {
-        let conversation = self.existing(&draft.new.conversation).await?;
+        let conversation = self.directory.existing(&draft.new.conversation).await?;
         let chat = is_chat(conversation.kind).then_some(&conversation.id);
         // It may be open again more than once, and is told each time.
         let key = match state {
             DraftState::Open => format!("draft:{}:{state}:{}", draft.id.0, draft.changed_ms),
             _ => format!("draft:{}:{state}", draft.id.0),
         };
-        self.notice(chat, &key, &in_short(&draft.new), text).await?;
+        self.deliveries.notice(chat, &key, &in_short(&draft.new), text).await?;
         Ok(())
     }
 
@@ -65,10 +65,10 @@ impl Inner {
         let detail = self.redactor.clean(detail);
         let next = match (draft.state, done) {
             // Whatever came after it arrived changes nothing about that.
-            (DraftState::Sent, true) => return Ok(self.store.annotate_draft(id, &detail, self.now_ms()).await?),
+            (DraftState::Sent, true) => return Ok(self.store.annotate_draft(id, &detail, self.host.now_ms()).await?),
             (DraftState::Sent, false) => return Ok(draft),
             (DraftState::Approved, true) => {
-                self.move_draft(id, DraftState::Sending, &self.holder).await?;
+                self.move_draft(id, DraftState::Sending, self.host.holder()).await?;
                 DraftState::Sent
             }
             (_, true) => DraftState::Sent,

@@ -25,7 +25,7 @@ impl DraftPassage {
 #[async_trait]
 impl Passage for DraftPassage {
     async fn leaves(&self) -> Result<(), String> {
-        let moved = self.inner.move_draft(self.id, DraftState::Sending, &self.inner.holder).await;
+        let moved = self.inner.move_draft(self.id, DraftState::Sending, self.inner.host.holder()).await;
         moved.map(drop).map_err(|error| error.to_string())
     }
 

@@ -10,7 +10,8 @@ use limpid_store::Conversation;
 use crate::agent::{Agent, Inner};
 use crate::context::convert;
 use crate::context::window_state::window_state_of;
-use crate::conversation::conversations::{ChatRequest, ConversationChoice};
+use crate::conversation::conversations::ChatRequest;
+use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 use crate::services::goals::Cause;
 
@@ -216,7 +217,7 @@ impl Agent {
             trust: Trust::Owner,
             turn: None,
             tier: inner.tier_of(&conversation).await,
-            now_ms: inner.now_ms(),
+            now_ms: inner.host.now_ms(),
         };
         let act = |manager: &mut GoalManager<'_>| act(manager);
         let changed = inner.goal_book().change(&conversation.id, cause, act).await?;

@@ -102,7 +102,7 @@ impl Agent {
         let switched_on = after.enabled && !before.enabled;
         let text = serde_json::to_string(&Stored::from(after.clone()));
         let text = text.map_err(|error| AgentError::Invalid(error.to_string()))?;
-        inner.store.set_heartbeat(&text, switched_on, inner.now_ms()).await?;
+        inner.store.set_heartbeat(&text, switched_on, inner.host.now_ms()).await?;
         inner.set_heartbeat_timer().await?;
         inner.wake_scheduler();
         Ok(after)

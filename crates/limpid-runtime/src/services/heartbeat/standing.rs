@@ -91,7 +91,7 @@ impl DueItems {
 /// What tells which standing items are due now.
 pub(crate) async fn due_items(deps: &ContextDeps, now: Timestamp) -> Result<DueItems, AgentError> {
     let now_ms = now.as_millisecond();
-    let day = now.to_zoned(deps.zone()).start_of_day();
+    let day = now.to_zoned(deps.host.zone()).start_of_day();
     Ok(DueItems {
         asked: deps.store.heartbeat_asked().await?,
         usual: deps.config.heartbeat.recheck,

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use limpid_config::{Home, hex, private_file};
+use limpid_config::{Home, private_file};
 use sha2::{Digest, Sha256};
 
 use crate::agent::Agent;
@@ -80,7 +80,7 @@ impl Agent {
                     .to_owned(),
             ));
         }
-        let token: String = (0..4).map(|_| hex(&*self.inner.ids)).collect();
+        let token: String = (0..4).map(|_| self.inner.host.tag()).collect();
         private_file::write(&path, &token)?;
         // Whoever serves refuses the old one with the next request; a first one opens its door.
         self.inner.wake_scheduler();

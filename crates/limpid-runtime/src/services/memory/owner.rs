@@ -235,14 +235,14 @@ impl Inner {
     /// Gives the semantic index what it lacks, while nobody waits for it.
     pub(crate) fn fill_semantic_index(&self) {
         if let Some(semantics) = (*self.semantics).clone() {
-            let now_ms = self.now_ms();
+            let now_ms = self.host.now_ms();
             tokio::spawn(async move { semantics.fill_quietly(now_ms).await });
         }
     }
 
     /// Moves memories that rarely helped to the archive, when all have grown too large; looks once a day.
     pub(crate) async fn archive_if_due(&self) -> Result<u64, AgentError> {
-        let now_ms = self.now_ms();
+        let now_ms = self.host.now_ms();
         let last = self.archived_ms.load(Ordering::Relaxed);
         if now_ms.saturating_sub(last) < DAY_MS {
             return Ok(0);

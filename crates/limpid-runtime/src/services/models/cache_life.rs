@@ -30,7 +30,7 @@ impl Inner {
                 if rows.len() < 2 {
                     rows = self.store.requests(of_path).await?.rows;
                 }
-                Ok(CacheLife::for_gaps(gaps(&rows, self.now_ms())))
+                Ok(CacheLife::for_gaps(gaps(&rows, self.host.now_ms())))
             }
         }
     }

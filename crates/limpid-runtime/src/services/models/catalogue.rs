@@ -45,7 +45,7 @@ impl Inner {
             Some(path) => (path.display().to_string(), read_list(path)?),
             None => (url.clone(), fetch_list(url).await.map_err(AgentError::Invalid)?),
         };
-        let date = self.clock.now().to_zoned(TimeZone::UTC).strftime("%Y-%m-%d").to_string();
+        let date = self.host.now().to_zoned(TimeZone::UTC).strftime("%Y-%m-%d").to_string();
         let home = self.home.clone();
         // Millions of bytes are parsed, while other conversations go on.
         let done = tokio::task::spawn_blocking(move || replace(&home, &name, &text, date)).await;
@@ -59,7 +59,7 @@ impl Inner {
         if self.config.catalogue.update != CatalogueUpdate::Weekly {
             return Ok(self.store.remove_timer(KIND, NAME).await?);
         }
-        let now_ms = self.now_ms();
+        let now_ms = self.host.now_ms();
         let fetched = fetched_table(&self.home).ok().flatten();
         let day = fetched.and_then(|table| format!("{}T00:00:00Z", table.head().date).parse::<jiff::Timestamp>().ok());
         // A clock that was set back must not keep the update away until the old time comes again.
@@ -82,7 +82,7 @@ impl Job for CatalogueJob {
             return Ok(None);
         }
         inner.update_models(None).await?;
-        Ok(Some(inner.now_ms().saturating_add(WEEK_MS)))
+        Ok(Some(inner.host.now_ms().saturating_add(WEEK_MS)))
     }
 }
 

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use limpid_config::{hex, process};
+use limpid_config::process;
 use limpid_store::DeliveryId;
 use tokio::task::AbortHandle;
 
 use crate::agent::{Agent, Inner};
+use crate::services::deliveries::visible_text;
 use crate::services::error::AgentError;
 use crate::services::events::EventKind;
 use crate::services::timers::{Listening, listen, send};
@@ -56,8 +57,8 @@ impl Agent {
             inner.is_first_told(delivery.id);
         }
         let folder = inner.home.clients();
-        let file = folder.join(hex(&*inner.ids));
-        let lock = lock(&folder, &file, &inner.holder).map_err(AgentError::file(&file))?;
+        let file = folder.join(inner.host.tag());
+        let lock = lock(&folder, &file, inner.host.holder()).map_err(AgentError::file(&file))?;
         // A path that is too long for a socket is no reason to fail: the client then looks by itself.
         let woken = listen(&file.with_extension(SOCKET)).ok();
         let watching = tokio::spawn(watch(Arc::clone(inner), woken)).abort_handle();
@@ -95,8 +96,8 @@ async fn watch(inner: Arc<Inner>, woken: Option<Listening>) {
         for delivery in unread.into_iter().filter(|delivery| inner.is_first_told(delivery.id)) {
             let change = EventKind::Delivered {
                 origin: delivery.new.origin.to_string(),
-                title: inner.as_told(delivery.new.title),
-                text: inner.as_told(delivery.new.text),
+                title: visible_text(&inner.redactor, delivery.new.title),
+                text: visible_text(&inner.redactor, delivery.new.text),
                 delivery: delivery.id.0,
             };
             inner.bus.send(Some(&delivery.new.conversation), change);

@@ -173,6 +173,6 @@ impl Agent {
     fn web_push(&self) -> WebPush {
         let inner = &self.inner;
         let contact = inner.config.notify.web_push_contact.clone();
-        WebPush::new(inner.home.push(), contact, Arc::clone(&inner.clock))
+        WebPush::new(inner.home.push(), contact, Arc::clone(inner.host.clock()))
     }
 }

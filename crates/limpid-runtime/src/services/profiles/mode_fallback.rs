@@ -44,7 +44,7 @@ impl Inner {
             return Ok(None);
         }
         let event = NewSetting { name, value: Some(tried.clone()), trigger: "auto".to_owned() };
-        self.store.set_for_all(vec![event], self.now_ms()).await?;
+        self.store.set_for_all(vec![event], self.host.now_ms()).await?;
         Ok(Some(format!("the mode {mode} has no template for tier {tier}: {} is used; looked for {tried}", found.used)))
     }
 }

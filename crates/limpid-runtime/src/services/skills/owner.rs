@@ -11,7 +11,7 @@ use limpid_store::{SkillEvent, SkillEventId};
 
 use crate::agent::{Agent, Inner};
 use crate::context::sources;
-use crate::conversation::conversations::ConversationChoice;
+use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 use crate::services::events::{Difference, EventKind};
 use crate::services::skills::change::{By, Removed};
@@ -177,9 +177,9 @@ impl Agent {
     ) -> Result<Chosen, AgentError> {
         let inner = &self.inner;
         let none = || AgentError::Invalid("there is no conversation yet; say something first".to_owned());
-        let conversation = inner.find_conversation(conversation).await?.ok_or_else(none)?;
+        let conversation = inner.directory.find(conversation).await?.ok_or_else(none)?;
         let before = inner.store.chosen_skills(&conversation.id).await?;
-        let known = inner.skills.list(inner.now_ms()).await?;
+        let known = inner.skills.list(inner.host.now_ms()).await?;
         let is_known = |name: &&String| {
             let mut there = known.iter().map(|skill| &skill.name).chain(&before);
             there.any(|other| other.eq_ignore_ascii_case(name))

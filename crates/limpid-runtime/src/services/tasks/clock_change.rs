@@ -11,7 +11,7 @@ impl Inner {
     /// Tasks that repeat and whose newest run ended later than it is now wait for a time that was counted from a wrong
     /// clock; they wait for their next time by this one.
     pub(crate) async fn bring_back_tasks(&self) -> Result<(), AgentError> {
-        let now = self.clock.now();
+        let now = self.host.now();
         for mut task in self.store.tasks(Some(TaskStatus::Pending)).await?.rows {
             let waits = task.standing.next.filter(|_| task.new.trigger.repeats());
             let next = task.new.trigger.next_after(now);
@@ -31,7 +31,7 @@ impl Inner {
 
     /// Has a task go on to its next time: it ran for this one already, by a clock that was ahead.
     pub(crate) async fn pass_over(&self, task: Task) -> Result<(), AgentError> {
-        let now = self.clock.now();
+        let now = self.host.now();
         let next = task.new.trigger.next_after(now);
         let status = if next.is_some() { task.standing.status } else { TaskStatus::Completed };
         let standing = Standing { status, next, ..task.standing };

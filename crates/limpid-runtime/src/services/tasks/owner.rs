@@ -139,12 +139,13 @@ impl Agent {
             .await?;
         let name = task.id.to_string();
         loop {
-            let claimed = inner.store.claim_timer(TASK_TIMER, &name, inner.now_ms(), &inner.holder, CLAIM_MS).await?;
+            let claimed =
+                inner.store.claim_timer(TASK_TIMER, &name, inner.host.now_ms(), inner.host.holder(), CLAIM_MS).await?;
             if let Some(lease) = claimed {
                 let next_ms = match TaskJob.run(inner, &name, lease.due_ms).await {
                     Ok(next_ms) => next_ms,
                     Err(error) => {
-                        inner.store.put_off_timer(&lease, inner.now_ms()).await?;
+                        inner.store.put_off_timer(&lease, inner.host.now_ms()).await?;
                         return Err(error);
                     }
                 };

@@ -113,7 +113,7 @@ impl Inner {
     /// Writes down the owner's zone when it is another one than before, and asks them once what becomes of the tasks that
     /// keep the old one.
     pub(crate) async fn look_at_zone(self: &Arc<Self>) -> Result<(), AgentError> {
-        let zone = self.zone();
+        let zone = self.host.zone();
         let now = zone_name(&zone);
         let before = self.store.setting_events(None, ZONE, 1).await?.rows.pop().and_then(|event| event.value);
         if before.as_deref() == Some(now) {
@@ -132,12 +132,12 @@ impl Inner {
             names.join(", ")
         );
         let event = self.store.setting_events(None, ZONE, 1).await?.rows.pop().map_or(0, |event| event.id);
-        self.notice(None, &format!("zone:{event}"), "Another time zone", text).await?;
+        self.deliveries.notice(None, &format!("zone:{event}"), "Another time zone", text).await?;
         Ok(())
     }
 
     async fn zone_moves(&self) -> Result<ZoneMoves, AgentError> {
-        let zone = self.zone();
+        let zone = self.host.zone();
         let now = zone_name(&zone).to_owned();
         let were = self.store.setting_events(None, ZONE, ZONES).await?.rows;
         let mut tasks = self.store.tasks(None).await?.rows;
@@ -156,7 +156,7 @@ impl Inner {
 
     async fn write_setting(&self, name: &str, value: Option<String>, trigger: &str) -> Result<(), AgentError> {
         let setting = NewSetting { name: name.to_owned(), value, trigger: trigger.to_owned() };
-        Ok(self.store.set_for_all(vec![setting], self.now_ms()).await?)
+        Ok(self.store.set_for_all(vec![setting], self.host.now_ms()).await?)
     }
 }
 

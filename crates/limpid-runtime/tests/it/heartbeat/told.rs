@@ -161,10 +161,10 @@ async fn any_other_answer_is_a_report_and_a_blank_one_a_failure() {
     // What is unread stays so over a restart, until it is read or dismissed.
     drop(agent);
     let agent = bench.agent();
-    assert_eq!(agent.unread().await.unwrap().rows.len(), 1);
-    let read = agent.read_reports().await.unwrap();
-    assert_eq!((read.len(), agent.dismiss_reports().await.unwrap()), (1, 0));
-    assert!(agent.unread().await.unwrap().rows.is_empty());
+    assert_eq!(agent.deliveries().unread().await.unwrap().rows.len(), 1);
+    let read = agent.deliveries().read_reports().await.unwrap();
+    assert_eq!((read.len(), agent.deliveries().dismiss_reports().await.unwrap()), (1, 0));
+    assert!(agent.deliveries().unread().await.unwrap().rows.is_empty());
 }
 
 // LES-044

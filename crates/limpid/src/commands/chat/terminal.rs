@@ -154,7 +154,7 @@ impl Chat<'_> {
         };
         self.printer.change(here.as_ref(), &change)?;
         if let EventKind::Delivered { delivery, .. } = change.change {
-            self.agent.seen_delivery(delivery).await?;
+            self.agent.deliveries().mark_delivery_read(delivery).await?;
         }
         Ok(())
     }
