@@ -43,8 +43,8 @@ use crate::services::notifications::{Notifier, Notifiers, NotifyParts};
 use crate::services::profiles::files;
 use crate::services::profiles::registry::Prompts;
 use crate::services::skills::Skills;
-use crate::services::tools::file_history::PromptFiles;
-use crate::services::tools::{Tool, ToolBox, recall};
+use crate::services::tools::file_history::FileHistory;
+use crate::services::tools::{Tool, ToolCatalog, recall};
 
 /// An agent. It needs a Tokio runtime around it when it is asked to do something.
 #[derive(Clone)]
@@ -131,7 +131,7 @@ pub(crate) struct Inner {
     pub(crate) shelf: Arc<Shelf>,
     /// What queries mean, when that is switched on.
     pub(crate) semantics: Live<Option<Arc<Semantics>>>,
-    pub(crate) tools: Live<ToolBox>,
+    pub(crate) tools: Live<ToolCatalog>,
     pub(crate) skills: Arc<Skills>,
     pub(crate) mail: Arc<MailDesk>,
     pub(crate) bus: EventBus,
@@ -207,7 +207,7 @@ impl Agent {
         let deliveries =
             Deliveries::new(Arc::clone(&store), directory.clone(), host.clone(), redactor.clone(), signal.clone());
         let parts = Parts {
-            files: Arc::new(PromptFiles::new(&home, keeper.clone())),
+            files: Arc::new(FileHistory::new(&home, keeper.clone())),
             shelf: Arc::new(Shelf::new(ShelfParts {
                 home: home.clone(),
                 config: config.clone(),

@@ -36,7 +36,7 @@ use crate::services::memory::writer::Keeper;
 use crate::services::models::Shelf;
 use crate::services::profiles::registry::Prompts;
 use crate::services::skills::Skills;
-use crate::services::tools::ToolBox;
+use crate::services::tools::ToolCatalog;
 
 /// What the sources of a prompt read from. Made once; a clone is a few counts.
 #[derive(Clone)]
@@ -53,6 +53,6 @@ pub(crate) struct ContextDeps {
     pub(crate) keeper: Keeper,
     pub(crate) goals: GoalBook,
     pub(crate) skills: Arc<Skills>,
-    pub(crate) tools: Live<ToolBox>,
+    pub(crate) tools: Live<ToolCatalog>,
     pub(crate) counts: Arc<TokenCalibration>,
 }

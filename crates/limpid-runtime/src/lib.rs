@@ -42,7 +42,7 @@ pub use crate::services::notifications::presence::OpenClient;
 pub use crate::services::notifications::{Notice, Notifier};
 pub use crate::services::profiles::kept::own_profile_files;
 pub use crate::services::skills::{Chosen, ListedSkill, SkillReview, SkillStatus};
-pub use crate::services::tools::{PathArgument, Tool, ToolBox, ToolContext, ToolText};
+pub use crate::services::tools::{PathArgument, Tool, ToolCatalog, ToolContext, ToolText};
 pub use crate::services::{
     deliveries, drafts, error, events, goals, heartbeat, inbox, mail, models, modes, notifications, profiles, skills,
     spending, tasks, tools,

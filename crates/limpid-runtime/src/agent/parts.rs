@@ -16,8 +16,8 @@ use crate::services::memory::writer::Keeper;
 use crate::services::models::Shelf;
 use crate::services::notifications::{Notifier, Notifiers, NotifyParts, WebPush};
 use crate::services::skills::Skills;
-use crate::services::tools::file_history::PromptFiles;
-use crate::services::tools::{Tool, ToolBox, ToolParts};
+use crate::services::tools::file_history::FileHistory;
+use crate::services::tools::{Tool, ToolCatalog, ToolParts};
 
 /// What does not change while the agent runs.
 pub(crate) struct Parts {
@@ -29,7 +29,7 @@ pub(crate) struct Parts {
     pub(crate) mail: Arc<MailDesk>,
     pub(crate) waker: Arc<Waker>,
     /// One for all versions of the tools: it knows what was recorded.
-    pub(crate) files: Arc<PromptFiles>,
+    pub(crate) files: Arc<FileHistory>,
     pub(crate) helper: Option<PathBuf>,
     /// Tools besides Limpid's own.
     pub(crate) tools: Vec<Arc<dyn Tool>>,
@@ -42,7 +42,7 @@ pub(crate) struct Parts {
 
 /// What was built.
 pub(crate) struct Built {
-    pub(crate) tools: ToolBox,
+    pub(crate) tools: ToolCatalog,
     pub(crate) rules: Arc<OwnerRules>,
     pub(crate) notifiers: Notifiers,
     /// What queries mean, when that is switched on.
@@ -55,7 +55,7 @@ impl Parts {
         let store: &Arc<dyn Store> = &self.notify.store;
         let known = (&self.notify.bus, &self.notify.redactor);
         let semantics = Semantics::new(&config.memory.semantic, store, &self.shelf, known).map(Arc::new);
-        let tools = ToolBox::new(
+        let tools = ToolCatalog::new(
             &ToolParts {
                 store,
                 keeper: &self.keeper,

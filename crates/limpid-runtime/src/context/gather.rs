@@ -26,7 +26,7 @@ use crate::services::modes::{is_set, kind_of};
 use crate::services::profiles::identity::{self, Shown};
 use crate::services::profiles::registry::Loaded;
 use crate::services::tools::FindTools;
-use crate::services::tools::policy::Judge;
+use crate::services::tools::policy::ToolPolicy;
 
 /// Messages, the newest of all, whose calls say which tools are used.
 const COUNTED: u32 = 2000;
@@ -65,7 +65,7 @@ pub(crate) struct Gathered {
     pub(crate) loaded: Loaded,
     pub(crate) path: String,
     /// Who may call what in this turn.
-    pub(crate) judge: Judge,
+    pub(crate) policy: ToolPolicy,
     /// What the conversation keeps once the turn has begun.
     pub(crate) session: PrefixCache,
     /// What the person is to be told.
@@ -91,7 +91,7 @@ pub(crate) async fn gather(
     let zone = deps.host.zone();
     let time = time_info(occasion.now, &zone);
     let mode_set = is_set(occasion.conversation, occasion.mode);
-    let judge = Judge::of_turn(deps, &profile, &path, occasion.mode, mode_set);
+    let policy = ToolPolicy::of_turn(deps, &profile, &path, occasion.mode, mode_set);
 
     let mut kept = occasion.conversation.and_then(PrefixCache::kept);
     let group = occasion.conversation.is_some_and(|conversation| conversation.audience == Audience::Group);
@@ -109,7 +109,7 @@ pub(crate) async fn gather(
         mode: occasion.mode.to_owned(),
         tier: window.tier().map(Tier::number),
         model: convert::model(card),
-        tools: deps.tools.inputs(&judge),
+        tools: deps.tools.inputs(&policy),
         skills: skills.input,
         workspace: sources::workspace_files::read(&deps.home.workspace(), &time, &mut standing_notices)?,
         session: SessionInput { group, ..SessionInput::default() },
@@ -175,7 +175,7 @@ pub(crate) async fn gather(
         profile,
         loaded,
         path,
-        judge,
+        policy,
         session,
         notices,
         standing_notices,

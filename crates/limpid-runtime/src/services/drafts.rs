@@ -22,8 +22,8 @@ use crate::services::drafts::send_state::DraftPassage;
 use crate::agent::{Agent, Inner};
 use crate::services::error::AgentError;
 use crate::services::events::EventKind;
-use crate::services::tools::policy::{CallDescription, Moment};
-use crate::services::tools::{Decision, Passage, ShownItems, ToolContext, TurnTools};
+use crate::services::tools::policy::{CallContext, CallDescription};
+use crate::services::tools::{Decision, Passage, ShownItems, ToolContext, TurnToolExecutor};
 
 /// The name of the setting that holds what the owner allowed for a conversation.
 const GRANT: &str = "grant";
@@ -69,8 +69,8 @@ impl Agent {
         let call = ToolCall { id: draft.new.call.clone(), name: draft.new.tool.clone(), arguments };
         let tools = inner.tools_outside_turns();
         let planned = PlannedCall { call: call.clone(), timeout: inner.tool_time(&draft.new.tool), approved: None };
-        let moment = Moment { trust: draft.new.trust, ..Moment::default() };
-        let hash = match tools.decide(&planned, &moment).await {
+        let call_context = CallContext { trust: draft.new.trust, ..CallContext::default() };
+        let hash = match tools.decide(&planned, &call_context).await {
             Decision::Ask(why) => why.bound_to,
             Decision::Run(permit) => permit.hash().to_owned(),
             Decision::Refused(why) => return Err(AgentError::Invalid(why)),
@@ -121,8 +121,8 @@ impl Agent {
 
         let tools = inner.tools_outside_turns();
         // Whatever the modes say by now, the owner has said yes to this very call; nothing else is let through.
-        let moment = Moment { trust: draft.new.trust, ..Moment::default() };
-        let permit = match tools.decide(&planned, &moment).await {
+        let call_context = CallContext { trust: draft.new.trust, ..CallContext::default() };
+        let permit = match tools.decide(&planned, &call_context).await {
             Decision::Run(permit) if permit.is_bound_to(&draft.new.hash) => permit,
             Decision::Refused(why) => return inner.draft_failed(id, &why).await,
             Decision::Run(_) | Decision::Ask(_) => {
@@ -176,9 +176,9 @@ impl Inner {
     }
 
     /// The executor of calls that no turn makes: the one that turns use, under the owner's rules.
-    pub(crate) fn tools_outside_turns(&self) -> TurnTools {
-        let judge = self.judge_without_mode();
-        TurnTools::new(self.tools_and_store(), judge, Arc::clone(self.host.ids()), None, std::iter::empty())
+    pub(crate) fn tools_outside_turns(&self) -> TurnToolExecutor {
+        let policy = self.policy_without_mode();
+        TurnToolExecutor::new(self.tools_and_store(), policy, Arc::clone(self.host.ids()), None, std::iter::empty())
     }
 
     async fn move_draft(&self, id: DraftId, state: DraftState, detail: &str) -> Result<Draft, StoreError> {

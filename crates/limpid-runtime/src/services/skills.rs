@@ -30,7 +30,7 @@ pub use crate::services::skills::owner::{CheckedSkill, Chosen, SkillReview};
 use crate::services::error::AgentError;
 use crate::services::skills::discovery::Found;
 use crate::services::skills::folder::Folder;
-use crate::services::tools::policy::ForeignFiles;
+use crate::services::tools::policy::UntrustedFiles;
 
 /// The skills of an agent. There is one in a process.
 pub(crate) struct Skills {
@@ -131,7 +131,7 @@ impl Skills {
     pub(crate) async fn list(&self, now_ms: i64) -> Result<Vec<ListedSkill>, AgentError> {
         self.write_builtin()?;
         let states = self.store.skill_states().await?.rows;
-        let foreign = ForeignFiles::read(&*self.store).await?;
+        let foreign = UntrustedFiles::read(&*self.store).await?;
         let mut list = Vec::new();
         let mut registry = self.registry();
         registry.clear_config();
@@ -209,7 +209,7 @@ const FOREIGN: &str =
 const DISABLED: &str = "it is disabled; `limpid skill enable NAME` allows it";
 
 /// What becomes of a skill that was found, before it is known whether another one has its name.
-fn judge(found: Found, states: &[SkillEvent], foreign: &ForeignFiles) -> Result<RegisteredPrompt, Box<ListedSkill>> {
+fn judge(found: Found, states: &[SkillEvent], foreign: &UntrustedFiles) -> Result<RegisteredPrompt, Box<ListedSkill>> {
     let Found { name, shelf, location, folder, read } = found;
     let mut prompt = match read {
         Ok(prompt) => prompt,
@@ -220,7 +220,7 @@ fn judge(found: Found, states: &[SkillEvent], foreign: &ForeignFiles) -> Result<
     };
     let unused =
         |prompt, status, reason: &str| Err(Box::new(ListedSkill::new(prompt, status, Some(reason.to_owned()))));
-    if folder.is_some() && foreign.hold(Path::new(&location)) {
+    if folder.is_some() && foreign.contains(Path::new(&location)) {
         return unused(prompt, SkillStatus::Changed, FOREIGN);
     }
     let Some(state) = state_of(states, &prompt.id(), shelf).filter(|_| folder.is_some()) else { return Ok(prompt) };

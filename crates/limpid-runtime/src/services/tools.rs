@@ -38,8 +38,8 @@ use crate::services::mail::MailDesk;
 use crate::services::memory::semantic::Semantics;
 use crate::services::memory::writer::{By, Keeper};
 use crate::services::skills::Skills;
-use crate::services::tools::file_history::PromptFiles;
-use crate::services::tools::policy::{CallDescription, CallFacts, Judge, Moment, Watch};
+use crate::services::tools::file_history::FileHistory;
+use crate::services::tools::policy::{CallContext, CallDescription, CallFacts, FileLabelGuard, ToolPolicy};
 
 /// What Limpid's own tools are made from.
 pub(crate) struct ToolParts<'a> {
@@ -56,7 +56,7 @@ pub(crate) struct ToolParts<'a> {
     pub(crate) waker: &'a Arc<Waker>,
     pub(crate) semantics: Option<&'a Arc<Semantics>>,
     /// One for all versions of the tools: it knows what was recorded.
-    pub(crate) files: &'a Arc<PromptFiles>,
+    pub(crate) files: &'a Arc<FileHistory>,
 }
 
 /// Limpid's own tools in the order in which they are declared; a new one goes to the end of its group.
@@ -81,14 +81,14 @@ fn own(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
 
 /// Every tool there is, in the order in which they are declared.
 #[derive(Clone)]
-pub struct ToolBox {
+pub struct ToolCatalog {
     tools: Vec<Arc<dyn Tool>>,
-    files: Arc<PromptFiles>,
+    files: Arc<FileHistory>,
     /// The schema of each, once it was asked for: a tool's schema never changes.
     schemas: Arc<OnceLock<Vec<ArgumentSchema>>>,
 }
 
-impl ToolBox {
+impl ToolCatalog {
     /// Limpid's own tools, then those of whoever uses it as a library; a name that is taken is not taken twice.
     pub(crate) fn new(parts: &ToolParts<'_>, more: &[Arc<dyn Tool>]) -> Self {
         let mut tools = own(parts);
@@ -101,7 +101,7 @@ impl ToolBox {
     }
 
     /// The files that prompts quote, as tools change them.
-    pub(crate) fn files(&self) -> &PromptFiles {
+    pub(crate) fn files(&self) -> &FileHistory {
         &self.files
     }
 
@@ -121,7 +121,7 @@ impl ToolBox {
     }
 
     /// The tools as prompts are made from them: those that the policy offers.
-    pub(crate) fn inputs(&self, judge: &Judge) -> Vec<ToolInput> {
+    pub(crate) fn inputs(&self, policy: &ToolPolicy) -> Vec<ToolInput> {
         let schemas = self.schemas.get_or_init(|| self.tools.iter().map(|tool| tool.schema().into()).collect());
         let input = |(tool, schema): (&Arc<dyn Tool>, &ArgumentSchema)| ToolInput {
             name: tool.name().to_owned(),
@@ -130,26 +130,26 @@ impl ToolBox {
             ..ToolInput::default()
         };
         let offered =
-            self.tools.iter().zip(schemas).filter(|(tool, _)| tool.is_available() && judge.declares(&***tool));
+            self.tools.iter().zip(schemas).filter(|(tool, _)| tool.is_available() && policy.declares(&***tool));
         offered.map(input).collect()
     }
 }
 
 /// The tools of one turn: they know who may call which, and how often each was called.
-pub(crate) struct TurnTools {
-    tools: ToolBox,
+pub(crate) struct TurnToolExecutor {
+    tools: ToolCatalog,
     store: Arc<dyn Store>,
-    judge: Judge,
+    policy: ToolPolicy,
     ids: Arc<dyn Ids>,
     finder: Option<Arc<FindTools>>,
     calls: Mutex<HashMap<String, u32>>,
 }
 
-impl TurnTools {
+impl TurnToolExecutor {
     /// `finder` finds the tools that do not travel; `before` are the names of calls that this turn has already made.
     pub(crate) fn new<'a>(
-        (tools, store): (ToolBox, Arc<dyn Store>),
-        judge: Judge,
+        (tools, store): (ToolCatalog, Arc<dyn Store>),
+        policy: ToolPolicy,
         ids: Arc<dyn Ids>,
         finder: Option<FindTools>,
         before: impl Iterator<Item = &'a str>,
@@ -158,7 +158,7 @@ impl TurnTools {
         for name in before {
             *calls.entry(name.to_owned()).or_default() += 1;
         }
-        Self { tools, store, judge, ids, finder: finder.map(Arc::new), calls: Mutex::new(calls) }
+        Self { tools, store, policy, ids, finder: finder.map(Arc::new), calls: Mutex::new(calls) }
     }
 
     /// Whether a call of unknown fate may be made again.
@@ -179,7 +179,7 @@ impl TurnTools {
     }
 
     /// Says whether a call may run now. A right to run comes from here alone, so nothing runs that the policy did not see.
-    pub(crate) async fn decide(&self, planned: &PlannedCall, moment: &Moment) -> Decision {
+    pub(crate) async fn decide(&self, planned: &PlannedCall, context: &CallContext) -> Decision {
         let call = &planned.call;
         let Some(tool) = self.tool(&call.name) else {
             return Decision::Refused(format!("there is no tool `{}`", call.name));
@@ -197,8 +197,8 @@ impl TurnTools {
         if let Err(error) = check_arguments(&tool.schema(), &arguments).and_then(|()| tool.check(&arguments)) {
             return Decision::Refused(error);
         }
-        let facts = self.judge.look(&*tool, &arguments);
-        match self.judge.judge(&*tool, &facts, moment) {
+        let facts = self.policy.facts(&*tool, &arguments);
+        match self.policy.verdict(&*tool, &facts, context) {
             Verdict::Refused { reason } => Decision::Refused(reason),
             // A yes holds for what was asked about and nothing else.
             Verdict::NeedsApproval { reason } if planned.approved.as_ref() != Some(&facts.hash) => {
@@ -214,12 +214,12 @@ impl TurnTools {
     /// What the owner is told of a call that waits for them; nothing of one that can be none.
     pub(crate) fn describe(&self, call: &ToolCall) -> Option<CallDescription> {
         let arguments = serde_json::from_str(&call.arguments).ok()?;
-        Some(self.judge.describe(&*self.tool(&call.name)?, &arguments))
+        Some(self.policy.describe(&*self.tool(&call.name)?, &arguments))
     }
 
     /// Whether nothing in the workspace may change.
     pub(crate) fn is_read_only(&self) -> bool {
-        self.judge.is_read_only()
+        self.policy.is_read_only()
     }
 
     /// Runs one call. This is the only place where a tool runs; a tool that panics has failed, no more.
@@ -243,14 +243,14 @@ impl TurnTools {
         }
         let by = By::turn(&context);
         let before = self.tools.files().before(&facts).await;
-        let watch = Watch::begin(Arc::clone(&self.store), &facts, context.trust, approved).await;
+        let labels = FileLabelGuard::begin(Arc::clone(&self.store), &facts, context.trust, approved).await;
         // A task of its own keeps a panic from reaching the turn.
         let task = tokio::spawn(async move { tool.run(&context, arguments).await });
         let _stop = StopWithUs(task.abort_handle());
         let done = task.await.unwrap_or_else(|_| Err(format!("`{}` broke off; its outcome is unknown", call.name)));
         // Also after a failure: it may have written before.
         let kept = self.tools.files().after(before, &by).await;
-        let read = watch.end(by.now_ms).await;
+        let read = labels.end(by.now_ms).await;
         let done = done.map(|ToolText { text, trust }| ToolText { text, trust: trust.join(read) })?;
         kept.map_err(|error| {
             format!("{}\nIt is done, but what the file said before was not kept: {error}", done.text)
@@ -347,9 +347,9 @@ mod tests {
             mail: &mail,
             waker: &Arc::new(Waker::new(home.wake_socket())),
             semantics: None,
-            files: &Arc::new(PromptFiles::new(&home, keeper.clone())),
+            files: &Arc::new(FileHistory::new(&home, keeper.clone())),
         };
-        let schemas = || ToolBox::new(&parts, &[]).inputs(&Judge::open(&home));
+        let schemas = || ToolCatalog::new(&parts, &[]).inputs(&ToolPolicy::open(&home));
         assert_eq!(schemas(), schemas());
         for tool in schemas().into_iter().chain([FindTools::input()]) {
             insta::with_settings!({snapshot_suffix => tool.name.clone()}, {

@@ -8,7 +8,7 @@ use limpid_store::Conversation;
 
 use crate::context::ContextDeps;
 use crate::services::tools::HEARTBEAT_DECISION;
-use crate::services::tools::policy::ForeignFiles;
+use crate::services::tools::policy::UntrustedFiles;
 
 /// Whether prompts of a profile quote AGENT.md.
 fn quotes(profile: &Profile) -> bool {
@@ -32,7 +32,7 @@ impl ContextDeps {
         let path = self.home.workspace().join(AGENT_FILE);
         let text = read_text(&path).ok().flatten().filter(|_| quotes(&profile))?;
         let model = AgentFile::read(&text).0.model?;
-        let is_foreign = ForeignFiles::read(&*self.store).await.map_or(true, |foreign| foreign.hold(&path));
+        let is_foreign = UntrustedFiles::read(&*self.store).await.map_or(true, |foreign| foreign.contains(&path));
         (!is_foreign && self.shelf.open(&model).is_ok()).then_some(model)
     }
 }

@@ -7,7 +7,7 @@ use limpid_prompt::workspace::note_path;
 
 use crate::context::ContextDeps;
 use crate::services::error::AgentError;
-use crate::services::tools::policy::ForeignFiles;
+use crate::services::tools::policy::UntrustedFiles;
 
 /// Takes out of what prompts quote each file that was written while text of strangers was read: it is theirs until
 /// the owner writes it anew. A change that the owner approved as it stands is the owner's.
@@ -16,10 +16,10 @@ pub(crate) async fn leave_out_foreign(
     workspace: &mut WorkspaceInput,
     notices: &mut Vec<String>,
 ) -> Result<(), AgentError> {
-    let foreign = ForeignFiles::read(&*deps.store).await?;
+    let foreign = UntrustedFiles::read(&*deps.store).await?;
     let folder = deps.home.workspace();
     let mut is_foreign = |name: &str| {
-        let holds = foreign.hold(&folder.join(Path::new(name)));
+        let holds = foreign.contains(&folder.join(Path::new(name)));
         if holds {
             notices.push(format!(
                 "{name} was written while text of strangers was read, so no prompt quotes it; look at it, and save it \

@@ -16,15 +16,15 @@ use crate::conversation::turn::running::Driver;
 use crate::services::drafts::{in_short, led_by, new_draft};
 use crate::services::error::AgentError;
 use crate::services::spending::{Spender, spender_of};
-use crate::services::tools::ToolBox;
-use crate::services::tools::policy::{CallDescription, Moment};
+use crate::services::tools::ToolCatalog;
+use crate::services::tools::policy::{CallContext, CallDescription};
 
 impl Driver<'_> {
     /// What the policy needs to know besides the call.
-    pub(crate) async fn moment(&self) -> Result<Moment, AgentError> {
+    pub(crate) async fn moment(&self) -> Result<CallContext, AgentError> {
         let trust = self.trust();
         let grants = self.worker.inner.grants(&self.worker.conversation).await?;
-        Ok(Moment { trust, grants, named_hosts: self.named_hosts(trust).await? })
+        Ok(CallContext { trust, grants, named_hosts: self.named_hosts(trust).await? })
     }
 
     /// Hosts that the owner's own messages named; they matter in a tainted turn only.
@@ -171,7 +171,7 @@ impl Driver<'_> {
 
 impl Inner {
     /// What the tools of a turn are made from.
-    pub(crate) fn tools_and_store(&self) -> (ToolBox, Arc<dyn Store>) {
+    pub(crate) fn tools_and_store(&self) -> (ToolCatalog, Arc<dyn Store>) {
         ((*self.tools).clone(), Arc::clone(&self.store))
     }
 }

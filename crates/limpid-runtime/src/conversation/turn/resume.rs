@@ -18,8 +18,8 @@ use crate::conversation::turn::start::start_of;
 use crate::services::error::AgentError;
 use crate::services::models::Shelf;
 use crate::services::modes::is_set;
-use crate::services::tools::policy::Judge;
-use crate::services::tools::{FindTools, TurnTools};
+use crate::services::tools::policy::ToolPolicy;
+use crate::services::tools::{FindTools, TurnToolExecutor};
 
 impl Worker {
     /// Carries on the turns of this conversation that a crash interrupted.
@@ -74,11 +74,17 @@ impl Worker {
         let profile = inner.prompts.fitting(&loaded, profile, (&began.path, &began.inputs), &mut Vec::new())?;
         let conversation = inner.directory.existing(&self.conversation).await?;
         let mode = &began.inputs.mode;
-        let judge = Judge::of_turn(&inner.context, &profile, &began.path, mode, is_set(Some(&conversation), mode));
+        let policy =
+            ToolPolicy::of_turn(&inner.context, &profile, &began.path, mode, is_set(Some(&conversation), mode));
         let found = PrefixCache::of(&conversation).tools.found;
         let finder = FindTools::of_turn(&inner.store, &profile, &began.path, &began.inputs, found);
-        let tools =
-            Arc::new(TurnTools::new(inner.tools_and_store(), judge, Arc::clone(inner.host.ids()), finder, made));
+        let tools = Arc::new(TurnToolExecutor::new(
+            inner.tools_and_store(),
+            policy,
+            Arc::clone(inner.host.ids()),
+            finder,
+            made,
+        ));
         let unknown = unknown_outcomes(&machine, &entries, &tools);
         let mut driver = Driver {
             worker: self,

@@ -28,8 +28,8 @@ use crate::conversation::turn::transaction::Opening;
 use crate::services::error::AgentError;
 use crate::services::goals::final_text;
 use crate::services::models::effort::EffortChoice;
-use crate::services::tools::policy::{Moment, window_trust};
-use crate::services::tools::{Decision, FIND_TOOLS, ShownItems, ToolContext, TurnTools};
+use crate::services::tools::policy::{CallContext, window_trust};
+use crate::services::tools::{Decision, FIND_TOOLS, ShownItems, ToolContext, TurnToolExecutor};
 
 /// What is said of a call that may or may not have been carried out before a crash.
 pub(crate) const UNKNOWN: &str = "outcome unknown: the program stopped while this ran; look before doing it again";
@@ -60,7 +60,7 @@ pub(crate) struct Driver<'a> {
     pub(crate) in_flight: Vec<MessageId>,
     /// Overflows that a provider reported in this turn, and the window that it is believed to have since.
     pub(crate) overflow: Overflow,
-    pub(crate) tools: Arc<TurnTools>,
+    pub(crate) tools: Arc<TurnToolExecutor>,
     /// What counts the prompts of the turn, by model: it does not change while the turn runs.
     pub(crate) counters: HashMap<String, WindowEstimate>,
     /// How much the models are to reason: it does not change while the turn runs.
@@ -328,7 +328,7 @@ impl Driver<'_> {
         }
     }
 
-    fn context(&self, moment: &Moment) -> ToolContext {
+    fn context(&self, moment: &CallContext) -> ToolContext {
         ToolContext {
             now: self.worker.inner.host.now(),
             zone: self.worker.inner.host.zone(),
@@ -356,7 +356,7 @@ impl Driver<'_> {
 }
 
 /// What a turn that was interrupted still has to do, and what of it must not be done again.
-pub(crate) fn unknown_outcomes(machine: &Turn, entries: &[Entry], tools: &TurnTools) -> Vec<Event> {
+pub(crate) fn unknown_outcomes(machine: &Turn, entries: &[Entry], tools: &TurnToolExecutor) -> Vec<Event> {
     let started = |id: &CallId| entries.iter().any(|entry| matches!(entry, Entry::Running(ids) if ids.contains(id)));
     let mut events = Vec::new();
     for effect in machine.pending() {

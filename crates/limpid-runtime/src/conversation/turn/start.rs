@@ -32,7 +32,7 @@ use crate::services::error::AgentError;
 use crate::services::events::EventKind;
 use crate::services::models::effort::{EffortChoice, lacking};
 use crate::services::models::{Models, Shelf};
-use crate::services::tools::{FindTools, TurnTools};
+use crate::services::tools::{FindTools, TurnToolExecutor};
 
 /// Characters of the first message that a conversation is titled with.
 const TITLE: usize = 60;
@@ -119,9 +119,9 @@ impl Worker {
         self.room = Some(Headroom::new(&first.size, &gathered.profile, &gathered.history, 0));
         let found = gathered.session.tools.found.clone();
         let finder = FindTools::of_turn(&inner.store, &gathered.profile, &gathered.path, &gathered.inputs, found);
-        let tools = TurnTools::new(
+        let tools = TurnToolExecutor::new(
             inner.tools_and_store(),
-            gathered.judge,
+            gathered.policy,
             Arc::clone(inner.host.ids()),
             finder,
             std::iter::empty(),

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::agent::Inner;
 use crate::jobs::task_runs::Did;
 use crate::services::error::AgentError;
-use crate::services::tools::policy::Moment;
+use crate::services::tools::policy::CallContext;
 use crate::services::tools::{Decision, ShownItems, ToolContext};
 
 /// The tool that runs commands.
@@ -27,14 +27,14 @@ impl Inner {
         let call = ToolCall { id: CallId::new(&name), name: EXEC.to_owned(), arguments };
         let mut planned = PlannedCall { call, timeout: self.tool_time(EXEC), approved: None };
         let tools = self.tools_outside_turns();
-        let moment = Moment { trust: task.new.trust, ..Moment::default() };
-        let mut decision = tools.decide(&planned, &moment).await;
+        let call_context = CallContext { trust: task.new.trust, ..CallContext::default() };
+        let mut decision = tools.decide(&planned, &call_context).await;
         if let Decision::Ask(why) = &decision
             && !task.new.trust.is_foreign()
         {
             // Whoever made the task said yes to this very command.
             planned.approved = Some(why.bound_to.clone());
-            decision = tools.decide(&planned, &moment).await;
+            decision = tools.decide(&planned, &call_context).await;
         }
         let permit = match decision {
             Decision::Run(permit) => permit,

@@ -20,7 +20,7 @@ use crate::services::tools::policy::CallFacts;
 const MEMORY: &str = "memory";
 
 /// Keeps versions of the files that prompts quote.
-pub(crate) struct PromptFiles {
+pub(crate) struct FileHistory {
     keeper: Keeper,
     grants: Grants,
     workspace: PathBuf,
@@ -36,7 +36,7 @@ pub(crate) struct Before {
     all: bool,
 }
 
-impl PromptFiles {
+impl FileHistory {
     pub(crate) fn new(home: &Home, keeper: Keeper) -> Self {
         let workspace = home.workspace();
         Self { keeper, grants: Grants::new(workspace.clone()), workspace, recorded: Mutex::default() }

@@ -23,8 +23,8 @@ use crate::services::modes::is_set;
 use crate::services::tools::Tool;
 
 pub(crate) use crate::services::tools::policy::facts::CallFacts;
-pub(crate) use crate::services::tools::policy::file_labels::{ForeignFiles, Watch};
-pub(crate) use crate::services::tools::policy::paths::Places;
+pub(crate) use crate::services::tools::policy::file_labels::{FileLabelGuard, UntrustedFiles};
+pub(crate) use crate::services::tools::policy::paths::PathResolver;
 pub(crate) use crate::services::tools::policy::taint::window_trust;
 
 /// The path of calls that no turn makes; every path has the same rules but that of few tools.
@@ -33,18 +33,18 @@ const CHAT: &str = "chat-remote";
 /// Files of a workspace that prompts of shipped profiles quote.
 const QUOTED: [&str; 6] = ["AGENT.md", "AGENTS.md", "SOUL.md", "USER.md", "IDENTITY.md", "HEARTBEAT.md"];
 
-/// What judges the calls of one turn.
+/// Decides which calls of one turn may run.
 #[derive(Clone, Debug)]
-pub(crate) struct Judge {
+pub(crate) struct ToolPolicy {
     mode: Option<ModeRules>,
     local_only: bool,
     rules: Arc<OwnerRules>,
-    places: Places,
+    paths: PathResolver,
 }
 
 /// What changes from call to call.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Moment {
+pub(crate) struct CallContext {
     /// Who wrote the least trusted text in the model's window.
     pub(crate) trust: Trust,
     /// What the owner allowed for the rest of the conversation.
@@ -65,14 +65,14 @@ pub(crate) struct CallDescription {
 }
 
 #[cfg(test)]
-impl Judge {
-    /// One for whom no mode has a say.
+impl ToolPolicy {
+    /// A policy without the rules of a mode.
     pub(crate) fn open(home: &limpid_config::Home) -> Self {
-        Self { mode: None, local_only: false, rules: Arc::default(), places: Places::new(home, Vec::new(), &[]) }
+        Self { mode: None, local_only: false, rules: Arc::default(), paths: PathResolver::new(home, Vec::new(), &[]) }
     }
 }
 
-impl Judge {
+impl ToolPolicy {
     /// Whether a tool exists in this turn: what is not, is neither declared nor run.
     pub(crate) fn offers(&self, tool: &dyn Tool) -> bool {
         allowed(self.mode.as_ref(), &facts_of(tool))
@@ -84,11 +84,11 @@ impl Judge {
     }
 
     /// What is to be known of a call.
-    pub(crate) fn look(&self, tool: &dyn Tool, arguments: &Value) -> CallFacts {
-        CallFacts::look(tool, arguments, &self.places)
+    pub(crate) fn facts(&self, tool: &dyn Tool, arguments: &Value) -> CallFacts {
+        CallFacts::of(tool, arguments, &self.paths)
     }
 
-    /// What judges the calls of a turn; `mode` is the mode that is on, `set` whether the person set it.
+    /// The policy of a turn; `mode` is the mode that is on, `set` whether the person set it.
     pub(crate) fn of_turn(deps: &ContextDeps, profile: &Profile, path: &str, mode: &str, set: bool) -> Self {
         let behaviour = profile.behaviour();
         let rules = (set || behaviour.mode_rules == ModeRulesApply::Always)
@@ -97,26 +97,26 @@ impl Judge {
             mode: rules,
             local_only: behaviour.small_model_tools.iter().any(|few| few == path),
             rules: Arc::clone(&deps.rules),
-            places: places(deps, prompt_files(profile)),
+            paths: paths(deps, prompt_files(profile)),
         }
     }
 
     /// Says whether a call may run.
-    pub(crate) fn judge(&self, tool: &dyn Tool, facts: &CallFacts, moment: &Moment) -> Verdict {
+    pub(crate) fn verdict(&self, tool: &dyn Tool, facts: &CallFacts, context: &CallContext) -> Verdict {
         let setting = Setting {
             mode: self.mode.as_ref(),
             local_only: self.local_only,
-            trust: moment.trust,
+            trust: context.trust,
             rules: &self.rules,
-            grants: &moment.grants,
-            named_hosts: &moment.named_hosts,
+            grants: &context.grants,
+            named_hosts: &context.named_hosts,
         };
         judge(&setting, &facts.call(facts_of(tool)))
     }
 
     /// What the owner is told of a call that waits for them.
     pub(crate) fn describe(&self, tool: &dyn Tool, arguments: &Value) -> CallDescription {
-        let facts = self.look(tool, arguments);
+        let facts = self.facts(tool, arguments);
         let pattern = facts.call(facts_of(tool)).pattern();
         CallDescription { destination: facts.destination, folder: facts.folder, pattern }
     }
@@ -148,10 +148,15 @@ pub(crate) fn facts_of(tool: &dyn Tool) -> ToolFacts<'_> {
 }
 
 impl Inner {
-    /// What judges calls outside of any turn: the owner's rules alone.
-    pub(crate) fn judge_without_mode(&self) -> Judge {
+    /// The policy of calls outside of any turn: the owner's rules alone.
+    pub(crate) fn policy_without_mode(&self) -> ToolPolicy {
         let quoted = QUOTED.map(PathBuf::from).into();
-        Judge { mode: None, local_only: false, rules: Arc::clone(&self.rules), places: places(&self.context, quoted) }
+        ToolPolicy {
+            mode: None,
+            local_only: false,
+            rules: Arc::clone(&self.rules),
+            paths: paths(&self.context, quoted),
+        }
     }
 
     /// Whether the mode of a conversation lets nothing in the workspace change.
@@ -160,12 +165,12 @@ impl Inner {
         let profile = self.prompts.load_one(&conversation.profile)?.profile(&conversation.profile)?;
         let mode = self.mode_of(&conversation);
         let set = is_set(Some(&conversation), mode);
-        Ok(Judge::of_turn(&self.context, &profile, CHAT, mode, set).is_read_only())
+        Ok(ToolPolicy::of_turn(&self.context, &profile, CHAT, mode, set).is_read_only())
     }
 }
 
-fn places(deps: &ContextDeps, prompt_files: Vec<PathBuf>) -> Places {
-    Places::new(&deps.home, prompt_files, &deps.config.files.grants)
+fn paths(deps: &ContextDeps, prompt_files: Vec<PathBuf>) -> PathResolver {
+    PathResolver::new(&deps.home, prompt_files, &deps.config.files.grants)
 }
 
 /// Files of the workspace that prompts quote: those of the profile, and those of profiles that may come after it.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::services::tools::Tool;
-use crate::services::tools::policy::paths::Places;
+use crate::services::tools::policy::paths::PathResolver;
 
 /// What is to be known of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,9 +31,9 @@ pub(crate) struct CallFacts {
 }
 
 impl CallFacts {
-    pub(crate) fn look(tool: &dyn Tool, arguments: &Value, places: &Places) -> Self {
-        places.make();
-        let paths: Vec<PathFacts> = tool.paths(arguments).into_iter().map(|path| places.look(path)).collect();
+    pub(crate) fn of(tool: &dyn Tool, arguments: &Value, resolver: &PathResolver) -> Self {
+        resolver.create_workspace();
+        let paths: Vec<PathFacts> = tool.paths(arguments).into_iter().map(|path| resolver.resolve(path)).collect();
         let mut hash = Sha256::new();
         let mut bind = |text: &str| {
             hash.update((text.len() as u64).to_le_bytes());
@@ -41,15 +41,15 @@ impl CallFacts {
         };
         bind(tool.name());
         bind(&canonical(&plain(arguments)));
-        bind(&places.workspace());
+        bind(&resolver.workspace());
         paths.iter().for_each(|path| bind(&path.real));
         tool.bound_to(arguments).iter().for_each(|text| bind(text));
         Self {
             class: tool.class_of(arguments),
             asks_always: tool.asks_always(arguments),
             destination: tool.destination(arguments).as_deref().map(host_of),
-            folder: places.folder().display().to_string(),
-            folders: places.writable().to_vec(),
+            folder: resolver.folder().display().to_string(),
+            folders: resolver.writable().to_vec(),
             hash: hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect(),
             arguments: plain(&tool.judged(arguments)),
             paths,

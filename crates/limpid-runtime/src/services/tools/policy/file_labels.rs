@@ -15,8 +15,8 @@ use crate::services::tools::policy::CallFacts;
 /// Files of the workspace that are looked through after a program ran; more than these are not told apart.
 const LOOKED_AT: usize = 20_000;
 
-/// What is to be remembered of the files around one call.
-pub(crate) struct Watch {
+/// Labels the files that one call changes, by what was read before.
+pub(crate) struct FileLabelGuard {
     store: Arc<dyn Store>,
     class: ToolClass,
     read: Vec<PathBuf>,
@@ -31,14 +31,14 @@ pub(crate) struct Watch {
 /// What changes when a file does.
 type Stamp = (Option<SystemTime>, u64);
 
-impl Watch {
+impl FileLabelGuard {
     /// Looks at the files before a call. `trust` is that of the turn; `approved` says that the owner said yes to this
     /// very call.
     pub(crate) async fn begin(store: Arc<dyn Store>, facts: &CallFacts, trust: Trust, approved: bool) -> Self {
         let paths = |write: bool| {
             facts.paths.iter().filter(move |path| path.write == write).map(|path| PathBuf::from(&path.real)).collect()
         };
-        let mut watch = Self {
+        let mut guard = Self {
             store,
             class: facts.class,
             read: paths(false),
@@ -48,15 +48,15 @@ impl Watch {
             before: BTreeMap::new(),
         };
         // What is appended to a stranger's file, or edited in it, leaves it a stranger's.
-        for path in watch.written.clone() {
-            watch.trust = watch.trust.join(watch.label(&path).await);
+        for path in guard.written.clone() {
+            guard.trust = guard.trust.join(guard.label(&path).await);
         }
-        if watch.runs_programs() {
+        if guard.runs_programs() {
             // A program may copy anything that it can read.
-            watch.trust = watch.trust.join(watch.any_label().await);
-            watch.before = watch.stamps();
+            guard.trust = guard.trust.join(guard.any_label().await);
+            guard.before = guard.stamps();
         }
-        watch
+        guard
     }
 
     /// Looks at the files after the call, labels what it changed, and returns the label of what it may have read.
@@ -104,9 +104,9 @@ impl Watch {
 }
 
 /// The files that hold what strangers wrote, by the hash of their bytes.
-pub(crate) struct ForeignFiles(BTreeSet<String>);
+pub(crate) struct UntrustedFiles(BTreeSet<String>);
 
-impl ForeignFiles {
+impl UntrustedFiles {
     /// Every one that is known.
     pub(crate) async fn read(store: &dyn Store) -> Result<Self, StoreError> {
         let labelled = store.labelled_files().await?;
@@ -114,7 +114,7 @@ impl ForeignFiles {
     }
 
     /// Whether a file as it is now is one of them, wherever it lies.
-    pub(crate) fn hold(&self, path: &Path) -> bool {
+    pub(crate) fn contains(&self, path: &Path) -> bool {
         !self.0.is_empty() && hash_of(path).is_some_and(|hash| self.0.contains(&hash))
     }
 }

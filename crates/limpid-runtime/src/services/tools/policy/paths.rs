@@ -13,9 +13,9 @@ const LINKS: usize = 40;
 /// Folders of the workspace that prompts and skills are read from.
 const INSTRUCTING: [&str; 4] = ["memory", "skills", "prompts", "profiles"];
 
-/// The folders that matter to the policy.
+/// Says where paths lead, by the folders that matter to the policy.
 #[derive(Clone, Debug)]
-pub(crate) struct Places {
+pub(crate) struct PathResolver {
     home: PathBuf,
     workspace: PathBuf,
     /// Files of the workspace that prompts quote.
@@ -24,7 +24,7 @@ pub(crate) struct Places {
     writable: Vec<PathBuf>,
 }
 
-impl Places {
+impl PathResolver {
     /// `granted` are the folders besides the workspace that may be changed.
     pub(crate) fn new(home: &Home, prompt_files: Vec<PathBuf>, granted: &[PathBuf]) -> Self {
         let workspace = real(&home.workspace());
@@ -34,7 +34,7 @@ impl Places {
 
     /// Makes the workspace when there is none yet: what is bound to a folder is bound to one that is there, and is the
     /// same when it is looked at again. Where it cannot be made nothing can be done in it either.
-    pub(crate) fn make(&self) {
+    pub(crate) fn create_workspace(&self) {
         let _ = std::fs::create_dir_all(&self.workspace);
     }
 
@@ -54,7 +54,7 @@ impl Places {
     }
 
     /// Where a path leads.
-    pub(crate) fn look(&self, argument: PathArgument) -> PathFacts {
+    pub(crate) fn resolve(&self, argument: PathArgument) -> PathFacts {
         let real = real(&self.workspace.join(&argument.path));
         PathFacts {
             in_workspace: real.starts_with(&self.workspace),
@@ -124,23 +124,23 @@ fn identity(_folder: &Path) -> String {
 mod tests {
     use super::*;
 
-    fn bench() -> (tempfile::TempDir, Places) {
+    fn bench() -> (tempfile::TempDir, PathResolver) {
         let home = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(home.path().join("workspace/docs")).unwrap();
-        let places = Places::new(&Home::new(home.path()), vec!["AGENTS.md".into()], &[]);
-        (home, places)
+        let resolver = PathResolver::new(&Home::new(home.path()), vec!["AGENTS.md".into()], &[]);
+        (home, resolver)
     }
 
-    fn look(places: &Places, path: &str) -> PathFacts {
-        places.look(PathArgument { path: path.to_owned(), write: true })
+    fn look(resolver: &PathResolver, path: &str) -> PathFacts {
+        resolver.resolve(PathArgument { path: path.to_owned(), write: true })
     }
 
     // OLLM-037
     #[test]
     fn a_path_is_where_it_leads() {
-        let (home, places) = bench();
+        let (home, resolver) = bench();
         let shown = |path: &str| {
-            let facts = look(&places, path);
+            let facts = look(&resolver, path);
             let root = home.path().canonicalize().unwrap().display().to_string();
             (facts.real.replace(&root, "~"), facts.in_workspace)
         };
@@ -155,31 +155,31 @@ mod tests {
     #[test]
     fn links_are_followed_wherever_they_stand() {
         use std::os::unix::fs::symlink;
-        let (home, places) = bench();
+        let (home, resolver) = bench();
         let workspace = home.path().join("workspace");
         symlink("/etc", workspace.join("docs/out")).unwrap();
         symlink("../../soul.md", workspace.join("docs/plan.md")).unwrap();
         symlink("loop", workspace.join("loop")).unwrap();
-        assert_eq!(look(&places, "docs/out/x.md").real, "/etc/x.md");
-        let dangling = look(&places, "docs/plan.md");
+        assert_eq!(look(&resolver, "docs/out/x.md").real, "/etc/x.md");
+        let dangling = look(&resolver, "docs/plan.md");
         assert!(dangling.real.ends_with("/soul.md") && dangling.instructs && !dangling.in_workspace, "{dangling:?}");
-        assert!(look(&places, "docs/out/../x.md").real.ends_with("/x.md"));
-        assert_eq!(look(&places, "docs/out/../x.md").real, "/x.md", "`..` is the parent of where a link leads");
-        look(&places, "loop/x");
+        assert!(look(&resolver, "docs/out/../x.md").real.ends_with("/x.md"));
+        assert_eq!(look(&resolver, "docs/out/../x.md").real, "/x.md", "`..` is the parent of where a link leads");
+        look(&resolver, "loop/x");
     }
 
     // SEC-002
     #[test]
     fn what_prompts_are_made_from_is_known_by_its_place() {
-        let (_home, places) = bench();
+        let (_home, resolver) = bench();
         let within = ["AGENTS.md", "agents.MD", "memory/MEMORY.md", "memory/202603/20260328.md", "skills/x/SKILL.md"];
         let lent = ["prompts/x.md", "Prompts/x.md", "profiles/limpid/sections/soul.md"];
         let home = ["../limpid.toml", "../soul.md", "../prompts/x.md", "../profiles/x", "../skills/x/SKILL.md"];
         for path in within.into_iter().chain(lent).chain(home) {
-            assert!(look(&places, path).instructs, "{path}");
+            assert!(look(&resolver, path).instructs, "{path}");
         }
         for path in ["docs/AGENTS.md", "notes.md", "src/memory.rs", "/tmp/skills/x"] {
-            assert!(!look(&places, path).instructs, "{path}");
+            assert!(!look(&resolver, path).instructs, "{path}");
         }
     }
 }
