@@ -27,7 +27,6 @@ use crate::agent::parts::{Built, Parts};
 use crate::context::ContextDeps;
 use crate::context::calibration::TokenCalibration;
 use crate::conversation::actor::Command;
-use crate::jobs::scheduler::Waker;
 use crate::services::deliveries::{ConversationSignal, Deliveries};
 use crate::services::directory::Directory;
 use crate::services::error::AgentError;
@@ -43,6 +42,8 @@ use crate::services::notifications::{Notifier, Notifiers, NotifyParts};
 use crate::services::profiles::files;
 use crate::services::profiles::registry::Prompts;
 use crate::services::skills::Skills;
+use crate::services::tasks::Tasks;
+use crate::services::timers::SchedulerWaker;
 use crate::services::tools::file_history::FileHistory;
 use crate::services::tools::{Tool, ToolCatalog, recall};
 
@@ -144,7 +145,8 @@ pub(crate) struct Inner {
     pub(crate) keeper: Keeper,
     /// What prompts are made from.
     pub(crate) context: ContextDeps,
-    pub(crate) waker: Arc<Waker>,
+    pub(crate) tasks: Tasks,
+    pub(crate) waker: Arc<SchedulerWaker>,
     pub(crate) notifiers: Live<Notifiers>,
     /// Held for reading while a message is accepted and its conversation told, and for writing while a worker looks at
     /// what waits: so nobody answers a message before its listener is known.
@@ -206,6 +208,8 @@ impl Agent {
         let signal = ConversationSignal::default();
         let deliveries =
             Deliveries::new(Arc::clone(&store), directory.clone(), host.clone(), redactor.clone(), signal.clone());
+        let waker = Arc::new(SchedulerWaker::new(home.wake_socket()));
+        let tasks = Tasks::new(Arc::clone(&store), config.clone(), host.clone(), Arc::clone(&waker));
         let parts = Parts {
             files: Arc::new(FileHistory::new(&home, keeper.clone())),
             shelf: Arc::new(Shelf::new(ShelfParts {
@@ -216,7 +220,7 @@ impl Agent {
                 clock: Arc::clone(host.clock()),
                 redactor: redactor.clone(),
             })),
-            waker: Arc::new(Waker::new(home.wake_socket())),
+            tasks: tasks.clone(),
             keeper,
             skills,
             mail,
@@ -257,7 +261,8 @@ impl Agent {
             prompts,
             redactor,
             keeper: parts.keeper.clone(),
-            waker: Arc::clone(&parts.waker),
+            tasks,
+            waker,
             notifiers: Live::new(notifiers),
             host,
             directory,
@@ -371,6 +376,11 @@ impl Agent {
     /// Messages that nobody waits for, and what the owner has not read of them.
     pub fn deliveries(&self) -> &Deliveries {
         &self.inner.deliveries
+    }
+
+    /// What is to be done later.
+    pub fn tasks(&self) -> &Tasks {
+        &self.inner.tasks
     }
 
     /// The model that answers when none is set: found by a key, a server on this machine or a fetched file.

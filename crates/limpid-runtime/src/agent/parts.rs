@@ -9,13 +9,13 @@ use limpid_core::RetryPlan;
 use limpid_core::policy::OwnerRules;
 use limpid_store::Store;
 
-use crate::jobs::scheduler::Waker;
 use crate::services::mail::MailDesk;
 use crate::services::memory::semantic::Semantics;
 use crate::services::memory::writer::Keeper;
 use crate::services::models::Shelf;
 use crate::services::notifications::{Notifier, Notifiers, NotifyParts, WebPush};
 use crate::services::skills::Skills;
+use crate::services::tasks::Tasks;
 use crate::services::tools::file_history::FileHistory;
 use crate::services::tools::{Tool, ToolCatalog, ToolParts};
 
@@ -27,7 +27,7 @@ pub(crate) struct Parts {
     pub(crate) shelf: Arc<Shelf>,
     pub(crate) skills: Arc<Skills>,
     pub(crate) mail: Arc<MailDesk>,
-    pub(crate) waker: Arc<Waker>,
+    pub(crate) tasks: Tasks,
     /// One for all versions of the tools: it knows what was recorded.
     pub(crate) files: Arc<FileHistory>,
     pub(crate) helper: Option<PathBuf>,
@@ -66,7 +66,7 @@ impl Parts {
                 helper: self.helper.as_deref(),
                 skills: &self.skills,
                 mail: &self.mail,
-                waker: &self.waker,
+                tasks: &self.tasks,
                 semantics: semantics.as_ref(),
                 files: &self.files,
             },

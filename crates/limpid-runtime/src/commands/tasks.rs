@@ -22,7 +22,7 @@ impl SlashCommand for Tasks {
 
     async fn run(&self, scene: &Scene<'_>, _: &str) -> Result<SlashReply, AgentError> {
         let (now, zone) = (scene.agent.now(), scene.agent.zone());
-        let waiting = scene.agent.tasks(Some(TaskStatus::Pending)).await?.rows;
+        let waiting = scene.agent.tasks().list(Some(TaskStatus::Pending)).await?.rows;
         if waiting.is_empty() {
             return Ok(scene.says("Nothing is to be done later.".to_owned()));
         }

@@ -12,9 +12,9 @@ use limpid_store::{MailAccount, Store};
 
 use crate::agent::AgentOptions;
 use crate::doctor::Check;
-use crate::jobs::scheduler::Waker;
 use crate::services::inbox::TOKEN_VARIABLE;
 use crate::services::mail::{MailDesk, MailParts};
+use crate::services::timers::SchedulerWaker;
 
 /// How long the servers of one account may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -127,7 +127,7 @@ pub(crate) fn door(options: &AgentOptions) -> Check {
         }
         Err(error) => return Check::of("inbox", Err((error.to_string(), ""))),
     }
-    let served = Waker::new(options.home.wake_socket()).is_served();
+    let served = SchedulerWaker::new(options.home.wake_socket()).is_served();
     let says = if served {
         format!("{open} at http://{listen}/v1/inbox/")
     } else {

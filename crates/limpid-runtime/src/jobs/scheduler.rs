@@ -11,16 +11,14 @@ use limpid_core::background_wait;
 use limpid_store::TimerLease;
 use tokio::task::{AbortHandle, JoinSet};
 
-pub(crate) use crate::services::timers::Waker;
-
 use crate::agent::Inner;
 use crate::jobs::serve::{Log, ServeEvent};
+use crate::jobs::task_runs::TaskJob;
 use crate::services::drafts::Expiry;
 use crate::services::error::AgentError;
 use crate::services::heartbeat::Heartbeat;
 use crate::services::mail::MailJob;
 use crate::services::models::catalogue::CatalogueJob;
-use crate::services::tasks::TaskJob;
 
 /// How long a claim lasts when nobody renews it: some looks of the scheduler, which renews what it holds.
 const CLAIM: Duration = Duration::from_mins(4);

@@ -14,6 +14,7 @@ use crate::agent::{Agent, Inner};
 use crate::jobs::scheduler::{LOOK_AGAIN, Scheduler, jobs};
 use crate::jobs::serve::follow::Follower;
 use crate::services::error::AgentError;
+use crate::services::tasks::after_clock_moved_back;
 
 /// How long what is under way may go on after the agent was told to stop.
 const GRACE: Duration = Duration::from_secs(10);
@@ -240,7 +241,7 @@ fn until(next_ms: Option<i64>, now_ms: i64) -> Duration {
 impl Inner {
     /// Sees to it that everything that happens by itself has its timer.
     async fn plan(self: &Arc<Self>) -> Result<(), AgentError> {
-        self.look_at_zone().await?;
+        self.check_time_zone().await?;
         self.arm_heartbeat().await?;
         self.bring_back().await?;
         self.plan_catalogue().await?;
@@ -249,7 +250,7 @@ impl Inner {
 
     /// Counts what waits for its time by the clock as it is now: it may have been set back since.
     async fn bring_back(&self) -> Result<(), AgentError> {
-        self.bring_back_tasks().await?;
+        after_clock_moved_back(&self.tasks).await?;
         self.bring_back_heartbeat().await?;
         self.bring_back_mail().await
     }

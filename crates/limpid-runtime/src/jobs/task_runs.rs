@@ -1,6 +1,7 @@
 //! What is done when a task is due. Its end, how the task stands, its next time and what the person is told are one
 //! transaction, so that a crash leaves either all of it or a run that comes again.
 
+pub(crate) mod by_hand;
 pub(crate) mod command;
 pub(crate) mod prompt;
 
@@ -16,8 +17,7 @@ use crate::agent::Inner;
 use crate::jobs::scheduler::Job;
 use crate::services::error::AgentError;
 use crate::services::events::EventKind;
-use crate::services::tasks::time_words;
-use crate::services::tasks::zone_of;
+use crate::services::tasks::{skip_to_next, time_words, zone_of};
 
 /// Runs the tasks that are due.
 pub(crate) struct TaskJob;
@@ -50,7 +50,7 @@ impl Job for TaskJob {
         }
         let run = inner.store.begin_task_run(id, slot_ms, inner.host.now_ms()).await?;
         if run.end.is_some() {
-            inner.pass_over(task).await?;
+            skip_to_next(&inner.tasks, task).await?;
         } else {
             inner.run_one(&task, run).await?;
             inner.deliveries.wake_pending().await?;

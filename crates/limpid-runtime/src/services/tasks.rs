@@ -1,87 +1,97 @@
-//! Tasks: what is to be done later. People and tools make and change them in the same way, through [`TaskBook`].
-//!
-//! # Layout
-//! - `request`: what somebody asks for, and whether it can be.
-//! - `by_hand`: what people do with tasks.
-//! - `run`: what is done when a task is due.
-//! - `set_back`: what becomes of due times when the clock is set back.
-//! - `words`: times as people say them.
-//! - `zone`: what becomes of tasks when the owner travels.
+//! Tasks: what is to be done later. The owner and the model's tools make and change them in the same way, through [`Tasks`].
+//! What runs a task when it is due is a job.
 
-pub(crate) mod clock_change;
-pub(crate) mod display;
-pub(crate) mod owner;
-pub(crate) mod request;
-pub(crate) mod time_zone;
-pub(crate) mod tools;
+mod clock_change;
+mod display;
+mod owner;
+mod request;
+mod time_zone;
+mod tools;
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use limpid_config::{Config, Live};
 use limpid_core::task::{Standing, TaskStatus};
 use limpid_core::{ConversationId, TaskId, Trust};
 use limpid_store::{Listed, NewTask, Store, StoreError, Task};
 
-pub(crate) use crate::jobs::task_runs::TaskJob;
-pub use crate::services::tasks::display::{time_words, trigger_words};
-pub use crate::services::tasks::owner::parse_span;
-pub use crate::services::tasks::request::{TaskChange, TaskRequest, When};
-pub use crate::services::tasks::time_zone::{ZoneMove, ZoneMoves};
+pub use self::clock_change::{after_clock_moved_back, skip_to_next};
+pub use self::display::{time_words, trigger_words};
+pub use self::owner::parse_span;
+pub use self::request::{TaskChange, TaskRequest, When};
+pub use self::time_zone::{ZoneMove, ZoneMoves, ZoneNotice};
+pub(crate) use self::tools::{GROUP, tools};
 
-use crate::agent::Inner;
-use crate::jobs::scheduler::Waker;
 use crate::services::error::AgentError;
+use crate::services::host::Host;
+use crate::services::timers::SchedulerWaker;
 
-/// Times that a change is tried when others change the same task.
+/// How often a change is tried while others change the same task.
 const TRIES: u32 = 5;
 
-/// The tasks, for everybody who makes or changes them.
+/// The tasks. Methods without a [`Requester`] are the owner's.
 #[derive(Clone)]
-pub(crate) struct TaskBook {
+pub struct Tasks {
     store: Arc<dyn Store>,
-    waker: Arc<Waker>,
+    config: Live<Config>,
+    host: Host,
+    waker: Arc<SchedulerWaker>,
 }
 
 /// Who asks, when and where.
 #[derive(Clone, Debug)]
-pub(crate) struct Asking {
-    /// The zone that times are in when nothing else is said.
+pub(crate) struct Requester {
+    /// The zone of times that name none.
     pub(crate) zone: TimeZone,
     /// The time.
     pub(crate) now: Timestamp,
-    /// Who wrote the least trusted text that led to it.
+    /// Who wrote the least trusted text that led to the request.
     pub(crate) trust: Trust,
     /// The only conversation whose tasks may be seen and changed; none: all may be.
     pub(crate) only: Option<ConversationId>,
 }
 
-impl TaskBook {
-    pub(crate) fn new(store: Arc<dyn Store>, waker: Arc<Waker>) -> Self {
-        Self { store, waker }
+impl Tasks {
+    /// The tasks of a store; `waker` wakes whoever runs them.
+    pub fn new(store: Arc<dyn Store>, config: Live<Config>, host: Host, waker: Arc<SchedulerWaker>) -> Self {
+        Self { store, config, host, waker }
     }
 
-    /// Makes a task. Everything is checked before anything is kept.
-    ///
-    /// # Errors
-    /// When it says nothing, its time cannot be, or its conversation does not exist.
-    pub(crate) async fn add(&self, request: TaskRequest, asking: &Asking) -> Result<Task, AgentError> {
-        let new = request.check(asking)?;
-        let standing = Standing::begin(&new.trigger, asking.now);
-        let task = self.store.keep_task(new, standing, asking.now.as_millisecond()).await?;
-        self.waker.wake();
-        Ok(task)
+    /// The tasks of a store, by the clock and the settings of tests.
+    #[cfg(test)]
+    pub(crate) fn of_test(store: &Arc<dyn Store>, home: &limpid_config::Home) -> Self {
+        let (clock, ids) = (Arc::new(limpid_config::SystemClock), Arc::new(limpid_config::RandomIds));
+        let host = Host::new(clock, ids, Live::default(), TimeZone::UTC, "test");
+        Self::new(Arc::clone(store), Live::default(), host, Arc::new(SchedulerWaker::new(home.wake_socket())))
     }
 
-    /// Whether a process serves this home, so that what is due is done.
+    /// Whether a process serves this home, so that tasks run when they are due.
     pub(crate) fn is_served(&self) -> bool {
         self.waker.is_served()
     }
 
-    /// The tasks of one status or of all that may be seen.
-    pub(crate) async fn list(&self, status: Option<TaskStatus>, asking: &Asking) -> Result<Listed<Task>, AgentError> {
+    /// Makes a task. Everything is checked before anything is stored.
+    ///
+    /// # Errors
+    /// When it says nothing, its time cannot be, or its conversation does not exist.
+    pub(crate) async fn add_as(&self, requester: &Requester, request: TaskRequest) -> Result<Task, AgentError> {
+        let new = request.check(requester)?;
+        let standing = Standing::begin(&new.trigger, requester.now);
+        let task = self.store.keep_task(new, standing, requester.now.as_millisecond()).await?;
+        self.waker.wake();
+        Ok(task)
+    }
+
+    /// The tasks of one status, or all, that may be seen.
+    pub(crate) async fn list_as(
+        &self,
+        requester: &Requester,
+        status: Option<TaskStatus>,
+    ) -> Result<Listed<Task>, AgentError> {
         let mut listed = self.store.tasks(status).await?;
-        listed.rows.retain(|task| asking.may_see(task));
+        listed.rows.retain(|task| requester.may_see(task));
         Ok(listed)
     }
 
@@ -89,7 +99,7 @@ impl TaskBook {
     ///
     /// # Errors
     /// When there is none that may be seen.
-    pub(crate) async fn find(&self, id: &str, asking: &Asking) -> Result<Task, AgentError> {
+    pub(crate) async fn find_as(&self, requester: &Requester, id: &str) -> Result<Task, AgentError> {
         let word = id.trim();
         let missing = || AgentError::NotFound {
             what: "task",
@@ -97,35 +107,22 @@ impl TaskBook {
             advice: "list the tasks to see their numbers".to_owned(),
         };
         let number = word.parse().map_err(|_| missing())?;
-        self.store.task(TaskId(number)).await?.filter(|task| asking.may_see(task)).ok_or_else(missing)
+        self.store.task(TaskId(number)).await?.filter(|task| requester.may_see(task)).ok_or_else(missing)
     }
 
-    /// Changes a task as it stands; when somebody else changes it meanwhile, what they made of it.
-    pub(crate) async fn change(
+    /// Changes what a task says or when it is due.
+    pub(crate) async fn change_as(
         &self,
+        requester: &Requester,
         id: &str,
-        asking: &Asking,
-        change: impl Fn(&mut Task) -> Result<(), AgentError>,
+        change: TaskChange,
     ) -> Result<Task, AgentError> {
-        let mut tries = 0;
-        loop {
-            let mut task = self.find(id, asking).await?;
-            change(&mut task)?;
-            tries += 1;
-            match self.store.change_task(task, asking.now.as_millisecond()).await {
-                Err(StoreError::Conflict { .. }) if tries < TRIES => {}
-                changed => {
-                    let changed = changed?;
-                    self.waker.wake();
-                    return Ok(changed);
-                }
-            }
-        }
+        self.update(requester, id, |task| change.apply(task, requester)).await
     }
 
-    /// Takes a task out; what was said of it stays.
-    pub(crate) async fn cancel(&self, id: &str, asking: &Asking) -> Result<Task, AgentError> {
-        self.change(id, asking, |task| {
+    /// Cancels a task; its runs stay in the log.
+    pub(crate) async fn cancel_as(&self, requester: &Requester, id: &str) -> Result<Task, AgentError> {
+        self.update(requester, id, |task| {
             if !matches!(task.standing.status, TaskStatus::Pending | TaskStatus::Disabled) {
                 return Err(over(task));
             }
@@ -135,16 +132,16 @@ impl TaskBook {
         .await
     }
 
-    /// Switches a task off, or on again.
-    pub(crate) async fn switch(&self, id: &str, on: bool, asking: &Asking) -> Result<Task, AgentError> {
-        self.change(id, asking, |task| match (task.standing.status, on) {
+    /// Switches a task on or off.
+    pub(crate) async fn set_enabled_as(&self, requester: &Requester, id: &str, on: bool) -> Result<Task, AgentError> {
+        self.update(requester, id, |task| match (task.standing.status, on) {
             (TaskStatus::Pending, true) | (TaskStatus::Disabled, false) => Ok(()),
             (TaskStatus::Pending, false) => {
                 task.standing.status = TaskStatus::Disabled;
                 Ok(())
             }
             (TaskStatus::Disabled, true) => {
-                task.standing = Standing::begin(&task.new.trigger, asking.now);
+                task.standing = Standing::begin(&task.new.trigger, requester.now);
                 Ok(())
             }
             _ => Err(over(task)),
@@ -152,37 +149,48 @@ impl TaskBook {
         .await
     }
 
-    /// Changes what a task says or when it is due.
-    pub(crate) async fn edit(&self, id: &str, edit: TaskChange, asking: &Asking) -> Result<Task, AgentError> {
-        self.change(id, asking, |task| edit.apply(task, asking)).await
+    /// Changes a task as it is now. When somebody else changes it meanwhile, `update` is called again with their version.
+    async fn update(
+        &self,
+        requester: &Requester,
+        id: &str,
+        update: impl Fn(&mut Task) -> Result<(), AgentError>,
+    ) -> Result<Task, AgentError> {
+        let mut tries = 0;
+        loop {
+            let mut task = self.find_as(requester, id).await?;
+            update(&mut task)?;
+            tries += 1;
+            match self.store.change_task(task, requester.now.as_millisecond()).await {
+                Err(StoreError::Conflict { .. }) if tries < TRIES => {}
+                changed => {
+                    let changed = changed?;
+                    self.waker.wake();
+                    return Ok(changed);
+                }
+            }
+        }
     }
 }
 
-impl Asking {
+impl Requester {
+    /// The owner, asking at this moment.
+    pub(crate) fn owner(host: &Host) -> Self {
+        Self { zone: host.zone(), now: host.now(), trust: Trust::Owner, only: None }
+    }
+
     fn may_see(&self, task: &Task) -> bool {
         self.only.is_none() || self.only == task.new.conversation
     }
 }
 
-impl Inner {
-    /// The tasks.
-    pub(crate) fn task_book(&self) -> TaskBook {
-        TaskBook::new(Arc::clone(&self.store), Arc::clone(&self.waker))
-    }
-
-    /// The owner, asking at this moment.
-    pub(crate) fn owner_asks(&self) -> Asking {
-        Asking { zone: self.host.zone(), now: self.host.now(), trust: Trust::Owner, only: None }
-    }
-}
-
-/// The name of a zone; one that has none is taken to be UTC, as prompts do.
+/// The name of a zone; one without a name counts as UTC, as in prompts.
 pub(crate) fn zone_name(zone: &TimeZone) -> &str {
     zone.iana_name().unwrap_or("UTC")
 }
 
 /// The zone of a task.
-pub(crate) fn zone_of(new: &NewTask) -> TimeZone {
+pub fn zone_of(new: &NewTask) -> TimeZone {
     TimeZone::get(&new.zone).unwrap_or(TimeZone::UTC)
 }
 

@@ -8,31 +8,31 @@ use tokio::sync::Notify;
 
 /// Wakes the scheduler of this process or of the one that serves this home.
 #[derive(Debug)]
-pub(crate) struct Waker {
+pub struct SchedulerWaker {
     here: Notify,
     socket: PathBuf,
 }
 
-impl Waker {
+impl SchedulerWaker {
     /// `socket` is where another process that serves the same home listens.
-    pub(crate) fn new(socket: PathBuf) -> Self {
+    pub fn new(socket: PathBuf) -> Self {
         Self { here: Notify::new(), socket }
     }
 
     /// Something changed that may be due earlier than what was due before.
-    pub(crate) fn wake(&self) {
+    pub fn wake(&self) {
         self.here.notify_one();
         // Nobody need be listening there.
         let _ = send(&self.socket);
     }
 
     /// Whether a process serves this home; where there are no such sockets, one is taken to.
-    pub(crate) fn is_served(&self) -> bool {
+    pub fn is_served(&self) -> bool {
         send(&self.socket).is_ok()
     }
 
     /// Waits until something changed here.
-    pub(crate) async fn woken(&self) {
+    pub async fn woken(&self) {
         self.here.notified().await;
     }
 
@@ -40,7 +40,7 @@ impl Waker {
     ///
     /// # Errors
     /// When the socket cannot be made.
-    pub(crate) fn listen(&self) -> io::Result<Listening> {
+    pub fn listen(&self) -> io::Result<Listening> {
         listen(&self.socket)
     }
 }
@@ -53,14 +53,14 @@ mod unix {
 
     /// What other processes send; the socket goes when this does.
     #[derive(Debug)]
-    pub(crate) struct Listening {
+    pub struct Listening {
         datagrams: UnixDatagram,
         path: PathBuf,
     }
 
     impl Listening {
         /// Waits until another process changed something.
-        pub(crate) async fn woken(&self) {
+        pub async fn woken(&self) {
             if self.datagrams.recv(&mut [0; 1]).await.is_err() {
                 std::future::pending::<()>().await;
             }
@@ -89,7 +89,9 @@ mod unix {
 }
 
 #[cfg(unix)]
-pub(crate) use unix::{Listening, listen, send};
+pub use unix::Listening;
+#[cfg(unix)]
+pub(crate) use unix::{listen, send};
 
 #[cfg(not(unix))]
 mod elsewhere {
@@ -97,11 +99,11 @@ mod elsewhere {
 
     /// Nothing is heard of other processes here.
     #[derive(Debug)]
-    pub(crate) struct Listening;
+    pub struct Listening;
 
     impl Listening {
         /// Waits for ever.
-        pub(crate) async fn woken(&self) {
+        pub async fn woken(&self) {
             std::future::pending().await
         }
     }
@@ -118,4 +120,6 @@ mod elsewhere {
 }
 
 #[cfg(not(unix))]
-pub(crate) use elsewhere::{Listening, listen, send};
+pub use elsewhere::Listening;
+#[cfg(not(unix))]
+pub(crate) use elsewhere::{listen, send};

@@ -27,17 +27,17 @@ pub(crate) use crate::services::heartbeat::decision_tool::HEARTBEAT_DECISION;
 pub use crate::services::memory::tools::query::MemoryQuery;
 pub(crate) use crate::services::memory::tools::query::recall;
 pub use crate::services::memory::tools::store::MemoryStoreTool;
-pub(crate) use crate::services::tasks::tools::GROUP as SCHEDULING_TOOLS;
+pub(crate) use crate::services::tasks::GROUP as SCHEDULING_TOOLS;
 pub(crate) use crate::services::tools::builtin::exec::{Running, running};
 pub(crate) use crate::services::tools::builtin::web::engine;
 pub use limpid_tools::{Passage, PathArgument, ShownItems, Tool, ToolContext, ToolText, read_arguments, schema_of};
 
-use crate::jobs::scheduler::Waker;
 use crate::services::events::EventBus;
 use crate::services::mail::MailDesk;
 use crate::services::memory::semantic::Semantics;
 use crate::services::memory::writer::{By, Keeper};
 use crate::services::skills::Skills;
+use crate::services::tasks::Tasks;
 use crate::services::tools::file_history::FileHistory;
 use crate::services::tools::policy::{CallContext, CallDescription, CallFacts, FileLabelGuard, ToolPolicy};
 
@@ -53,7 +53,7 @@ pub(crate) struct ToolParts<'a> {
     pub(crate) helper: Option<&'a Path>,
     pub(crate) skills: &'a Arc<Skills>,
     pub(crate) mail: &'a Arc<MailDesk>,
-    pub(crate) waker: &'a Arc<Waker>,
+    pub(crate) tasks: &'a Tasks,
     pub(crate) semantics: Option<&'a Arc<Semantics>>,
     /// One for all versions of the tools: it knows what was recorded.
     pub(crate) files: &'a Arc<FileHistory>,
@@ -71,7 +71,7 @@ fn own(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     tools.extend(builtin::history::tools(parts));
     tools.extend(crate::services::skills::tools::tools(parts.skills));
     tools.extend(builtin::hardware::tools());
-    tools.extend(crate::services::tasks::tools::tools(parts));
+    tools.extend(crate::services::tasks::tools(parts));
     tools.extend(crate::services::heartbeat::decision_tool::tools());
     tools.extend(crate::services::inbox::tools::tools(parts));
     tools.extend(crate::services::mail::tools::tools(parts));
@@ -335,6 +335,7 @@ mod tests {
         let keeper = Keeper::new(Arc::clone(&store), redactor, prompts, Live::default());
         let skills = Arc::new(Skills::new(home.clone(), Arc::clone(&store), Live::default()));
         let mail = Arc::new(MailDesk::of_one_account(&home, &store));
+        let tasks = Tasks::of_test(&store, &home);
         let parts = ToolParts {
             store: &store,
             keeper: &keeper,
@@ -345,7 +346,7 @@ mod tests {
             helper: Some(Path::new("limpid")),
             skills: &skills,
             mail: &mail,
-            waker: &Arc::new(Waker::new(home.wake_socket())),
+            tasks: &tasks,
             semantics: None,
             files: &Arc::new(FileHistory::new(&home, keeper.clone())),
         };

@@ -33,12 +33,12 @@ async fn times(agent: &Agent, text: &str) -> usize {
 async fn said_after(jumps: &[Span]) -> (usize, i64) {
     let bench = Bench::new(SILENT).await;
     let agent = bench.agent();
-    agent.add_task(hourly("Drink water")).await.unwrap();
+    agent.tasks().add(hourly("Drink water")).await.unwrap();
     for jump in jumps {
         bench.clock.forward(*jump);
         agent.run_due().await.unwrap();
     }
-    let next = agent.task("1").await.unwrap().0.standing.next.unwrap();
+    let next = agent.tasks().get("1").await.unwrap().0.standing.next.unwrap();
     (times(&agent, "Drink water").await, next.duration_since(agent.now()).as_hours())
 }
 
@@ -83,7 +83,7 @@ async fn says(log: &mut mpsc::UnboundedReceiver<ServeEvent>, wanted: impl Fn(&Se
 async fn a_daemon_outlives_a_clock_that_jumps_either_way() {
     let bench = Bench::new(SILENT).await;
     let agent = bench.agent();
-    agent.add_task(hourly("Drink water")).await.unwrap();
+    agent.tasks().add(hourly("Drink water")).await.unwrap();
     let (sender, mut log) = mpsc::unbounded_channel();
     let (stop, stopped) = oneshot::channel::<()>();
     let daemon = agent.clone();
@@ -95,8 +95,9 @@ async fn a_daemon_outlives_a_clock_that_jumps_either_way() {
     let set_back = |event: &ServeEvent| matches!(event, ServeEvent::Notice(text) if text.contains("was set back"));
     says(&mut log, |event| matches!(event, ServeEvent::Ready)).await;
     // Whoever adds a task wakes it, as the end of its sleep would.
-    let wake =
-        async || agent.add_task(TaskRequest { when: When::Every(90_000_000), ..hourly("Much later") }).await.unwrap();
+    let wake = async || {
+        agent.tasks().add(TaskRequest { when: When::Every(90_000_000), ..hourly("Much later") }).await.unwrap()
+    };
     for jump in [2.hours(), 8_000.hours()] {
         bench.clock.forward(jump);
         wake().await;

@@ -47,8 +47,8 @@ async fn what_comes_of_tasks_and_heartbeats_is_told_once() {
                   calls = [{ id = \"d\", name = \"heartbeat_decision\", arguments = { action = \"quiet\" } }]\n";
     let bench = Bench::new(script).await;
     let agent = bench.agent();
-    agent.add_task(task(TaskKind::Reminder, "Water the plants.")).await.unwrap();
-    agent.add_task(task(TaskKind::Agent, "Water the plants.")).await.unwrap();
+    agent.tasks().add(task(TaskKind::Reminder, "Water the plants.")).await.unwrap();
+    agent.tasks().add(task(TaskKind::Agent, "Water the plants.")).await.unwrap();
     let mut events = agent.subscribe();
     agent.run_task("1").await.unwrap();
     let reminded = heard(&mut events);

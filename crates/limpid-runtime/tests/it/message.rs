@@ -57,7 +57,7 @@ async fn a_job_that_also_sends_a_message_sends_one() {
             missed: None,
             conversation: None,
         };
-        agent.add_task(task).await.unwrap();
+        agent.tasks().add(task).await.unwrap();
         bench.clock.forward(2.minutes());
         agent.run_due().await.unwrap();
     }

@@ -26,7 +26,7 @@ async fn modes(config: &str) -> Vec<Vec<String>> {
         missed: None,
         conversation: None,
     };
-    agent.add_task(task).await.unwrap();
+    agent.tasks().add(task).await.unwrap();
     agent.run_task("1").await.unwrap();
     let sent: Vec<String> = bench.server.calls().iter().map(limpid_testkit::Recorded::system).collect();
     assert_eq!(sent, shown, "what is shown of a run is what it sends");

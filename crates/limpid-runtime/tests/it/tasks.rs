@@ -51,12 +51,12 @@ async fn transcript(agent: &Agent, conversation: &str) -> String {
 }
 
 async fn runs(agent: &Agent, id: &str) -> Vec<String> {
-    let (_, runs) = agent.task(id).await.unwrap();
+    let (_, runs) = agent.tasks().get(id).await.unwrap();
     runs.rows.iter().map(|run| format!("{} {}", run.end.unwrap().1, run.detail).trim_end().to_owned()).collect()
 }
 
 async fn status(agent: &Agent, id: &str) -> String {
-    let (task, _) = agent.task(id).await.unwrap();
+    let (task, _) = agent.tasks().get(id).await.unwrap();
     let next = task.standing.next.map(|next| format!(" {next}")).unwrap_or_default();
     format!("{}{next}", task.standing.status)
 }
@@ -109,7 +109,7 @@ async fn what_cannot_be_is_refused_and_nothing_is_stored() {
     let agent = bench.agent();
     say(&agent, "plan some things").await;
     insta::assert_snapshot!(results(bench.server.calls().last().unwrap()));
-    assert!(agent.tasks(None).await.unwrap().rows.is_empty());
+    assert!(agent.tasks().list(None).await.unwrap().rows.is_empty());
     assert!(agent.store().timers().await.unwrap().rows.is_empty());
 }
 
@@ -232,7 +232,7 @@ async fn cron_refuses_what_cannot_be_and_stores_nothing() {
     let agent = bench.agent();
     say(&agent, "plan some things").await;
     insta::assert_snapshot!(results(bench.server.calls().last().unwrap()));
-    assert!(agent.tasks(None).await.unwrap().rows.is_empty());
+    assert!(agent.tasks().list(None).await.unwrap().rows.is_empty());
 }
 
 // KAI-083 KAI-136
@@ -242,7 +242,7 @@ async fn what_always_fails_is_given_up_after_ten_tries_and_reported() {
     let agent = bench.agent();
     // No program is run here, so the command fails each time.
     let request = TaskRequest { kind: TaskKind::Command, ..reminder("df -h", When::In(60)) };
-    agent.add_task(request).await.unwrap();
+    agent.tasks().add(request).await.unwrap();
     let mut tries = 0;
     for _ in 0..2_000 {
         bench.clock.forward(1.minute());
@@ -268,9 +268,9 @@ async fn what_was_missed_while_nobody_served_goes_by_its_policy_and_is_logged() 
     let within = MissedPolicy::RunIfWithin(jiff::SignedDuration::from_hours(2));
     for (text, missed) in [("skip", MissedPolicy::Skip), ("once", MissedPolicy::RunOnce), ("within", within)] {
         let request = TaskRequest { missed: Some(missed), ..reminder(text, When::Cron("0 9 * * *".to_owned())) };
-        agent.add_task(request).await.unwrap();
+        agent.tasks().add(request).await.unwrap();
     }
-    agent.add_task(reminder("one moment", When::In(3600))).await.unwrap();
+    agent.tasks().add(reminder("one moment", When::In(3600))).await.unwrap();
     // Two days and a bit: on the 30th at 14:00 in Berlin.
     bench.clock.forward(48.hours());
     due(&agent).await;
@@ -294,7 +294,7 @@ async fn a_command_that_was_cut_off_is_reported_and_not_begun_again() {
     let bench = Bench::new(SILENT).await;
     let agent = bench.agent();
     let request = TaskRequest { kind: TaskKind::Command, ..reminder("backup", When::In(60)) };
-    let task = agent.add_task(request).await.unwrap();
+    let task = agent.tasks().add(request).await.unwrap();
     bench.clock.forward(1.minute());
     // A process begins it and dies.
     let slot_ms = task.standing.next.unwrap().as_millisecond();
@@ -313,7 +313,7 @@ async fn a_reminder_is_sent_once_wherever_its_process_died() {
     for step in ["claimed", "begun", "ended"] {
         let bench = Bench::new(SILENT).await;
         let agent = bench.agent();
-        let task = agent.add_task(reminder("Drink", When::In(60))).await.unwrap();
+        let task = agent.tasks().add(reminder("Drink", When::In(60))).await.unwrap();
         bench.clock.forward(1.minute());
         let slot_ms = task.standing.next.unwrap().as_millisecond();
         // What a process that dies here leaves behind.
@@ -375,7 +375,7 @@ async fn a_command_that_a_stranger_may_have_asked_for_waits_for_the_owner() {
     let page = Effect::outside("page");
     let agent = Agent::open(AgentOptions { tools: vec![page], ..bench.options() }).unwrap();
     say(&agent, "look at the page").await;
-    assert!(agent.tasks(None).await.unwrap().rows.is_empty());
+    assert!(agent.tasks().list(None).await.unwrap().rows.is_empty());
     assert_eq!(agent.drafts(false).await.unwrap().rows.len(), 1);
 }
 
@@ -384,17 +384,17 @@ async fn a_command_that_a_stranger_may_have_asked_for_waits_for_the_owner() {
 async fn reading_changes_nothing() {
     let bench = Bench::new(SILENT).await;
     let agent = bench.agent();
-    agent.add_task(reminder("Drink", When::Every(7200))).await.unwrap();
-    let before = agent.task("1").await.unwrap();
+    agent.tasks().add(reminder("Drink", When::Every(7200))).await.unwrap();
+    let before = agent.tasks().get("1").await.unwrap();
     for minute in 0..100 {
         bench.clock.forward(1.minute());
-        agent.tasks(None).await.unwrap();
-        agent.task("1").await.unwrap();
+        agent.tasks().list(None).await.unwrap();
+        agent.tasks().get("1").await.unwrap();
         if minute < 60 {
             due(&agent).await;
         }
     }
-    assert_eq!(agent.task("1").await.unwrap(), before);
+    assert_eq!(agent.tasks().get("1").await.unwrap(), before);
 }
 
 // LES-098
@@ -403,9 +403,9 @@ async fn a_task_whose_output_can_go_nowhere_is_refused() {
     let bench = Bench::new(SILENT).await;
     let agent = bench.agent();
     let dead = TaskRequest { conversation: Some(ConversationId::new("c99")), ..reminder("Drink", When::In(60)) };
-    let refused = agent.add_task(dead).await.unwrap_err().to_string();
+    let refused = agent.tasks().add(dead).await.unwrap_err().to_string();
     assert!(refused.contains("c99"), "{refused}");
-    assert!(agent.tasks(None).await.unwrap().rows.is_empty());
+    assert!(agent.tasks().list(None).await.unwrap().rows.is_empty());
 }
 
 /// Nothing deletes a conversation but a hand in the file.
@@ -418,13 +418,13 @@ async fn a_task_whose_chat_is_gone_has_failed_and_its_owner_is_told() {
     let chat = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap().id;
     agent.settled(&chat).await;
     let request = TaskRequest { conversation: Some(chat.clone()), ..reminder("Drink", When::In(60)) };
-    agent.add_task(request).await.unwrap();
+    agent.tasks().add(request).await.unwrap();
     let file = rusqlite::Connection::open(bench.home.path().join("data/limpid.db")).unwrap();
     file.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
     file.execute("DELETE FROM conversation WHERE id = ?", [chat.as_str()]).unwrap();
     bench.clock.forward(2.minutes());
     due(&agent).await;
-    let (_, log) = agent.task("1").await.unwrap();
+    let (_, log) = agent.tasks().get("1").await.unwrap();
     let (outcome, detail) = (log.rows[0].end.map(|(_, outcome)| outcome), log.rows[0].detail.clone());
     assert_eq!((outcome, detail), (Some(RunOutcome::Failed), format!("there is no conversation {chat}")));
     let told = agent.store().deliveries(10).await.unwrap().rows;
@@ -438,10 +438,10 @@ async fn a_task_whose_chat_is_gone_has_failed_and_its_owner_is_told() {
 async fn a_task_that_is_asked_for_twice_is_one() {
     let bench = Bench::new(SILENT).await;
     let request = TaskRequest { key: Some("import/1".to_owned()), ..reminder("Drink", When::In(60)) };
-    let first = bench.agent().add_task(request.clone()).await.unwrap();
-    let second = bench.agent().add_task(request).await.unwrap();
+    let first = bench.agent().tasks().add(request.clone()).await.unwrap();
+    let second = bench.agent().tasks().add(request).await.unwrap();
     assert_eq!(first.id, second.id);
-    assert_eq!(bench.agent().tasks(None).await.unwrap().rows.len(), 1);
+    assert_eq!(bench.agent().tasks().list(None).await.unwrap().rows.len(), 1);
 }
 
 // KAI-077 SEC-043
@@ -453,13 +453,13 @@ async fn a_run_that_is_refused_leaves_the_task_as_it_was() {
         let mut bench = Bench::new(SILENT).await;
         let daily = When::Cron("0 9 * * *".to_owned());
         let request = TaskRequest { kind: TaskKind::Agent, ..reminder("Look for bills", daily) };
-        bench.agent().add_task(request).await.unwrap();
+        bench.agent().tasks().add(request).await.unwrap();
         let usual = if config.starts_with("model") { "" } else { "model = \"openai/scripted\"\n" };
         bench.config = limpid_runtime::Config::parse(&format!("{usual}{config}"), "limpid.toml").unwrap();
         let agent = bench.agent();
-        let (before, _) = agent.task("1").await.unwrap();
+        let (before, _) = agent.tasks().get("1").await.unwrap();
         agent.run_task("1").await.unwrap_err();
-        assert_eq!(agent.task("1").await.unwrap().0, before, "{config}");
+        assert_eq!(agent.tasks().get("1").await.unwrap().0, before, "{config}");
         assert_eq!(bench.server.calls().len(), 0, "{config}");
     }
 }
@@ -469,33 +469,33 @@ async fn a_run_that_is_refused_leaves_the_task_as_it_was() {
 async fn people_change_snooze_finish_and_run_tasks() {
     let bench = Bench::new(SILENT).await;
     let agent = bench.agent();
-    agent.add_task(reminder("Drink", When::Cron("0 9 * * *".to_owned()))).await.unwrap();
+    agent.tasks().add(reminder("Drink", When::Cron("0 9 * * *".to_owned()))).await.unwrap();
     assert_eq!(status(&agent, "1").await, "pending 2026-03-29T07:00:00Z");
     let zone = TaskChange { zone: Some("America/New_York".to_owned()), ..TaskChange::default() };
-    agent.edit_task("1", zone).await.unwrap();
+    agent.tasks().change("1", zone).await.unwrap();
     assert_eq!(status(&agent, "1").await, "pending 2026-03-28T13:00:00Z");
-    agent.snooze_task("1", "10m").await.unwrap();
+    agent.tasks().snooze("1", "10m").await.unwrap();
     assert_eq!(status(&agent, "1").await, "pending 2026-03-28T12:10:00Z");
-    agent.finish_task("1").await.unwrap();
+    agent.tasks().finish("1").await.unwrap();
     assert_eq!(status(&agent, "1").await, "pending 2026-03-28T13:00:00Z");
     let (_, run) = agent.run_task("1").await.unwrap();
     assert_eq!(run.end.map(|(_, outcome)| outcome), Some(RunOutcome::Done));
     assert_eq!(status(&agent, "1").await, "pending 2026-03-28T13:00:00Z");
-    agent.switch_task("1", false).await.unwrap();
+    agent.tasks().set_enabled("1", false).await.unwrap();
     bench.clock.forward(2.hours());
     due(&agent).await;
     assert_eq!(runs(&agent, "1").await.len(), 1, "it is switched off");
-    agent.switch_task("1", true).await.unwrap();
+    agent.tasks().set_enabled("1", true).await.unwrap();
     assert_eq!(status(&agent, "1").await, "pending 2026-03-29T13:00:00Z");
-    agent.cancel_task("1").await.unwrap();
+    agent.tasks().cancel("1").await.unwrap();
     assert_eq!(status(&agent, "1").await, "cancelled");
-    assert!(agent.tasks(Some(TaskStatus::Pending)).await.unwrap().rows.is_empty());
+    assert!(agent.tasks().list(Some(TaskStatus::Pending)).await.unwrap().rows.is_empty());
     for refused in [
-        agent.cancel_task("1").await.err(),
+        agent.tasks().cancel("1").await.err(),
         agent.run_task("1").await.err(),
-        agent.snooze_task("1", "10m").await.err(),
-        agent.finish_task("1").await.err(),
-        agent.task("9").await.err(),
+        agent.tasks().snooze("1", "10m").await.err(),
+        agent.tasks().finish("1").await.err(),
+        agent.tasks().get("9").await.err(),
     ] {
         assert!(refused.is_some());
     }
@@ -505,7 +505,7 @@ async fn people_change_snooze_finish_and_run_tasks() {
 #[tokio::test]
 async fn with_scheduling_switched_off_nothing_is_offered_and_nothing_runs() {
     let mut bench = Bench::new("[[reply]]\ntext = \"ok\"\n").await;
-    bench.agent().add_task(reminder("Drink", When::In(60))).await.unwrap();
+    bench.agent().tasks().add(reminder("Drink", When::In(60))).await.unwrap();
     bench.config.scheduling.enabled = false;
     bench.clock.forward(2.minutes());
     let agent = bench.agent();
@@ -525,7 +525,7 @@ async fn a_heartbeat_task_is_never_due_and_stands_in_every_heartbeat() {
     let bench = Bench::new(SILENT).await;
     let agent = bench.agent();
     let request = TaskRequest { kind: TaskKind::Agent, ..reminder("Look for bills", When::Heartbeat) };
-    agent.add_task(request).await.unwrap();
+    agent.tasks().add(request).await.unwrap();
     bench.clock.forward(100.hours());
     due(&agent).await;
     assert_eq!(status(&agent, "1").await, "pending");
@@ -548,13 +548,13 @@ async fn a_heartbeat_task_is_never_due_and_stands_in_every_heartbeat() {
 async fn a_task_keeps_its_zone_when_the_owner_travels_until_they_move_it() {
     let mut bench = Bench::new(SILENT).await;
     let agent = bench.agent();
-    agent.add_task(reminder("Stand up", When::Cron("0 9 * * *".to_owned()))).await.unwrap();
-    agent.add_task(reminder("Call Ada", When::At("2026-03-30T09:00".to_owned()))).await.unwrap();
+    agent.tasks().add(reminder("Stand up", When::Cron("0 9 * * *".to_owned()))).await.unwrap();
+    agent.tasks().add(reminder("Call Ada", When::At("2026-03-30T09:00".to_owned()))).await.unwrap();
     let elsewhere =
         TaskRequest { zone: Some("UTC".to_owned()), ..reminder("Logs", When::Cron("0 9 * * *".to_owned())) };
-    agent.add_task(elsewhere).await.unwrap();
+    agent.tasks().add(elsewhere).await.unwrap();
     agent.run_due().await.unwrap();
-    assert!(agent.zone_moves().await.unwrap().moves.is_empty());
+    assert!(agent.tasks().zone_changes().await.unwrap().moves.is_empty());
     drop(agent);
 
     bench.config.owner.zone = Some(jiff::tz::TimeZone::get("Asia/Tokyo").unwrap());
@@ -567,11 +567,11 @@ async fn a_task_keeps_its_zone_when_the_owner_travels_until_they_move_it() {
     assert!(told[0].new.text.starts_with("Your zone is Asia/Tokyo; before, it was Europe/Berlin. These go on by the"));
     assert!(told[0].new.text.contains(": “Stand up”. "), "{}", told[0].new.text);
     assert_eq!(status(&agent, "1").await, "pending 2026-03-29T07:00:00Z", "nothing moves by itself");
-    let shown = agent.zone_moves().await.unwrap();
+    let shown = agent.tasks().zone_changes().await.unwrap();
     let times: Vec<_> = shown.moves.iter().map(|one| (one.task.id.0, one.next.unwrap().to_string())).collect();
     assert_eq!((shown.zone.as_str(), times), ("Asia/Tokyo", vec![(1, "2026-03-29T00:00:00Z".to_owned())]));
 
-    assert_eq!(agent.move_zones().await.unwrap(), shown);
+    assert_eq!(agent.tasks().change_zones().await.unwrap(), shown);
     let all = ["1", "2", "3"];
     let mut moved = Vec::new();
     for id in all {
@@ -582,10 +582,10 @@ async fn a_task_keeps_its_zone_when_the_owner_travels_until_they_move_it() {
         ["pending 2026-03-29T00:00:00Z", "pending 2026-03-30T07:00:00Z", "pending 2026-03-29T09:00:00Z"],
         "a moment stays a moment, and what never was the owner's zone stays"
     );
-    let back = agent.undo_zone_move().await.unwrap();
+    let back = agent.tasks().undo_zone_changes().await.unwrap();
     assert_eq!(back.iter().map(|task| task.id.0).collect::<Vec<_>>(), [1]);
     assert_eq!(status(&agent, "1").await, "pending 2026-03-29T07:00:00Z");
-    assert!(agent.undo_zone_move().await.is_err(), "once");
+    assert!(agent.tasks().undo_zone_changes().await.is_err(), "once");
     drop(agent);
 
     // Home again: nothing keeps another clock, so nobody is asked.

@@ -22,7 +22,7 @@ pub async fn run(agent: &Agent, command: &TaskCommand) -> Result<(), Failure> {
         TaskCommand::Show { id, json } => shown::one(agent, id, *json).await,
         TaskCommand::Log { id, json } => shown::log(agent, id, *json).await,
         TaskCommand::Add(args) => {
-            let task = agent.add_task(request(args)?).await?;
+            let task = agent.tasks().add(request(args)?).await?;
             shown::changed(agent, &task, args.json)?;
             if !args.json && !agent.is_served() {
                 output::tell("`limpid serve` is not running; tasks run once it is started.");
@@ -30,15 +30,17 @@ pub async fn run(agent: &Agent, command: &TaskCommand) -> Result<(), Failure> {
             Ok(())
         }
         TaskCommand::Edit(args) => {
-            let task = agent.edit_task(&args.id, change(args)?).await?;
+            let task = agent.tasks().change(&args.id, change(args)?).await?;
             shown::changed(agent, &task, args.json)
         }
         TaskCommand::Zone(args) => zone::run(agent, args).await,
-        TaskCommand::Cancel { id, json } => shown::changed(agent, &agent.cancel_task(id).await?, *json),
-        TaskCommand::Disable { id, json } => shown::changed(agent, &agent.switch_task(id, false).await?, *json),
-        TaskCommand::Enable { id, json } => shown::changed(agent, &agent.switch_task(id, true).await?, *json),
-        TaskCommand::Snooze { id, until, json } => shown::changed(agent, &agent.snooze_task(id, until).await?, *json),
-        TaskCommand::Done { id, json } => shown::changed(agent, &agent.finish_task(id).await?, *json),
+        TaskCommand::Cancel { id, json } => shown::changed(agent, &agent.tasks().cancel(id).await?, *json),
+        TaskCommand::Disable { id, json } => shown::changed(agent, &agent.tasks().set_enabled(id, false).await?, *json),
+        TaskCommand::Enable { id, json } => shown::changed(agent, &agent.tasks().set_enabled(id, true).await?, *json),
+        TaskCommand::Snooze { id, until, json } => {
+            shown::changed(agent, &agent.tasks().snooze(id, until).await?, *json)
+        }
+        TaskCommand::Done { id, json } => shown::changed(agent, &agent.tasks().finish(id).await?, *json),
         TaskCommand::Run { id, json } => {
             let (task, run) = agent.run_task(id).await?;
             shown::ran(agent, &task, &run, *json)?;
@@ -51,7 +53,7 @@ pub async fn run(agent: &Agent, command: &TaskCommand) -> Result<(), Failure> {
 }
 
 async fn list(agent: &Agent, all: bool, json: bool) -> Result<(), Failure> {
-    let mut listed = agent.tasks(None).await?;
+    let mut listed = agent.tasks().list(None).await?;
     if !all {
         listed.rows.retain(|task| matches!(task.standing.status, TaskStatus::Pending | TaskStatus::Disabled));
     }

@@ -126,7 +126,7 @@ async fn plan(agent: Agent, command: String, first: u64) -> Result<(), String> {
     for (number, (word, kind, letter, prompt)) in (first..).zip(kinds.into_iter().cycle().skip(begin)) {
         let key = format!("{letter}{number}");
         let request = task(&key, kind, prompt.replace("KEY", &key), When::In(SOON));
-        agent.add_task(request).await.map_err(said)?;
+        agent.tasks().add(request).await.map_err(said)?;
         tell(word, &key);
         tokio::time::sleep(BETWEEN_TASKS).await;
     }
@@ -136,7 +136,7 @@ async fn plan(agent: Agent, command: String, first: u64) -> Result<(), String> {
 /// Gives the task that repeats.
 pub(super) async fn repeat(agent: &Agent) -> Result<(), String> {
     let request = task(REPEATED, TaskKind::Reminder, REPEATED.to_owned(), When::Every(300));
-    agent.add_task(request).await.map(drop).map_err(said)
+    agent.tasks().add(request).await.map(drop).map_err(said)
 }
 
 fn task(key: &str, kind: TaskKind, prompt: String, when: When) -> TaskRequest {

@@ -1,50 +1,39 @@
-//! What people do with tasks.
-
-use std::time::Duration;
+//! What the owner does with tasks.
 
 use jiff::{SignedDuration, Timestamp};
 use limpid_core::task::{Standing, TaskKind, TaskStatus, Trigger, TriggerError};
-use limpid_store::{Listed, TASK_TIMER, Task, TaskRun};
+use limpid_store::{Listed, Task, TaskRun};
 use limpid_tools::exec::words::split;
 
-use crate::agent::{Agent, Inner};
-use crate::jobs::scheduler::Job as _;
 use crate::services::error::AgentError;
-use crate::services::spending::{Spender, refusal};
-use crate::services::tasks::{Asking, TaskChange, TaskJob, TaskRequest, over, zone_of};
+use crate::services::tasks::{Requester, TaskChange, TaskRequest, Tasks, over, zone_of};
 
-/// How often it is looked whether another process has run a task.
-const LOOK: Duration = Duration::from_millis(200);
-
-/// How long a process that runs a task by hand holds it.
-const CLAIM_MS: i64 = 10 * 60 * 1000;
-
-impl Agent {
+impl Tasks {
     /// Makes a task.
     ///
     /// # Errors
     /// When it says nothing, its time cannot be, its conversation does not exist, or it is a command that needs a shell
     /// where none is granted.
-    pub async fn add_task(&self, request: TaskRequest) -> Result<Task, AgentError> {
-        self.inner.can_run(request.kind, &request.prompt)?;
-        self.inner.task_book().add(request, &self.inner.owner_asks()).await
+    pub async fn add(&self, request: TaskRequest) -> Result<Task, AgentError> {
+        self.check_command(request.kind, &request.prompt)?;
+        self.add_as(&Requester::owner(&self.host), request).await
     }
 
     /// The tasks of one status or of all, those that are due first before the others.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn tasks(&self, status: Option<TaskStatus>) -> Result<Listed<Task>, AgentError> {
-        self.inner.task_book().list(status, &self.inner.owner_asks()).await
+    pub async fn list(&self, status: Option<TaskStatus>) -> Result<Listed<Task>, AgentError> {
+        self.list_as(&Requester::owner(&self.host), status).await
     }
 
     /// One task and its newest runs, newest first.
     ///
     /// # Errors
     /// When there is none of that number, or the store cannot be read.
-    pub async fn task(&self, id: &str) -> Result<(Task, Listed<TaskRun>), AgentError> {
-        let task = self.inner.task_book().find(id, &self.inner.owner_asks()).await?;
-        let runs = self.inner.store.task_runs(task.id).await?;
+    pub async fn get(&self, id: &str) -> Result<(Task, Listed<TaskRun>), AgentError> {
+        let task = self.find_as(&Requester::owner(&self.host), id).await?;
+        let runs = self.store.task_runs(task.id).await?;
         Ok((task, runs))
     }
 
@@ -52,61 +41,59 @@ impl Agent {
     ///
     /// # Errors
     /// When there is none of that number, or it cannot be as asked; then nothing changes.
-    pub async fn edit_task(&self, id: &str, change: TaskChange) -> Result<Task, AgentError> {
+    pub async fn change(&self, id: &str, change: TaskChange) -> Result<Task, AgentError> {
         if let Some(prompt) = &change.prompt {
-            let kind = change.kind.unwrap_or(self.task(id).await?.0.new.kind);
-            self.inner.can_run(kind, prompt)?;
+            let kind = change.kind.unwrap_or(self.get(id).await?.0.new.kind);
+            self.check_command(kind, prompt)?;
         }
-        self.inner.task_book().edit(id, change, &self.inner.owner_asks()).await
+        self.change_as(&Requester::owner(&self.host), id, change).await
     }
 
-    /// Takes a task out.
+    /// Cancels a task.
     ///
     /// # Errors
     /// When there is none of that number that waits.
-    pub async fn cancel_task(&self, id: &str) -> Result<Task, AgentError> {
-        self.inner.task_book().cancel(id, &self.inner.owner_asks()).await
+    pub async fn cancel(&self, id: &str) -> Result<Task, AgentError> {
+        self.cancel_as(&Requester::owner(&self.host), id).await
     }
 
-    /// Switches a task off, or on again.
+    /// Switches a task on or off.
     ///
     /// # Errors
     /// When there is none of that number, or it is over.
-    pub async fn switch_task(&self, id: &str, on: bool) -> Result<Task, AgentError> {
-        self.inner.task_book().switch(id, on, &self.inner.owner_asks()).await
+    pub async fn set_enabled(&self, id: &str, on: bool) -> Result<Task, AgentError> {
+        self.set_enabled_as(&Requester::owner(&self.host), id, on).await
     }
 
-    /// Has a task come again later: in `10m`, `2h`, `1d`, or at a moment in ISO 8601. One that repeats goes on as before
+    /// Makes a task due again later: in `10m`, `2h`, `1d`, or at a moment in ISO 8601. One that repeats goes on as before
     /// after that.
     ///
     /// # Errors
     /// When there is none of that number, it has no time of its own, or the time cannot be read or has passed.
-    pub async fn snooze_task(&self, id: &str, until: &str) -> Result<Task, AgentError> {
-        let asking = self.inner.owner_asks();
-        let book = self.inner.task_book();
-        book.change(id, &asking, |task| {
+    pub async fn snooze(&self, id: &str, until: &str) -> Result<Task, AgentError> {
+        let requester = Requester::owner(&self.host);
+        self.update(&requester, id, |task| {
             if task.new.trigger == Trigger::Heartbeat || task.standing.status == TaskStatus::Cancelled {
                 return Err(not_due(task));
             }
-            let until = moment(until, task, &asking)?;
+            let until = moment(until, task, &requester)?;
             task.standing = Standing { status: TaskStatus::Pending, next: Some(until), failures: 0 };
             Ok(())
         })
         .await
     }
 
-    /// Says that what a task is about is done: one of one moment is over, one that repeats waits for its next time.
+    /// Marks a task as done: one of one moment is over, one that repeats waits for its next time.
     ///
     /// # Errors
-    /// When there is none of that number, or it was taken out.
-    pub async fn finish_task(&self, id: &str) -> Result<Task, AgentError> {
-        let asking = self.inner.owner_asks();
-        let book = self.inner.task_book();
-        book.change(id, &asking, |task| {
+    /// When there is none of that number, or it was cancelled.
+    pub async fn finish(&self, id: &str) -> Result<Task, AgentError> {
+        let requester = Requester::owner(&self.host);
+        self.update(&requester, id, |task| {
             if task.standing.status == TaskStatus::Cancelled {
                 return Err(over(task));
             }
-            let next = task.new.trigger.next_after(asking.now);
+            let next = task.new.trigger.next_after(requester.now);
             let status = if next.is_some() { task.standing.status } else { TaskStatus::Completed };
             task.standing = Standing { status, next, failures: 0 };
             Ok(())
@@ -114,71 +101,28 @@ impl Agent {
         .await
     }
 
-    /// Runs a task at once, whatever its time is, and returns when that run is over. A process that serves this home
-    /// may be the one that runs it.
+    /// Makes a task due now, whatever its time is, so that it can be run by hand. The time of `next` is the slot of that
+    /// run.
     ///
     /// # Errors
-    /// When there is none of that number that waits or is done, or it cannot be run.
-    pub async fn run_task(&self, id: &str) -> Result<(Task, TaskRun), AgentError> {
-        let inner = &self.inner;
-        let asking = inner.owner_asks();
-        let slot_ms = asking.now.as_millisecond();
-        // What is refused leaves the task as it was.
-        self.may_run(&inner.task_book().find(id, &asking).await?).await?;
-        let task = inner
-            .task_book()
-            .change(id, &asking, |task| {
-                let can =
-                    matches!(task.standing.status, TaskStatus::Pending | TaskStatus::Completed | TaskStatus::Failed);
-                if !can || task.new.trigger == Trigger::Heartbeat {
-                    return Err(not_due(task));
-                }
-                task.standing = Standing { status: TaskStatus::Pending, next: Some(asking.now), ..task.standing };
-                Ok(())
-            })
-            .await?;
-        let name = task.id.to_string();
-        loop {
-            let claimed =
-                inner.store.claim_timer(TASK_TIMER, &name, inner.host.now_ms(), inner.host.holder(), CLAIM_MS).await?;
-            if let Some(lease) = claimed {
-                let next_ms = match TaskJob.run(inner, &name, lease.due_ms).await {
-                    Ok(next_ms) => next_ms,
-                    Err(error) => {
-                        inner.store.put_off_timer(&lease, inner.host.now_ms()).await?;
-                        return Err(error);
-                    }
-                };
-                inner.store.settle_timer(&lease, next_ms).await?;
+    /// When there is none of that number that waits or is done, or it has no time of its own.
+    pub async fn make_due(&self, id: &str) -> Result<Task, AgentError> {
+        let requester = Requester::owner(&self.host);
+        self.update(&requester, id, |task| {
+            let can = matches!(task.standing.status, TaskStatus::Pending | TaskStatus::Completed | TaskStatus::Failed);
+            if !can || task.new.trigger == Trigger::Heartbeat {
+                return Err(not_due(task));
             }
-            let (task, runs) = self.task(&name).await?;
-            if let Some(run) = runs.rows.into_iter().find(|run| run.slot_ms == slot_ms && run.end.is_some()) {
-                self.deliver_waiting().await?;
-                return Ok((task, run));
-            }
-            if task.standing.next.map(Timestamp::as_millisecond) != Some(slot_ms) {
-                return Err(AgentError::Invalid(format!("task {name} was changed before it ran; look at it again")));
-            }
-            inner.pause.pause(LOOK).await;
-        }
+            task.standing = Standing { status: TaskStatus::Pending, next: Some(requester.now), ..task.standing };
+            Ok(())
+        })
+        .await
     }
 
-    /// Whether a task can be run now.
-    async fn may_run(&self, task: &Task) -> Result<(), AgentError> {
-        let inner = &self.inner;
-        if !inner.config.scheduling.enabled {
-            let why = "[scheduling] enabled is false in limpid.toml, so no task runs; set it to true";
-            return Err(AgentError::Invalid(why.to_owned()));
-        }
-        if task.new.kind == TaskKind::Agent {
-            if let Some(reached) = inner.limit_reached(Spender::Background, None, None).await? {
-                return Err(refusal(&reached).into());
-            }
-            let made_in = match &task.new.conversation {
-                Some(conversation) => inner.store.conversation(conversation).await?,
-                None => None,
-            };
-            inner.shelf.choose(inner.context.wanted_model(made_in.as_ref()).await.as_deref()).await?;
+    /// Whether a command can be run as it is written, so that this is said before the task is due.
+    fn check_command(&self, kind: TaskKind, prompt: &str) -> Result<(), AgentError> {
+        if kind == TaskKind::Command && !self.config.exec.shell {
+            split(prompt).map_err(AgentError::Invalid)?;
         }
         Ok(())
     }
@@ -198,12 +142,12 @@ pub fn parse_span(text: &str) -> Option<i64> {
     number.parse::<i64>().ok()?.checked_mul(length).filter(|seconds| *seconds > 0)
 }
 
-fn moment(text: &str, task: &Task, asking: &Asking) -> Result<Timestamp, AgentError> {
+fn moment(text: &str, task: &Task, requester: &Requester) -> Result<Timestamp, AgentError> {
     if let Some(seconds) = parse_span(text) {
-        let at = asking.now.checked_add(SignedDuration::from_secs(seconds));
+        let at = requester.now.checked_add(SignedDuration::from_secs(seconds));
         return at.map_err(|_| AgentError::Invalid(TriggerError::NoTime(seconds).to_string()));
     }
-    match Trigger::at(text, &zone_of(&task.new), asking.now) {
+    match Trigger::at(text, &zone_of(&task.new), requester.now) {
         Ok(Trigger::Once(at)) => Ok(at),
         Ok(_) | Err(TriggerError::Time(_)) => {
             Err(AgentError::Invalid(format!("`{text}` is no time; say 10m, 2h, 1d or 2026-04-11T09:00")))
@@ -218,16 +162,6 @@ fn not_due(task: &Task) -> AgentError {
             AgentError::Invalid(format!("task {} is a part of every heartbeat and has no time of its own", task.id))
         }
         _ => over(task),
-    }
-}
-
-impl Inner {
-    /// Whether a command can be run as it is written, so that this is said before the task is due.
-    fn can_run(&self, kind: TaskKind, prompt: &str) -> Result<(), AgentError> {
-        if kind == TaskKind::Command && !self.config.exec.shell {
-            split(prompt).map_err(AgentError::Invalid)?;
-        }
-        Ok(())
     }
 }
 

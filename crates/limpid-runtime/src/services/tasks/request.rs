@@ -6,7 +6,7 @@ use limpid_core::task::{MissedPolicy, Standing, TaskKind, TaskStatus, Trigger, T
 use limpid_store::{NewTask, Task};
 
 use crate::services::error::AgentError;
-use crate::services::tasks::{Asking, zone_name};
+use crate::services::tasks::{Requester, zone_name};
 
 /// Characters of what a task is, for people.
 const DESCRIPTION: usize = 200;
@@ -68,14 +68,14 @@ pub struct TaskChange {
 }
 
 impl TaskRequest {
-    pub(crate) fn check(self, asking: &Asking) -> Result<NewTask, AgentError> {
+    pub(crate) fn check(self, requester: &Requester) -> Result<NewTask, AgentError> {
         let prompt = said(&self.prompt, "what is to be done", PROMPT)?;
         let description = match self.description.trim() {
             "" => short(&prompt),
             _ => said(&self.description, "the description", DESCRIPTION)?,
         };
-        let zone = self.zone.as_deref().unwrap_or_else(|| zone_name(&asking.zone));
-        let trigger = self.when.trigger(zone, asking).map_err(|error| refused(&error))?;
+        let zone = self.zone.as_deref().unwrap_or_else(|| zone_name(&requester.zone));
+        let trigger = self.when.trigger(zone, requester).map_err(|error| refused(&error))?;
         runnable(self.kind, &trigger)?;
         Ok(NewTask {
             key: self.key,
@@ -86,18 +86,18 @@ impl TaskRequest {
             zone: zone.to_owned(),
             missed: self.missed.unwrap_or_else(|| MissedPolicy::usual(self.kind)),
             conversation: self.conversation,
-            trust: asking.trust,
+            trust: requester.trust,
         })
     }
 }
 
 impl When {
-    fn trigger(&self, zone: &str, asking: &Asking) -> Result<Trigger, TriggerError> {
+    fn trigger(&self, zone: &str, requester: &Requester) -> Result<Trigger, TriggerError> {
         let found = TimeZone::get(zone).map_err(|_| TriggerError::Zone(zone.to_owned()))?;
         match self {
-            Self::At(text) => Trigger::at(text, &found, asking.now),
-            Self::In(seconds) => Trigger::after_seconds(*seconds, asking.now),
-            Self::Every(seconds) => Trigger::every_seconds(*seconds, asking.now),
+            Self::At(text) => Trigger::at(text, &found, requester.now),
+            Self::In(seconds) => Trigger::after_seconds(*seconds, requester.now),
+            Self::Every(seconds) => Trigger::every_seconds(*seconds, requester.now),
             Self::Cron(pattern) => Trigger::cron(pattern, zone),
             Self::Heartbeat => Ok(Trigger::Heartbeat),
         }
@@ -106,7 +106,7 @@ impl When {
 
 impl TaskChange {
     /// Changes a task, or nothing of it.
-    pub(crate) fn apply(&self, task: &mut Task, asking: &Asking) -> Result<(), AgentError> {
+    pub(crate) fn apply(&self, task: &mut Task, requester: &Requester) -> Result<(), AgentError> {
         let mut new = task.new.clone();
         if let Some(description) = &self.description {
             new.description = said(description, "the description", DESCRIPTION)?;
@@ -127,7 +127,7 @@ impl TaskChange {
             }
         }
         if let Some(when) = &self.when {
-            new.trigger = when.trigger(&new.zone, asking).map_err(|error| refused(&error))?;
+            new.trigger = when.trigger(&new.zone, requester).map_err(|error| refused(&error))?;
         }
         if let Some(kind) = self.kind.filter(|kind| *kind != new.kind) {
             if new.missed == MissedPolicy::usual(new.kind) {
@@ -137,13 +137,13 @@ impl TaskChange {
         }
         runnable(new.kind, &new.trigger)?;
         new.missed = self.missed.unwrap_or(new.missed);
-        new.trust = new.trust.join(asking.trust);
+        new.trust = new.trust.join(requester.trust);
         if new.trigger != task.new.trigger {
             let status = match task.standing.status {
                 TaskStatus::Disabled => TaskStatus::Disabled,
                 _ => TaskStatus::Pending,
             };
-            task.standing = Standing { status, ..Standing::begin(&new.trigger, asking.now) };
+            task.standing = Standing { status, ..Standing::begin(&new.trigger, requester.now) };
         }
         task.new = new;
         Ok(())

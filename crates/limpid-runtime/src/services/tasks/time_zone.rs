@@ -1,17 +1,14 @@
 //! What becomes of patterns such as "every day at nine" when the owner travels: each keeps its zone until they say
 //! otherwise. They are asked once, shown what would be different, and can take it back.
 
-use std::sync::Arc;
-
 use jiff::Timestamp;
 use limpid_core::TaskId;
 use limpid_core::task::{TaskStatus, Trigger};
 use limpid_store::{NewSetting, Task};
 use serde::{Deserialize, Serialize};
 
-use crate::agent::{Agent, Inner};
 use crate::services::error::AgentError;
-use crate::services::tasks::{TaskChange, zone_name};
+use crate::services::tasks::{Requester, TaskChange, Tasks, zone_name};
 
 /// The name of the setting that holds the owner's zone, written whenever it is another one.
 const ZONE: &str = "zone";
@@ -40,6 +37,17 @@ pub struct ZoneMove {
     pub next: Option<Timestamp>,
 }
 
+/// A question to the owner: what becomes of the tasks that keep the clock of their old zone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ZoneNotice {
+    /// What makes it the same notice when it is sent again.
+    pub key: String,
+    /// Its title.
+    pub title: &'static str,
+    /// Its text.
+    pub text: String,
+}
+
 /// What was moved, as it is kept.
 #[derive(Serialize, Deserialize)]
 struct Moved {
@@ -53,90 +61,13 @@ struct MovedTask {
     from: String,
 }
 
-impl Agent {
+impl Tasks {
     /// The tasks that keep the clock of a zone that was the owner's, and what a move would make of them; nothing is
     /// changed. A task of one moment has no clock: its moment stays.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn zone_moves(&self) -> Result<ZoneMoves, AgentError> {
-        self.inner.look_at_zone().await?;
-        self.inner.zone_moves().await
-    }
-
-    /// Moves these tasks to the owner's zone, and returns them as they were.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub async fn move_zones(&self) -> Result<ZoneMoves, AgentError> {
-        let inner = &self.inner;
-        let planned = self.zone_moves().await?;
-        let (book, asking) = (inner.task_book(), inner.owner_asks());
-        for ZoneMove { task, .. } in &planned.moves {
-            book.edit(&task.id.to_string(), to_zone(&planned.zone), &asking).await?;
-        }
-        if !planned.moves.is_empty() {
-            let tasks =
-                planned.moves.iter().map(|one| MovedTask { id: one.task.id.0, from: one.task.new.zone.clone() });
-            let moved = Moved { to: planned.zone.clone(), tasks: tasks.collect() };
-            let value = serde_json::to_string(&moved).map_err(|error| AgentError::Invalid(error.to_string()))?;
-            inner.write_setting(MOVED, Some(value), "manual").await?;
-        }
-        Ok(planned)
-    }
-
-    /// Takes the last move back: each of its tasks that is still where it was moved to has its old zone again. Returns
-    /// these.
-    ///
-    /// # Errors
-    /// When nothing was moved, or the store fails.
-    pub async fn undo_zone_move(&self) -> Result<Vec<Task>, AgentError> {
-        let inner = &self.inner;
-        let newest = inner.store.setting_events(None, MOVED, 1).await?.rows.pop().and_then(|event| event.value);
-        let moved: Moved = newest
-            .and_then(|value| serde_json::from_str(&value).ok())
-            .ok_or_else(|| AgentError::Invalid("no task was moved to another zone since the last undo".to_owned()))?;
-        let (book, asking) = (inner.task_book(), inner.owner_asks());
-        let mut back = Vec::new();
-        for MovedTask { id, from } in moved.tasks {
-            let task = inner.store.task(TaskId(id)).await?;
-            if task.is_some_and(|task| task.new.zone == moved.to && is_on_a_clock(&task)) {
-                back.push(book.edit(&id.to_string(), to_zone(&from), &asking).await?);
-            }
-        }
-        inner.write_setting(MOVED, None, "manual").await?;
-        Ok(back)
-    }
-}
-
-impl Inner {
-    /// Writes down the owner's zone when it is another one than before, and asks them once what becomes of the tasks that
-    /// keep the old one.
-    pub(crate) async fn look_at_zone(self: &Arc<Self>) -> Result<(), AgentError> {
-        let zone = self.host.zone();
-        let now = zone_name(&zone);
-        let before = self.store.setting_events(None, ZONE, 1).await?.rows.pop().and_then(|event| event.value);
-        if before.as_deref() == Some(now) {
-            return Ok(());
-        }
-        self.write_setting(ZONE, Some(now.to_owned()), "auto").await?;
-        let Some(before) = before else { return Ok(()) };
-        let moves = self.zone_moves().await?.moves;
-        if moves.is_empty() {
-            return Ok(());
-        }
-        let names: Vec<String> = moves.iter().map(|one| format!("“{}”", one.task.new.description)).collect();
-        let text = format!(
-            "Your zone is {now}; before, it was {before}. These go on by the clock of their old zone: {}. \
-             `limpid task zone` shows what a move would change, `limpid task zone --move` moves them.",
-            names.join(", ")
-        );
-        let event = self.store.setting_events(None, ZONE, 1).await?.rows.pop().map_or(0, |event| event.id);
-        self.deliveries.notice(None, &format!("zone:{event}"), "Another time zone", text).await?;
-        Ok(())
-    }
-
-    async fn zone_moves(&self) -> Result<ZoneMoves, AgentError> {
+    pub async fn zone_changes(&self) -> Result<ZoneMoves, AgentError> {
         let zone = self.host.zone();
         let now = zone_name(&zone).to_owned();
         let were = self.store.setting_events(None, ZONE, ZONES).await?.rows;
@@ -145,13 +76,83 @@ impl Inner {
             let zone = &task.new.zone;
             is_on_a_clock(task) && *zone != now && were.iter().any(|event| event.value.as_ref() == Some(zone))
         });
-        let asking = self.owner_asks();
+        let requester = Requester::owner(&self.host);
         let moves = tasks.into_iter().map(|task| {
             let mut moved = task.clone();
-            to_zone(&now).apply(&mut moved, &asking)?;
+            to_zone(&now).apply(&mut moved, &requester)?;
             Ok(ZoneMove { task, next: moved.standing.next })
         });
         Ok(ZoneMoves { moves: moves.collect::<Result<_, AgentError>>()?, zone: now })
+    }
+
+    /// Moves these tasks to the owner's zone, and returns them as they were.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn change_zones(&self) -> Result<ZoneMoves, AgentError> {
+        let planned = self.zone_changes().await?;
+        let requester = Requester::owner(&self.host);
+        for ZoneMove { task, .. } in &planned.moves {
+            self.change_as(&requester, &task.id.to_string(), to_zone(&planned.zone)).await?;
+        }
+        if !planned.moves.is_empty() {
+            let tasks =
+                planned.moves.iter().map(|one| MovedTask { id: one.task.id.0, from: one.task.new.zone.clone() });
+            let moved = Moved { to: planned.zone.clone(), tasks: tasks.collect() };
+            let value = serde_json::to_string(&moved).map_err(|error| AgentError::Invalid(error.to_string()))?;
+            self.write_setting(MOVED, Some(value), "manual").await?;
+        }
+        Ok(planned)
+    }
+
+    /// Takes the last change of zones back: each of its tasks that still has the zone that it was moved to gets its old
+    /// one again. Returns these.
+    ///
+    /// # Errors
+    /// When nothing was moved, or the store fails.
+    pub async fn undo_zone_changes(&self) -> Result<Vec<Task>, AgentError> {
+        let newest = self.store.setting_events(None, MOVED, 1).await?.rows.pop().and_then(|event| event.value);
+        let moved: Moved = newest
+            .and_then(|value| serde_json::from_str(&value).ok())
+            .ok_or_else(|| AgentError::Invalid("no task was moved to another zone since the last undo".to_owned()))?;
+        let requester = Requester::owner(&self.host);
+        let mut back = Vec::new();
+        for MovedTask { id, from } in moved.tasks {
+            let task = self.store.task(TaskId(id)).await?;
+            if task.is_some_and(|task| task.new.zone == moved.to && is_on_a_clock(&task)) {
+                back.push(self.change_as(&requester, &id.to_string(), to_zone(&from)).await?);
+            }
+        }
+        self.write_setting(MOVED, None, "manual").await?;
+        Ok(back)
+    }
+
+    /// Writes down the owner's zone when it is another one than before. When tasks keep the old one, returns what the
+    /// owner is to be told of them, once.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn check_time_zone(&self) -> Result<Option<ZoneNotice>, AgentError> {
+        let zone = self.host.zone();
+        let now = zone_name(&zone);
+        let before = self.store.setting_events(None, ZONE, 1).await?.rows.pop().and_then(|event| event.value);
+        if before.as_deref() == Some(now) {
+            return Ok(None);
+        }
+        self.write_setting(ZONE, Some(now.to_owned()), "auto").await?;
+        let Some(before) = before else { return Ok(None) };
+        let moves = self.zone_changes().await?.moves;
+        if moves.is_empty() {
+            return Ok(None);
+        }
+        let names: Vec<String> = moves.iter().map(|one| format!("“{}”", one.task.new.description)).collect();
+        let text = format!(
+            "Your zone is {now}; before, it was {before}. These go on by the clock of their old zone: {}. \
+             `limpid task zone` shows what a move would change, `limpid task zone --move` moves them.",
+            names.join(", ")
+        );
+        let event = self.store.setting_events(None, ZONE, 1).await?.rows.pop().map_or(0, |event| event.id);
+        Ok(Some(ZoneNotice { key: format!("zone:{event}"), title: "Another time zone", text }))
     }
 
     async fn write_setting(&self, name: &str, value: Option<String>, trigger: &str) -> Result<(), AgentError> {

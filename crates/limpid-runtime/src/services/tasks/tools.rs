@@ -1,6 +1,6 @@
-//! The tools that make, list and cancel tasks. A dialect is a name and its arguments; what it does is [`TaskBook`]'s.
+//! The tools that make, list and cancel tasks. A dialect is a name and its arguments; the work is done by [`Tasks`].
 
-pub(crate) mod cron;
+mod cron;
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::services::tasks::{Asking, TaskBook, TaskRequest, When, zone_of};
+use crate::services::tasks::{Requester, TaskRequest, Tasks, When, zone_of};
 use crate::services::tools::{Tool, ToolContext, ToolParts, ToolText, read_arguments, schema_of};
 
 /// The group of these tools.
@@ -30,23 +30,22 @@ pub(crate) fn tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     if !parts.config.scheduling.enabled {
         return Vec::new();
     }
-    let book = TaskBook::new(Arc::clone(parts.store), Arc::clone(parts.waker));
     let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
     for [schedule, list, cancel] in
         [["schedule_task", "list_tasks", "cancel_task"], ["schedule_job", "list_jobs", "cancel_job"]]
     {
-        tools.push(Arc::new(Schedule { name: schedule, book: book.clone() }));
-        tools.push(Arc::new(List { name: list, book: book.clone() }));
-        tools.push(Arc::new(Cancel { name: cancel, book: book.clone() }));
+        tools.push(Arc::new(Schedule { name: schedule, tasks: parts.tasks.clone() }));
+        tools.push(Arc::new(List { name: list, tasks: parts.tasks.clone() }));
+        tools.push(Arc::new(Cancel { name: cancel, tasks: parts.tasks.clone() }));
     }
-    tools.push(Arc::new(cron::Cron::new(book)));
+    tools.push(Arc::new(cron::Cron::new(parts.tasks.clone())));
     tools
 }
 
 /// Makes a task.
 struct Schedule {
     name: &'static str,
-    book: TaskBook,
+    tasks: Tasks,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -105,16 +104,16 @@ impl Tool for Schedule {
             missed: None,
             conversation: Some(context.conversation.clone()),
         };
-        let asking = asking(context);
-        let task = self.book.add(request, &asking).await.map_err(|error| error.to_string())?;
-        Ok(ToolText { text: made(&self.book, &task, &asking).to_string(), trust: context.trust })
+        let requester = requester(context);
+        let task = self.tasks.add_as(&requester, request).await.map_err(|error| error.to_string())?;
+        Ok(ToolText { text: made(&self.tasks, &task, &requester).to_string(), trust: context.trust })
     }
 }
 
 /// Lists the tasks.
 struct List {
     name: &'static str,
-    book: TaskBook,
+    tasks: Tasks,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -154,16 +153,16 @@ impl Tool for List {
                 format!("`{word}` is no status; use one of {known}, or leave it out")
             })?),
         };
-        let asking = asking(context);
-        let tasks = self.book.list(status, &asking).await.map_err(|error| error.to_string())?.rows;
-        Ok(listed(&tasks, &asking))
+        let requester = requester(context);
+        let tasks = self.tasks.list_as(&requester, status).await.map_err(|error| error.to_string())?.rows;
+        Ok(listed(&tasks, &requester))
     }
 }
 
 /// Takes a task out.
 struct Cancel {
     name: &'static str,
-    book: TaskBook,
+    tasks: Tasks,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -196,7 +195,7 @@ impl Tool for Cancel {
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
         let CancelArguments { task_id } = read_arguments(arguments)?;
-        let task = self.book.cancel(&task_id, &asking(context)).await.map_err(|error| error.to_string())?;
+        let task = self.tasks.cancel_as(&requester(context), &task_id).await.map_err(|error| error.to_string())?;
         let text = json!({ "task_id": task.id.to_string(), "status": task.standing.status.as_str() });
         Ok(ToolText { text: text.to_string(), trust: context.trust })
     }
@@ -218,25 +217,25 @@ fn key(context: &ToolContext, name: &str, arguments: &Value) -> String {
 }
 
 /// A guest sees and changes the tasks of their own chat only.
-fn asking(context: &ToolContext) -> Asking {
+fn requester(context: &ToolContext) -> Requester {
     let only = (context.trust == Trust::Guest).then(|| context.conversation.clone());
     // The owner who said yes to this very call has read it.
     let trust = if context.approved { Trust::Owner } else { context.trust };
-    Asking { zone: context.zone.clone(), now: context.now, trust, only }
+    Requester { zone: context.zone.clone(), now: context.now, trust, only }
 }
 
 /// A task that was made, and when it is due.
-fn made(book: &TaskBook, task: &Task, asking: &Asking) -> Value {
+fn made(tasks: &Tasks, task: &Task, requester: &Requester) -> Value {
     let mut shown = shown(task);
     let zone = zone_of(&task.new);
     let local = |at: jiff::Timestamp| local(at, &zone);
-    let times = || task.new.trigger.times(asking.now, TIMES).into_iter().map(local).collect::<Vec<_>>();
+    let times = || task.new.trigger.times(requester.now, TIMES).into_iter().map(local).collect::<Vec<_>>();
     match task.new.trigger {
         Trigger::Once(at) => shown["scheduled_at"] = local(at).into(),
         Trigger::Every { .. } | Trigger::Cron { .. } => shown["next"] = times().into(),
         Trigger::Heartbeat => {}
     }
-    if !book.is_served() {
+    if !tasks.is_served() {
         shown["note"] = NOT_SERVED.into();
     }
     shown
@@ -247,7 +246,7 @@ fn local(at: jiff::Timestamp, zone: &jiff::tz::TimeZone) -> String {
     at.to_zoned(zone.clone()).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
 }
 
-fn listed(tasks: &[Task], asking: &Asking) -> ToolText {
+fn listed(tasks: &[Task], requester: &Requester) -> ToolText {
     let rows: Vec<Value> = tasks
         .iter()
         .map(|task| {
@@ -259,7 +258,7 @@ fn listed(tasks: &[Task], asking: &Asking) -> ToolText {
             shown
         })
         .collect();
-    let trust = tasks.iter().fold(asking.trust, |trust, task| trust.join(task.new.trust));
+    let trust = tasks.iter().fold(requester.trust, |trust, task| trust.join(task.new.trust));
     let text = if rows.is_empty() { "no tasks".to_owned() } else { Value::from(rows).to_string() };
     ToolText { text, trust }
 }

@@ -140,7 +140,7 @@ async fn standing_items_are_asked_at_every_run_in_every_profile() {
                 bench.write("workspace/HEARTBEAT.md", LIST);
             } else {
                 bench.write("workspace/HEARTBEAT.md", "");
-                agent.add_task(addition("Tell me when the disk is full")).await.unwrap();
+                agent.tasks().add(addition("Tell me when the disk is full")).await.unwrap();
             }
             pass(&bench, &agent, 125.minutes()).await;
             let calls = bench.server.calls();
@@ -218,7 +218,7 @@ async fn a_run_by_hand_asks_nobody_about_an_empty_list() {
 async fn a_command_is_no_addition() {
     let bench = bench(QUIET, "").await;
     let request = TaskRequest { kind: TaskKind::Command, ..addition("df -h") };
-    let refused = bench.agent().add_task(request).await.unwrap_err().to_string();
+    let refused = bench.agent().tasks().add(request).await.unwrap_err().to_string();
     assert!(refused.contains("a command cannot be added to the heartbeat"), "{refused}");
 }
 

@@ -229,7 +229,7 @@ async fn the_first_run_of_the_morning_sums_up_what_the_quiet_hours_held() {
     assert_eq!(bench.server.calls().len(), 1);
     assert!(!asked(0).contains("First run since"));
     agent.store().insert_items(vec![sms("b", "Midnight", &bench.clock)]).await.unwrap();
-    agent.add_task(reminder("The oven is on")).await.unwrap();
+    agent.tasks().add(reminder("The oven is on")).await.unwrap();
     pass(&bench, &agent, 6.hours()).await;
     assert_eq!(bench.server.calls().len(), 1, "the hours are quiet");
     pass(&bench, &agent, 2.hours()).await;
@@ -256,7 +256,7 @@ async fn a_standing_addition_is_told_each_time() {
     let bench = bench(&REPORT.repeat(3), "").await;
     let agent = bench.agent();
     let addition = TaskRequest { when: When::Heartbeat, kind: TaskKind::Agent, ..reminder("Say how full the disk is") };
-    agent.add_task(addition).await.unwrap();
+    agent.tasks().add(addition).await.unwrap();
     for _ in 0..3 {
         agent.run_heartbeat().await.unwrap();
         bench.clock.forward(1.hour());

@@ -17,7 +17,7 @@ use crate::output;
 const TIMES: usize = 3;
 
 pub(super) async fn one(agent: &Agent, id: &str, json: bool) -> Result<(), Failure> {
-    let (task, runs) = agent.task(id).await?;
+    let (task, runs) = agent.tasks().get(id).await?;
     if json {
         let mut value = head(&task);
         value["next"] = times(&task, agent.now()).into_iter().map(Timestamp::as_millisecond).collect();
@@ -47,7 +47,7 @@ pub(super) async fn one(agent: &Agent, id: &str, json: bool) -> Result<(), Failu
 }
 
 pub(super) async fn log(agent: &Agent, id: &str, json: bool) -> Result<(), Failure> {
-    let (_, runs) = agent.task(id).await?;
+    let (_, runs) = agent.tasks().get(id).await?;
     if json {
         output::json("runs", &runs.rows.iter().map(run_head).collect::<Vec<_>>())?;
     } else if runs.rows.is_empty() {

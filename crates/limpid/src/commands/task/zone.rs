@@ -12,7 +12,7 @@ use crate::output;
 /// Carries out `task zone`: shows what a move to the owner's zone would change, makes it, or takes it back.
 pub(super) async fn run(agent: &Agent, args: &ZoneArgs) -> Result<(), Failure> {
     if args.undo {
-        let back = agent.undo_zone_move().await?;
+        let back = agent.tasks().undo_zone_changes().await?;
         if args.json {
             return output::json("tasks", &shown::heads(&back));
         }
@@ -21,7 +21,9 @@ pub(super) async fn run(agent: &Agent, args: &ZoneArgs) -> Result<(), Failure> {
             _ => output::line(&shown::table(agent, &back)),
         };
     }
-    let moves = if args.move_tasks { agent.move_zones().await? } else { agent.zone_moves().await? };
+    agent.check_time_zone().await?;
+    let moves =
+        if args.move_tasks { agent.tasks().change_zones().await? } else { agent.tasks().zone_changes().await? };
     if args.json {
         return output::json("zone", &moves_json(&moves, args.move_tasks));
     }

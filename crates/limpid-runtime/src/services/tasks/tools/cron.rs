@@ -8,13 +8,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::services::tasks::tools::{GROUP, asking, key, local, one_of};
-use crate::services::tasks::{Asking, TaskBook, TaskChange, TaskRequest, When, zone_of};
+use crate::services::tasks::tools::{GROUP, key, local, one_of, requester};
+use crate::services::tasks::{Requester, TaskChange, TaskRequest, Tasks, When, zone_of};
 use crate::services::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 /// Makes, lists, changes and removes tasks.
 pub(crate) struct Cron {
-    book: TaskBook,
+    tasks: Tasks,
 }
 
 #[derive(Clone, Deserialize, JsonSchema)]
@@ -44,8 +44,8 @@ enum Action {
 }
 
 impl Cron {
-    pub(crate) fn new(book: TaskBook) -> Self {
-        Self { book }
+    pub(crate) fn new(tasks: Tasks) -> Self {
+        Self { tasks }
     }
 
     async fn add(&self, arguments: Arguments, key: String, context: &ToolContext) -> Result<Value, String> {
@@ -72,29 +72,29 @@ impl Cron {
             missed: None,
             conversation: Some(context.conversation.clone()),
         };
-        let asking = asking(context);
-        let task = self.book.add(request, &asking).await.map_err(|error| error.to_string())?;
-        Ok(self.made(&task, &asking))
+        let requester = requester(context);
+        let task = self.tasks.add_as(&requester, request).await.map_err(|error| error.to_string())?;
+        Ok(self.made(&task, &requester))
     }
 
     /// A job that was made or changed, with the next times that it is due.
-    fn made(&self, task: &Task, asking: &Asking) -> Value {
+    fn made(&self, task: &Task, requester: &Requester) -> Value {
         let mut shown = job(task);
         let zone = zone_of(&task.new);
-        let times = task.new.trigger.times(asking.now, crate::services::tasks::tools::TIMES).into_iter();
+        let times = task.new.trigger.times(requester.now, crate::services::tasks::tools::TIMES).into_iter();
         shown["next"] = times.map(|at| local(at, &zone)).collect::<Vec<_>>().into();
-        if !self.book.is_served() {
+        if !self.tasks.is_served() {
             shown["note"] = crate::services::tasks::tools::NOT_SERVED.into();
         }
         shown
     }
 
-    async fn update(&self, id: &str, arguments: Arguments, asking: &Asking) -> Result<Value, String> {
+    async fn update(&self, id: &str, arguments: Arguments, requester: &Requester) -> Result<Value, String> {
         let when = match times(&arguments).count() {
             0 => None,
             _ => Some(one_of(times(&arguments), TIMES)?),
         };
-        let kind = self.book.find(id, asking).await.map_err(|error| error.to_string())?.new.kind;
+        let kind = self.tasks.find_as(requester, id).await.map_err(|error| error.to_string())?.new.kind;
         let (message, command) = (given(arguments.message), given(arguments.command));
         // A command is changed by naming one, and never by a message, which nobody asks the owner about.
         let (description, prompt) = match (kind, command) {
@@ -114,8 +114,8 @@ impl Cron {
         if change == TaskChange::default() {
             return Err("nothing to change: give a message, a command, deliver, tz or a time".to_owned());
         }
-        let task = self.book.edit(id, change, asking).await.map_err(|error| error.to_string())?;
-        Ok(self.made(&task, asking))
+        let task = self.tasks.change_as(requester, id, change).await.map_err(|error| error.to_string())?;
+        Ok(self.made(&task, requester))
     }
 }
 
@@ -152,8 +152,8 @@ fn job(task: &Task) -> Value {
     shown
 }
 
-fn trust_of(tasks: &[Task], asking: &Asking) -> Trust {
-    tasks.iter().fold(asking.trust, |trust, task| trust.join(task.new.trust))
+fn trust_of(tasks: &[Task], requester: &Requester) -> Trust {
+    tasks.iter().fold(requester.trust, |trust, task| trust.join(task.new.trust))
 }
 
 /// The names of the times, for errors.
@@ -194,30 +194,30 @@ impl Tool for Cron {
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
         let key = key(context, self.name(), &arguments);
         let arguments: Arguments = read_arguments(arguments)?;
-        let asking = asking(context);
+        let requester = requester(context);
         let id = || given(arguments.job_id.clone()).ok_or("job_id is missing; `list` shows the jobs".to_owned());
-        let book = &self.book;
         let told_of = match arguments.action {
             Action::List => {
-                let tasks = book.list(None, &asking).await.map_err(|error| error.to_string())?.rows;
+                let tasks = self.tasks.list_as(&requester, None).await.map_err(|error| error.to_string())?.rows;
                 let rows: Vec<Value> = tasks.iter().map(job).collect();
                 let text = if rows.is_empty() { "no jobs".to_owned() } else { Value::from(rows).to_string() };
-                return Ok(ToolText { text, trust: trust_of(&tasks, &asking) });
+                return Ok(ToolText { text, trust: trust_of(&tasks, &requester) });
             }
             Action::Get => {
-                let task = book.find(&id()?, &asking).await.map_err(|error| error.to_string())?;
-                let trust = trust_of(std::slice::from_ref(&task), &asking);
+                let task = self.tasks.find_as(&requester, &id()?).await.map_err(|error| error.to_string())?;
+                let trust = trust_of(std::slice::from_ref(&task), &requester);
                 return Ok(ToolText { text: job(&task).to_string(), trust });
             }
             Action::Add => self.add(arguments, key, context).await?,
-            Action::Update => self.update(&id()?, arguments, &asking).await?,
+            Action::Update => self.update(&id()?, arguments, &requester).await?,
             Action::Remove => {
-                let task = book.cancel(&id()?, &asking).await.map_err(|error| error.to_string())?;
+                let task = self.tasks.cancel_as(&requester, &id()?).await.map_err(|error| error.to_string())?;
                 json!({ "job_id": task.id.to_string(), "status": task.standing.status.as_str() })
             }
             Action::Enable | Action::Disable => {
                 let on = arguments.action == Action::Enable;
-                let task = book.switch(&id()?, on, &asking).await.map_err(|error| error.to_string())?;
+                let task =
+                    self.tasks.set_enabled_as(&requester, &id()?, on).await.map_err(|error| error.to_string())?;
                 json!({ "job_id": task.id.to_string(), "status": task.standing.status.as_str() })
             }
         };

@@ -2,7 +2,6 @@ use limpid_core::{ConversationId, Tier, TurnId};
 use limpid_store::{Audience, ConversationKind, NewConversation, SqliteOptions, SqliteStore, Store};
 
 use super::*;
-use crate::jobs::scheduler::Waker;
 use crate::services::tools::ShownItems;
 
 fn context(conversation: &str, trust: Trust) -> ToolContext {
@@ -39,8 +38,7 @@ async fn a_guest_sees_and_changes_the_tasks_of_their_own_chat_only() {
         };
         store.create_conversation(new).await.unwrap();
     }
-    let waker = Arc::new(Waker::new(home.path().join("serve.sock")));
-    let cron = cron::Cron::new(TaskBook::new(store, waker));
+    let cron = cron::Cron::new(Tasks::of_test(&store, &limpid_config::Home::new(home.path())));
     let call = async |context: &ToolContext, arguments: Value| cron.run(context, arguments).await.map(|text| text.text);
     let (owner, guest) = (context("a", Trust::Owner), context("b", Trust::Guest));
     for context in [&owner, &guest] {
