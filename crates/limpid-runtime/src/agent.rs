@@ -17,7 +17,6 @@ use limpid_core::policy::OwnerRules;
 use limpid_core::{ConversationId, Memory, RetryPlan};
 use limpid_model::Model;
 use limpid_model::chain::{Pause, RealPause};
-use limpid_prompt::Profiles;
 use limpid_store::{DeliveryId, SqliteOptions, SqliteStore, Store};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{Notify, RwLock, broadcast, watch};
@@ -37,10 +36,9 @@ use crate::services::inbox::kept_token;
 use crate::services::mail::{MailDesk, MailParts};
 use crate::services::memory::semantic::Semantics;
 use crate::services::memory::writer::Keeper;
-use crate::services::models::{Found, Shelf, ShelfParts};
+use crate::services::models::{ModelRegistry, ModelRegistryParts};
 use crate::services::notifications::{Notifier, Notifiers, NotifyParts};
-use crate::services::profiles::files;
-use crate::services::profiles::registry::Prompts;
+use crate::services::profiles::{self, ProfileRegistry};
 use crate::services::skills::Skills;
 use crate::services::tasks::Tasks;
 use crate::services::timers::SchedulerWaker;
@@ -129,7 +127,7 @@ pub(crate) struct Inner {
     pub(crate) directory: Directory,
     pub(crate) deliveries: Deliveries,
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) shelf: Arc<Shelf>,
+    pub(crate) models: Arc<ModelRegistry>,
     /// What queries mean, when that is switched on.
     pub(crate) semantics: Live<Option<Arc<Semantics>>>,
     pub(crate) tools: Live<ToolCatalog>,
@@ -140,7 +138,7 @@ pub(crate) struct Inner {
     pub(crate) pause: Arc<dyn Pause>,
     /// What the owner wrote down about calls of tools.
     pub(crate) rules: Live<Arc<OwnerRules>>,
-    pub(crate) prompts: Arc<Prompts>,
+    pub(crate) profiles: Arc<ProfileRegistry>,
     pub(crate) redactor: Redactor,
     pub(crate) keeper: Keeper,
     /// What prompts are made from.
@@ -182,7 +180,7 @@ impl Agent {
         let config = Live::new(options.config);
         let named_at_start = config.secret_variables().into_iter().map(str::to_owned).collect();
         // Copies that nobody edited follow a newer program. What cannot be read here is told when a prompt needs it.
-        let _ = files::status(&options.home);
+        let _ = profiles::status(&options.home);
         let mut redactor = Redactor::new(&options.environment, &config.secret_variables());
         if let Some(token) = kept_token(&options.home) {
             redactor = redactor.with("ingest token", &token);
@@ -198,8 +196,8 @@ impl Agent {
             config: config.clone(),
         }));
         let redactor = mail.redactor.clone();
-        let prompts = Arc::new(Prompts::new(options.home.clone()));
-        let keeper = Keeper::new(Arc::clone(&store), redactor.clone(), Arc::clone(&prompts), config.clone());
+        let profiles = Arc::new(ProfileRegistry::new(options.home.clone()));
+        let keeper = Keeper::new(Arc::clone(&store), redactor.clone(), Arc::clone(&profiles), config.clone());
         let skills = Arc::new(Skills::new(options.home.clone(), Arc::clone(&store), config.clone()));
         let (home, environment) = (options.home.clone(), options.environment.clone());
         let holder = process::holder(&hex(&*options.ids));
@@ -212,7 +210,7 @@ impl Agent {
         let tasks = Tasks::new(Arc::clone(&store), config.clone(), host.clone(), Arc::clone(&waker));
         let parts = Parts {
             files: Arc::new(FileHistory::new(&home, keeper.clone())),
-            shelf: Arc::new(Shelf::new(ShelfParts {
+            models: Arc::new(ModelRegistry::new(ModelRegistryParts {
                 home: home.clone(),
                 config: config.clone(),
                 environment: environment.clone(),
@@ -246,8 +244,8 @@ impl Agent {
             config: config.clone(),
             host: host.clone(),
             rules: rules.clone(),
-            prompts: Arc::clone(&prompts),
-            shelf: Arc::clone(&parts.shelf),
+            profiles: Arc::clone(&profiles),
+            models: Arc::clone(&parts.models),
             redactor: redactor.clone(),
             store: Arc::clone(&store),
             goals: GoalBook::new(Arc::clone(&store), parts.notify.bus.clone()),
@@ -258,7 +256,7 @@ impl Agent {
         };
         let inner = Inner {
             context,
-            prompts,
+            profiles,
             redactor,
             keeper: parts.keeper.clone(),
             tasks,
@@ -267,7 +265,7 @@ impl Agent {
             host,
             directory,
             deliveries,
-            shelf: Arc::clone(&parts.shelf),
+            models: Arc::clone(&parts.models),
             semantics: Live::new(semantics),
             environment: options.environment,
             rules,
@@ -339,12 +337,9 @@ impl Agent {
         self.inner.host.now_ms()
     }
 
-    /// The profiles as the files stand now, with what is wrong with them.
-    ///
-    /// # Errors
-    /// When the owner's files cannot be read.
-    pub fn profiles(&self) -> Result<Arc<Profiles>, AgentError> {
-        self.inner.prompts.load()
+    /// Profiles: those that ship and the files of the owner that change them.
+    pub fn profiles(&self) -> &ProfileRegistry {
+        &self.inner.profiles
     }
 
     /// What changes in the agent from here on: modes, prompts, goals, skills, windows.
@@ -378,14 +373,14 @@ impl Agent {
         &self.inner.deliveries
     }
 
+    /// Which model answers.
+    pub fn models(&self) -> &ModelRegistry {
+        &self.inner.models
+    }
+
     /// What is to be done later.
     pub fn tasks(&self) -> &Tasks {
         &self.inner.tasks
-    }
-
-    /// The model that answers when none is set: found by a key, a server on this machine or a fetched file.
-    pub async fn find_model(&self) -> Option<Found> {
-        self.inner.shelf.find().await
     }
 
     /// Memories that hold any of the words or mean the like, best first: the order that the model gets.

@@ -33,8 +33,8 @@ use crate::context::calibration::TokenCalibration;
 use crate::services::goals::GoalBook;
 use crate::services::host::Host;
 use crate::services::memory::writer::Keeper;
-use crate::services::models::Shelf;
-use crate::services::profiles::registry::Prompts;
+use crate::services::models::ModelRegistry;
+use crate::services::profiles::ProfileRegistry;
 use crate::services::skills::Skills;
 use crate::services::tools::ToolCatalog;
 
@@ -46,8 +46,8 @@ pub(crate) struct ContextDeps {
     pub(crate) host: Host,
     /// What the owner wrote down about calls of tools.
     pub(crate) rules: Live<Arc<OwnerRules>>,
-    pub(crate) prompts: Arc<Prompts>,
-    pub(crate) shelf: Arc<Shelf>,
+    pub(crate) profiles: Arc<ProfileRegistry>,
+    pub(crate) models: Arc<ModelRegistry>,
     pub(crate) redactor: Redactor,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) keeper: Keeper,

@@ -17,11 +17,10 @@ use limpid_store::{SqliteOptions, SqliteStore, Store};
 
 use crate::agent::{Agent, AgentOptions};
 use crate::services::memory::semantic::probe;
-use crate::services::models::catalogue::fetched_table;
-use crate::services::models::{Shelf, ShelfParts};
+use crate::services::models::fetched_table;
+use crate::services::models::{ModelRegistry, ModelRegistryParts};
 use crate::services::notifications::desktop;
-use crate::services::profiles::identity;
-use crate::services::profiles::kept::own_profile_files;
+use crate::services::profiles::{identity_files, is_untouched, own_profile_files};
 use crate::services::tools::{Running, engine, running};
 
 /// What one check found.
@@ -105,7 +104,7 @@ fn home(options: &AgentOptions) -> Finding {
 
 fn prompt_files(options: &AgentOptions) -> Finding {
     let mut own = Vec::new();
-    for (section, file) in identity::files(&options.home) {
+    for (section, file) in identity_files(&options.home) {
         let name = format!("{section}.md");
         let read = read_marking(&file).map_err(|error| (error.to_string(), ""))?;
         if let Some(told) = read.as_ref().and_then(|read| read.notice(&name)) {
@@ -113,7 +112,7 @@ fn prompt_files(options: &AgentOptions) -> Finding {
         }
         let state = match read {
             None => "as shipped",
-            Some(read) if identity::is_untouched(&file, section, &read.text, &agent_name(options)) => "as shipped",
+            Some(read) if is_untouched(&file, section, &read.text, &agent_name(options)) => "as shipped",
             Some(read) if read.text.trim().is_empty() => "empty, so prompts have none",
             Some(_) => "yours",
         };
@@ -166,8 +165,8 @@ fn fetched_models(options: &AgentOptions) -> Option<Check> {
     Some(Check::of("models known", fetched.map(|table| format!("by {} of {}", table.head().source, table.head().date))))
 }
 
-fn shelf(options: &AgentOptions, only: Option<Arc<dyn Model>>) -> Shelf {
-    Shelf::new(ShelfParts {
+fn models(options: &AgentOptions, only: Option<Arc<dyn Model>>) -> ModelRegistry {
+    ModelRegistry::new(ModelRegistryParts {
         home: options.home.clone(),
         config: Live::new(options.config.clone()),
         environment: options.environment.clone(),
@@ -178,9 +177,9 @@ fn shelf(options: &AgentOptions, only: Option<Arc<dyn Model>>) -> Shelf {
 }
 
 async fn model(options: &AgentOptions) -> Finding {
-    let shelf = shelf(options, options.model.clone());
-    let found = if options.config.model.is_none() { shelf.find().await } else { None };
-    let model = shelf.choose(None).await.map_err(|error| (error.to_string(), ""))?;
+    let models = models(options, options.model.clone());
+    let found = if options.config.model.is_none() { models.detect().await } else { None };
+    let model = models.choose(None).await.map_err(|error| (error.to_string(), ""))?;
     let because = found.map(|found| format!(" ({})", found.because)).unwrap_or_default();
     Ok(format!("{}{because}", model.info().name()))
 }
@@ -193,8 +192,8 @@ async fn semantic_index(options: &AgentOptions) -> Check {
         let says = "off; `model` under `[memory.semantic]` in limpid.toml switches it on".to_owned();
         return Check { what: WHAT, ok: true, says, advice: None };
     };
-    let shelf = shelf(options, None);
-    let probed = match shelf.open_embedder(name) {
+    let models = models(options, None);
+    let probed = match models.open_embedder(name) {
         Ok(embedder) => probe(&*embedder).await,
         Err(error) => Err(error.to_string()),
     };

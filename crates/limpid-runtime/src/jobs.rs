@@ -1,5 +1,6 @@
 //! What runs when its time has come.
 
+pub mod catalogue;
 pub mod draft_expiry;
 pub mod heartbeat;
 pub mod mail;

@@ -35,12 +35,11 @@ pub use crate::services::error::AgentError;
 pub use crate::services::events::{Event, EventKind};
 pub use crate::services::heartbeat::{Beat, DayCost, HeartbeatChange, HeartbeatOpening, HeartbeatStatus};
 pub use crate::services::memory::semantic::{Indexed, SemanticState};
-pub use crate::services::models::catalogue::ModelUpdate;
-pub use crate::services::models::{Found, memory_available};
+pub use crate::services::models::{DetectedModel, ModelUpdate, memory_available};
 pub use crate::services::modes::{FocusChange, ModeState, ModeSwitch};
 pub use crate::services::notifications::presence::OpenClient;
 pub use crate::services::notifications::{Notice, Notifier};
-pub use crate::services::profiles::kept::own_profile_files;
+pub use crate::services::profiles::own_profile_files;
 pub use crate::services::skills::{Chosen, ListedSkill, SkillReview, SkillStatus};
 pub use crate::services::tools::{PathArgument, Tool, ToolCatalog, ToolContext, ToolText};
 pub use crate::services::{

@@ -17,8 +17,9 @@ use crate::conversation::model_call::Recipe;
 use crate::requests::recorded;
 use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
-use crate::services::models::Shelf;
-use crate::services::models::effort::EffortChoice;
+use crate::services::models::EffortChoice;
+use crate::services::models::ModelRegistry;
+use crate::services::models::cache_life::cache_life;
 
 /// Which prompt to look at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -116,7 +117,7 @@ impl Agent {
             (None, None) => inner.context.wanted_model(None).await,
         };
         let wanted = request.model.as_deref().or(of_file.as_deref());
-        let model = match inner.shelf.choose(wanted).await {
+        let model = match inner.models.choose(wanted).await {
             Ok(model) => Some(model),
             // Prompts can be read before there is a model to send them to.
             Err(AgentError::Model(_)) if wanted.is_none() && inner.config.model.is_none() => None,
@@ -148,7 +149,13 @@ impl Agent {
             built => built?,
         };
         let effort = EffortChoice::of(&inner.config, own, &built.gathered.path);
-        let cache = inner.cache_life(&built.gathered.path, own.map(|own| &own.id)).await?;
+        let cache = cache_life(
+            &*inner.store,
+            &inner.config,
+            (&built.gathered.path, own.map(|own| &own.id)),
+            inner.host.now_ms(),
+        )
+        .await?;
         let prompt = built.with_budgets()?;
         let since = match own {
             Some(own) => inner.since_last(own, &prompt).await?,
@@ -161,7 +168,7 @@ impl Agent {
                 let recipe = Recipe { cache, conversation, ..Recipe::new(inner, &built, effort) };
                 let call = recipe.call(Arc::new(prompt.clone()), card);
                 let template = model.template(&call)?;
-                let Prepared { target, body, .. } = Shelf::sized(&model, card).prepare(&call)?;
+                let Prepared { target, body, .. } = ModelRegistry::resized(&model, card).prepare(&call)?;
                 (prompt.with_template(template), Some(Payload { target, body }))
             }
             None => (prompt, None),

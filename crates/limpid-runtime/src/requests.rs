@@ -21,7 +21,7 @@ use crate::conversation::model_call::{Once, reply_limit};
 use crate::preview::PreviewRequest;
 use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
-use crate::services::models::effort::EffortChoice;
+use crate::services::models::EffortChoice;
 
 const MS_PER_DAY: i64 = 86_400_000;
 
@@ -56,7 +56,7 @@ impl Agent {
         };
         let mut request = self.inner.store.request(id).await?.ok_or_else(missing)?;
         let same = format!("{}/{}", request.summary.provider, request.summary.model);
-        let model = self.inner.shelf.open(model.unwrap_or(&same))?;
+        let model = self.inner.models.open(model.unwrap_or(&same))?;
         for message in &mut request.messages {
             message.state.retain(|state| model.info().reads(&state.protocol, &state.model));
         }
@@ -69,7 +69,7 @@ impl Agent {
     /// # Errors
     /// When there is no such model, or its prompt cannot be rendered.
     pub async fn test_model(&self, model: Option<&str>) -> Result<Answering, AgentError> {
-        let model = self.inner.shelf.choose(model).await?;
+        let model = self.inner.models.choose(model).await?;
         let request = PreviewRequest {
             conversation: ConversationChoice::New,
             text: TEST_MESSAGE.to_owned(),

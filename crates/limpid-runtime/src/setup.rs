@@ -11,9 +11,7 @@ use limpid_prompt::Profile;
 use limpid_prompt::profile::{Behaviour, DEFAULT_PROFILE, shipped_template};
 
 use crate::services::error::AgentError;
-use crate::services::profiles::files::write_base;
-use crate::services::profiles::identity::{self, Shown};
-use crate::services::profiles::registry::Prompts;
+use crate::services::profiles::{Identity, ProfileRegistry, identity_files, identity_text, write_base};
 
 /// What the person was asked; empty: not said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,8 +63,8 @@ fn write_what_is_read(
     written: &mut Written,
 ) -> Result<(), AgentError> {
     let agent_name = config.agent.name.as_ref().unwrap_or(&profile.behaviour().agent_name);
-    let shown = Shown { home, profile, agent_name };
-    for (section, path) in identity::files(home) {
+    let shown = Identity { home, profile, agent_name };
+    for (section, path) in identity_files(home) {
         if profile.reads(section) {
             put_copy(&path, &shown.profile_text(section), written)?;
         }
@@ -89,7 +87,7 @@ fn write_what_is_read(
 }
 
 fn profile_of(home: &Home, agent: &AgentConfig) -> Result<Arc<Profile>, AgentError> {
-    Prompts::new(home.clone()).load_one(&agent.profile)?.profile(&agent.profile)
+    ProfileRegistry::new(home.clone()).profile(&agent.profile)
 }
 
 /// The file in which the owner edits a section of the profile that is set: `soul.md` and `safety.md` of the home, with
@@ -99,19 +97,19 @@ fn profile_of(home: &Home, agent: &AgentConfig) -> Result<Arc<Profile>, AgentErr
 /// # Errors
 /// When there is no such profile, or a file cannot be read or written.
 pub fn identity_file(home: &Home, config: &Config, section: &str) -> Result<Option<PathBuf>, AgentError> {
-    let Some((_, file)) = identity::files(home).into_iter().find(|(name, _)| *name == section) else { return Ok(None) };
+    let Some((_, file)) = identity_files(home).into_iter().find(|(name, _)| *name == section) else { return Ok(None) };
     make_folder(home.path())?;
     let profile = profile_of(home, &config.agent)?;
     let agent_name = config.agent.name.as_ref().unwrap_or(&profile.behaviour().agent_name);
-    Ok(Some(Shown { home, profile: &profile, agent_name }.file_to_edit(section, file)?))
+    Ok(Some(Identity { home, profile: &profile, agent_name }.file_to_edit(section, file)?))
 }
 
 /// Copies out the soul and the safety rules of the default profile, for a profile that does not exist yet.
 fn write_identity(home: &Home, config: &Config, written: &mut Written) -> Result<(), AgentError> {
     let usual = Behaviour::default().agent_name;
     let agent_name = config.agent.name.as_ref().unwrap_or(&usual);
-    for (section, path) in identity::files(home) {
-        put_copy(&path, &identity::body([DEFAULT_PROFILE], section, agent_name), written)?;
+    for (section, path) in identity_files(home) {
+        put_copy(&path, &identity_text([DEFAULT_PROFILE], section, agent_name), written)?;
     }
     Ok(())
 }
@@ -162,6 +160,9 @@ fn put(path: &Path, text: &str, written: &mut Written) -> Result<(), AgentError>
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod identity_tests;
 
 #[cfg(test)]
 mod tests {

@@ -12,7 +12,7 @@ use limpid_store::Store;
 use crate::services::mail::MailDesk;
 use crate::services::memory::semantic::Semantics;
 use crate::services::memory::writer::Keeper;
-use crate::services::models::Shelf;
+use crate::services::models::ModelRegistry;
 use crate::services::notifications::{Notifier, Notifiers, NotifyParts, WebPush};
 use crate::services::skills::Skills;
 use crate::services::tasks::Tasks;
@@ -24,7 +24,7 @@ pub(crate) struct Parts {
     pub(crate) home: Home,
     pub(crate) environment: Environment,
     pub(crate) keeper: Keeper,
-    pub(crate) shelf: Arc<Shelf>,
+    pub(crate) models: Arc<ModelRegistry>,
     pub(crate) skills: Arc<Skills>,
     pub(crate) mail: Arc<MailDesk>,
     pub(crate) tasks: Tasks,
@@ -54,7 +54,7 @@ impl Parts {
     pub(crate) fn build(&self, config: &Config) -> Built {
         let store: &Arc<dyn Store> = &self.notify.store;
         let known = (&self.notify.bus, &self.notify.redactor);
-        let semantics = Semantics::new(&config.memory.semantic, store, &self.shelf, known).map(Arc::new);
+        let semantics = Semantics::new(&config.memory.semantic, store, &self.models, known).map(Arc::new);
         let tools = ToolCatalog::new(
             &ToolParts {
                 store,

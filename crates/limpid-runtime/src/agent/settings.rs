@@ -128,7 +128,7 @@ impl Inner {
         }
         if !compared.applied.is_empty() {
             self.config.replace(running);
-            self.shelf.forget();
+            self.models.forget();
             let retry = RetryPlan { tries: self.config.limits.tries.max(1), ..self.parts.retry };
             // No `..` here either: what is built and not replaced would go by the old settings.
             let Built { tools, rules, notifiers, semantics } = self.parts.build(&self.config);

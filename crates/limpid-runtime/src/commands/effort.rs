@@ -6,7 +6,7 @@ use limpid_core::Effort as Level;
 use crate::commands::{Scene, SlashCommand, SlashReply};
 use crate::conversation::conversations::ChatRequest;
 use crate::services::error::AgentError;
-use crate::services::models::effort::{EffortChoice, lacking};
+use crate::services::models::{EffortChoice, lacking};
 
 /// Shows how much the model reasons, or has it reason more or less.
 pub(crate) struct Effort;
@@ -33,7 +33,7 @@ impl SlashCommand for Effort {
     async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
         let inner = scene.inner();
         let model =
-            inner.shelf.choose(inner.context.wanted_model(scene.conversation.as_ref()).await.as_deref()).await?;
+            inner.models.choose(inner.context.wanted_model(scene.conversation.as_ref()).await.as_deref()).await?;
         let card = model.info();
         if arguments.is_empty() {
             let path = if card.local { "chat-local" } else { "chat-remote" };

@@ -30,7 +30,7 @@ impl SlashCommand for Model {
         }
         let inner = scene.inner();
         let set = inner.config.model.iter().chain(&inner.config.fallback).cloned();
-        let downloads = inner.shelf.downloads()?;
+        let downloads = inner.models.downloads()?;
         let fetched = downloads.list().into_iter().filter(|model| matches!(model.installed, Installed::Whole { .. }));
         Ok(set.chain(fetched.map(|model| format!("local/{}", model.name))).collect())
     }
@@ -38,7 +38,7 @@ impl SlashCommand for Model {
     async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
         if arguments.is_empty() {
             let own = scene.inner().context.wanted_model(scene.conversation.as_ref()).await;
-            let model = scene.inner().shelf.choose(own.as_deref()).await?;
+            let model = scene.inner().models.choose(own.as_deref()).await?;
             return Ok(scene.says(format!("The model is {}.", model.info().name())));
         }
         let request = ChatRequest { model: Some(arguments.to_owned()), ..ChatRequest::default() };

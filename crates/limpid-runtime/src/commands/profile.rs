@@ -40,5 +40,5 @@ impl SlashCommand for Profile {
 }
 
 fn names(scene: &Scene<'_>) -> Result<Vec<String>, AgentError> {
-    Ok(scene.agent.profiles()?.iter().map(|profile| profile.name().to_owned()).collect())
+    Ok(scene.agent.profiles().all()?.iter().map(|profile| profile.name().to_owned()).collect())
 }

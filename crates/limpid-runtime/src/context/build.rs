@@ -74,7 +74,7 @@ pub(crate) fn build<'a>(
         let mut measured = as_it_stands(&measure, Running::default(), history, inputs);
         if let Err(RenderError::Overfull(_)) = &measured {
             // A text of the owner's may be too large; then another stands in for it.
-            *profile = deps.prompts.fitting(loaded, Arc::clone(profile), (path, &measure.inputs), notices)?;
+            *profile = deps.profiles.fitting(loaded, Arc::clone(profile), (path, &measure.inputs), notices)?;
             measure.profile = Arc::clone(profile);
             measured = as_it_stands(&measure, Running::default(), history, inputs);
         }

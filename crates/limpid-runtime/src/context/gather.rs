@@ -23,8 +23,7 @@ use crate::context::window_state::WindowState;
 use crate::context::{ContextDeps, sources};
 use crate::services::error::AgentError;
 use crate::services::modes::{is_set, kind_of};
-use crate::services::profiles::identity::{self, Shown};
-use crate::services::profiles::registry::Loaded;
+use crate::services::profiles::{Identity, LoadedProfile, identity_files};
 use crate::services::tools::FindTools;
 use crate::services::tools::policy::ToolPolicy;
 
@@ -62,7 +61,7 @@ pub(crate) struct Gathered {
     pub(crate) history: History,
     pub(crate) profile: Arc<Profile>,
     /// The profile's files, as they stood.
-    pub(crate) loaded: Loaded,
+    pub(crate) loaded: LoadedProfile,
     pub(crate) path: String,
     /// Who may call what in this turn.
     pub(crate) policy: ToolPolicy,
@@ -84,7 +83,7 @@ pub(crate) async fn gather(
     window: &WindowState,
 ) -> Result<Gathered, AgentError> {
     let mut notices = Vec::new();
-    let loaded = deps.prompts.load_one(occasion.profile)?;
+    let loaded = deps.profiles.load(occasion.profile)?;
     let profile = loaded.profile(occasion.profile)?;
     notices.extend(loaded.notices(&profile));
     let path = occasion.path.unwrap_or(if card.local { "chat-local" } else { "chat-remote" }).to_owned();
@@ -202,7 +201,7 @@ fn clean(deps: &ContextDeps, inputs: &mut Inputs) {
 }
 
 /// Everything whose change is a border between two stretches of a conversation.
-fn border_key(loaded: &Loaded, inputs: &Inputs, profile: &Profile, path: &str, view: &str) -> String {
+fn border_key(loaded: &LoadedProfile, inputs: &Inputs, profile: &Profile, path: &str, view: &str) -> String {
     let standing: Vec<_> = inputs.skills.active.iter().filter(|skill| skill.standing).collect();
     let settings = serde_json::json!([
         env!("CARGO_PKG_VERSION"),
@@ -233,13 +232,13 @@ fn own_identity(
     agent_name: &str,
     notices: &mut Vec<String>,
 ) -> Result<[Option<String>; 2], AgentError> {
-    let shown = Shown { home, profile, agent_name };
+    let shown = Identity { home, profile, agent_name };
     let mut own = |(section, file): (&str, PathBuf)| {
         let read = shown.own_text(section, &file)?;
         notices.extend(read.as_ref().and_then(|read| read.notice(&format!("{section}.md"))));
         Ok::<_, AgentError>(read.map(|read| read.text))
     };
-    let [soul, safety] = identity::files(home);
+    let [soul, safety] = identity_files(home);
     Ok([own(soul)?, own(safety)?])
 }
 

@@ -16,6 +16,7 @@ use crate::agent::Inner;
 use crate::conversation::actor::{Command, Sender};
 use crate::conversation::turn::journal::{Entry, entries};
 use crate::services::deliveries::said_in_run;
+use crate::services::directory::conversation_of_run;
 use crate::services::error::AgentError;
 use crate::services::spending::Spender;
 use crate::services::tools::policy::window_trust;
@@ -47,19 +48,6 @@ pub(crate) struct BackgroundRun {
 pub(crate) struct RunInputs {
     /// Who wrote the text that it is told.
     pub(crate) trust: Trust,
-}
-
-/// How the hidden conversations of runs are called.
-const PREFIX: &str = "run-";
-
-/// The hidden conversation of a run.
-fn conversation_of(key: &str) -> ConversationId {
-    ConversationId::new(format!("{PREFIX}{key}"))
-}
-
-/// Whether a conversation is the hidden one of a run.
-pub(crate) fn is_run(conversation: &ConversationId) -> bool {
-    conversation.as_str().starts_with(PREFIX)
 }
 
 /// What came of a run.
@@ -100,7 +88,7 @@ impl Inner {
     /// interrupted is carried on, one that is over is only read. One that was never begun does not begin while a spending
     /// limit stands against it.
     pub(crate) async fn run_in_background(self: &Arc<Self>, run: BackgroundRun) -> Result<RunEnd, AgentError> {
-        let known = conversation_of(&run.key);
+        let known = conversation_of_run(&run.key);
         if self.store.conversation(&known).await?.is_none() {
             self.may_spend(Spender::Background).await?;
         }
@@ -144,7 +132,7 @@ impl Inner {
 
     /// The conversation of a run, made when this is its first try.
     async fn run_conversation(&self, run: &BackgroundRun) -> Result<Conversation, AgentError> {
-        let id = conversation_of(&run.key);
+        let id = conversation_of_run(&run.key);
         if let Some(found) = self.store.conversation(&id).await? {
             return Ok(found);
         }

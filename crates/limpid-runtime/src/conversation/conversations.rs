@@ -166,7 +166,7 @@ impl Inner {
         let mode = request.mode.clone().or_else(|| kept(|found| found.mode.clone()));
         let model = request.model.clone().or_else(|| kept(|found| found.model.clone()));
         self.check_profile(&profile, mode.as_deref(), request.path.as_deref())?;
-        self.shelf.choose(model.as_deref()).await?;
+        self.models.choose(model.as_deref()).await?;
 
         let now_ms = self.host.now_ms();
         let Some(found) = found else {
@@ -201,7 +201,7 @@ impl Inner {
     }
 
     fn check_profile(&self, profile: &str, mode: Option<&str>, path: Option<&str>) -> Result<(), AgentError> {
-        let profile = self.prompts.load_one(profile)?.profile(profile)?;
+        let profile = self.profiles.profile(profile)?;
         if let Some(mode) = mode {
             profile.mode(mode, limpid_core::Tier::ALL[2]).map_err(|error| AgentError::Invalid(error.to_string()))?;
         }

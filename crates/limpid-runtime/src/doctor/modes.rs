@@ -39,7 +39,7 @@ pub(crate) async fn switching(options: &AgentOptions, agent: &Agent) -> Finding 
         let why = format!("the mode is {}, and there are: {}", state.mode, state.modes.join(", "));
         return Err((format!("fails at “mode set”: {why}"), "Choose one of them: limpid mode set NAME."));
     }
-    if agent.inner.shelf.choose(own.as_ref().and_then(|own| own.model.as_deref())).await.is_err() {
+    if agent.inner.models.choose(own.as_ref().and_then(|own| own.model.as_deref())).await.is_err() {
         return Ok("not tried, since there is no model to make prompts for".to_owned());
     }
     let trial = Trial::new(options, own.as_ref()).map_err(plain)?;
@@ -99,7 +99,7 @@ impl Trial {
         let switched = self.agent.set_mode(id, mode).await;
         let now = inner.directory.existing(id).await?;
         let after = window_state_of(Some(&now));
-        let profile = inner.prompts.load_one(&self.profile)?.profile(&self.profile)?;
+        let profile = inner.profiles.profile(&self.profile)?;
         let tier = after.tier().unwrap_or(limpid_core::Tier::ALL[2]);
         let seen = Seen {
             set: now.mode,

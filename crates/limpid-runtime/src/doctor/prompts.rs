@@ -9,8 +9,7 @@ use crate::context::notices::cut_notice;
 use crate::doctor::Finding;
 use crate::preview::PreviewRequest;
 use crate::services::directory::ConversationChoice;
-use crate::services::profiles::kept::own_profile_files;
-use crate::services::profiles::mode_fallback::{StandIn, stand_in};
+use crate::services::profiles::{ModeFallback, mode_fallback, own_profile_files};
 
 /// Whether every text of the profile in use loads. Names each file that does not, where it is, what is wrong with it and
 /// what is used in its place; and the templates of modes that another one stands in for.
@@ -45,8 +44,8 @@ fn told(problem: &Problem, options: &AgentOptions) -> String {
 
 /// The templates that a mode lacks, where they are expected, and what is used.
 fn substitutes(profile: &Profile, mode: &str, options: &AgentOptions) -> Option<String> {
-    let lacking = |tier: &Tier| Some((*tier, stand_in(profile, mode, *tier).filter(|found| found.is_news)?));
-    let missing: Vec<(Tier, StandIn)> = Tier::ALL.iter().filter_map(lacking).collect();
+    let lacking = |tier: &Tier| Some((*tier, mode_fallback(profile, mode, *tier).filter(|found| found.is_news)?));
+    let missing: Vec<(Tier, ModeFallback)> = Tier::ALL.iter().filter_map(lacking).collect();
     let (_, first) = missing.first()?;
     let tiers: Vec<String> = missing.iter().map(|(tier, _)| tier.number().to_string()).collect();
     let expected = options.home.profiles().join(profile.name()).join(first.tried.first()?);
@@ -63,7 +62,7 @@ pub(crate) async fn size(agent: &Agent) -> Finding {
     let request = PreviewRequest { conversation: ConversationChoice::Last, ..PreviewRequest::default() };
     let prompt = agent.prompt_preview(request).await.map_err(|error| (error.to_string(), ""))?;
     let name = prompt.profile();
-    let profile = agent.inner.prompts.load_one(name).and_then(|loaded| loaded.profile(name));
+    let profile = agent.inner.profiles.profile(name);
     let profile = profile.map_err(|error| (error.to_string(), ""))?;
     let cut = cut_by_size(&prompt, &profile);
     if !cut.is_empty() {

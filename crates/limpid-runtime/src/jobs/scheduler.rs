@@ -12,13 +12,13 @@ use limpid_store::TimerLease;
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::agent::Inner;
+use crate::jobs::catalogue::CatalogueJob;
 use crate::jobs::serve::{Log, ServeEvent};
 use crate::jobs::task_runs::TaskJob;
 use crate::services::drafts::Expiry;
 use crate::services::error::AgentError;
 use crate::services::heartbeat::Heartbeat;
 use crate::services::mail::MailJob;
-use crate::services::models::catalogue::CatalogueJob;
 
 /// How long a claim lasts when nobody renews it: some looks of the scheduler, which renews what it holds.
 const CLAIM: Duration = Duration::from_mins(4);

@@ -11,6 +11,7 @@ use limpid_config::process::{Daemon, ServeLock};
 use limpid_store::TASK_TIMER;
 
 use crate::agent::{Agent, Inner};
+use crate::jobs::catalogue;
 use crate::jobs::scheduler::{LOOK_AGAIN, Scheduler, jobs};
 use crate::jobs::serve::follow::Follower;
 use crate::services::error::AgentError;
@@ -244,7 +245,7 @@ impl Inner {
         self.check_time_zone().await?;
         self.arm_heartbeat().await?;
         self.bring_back().await?;
-        self.plan_catalogue().await?;
+        catalogue::plan(self).await?;
         self.plan_all_mail().await
     }
 

@@ -10,9 +10,6 @@ use crate::agent::Agent;
 /// How long every provider that caches keeps an entry at least, in milliseconds.
 const KEPT_MS: i64 = 5 * 60 * 1000;
 
-/// Tokens below which no provider caches, where the catalogue does not say.
-const USUAL_MINIMUM: u64 = 1024;
-
 impl Agent {
     /// The requests of these for which a provider that caches read nothing from its cache, though they begin with all of the
     /// request before them and came within 5 minutes of it. The newest row comes first, as the store lists them.
@@ -20,7 +17,7 @@ impl Agent {
         let mut minimum: HashMap<(String, String), Option<u64>> = HashMap::new();
         missed(rows, |provider, model| {
             let known = minimum.entry((provider.to_owned(), model.to_owned()));
-            *known.or_insert_with(|| self.inner.shelf.cached_from(provider, model))
+            *known.or_insert_with(|| self.inner.models.cached_from(provider, model))
         })
     }
 }
@@ -38,7 +35,7 @@ impl Agent {
     /// What it cost that the declared tools were others than in the request before, by request. Where a provider has no
     /// way to be told of a tool later, one that is found or becomes available has everything read anew.
     pub fn tools_read_again(&self, rows: &[RequestSummary]) -> BTreeMap<RequestId, ReadAgain> {
-        read_again(rows, |provider, model| self.inner.shelf.price(provider, model))
+        read_again(rows, |provider, model| self.inner.models.price(provider, model))
     }
 }
 
@@ -82,10 +79,4 @@ fn missed(rows: &[RequestSummary], mut cached_from: impl FnMut(&str, &str) -> Op
         }
     }
     found
-}
-
-/// The least that a provider caches, when its prices say that it caches at all.
-pub(crate) fn cached_from(profile: &limpid_model::catalogue::ModelProfile) -> Option<u64> {
-    let caches = profile.price.as_ref().is_some_and(|price| price.base.cached < price.base.input);
-    caches.then(|| profile.abilities.cache_minimum.map_or(USUAL_MINIMUM, u64::from))
 }

@@ -15,6 +15,19 @@ const REPORTS: &str = "heartbeat";
 /// The title of that conversation.
 const REPORTS_TITLE: &str = "Heartbeat";
 
+/// How the ids of the hidden conversations of runs begin.
+const RUN: &str = "run-";
+
+/// The hidden conversation of a run, by the key that makes it the same run after a crash.
+pub fn conversation_of_run(key: &str) -> ConversationId {
+    ConversationId::new(format!("{RUN}{key}"))
+}
+
+/// Whether a conversation is the hidden one of a run.
+pub fn is_run(conversation: &ConversationId) -> bool {
+    conversation.as_str().starts_with(RUN)
+}
+
 /// Which conversation is meant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ConversationChoice {

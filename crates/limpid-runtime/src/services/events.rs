@@ -8,7 +8,7 @@ use limpid_core::ConversationId;
 use serde::Serialize;
 use tokio::sync::broadcast;
 
-use crate::conversation::background_run::is_run;
+use crate::services::directory::is_run;
 
 /// Events that a slow listener may be behind.
 const KEPT: usize = 1024;
@@ -56,8 +56,6 @@ pub enum EventKind {
     ActiveSkillsUpdated(Difference),
     /// Other tools are offered.
     ActiveToolsUpdated(Difference),
-    /// Other hooks run.
-    ActiveHooksUpdated(Difference),
     /// Other MCP servers are connected.
     ActiveMcpUpdated(Difference),
     /// Another tier.
@@ -176,7 +174,6 @@ impl EventKind {
             Self::ModeChanged { .. } => "mode",
             Self::ActiveSkillsUpdated(_) => "skills",
             Self::ActiveToolsUpdated(_) => "tools",
-            Self::ActiveHooksUpdated(_) => "hooks",
             Self::ActiveMcpUpdated(_) => "servers",
             Self::PromptTierChanged { .. } => "tier",
             Self::GoalUpdated { .. } => "goal",

@@ -163,7 +163,7 @@ impl Inner {
 
     /// The modes that there are under a profile.
     fn modes(&self, profile: &str) -> Result<Vec<String>, AgentError> {
-        Ok(self.prompts.load_one(profile)?.profile(profile)?.modes().map(str::to_owned).collect())
+        Ok(self.profiles.profile(profile)?.modes().map(str::to_owned).collect())
     }
 
     /// Refuses a mode that does not exist and any switch while there is focus.
@@ -230,7 +230,7 @@ impl Inner {
         if newest.trust.is_foreign() || !(config.suggestions || config.auto) {
             return Ok(None);
         }
-        let profile = self.prompts.load_one(&conversation.profile)?.profile(&conversation.profile)?;
+        let profile = self.profiles.profile(&conversation.profile)?;
         let modes: Vec<&str> = profile.modes().collect();
         let Some(suggestion) = suggest(self.mode_of(conversation), &modes, &newest.text) else { return Ok(None) };
         let now_ms = self.host.now_ms();

@@ -1,7 +1,16 @@
 //! Profiles: those that ship and the files of the owner that change them.
 
-pub mod files;
-pub(crate) mod identity;
-pub(crate) mod kept;
-pub(crate) mod mode_fallback;
-pub(crate) mod registry;
+mod files;
+mod identity;
+mod kept;
+mod mode_fallback;
+mod registry;
+
+pub use files::{
+    OwnFile, OwnState, copy_out, file_of_section, own_file_of_section, reset, shipped_text, start_profile, status,
+    write_base,
+};
+pub use identity::{Identity, identity_files, identity_text, is_untouched};
+pub use kept::own_profile_files;
+pub use mode_fallback::{ModeFallback, mode_fallback, new_fallback_notice};
+pub use registry::{LoadedProfile, ProfileRegistry};

@@ -330,9 +330,9 @@ mod tests {
                       [inbox]\nsms = true\nnotifications = true\n[inbox.gateway]\nurl = \"https://sms.test/\"\n";
         let config = Config::parse(config, "limpid.toml").unwrap();
         let (home, environment) = (Home::new(home.path()), Environment::default());
-        let prompts = Arc::new(crate::services::profiles::registry::Prompts::new(home.clone()));
+        let profiles = Arc::new(crate::services::profiles::ProfileRegistry::new(home.clone()));
         let redactor = limpid_config::Redactor::default();
-        let keeper = Keeper::new(Arc::clone(&store), redactor, prompts, Live::default());
+        let keeper = Keeper::new(Arc::clone(&store), redactor, profiles, Live::default());
         let skills = Arc::new(Skills::new(home.clone(), Arc::clone(&store), Live::default()));
         let mail = Arc::new(MailDesk::of_one_account(&home, &store));
         let tasks = Tasks::of_test(&store, &home);

@@ -78,7 +78,7 @@ async fn a_changed_file_takes_effect_on_the_next_turn_and_the_ledger_names_it() 
     say(&agent, "hi").await;
     std::fs::remove_file(bench.home.path().join("safety.md")).unwrap();
     say(&agent, "hi").await;
-    let shipped = limpid_runtime::profiles::files::shipped_text("limpid/sections/safety.md").unwrap();
+    let shipped = limpid_runtime::profiles::shipped_text("limpid/sections/safety.md").unwrap();
     let rule = shipped.lines().last().unwrap();
     let safety = |at: usize| bench.server.calls()[at].system().contains(rule);
     assert_eq!([safety(2), safety(3), safety(4)], [true, false, true]);

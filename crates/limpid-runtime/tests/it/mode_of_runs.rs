@@ -30,11 +30,11 @@ async fn modes(config: &str) -> Vec<Vec<String>> {
     agent.run_task("1").await.unwrap();
     let sent: Vec<String> = bench.server.calls().iter().map(limpid_testkit::Recorded::system).collect();
     assert_eq!(sent, shown, "what is shown of a run is what it sends");
-    let profile = agent.profiles().unwrap().get("ollm").cloned().unwrap();
+    let profile = agent.profiles().all().unwrap().get("ollm").cloned().unwrap();
     let first_line = |mode: &str| {
         let form = profile.mode(mode, Tier::ALL[2]).unwrap().unwrap().form.source.clone();
         let path = form.path.strip_prefix("ollm/").unwrap().to_owned();
-        let text = limpid_runtime::profiles::files::shipped_text(&format!("ollm/{path}")).unwrap();
+        let text = limpid_runtime::profiles::shipped_text(&format!("ollm/{path}")).unwrap();
         text.lines().next().unwrap().to_owned()
     };
     let all = ["assistant", "developer", "planning", "debugger"];

@@ -86,7 +86,7 @@ async fn a_switch_loads_the_template_and_says_so_once() {
 
     let calls = bench.server.calls();
     let (before, after) = (calls[0].system(), calls[1].system());
-    let profile = agent.profiles().unwrap().get("ollm").cloned().unwrap();
+    let profile = agent.profiles().all().unwrap().get("ollm").cloned().unwrap();
     let template = |mode: &str| {
         let form = profile.mode(mode, limpid_core::Tier::ALL[2]).unwrap().unwrap();
         form.form.source.clone()

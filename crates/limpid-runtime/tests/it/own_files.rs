@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::kit::{Bench, say};
 use limpid_prompt::Outcome;
-use limpid_runtime::profiles::files::{OwnState, copy_out, shipped_text, status};
+use limpid_runtime::profiles::{OwnState, copy_out, shipped_text, status};
 use limpid_runtime::{ChatRequest, Config, Home, PreviewRequest, TurnEvent};
 
 const OK: &str = "[[reply]]\ntext = \"ok\"\n";
@@ -52,9 +52,9 @@ async fn a_later_start_uses_the_last_text_that_worked_of_a_file_that_is_broken_n
     assert_eq!(shown, [(rhyme, false), (rhyme, true), (rhyme, true), (rhyme, true), (plain, false), (plain, true)]);
     // A file that its owner removed takes its copy along.
     fs::remove_file(bench.home.path().join(&file)).unwrap();
-    bench.agent().profiles().unwrap();
+    bench.agent().profiles().all().unwrap();
     bench.write(&file, "");
-    let profiles = bench.agent().profiles().unwrap();
+    let profiles = bench.agent().profiles().all().unwrap();
     let kept = profiles.problems().iter().find_map(|problem| problem.kept.clone());
     assert_eq!(kept.as_deref(), Some("until then the shipped file is used"));
 }

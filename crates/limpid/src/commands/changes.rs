@@ -21,9 +21,7 @@ pub(super) async fn next(changes: &mut Receiver<Event>) -> Event {
 /// What an event says; none when it is of use to programs only.
 pub(super) fn words(change: &EventKind) -> Option<String> {
     Some(match change {
-        EventKind::SystemPromptUpdated { .. } | EventKind::ActiveToolsUpdated(_) | EventKind::ActiveHooksUpdated(_) => {
-            return None;
-        }
+        EventKind::SystemPromptUpdated { .. } | EventKind::ActiveToolsUpdated(_) => return None,
         EventKind::ModeChanged { from, to, trigger } => match trigger.as_str() {
             "manual" | "explicit" => format!("mode: {from} → {to}"),
             _ => format!("mode: {from} → {to}, chosen by the model"),

@@ -14,7 +14,7 @@ use crate::output;
 /// # Errors
 /// When none is found and none can be fetched, or the person does not want one.
 pub async fn ensure(context: &Context, agent: &Agent, wanted: Option<&str>) -> Result<(), Failure> {
-    if wanted.is_some() || context.config.model.is_some() || agent.find_model().await.is_some() {
+    if wanted.is_some() || context.config.model.is_some() || agent.models().detect().await.is_some() {
         return Ok(());
     }
     if !cfg!(feature = "local") {

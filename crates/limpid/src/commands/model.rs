@@ -108,7 +108,7 @@ fn hub_model(name: &str) -> Result<Option<HubModel>, Failure> {
 
 async fn list(context: &Context, json: bool) -> Result<(), Failure> {
     let agent = context.agent()?;
-    let found = agent.find_model().await;
+    let found = agent.models().detect().await;
     let chosen = context.config.model.clone().or_else(|| found.as_ref().map(|found| found.model.clone()));
     let downloads = downloads(context)?;
     let listed = downloads.list();

@@ -6,7 +6,7 @@ use limpid_model::tokens::ExactCounter;
 use limpid_prompt::problem::{Problem, Severity};
 use limpid_prompt::profile::{BehaviourValue, Setting, shipped_names};
 use limpid_prompt::{Layer, Profile};
-use limpid_runtime::profiles::files::{self, OwnState};
+use limpid_runtime::profiles::{self, OwnState};
 use serde::Serialize;
 use similar::TextDiff;
 
@@ -27,7 +27,7 @@ pub fn run(context: &Context, command: &ProfileCommand) -> Result<(), Failure> {
         ProfileCommand::Check { name, json } => check(context, name.as_deref(), *json),
         ProfileCommand::Diff { name } => diff(context, name),
         ProfileCommand::New { name, from } => {
-            let file = files::start_profile(&context.home, &context.profiles()?, name, from)?;
+            let file = profiles::start_profile(&context.home, &context.profiles()?, name, from)?;
             output::tell(&format!(
                 "Wrote {}. Use it with --profile {name}, or set profile = \"{name}\" under [agent] in limpid.toml.",
                 file.display()
@@ -35,7 +35,7 @@ pub fn run(context: &Context, command: &ProfileCommand) -> Result<(), Failure> {
             Ok(())
         }
         ProfileCommand::Reset { file } => {
-            let kept = files::reset(&context.home, file)?;
+            let kept = profiles::reset(&context.home, file)?;
             output::tell(&format!("The shipped text of {file} is back; yours is kept as {}.", kept.display()));
             Ok(())
         }
@@ -55,7 +55,7 @@ struct ProfileRow<'a> {
 fn list(context: &Context, json: bool) -> Result<(), Failure> {
     let profiles = context.profiles()?;
     let mut own: BTreeMap<String, usize> = BTreeMap::new();
-    for file in files::status(&context.home)? {
+    for file in profiles::status(&context.home)? {
         let name = file.path.split('/').next().unwrap_or_default().to_owned();
         *own.entry(name).or_default() += 1;
     }
@@ -111,7 +111,7 @@ fn show(context: &Context, name: &str, json: bool) -> Result<(), Failure> {
         let rows: Vec<Vec<String>> = path
             .sections()
             .map(|section| {
-                let file = files::file_of_section(&profile, &section.id).unwrap_or_default();
+                let file = profiles::file_of_section(&profile, &section.id).unwrap_or_default();
                 vec![format!("  {}", section.id), section.title.clone(), file]
             })
             .collect();
@@ -161,7 +161,7 @@ fn show_file(context: &Context, name: &str, file: &str) -> Result<(), Failure> {
         let path = format!("{name}/{file}");
         let own =
             (!path.contains("..")).then(|| std::fs::read_to_string(context.home.profiles().join(&path)).ok()).flatten();
-        own.or_else(|| files::shipped_text(&path))
+        own.or_else(|| profiles::shipped_text(&path))
     });
     match text {
         Some(text) => output::data(&text),
@@ -227,7 +227,7 @@ fn check(context: &Context, name: Option<&str>, json: bool) -> Result<(), Failur
 }
 
 fn diff(context: &Context, name: &str) -> Result<(), Failure> {
-    let files = files::status(&context.home)?;
+    let files = profiles::status(&context.home)?;
     let mine = files.iter().filter(|file| file.path.split('/').next() == Some(name));
     let mut shown = 0;
     for file in mine {

@@ -28,12 +28,12 @@ impl ContextDeps {
 
     /// The model of AGENT.md, in a profile that quotes it.
     pub(crate) async fn model_of_profile(&self, name: &str) -> Option<String> {
-        let profile = self.prompts.load_one(name).and_then(|loaded| loaded.profile(name)).ok()?;
+        let profile = self.profiles.profile(name).ok()?;
         let path = self.home.workspace().join(AGENT_FILE);
         let text = read_text(&path).ok().flatten().filter(|_| quotes(&profile))?;
         let model = AgentFile::read(&text).0.model?;
         let is_foreign = UntrustedFiles::read(&*self.store).await.map_or(true, |foreign| foreign.contains(&path));
-        (!is_foreign && self.shelf.open(&model).is_ok()).then_some(model)
+        (!is_foreign && self.models.open(&model).is_ok()).then_some(model)
     }
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn apply(
         inputs.skills.index.retain(|skill| listed(&skill.name));
         inputs.skills.active.retain(|skill| listed(&skill.name));
     }
-    if let Some(Err(error)) = agent.model.as_deref().map(|model| deps.shelf.open(model)) {
+    if let Some(Err(error)) = agent.model.as_deref().map(|model| deps.models.open(model)) {
         tell(format!("the model cannot be used, so the configured one answers: {error}"));
     }
     if let Some(servers) = agent.mcp_servers.as_ref().filter(|servers| !servers.is_empty()) {

@@ -141,7 +141,7 @@ mod tests {
     }
 
     fn prompt(agent: &Agent, profile: &str, inputs: &Inputs) -> Prompt {
-        let profile = agent.inner.prompts.load_one(profile).unwrap().profile(profile).unwrap();
+        let profile = agent.inner.profiles.profile(profile).unwrap();
         let counter = Estimate::default();
         let request = RenderRequest { path: "heartbeat", inputs, counter: &counter, count_tokens: false };
         profile.render(request).unwrap()

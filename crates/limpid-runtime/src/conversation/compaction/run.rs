@@ -11,7 +11,7 @@ use crate::context::window_state::window_state_of;
 use crate::context::{self, BuiltContext, Occasion};
 use crate::services::error::AgentError;
 use crate::services::events::EventKind;
-use crate::services::models::{Models, Shelf};
+use crate::services::models::{ModelRegistry, Models};
 
 /// Percent of what is available that a conversation has at most after a compaction.
 const AFTERWARDS: usize = 60;
@@ -35,7 +35,7 @@ pub(crate) struct Scene {
 impl Inner {
     /// Reads what the next request of a conversation would be made from, without a new message.
     pub(crate) async fn scene(&self, conversation: Conversation) -> Result<Scene, AgentError> {
-        let mut models = self.shelf.for_turn(self.context.wanted_model(Some(&conversation)).await.as_deref()).await?;
+        let mut models = self.models.for_turn(self.context.wanted_model(Some(&conversation)).await.as_deref()).await?;
         let occasion = Occasion {
             conversation: Some(&conversation),
             profile: &conversation.profile,
@@ -51,7 +51,7 @@ impl Inner {
             fit: context::Fit::AsIs,
         };
         let BuiltContext { gathered, card, measure, size, .. } = context::build(&self.context, occasion).await?;
-        models[0] = Shelf::sized(&models[0], &card);
+        models[0] = ModelRegistry::resized(&models[0], &card);
         Ok(Scene { conversation, models, sizes: measure, past: gathered.history, size })
     }
 

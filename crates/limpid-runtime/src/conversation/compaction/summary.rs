@@ -21,8 +21,9 @@ use crate::conversation::compaction::run::Scene;
 use crate::conversation::event::TurnEvent;
 use crate::conversation::model_call::{Once, most_possible};
 use crate::services::error::AgentError;
+use crate::services::models::EffortChoice;
 use crate::services::models::Models;
-use crate::services::models::effort::EffortChoice;
+use crate::services::models::cache_life::cache_life;
 
 /// How long one call for a summary may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -86,7 +87,8 @@ impl Inner {
             return Err(too_large(needed, usable).message);
         }
         let prompt = Arc::new(prompt);
-        let cache = self.cache_life(path_of(ask), None).await.map_err(|error| error.to_string())?;
+        let cache = cache_life(&*self.store, &self.config, (path_of(ask), None), self.host.now_ms()).await;
+        let cache = cache.map_err(|error| error.to_string())?;
         let (effort, cap) = (EffortChoice::of(&self.config, None, path_of(ask)), ask.cap());
         let asked = Arc::clone(&prompt);
         let call = move |card: &ModelCard| {

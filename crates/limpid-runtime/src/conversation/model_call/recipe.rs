@@ -16,7 +16,7 @@ use crate::context::measure::{check_window, sure_tokens};
 use crate::context::{BuiltContext, render};
 use crate::conversation::model_call::Rendered;
 use crate::conversation::model_call::limit::{most_possible, reply_limit};
-use crate::services::models::effort::EffortChoice;
+use crate::services::models::EffortChoice;
 
 /// Everything that renders the prompt of one call for whichever model is asked.
 #[derive(Clone)]

@@ -62,12 +62,12 @@ impl Agent {
         let inner = &self.inner;
         let found = inner.directory.find(conversation).await?;
         let own = found.as_ref();
-        let model = inner.shelf.choose(inner.context.wanted_model(own).await.as_deref()).await?;
+        let model = inner.models.choose(inner.context.wanted_model(own).await.as_deref()).await?;
         let card = model.info();
         let mut frame = window_state_of(own);
         let fitted = frame.fit(card, inner.host.now_ms());
         let profile = own.map_or(inner.config.agent.profile.as_str(), |own| own.profile.as_str());
-        let profile = inner.prompts.load_one(profile)?.profile(profile)?;
+        let profile = inner.profiles.profile(profile)?;
         let path = if card.local { "chat-local" } else { "chat-remote" };
         let inputs = Inputs { tier: frame.tier().map(Tier::number), ..Inputs::default() };
         let effective = tier_of(&profile, path, &inputs);
@@ -89,7 +89,7 @@ impl Agent {
         let conversation = self.inner.directory.existing(id).await?;
         let card = self
             .inner
-            .shelf
+            .models
             .choose(self.inner.context.wanted_model(Some(&conversation)).await.as_deref())
             .await?
             .info()
@@ -113,7 +113,7 @@ impl Inner {
         conversation: &Conversation,
         frame: &mut WindowState,
     ) -> Result<Vec<EventKind>, AgentError> {
-        let Ok(model) = self.shelf.choose(self.context.wanted_model(Some(conversation)).await.as_deref()).await else {
+        let Ok(model) = self.models.choose(self.context.wanted_model(Some(conversation)).await.as_deref()).await else {
             return Ok(Vec::new());
         };
         let occasion = Occasion {

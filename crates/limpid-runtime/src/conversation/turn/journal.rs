@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::services::error::AgentError;
 use crate::services::heartbeat;
+use crate::services::models::EffortChoice;
 use crate::services::models::cache_life;
-use crate::services::models::effort::EffortChoice;
 use crate::services::tools::HEARTBEAT_DECISION;
 
 /// One entry of a turn's journal.

@@ -16,7 +16,7 @@ use crate::conversation::turn::journal::{Entry, entries};
 use crate::conversation::turn::running::{Driver, Overflow, end_of, unknown_outcomes};
 use crate::conversation::turn::start::start_of;
 use crate::services::error::AgentError;
-use crate::services::models::Shelf;
+use crate::services::models::ModelRegistry;
 use crate::services::modes::is_set;
 use crate::services::tools::policy::ToolPolicy;
 use crate::services::tools::{FindTools, TurnToolExecutor};
@@ -65,13 +65,13 @@ impl Worker {
         let waited = own.iter().take(asked.saturating_sub(1));
         past.unanswered = waited.map(|row| limpid_core::Entry { id: row.id, message: row.message.clone() }).collect();
 
-        let loaded = inner.prompts.load_one(&began.profile)?;
-        let mut models = inner.shelf.for_turn(Some(&began.model)).await?;
+        let loaded = inner.profiles.load(&began.profile)?;
+        let mut models = inner.models.for_turn(Some(&began.model)).await?;
         let card = window_state_of(Some(&conversation)).fit(models[0].info(), inner.host.now_ms()).card;
-        models[0] = Shelf::sized(&models[0], &card);
+        models[0] = ModelRegistry::resized(&models[0], &card);
         let made = machine.in_flight().iter().flat_map(|message| &message.calls).map(|call| call.name.as_str());
         let profile = loaded.profile(&began.profile)?;
-        let profile = inner.prompts.fitting(&loaded, profile, (&began.path, &began.inputs), &mut Vec::new())?;
+        let profile = inner.profiles.fitting(&loaded, profile, (&began.path, &began.inputs), &mut Vec::new())?;
         let conversation = inner.directory.existing(&self.conversation).await?;
         let mode = &began.inputs.mode;
         let policy =

@@ -27,7 +27,7 @@ use crate::conversation::turn::journal::{Began, Entry};
 use crate::conversation::turn::transaction::Opening;
 use crate::services::error::AgentError;
 use crate::services::goals::final_text;
-use crate::services::models::effort::EffortChoice;
+use crate::services::models::EffortChoice;
 use crate::services::tools::policy::{CallContext, window_trust};
 use crate::services::tools::{Decision, FIND_TOOLS, ShownItems, ToolContext, TurnToolExecutor};
 

@@ -30,8 +30,10 @@ use crate::conversation::turn::running::{Driver, Overflow, began, end_of};
 use crate::conversation::turn::transaction::{News, Opening};
 use crate::services::error::AgentError;
 use crate::services::events::EventKind;
-use crate::services::models::effort::{EffortChoice, lacking};
-use crate::services::models::{Models, Shelf};
+use crate::services::models::cache_life::cache_life;
+use crate::services::models::{EffortChoice, lacking};
+use crate::services::models::{ModelRegistry, Models};
+use crate::services::profiles::new_fallback_notice;
 use crate::services::tools::{FindTools, TurnToolExecutor};
 
 /// Characters of the first message that a conversation is titled with.
@@ -165,7 +167,7 @@ impl Worker {
         now: Timestamp,
     ) -> Result<Ready, AgentError> {
         let inner = &self.inner;
-        let mut models = inner.shelf.for_turn(inner.context.wanted_model(Some(conversation)).await.as_deref()).await?;
+        let mut models = inner.models.for_turn(inner.context.wanted_model(Some(conversation)).await.as_deref()).await?;
         let typed = asked.newest();
         let mode = inner.mode_of(conversation);
         let (window, unanswered) = (window_state_of(Some(conversation)), asked.earlier());
@@ -192,7 +194,7 @@ impl Worker {
             built = context::build(&inner.context, occasion).await;
         }
         let mut built = built?;
-        models[0] = Shelf::sized(&models[0], &built.card);
+        models[0] = ModelRegistry::resized(&models[0], &built.card);
         if let Some(request) = &built.wants_note
             && let Some(note) = inner.note_of_rollover(lease, &models, &built.measure, request).await?
         {
@@ -205,9 +207,12 @@ impl Worker {
         let mut told = built.trims();
         let BuiltContext { mut gathered, card, prompt, size, estimate, tier, notice, .. } = built;
         gathered.notices.extend(notice);
-        gathered.notices.extend(inner.stand_in(&gathered.profile, mode, tier).await?);
+        let fallback = new_fallback_notice(&*inner.store, &gathered.profile, (mode, tier), inner.host.now_ms()).await?;
+        gathered.notices.extend(fallback);
         let effort = EffortChoice::of(&inner.config, Some(conversation), &gathered.path);
-        let cache = inner.cache_life(&gathered.path, Some(&conversation.id)).await?;
+        let cache =
+            cache_life(&*inner.store, &inner.config, (&gathered.path, Some(&conversation.id)), inner.host.now_ms())
+                .await?;
         let items = rendered_items(&*inner.store, &prompt).await?;
         told.extend(dropped_skills(&prompt, &gathered.inputs.skills));
         told.append(&mut gathered.standing_notices);

@@ -124,7 +124,7 @@ impl Inner {
             (Gate::Run, _) | (Gate::Wait(..), Asked::ByHand) => {}
         }
         let model = self.model_of(&of_row(row)).await?;
-        if self.shelf.choose(model.as_deref()).await.is_err() {
+        if self.models.choose(model.as_deref()).await.is_err() {
             return Ok(Err((Why::NoModel, again)));
         }
         if matches!(asked, Asked::Slot(_)) && self.may_spend(Spender::Background).await.is_err() {
@@ -154,7 +154,7 @@ impl Inner {
         if self.make_checklist(&profile)? {
             return self.nothing_new(&running, row, "HEARTBEAT.md was made; write your tasks at its end").await;
         }
-        let card = self.shelf.choose(model.as_deref()).await?.info().clone();
+        let card = self.models.choose(model.as_deref()).await?.info().clone();
         let look = self.heartbeat_look(profile.name(), &card).await?;
         // Also before a run by hand, so that a check that cannot be asked is heard of.
         let check = self.heartbeat_check().await?;
@@ -323,7 +323,7 @@ impl Inner {
     /// The model of its own, when there is one that can be had.
     pub(crate) async fn model_of(&self, settings: &Settings) -> Result<Option<String>, AgentError> {
         for name in settings.model.iter().chain(&self.config.heartbeat.model) {
-            if self.shelf.choose(Some(name)).await.is_ok() {
+            if self.models.choose(Some(name)).await.is_ok() {
                 return Ok(Some(name.clone()));
             }
         }
@@ -333,7 +333,7 @@ impl Inner {
     /// The profile of heartbeats: the owner's. A profile without a path of its own for them has one that it is lent.
     pub(crate) fn heartbeat_profile(&self) -> Result<Arc<Profile>, AgentError> {
         let name = &self.config.agent.profile;
-        self.prompts.load_one(name)?.profile(name)
+        self.profiles.profile(name)
     }
 
     /// Writes the checklist where the profile wants one and there is none. Says whether it did.

@@ -98,7 +98,7 @@ impl Inner {
     /// What a day costs on which nothing comes in.
     async fn day_cost(&self, settings: &Settings) -> Result<Option<DayCost>, AgentError> {
         let wanted = self.model_of(settings).await?;
-        let Ok(model) = self.shelf.choose(wanted.as_deref()).await else { return Ok(None) };
+        let Ok(model) = self.models.choose(wanted.as_deref()).await else { return Ok(None) };
         let card = model.info().clone();
         let look = self.heartbeat_look(self.heartbeat_profile()?.name(), &card).await?;
         let hours = settings.hours_a_day();

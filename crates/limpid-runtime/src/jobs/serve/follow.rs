@@ -241,7 +241,7 @@ fn take_models(file: &Followed, inner: &Inner, log: &Log) -> bool {
     };
     match checked {
         Ok(()) => {
-            inner.shelf.forget();
+            inner.models.forget();
             log(&ServeEvent::Notice("models.toml has changed and is in effect".to_owned()));
             true
         }

@@ -88,7 +88,7 @@ impl Inner {
                 Some(conversation) => self.store.conversation(conversation).await?,
                 None => None,
             };
-            self.shelf.choose(self.context.wanted_model(made_in.as_ref()).await.as_deref()).await?;
+            self.models.choose(self.context.wanted_model(made_in.as_ref()).await.as_deref()).await?;
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::context::prefix_cache::key_of;
-use crate::conversation::background_run::is_run;
+use crate::services::directory::is_run;
 use crate::services::tools::{Tool, ToolContext, ToolParts, ToolText, read_arguments, schema_of};
 
 const NAME: &str = "message";

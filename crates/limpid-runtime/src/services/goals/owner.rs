@@ -229,12 +229,12 @@ impl Agent {
 impl Inner {
     /// The tier of a conversation's next prompt, as far as it is known.
     pub(crate) async fn tier_of(&self, conversation: &Conversation) -> Tier {
-        let model = self.shelf.choose(self.context.wanted_model(Some(conversation)).await.as_deref()).await;
+        let model = self.models.choose(self.context.wanted_model(Some(conversation)).await.as_deref()).await;
         let card = model.ok().map(|model| model.info().clone());
         let path = if card.as_ref().is_some_and(|card| card.local) { "chat-local" } else { "chat-remote" };
         let model = card.as_ref().map(convert::model).unwrap_or_default();
         let name = conversation.profile.as_str();
-        let profile = self.prompts.load_one(name).and_then(|loaded| loaded.profile(name));
+        let profile = self.profiles.profile(name);
         let tier = window_state_of(Some(conversation)).tier().map(Tier::number);
         let inputs = Inputs { model, tier, ..Inputs::default() };
         let tier = profile.ok().and_then(|profile| profile.tier(path, &inputs).ok());

@@ -94,7 +94,7 @@ impl Agent {
             }
         }
         if let Some(model) = after.model.as_deref().filter(|_| after.model != before.model) {
-            inner.shelf.choose(Some(model)).await?;
+            inner.models.choose(Some(model)).await?;
         }
         if after == before {
             return Ok(after);

@@ -14,7 +14,7 @@ use limpid_store::{Store, VectorState};
 
 use crate::services::error::AgentError;
 use crate::services::events::{EventBus, EventKind};
-use crate::services::models::Shelf;
+use crate::services::models::ModelRegistry;
 
 pub use crate::services::memory::semantic::index::Indexed;
 
@@ -27,7 +27,7 @@ const REST_MS: i64 = 60 * 1000;
 /// The semantic index: the model that fills it, and how it fares.
 pub(crate) struct Semantics {
     store: Arc<dyn Store>,
-    shelf: Arc<Shelf>,
+    models: Arc<ModelRegistry>,
     bus: EventBus,
     redactor: Redactor,
     config: SemanticConfig,
@@ -81,13 +81,13 @@ impl Semantics {
     pub(crate) fn new(
         config: &SemanticConfig,
         store: &Arc<dyn Store>,
-        shelf: &Arc<Shelf>,
+        models: &Arc<ModelRegistry>,
         (bus, redactor): (&EventBus, &Redactor),
     ) -> Option<Self> {
         config.model.as_ref()?;
         Some(Self {
             store: Arc::clone(store),
-            shelf: Arc::clone(shelf),
+            models: Arc::clone(models),
             bus: bus.clone(),
             redactor: redactor.clone(),
             config: config.clone(),
@@ -154,7 +154,7 @@ impl Semantics {
 
     async fn embed(&self, texts: Vec<String>) -> Result<Vec<Option<Embedding>>, ModelError> {
         let opened =
-            self.embedder.get_or_init(|| self.shelf.open_embedder(self.model()).map_err(|error| error.to_string()));
+            self.embedder.get_or_init(|| self.models.open_embedder(self.model()).map_err(|error| error.to_string()));
         match opened {
             Ok(embedder) => embedder.embed(texts).await,
             Err(why) => Err(ModelError::new(limpid_core::FailureClass::UnknownModel, why.clone())),

@@ -13,14 +13,14 @@ use limpid_store::{
 use limpid_tools::ToolContext;
 
 use crate::services::error::AgentError;
-use crate::services::profiles::registry::Prompts;
+use crate::services::profiles::ProfileRegistry;
 
 /// Writes memories.
 #[derive(Clone)]
 pub(crate) struct Keeper {
     pub(crate) store: Arc<dyn Store>,
     redactor: Redactor,
-    prompts: Arc<Prompts>,
+    profiles: Arc<ProfileRegistry>,
     config: Live<Config>,
 }
 
@@ -70,8 +70,13 @@ pub(crate) struct Note {
 }
 
 impl Keeper {
-    pub(crate) fn new(store: Arc<dyn Store>, redactor: Redactor, prompts: Arc<Prompts>, config: Live<Config>) -> Self {
-        Self { store, redactor, prompts, config }
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        redactor: Redactor,
+        profiles: Arc<ProfileRegistry>,
+        config: Live<Config>,
+    ) -> Self {
+        Self { store, redactor, profiles, config }
     }
 
     /// Keeps something; a key that is known gets the new content.
@@ -202,7 +207,7 @@ impl Keeper {
         let Some(conversation) = conversation else { return Ok(MemoryPolicy::default()) };
         let name = &conversation.profile;
         // A profile that was broken or removed in the middle of a turn protects as the strictest one does.
-        let profile = self.prompts.load_one(name).and_then(|loaded| loaded.profile(name));
+        let profile = self.profiles.profile(name);
         Ok(profile.map_or(MemoryPolicy::Inject, |profile| self.config.memory.policy(profile.behaviour().memory)))
     }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// How much the models of a turn are to reason. It is taken once and stays the same while the turn runs: a change costs
 /// the provider's cache, and some providers refuse it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct EffortChoice {
+pub struct EffortChoice {
     /// What was chosen for the conversation or the path; it goes before what models have of their own.
     #[serde(serialize_with = "write", deserialize_with = "read")]
     chosen: Option<Effort>,
@@ -20,19 +20,19 @@ pub(crate) struct EffortChoice {
 
 impl EffortChoice {
     /// What is set for a path of a conversation.
-    pub(crate) fn of(config: &Config, conversation: Option<&Conversation>, path: &str) -> Self {
+    pub fn of(config: &Config, conversation: Option<&Conversation>, path: &str) -> Self {
         let of_path = config.path.get(path).and_then(|path| path.effort);
         Self { chosen: conversation.and_then(|own| own.effort).or(of_path), general: Some(config.effort) }
     }
 
     /// What is asked of a model, before it is held against the levels that the model has.
-    pub(crate) fn of_model(self, card: &ModelCard) -> Effort {
+    pub fn of_model(self, card: &ModelCard) -> Effort {
         self.chosen.or(card.abilities.own_effort).or(self.general).unwrap_or_default()
     }
 }
 
 /// What to tell when a model has no such level.
-pub(crate) fn lacking(card: &ModelCard, wanted: Effort) -> Option<String> {
+pub fn lacking(card: &ModelCard, wanted: Effort) -> Option<String> {
     let used = card.abilities.effort_for(wanted);
     let (name, wanted_word) = (card.name(), wanted.as_str());
     if card.abilities.tools_unreasoned == Some(true) && wanted > Effort::Off {

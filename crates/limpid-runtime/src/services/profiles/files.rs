@@ -163,7 +163,10 @@ pub(crate) fn write_copy(file: &Path, text: &str) -> Result<(), AgentError> {
 }
 
 /// Writes down what a copy was copied from.
-pub(crate) fn write_base(file: &Path, text: &str) -> Result<(), AgentError> {
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_base(file: &Path, text: &str) -> Result<(), AgentError> {
     let base = beside(file, "shipped");
     fs::write(&base, text).map_err(AgentError::file(&base))
 }

@@ -19,13 +19,13 @@ pub fn own_profile_files(home: &Home) -> Result<Vec<SourceFile>, AgentError> {
 }
 
 /// The owner's profile files.
-pub(crate) fn own(home: &Home) -> Result<Vec<SourceFile>, AgentError> {
+pub(super) fn own(home: &Home) -> Result<Vec<SourceFile>, AgentError> {
     let folder = home.profiles();
     read_profiles(&folder, Layer::Home).map_err(AgentError::file(&folder))
 }
 
 /// The copies of those that could be used.
-pub(crate) fn kept(home: &Home) -> Result<Vec<SourceFile>, AgentError> {
+pub(super) fn kept(home: &Home) -> Result<Vec<SourceFile>, AgentError> {
     let folder = home.kept_profiles();
     read_profiles(&folder, Layer::Kept).map_err(AgentError::file(&folder))
 }
@@ -34,7 +34,7 @@ pub(crate) fn kept(home: &Home) -> Result<Vec<SourceFile>, AgentError> {
 ///
 /// # Errors
 /// When a copy cannot be written or removed.
-pub(crate) fn keep(home: &Home, own: &[SourceFile], kept: &[SourceFile], profiles: &Profiles) -> io::Result<()> {
+pub(super) fn keep(home: &Home, own: &[SourceFile], kept: &[SourceFile], profiles: &Profiles) -> io::Result<()> {
     let folder = home.kept_profiles();
     let same = |file: &SourceFile| kept.iter().any(|copy| copy.path == file.path && copy.bytes == file.bytes);
     for file in own.iter().filter(|file| profiles.can_use(file) && !same(file)) {

@@ -16,7 +16,7 @@ use crate::services::profiles::kept;
 
 /// The profiles of a home folder.
 #[derive(Debug)]
-pub(crate) struct Prompts {
+pub struct ProfileRegistry {
     home: Home,
     known: Mutex<Known>,
 }
@@ -34,18 +34,23 @@ struct Known {
 
 /// A profile with what it stands on, and the owner's files that it was made from.
 #[derive(Clone, Debug)]
-pub(crate) struct Loaded {
-    pub(crate) files: Arc<Vec<SourceFile>>,
+pub struct LoadedProfile {
+    /// The owner's files.
+    pub files: Arc<Vec<SourceFile>>,
     profiles: Arc<Profiles>,
 }
 
-impl Prompts {
-    pub(crate) fn new(home: Home) -> Self {
+impl ProfileRegistry {
+    /// The profiles of a home.
+    pub fn new(home: Home) -> Self {
         Self { home, known: Mutex::default() }
     }
 
-    /// The profiles as the files stand now.
-    pub(crate) fn load(&self) -> Result<Arc<Profiles>, AgentError> {
+    /// Every profile as the files stand now, with what is wrong with them.
+    ///
+    /// # Errors
+    /// When the owner's files cannot be read.
+    pub fn all(&self) -> Result<Arc<Profiles>, AgentError> {
         let mut known = self.known()?;
         if let Some(all) = &known.all {
             return Ok(Arc::clone(all));
@@ -56,16 +61,27 @@ impl Prompts {
     }
 
     /// One profile as the files stand now.
-    pub(crate) fn load_one(&self, name: &str) -> Result<Loaded, AgentError> {
+    ///
+    /// # Errors
+    /// When there is none of that name, or the owner's files cannot be read.
+    pub fn profile(&self, name: &str) -> Result<Arc<Profile>, AgentError> {
+        self.load(name)?.profile(name)
+    }
+
+    /// What one profile is made of, as the files stand now.
+    ///
+    /// # Errors
+    /// When the owner's files cannot be read.
+    pub fn load(&self, name: &str) -> Result<LoadedProfile, AgentError> {
         let mut known = self.known()?;
         let files = Arc::clone(&known.files);
         if let Some(profiles) = known.one.get(name) {
-            return Ok(Loaded { files, profiles: Arc::clone(profiles) });
+            return Ok(LoadedProfile { files, profiles: Arc::clone(profiles) });
         }
         let profiles = Arc::new(Profiles::one_with_home(name, known.sources()));
         self.keep(&known, &profiles);
         known.one.insert(name.to_owned(), Arc::clone(&profiles));
-        Ok(Loaded { files, profiles })
+        Ok(LoadedProfile { files, profiles })
     }
 
     /// Keeps the texts that can be used for the day on which they cannot. A disk that refuses them costs no answer: what is
@@ -81,14 +97,17 @@ impl Prompts {
         let make = || Arc::new(Profiles::one_with_home(name, files));
         let profiles =
             Arc::clone(known.one.entry(format!("{name} without {}", without.join(" "))).or_insert_with(make));
-        Loaded { files: Arc::clone(&known.files), profiles }.profile(name)
+        LoadedProfile { files: Arc::clone(&known.files), profiles }.profile(name)
     }
 
     /// A profile whose texts fit a path's budgets. Where texts of the owner's that must stay are too large by themselves,
     /// the next ones in the order of lookup stand in for them, and the owner is told the sizes.
-    pub(crate) fn fitting(
+    ///
+    /// # Errors
+    /// When the owner's files cannot be read.
+    pub fn fitting(
         &self,
-        loaded: &Loaded,
+        loaded: &LoadedProfile,
         profile: Arc<Profile>,
         (path, inputs): (&str, &Inputs),
         notices: &mut Vec<String>,
@@ -137,9 +156,12 @@ impl Known {
     }
 }
 
-impl Loaded {
+impl LoadedProfile {
     /// One profile.
-    pub(crate) fn profile(&self, name: &str) -> Result<Arc<Profile>, AgentError> {
+    ///
+    /// # Errors
+    /// When there is none of that name, or it is broken.
+    pub fn profile(&self, name: &str) -> Result<Arc<Profile>, AgentError> {
         self.profiles.get(name).cloned().map_err(|error| match error {
             ProfileError::Unknown(unknown) => AgentError::Invalid(unknown.to_string()),
             ProfileError::Broken(..) => AgentError::Prompt(error.to_string()),
@@ -148,7 +170,7 @@ impl Loaded {
 
     /// What the owner should know of the files that a profile is made of: each of theirs that is wrong and not in use,
     /// and what stands in for it.
-    pub(crate) fn notices(&self, profile: &Profile) -> impl Iterator<Item = String> {
+    pub fn notices(&self, profile: &Profile) -> impl Iterator<Item = String> {
         let folders: Vec<String> = profile.lineage().map(str::to_owned).collect();
         let set_aside = move |problem: &&Problem| {
             let wrong = problem.severity == Severity::Error && problem.layer == Layer::Home;

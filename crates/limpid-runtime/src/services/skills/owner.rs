@@ -95,7 +95,7 @@ impl Agent {
         let called = format!("/{name}");
         let skills = select([prompt], Occasion { message: &called, ..Occasion::default() });
         let inputs = Inputs { skills: SkillsInput { index: Vec::new(), ..skills }, ..Inputs::default() };
-        let profile = self.inner.prompts.load_one(profile)?.profile(profile)?;
+        let profile = self.inner.profiles.profile(profile)?;
         let counter = Estimate::default();
         let request = RenderRequest { path: "chat-remote", inputs: &inputs, counter: &counter, count_tokens: false };
         let rendered = profile.render(request).map_err(|error| AgentError::Prompt(error.to_string()))?;

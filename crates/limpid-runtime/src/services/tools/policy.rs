@@ -162,7 +162,7 @@ impl Inner {
     /// Whether the mode of a conversation lets nothing in the workspace change.
     pub(crate) async fn is_read_only(&self, id: &ConversationId) -> Result<bool, AgentError> {
         let conversation = self.directory.existing(id).await?;
-        let profile = self.prompts.load_one(&conversation.profile)?.profile(&conversation.profile)?;
+        let profile = self.profiles.profile(&conversation.profile)?;
         let mode = self.mode_of(&conversation);
         let set = is_set(Some(&conversation), mode);
         Ok(ToolPolicy::of_turn(&self.context, &profile, CHAT, mode, set).is_read_only())

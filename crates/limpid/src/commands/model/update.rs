@@ -18,7 +18,7 @@ const SHOWN: usize = 20;
 /// # Errors
 /// When the list cannot be had or is not one.
 pub(super) async fn run(context: &Context, from: Option<&Path>, json: bool) -> Result<(), Failure> {
-    let updated = context.agent()?.update_models(from).await.map_err(|error| match error {
+    let updated = context.agent()?.models().update(from).await.map_err(|error| match error {
         AgentError::Invalid(what) if from.is_some() => Failure::new(ExitStatus::Files, what),
         AgentError::Invalid(what) => Failure::new(ExitStatus::Failed, what),
         other => Failure::from(other),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use limpid_runtime::profiles::files::{self, OwnState};
+use limpid_runtime::profiles::{self, OwnState};
 use serde_json::{Value, json};
 
 use crate::commands::context::Context;
@@ -50,17 +50,17 @@ fn file_of(context: &Context, section: &str, profile: Option<&str>) -> Result<Pa
     let path = if section.contains('/') {
         format!("{}/{section}", profile.name())
     } else {
-        files::own_file_of_section(&profile, section).ok_or_else(|| {
+        profiles::own_file_of_section(&profile, section).ok_or_else(|| {
             Failure::new(ExitStatus::Usage, format!("the profile `{}` has no section `{section}`", profile.name()))
                 .advise(format!("See which it has: limpid profile show {}", profile.name()))
         })?
     };
-    Ok(files::copy_out(&context.home, &path)?)
+    Ok(profiles::copy_out(&context.home, &path)?)
 }
 
 /// Lists the owner's files and how they compare with what ships.
 pub(super) fn status(context: &Context, json: bool) -> Result<(), Failure> {
-    let files = files::status(&context.home)?;
+    let files = profiles::status(&context.home)?;
     if json {
         let rows: Vec<Value> = files
             .iter()
@@ -82,7 +82,7 @@ pub(super) fn status(context: &Context, json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn diff(file: &files::OwnFile) -> Option<String> {
+fn diff(file: &profiles::OwnFile) -> Option<String> {
     let shipped = file.shipped.as_deref().filter(|_| file.state != OwnState::Same)?;
     let text = similar::TextDiff::from_lines(shipped, file.own.as_str());
     Some(text.unified_diff().header(&format!("shipped/{}", file.path), &format!("home/{}", file.path)).to_string())
