@@ -17,10 +17,9 @@ use limpid_core::policy::OwnerRules;
 use limpid_core::{ConversationId, Memory, RetryPlan};
 use limpid_model::Model;
 use limpid_model::chain::{Pause, RealPause};
-use limpid_store::{DeliveryId, SqliteOptions, SqliteStore, Store};
+use limpid_store::{SqliteOptions, SqliteStore, Store};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{Notify, RwLock, broadcast, watch};
-use tokio_util::task::TaskTracker;
 
 use crate::agent::parts::{Built, Parts};
 use crate::context::ContextDeps;
@@ -32,14 +31,15 @@ use crate::services::error::AgentError;
 use crate::services::events::{Event, EventBus};
 use crate::services::goals::GoalBook;
 use crate::services::host::Host;
-use crate::services::inbox::kept_token;
+use crate::services::inbox::{Inbox, InboxOptions};
 use crate::services::mail::{MailDesk, MailParts};
 use crate::services::memory::semantic::Semantics;
 use crate::services::memory::writer::Keeper;
 use crate::services::models::{ModelRegistry, ModelRegistryParts};
-use crate::services::notifications::{Notifier, Notifiers, NotifyParts};
+use crate::services::notifications::{NotificationOptions, Notifications, Notifier};
 use crate::services::profiles::{self, ProfileRegistry};
 use crate::services::skills::Skills;
+use crate::services::spending::Spending;
 use crate::services::tasks::Tasks;
 use crate::services::timers::SchedulerWaker;
 use crate::services::tools::file_history::FileHistory;
@@ -120,12 +120,15 @@ pub(crate) struct Inner {
     pub(crate) named_at_start: Vec<String>,
     /// Counts changes of settings and of the files that `serve` follows.
     pub(crate) changes: watch::Sender<u64>,
-    /// What tools, rules and notifiers are built from again.
+    /// What tools and rules are built from again.
     pub(crate) parts: Parts,
     pub(crate) environment: Environment,
     pub(crate) host: Host,
     pub(crate) directory: Directory,
     pub(crate) deliveries: Deliveries,
+    pub(crate) notifications: Notifications,
+    pub(crate) spending: Spending,
+    pub(crate) inbox: Inbox,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) models: Arc<ModelRegistry>,
     /// What queries mean, when that is switched on.
@@ -145,7 +148,6 @@ pub(crate) struct Inner {
     pub(crate) context: ContextDeps,
     pub(crate) tasks: Tasks,
     pub(crate) waker: Arc<SchedulerWaker>,
-    pub(crate) notifiers: Live<Notifiers>,
     /// Held for reading while a message is accepted and its conversation told, and for writing while a worker looks at
     /// what waits: so nobody answers a message before its listener is known.
     pub(crate) accepting: RwLock<()>,
@@ -159,8 +161,6 @@ pub(crate) struct Inner {
     warned: Mutex<HashSet<ConversationId>>,
     /// Conversations that no earlier process can have left without a compaction that was due.
     settled: Mutex<HashSet<ConversationId>>,
-    /// Deliveries that this process has told on its bus, or that were unread before anybody listened.
-    pub(crate) told: Mutex<HashSet<DeliveryId>>,
     /// Conversations that are worked on in this process.
     pub(crate) workers: Mutex<HashMap<ConversationId, UnboundedSender<Command>>>,
     /// Rings when a worker is no longer among them.
@@ -181,10 +181,7 @@ impl Agent {
         let named_at_start = config.secret_variables().into_iter().map(str::to_owned).collect();
         // Copies that nobody edited follow a newer program. What cannot be read here is told when a prompt needs it.
         let _ = profiles::status(&options.home);
-        let mut redactor = Redactor::new(&options.environment, &config.secret_variables());
-        if let Some(token) = kept_token(&options.home) {
-            redactor = redactor.with("ingest token", &token);
-        }
+        let redactor = Redactor::new(&options.environment, &config.secret_variables());
         let mail = Arc::new(MailDesk::new(MailParts {
             home: options.home.clone(),
             store: Arc::clone(&store),
@@ -208,6 +205,28 @@ impl Agent {
             Deliveries::new(Arc::clone(&store), directory.clone(), host.clone(), redactor.clone(), signal.clone());
         let waker = Arc::new(SchedulerWaker::new(home.wake_socket()));
         let tasks = Tasks::new(Arc::clone(&store), config.clone(), host.clone(), Arc::clone(&waker));
+        let spending = Spending::new(Arc::clone(&store), config.clone(), host.clone(), deliveries.clone());
+        let bus = EventBus::default();
+        let notifications = Notifications::new(NotificationOptions {
+            home: home.clone(),
+            config: config.clone(),
+            environment: environment.clone(),
+            host: host.clone(),
+            store: Arc::clone(&store),
+            events: bus.clone(),
+            redactor: redactor.clone(),
+            more: options.notifiers,
+        });
+        let inbox = Inbox::new(InboxOptions {
+            home: home.clone(),
+            environment: environment.clone(),
+            config: config.clone(),
+            host: host.clone(),
+            store: Arc::clone(&store),
+            redactor: redactor.clone(),
+            events: bus.clone(),
+            waker: Arc::clone(&waker),
+        });
         let parts = Parts {
             files: Arc::new(FileHistory::new(&home, keeper.clone())),
             models: Arc::new(ModelRegistry::new(ModelRegistryParts {
@@ -224,20 +243,14 @@ impl Agent {
             mail,
             helper: options.helper,
             tools: options.tools,
-            notify: NotifyParts {
-                bus: EventBus::default(),
-                redactor: redactor.clone(),
-                store: Arc::clone(&store),
-                clock: Arc::clone(host.clock()),
-                holder: holder.clone(),
-                under_way: TaskTracker::new(),
-            },
-            notifiers: options.notifiers,
+            store: Arc::clone(&store),
+            bus: bus.clone(),
+            redactor: redactor.clone(),
             retry: options.retry,
             home,
             environment,
         };
-        let Built { tools, rules, notifiers, semantics } = parts.build(&config);
+        let Built { tools, rules, semantics } = parts.build(&config);
         let (tools, rules) = (Live::new(tools), Live::new(rules));
         let context = ContextDeps {
             home: options.home.clone(),
@@ -248,7 +261,7 @@ impl Agent {
             models: Arc::clone(&parts.models),
             redactor: redactor.clone(),
             store: Arc::clone(&store),
-            goals: GoalBook::new(Arc::clone(&store), parts.notify.bus.clone()),
+            goals: GoalBook::new(Arc::clone(&store), bus.clone()),
             keeper: parts.keeper.clone(),
             skills: Arc::clone(&parts.skills),
             tools: tools.clone(),
@@ -261,11 +274,13 @@ impl Agent {
             keeper: parts.keeper.clone(),
             tasks,
             waker,
-            notifiers: Live::new(notifiers),
             host,
             directory,
             deliveries,
             models: Arc::clone(&parts.models),
+            notifications,
+            spending,
+            inbox,
             semantics: Live::new(semantics),
             environment: options.environment,
             rules,
@@ -274,7 +289,7 @@ impl Agent {
             tools,
             mail: Arc::clone(&parts.mail),
             skills: Arc::clone(&parts.skills),
-            bus: parts.notify.bus.clone(),
+            bus,
             store,
             retry: Live::new(parts.retry),
             parts,
@@ -288,7 +303,6 @@ impl Agent {
             beating: tokio::sync::Mutex::new(()),
             pruned: AtomicBool::new(false),
             archived_ms: AtomicI64::new(i64::MIN),
-            told: Mutex::default(),
             workers: Mutex::default(),
             worker_left: Notify::new(),
         };
@@ -360,7 +374,7 @@ impl Agent {
             }
             left.await;
         }
-        self.inner.notifiers.told().await;
+        self.inner.notifications.sent().await;
     }
 
     /// What kind of effect a tool has; none when there is no such tool.
@@ -381,6 +395,21 @@ impl Agent {
     /// What is to be done later.
     pub fn tasks(&self) -> &Tasks {
         &self.inner.tasks
+    }
+
+    /// What came in, and the token of whoever hands something in.
+    pub fn inbox(&self) -> &Inbox {
+        &self.inner.inbox
+    }
+
+    /// Ways to tell the owner of what was delivered, and clients that are open.
+    pub fn notifications(&self) -> &Notifications {
+        &self.inner.notifications
+    }
+
+    /// The spending limits, and what was used of them.
+    pub fn spending(&self) -> &Spending {
+        &self.inner.spending
     }
 
     /// Memories that hold any of the words or mean the like, best first: the order that the model gets.

@@ -19,7 +19,7 @@ use crate::agent::{Agent, AgentOptions};
 use crate::services::memory::semantic::probe;
 use crate::services::models::fetched_table;
 use crate::services::models::{ModelRegistry, ModelRegistryParts};
-use crate::services::notifications::desktop;
+use crate::services::notifications::missing_for_desktop;
 use crate::services::profiles::{identity_files, is_untouched, own_profile_files};
 use crate::services::tools::{Running, engine, running};
 
@@ -225,8 +225,8 @@ fn programs(options: &AgentOptions) -> Check {
 fn notifications(options: &AgentOptions) -> Check {
     const WHAT: &str = "notifications";
     let notify = &options.config.notify;
-    let ways = Agent::open(options.clone()).map(|agent| agent.ways_to_tell()).unwrap_or_default();
-    let desktop = match (notify.desktop, desktop::missing(&options.environment, cfg!(target_os = "macos"))) {
+    let ways = Agent::open(options.clone()).map(|agent| agent.notifications().ways()).unwrap_or_default();
+    let desktop = match (notify.desktop, missing_for_desktop(&options.environment, cfg!(target_os = "macos"))) {
         (Some(false), _) => "not on the desktop: limpid.toml switches it off".to_owned(),
         (Some(true), Some(missing)) => {
             let says = format!("limpid.toml asks for notifications on the desktop, but {missing}");

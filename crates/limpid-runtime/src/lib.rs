@@ -37,8 +37,7 @@ pub use crate::services::heartbeat::{Beat, DayCost, HeartbeatChange, HeartbeatOp
 pub use crate::services::memory::semantic::{Indexed, SemanticState};
 pub use crate::services::models::{DetectedModel, ModelUpdate, memory_available};
 pub use crate::services::modes::{FocusChange, ModeState, ModeSwitch};
-pub use crate::services::notifications::presence::OpenClient;
-pub use crate::services::notifications::{Notice, Notifier};
+pub use crate::services::notifications::{Notice, Notifier, OpenClient};
 pub use crate::services::profiles::own_profile_files;
 pub use crate::services::skills::{Chosen, ListedSkill, SkillReview, SkillStatus};
 pub use crate::services::tools::{PathArgument, Tool, ToolCatalog, ToolContext, ToolText};

@@ -39,7 +39,7 @@ pub(crate) async fn hand_in(
     let agent = &entry.agent;
     let hosts = Hosts::new(entry.address, &agent.config().inbox.hosts);
     // A token that cannot be read opens nothing; why, the log and `doctor` say.
-    let token = || agent.ingest_token().ok().flatten();
+    let token = || agent.inbox().token().ok().flatten();
     if let Err(refused) = entry.door.admit(&hosts, token, (from.ip(), Instant::now()), request.headers()) {
         return refuse(refused);
     }
@@ -53,7 +53,7 @@ pub(crate) async fn hand_in(
     let Ok(body) = body else {
         return error(StatusCode::PAYLOAD_TOO_LARGE, &Malformed::TooLong.to_string());
     };
-    match entry.agent.ingest(kind, &body, key.as_deref()).await {
+    match entry.agent.inbox().ingest(kind, &body, key.as_deref()).await {
         Ok(kept) => {
             let status = if kept.fresh { StatusCode::CREATED } else { StatusCode::OK };
             answer(status, &json!({ "id": kept.id.0, "stored": kept.fresh }))

@@ -194,7 +194,7 @@ fn wanted(agent: &Agent) -> Result<Option<SocketAddr>, ServerError> {
     if !config.listen.ip().is_loopback() && !config.public {
         return Err(ServerError::Public(config.listen));
     }
-    agent.ingest_token()?.ok_or(ServerError::NoToken)?;
+    agent.inbox().token()?.ok_or(ServerError::NoToken)?;
     Ok(Some(config.listen))
 }
 

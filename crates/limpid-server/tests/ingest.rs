@@ -75,7 +75,7 @@ impl Bench {
     }
 
     async fn items(&self) -> Vec<InboxItem> {
-        self.agent.inbox(ItemFilter::default()).await.unwrap().rows
+        self.agent.inbox().list(ItemFilter::default()).await.unwrap().rows
     }
 }
 
@@ -217,25 +217,26 @@ async fn the_token_of_the_home_is_the_owners_alone() {
     use std::os::unix::fs::PermissionsExt as _;
     let home = tempfile::tempdir().unwrap();
     let agent = agent(home.path(), "sms = true", "");
-    assert_eq!(agent.ingest_token().unwrap(), None);
-    let token = agent.make_ingest_token(false).unwrap();
+    assert_eq!(agent.inbox().token().unwrap(), None);
+    let token = agent.inbox().make_token(false).unwrap();
     assert_eq!(token.len(), 64);
     let file = home.path().join("data/ingest.token");
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-    assert!(agent.ingest_token().unwrap().unwrap().is(&token));
-    assert!(!agent.ingest_token().unwrap().unwrap().is(&token[1..]));
-    assert!(agent.make_ingest_token(false).is_err(), "it is told once");
-    let other = agent.make_ingest_token(true).unwrap();
-    assert!(agent.ingest_token().unwrap().unwrap().is(&other) && !agent.ingest_token().unwrap().unwrap().is(&token));
+    assert!(agent.inbox().token().unwrap().unwrap().is(&token));
+    assert!(!agent.inbox().token().unwrap().unwrap().is(&token[1..]));
+    assert!(agent.inbox().make_token(false).is_err(), "it is told once");
+    let other = agent.inbox().make_token(true).unwrap();
+    assert!(agent.inbox().token().unwrap().unwrap().is(&other) && !agent.inbox().token().unwrap().unwrap().is(&token));
     let again = self::agent(home.path(), "sms = true", "");
     again
+        .inbox()
         .ingest(IngestKind::Sms, json!({"text": format!("it is {other}")}).to_string().as_bytes(), None)
         .await
         .unwrap();
-    let kept = again.inbox(ItemFilter::default()).await.unwrap().rows.remove(0).new.text;
+    let kept = again.inbox().list(ItemFilter::default()).await.unwrap().rows.remove(0).new.text;
     assert_eq!(kept, "it is [secret ingest token]");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
-    let open = agent.ingest_token().unwrap_err().to_string();
+    let open = agent.inbox().token().unwrap_err().to_string();
     assert!(open.contains("chmod 600"), "{open}");
 }
 

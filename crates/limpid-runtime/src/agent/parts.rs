@@ -1,19 +1,19 @@
-//! What is built from limpid.toml: tools, rules, ways to notify, the semantic index. It is built at the start and again
+//! What is built from limpid.toml: tools, rules, the semantic index. It is built at the start and again
 //! whenever the file changes, in this one place.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use limpid_config::{Config, Environment, Home};
+use limpid_config::{Config, Environment, Home, Redactor};
 use limpid_core::RetryPlan;
 use limpid_core::policy::OwnerRules;
 use limpid_store::Store;
 
+use crate::services::events::EventBus;
 use crate::services::mail::MailDesk;
 use crate::services::memory::semantic::Semantics;
 use crate::services::memory::writer::Keeper;
 use crate::services::models::ModelRegistry;
-use crate::services::notifications::{Notifier, Notifiers, NotifyParts, WebPush};
 use crate::services::skills::Skills;
 use crate::services::tasks::Tasks;
 use crate::services::tools::file_history::FileHistory;
@@ -33,9 +33,9 @@ pub(crate) struct Parts {
     pub(crate) helper: Option<PathBuf>,
     /// Tools besides Limpid's own.
     pub(crate) tools: Vec<Arc<dyn Tool>>,
-    pub(crate) notify: NotifyParts,
-    /// Ways to tell the owner something, besides those of the configuration.
-    pub(crate) notifiers: Vec<Arc<dyn Notifier>>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) bus: EventBus,
+    pub(crate) redactor: Redactor,
     /// How long to wait between tries, and how often to try until limpid.toml changes.
     pub(crate) retry: RetryPlan,
 }
@@ -44,7 +44,6 @@ pub(crate) struct Parts {
 pub(crate) struct Built {
     pub(crate) tools: ToolCatalog,
     pub(crate) rules: Arc<OwnerRules>,
-    pub(crate) notifiers: Notifiers,
     /// What queries mean, when that is switched on.
     pub(crate) semantics: Option<Arc<Semantics>>,
 }
@@ -52,8 +51,8 @@ pub(crate) struct Built {
 impl Parts {
     /// Builds everything by a configuration.
     pub(crate) fn build(&self, config: &Config) -> Built {
-        let store: &Arc<dyn Store> = &self.notify.store;
-        let known = (&self.notify.bus, &self.notify.redactor);
+        let store = &self.store;
+        let known = (&self.bus, &self.redactor);
         let semantics = Semantics::new(&config.memory.semantic, store, &self.models, known).map(Arc::new);
         let tools = ToolCatalog::new(
             &ToolParts {
@@ -62,7 +61,7 @@ impl Parts {
                 home: &self.home,
                 config,
                 environment: &self.environment,
-                bus: &self.notify.bus,
+                bus: &self.bus,
                 helper: self.helper.as_deref(),
                 skills: &self.skills,
                 mail: &self.mail,
@@ -74,10 +73,6 @@ impl Parts {
         );
         let mut rules = config.policy.rules();
         rules.hosts.extend(tools.fixed_destinations());
-        let contact = config.notify.web_push_contact.clone();
-        let web_push = WebPush::new(self.home.push(), contact, Arc::clone(&self.notify.clock));
-        let notify = self.notify.clone();
-        let notifiers = Notifiers::new(&config.notify, &self.environment, notify, web_push, &self.notifiers);
-        Built { tools, rules: Arc::new(rules), notifiers, semantics }
+        Built { tools, rules: Arc::new(rules), semantics }
     }
 }

@@ -131,10 +131,9 @@ impl Inner {
             self.models.forget();
             let retry = RetryPlan { tries: self.config.limits.tries.max(1), ..self.parts.retry };
             // No `..` here either: what is built and not replaced would go by the old settings.
-            let Built { tools, rules, notifiers, semantics } = self.parts.build(&self.config);
+            let Built { tools, rules, semantics } = self.parts.build(&self.config);
             self.tools.replace(tools);
             self.rules.replace(rules);
-            self.notifiers.replace(notifiers);
             self.semantics.replace(semantics);
             self.retry.replace(retry);
         }

@@ -90,7 +90,7 @@ impl Inner {
     pub(crate) async fn run_in_background(self: &Arc<Self>, run: BackgroundRun) -> Result<RunEnd, AgentError> {
         let known = conversation_of_run(&run.key);
         if self.store.conversation(&known).await?.is_none() {
-            self.may_spend(Spender::Background).await?;
+            self.spending.check_and_tell(Spender::Background, None, None).await?;
         }
         let conversation = self.run_conversation(&run).await?;
         let new = NewInbound {

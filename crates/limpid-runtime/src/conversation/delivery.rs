@@ -41,7 +41,7 @@ impl Worker {
     }
 
     async fn deliver_one(&self, lease: &Lease, delivery: Delivery) -> Result<(), AgentError> {
-        let Inner { store, bus, notifiers, .. } = &*self.inner;
+        let Inner { store, notifications, .. } = &*self.inner;
         let text = visible_text(&self.inner.redactor, delivery.new.text);
         let (body, said) = (text.clone(), text.clone());
         let repeats = delivery.new.origin == DeliveryOrigin::Message && self.was_answered(&text).await?;
@@ -53,20 +53,17 @@ impl Worker {
         let is_shown = !messages.is_empty();
         let title = visible_text(&self.inner.redactor, delivery.new.title);
         let notice = Notice { id: self.conversation.to_string(), title: title.clone(), body, link: None };
-        let told = is_shown && !self.inner.is_client_open();
-        let notice = notifiers.shortened(&self.conversation, notice).filter(|_| told);
-        let pushers = notice.as_ref().map(|_| notifiers.pushers()).unwrap_or_default();
+        let notice = Some(notice).filter(|_| is_shown);
+        let notice = notice.and_then(|notice| notifications.prepare(&self.conversation, notice));
+        let pushers = notice.as_ref().map(|_| notifications.pushers()).unwrap_or_default();
         let now_ms = self.inner.host.now_ms();
         if store.deliver(lease, delivery.id, messages, pushers, now_ms).await? && is_shown {
             if let Some(notice) = notice {
-                notifiers.notify(&self.conversation, delivery.id, notice);
+                notifications.send(&self.conversation, delivery.id, notice);
             }
-            if self.inner.is_first_told(delivery.id) {
-                let origin = delivery.new.origin.to_string();
-                let change = EventKind::Delivered { origin, title, text: said, delivery: delivery.id.0 };
-                bus.send(Some(&self.conversation), change);
-            }
-            self.inner.wake_clients();
+            let origin = delivery.new.origin.to_string();
+            let change = EventKind::Delivered { origin, title, text: said, delivery: delivery.id.0 };
+            notifications.announce(&self.conversation, delivery.id, change);
         }
         Ok(())
     }

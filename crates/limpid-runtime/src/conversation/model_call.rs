@@ -82,7 +82,7 @@ impl Driver<'_> {
                 self.look_at_goal().await?;
             }
             let inner = Arc::clone(&self.worker.inner);
-            match inner.may_ask(spender_of(&self.path), Some(&self.path), Some(&self.id)).await {
+            match inner.spending.check_and_tell(spender_of(&self.path), Some(&self.path), Some(&self.id)).await {
                 Ok(()) => {}
                 Err(AgentError::Model(error)) => return self.failed(None, Answer::default(), error).await,
                 Err(error) => return Err(error),

@@ -99,7 +99,7 @@ impl Agent {
         scheduler.release_the_dead().await?;
         self.resume().await?;
         inner.settle_drafts().await?;
-        inner.settle_pushes().await?;
+        inner.notifications.recover().await?;
         inner.plan().await?;
         inner.fill_semantic_index();
         Ok(())

@@ -11,7 +11,7 @@ use limpid_core::quiet::without_quiet;
 use limpid_core::{ConversationId, Trust};
 use limpid_store::{Delivery, DeliveryId, DeliveryOrigin, Listed, NewDelivery, Store};
 
-pub(crate) use message_tool::{said_in_run, tools};
+pub use message_tool::{message_tool, said_in_run};
 
 use crate::services::directory::Directory;
 use crate::services::error::AgentError;
@@ -151,6 +151,6 @@ impl Deliveries {
 }
 
 /// A text as it is delivered: without known secrets and the word for "nothing to report".
-pub(crate) fn visible_text(redactor: &Redactor, text: String) -> String {
+pub fn visible_text(redactor: &Redactor, text: String) -> String {
     without_quiet(&redactor.clean(text))
 }

@@ -214,7 +214,7 @@ impl Difference {
 
 /// The stream itself.
 #[derive(Clone, Debug)]
-pub(crate) struct EventBus {
+pub struct EventBus {
     sender: broadcast::Sender<Event>,
 }
 
@@ -226,7 +226,7 @@ impl Default for EventBus {
 
 impl EventBus {
     /// Tells everybody who listens; nobody has to. What changes in the hidden conversation of a run is nobody's news, but for a draft that waits for the owner.
-    pub(crate) fn send(&self, conversation: Option<&ConversationId>, change: EventKind) {
+    pub fn send(&self, conversation: Option<&ConversationId>, change: EventKind) {
         if conversation.is_some_and(is_run) && !matches!(change, EventKind::DraftUpdated { .. }) {
             return;
         }
@@ -234,7 +234,7 @@ impl EventBus {
     }
 
     /// What is sent from here on.
-    pub(crate) fn listen(&self) -> broadcast::Receiver<Event> {
+    pub fn listen(&self) -> broadcast::Receiver<Event> {
         self.sender.subscribe()
     }
 }

@@ -1,19 +1,24 @@
 //! What came in: how it is handed in, listed and put aside.
 
-pub(crate) mod payload;
-pub(crate) mod token;
-pub(crate) mod tools;
+mod payload;
+mod token;
+mod tools;
 
+use std::sync::Arc;
+
+use limpid_config::{Config, Environment, Home, Live, Redactor};
 use limpid_core::inbox::Source;
-use limpid_store::{InboxItem, Inserted, ItemFilter, ItemId, Listed, NewItem};
+use limpid_store::{InboxItem, Inserted, ItemFilter, ItemId, Listed, NewItem, Store};
 
 pub use crate::services::inbox::payload::{HandedIn, MAX_BODY, Malformed};
-pub(crate) use crate::services::inbox::token::kept_token;
 pub use crate::services::inbox::token::{IngestToken, TOKEN_VARIABLE};
+pub(crate) use crate::services::inbox::tools::{fitting, list_room};
+pub use crate::services::inbox::tools::{shown_id, tools};
 
-use crate::agent::Agent;
 use crate::services::error::AgentError;
-use crate::services::events::EventKind;
+use crate::services::events::{EventBus, EventKind};
+use crate::services::host::Host;
+use crate::services::timers::SchedulerWaker;
 
 /// What somebody hands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +85,48 @@ pub enum IngestError {
     Agent(#[from] AgentError),
 }
 
-impl Agent {
+/// What an inbox is made from.
+pub struct InboxOptions {
+    /// The folder with the token of whoever hands something in.
+    pub home: Home,
+    /// Where the token may be instead.
+    pub environment: Environment,
+    /// Which sources are on.
+    pub config: Live<Config>,
+    /// Clock and randomness.
+    pub host: Host,
+    /// Where items are kept.
+    pub store: Arc<dyn Store>,
+    /// Takes secrets out of what is kept.
+    pub redactor: Redactor,
+    /// Where it is told what came in.
+    pub events: EventBus,
+    /// Whoever serves looks again when there is another token.
+    pub waker: Arc<SchedulerWaker>,
+}
+
+/// What came in: mail, text messages and notifications.
+#[derive(Clone)]
+pub struct Inbox {
+    home: Home,
+    environment: Environment,
+    config: Live<Config>,
+    host: Host,
+    store: Arc<dyn Store>,
+    redactor: Redactor,
+    events: EventBus,
+    waker: Arc<SchedulerWaker>,
+}
+
+impl Inbox {
+    /// The items of a store. From here on no text repeats the token that is kept in the home.
+    pub fn new(options: InboxOptions) -> Self {
+        let InboxOptions { home, environment, config, host, store, redactor, events, waker } = options;
+        let inbox = Self { home, environment, config, host, store, redactor, events, waker };
+        inbox.learn_token();
+        inbox
+    }
+
     /// Keeps what somebody hands in: a JSON object; `key` is what the sender knows it by, when the object has none. The
     /// same key of a kind is kept once.
     ///
@@ -88,7 +134,7 @@ impl Agent {
     /// When the source is off, the object cannot be read or has no text, or the store cannot be written. Then nothing
     /// is kept.
     pub async fn ingest(&self, kind: IngestKind, body: &[u8], key: Option<&str>) -> Result<Inserted, IngestError> {
-        let config = &self.inner.config.inbox;
+        let config = &self.config.inbox;
         let on = match kind.source() {
             Source::Mail => config.mail,
             Source::Sms => config.sms,
@@ -99,9 +145,8 @@ impl Agent {
         }
         let mut handed = HandedIn::read(kind, body)?;
         handed.key = handed.key.or_else(|| key.map(str::to_owned));
-        let inner = &self.inner;
-        let clean = |text: String| inner.redactor.clean(text);
-        let now_ms = inner.host.now_ms();
+        let clean = |text: String| self.redactor.clean(text);
+        let now_ms = self.host.now_ms();
         let new = NewItem {
             source: kind.source(),
             account: handed.account,
@@ -115,11 +160,11 @@ impl Agent {
             posted_ms: handed.at_ms.unwrap_or(now_ms),
             now_ms,
         };
-        let inserted = inner.store.insert_items(vec![new]).await.map_err(AgentError::from)?;
+        let inserted = self.store.insert_items(vec![new]).await.map_err(AgentError::from)?;
         let inserted = inserted.into_iter().next().ok_or_else(|| AgentError::Invalid("nothing was kept".to_owned()))?;
         if inserted.fresh {
             let source = kind.source().to_string();
-            inner.bus.send(None, EventKind::ItemArrived { source, id: inserted.id.0 });
+            self.events.send(None, EventKind::ItemArrived { source, id: inserted.id.0 });
         }
         Ok(inserted)
     }
@@ -128,16 +173,16 @@ impl Agent {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn inbox(&self, filter: ItemFilter) -> Result<Listed<InboxItem>, AgentError> {
-        Ok(self.inner.store.items(filter).await?)
+    pub async fn list(&self, filter: ItemFilter) -> Result<Listed<InboxItem>, AgentError> {
+        Ok(self.store.items(filter).await?)
     }
 
     /// One item that came in.
     ///
     /// # Errors
     /// When there is none of that number, or the store cannot be read.
-    pub async fn inbox_item(&self, id: ItemId) -> Result<InboxItem, AgentError> {
-        let item = self.inner.store.item(id).await?;
+    pub async fn item(&self, id: ItemId) -> Result<InboxItem, AgentError> {
+        let item = self.store.item(id).await?;
         item.ok_or_else(|| AgentError::NotFound {
             what: "item",
             name: id.0.to_string(),
@@ -149,7 +194,7 @@ impl Agent {
     ///
     /// # Errors
     /// When the store cannot be written.
-    pub async fn inbox_done(&self, ids: &[ItemId]) -> Result<usize, AgentError> {
-        Ok(self.inner.store.mark_shown(ids, self.now_ms()).await?)
+    pub async fn done(&self, ids: &[ItemId]) -> Result<usize, AgentError> {
+        Ok(self.store.mark_shown(ids, self.host.now_ms()).await?)
     }
 }

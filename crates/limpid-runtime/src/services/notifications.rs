@@ -1,25 +1,28 @@
 //! Telling the owner on other screens that something reached a conversation.
 
-pub(crate) mod command;
-pub(crate) mod desktop;
-pub(crate) mod ntfy;
-pub(crate) mod presence;
-pub(crate) mod web_push;
+mod command;
+mod desktop;
+mod ntfy;
+mod presence;
+mod web_push;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use limpid_config::{Clock, Environment, NotifyConfig, Redactor, process};
+use limpid_config::{Config, Environment, Home, Live, Redactor, process};
 use limpid_core::{ConversationId, notice};
 use limpid_store::{DeliveryId, PushOutcome, Pushers, Store};
 use tokio_util::task::TaskTracker;
 
-use crate::agent::{Agent, Inner};
 use crate::services::error::AgentError;
 use crate::services::events::{EventBus, EventKind};
+use crate::services::host::Host;
+use crate::services::notifications::presence::Presence;
+use crate::services::notifications::web_push::WebPush;
 
+pub use crate::services::notifications::desktop::missing as missing_for_desktop;
+pub use crate::services::notifications::presence::OpenClient;
 pub use crate::services::notifications::web_push::Browser;
-pub(crate) use crate::services::notifications::web_push::WebPush;
 
 /// What stands for the conversation in the address of its page.
 const PLACE: &str = "{conversation}";
@@ -55,113 +58,60 @@ pub struct Notice {
     pub link: Option<String>,
 }
 
-/// What notifiers work with.
+/// What notifications are made from.
+pub struct NotificationOptions {
+    /// The folder with the clients that are open and the browsers that subscribed.
+    pub home: Home,
+    /// Which ways are set up; a change acts with the next notification.
+    pub config: Live<Config>,
+    /// Where tokens are, and whether there is a desktop.
+    pub environment: Environment,
+    /// Clock and process.
+    pub host: Host,
+    /// Where it is written down what became of a notification.
+    pub store: Arc<dyn Store>,
+    /// Where it is told what failed.
+    pub events: EventBus,
+    /// Takes secrets out of what is told.
+    pub redactor: Redactor,
+    /// Ways to tell the owner something, besides those of the configuration.
+    pub more: Vec<Arc<dyn Notifier>>,
+}
+
+/// Tells the owner of what was delivered, by every way that is set up, while no client is open.
 #[derive(Clone)]
-pub(crate) struct NotifyParts {
-    pub(crate) bus: EventBus,
-    pub(crate) redactor: Redactor,
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) clock: Arc<dyn Clock>,
-    /// The process that they are in.
-    pub(crate) holder: String,
+pub struct Notifications {
+    home: Home,
+    config: Live<Config>,
+    environment: Environment,
+    host: Host,
+    store: Arc<dyn Store>,
+    events: EventBus,
+    redactor: Redactor,
+    more: Arc<[Arc<dyn Notifier>]>,
+    presence: Presence,
     /// What is being told.
-    pub(crate) under_way: TaskTracker,
+    under_way: TaskTracker,
 }
 
-/// Every way that the owner has set up.
-#[derive(Clone)]
-pub(crate) struct Notifiers {
-    all: Arc<[Arc<dyn Notifier>]>,
-    /// See [`NotifyConfig::link`].
-    link: Option<String>,
-    parts: NotifyParts,
-}
-
-impl Notifiers {
-    /// Those of the configuration, browsers, then `more`.
-    pub(crate) fn new(
-        config: &NotifyConfig,
-        environment: &Environment,
-        parts: NotifyParts,
-        web_push: WebPush,
-        more: &[Arc<dyn Notifier>],
-    ) -> Self {
-        let mut all: Vec<Arc<dyn Notifier>> = Vec::new();
-        if let Some(topic) = &config.ntfy {
-            let token = config.ntfy_token_env.as_deref().and_then(|name| environment.get(name));
-            all.push(Arc::new(ntfy::Ntfy::new(topic, token)));
-        }
-        if !config.command.is_empty() {
-            all.push(Arc::new(command::Program::new(&config.command)));
-        }
-        if desktop::is_used(config.desktop, environment) {
-            all.push(Arc::new(desktop::Desktop));
-        }
-        all.push(Arc::new(web_push));
-        all.extend(more.iter().cloned());
+impl Notifications {
+    /// Tells nothing by itself.
+    pub fn new(options: NotificationOptions) -> Self {
+        let NotificationOptions { home, config, environment, host, store, events, redactor, more } = options;
+        let presence = Presence::new(home.clients());
+        let under_way = TaskTracker::new();
         // Closed, it can be waited for; it takes tasks all the same.
-        parts.under_way.close();
-        Self { all: all.into(), link: config.link.clone(), parts }
+        under_way.close();
+        Self { home, config, environment, host, store, events, redactor, more: more.into(), presence, under_way }
     }
 
-    /// The notice of a conversation as it is told: short, without secrets, and with the conversation's page. None when
-    /// nothing is left to read.
-    pub(crate) fn shortened(&self, conversation: &ConversationId, notice: Notice) -> Option<Notice> {
-        let redactor = &self.parts.redactor;
-        let body = notice::body(&redactor.clean(notice.body))?;
-        let link = self.link.as_ref().map(|link| link.replace(PLACE, conversation.as_str()));
-        Some(Notice { body, title: redactor.clean(notice.title), link, ..notice })
-    }
-
-    /// Who is to tell something, for the store.
-    pub(crate) fn pushers(&self) -> Pushers {
-        let names = self.set_up().map(|notifier| notifier.name().to_owned()).collect();
-        Pushers { names, holder: self.parts.holder.clone() }
-    }
-
-    fn set_up(&self) -> impl Iterator<Item = &Arc<dyn Notifier>> {
-        self.all.iter().filter(|notifier| notifier.is_set_up())
-    }
-
-    /// Tells a delivery everywhere, and does not keep the caller. What fails is told on the bus; what became of it is
-    /// written down.
-    pub(crate) fn notify(&self, conversation: &ConversationId, delivery: DeliveryId, notice: Notice) {
-        let notice = Arc::new(notice);
-        for notifier in self.set_up() {
-            let (parts, notifier, notice) = (self.parts.clone(), Arc::clone(notifier), Arc::clone(&notice));
-            let conversation = conversation.clone();
-            self.parts.under_way.spawn(async move {
-                let told = notifier.notify(&notice).await.map_err(|reason| parts.redactor.clean(reason));
-                let (outcome, detail) = match &told {
-                    Ok(()) => (PushOutcome::Told, ""),
-                    Err(reason) => (PushOutcome::Failed, reason.as_str()),
-                };
-                let now_ms = parts.clock.now().as_millisecond();
-                // What cannot be written down is of unknown outcome when this process is gone.
-                let _ = parts.store.end_push(delivery, notifier.name(), outcome, detail, now_ms).await;
-                if let Err(reason) = told {
-                    let by = notifier.name().to_owned();
-                    parts.bus.send(Some(&conversation), EventKind::NotificationFailed { by, reason });
-                }
-            });
-        }
-    }
-
-    /// Waits until everything has been told, or has failed to be.
-    pub(crate) async fn told(&self) {
-        self.parts.under_way.wait().await;
-    }
-}
-
-impl Agent {
-    /// The ways of telling the owner something that are set up.
-    pub fn ways_to_tell(&self) -> Vec<&'static str> {
-        self.inner.notifiers.set_up().map(|notifier| notifier.name()).collect()
+    /// The ways that are set up, by name.
+    pub fn ways(&self) -> Vec<&'static str> {
+        self.set_up().map(|notifier| notifier.name()).collect()
     }
 
     /// Tells a few words everywhere and says for each way how it went.
-    pub async fn tell_for_test(&self) -> Vec<(&'static str, Result<(), String>)> {
-        let notifiers = &self.inner.notifiers;
+    pub async fn test(&self) -> Vec<(&'static str, Result<(), String>)> {
         let notice = Notice {
             id: "test".to_owned(),
             title: "Limpid".to_owned(),
@@ -169,17 +119,70 @@ impl Agent {
             link: None,
         };
         let mut told = Vec::new();
-        for notifier in notifiers.set_up() {
+        for notifier in self.set_up() {
             let result = notifier.notify(&notice).await;
-            told.push((notifier.name(), result.map_err(|why| notifiers.parts.redactor.clean(why))));
+            told.push((notifier.name(), result.map_err(|why| self.redactor.clean(why))));
         }
         told
     }
-}
 
-impl Inner {
-    /// What a dead process was telling is of unknown outcome: it is not told again, and that is said on the bus.
-    pub(crate) async fn settle_pushes(&self) -> Result<(), AgentError> {
+    /// The notice of a conversation as it is told: short, without secrets, and with the conversation's page. None when
+    /// nothing is left to read, or a client is open and shows it.
+    pub fn prepare(&self, conversation: &ConversationId, notice: Notice) -> Option<Notice> {
+        if self.presence.is_client_open() {
+            return None;
+        }
+        let body = notice::body(&self.redactor.clean(notice.body))?;
+        let link = self.config.notify.link.as_ref().map(|link| link.replace(PLACE, conversation.as_str()));
+        Some(Notice { body, title: self.redactor.clean(notice.title), link, ..notice })
+    }
+
+    /// Who is to tell something, for the store.
+    pub fn pushers(&self) -> Pushers {
+        let names = self.set_up().map(|notifier| notifier.name().to_owned()).collect();
+        Pushers { names, holder: self.host.holder().to_owned() }
+    }
+
+    /// Tells a delivery everywhere, and does not keep the caller. What fails is told on the bus; what became of it is
+    /// written down.
+    pub fn send(&self, conversation: &ConversationId, delivery: DeliveryId, notice: Notice) {
+        let notice = Arc::new(notice);
+        for notifier in self.set_up() {
+            let (own, notice, conversation) = (self.clone(), Arc::clone(&notice), conversation.clone());
+            self.under_way.spawn(async move {
+                let told = notifier.notify(&notice).await.map_err(|reason| own.redactor.clean(reason));
+                let (outcome, detail) = match &told {
+                    Ok(()) => (PushOutcome::Told, ""),
+                    Err(reason) => (PushOutcome::Failed, reason.as_str()),
+                };
+                // What cannot be written down is of unknown outcome when this process is gone.
+                let _ = own.store.end_push(delivery, notifier.name(), outcome, detail, own.host.now_ms()).await;
+                if let Err(reason) = told {
+                    let by = notifier.name().to_owned();
+                    own.events.send(Some(&conversation), EventKind::NotificationFailed { by, reason });
+                }
+            });
+        }
+    }
+
+    /// Tells the bus of this process of a delivery, once, and wakes the clients of every process, which show it.
+    pub fn announce(&self, conversation: &ConversationId, delivery: DeliveryId, change: EventKind) {
+        if self.presence.is_first_told(delivery) {
+            self.events.send(Some(conversation), change);
+        }
+        self.presence.wake_clients();
+    }
+
+    /// Waits until everything has been told, or has failed to be.
+    pub async fn sent(&self) {
+        self.under_way.wait().await;
+    }
+
+    /// Ends what a dead process was telling: its outcome is unknown, it is not told again, and the bus says so.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn recover(&self) -> Result<(), AgentError> {
         for push in self.store.open_pushes().await?.rows {
             if !process::is_dead(&push.holder) {
                 continue;
@@ -188,9 +191,33 @@ impl Inner {
             let fresh = self.store.end_push(push.delivery, &push.by, PushOutcome::Unknown, "", now_ms).await?;
             if fresh {
                 let reason = format!("outcome unknown: the program stopped while it told of “{}”", push.title);
-                self.bus.send(None, EventKind::NotificationFailed { by: push.by, reason });
+                self.events.send(None, EventKind::NotificationFailed { by: push.by, reason });
             }
         }
         Ok(())
+    }
+
+    /// Every way that is set up now: those of the configuration, browsers, then those of the embedder.
+    fn set_up(&self) -> impl Iterator<Item = Arc<dyn Notifier>> {
+        let config = &self.config.notify;
+        let mut all: Vec<Arc<dyn Notifier>> = Vec::new();
+        if let Some(topic) = &config.ntfy {
+            let token = config.ntfy_token_env.as_deref().and_then(|name| self.environment.get(name));
+            all.push(Arc::new(ntfy::Ntfy::new(topic, token)));
+        }
+        if !config.command.is_empty() {
+            all.push(Arc::new(command::Program::new(&config.command)));
+        }
+        if desktop::is_used(config.desktop, &self.environment) {
+            all.push(Arc::new(desktop::Desktop));
+        }
+        all.push(Arc::new(self.web_push()));
+        all.extend(self.more.iter().cloned());
+        all.into_iter().filter(|notifier| notifier.is_set_up())
+    }
+
+    fn web_push(&self) -> WebPush {
+        let contact = self.config.notify.web_push_contact.clone();
+        WebPush::new(self.home.push(), contact, Arc::clone(self.host.clock()))
     }
 }

@@ -3,15 +3,17 @@
 
 use std::sync::Arc;
 
+use limpid_config::{Config, Live};
 use limpid_core::spend::{Amount, Limit, LimitState, Scope};
 use limpid_core::{ConversationId, FailureClass, TurnId};
 use limpid_model::ModelError;
-use limpid_store::{ConversationKind, SpentRow};
+use limpid_store::{ConversationKind, SpentRow, Store};
 
 pub use limpid_core::spend::Spender;
 
-use crate::agent::{Agent, Inner};
+use crate::services::deliveries::Deliveries;
 use crate::services::error::AgentError;
+use crate::services::host::Host;
 
 /// Paths that nobody asked for.
 const BACKGROUND: [&str; 2] = ["heartbeat", "task"];
@@ -19,30 +21,48 @@ const BACKGROUND: [&str; 2] = ["heartbeat", "task"];
 /// The title of the notice about a limit.
 const TITLE: &str = "Spending limit";
 
-impl Agent {
+/// What the spending limits of limpid.toml say about a request.
+#[derive(Clone)]
+pub struct Spending {
+    store: Arc<dyn Store>,
+    config: Live<Config>,
+    host: Host,
+    deliveries: Deliveries,
+}
+
+impl Spending {
+    /// Counts the requests of a store; `deliveries` tell the owner that work in the background stops.
+    pub fn new(store: Arc<dyn Store>, config: Live<Config>, host: Host, deliveries: Deliveries) -> Self {
+        Self { store, config, host, deliveries }
+    }
+
     /// The limits of a day with what was used of each today.
     ///
     /// # Errors
     /// When the ledger cannot be read.
     pub async fn limits(&self) -> Result<Vec<LimitState>, AgentError> {
-        let limits = self.inner.config.limits.spending();
+        let limits = self.config.limits.spending();
         let limits = limits.into_iter().filter(|limit| limit.scope != Scope::Run).collect();
-        self.inner.states(limits, None).await
+        self.states(limits, None).await
     }
-}
 
-impl Inner {
-    /// Whether somebody may have a model asked today. When background work may not, the owner is told, once a day.
+    /// Whether somebody may have a model asked now: by a path and in a turn, as far as these are known.
     ///
     /// # Errors
     /// [`FailureClass::Limit`] with the limit that is reached; or the ledger cannot be read.
-    pub(crate) async fn may_spend(self: &Arc<Self>, spender: Spender) -> Result<(), AgentError> {
-        self.may_ask(spender, None, None).await
+    pub async fn check(&self, spender: Spender, path: Option<&str>, turn: Option<&TurnId>) -> Result<(), AgentError> {
+        match self.limit_reached(spender, path, turn).await? {
+            Some(reached) => Err(refusal(&reached).into()),
+            None => Ok(()),
+        }
     }
 
-    /// The same for a request of a path and a turn.
-    pub(crate) async fn may_ask(
-        self: &Arc<Self>,
+    /// The same. When background work may not go on, the owner is told, once a day.
+    ///
+    /// # Errors
+    /// As [`Self::check`]; or the store cannot be written.
+    pub async fn check_and_tell(
+        &self,
         spender: Spender,
         path: Option<&str>,
         turn: Option<&TurnId>,
@@ -56,8 +76,21 @@ impl Inner {
         Err(refusal(&reached).into())
     }
 
+    /// Who wants a request of a path for a conversation.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn spender_in(&self, conversation: Option<&ConversationId>, path: &str) -> Result<Spender, AgentError> {
+        let kind = match conversation {
+            Some(id) => self.store.conversation(id).await?.map(|conversation| conversation.kind),
+            None => None,
+        };
+        let is_run = matches!(kind, Some(ConversationKind::Task | ConversationKind::Run));
+        Ok(if is_run { Spender::Background } else { spender_of(path) })
+    }
+
     /// The limit that stands against a request, if one does.
-    pub(crate) async fn limit_reached(
+    async fn limit_reached(
         &self,
         spender: Spender,
         path: Option<&str>,
@@ -72,20 +105,6 @@ impl Inner {
         let limits: Vec<Limit> = self.config.limits.spending().into_iter().filter(concerns).collect();
         let states = self.states(limits, turn).await?;
         Ok(states.into_iter().find(|state| state.stops(spender, path)))
-    }
-
-    /// Who wants a request of a path for a conversation.
-    pub(crate) async fn spender_in(
-        &self,
-        conversation: Option<&ConversationId>,
-        path: &str,
-    ) -> Result<Spender, AgentError> {
-        let kind = match conversation {
-            Some(id) => self.store.conversation(id).await?.map(|conversation| conversation.kind),
-            None => None,
-        };
-        let is_run = matches!(kind, Some(ConversationKind::Task | ConversationKind::Run));
-        Ok(if is_run { Spender::Background } else { spender_of(path) })
     }
 
     /// Limits with what was used of them.
@@ -114,12 +133,12 @@ impl Inner {
 }
 
 /// Who wants a request of a path.
-pub(crate) fn spender_of(path: &str) -> Spender {
+pub fn spender_of(path: &str) -> Spender {
     if is_background(path) { Spender::Background } else { Spender::Asked }
 }
 
 /// Why a request did not leave.
-pub(crate) fn refusal(reached: &LimitState) -> ModelError {
+fn refusal(reached: &LimitState) -> ModelError {
     let advice = "raise it under [limits], or wait until it is free again";
     ModelError::new(FailureClass::Limit, format!("{reached}; {advice}"))
 }

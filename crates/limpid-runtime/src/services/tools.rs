@@ -32,6 +32,7 @@ pub(crate) use crate::services::tools::builtin::exec::{Running, running};
 pub(crate) use crate::services::tools::builtin::web::engine;
 pub use limpid_tools::{Passage, PathArgument, ShownItems, Tool, ToolContext, ToolText, read_arguments, schema_of};
 
+use crate::services::deliveries::message_tool;
 use crate::services::events::EventBus;
 use crate::services::mail::MailDesk;
 use crate::services::memory::semantic::Semantics;
@@ -73,9 +74,9 @@ fn own(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     tools.extend(builtin::hardware::tools());
     tools.extend(crate::services::tasks::tools(parts));
     tools.extend(crate::services::heartbeat::decision_tool::tools());
-    tools.extend(crate::services::inbox::tools::tools(parts));
+    tools.extend(crate::services::inbox::tools(parts.store, parts.config, parts.environment));
     tools.extend(crate::services::mail::tools::tools(parts));
-    tools.extend(crate::services::deliveries::tools(parts));
+    tools.push(message_tool(Arc::clone(parts.store)));
     tools
 }
 

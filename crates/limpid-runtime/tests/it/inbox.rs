@@ -20,7 +20,7 @@ async fn bench(script: &str) -> Bench {
 
 async fn hand_in(agent: &Agent, kind: IngestKind, from: &str, text: &str) {
     let object = json!({"from": from, "text": text}).to_string();
-    agent.ingest(kind, object.as_bytes(), None).await.unwrap();
+    agent.inbox().ingest(kind, object.as_bytes(), None).await.unwrap();
 }
 
 async fn new_ones(agent: &Agent, source: Source) -> Vec<ItemId> {
@@ -178,9 +178,9 @@ async fn the_same_key_is_one_item_and_one_event() {
     let agent = bench.agent();
     let mut bus = agent.subscribe();
     for _ in 0..3 {
-        agent.ingest(IngestKind::Sms, br#"{"text": "Hello"}"#, Some("m1")).await.unwrap();
+        agent.inbox().ingest(IngestKind::Sms, br#"{"text": "Hello"}"#, Some("m1")).await.unwrap();
     }
-    assert_eq!(agent.inbox(ItemFilter::default()).await.unwrap().rows.len(), 1);
+    assert_eq!(agent.inbox().list(ItemFilter::default()).await.unwrap().rows.len(), 1);
     assert!(bus.try_recv().is_ok() && bus.try_recv().is_err());
 }
 

@@ -108,7 +108,7 @@ async fn while_a_client_is_open_nothing_is_notified() {
     let screen = Arc::new(Screen::default());
     let notifiers: Vec<Arc<dyn Notifier>> = vec![Arc::clone(&screen) as _];
     let agent = Agent::open(AgentOptions { notifiers, ..bench.options() }).unwrap();
-    let elsewhere = bench.agent().open_client().await.unwrap();
+    let elsewhere = bench.agent().notifications().open_client().await.unwrap();
     report(&agent, "k1", "The disk is full.").await;
     assert!(screen.shown.lock().unwrap().is_empty());
     drop(elsewhere);
@@ -190,8 +190,9 @@ async fn a_browser_alone_can_read_what_it_is_told() {
     bench.config.notify.web_push_contact = Some("mailto:me@example.com".to_owned());
     let agent = bench.agent();
     let browser = Browser::new();
-    let added = agent.add_push_browser(&browser.subscription(&format!("{}/push/1", bench.server.url()))).unwrap();
-    assert_eq!(agent.push_browsers().unwrap(), [added]);
+    let added =
+        agent.notifications().add_browser(&browser.subscription(&format!("{}/push/1", bench.server.url()))).unwrap();
+    assert_eq!(agent.notifications().browsers().unwrap(), [added]);
     for _ in 0..2 {
         bench.server.will_answer(201, "");
     }
@@ -206,7 +207,7 @@ async fn a_browser_alone_can_read_what_it_is_told() {
     let (claims, key) = signed_claims(sent[0].header("authorization").unwrap());
     let (audience, exp) = (bench.server.url(), bench.clock.now().as_second() + 12 * 60 * 60);
     assert_eq!(claims, serde_json::json!({"aud": audience, "exp": exp, "sub": "mailto:me@example.com"}));
-    assert_eq!(key, bench.agent().push_key().unwrap(), "one key for all and over restarts");
+    assert_eq!(key, bench.agent().notifications().push_key().unwrap(), "one key for all and over restarts");
     let told: serde_json::Value = serde_json::from_str(&browser.read(&sent[0].body)).unwrap();
     assert_eq!(told, serde_json::json!({"id": "c1", "title": "Disk “A”", "body": "The disk is full."}));
 }
@@ -217,7 +218,7 @@ async fn a_browser_that_unsubscribed_is_forgotten_and_one_that_cannot_be_reached
     let bench = Bench::new(HELLO).await;
     let agent = bench.agent();
     let endpoint = |n: u32| format!("{}/push/{n}", bench.server.url());
-    let added = |n: u32| agent.add_push_browser(&Browser::new().subscription(&endpoint(n))).unwrap();
+    let added = |n: u32| agent.notifications().add_browser(&Browser::new().subscription(&endpoint(n))).unwrap();
     let mut browsers = [added(1), added(2)];
     assert_eq!(added(1).id, browsers[0].id, "the same browser once");
     browsers.sort_by(|a, b| a.id.cmp(&b.id));
@@ -237,7 +238,7 @@ async fn a_browser_that_unsubscribed_is_forgotten_and_one_that_cannot_be_reached
     let gone = format!("the browser {} has unsubscribed and is told nothing any more", first.id);
     let unwilling = format!("{host} answered with status 503: later");
     assert_eq!((by.as_str(), reason), ("web push", format!("{gone}; {unwilling}")));
-    assert_eq!(agent.push_browsers().unwrap(), [second]);
+    assert_eq!(agent.notifications().browsers().unwrap(), [second]);
     assert_eq!(
         agent.deliveries().unread().await.unwrap().rows.len(),
         1,

@@ -51,7 +51,7 @@ async fn at_its_cap_background_work_stops_and_the_chat_goes_on_and_the_owner_is_
     let told = agent.deliveries().unread().await.unwrap().rows;
     assert_eq!(told.len(), 1, "{told:?}");
     assert_eq!(told[0].new.title, "Spending limit");
-    let limits = agent.limits().await.unwrap();
+    let limits = agent.spending().limits().await.unwrap();
     assert_eq!(limits.iter().map(|state| state.used.number()).collect::<Vec<_>>(), [200]);
 
     // The owner's midnight, not that of UTC.

@@ -41,7 +41,7 @@ pub async fn run(context: &Context, args: &ChatArgs) -> Result<(), Failure> {
         None if context.environment.stdin_is_terminal => {
             agent.resume().await?;
             // Reports are read here, so nothing else tells of them; a home that cannot be written is told elsewhere.
-            let _open = agent.open_client().await.ok();
+            let _open = agent.notifications().open_client().await.ok();
             terminal::run(context, &agent, talk, args.json).await
         }
         None => Err(Failure::new(ExitStatus::Usage, "there is nothing to say")

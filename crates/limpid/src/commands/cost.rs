@@ -22,7 +22,7 @@ pub async fn run(agent: &Agent, args: &CostArgs) -> Result<(), Failure> {
     };
     let offset = agent.zone().to_offset(agent.now()).seconds() / 60;
     let rows = agent.store().costs(CostQuery { by, since_ms: None, until_ms: None, utc_offset_min: offset }).await?;
-    let limits = agent.limits().await?;
+    let limits = agent.spending().limits().await?;
     if args.json {
         let rows: Vec<Value> = rows.iter().map(to_json).collect();
         let limits: Vec<Value> = limits.iter().map(limit_to_json).collect();

@@ -32,9 +32,9 @@ pub async fn run(agent: &Agent, command: &InboxCommand) -> Result<(), Failure> {
         InboxCommand::Done { ids, json } => {
             let ids: Vec<ItemId> = ids.iter().copied().map(ItemId).collect();
             for id in &ids {
-                agent.inbox_item(*id).await?;
+                agent.inbox().item(*id).await?;
             }
-            let done = agent.inbox_done(&ids).await?;
+            let done = agent.inbox().done(&ids).await?;
             if *json {
                 return output::json("done", &done);
             }
@@ -43,7 +43,7 @@ pub async fn run(agent: &Agent, command: &InboxCommand) -> Result<(), Failure> {
         }
         InboxCommand::Add { .. } => add(agent, command).await,
         InboxCommand::Token { new, json } => {
-            let token = agent.make_ingest_token(*new)?;
+            let token = agent.inbox().make_token(*new)?;
             if *json {
                 return output::json("token", &token);
             }
@@ -56,7 +56,7 @@ pub async fn run(agent: &Agent, command: &InboxCommand) -> Result<(), Failure> {
 
 async fn list(agent: &Agent, filter: ItemFilter, json: bool) -> Result<(), Failure> {
     let unseen = filter.unseen;
-    let listed = agent.inbox(filter).await?;
+    let listed = agent.inbox().list(filter).await?;
     if json {
         let rows: Vec<Value> = listed.rows.iter().map(whole).collect();
         output::json("items", &rows)?;
@@ -83,7 +83,7 @@ async fn list(agent: &Agent, filter: ItemFilter, json: bool) -> Result<(), Failu
 }
 
 async fn show(agent: &Agent, id: ItemId, json: bool) -> Result<(), Failure> {
-    let item = agent.inbox_item(id).await?;
+    let item = agent.inbox().item(id).await?;
     if json {
         return output::json("item", &whole(&item));
     }
@@ -111,7 +111,7 @@ async fn add(agent: &Agent, command: &InboxCommand) -> Result<(), Failure> {
         KindWord::Custom => IngestKind::Custom,
     };
     let object = json!({ "from": from, "title": title, "text": text, "key": key });
-    let kept = agent.ingest(kind, object.to_string().as_bytes(), None).await.map_err(|error| match error {
+    let kept = agent.inbox().ingest(kind, object.to_string().as_bytes(), None).await.map_err(|error| match error {
         IngestError::Agent(error) => Failure::from(error),
         error => Failure::new(ExitStatus::Usage, error.to_string()),
     })?;

@@ -17,16 +17,16 @@ pub async fn run(agent: &Agent, command: &NotifyCommand) -> Result<(), Failure> 
     match command {
         NotifyCommand::List { json } => list(agent, *json),
         NotifyCommand::Test => test(agent).await,
-        NotifyCommand::Key => output::line(&agent.push_key()?),
+        NotifyCommand::Key => output::line(&agent.notifications().push_key()?),
         NotifyCommand::Subscribe => {
             let mut json = String::new();
             std::io::stdin().read_to_string(&mut json)?;
-            let browser = agent.add_push_browser(&json)?;
+            let browser = agent.notifications().add_browser(&json)?;
             output::tell(&format!("{} is told by way of {}.", browser.id, browser.service));
             Ok(())
         }
         NotifyCommand::Unsubscribe { browser } => {
-            agent.remove_push_browser(browser)?;
+            agent.notifications().remove_browser(browser)?;
             output::tell(&format!("{browser} is told nothing any more."));
             Ok(())
         }
@@ -34,8 +34,8 @@ pub async fn run(agent: &Agent, command: &NotifyCommand) -> Result<(), Failure> 
 }
 
 fn list(agent: &Agent, json: bool) -> Result<(), Failure> {
-    let ways = agent.ways_to_tell();
-    let browsers = agent.push_browsers()?;
+    let ways = agent.notifications().ways();
+    let browsers = agent.notifications().browsers()?;
     if json {
         let browsers: Vec<Value> =
             browsers.iter().map(|browser| json!({ "id": browser.id, "service": browser.service })).collect();
@@ -54,7 +54,7 @@ fn list(agent: &Agent, json: bool) -> Result<(), Failure> {
 }
 
 async fn test(agent: &Agent) -> Result<(), Failure> {
-    let told = agent.tell_for_test().await;
+    let told = agent.notifications().test().await;
     if told.is_empty() {
         return Err(Failure::new(ExitStatus::Usage, "no way is set up; [notify] in limpid.toml sets how you are told"));
     }

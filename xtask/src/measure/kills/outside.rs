@@ -76,7 +76,7 @@ impl Outside {
         std::fs::create_dir(home.join("workspace")).map_err(|error| error.to_string())?;
         let agent = open_agent(home, MailServers)?;
         let failed = |error: limpid_runtime::AgentError| error.to_string();
-        let token = agent.make_ingest_token(false).map_err(failed)?;
+        let token = agent.inbox().make_token(false).map_err(failed)?;
         let change = limpid_runtime::HeartbeatChange {
             interval_minutes: Some(5),
             start_hour: Some(0),

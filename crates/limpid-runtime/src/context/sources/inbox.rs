@@ -7,6 +7,7 @@ use limpid_store::{InboxItem, ItemFilter, ItemId, MailAccount, Store};
 
 use crate::context::ContextDeps;
 use crate::services::error::AgentError;
+use crate::services::inbox::shown_id;
 
 /// Fills in accounts and what waits, of the sources that are on.
 pub(crate) async fn fill(deps: &ContextDeps, inputs: &mut Inputs) -> Result<(), AgentError> {
@@ -60,11 +61,6 @@ async fn item_of(store: &dyn Store, entry: &str) -> Result<Option<ItemId>, Agent
     // The newest, since numbers may have begun anew.
     let found = mail.into_iter().find(|item| item.new.uid.is_some_and(|uid| uid.uid.to_string() == id));
     Ok(found.map(|item| item.id))
-}
-
-/// The number by which a prompt and the tools know an item: mail of an account by the account's, all others by ours.
-pub(crate) fn shown_id(item: &InboxItem) -> String {
-    item.new.uid.map_or_else(|| format!("i{}", item.id.0), |uid| uid.uid.to_string())
 }
 
 fn place(inputs: &mut Inputs, item: &InboxItem) {
@@ -159,14 +155,17 @@ mod tests {
             let all = agent(home.path(), "sms = true\nnotifications = true\nmail = true");
             for n in 1..=25 {
                 let post = format!(r#"{{"app": "Bank", "text": "Card {n}"}}"#);
-                all.ingest(IngestKind::Notification, post.as_bytes(), None).await.unwrap();
+                all.inbox().ingest(IngestKind::Notification, post.as_bytes(), None).await.unwrap();
             }
-            all.ingest(IngestKind::Sms, br#"{"from": "Eve", "text": "Hi"}"#, None).await.unwrap();
-            all.ingest(IngestKind::Mail, br#"{"from": "e@x.org", "subject": "Hi", "text": "a"}"#, None).await.unwrap();
+            all.inbox().ingest(IngestKind::Sms, br#"{"from": "Eve", "text": "Hi"}"#, None).await.unwrap();
+            all.inbox()
+                .ingest(IngestKind::Mail, br#"{"from": "e@x.org", "subject": "Hi", "text": "a"}"#, None)
+                .await
+                .unwrap();
             let off = agent(home.path(), "notifications = true\nmail = true");
             let prompt = prompt(&off, profile, &inputs(&off).await);
             // It comes while the model is at work.
-            off.ingest(IngestKind::Notification, br#"{"app": "Bank", "text": "late"}"#, None).await.unwrap();
+            off.inbox().ingest(IngestKind::Notification, br#"{"app": "Bank", "text": "late"}"#, None).await.unwrap();
             let rendered = rendered_items(&**off.store(), &prompt).await.unwrap();
             assert_eq!(rendered.len(), 21, "{profile}");
             off.store().consume(&rendered, 1).await.unwrap();

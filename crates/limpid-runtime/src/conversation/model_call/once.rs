@@ -18,7 +18,6 @@ use crate::context::measure::tokens;
 use crate::conversation::event::TurnEvent;
 use crate::conversation::model_call::{Answer, most_possible, new_request, trust_of};
 use crate::services::error::AgentError;
-use crate::services::spending::refusal;
 
 /// A question outside of any turn.
 pub(crate) struct Once {
@@ -71,10 +70,8 @@ impl Inner {
         events: &UnboundedSender<TurnEvent>,
     ) -> Result<Asked, AgentError> {
         let prompt = &once.prompt;
-        let spender = self.spender_in(once.conversation.as_ref(), prompt.path()).await?;
-        if let Some(reached) = self.limit_reached(spender, Some(prompt.path()), None).await? {
-            return Err(refusal(&reached).into());
-        }
+        let spender = self.spending.spender_in(once.conversation.as_ref(), prompt.path()).await?;
+        self.spending.check(spender, Some(prompt.path()), None).await?;
         let chain = Chain::new(once.models.clone(), RetryPlan { tries: 1, ..*self.retry }, Arc::clone(&self.pause));
         let needed = tokens(prompt, &Estimate::default());
         let call = Arc::clone(&once.call);

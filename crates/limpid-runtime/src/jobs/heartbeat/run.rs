@@ -127,7 +127,9 @@ impl Inner {
         if self.models.choose(model.as_deref()).await.is_err() {
             return Ok(Err((Why::NoModel, again)));
         }
-        if matches!(asked, Asked::Slot(_)) && self.may_spend(Spender::Background).await.is_err() {
+        if matches!(asked, Asked::Slot(_))
+            && self.spending.check_and_tell(Spender::Background, None, None).await.is_err()
+        {
             return Ok(Err((Why::Spent, again)));
         }
         Ok(Ok(model))

@@ -14,7 +14,6 @@ use limpid_model::catalogue::ModelProfiles;
 use crate::agent::Inner;
 use crate::jobs::serve::watch::Watch;
 use crate::jobs::serve::{Log, ServeEvent};
-use crate::services::inbox::kept_token;
 
 /// How long a file must stay as it is before it counts: somebody may have written half of it.
 const SETTLE: Duration = Duration::from_millis(100);
@@ -112,9 +111,7 @@ impl Follower {
             changed |= take_models(&self.models, inner, log);
         }
         if self.token.has_changed(inner).await {
-            if let Some(token) = kept_token(&inner.home) {
-                inner.redactor.learn("ingest token", &token);
-            }
+            inner.inbox.learn_token();
             changed = true;
         }
         if changed {

@@ -11,7 +11,7 @@ use crate::agent::{Agent, Inner};
 use crate::jobs::scheduler::Job as _;
 use crate::jobs::task_runs::TaskJob;
 use crate::services::error::AgentError;
-use crate::services::spending::{Spender, refusal};
+use crate::services::spending::Spender;
 
 /// How often it is looked whether another process has run a task.
 const LOOK: Duration = Duration::from_millis(200);
@@ -81,9 +81,7 @@ impl Inner {
             return Err(AgentError::Invalid(why.to_owned()));
         }
         if task.new.kind == TaskKind::Agent {
-            if let Some(reached) = self.limit_reached(Spender::Background, None, None).await? {
-                return Err(refusal(&reached).into());
-            }
+            self.spending.check(Spender::Background, None, None).await?;
             let made_in = match &task.new.conversation {
                 Some(conversation) => self.store.conversation(conversation).await?,
                 None => None,

@@ -19,7 +19,7 @@ impl Inner {
     /// off is carried on.
     pub(crate) async fn run_agent(self: &Arc<Self>, task: &Task, run: &TaskRun) -> Result<Did, AgentError> {
         // What may not be paid for today waits, and comes again for the same slot.
-        self.may_spend(Spender::Background).await?;
+        self.spending.check_and_tell(Spender::Background, None, None).await?;
         let made_in = match &task.new.conversation {
             Some(conversation) => self.store.conversation(conversation).await?,
             None => None,

@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_core::{ConversationId, Message as ChatMessage, Role, ToolClass};
+use limpid_prompt::prompt::hash_of;
 use limpid_store::{ConversationKind, DeliveryOrigin, NewDelivery, Store};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::context::prefix_cache::key_of;
 use crate::services::directory::is_run;
-use crate::services::tools::{Tool, ToolContext, ToolParts, ToolText, read_arguments, schema_of};
+use crate::services::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 const NAME: &str = "message";
 
@@ -24,13 +24,13 @@ const TITLE: &str = "Message";
 /// What a run is told whose message is the one that it ends with.
 const AT_THE_END: &str = "it is sent when this run ends, in place of the answer";
 
-/// The tool of this file.
-pub(crate) fn tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
-    vec![Arc::new(Message { store: Arc::clone(parts.store) })]
+/// The tool that writes deliveries into a store.
+pub fn message_tool(store: Arc<dyn Store>) -> Arc<dyn Tool> {
+    Arc::new(Message { store })
 }
 
 /// What a run has said to its own chat, oldest first: what was refused is not among it.
-pub(crate) fn said_in_run<'a>(messages: impl Iterator<Item = &'a ChatMessage> + Clone) -> Vec<String> {
+pub fn said_in_run<'a>(messages: impl Iterator<Item = &'a ChatMessage> + Clone) -> Vec<String> {
     let taken = messages.clone().filter(|message| message.role == Role::Tool && message.text == AT_THE_END);
     let taken: Vec<_> = taken.filter_map(|message| message.call_id.as_ref()).collect();
     let calls = messages.flat_map(|message| &message.calls);
@@ -109,7 +109,7 @@ impl Tool for Message {
             return Ok(ToolText::own(AT_THE_END));
         }
         let conversation = chat.unwrap_or_else(|| context.conversation.clone());
-        let key = key_of([context.turn.as_str(), conversation.as_str(), text].map(str::as_bytes));
+        let key = hash_of([context.turn.as_str(), conversation.as_str(), text].map(str::as_bytes));
         let new = NewDelivery {
             key: format!("message/{key}"),
             conversation,

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::PathBuf;
 
-use limpid_config::{Home, private_file};
+use limpid_config::private_file;
 use sha2::{Digest, Sha256};
 
-use crate::agent::Agent;
 use crate::services::error::AgentError;
+use crate::services::inbox::Inbox;
 
 /// The variable that holds the token, when the owner does not keep it in the file of the home.
 pub const TOKEN_VARIABLE: &str = "LIMPID_INGEST_TOKEN";
@@ -36,14 +36,14 @@ impl std::fmt::Debug for IngestToken {
     }
 }
 
-impl Agent {
+impl Inbox {
     /// The token of whoever hands something in; none when there is none.
     ///
     /// # Errors
     /// When its file cannot be read, others may read it, or the token is too short to be safe.
-    pub fn ingest_token(&self) -> Result<Option<IngestToken>, AgentError> {
+    pub fn token(&self) -> Result<Option<IngestToken>, AgentError> {
         let path = self.token_file();
-        let (token, place) = match self.inner.environment.get(TOKEN_VARIABLE) {
+        let (token, place) = match self.environment.get(TOKEN_VARIABLE) {
             Some(token) => (token.to_owned(), TOKEN_VARIABLE.to_owned()),
             None => match private_file::read(&path)? {
                 Some(token) => (token, path.display().to_string()),
@@ -65,9 +65,9 @@ impl Agent {
     ///
     /// # Errors
     /// When there is one and `replace` is not set, or the file cannot be written.
-    pub fn make_ingest_token(&self, replace: bool) -> Result<String, AgentError> {
+    pub fn make_token(&self, replace: bool) -> Result<String, AgentError> {
         let path = self.token_file();
-        if self.inner.environment.get(TOKEN_VARIABLE).is_some() {
+        if self.environment.get(TOKEN_VARIABLE).is_some() {
             return Err(AgentError::Invalid(format!(
                 "the variable {TOKEN_VARIABLE} holds the token, and one in a file would not count; unset it, or change it \
                  there and restart `limpid serve`"
@@ -80,20 +80,21 @@ impl Agent {
                     .to_owned(),
             ));
         }
-        let token: String = (0..4).map(|_| self.inner.host.tag()).collect();
+        let token: String = (0..4).map(|_| self.host.tag()).collect();
         private_file::write(&path, &token)?;
         // Whoever serves refuses the old one with the next request; a first one opens its door.
-        self.inner.wake_scheduler();
+        self.waker.wake();
         Ok(token)
     }
 
-    fn token_file(&self) -> PathBuf {
-        self.inner.home.ingest_token()
+    /// Sees to it that no text repeats the token that is kept in the home.
+    pub fn learn_token(&self) {
+        if let Ok(token) = fs::read_to_string(self.token_file()) {
+            self.redactor.learn("ingest token", token.trim());
+        }
     }
-}
 
-/// The token that stands in the home, so that no text repeats it; none when there is none.
-pub(crate) fn kept_token(home: &Home) -> Option<String> {
-    let text = fs::read_to_string(home.ingest_token()).ok()?;
-    Some(text.trim().to_owned())
+    fn token_file(&self) -> PathBuf {
+        self.home.ingest_token()
+    }
 }

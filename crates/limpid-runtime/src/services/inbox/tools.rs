@@ -1,20 +1,19 @@
 //! Tools that look through text messages and notifications, and write text messages.
 
-pub(crate) mod read;
-pub(crate) mod send_sms;
+mod read;
+mod send_sms;
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use limpid_config::{Environment, GatewayConfig};
+use limpid_config::{Config, Environment, GatewayConfig};
 use limpid_core::Tier;
 use limpid_core::inbox::{Source, preview};
-use limpid_store::{InboxItem, ItemId};
+use limpid_store::{InboxItem, ItemId, Store};
 use limpid_tools::Outlet;
 
-use crate::context::sources::inbox::shown_id;
-use crate::services::tools::{Tool, ToolContext, ToolParts};
+use crate::services::tools::{Tool, ToolContext};
 
 /// Characters of a list of new items, at most.
 const LIST: usize = 16_000;
@@ -26,19 +25,19 @@ const SMALL_LIST: usize = 2_000;
 const HEAD: usize = 400;
 
 /// The tools of the sources that are on, in the order in which they are declared.
-pub(crate) fn tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
-    let config = &parts.config.inbox;
-    let store = || Arc::clone(parts.store);
+pub fn tools(store: &Arc<dyn Store>, config: &Config, environment: &Environment) -> Vec<Arc<dyn Tool>> {
+    let result_chars = config.limits.result_chars;
+    let config = &config.inbox;
+    let store = || Arc::clone(store);
     let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
     for (source, on) in [(Source::Sms, config.sms), (Source::Notification, config.notifications)] {
         if on {
-            let result_chars = parts.config.limits.result_chars;
             tools.push(Arc::new(read::Check { store: store(), source, result_chars }));
             tools.push(Arc::new(read::Read { store: store(), source }));
             tools.push(Arc::new(read::Search { store: store(), source }));
         }
     }
-    if let Some(gateway) = config.gateway.as_ref().and_then(|gateway| outlet(gateway, parts.environment)) {
+    if let Some(gateway) = config.gateway.as_ref().and_then(|gateway| outlet(gateway, environment)) {
         tools.push(Arc::new(send_sms::SendSms { gateway: gateway.clone() }));
         if config.sms {
             tools.push(Arc::new(send_sms::ReplySms { gateway, store: store() }));
@@ -80,6 +79,11 @@ pub(crate) fn fitting(lines: &[String], room: usize) -> usize {
         used <= room
     });
     fits.count().max(1).min(lines.len())
+}
+
+/// The number by which a prompt and the tools know an item: mail of an account by the account's, all others by ours.
+pub fn shown_id(item: &InboxItem) -> String {
+    item.new.uid.map_or_else(|| format!("i{}", item.id.0), |uid| uid.uid.to_string())
 }
 
 /// The item that a model means: `i12`, or `12`.

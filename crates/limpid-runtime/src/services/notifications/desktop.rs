@@ -16,7 +16,7 @@ pub(crate) fn is_used(set: Option<bool>, environment: &Environment) -> bool {
 }
 
 /// What is missing for notifications on a desktop; none when they can be shown.
-pub(crate) fn missing(environment: &Environment, mac: bool) -> Option<&'static str> {
+pub fn missing(environment: &Environment, mac: bool) -> Option<&'static str> {
     if environment.get("SSH_CONNECTION").is_some() {
         return Some("this is a remote session");
     }

@@ -1,20 +1,21 @@
 //! Clients that show conversations. While one is open the owner needs no notification, and it hears at once what any
 //! process of this home delivers: the bus of its own process tells it.
 
+use std::collections::HashSet;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use limpid_config::process;
 use limpid_store::DeliveryId;
 use tokio::task::AbortHandle;
 
-use crate::agent::{Agent, Inner};
 use crate::services::deliveries::visible_text;
 use crate::services::error::AgentError;
 use crate::services::events::EventKind;
+use crate::services::notifications::Notifications;
 use crate::services::timers::{Listening, listen, send};
 
 /// How soon a client looks by itself for what other processes delivered, where nobody can wake it.
@@ -44,24 +45,23 @@ impl Drop for OpenClient {
     }
 }
 
-impl Agent {
+impl Notifications {
     /// Says that a client which shows conversations is open, to every process of this home, until the result is dropped.
     /// From here on this process's bus also tells what other processes deliver.
     ///
     /// # Errors
     /// When the home cannot be written or the store cannot be read.
     pub async fn open_client(&self) -> Result<OpenClient, AgentError> {
-        let inner = &self.inner;
-        let unread = inner.store.unread_deliveries().await?.rows;
+        let unread = self.store.unread_deliveries().await?.rows;
         for delivery in &unread {
-            inner.is_first_told(delivery.id);
+            self.presence.is_first_told(delivery.id);
         }
-        let folder = inner.home.clients();
-        let file = folder.join(inner.host.tag());
-        let lock = lock(&folder, &file, inner.host.holder()).map_err(AgentError::file(&file))?;
+        let folder = &self.presence.folder;
+        let file = folder.join(self.host.tag());
+        let lock = lock(folder, &file, self.host.holder()).map_err(AgentError::file(&file))?;
         // A path that is too long for a socket is no reason to fail: the client then looks by itself.
         let woken = listen(&file.with_extension(SOCKET)).ok();
-        let watching = tokio::spawn(watch(Arc::clone(inner), woken)).abort_handle();
+        let watching = tokio::spawn(watch(self.clone(), woken)).abort_handle();
         Ok(OpenClient { file, _lock: lock, watching })
     }
 }
@@ -79,7 +79,7 @@ fn lock(folder: &Path, file: &Path, holder: &str) -> io::Result<File> {
 }
 
 /// Tells on the bus what other processes delivered.
-async fn watch(inner: Arc<Inner>, woken: Option<Listening>) {
+async fn watch(own: Notifications, woken: Option<Listening>) {
     loop {
         let wake = async {
             match &woken {
@@ -92,20 +92,34 @@ async fn watch(inner: Arc<Inner>, woken: Option<Listening>) {
             () = tokio::time::sleep(LOOK_AGAIN) => {}
         }
         // A store that fails now is looked at again.
-        let unread = inner.store.unread_deliveries().await.map(|listed| listed.rows).unwrap_or_default();
-        for delivery in unread.into_iter().filter(|delivery| inner.is_first_told(delivery.id)) {
+        let unread = own.store.unread_deliveries().await.map(|listed| listed.rows).unwrap_or_default();
+        for delivery in unread.into_iter().filter(|delivery| own.presence.is_first_told(delivery.id)) {
             let change = EventKind::Delivered {
                 origin: delivery.new.origin.to_string(),
-                title: visible_text(&inner.redactor, delivery.new.title),
-                text: visible_text(&inner.redactor, delivery.new.text),
+                title: visible_text(&own.redactor, delivery.new.title),
+                text: visible_text(&own.redactor, delivery.new.text),
                 delivery: delivery.id.0,
             };
-            inner.bus.send(Some(&delivery.new.conversation), change);
+            own.events.send(Some(&delivery.new.conversation), change);
         }
     }
 }
 
-impl Inner {
+/// The clients that are open, in every process of a home.
+#[derive(Clone)]
+pub(crate) struct Presence {
+    /// The folder with a file for each client.
+    folder: PathBuf,
+    /// Deliveries that this process has told on its bus, or that were unread before anybody listened.
+    told: Arc<Mutex<HashSet<DeliveryId>>>,
+}
+
+impl Presence {
+    /// Takes the folder with a file for each client.
+    pub(crate) fn new(folder: PathBuf) -> Self {
+        Self { folder, told: Arc::default() }
+    }
+
     /// Whether any process has a client open. Traces of processes that are gone are taken away.
     pub(crate) fn is_client_open(&self) -> bool {
         self.clients().iter().any(|file| is_open(file))
@@ -126,7 +140,7 @@ impl Inner {
 
     /// The file of each client.
     fn clients(&self) -> Vec<PathBuf> {
-        let Ok(entries) = fs::read_dir(self.home.clients()) else { return Vec::new() };
+        let Ok(entries) = fs::read_dir(&self.folder) else { return Vec::new() };
         entries.flatten().map(|entry| entry.path()).filter(|file| file.extension().is_none()).collect()
     }
 }

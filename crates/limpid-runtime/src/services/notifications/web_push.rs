@@ -11,9 +11,8 @@ use limpid_config::{Clock, private_file};
 use limpid_tools::outlet::post_bytes;
 use serde_json::json;
 
-use crate::agent::Agent;
 use crate::services::error::AgentError;
-use crate::services::notifications::{Notice, Notifier};
+use crate::services::notifications::{Notice, Notifications, Notifier};
 
 /// The name of the file with the key.
 const KEY: &str = "vapid.key";
@@ -124,7 +123,7 @@ impl Notifier for WebPush {
     }
 }
 
-impl Agent {
+impl Notifications {
     /// The public half of the key with which notices to browsers are signed: what a page gives its browser as
     /// `applicationServerKey` when it subscribes. It is made when it is asked for first.
     ///
@@ -138,7 +137,7 @@ impl Agent {
     ///
     /// # Errors
     /// When a file cannot be read.
-    pub fn push_browsers(&self) -> Result<Vec<Browser>, AgentError> {
+    pub fn browsers(&self) -> Result<Vec<Browser>, AgentError> {
         let browser = |browser: Subscription| {
             let service = browser.origin().map_err(AgentError::Invalid)?;
             Ok(Browser { id: browser.id(), service })
@@ -150,7 +149,7 @@ impl Agent {
     ///
     /// # Errors
     /// When it is no subscription, or cannot be kept.
-    pub fn add_push_browser(&self, json: &str) -> Result<Browser, AgentError> {
+    pub fn add_browser(&self, json: &str) -> Result<Browser, AgentError> {
         let browser = Subscription::parse(json).map_err(AgentError::Invalid)?;
         let text = serde_json::to_string(&browser).map_err(|error| AgentError::Invalid(error.to_string()))?;
         private_file::write(&self.web_push().file(&browser.id()), &text)?;
@@ -162,17 +161,11 @@ impl Agent {
     ///
     /// # Errors
     /// When there is none of this name.
-    pub fn remove_push_browser(&self, id: &str) -> Result<(), AgentError> {
+    pub fn remove_browser(&self, id: &str) -> Result<(), AgentError> {
         let advice = || "`limpid notify list` lists them".to_owned();
         let unknown = || AgentError::NotFound { what: "browser", name: id.to_owned(), advice: advice() };
-        let browser = self.push_browsers()?.into_iter().find(|browser| browser.id == id).ok_or_else(unknown)?;
+        let browser = self.browsers()?.into_iter().find(|browser| browser.id == id).ok_or_else(unknown)?;
         let path = self.web_push().file(&browser.id);
         fs::remove_file(&path).map_err(AgentError::file(path))
-    }
-
-    fn web_push(&self) -> WebPush {
-        let inner = &self.inner;
-        let contact = inner.config.notify.web_push_contact.clone();
-        WebPush::new(inner.home.push(), contact, Arc::clone(inner.host.clock()))
     }
 }

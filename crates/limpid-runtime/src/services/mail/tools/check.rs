@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::services::inbox::tools::{fitting, list_room};
+use crate::services::inbox::{fitting, list_room};
 use crate::services::mail::MailDesk;
 use crate::services::mail::tools::{line, reads_mail};
 use crate::services::tools::{Tool, ToolContext, ToolText, read_arguments};
