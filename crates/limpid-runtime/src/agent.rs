@@ -2,6 +2,7 @@
 
 pub(crate) mod parts;
 pub(crate) mod settings;
+pub(crate) mod tools;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -34,6 +35,7 @@ use crate::services::host::Host;
 use crate::services::inbox::{Inbox, InboxOptions};
 use crate::services::mail::{MailDesk, MailParts};
 use crate::services::memory::semantic::Semantics;
+use crate::services::memory::tools::query::recall;
 use crate::services::memory::writer::Keeper;
 use crate::services::models::{ModelRegistry, ModelRegistryParts};
 use crate::services::notifications::{NotificationOptions, Notifications, Notifier};
@@ -42,8 +44,8 @@ use crate::services::skills::Skills;
 use crate::services::spending::Spending;
 use crate::services::tasks::Tasks;
 use crate::services::timers::SchedulerWaker;
-use crate::services::tools::file_history::FileHistory;
-use crate::services::tools::{Tool, ToolCatalog, recall};
+use crate::services::tools::policy::PolicyRules;
+use crate::services::tools::{FileHistory, Tool, ToolCatalog, ToolExecutor, ToolExecutorParts};
 
 /// An agent. It needs a Tokio runtime around it when it is asked to do something.
 #[derive(Clone)]
@@ -134,6 +136,10 @@ pub(crate) struct Inner {
     /// What queries mean, when that is switched on.
     pub(crate) semantics: Live<Option<Arc<Semantics>>>,
     pub(crate) tools: Live<ToolCatalog>,
+    /// Decides about calls of tools, and runs them.
+    pub(crate) executor: ToolExecutor,
+    /// Versions of the files that prompts quote.
+    pub(crate) files: Arc<FileHistory>,
     pub(crate) skills: Arc<Skills>,
     pub(crate) mail: Arc<MailDesk>,
     pub(crate) bus: EventBus,
@@ -227,8 +233,8 @@ impl Agent {
             events: bus.clone(),
             waker: Arc::clone(&waker),
         });
+        let files = Arc::new(FileHistory::new(&home, keeper.clone(), host.clone()));
         let parts = Parts {
-            files: Arc::new(FileHistory::new(&home, keeper.clone())),
             models: Arc::new(ModelRegistry::new(ModelRegistryParts {
                 home: home.clone(),
                 config: config.clone(),
@@ -252,11 +258,19 @@ impl Agent {
         };
         let Built { tools, rules, semantics } = parts.build(&config);
         let (tools, rules) = (Live::new(tools), Live::new(rules));
+        let policy = PolicyRules::new(options.home.clone(), config.clone(), rules.clone());
+        let executor = ToolExecutor::new(ToolExecutorParts {
+            tools: tools.clone(),
+            policy: policy.clone(),
+            files: Arc::clone(&files),
+            store: Arc::clone(&store),
+            ids: Arc::clone(host.ids()),
+        });
         let context = ContextDeps {
             home: options.home.clone(),
             config: config.clone(),
             host: host.clone(),
-            rules: rules.clone(),
+            policy,
             profiles: Arc::clone(&profiles),
             models: Arc::clone(&parts.models),
             redactor: redactor.clone(),
@@ -270,6 +284,8 @@ impl Agent {
         let inner = Inner {
             context,
             profiles,
+            executor,
+            files,
             redactor,
             keeper: parts.keeper.clone(),
             tasks,
@@ -385,6 +401,11 @@ impl Agent {
     /// Messages that nobody waits for, and what the owner has not read of them.
     pub fn deliveries(&self) -> &Deliveries {
         &self.inner.deliveries
+    }
+
+    /// Versions of the files that prompts quote.
+    pub fn file_history(&self) -> &FileHistory {
+        &self.inner.files
     }
 
     /// Which model answers.

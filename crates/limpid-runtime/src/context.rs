@@ -20,7 +20,6 @@ pub(crate) mod window_state;
 use std::sync::Arc;
 
 use limpid_config::{Config, Home, Live, Redactor};
-use limpid_core::policy::OwnerRules;
 use limpid_store::Store;
 
 pub(crate) use crate::context::build::{BuiltContext, Fit, build};
@@ -37,6 +36,7 @@ use crate::services::models::ModelRegistry;
 use crate::services::profiles::ProfileRegistry;
 use crate::services::skills::Skills;
 use crate::services::tools::ToolCatalog;
+use crate::services::tools::policy::PolicyRules;
 
 /// What the sources of a prompt read from. Made once; a clone is a few counts.
 #[derive(Clone)]
@@ -44,8 +44,7 @@ pub(crate) struct ContextDeps {
     pub(crate) home: Home,
     pub(crate) config: Live<Config>,
     pub(crate) host: Host,
-    /// What the owner wrote down about calls of tools.
-    pub(crate) rules: Live<Arc<OwnerRules>>,
+    pub(crate) policy: PolicyRules,
     pub(crate) profiles: Arc<ProfileRegistry>,
     pub(crate) models: Arc<ModelRegistry>,
     pub(crate) redactor: Redactor,

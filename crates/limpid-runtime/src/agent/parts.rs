@@ -9,15 +9,16 @@ use limpid_core::RetryPlan;
 use limpid_core::policy::OwnerRules;
 use limpid_store::Store;
 
+use crate::agent::tools::{ToolParts, own_tools};
 use crate::services::events::EventBus;
+use crate::services::goals::GoalBook;
 use crate::services::mail::MailDesk;
 use crate::services::memory::semantic::Semantics;
 use crate::services::memory::writer::Keeper;
 use crate::services::models::ModelRegistry;
 use crate::services::skills::Skills;
 use crate::services::tasks::Tasks;
-use crate::services::tools::file_history::FileHistory;
-use crate::services::tools::{Tool, ToolCatalog, ToolParts};
+use crate::services::tools::{Tool, ToolCatalog};
 
 /// What does not change while the agent runs.
 pub(crate) struct Parts {
@@ -28,8 +29,6 @@ pub(crate) struct Parts {
     pub(crate) skills: Arc<Skills>,
     pub(crate) mail: Arc<MailDesk>,
     pub(crate) tasks: Tasks,
-    /// One for all versions of the tools: it knows what was recorded.
-    pub(crate) files: Arc<FileHistory>,
     pub(crate) helper: Option<PathBuf>,
     /// Tools besides Limpid's own.
     pub(crate) tools: Vec<Arc<dyn Tool>>,
@@ -54,23 +53,20 @@ impl Parts {
         let store = &self.store;
         let known = (&self.bus, &self.redactor);
         let semantics = Semantics::new(&config.memory.semantic, store, &self.models, known).map(Arc::new);
-        let tools = ToolCatalog::new(
-            &ToolParts {
-                store,
-                keeper: &self.keeper,
-                home: &self.home,
-                config,
-                environment: &self.environment,
-                bus: &self.bus,
-                helper: self.helper.as_deref(),
-                skills: &self.skills,
-                mail: &self.mail,
-                tasks: &self.tasks,
-                semantics: semantics.as_ref(),
-                files: &self.files,
-            },
-            &self.tools,
-        );
+        let own = own_tools(&ToolParts {
+            store,
+            keeper: &self.keeper,
+            home: &self.home,
+            config,
+            environment: &self.environment,
+            helper: self.helper.as_deref(),
+            goals: &GoalBook::new(Arc::clone(store), self.bus.clone()),
+            skills: &self.skills,
+            tasks: &self.tasks,
+            mail: &self.mail,
+            semantics: semantics.as_ref(),
+        });
+        let tools = ToolCatalog::new(own, &self.tools);
         let mut rules = config.policy.rules();
         rules.hosts.extend(tools.fixed_destinations());
         Built { tools, rules: Arc::new(rules), semantics }

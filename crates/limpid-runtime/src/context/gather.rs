@@ -18,13 +18,13 @@ use crate::context::convert;
 use crate::context::history::History;
 use crate::context::prefix_cache::{self, PrefixCache};
 use crate::context::sources::platform::platform;
+use crate::context::tool_selection::find_tools::FindTools;
 use crate::context::tool_selection::{self, Choice};
 use crate::context::window_state::WindowState;
 use crate::context::{ContextDeps, sources};
 use crate::services::error::AgentError;
 use crate::services::modes::{is_set, kind_of};
 use crate::services::profiles::{Identity, LoadedProfile, identity_files};
-use crate::services::tools::FindTools;
 use crate::services::tools::policy::ToolPolicy;
 
 /// Messages, the newest of all, whose calls say which tools are used.
@@ -90,7 +90,7 @@ pub(crate) async fn gather(
     let zone = deps.host.zone();
     let time = time_info(occasion.now, &zone);
     let mode_set = is_set(occasion.conversation, occasion.mode);
-    let policy = ToolPolicy::of_turn(deps, &profile, &path, occasion.mode, mode_set);
+    let policy = deps.policy.for_turn(&profile, &path, occasion.mode, mode_set);
 
     let mut kept = occasion.conversation.and_then(PrefixCache::kept);
     let group = occasion.conversation.is_some_and(|conversation| conversation.audience == Audience::Group);

@@ -7,7 +7,7 @@
 
 use limpid_prompt::inputs::{GoalInput, MemoryEntry, StoredInput, TrustName};
 pub(crate) use limpid_prompt::prompt::hash_of as key_of;
-use limpid_store::Conversation;
+use limpid_store::{Conversation, ConversationChange};
 use serde::{Deserialize, Serialize};
 
 use crate::context::tool_selection::ToolSelection;
@@ -106,6 +106,13 @@ impl PrefixCache {
     /// The same with a border at the next turn.
     pub(crate) fn at_border(self) -> Self {
         Self { key: String::new(), ..self }
+    }
+
+    /// What a conversation keeps once these tools were found.
+    pub(crate) fn with_found_tools(conversation: &Conversation, found: Vec<String>) -> ConversationChange {
+        let mut kept = Self::of(conversation);
+        kept.tools.found = found;
+        ConversationChange::Session(Some(kept.to_text()))
     }
 
     /// The text for the store.

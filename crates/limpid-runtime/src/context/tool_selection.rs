@@ -16,7 +16,7 @@ use limpid_prompt::inputs::{Inputs, ToolInput, ToolReach};
 use limpid_prompt::{OfferedTool, Profile};
 use serde::{Deserialize, Serialize};
 
-use crate::services::tools::FIND_TOOLS;
+pub(crate) use limpid_core::reach::FIND_TOOLS;
 
 /// Tokens that tools and the list of the others take at most in the first turn.
 const FIRST_TURN_TOKENS: usize = 1000;

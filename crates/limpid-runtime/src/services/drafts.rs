@@ -22,8 +22,12 @@ use crate::services::drafts::send_state::DraftPassage;
 use crate::agent::{Agent, Inner};
 use crate::services::error::AgentError;
 use crate::services::events::EventKind;
+use crate::services::modes::is_set;
 use crate::services::tools::policy::{CallContext, CallDescription};
-use crate::services::tools::{Decision, Passage, ShownItems, ToolContext, TurnToolExecutor};
+use crate::services::tools::{Decision, Passage, ShownItems, ToolContext};
+
+/// The path of calls that no turn makes; every path has the same rules but that of few tools.
+const CHAT: &str = "chat-remote";
 
 /// The name of the setting that holds what the owner allowed for a conversation.
 const GRANT: &str = "grant";
@@ -67,7 +71,7 @@ impl Agent {
         let draft = inner.store.draft(id).await?.ok_or_else(|| missing(id))?;
         let arguments = inner.redactor.clean(arguments.trim().to_owned());
         let call = ToolCall { id: draft.new.call.clone(), name: draft.new.tool.clone(), arguments };
-        let tools = inner.tools_outside_turns();
+        let tools = inner.executor.outside_turns();
         let planned = PlannedCall { call: call.clone(), timeout: inner.tool_time(&draft.new.tool), approved: None };
         let call_context = CallContext { trust: draft.new.trust, ..CallContext::default() };
         let hash = match tools.decide(&planned, &call_context).await {
@@ -119,7 +123,7 @@ impl Agent {
             inner.store.keep_approval(id, &draft.new.hash, inner.host.holder(), inner.host.now_ms()).await?,
         );
 
-        let tools = inner.tools_outside_turns();
+        let tools = inner.executor.outside_turns();
         // Whatever the modes say by now, the owner has said yes to this very call; nothing else is let through.
         let call_context = CallContext { trust: draft.new.trust, ..CallContext::default() };
         let permit = match tools.decide(&planned, &call_context).await {
@@ -175,10 +179,13 @@ impl Inner {
         Ok(())
     }
 
-    /// The executor of calls that no turn makes: the one that turns use, under the owner's rules.
-    pub(crate) fn tools_outside_turns(&self) -> TurnToolExecutor {
-        let policy = self.policy_without_mode();
-        TurnToolExecutor::new(self.tools_and_store(), policy, Arc::clone(self.host.ids()), None, std::iter::empty())
+    /// Whether the mode of a conversation lets nothing in the workspace change.
+    async fn is_read_only(&self, id: &ConversationId) -> Result<bool, AgentError> {
+        let conversation = self.directory.existing(id).await?;
+        let profile = self.profiles.profile(&conversation.profile)?;
+        let mode = self.mode_of(&conversation);
+        let set = is_set(Some(&conversation), mode);
+        Ok(self.context.policy.for_turn(&profile, CHAT, mode, set).is_read_only())
     }
 
     async fn move_draft(&self, id: DraftId, state: DraftState, detail: &str) -> Result<Draft, StoreError> {

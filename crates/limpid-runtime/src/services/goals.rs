@@ -25,6 +25,7 @@ use crate::services::events::{EventBus, EventKind};
 pub(crate) use crate::conversation::turn::goal_markers::final_text;
 pub use crate::services::goals::display::{goal_text, goals_text, record_text, step_text};
 pub use crate::services::goals::owner::{GoalChange, GoalHistory};
+pub(crate) use crate::services::goals::tools::{CREATE_GOAL, GROUP as GOAL_TOOLS};
 
 /// Times that a change is tried when somebody else changes the same goals meanwhile.
 pub(crate) const TRIES: u32 = 8;

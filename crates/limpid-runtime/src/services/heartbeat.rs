@@ -28,6 +28,7 @@ use crate::services::error::AgentError;
 pub(crate) use crate::jobs::heartbeat::pending_work::has_items;
 pub use crate::jobs::heartbeat::run::Beat;
 pub use crate::jobs::heartbeat::status::{DayCost, HeartbeatStatus};
+pub(crate) use crate::services::heartbeat::decision_tool::HEARTBEAT_DECISION;
 pub use crate::services::heartbeat::opening::HeartbeatOpening;
 pub use crate::services::heartbeat::settings::HeartbeatChange;
 pub(crate) use crate::services::heartbeat::settings::read_settings;

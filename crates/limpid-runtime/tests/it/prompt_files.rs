@@ -21,7 +21,7 @@ fn call(name: &str, path: &str, content: &str) -> String {
 }
 
 async fn versions(agent: &Agent) -> Vec<FileVersion> {
-    agent.file_history(None).await.unwrap().rows
+    agent.file_history().versions(None).await.unwrap().rows
 }
 
 fn file(bench: &Bench, name: &str) -> Option<String> {
@@ -51,10 +51,10 @@ async fn a_tool_of_files_and_a_tool_of_memory_leave_equal_records() {
         assert_eq!(file(&bench, MEMORY).as_deref(), Some("I like oolong, the key is [secret HOUSE_TOKEN]"));
 
         agent.undo(event.id).await.unwrap();
-        let undone = agent.undo_file(version.id, "test").await.unwrap();
+        let undone = agent.file_history().undo(version.id, "test").await.unwrap();
         assert_eq!(agent.store().memory(&"tea".into()).await.unwrap(), None);
         assert_eq!(file(&bench, MEMORY), None);
-        agent.undo_file(undone.id, "test").await.unwrap();
+        agent.file_history().undo(undone.id, "test").await.unwrap();
         assert!(file(&bench, MEMORY).is_some(), "an undo can be undone");
     }
 }
@@ -138,12 +138,12 @@ async fn whichever_tool_changes_a_file_what_it_said_before_is_kept_and_its_owner
         let about = std::fs::metadata(bench.home.path().join("workspace").join(name)).unwrap();
         assert_eq!(about.permissions().mode() & 0o777, 0o600, "{name}");
     }
-    let undone = agent.undo_file(rows[3].id, "test").await.unwrap();
+    let undone = agent.file_history().undo(rows[3].id, "test").await.unwrap();
     assert_eq!((undone.undoes, undone.author), (Some(rows[3].id), Author::Said));
-    agent.undo_file(rows[1].id, "test").await.unwrap();
+    agent.file_history().undo(rows[1].id, "test").await.unwrap();
     assert_eq!(file(&bench, "AGENTS.md").as_deref(), Some("Be kind.\n"));
     assert_eq!(file(&bench, MEMORY).as_deref(), Some("Likes tea.\n"));
-    assert_eq!(agent.file_history(Some("AGENTS.md")).await.unwrap().rows.len(), 2);
+    assert_eq!(agent.file_history().versions(Some("AGENTS.md")).await.unwrap().rows.len(), 2);
 }
 
 // PICO-028 PICO-086
@@ -191,7 +191,7 @@ async fn an_undo_changes_what_a_link_leads_to_and_leaves_the_link() {
     assert_eq!(file(&bench, "notes/real.md").as_deref(), Some("Likes coffee.\n"));
     let version = versions(&agent).await.remove(0);
     assert_eq!((version.path.as_str(), version.before.as_deref()), (MEMORY, Some("Likes tea.\n")));
-    agent.undo_file(version.id, "test").await.unwrap();
+    agent.file_history().undo(version.id, "test").await.unwrap();
     assert!(link.symlink_metadata().unwrap().is_symlink(), "the link stays");
     assert_eq!(file(&bench, "notes/real.md").as_deref(), Some("Likes tea.\n"));
 }
@@ -217,7 +217,7 @@ async fn an_undo_never_follows_a_link_out_of_the_workspace() {
         std::fs::write(&outside, "not the agent's").unwrap();
         std::fs::remove_file(&path).unwrap();
         symlink(&outside, &path).unwrap();
-        let refused = agent.undo_file(version.id, "test").await.unwrap_err().to_string();
+        let refused = agent.file_history().undo(version.id, "test").await.unwrap_err().to_string();
         assert!(refused.contains("outside of the granted folders"), "{refused}");
         assert_eq!(std::fs::read_to_string(&outside).unwrap(), "not the agent's");
         assert!(path.symlink_metadata().unwrap().is_symlink());

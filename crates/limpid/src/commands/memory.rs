@@ -60,7 +60,7 @@ async fn look(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
             super::tell_broken(&broken);
         }
         MemoryCommand::Files { path, json } => {
-            let Listed { rows, broken } = agent.file_history(path.as_deref()).await?;
+            let Listed { rows, broken } = agent.file_history().versions(path.as_deref()).await?;
             shown::files(agent, &rows, *json)?;
             super::tell_broken(&broken);
         }
@@ -132,7 +132,7 @@ async fn undo(agent: &Agent, number: &str) -> Result<(), Failure> {
             .advise("`limpid memory history` shows numbers, `limpid memory files` those of files."));
     };
     if of_file {
-        let version = agent.undo_file(FileVersionId(id), SOURCE).await?;
+        let version = agent.file_history().undo(FileVersionId(id), SOURCE).await?;
         let done = if version.after.is_some() { "is as it was" } else { "is gone, as it was before" };
         output::tell(&format!("Undone: {} {done}.", version.path));
         return Ok(());

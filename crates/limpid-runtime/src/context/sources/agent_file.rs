@@ -7,7 +7,7 @@ use limpid_prompt::inputs::Inputs;
 use limpid_store::Conversation;
 
 use crate::context::ContextDeps;
-use crate::services::tools::HEARTBEAT_DECISION;
+use crate::services::heartbeat::HEARTBEAT_DECISION;
 use crate::services::tools::policy::UntrustedFiles;
 
 /// Whether prompts of a profile quote AGENT.md.

@@ -14,7 +14,7 @@ use crate::context::ContextDeps;
 use crate::context::prefix_cache::PrefixCache;
 use crate::conversation::clean::is_put_aside;
 use crate::services::error::AgentError;
-use crate::services::tools::{CREATE_GOAL, GOAL_TOOLS};
+use crate::services::goals::{CREATE_GOAL, GOAL_TOOLS};
 
 /// Fills in the goal of a conversation, and takes its tools away where nobody has asked for goals. A model
 /// without tools is told of the markers where another one has the tools.

@@ -10,8 +10,8 @@ use crate::context::ContextDeps;
 use crate::context::Occasion;
 use crate::services::deliveries::visible_text;
 use crate::services::error::AgentError;
+use crate::services::heartbeat::HEARTBEAT_DECISION;
 use crate::services::heartbeat::{PATH, PREVIOUS, StandingItem, due_items, has_items, read_settings};
-use crate::services::tools::HEARTBEAT_DECISION;
 
 /// Unread messages of the quiet hours that a run is shown, the newest ones.
 const UNREAD: usize = 10;

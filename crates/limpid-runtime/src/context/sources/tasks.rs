@@ -7,7 +7,7 @@ use limpid_store::Task;
 
 use crate::context::ContextDeps;
 use crate::services::error::AgentError;
-use crate::services::tools::SCHEDULING_TOOLS;
+use crate::services::tasks::SCHEDULING_TOOLS;
 
 /// Fills in the tasks that wait; with scheduling switched off there are none, and no tools for them.
 pub(crate) async fn fill(deps: &ContextDeps, inputs: &mut Inputs) -> Result<(), AgentError> {

@@ -1,34 +1,38 @@
 //! `find_tools`: finds tools that do not travel with the prompt, and has them travel from here on.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use limpid_core::ToolClass;
 use limpid_core::reach::{Room, ToolCard, search};
 use limpid_prompt::Profile;
 use limpid_prompt::inputs::{Inputs, ToolInput, ToolReach};
-use limpid_store::{ConversationChange, Store};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use tokio::sync::Mutex;
 
-use crate::context::prefix_cache::PrefixCache;
 use crate::context::tool_selection::{Sizes, newest_fitting};
-use crate::services::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use crate::services::tools::{Tool, ToolContext, ToolFinder, ToolText, read_arguments, schema_of};
 
-pub(crate) use limpid_core::reach::FIND_TOOLS;
+use limpid_core::reach::FIND_TOOLS;
 
 /// The group of tools that are about tools.
 const GROUP: &str = "tools";
 
 /// Finds tools by words. One belongs to one turn: it knows what the turn's prompt offers and what was found since.
 pub(crate) struct FindTools {
-    store: Arc<dyn Store>,
     tools: Vec<Known>,
     room: Room,
-    found: Mutex<Vec<String>>,
+    found: Mutex<Found>,
+}
+
+/// What was found so far.
+struct Found {
+    /// In the order in which prompts declare them.
+    names: Vec<String>,
+    /// Whether the conversation does not keep them yet.
+    is_new: bool,
 }
 
 /// What is known of one tool of the path.
@@ -65,12 +69,11 @@ struct Arguments {
 impl FindTools {
     /// The finder of a turn; none when its prompt does not declare it. `found` are the tools that were found before.
     pub(crate) fn of_turn(
-        store: &Arc<dyn Store>,
         profile: &Profile,
         path: &str,
         inputs: &Inputs,
         found: Vec<String>,
-    ) -> Option<Self> {
+    ) -> Option<Arc<dyn ToolFinder>> {
         let is_declared =
             |name: &str| inputs.tools.iter().any(|tool| tool.name == name && tool.reach == ToolReach::Declared);
         let sizes = Sizes::of_path(profile, path, inputs);
@@ -94,7 +97,7 @@ impl FindTools {
             }
         };
         let tools = sizes.tools().iter().filter(|tool| tool.name() != FIND_TOOLS).map(known).collect();
-        Some(Self { store: Arc::clone(store), tools, room, found: Mutex::new(found) })
+        Some(Arc::new(Self { tools, room, found: Mutex::new(Found { names: found, is_new: false }) }))
     }
 
     /// The tool as prompts are made from it.
@@ -107,15 +110,8 @@ impl FindTools {
         }
     }
 
-    /// The tools that were found, in the order in which they travel.
-    pub(crate) async fn found(&self) -> Vec<String> {
-        self.found.lock().await.clone()
-    }
-
-    /// Whether a tool exists and must be found before it is called.
-    pub(crate) async fn hides(&self, name: &str) -> bool {
-        let is_hidden = self.tools.iter().any(|tool| tool.name == name && !tool.declared);
-        is_hidden && !self.found.lock().await.iter().any(|found| found == name)
+    fn lock(&self) -> MutexGuard<'_, Found> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Has tools travel, and says which had to make room.
@@ -178,7 +174,7 @@ impl Tool for FindTools {
         true
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {
         let Arguments { query } = read_arguments(arguments)?;
         let cards: Vec<ToolCard<'_>> = self.tools.iter().map(Known::card).collect();
         let hits: Vec<&Known> = search(&cards, &query).into_iter().map(|at| &self.tools[at]).collect();
@@ -186,12 +182,14 @@ impl Tool for FindTools {
         if hits.is_empty() {
             return Ok(ToolText::own(self.nothing_fits()));
         }
-        let mut found = self.found.lock().await;
-        let (now, gone) = self.take(&found, &hits);
-        if now != *found {
-            keep(&*self.store, context, &now).await?;
-            found.clone_from(&now);
-        }
+        let (now, gone) = {
+            let mut found = self.lock();
+            let (now, gone) = self.take(&found.names, &hits);
+            if now != found.names {
+                *found = Found { names: now.clone(), is_new: true };
+            }
+            (now, gone)
+        };
         let here = |hit: &&&Known| hit.declared || now.contains(&hit.name);
         let line = |hit: &&Known| format!("{}({}): {}", hit.name, hit.arguments, hit.description);
         let mut lines: Vec<String> = hits.iter().filter(here).map(line).collect();
@@ -202,13 +200,18 @@ impl Tool for FindTools {
     }
 }
 
-/// Keeps with the conversation what was found, before the model learns of it.
-async fn keep(store: &dyn Store, context: &ToolContext, found: &[String]) -> Result<(), String> {
-    let readable = |error: limpid_store::StoreError| error.to_string();
-    let Some(conversation) = store.conversation(&context.conversation).await.map_err(readable)? else { return Ok(()) };
-    let mut session = PrefixCache::of(&conversation);
-    session.tools.found = found.to_vec();
-    let change = vec![ConversationChange::Session(Some(session.to_text()))];
-    store.change_conversation(&context.conversation, change, context.now_ms()).await.map_err(readable)?;
-    Ok(())
+impl ToolFinder for FindTools {
+    fn is_not_loaded(&self, name: &str) -> bool {
+        let is_hidden = self.tools.iter().any(|tool| tool.name == name && !tool.declared);
+        is_hidden && !self.lock().names.iter().any(|found| found == name)
+    }
+
+    fn found(&self) -> Vec<String> {
+        self.lock().names.clone()
+    }
+
+    fn take_changes(&self) -> Option<Vec<String>> {
+        let mut found = self.lock();
+        std::mem::take(&mut found.is_new).then(|| found.names.clone())
+    }
 }

@@ -5,7 +5,7 @@ use limpid_prompt::{Profiles, RenderRequest};
 use serde_json::json;
 
 use super::*;
-use crate::services::tools::FindTools;
+use crate::context::tool_selection::find_tools::FindTools;
 
 fn tool(name: &str, group: &str) -> ToolInput {
     let schema = json!({

@@ -62,7 +62,7 @@ impl Driver<'_> {
     pub(crate) async fn next_request(&mut self) -> Result<Rendered, AgentError> {
         let inner = Arc::clone(&self.worker.inner);
         if let Some(finder) = self.tools.finder() {
-            place_found(&mut self.inputs.tools, &finder.found().await);
+            place_found(&mut self.inputs.tools, &finder.found());
         }
         let Some(model) = self.models.first().map(Arc::clone) else {
             return Err(AgentError::Invalid("there is no model to ask".to_owned()));

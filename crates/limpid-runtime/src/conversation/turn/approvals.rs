@@ -6,17 +6,15 @@ use limpid_core::draft::{MOST_DRAFTS, MOST_OF_BACKGROUND_RUN};
 use limpid_core::policy::{Grant, named_hosts};
 use limpid_core::{CallId, Message, Role, Trust};
 use limpid_prompt::Inputs;
-use limpid_store::{Draft, DraftRoom, RequestFilter, Store};
+use limpid_store::{Draft, DraftRoom, RequestFilter};
 use limpid_turn::{Effect, Event, HeldCall, ToolOutcome};
 
-use crate::agent::Inner;
 use crate::context::convert;
 use crate::conversation::event::{Answer, TurnEvent};
 use crate::conversation::turn::running::Driver;
 use crate::services::drafts::{in_short, led_by, new_draft};
 use crate::services::error::AgentError;
 use crate::services::spending::{Spender, spender_of};
-use crate::services::tools::ToolCatalog;
 use crate::services::tools::policy::{CallContext, CallDescription};
 
 impl Driver<'_> {
@@ -166,12 +164,5 @@ impl Driver<'_> {
         }
         let text = format!("{text} It would be {}: {}.", in_short(&draft.new), draft.new.why);
         inner.tell_of_draft(draft, draft.state, text).await
-    }
-}
-
-impl Inner {
-    /// What the tools of a turn are made from.
-    pub(crate) fn tools_and_store(&self) -> (ToolCatalog, Arc<dyn Store>) {
-        ((*self.tools).clone(), Arc::clone(&self.store))
     }
 }

@@ -10,6 +10,7 @@ use tokio::sync::OnceCell;
 
 use crate::context::history::History;
 use crate::context::prefix_cache::PrefixCache;
+use crate::context::tool_selection::find_tools::FindTools;
 use crate::context::window_state::window_state_of;
 use crate::conversation::actor::{Worker, failed};
 use crate::conversation::turn::journal::{Entry, entries};
@@ -18,8 +19,7 @@ use crate::conversation::turn::start::start_of;
 use crate::services::error::AgentError;
 use crate::services::models::ModelRegistry;
 use crate::services::modes::is_set;
-use crate::services::tools::policy::ToolPolicy;
-use crate::services::tools::{FindTools, TurnToolExecutor};
+use crate::services::tools::policy::trust_read_in;
 
 impl Worker {
     /// Carries on the turns of this conversation that a crash interrupted.
@@ -74,17 +74,10 @@ impl Worker {
         let profile = inner.profiles.fitting(&loaded, profile, (&began.path, &began.inputs), &mut Vec::new())?;
         let conversation = inner.directory.existing(&self.conversation).await?;
         let mode = &began.inputs.mode;
-        let policy =
-            ToolPolicy::of_turn(&inner.context, &profile, &began.path, mode, is_set(Some(&conversation), mode));
+        let policy = inner.context.policy.for_turn(&profile, &began.path, mode, is_set(Some(&conversation), mode));
         let found = PrefixCache::of(&conversation).tools.found;
-        let finder = FindTools::of_turn(&inner.store, &profile, &began.path, &began.inputs, found);
-        let tools = Arc::new(TurnToolExecutor::new(
-            inner.tools_and_store(),
-            policy,
-            Arc::clone(inner.host.ids()),
-            finder,
-            made,
-        ));
+        let finder = FindTools::of_turn(&profile, &began.path, &began.inputs, found);
+        let tools = Arc::new(inner.executor.for_turn(policy, finder, made));
         let unknown = unknown_outcomes(&machine, &entries, &tools);
         let mut driver = Driver {
             worker: self,
@@ -108,7 +101,7 @@ impl Worker {
             opening: None,
             first: None,
             request: None,
-            read: inner.read_in(id).await?,
+            read: trust_read_in(&*inner.store, id).await?,
             hosts: OnceCell::new(),
         };
         for event in unknown {

@@ -19,6 +19,8 @@ use tokio::task::JoinSet;
 
 use crate::agent::Inner;
 use crate::context::history::History;
+use crate::context::prefix_cache::PrefixCache;
+use crate::context::tool_selection::FIND_TOOLS;
 use crate::conversation::actor::{Command, Worker, message_of};
 use crate::conversation::event::TurnEvent;
 use crate::conversation::model_call::Demand;
@@ -29,7 +31,7 @@ use crate::services::error::AgentError;
 use crate::services::goals::final_text;
 use crate::services::models::EffortChoice;
 use crate::services::tools::policy::{CallContext, window_trust};
-use crate::services::tools::{Decision, FIND_TOOLS, ShownItems, ToolContext, TurnToolExecutor};
+use crate::services::tools::{Decision, ShownItems, ToolContext, ToolFinder, TurnToolExecutor};
 
 /// What is said of a call that may or may not have been carried out before a crash.
 pub(crate) const UNKNOWN: &str = "outcome unknown: the program stopped while this ran; look before doing it again";
@@ -306,13 +308,21 @@ impl Driver<'_> {
             _ => return Ok(Vec::new()),
         };
         let shown = (!shown.is_empty()).then_some(TurnWrite::Shown(shown));
-        let effects = self.apply(event, None, shown.into_iter().collect()).await?;
+        let writes = shown.into_iter().chain(self.found_tools().await?).collect();
+        let effects = self.apply(event, None, writes).await?;
         self.worker.listeners.send(&TurnEvent::ToolDone { id, result });
         let semantics = self.worker.inner.semantics.as_ref();
         if let Some(notice) = semantics.and_then(|semantics| semantics.take_notice()) {
             self.worker.listeners.send(&TurnEvent::Notice(notice));
         }
         Ok(effects)
+    }
+
+    /// Tools that were found since the last result: the conversation keeps them with this one.
+    async fn found_tools(&self) -> Result<Option<TurnWrite>, AgentError> {
+        let Some(found) = self.tools.finder().and_then(ToolFinder::take_changes) else { return Ok(None) };
+        let conversation = self.worker.inner.directory.existing(&self.worker.conversation).await?;
+        Ok(Some(TurnWrite::Conversation(vec![PrefixCache::with_found_tools(&conversation, found)])))
     }
 
     fn without_secrets(&self, event: Event) -> Event {

@@ -18,6 +18,7 @@ use crate::context::notices::unknown_notice;
 use crate::context::prefix_cache::PrefixCache;
 use crate::context::sources::inbox::rendered_items;
 use crate::context::sources::skills::dropped_skills;
+use crate::context::tool_selection::find_tools::FindTools;
 use crate::context::window_state::window_state_of;
 use crate::context::{self, BuiltContext, Fit, Gathered, Occasion};
 use crate::conversation::actor::{Worker, failed};
@@ -34,7 +35,6 @@ use crate::services::models::cache_life::cache_life;
 use crate::services::models::{EffortChoice, lacking};
 use crate::services::models::{ModelRegistry, Models};
 use crate::services::profiles::new_fallback_notice;
-use crate::services::tools::{FindTools, TurnToolExecutor};
 
 /// Characters of the first message that a conversation is titled with.
 const TITLE: usize = 60;
@@ -120,15 +120,8 @@ impl Worker {
         let Ready { gathered, models, counters, first, .. } = ready;
         self.room = Some(Headroom::new(&first.size, &gathered.profile, &gathered.history, 0));
         let found = gathered.session.tools.found.clone();
-        let finder = FindTools::of_turn(&inner.store, &gathered.profile, &gathered.path, &gathered.inputs, found);
-        let tools = TurnToolExecutor::new(
-            inner.tools_and_store(),
-            gathered.policy,
-            Arc::clone(inner.host.ids()),
-            finder,
-            std::iter::empty(),
-        );
-        let tools = Arc::new(tools);
+        let finder = FindTools::of_turn(&gathered.profile, &gathered.path, &gathered.inputs, found);
+        let tools = Arc::new(inner.executor.for_turn(gathered.policy, finder, std::iter::empty()));
         let driver = Driver {
             worker: self,
             lease,

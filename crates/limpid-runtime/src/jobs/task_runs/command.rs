@@ -26,7 +26,7 @@ impl Inner {
         let arguments = json!({ "command": task.new.prompt }).to_string();
         let call = ToolCall { id: CallId::new(&name), name: EXEC.to_owned(), arguments };
         let mut planned = PlannedCall { call, timeout: self.tool_time(EXEC), approved: None };
-        let tools = self.tools_outside_turns();
+        let tools = self.executor.outside_turns();
         let call_context = CallContext { trust: task.new.trust, ..CallContext::default() };
         let mut decision = tools.decide(&planned, &call_context).await;
         if let Decision::Ask(why) = &decision

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::services::goals::{Cause, GoalBook};
-use crate::services::tools::{Tool, ToolContext, ToolParts, ToolText, read_arguments, schema_of};
+use crate::services::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 /// The group of the tools that change goals.
 pub(crate) const GROUP: &str = "goals";
@@ -22,16 +22,15 @@ pub(crate) const GROUP: &str = "goals";
 pub(crate) const CREATE_GOAL: &str = "create_goal";
 
 /// The tools, in the order in which they are declared.
-pub(crate) fn tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
-    let book = GoalBook::new(Arc::clone(parts.store), parts.bus.clone());
+pub(crate) fn tools(book: &GoalBook) -> Vec<Arc<dyn Tool>> {
     vec![
-        GoalTool::<CreateGoal>::over(&book),
-        GoalTool::<CreateCheckpoint>::over(&book),
-        GoalTool::<UpdateCheckpoint>::over(&book),
-        GoalTool::<CompleteGoal>::over(&book),
-        GoalTool::<RecordDecision>::over(&book),
-        GoalTool::<RecordArtifact>::over(&book),
-        GoalTool::<SwitchGoal>::over(&book),
+        GoalTool::<CreateGoal>::over(book),
+        GoalTool::<CreateCheckpoint>::over(book),
+        GoalTool::<UpdateCheckpoint>::over(book),
+        GoalTool::<CompleteGoal>::over(book),
+        GoalTool::<RecordDecision>::over(book),
+        GoalTool::<RecordArtifact>::over(book),
+        GoalTool::<SwitchGoal>::over(book),
     ]
 }
 

@@ -17,16 +17,16 @@ use limpid_store::{ItemFilter, ItemId, MailUid};
 use serde_json::Value;
 
 use crate::services::mail::MailDesk;
-use crate::services::tools::{Tool, ToolContext, ToolParts};
+use crate::services::tools::{Tool, ToolContext};
 
 /// The group of these tools.
 const GROUP: &str = "email";
 
 /// The tools, in the order in which they are declared.
-pub(crate) fn tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
-    let desk = || Arc::clone(parts.mail);
+pub(crate) fn tools(desk: &Arc<MailDesk>, result_chars: usize) -> Vec<Arc<dyn Tool>> {
+    let desk = || Arc::clone(desk);
     vec![
-        Arc::new(check::CheckEmail { desk: desk(), result_chars: parts.config.limits.result_chars }),
+        Arc::new(check::CheckEmail { desk: desk(), result_chars }),
         Arc::new(read::ReadEmail { desk: desk() }),
         Arc::new(search::SearchEmail { desk: desk() }),
         Arc::new(reply::ReplyEmail { desk: desk() }),

@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering;
 
 use limpid_core::{Category, Memory, MemoryId};
 use limpid_store::{
-    FileVersion, FileVersionId, IndexState, Listed, MemoryEvent, MemoryEventId, MemoryRef, NewPromotion, Promotion,
-    PromotionId, Provenance, StoreError, StoredMemory,
+    IndexState, Listed, MemoryEvent, MemoryEventId, MemoryRef, NewPromotion, Promotion, PromotionId, Provenance,
+    StoreError, StoredMemory,
 };
 
 use crate::agent::{Agent, Inner};
@@ -147,23 +147,6 @@ impl Agent {
     /// When the store cannot be read.
     pub async fn memory_history(&self, id: Option<MemoryId>) -> Result<Listed<MemoryEvent>, AgentError> {
         Ok(self.inner.store.memory_events(id).await?)
-    }
-
-    /// What the agent changed in the files that prompts quote, oldest first: in one, by its path from the workspace, or in
-    /// all.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub async fn file_history(&self, path: Option<&str>) -> Result<Listed<FileVersion>, AgentError> {
-        Ok(self.inner.store.file_versions(path).await?)
-    }
-
-    /// Makes such a file what it was before a change; that is a change itself, which can be undone.
-    ///
-    /// # Errors
-    /// When there is no such change, or the file cannot be written.
-    pub async fn undo_file(&self, id: FileVersionId, source: &str) -> Result<FileVersion, AgentError> {
-        self.inner.tools.files().undo(id, &self.by_hand(source)).await
     }
 
     /// What memories added to the soul, and what waits for the owner's word.

@@ -13,22 +13,27 @@ use std::sync::Arc;
 
 use limpid_core::MemoryId;
 use limpid_store::{MemoryRef, Store};
+use limpid_tools::Tool;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 
+use crate::services::memory::semantic::Semantics;
 use crate::services::memory::tools::feedback::MemoryFeedback;
 use crate::services::memory::tools::forget::MemoryForget;
 use crate::services::memory::tools::learn::MemoryLearn;
 use crate::services::memory::tools::promote::PromoteLearning;
+use crate::services::memory::tools::query::MemoryQuery;
+use crate::services::memory::tools::store::MemoryStoreTool;
 use crate::services::memory::tools::update::MemoryUpdate;
-use crate::services::tools::{MemoryQuery, MemoryStoreTool, Tool, ToolParts};
+use crate::services::memory::writer::Keeper;
 
 /// The tools of memory, in the order in which they are declared.
-pub(crate) fn tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
-    let keeper = || parts.keeper.clone();
+pub(crate) fn tools(keeper: &Keeper, semantics: Option<&Arc<Semantics>>) -> Vec<Arc<dyn Tool>> {
+    let query = MemoryQuery::new(Arc::clone(&keeper.store)).by_meaning(semantics.cloned());
+    let keeper = || keeper.clone();
     vec![
         Arc::new(MemoryStoreTool::new(keeper())),
-        Arc::new(MemoryQuery::new(Arc::clone(parts.store)).by_meaning(parts.semantics.cloned())),
+        Arc::new(query),
         Arc::new(MemoryLearn::new(keeper())),
         Arc::new(MemoryUpdate::new(keeper())),
         Arc::new(MemoryFeedback::reinforce(keeper())),

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::services::tasks::{Requester, TaskRequest, Tasks, When, zone_of};
-use crate::services::tools::{Tool, ToolContext, ToolParts, ToolText, read_arguments, schema_of};
+use crate::services::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 /// The group of these tools.
 pub(crate) const GROUP: &str = "scheduling";
@@ -26,19 +26,16 @@ const NOT_SERVED: &str = "`limpid serve` is not running; tasks run once it is st
 const TIMES: usize = 3;
 
 /// The tools, in the order in which they are declared.
-pub(crate) fn tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
-    if !parts.config.scheduling.enabled {
-        return Vec::new();
-    }
+pub(crate) fn tools(of: &Tasks) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
     for [schedule, list, cancel] in
         [["schedule_task", "list_tasks", "cancel_task"], ["schedule_job", "list_jobs", "cancel_job"]]
     {
-        tools.push(Arc::new(Schedule { name: schedule, tasks: parts.tasks.clone() }));
-        tools.push(Arc::new(List { name: list, tasks: parts.tasks.clone() }));
-        tools.push(Arc::new(Cancel { name: cancel, tasks: parts.tasks.clone() }));
+        tools.push(Arc::new(Schedule { name: schedule, tasks: of.clone() }));
+        tools.push(Arc::new(List { name: list, tasks: of.clone() }));
+        tools.push(Arc::new(Cancel { name: cancel, tasks: of.clone() }));
     }
-    tools.push(Arc::new(cron::Cron::new(parts.tasks.clone())));
+    tools.push(Arc::new(cron::Cron::new(of.clone())));
     tools
 }
 

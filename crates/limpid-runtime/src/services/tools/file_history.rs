@@ -8,20 +8,22 @@ use std::path::{Path, PathBuf};
 use limpid_config::Home;
 use limpid_core::ToolClass;
 use limpid_prompt::workspace::note_date;
-use limpid_store::{Author, FileVersion, FileVersionId, NewFileVersion};
+use limpid_store::{Author, FileVersion, FileVersionId, Listed, NewFileVersion};
 use limpid_tools::files::{self, Grants};
 use tokio::sync::Mutex;
 
 use crate::services::error::AgentError;
+use crate::services::host::Host;
 use crate::services::memory::writer::{By, Keeper};
 use crate::services::tools::policy::CallFacts;
 
 /// The folder of MEMORY.md and of the notes.
 const MEMORY: &str = "memory";
 
-/// Keeps versions of the files that prompts quote.
-pub(crate) struct FileHistory {
+/// Versions of the files that prompts quote, as tools changed them.
+pub struct FileHistory {
     keeper: Keeper,
+    host: Host,
     grants: Grants,
     workspace: PathBuf,
     /// How often each file was recorded, so that calls that run at once do not take each other's change for theirs.
@@ -37,9 +39,9 @@ pub(crate) struct Before {
 }
 
 impl FileHistory {
-    pub(crate) fn new(home: &Home, keeper: Keeper) -> Self {
+    pub(crate) fn new(home: &Home, keeper: Keeper, host: Host) -> Self {
         let workspace = home.workspace();
-        Self { keeper, grants: Grants::new(workspace.clone()), workspace, recorded: Mutex::default() }
+        Self { keeper, host, grants: Grants::new(workspace.clone()), workspace, recorded: Mutex::default() }
     }
 
     /// Looks at the files that a call may change; nothing when it can change none.
@@ -83,8 +85,22 @@ impl FileHistory {
         Ok(())
     }
 
-    /// Makes a file what it was before a change; that is a change itself.
-    pub(crate) async fn undo(&self, id: FileVersionId, by: &By) -> Result<FileVersion, AgentError> {
+    /// What the agent changed in the files that prompts quote, oldest first: in one, by its path from the workspace, or in
+    /// all.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn versions(&self, path: Option<&str>) -> Result<Listed<FileVersion>, AgentError> {
+        Ok(self.keeper.store.file_versions(path).await?)
+    }
+
+    /// Makes a file what it was before a change; that is a change itself, which can be undone. `source` says where the
+    /// owner asked for it.
+    ///
+    /// # Errors
+    /// When there is no such change, or the file cannot be written.
+    pub async fn undo(&self, id: FileVersionId, source: &str) -> Result<FileVersion, AgentError> {
+        let by = By::owner(source, self.host.now_ms());
         let mut recorded = self.recorded.lock().await;
         let undone = self.keeper.store.file_version(id).await?;
         let before = self.read(&undone.path);
@@ -96,7 +112,7 @@ impl FileHistory {
             after: undone.before,
             author: Author::Said,
             trust: by.trust,
-            source: by.source.clone(),
+            source: by.source,
             now_ms: by.now_ms,
         };
         let version = self.keeper.store.record_file(new).await?;

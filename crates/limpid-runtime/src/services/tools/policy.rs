@@ -2,36 +2,38 @@
 //!
 //! What a model is offered and what the executor runs are both decided here, by [`limpid_core::policy`].
 
-pub(crate) mod facts;
-pub(crate) mod file_labels;
-pub(crate) mod paths;
-pub(crate) mod taint;
+mod facts;
+mod file_labels;
+mod paths;
+mod taint;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use limpid_config::{Config, Home, Live};
+use limpid_core::Trust;
 use limpid_core::policy::{Call, Grant, ModeRules, OwnerRules, Setting, ToolFacts, Verdict, Writes, allowed, judge};
-use limpid_core::{ConversationId, Trust};
 use limpid_prompt::Profile;
 use limpid_prompt::profile::ModeRulesApply;
-use serde_json::Value;
 
-use crate::agent::Inner;
-use crate::context::ContextDeps;
-use crate::services::error::AgentError;
-use crate::services::modes::is_set;
-use crate::services::tools::Tool;
+use limpid_tools::Tool;
+use serde_json::Value;
 
 pub(crate) use crate::services::tools::policy::facts::CallFacts;
 pub(crate) use crate::services::tools::policy::file_labels::{FileLabelGuard, UntrustedFiles};
 pub(crate) use crate::services::tools::policy::paths::PathResolver;
-pub(crate) use crate::services::tools::policy::taint::window_trust;
-
-/// The path of calls that no turn makes; every path has the same rules but that of few tools.
-const CHAT: &str = "chat-remote";
+pub(crate) use crate::services::tools::policy::taint::{trust_read_in, window_trust};
 
 /// Files of a workspace that prompts of shipped profiles quote.
 const QUOTED: [&str; 6] = ["AGENT.md", "AGENTS.md", "SOUL.md", "USER.md", "IDENTITY.md", "HEARTBEAT.md"];
+
+/// What the policies of turns are made from: the owner's rules, and the folders that calls may touch.
+#[derive(Clone)]
+pub(crate) struct PolicyRules {
+    home: Home,
+    config: Live<Config>,
+    rules: Live<Arc<OwnerRules>>,
+}
 
 /// Decides which calls of one turn may run.
 #[derive(Clone, Debug)]
@@ -64,10 +66,40 @@ pub(crate) struct CallDescription {
     pub(crate) pattern: String,
 }
 
+impl PolicyRules {
+    /// What the owner wrote down about calls, for policies over this home.
+    pub(crate) fn new(home: Home, config: Live<Config>, rules: Live<Arc<OwnerRules>>) -> Self {
+        Self { home, config, rules }
+    }
+
+    /// The policy of a turn; `mode` is the mode that is on, `set` whether the person set it.
+    pub(crate) fn for_turn(&self, profile: &Profile, path: &str, mode: &str, set: bool) -> ToolPolicy {
+        let behaviour = profile.behaviour();
+        let rules = (set || behaviour.mode_rules == ModeRulesApply::Always)
+            .then(|| profile.mode_rules(mode).cloned().unwrap_or_else(|| ModeRules::of(mode)));
+        ToolPolicy {
+            mode: rules,
+            local_only: behaviour.small_model_tools.iter().any(|few| few == path),
+            rules: Arc::clone(&self.rules),
+            paths: self.paths(prompt_files(profile)),
+        }
+    }
+
+    /// The policy of calls outside of any turn: the owner's rules alone.
+    pub(crate) fn without_mode(&self) -> ToolPolicy {
+        let paths = self.paths(QUOTED.map(PathBuf::from).into());
+        ToolPolicy { mode: None, local_only: false, rules: Arc::clone(&self.rules), paths }
+    }
+
+    fn paths(&self, prompt_files: Vec<PathBuf>) -> PathResolver {
+        PathResolver::new(&self.home, prompt_files, &self.config.files.grants)
+    }
+}
+
 #[cfg(test)]
 impl ToolPolicy {
     /// A policy without the rules of a mode.
-    pub(crate) fn open(home: &limpid_config::Home) -> Self {
+    pub(crate) fn open(home: &Home) -> Self {
         Self { mode: None, local_only: false, rules: Arc::default(), paths: PathResolver::new(home, Vec::new(), &[]) }
     }
 }
@@ -86,19 +118,6 @@ impl ToolPolicy {
     /// What is to be known of a call.
     pub(crate) fn facts(&self, tool: &dyn Tool, arguments: &Value) -> CallFacts {
         CallFacts::of(tool, arguments, &self.paths)
-    }
-
-    /// The policy of a turn; `mode` is the mode that is on, `set` whether the person set it.
-    pub(crate) fn of_turn(deps: &ContextDeps, profile: &Profile, path: &str, mode: &str, set: bool) -> Self {
-        let behaviour = profile.behaviour();
-        let rules = (set || behaviour.mode_rules == ModeRulesApply::Always)
-            .then(|| profile.mode_rules(mode).cloned().unwrap_or_else(|| ModeRules::of(mode)));
-        Self {
-            mode: rules,
-            local_only: behaviour.small_model_tools.iter().any(|few| few == path),
-            rules: Arc::clone(&deps.rules),
-            paths: paths(deps, prompt_files(profile)),
-        }
     }
 
     /// Says whether a call may run.
@@ -145,32 +164,6 @@ impl CallFacts {
 /// A tool as the policy knows it.
 pub(crate) fn facts_of(tool: &dyn Tool) -> ToolFacts<'_> {
     ToolFacts { name: tool.name(), group: tool.group(), class: tool.class(), unconfined: tool.unconfined() }
-}
-
-impl Inner {
-    /// The policy of calls outside of any turn: the owner's rules alone.
-    pub(crate) fn policy_without_mode(&self) -> ToolPolicy {
-        let quoted = QUOTED.map(PathBuf::from).into();
-        ToolPolicy {
-            mode: None,
-            local_only: false,
-            rules: Arc::clone(&self.rules),
-            paths: paths(&self.context, quoted),
-        }
-    }
-
-    /// Whether the mode of a conversation lets nothing in the workspace change.
-    pub(crate) async fn is_read_only(&self, id: &ConversationId) -> Result<bool, AgentError> {
-        let conversation = self.directory.existing(id).await?;
-        let profile = self.profiles.profile(&conversation.profile)?;
-        let mode = self.mode_of(&conversation);
-        let set = is_set(Some(&conversation), mode);
-        Ok(ToolPolicy::of_turn(&self.context, &profile, CHAT, mode, set).is_read_only())
-    }
-}
-
-fn paths(deps: &ContextDeps, prompt_files: Vec<PathBuf>) -> PathResolver {
-    PathResolver::new(&deps.home, prompt_files, &deps.config.files.grants)
 }
 
 /// Files of the workspace that prompts quote: those of the profile, and those of profiles that may come after it.

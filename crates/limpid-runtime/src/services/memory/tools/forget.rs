@@ -2,13 +2,13 @@
 
 use async_trait::async_trait;
 use limpid_core::ToolClass;
+use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::services::memory::tools::Which;
 use crate::services::memory::writer::{By, Keeper};
-use crate::services::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 /// Forgets a memory.
 #[derive(Clone)]

@@ -3,13 +3,13 @@
 use async_trait::async_trait;
 use limpid_core::ToolClass;
 use limpid_store::PromotionState;
+use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::services::memory::tools::Which;
 use crate::services::memory::writer::{By, Keeper};
-use crate::services::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 /// Its name; it is only offered while there is something to promote.
 pub(crate) const NAME: &str = "promote_learning";

@@ -6,12 +6,12 @@ use async_trait::async_trait;
 use limpid_core::recall::{plain_words, query_words, rank};
 use limpid_core::{Memory, MemoryId, ToolClass, Trust};
 use limpid_store::{Author, Store, StoreError};
+use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::services::memory::semantic::Semantics;
-use crate::services::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 /// Memories that one query returns when the model does not say how many.
 const RESULTS: usize = 10;
@@ -27,14 +27,14 @@ const QUERIES: u32 = 3;
 
 /// Finds memories by words.
 #[derive(Clone)]
-pub struct MemoryQuery {
+pub(crate) struct MemoryQuery {
     store: Arc<dyn Store>,
     semantics: Option<Arc<Semantics>>,
 }
 
 impl MemoryQuery {
     /// The tool over a store.
-    pub fn new(store: Arc<dyn Store>) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
         Self { store, semantics: None }
     }
 

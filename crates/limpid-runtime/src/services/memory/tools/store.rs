@@ -2,16 +2,16 @@
 
 use async_trait::async_trait;
 use limpid_core::{Category, ToolClass};
+use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::services::memory::writer::{By, Keeper, Note};
-use crate::services::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 /// Keeps a fact. A key that is known gets the new content, so a call may be repeated.
 #[derive(Clone)]
-pub struct MemoryStoreTool {
+pub(crate) struct MemoryStoreTool {
     keeper: Keeper,
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use limpid_config::{Config, SandboxChoice};
+use limpid_config::{Config, Environment, Home, SandboxChoice};
 
 /// How programs run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,10 @@ pub(crate) use linux::tools;
 
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn tools(
-    _: &crate::services::tools::ToolParts<'_>,
+    _: &Home,
+    _: &Config,
+    _: &Environment,
+    _: Option<&Path>,
 ) -> Vec<std::sync::Arc<dyn crate::services::tools::Tool>> {
     Vec::new()
 }
@@ -58,27 +61,35 @@ mod linux {
     use limpid_tools::exec::confinement::Limits;
     use limpid_tools::exec::{Exec, Programs};
 
+    use super::{Config, Environment, Home, Path, Running, running};
+    use crate::services::tools::Tool;
     use crate::services::tools::builtin::files;
-    use crate::services::tools::{Running, Tool, ToolParts, running};
 
     /// Variables that every program may know: they say how to write words and times.
     const HARMLESS: [&str; 5] = ["LANG", "LC_ALL", "LC_CTYPE", "LC_TIME", "TZ"];
 
     /// One tool under its two names; a profile offers one of them.
-    pub(crate) fn tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
-        let Some(programs) = programs(parts).map(Arc::new) else { return Vec::new() };
+    pub(crate) fn tools(
+        home: &Home,
+        config: &Config,
+        environment: &Environment,
+        helper: Option<&Path>,
+    ) -> Vec<Arc<dyn Tool>> {
+        let Some(programs) = helper.and_then(|helper| programs(home, config, environment, helper)) else {
+            return Vec::new();
+        };
+        let programs = Arc::new(programs);
         vec![Arc::new(Exec::new(Arc::clone(&programs))), Arc::new(Exec::as_shell_command(programs))]
     }
 
-    fn programs(parts: &ToolParts<'_>) -> Option<Programs> {
-        let helper = parts.helper?;
-        let running = running(parts.config, Some(helper)).ok()?;
-        let exec = &parts.config.exec;
+    fn programs(home: &Home, config: &Config, environment: &Environment, helper: &Path) -> Option<Programs> {
+        let running = running(config, Some(helper)).ok()?;
+        let exec = &config.exec;
         let names = HARMLESS.into_iter().chain(exec.environment.iter().map(String::as_str));
-        let variable = |name: &str| Some((name.to_owned(), parts.environment.get(name)?.to_owned()));
+        let variable = |name: &str| Some((name.to_owned(), environment.get(name)?.to_owned()));
         Some(Programs {
-            grants: files::grants(parts.home, &parts.config.files),
-            scripts: vec![parts.home.skills(), parts.home.builtin_skills()],
+            grants: files::grants(home, &config.files),
+            scripts: vec![home.skills(), home.builtin_skills()],
             helper: helper.to_owned(),
             confined: running == Running::Confined,
             shell: exec.shell,

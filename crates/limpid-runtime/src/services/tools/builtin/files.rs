@@ -7,14 +7,14 @@ use limpid_config::{FilesConfig, Home};
 use limpid_core::Trust;
 use limpid_tools::files::{self, Grants, Root};
 
-use crate::services::tools::{Tool, ToolParts};
+use crate::services::tools::Tool;
 
 /// How prompts call the folder of a skill, wherever it stands.
 const SKILLS: &str = "~/skills";
 
 /// The tools in the order in which they are declared.
-pub(crate) fn tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
-    files::tools(&Arc::new(grants(parts.home, &parts.config.files)))
+pub(crate) fn tools(home: &Home, config: &FilesConfig) -> Vec<Arc<dyn Tool>> {
+    files::tools(&Arc::new(grants(home, config)))
 }
 
 /// The workspace, the folders of skills for reading, and what the owner granted besides.

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::services::memory::semantic::Semantics;
-use crate::services::tools::{Tool, ToolContext, ToolParts, ToolText, read_arguments, schema_of};
+use crate::services::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 /// Messages that a search returns.
 const FOUND: usize = 8;
@@ -26,9 +26,9 @@ const SHOWN: usize = 300;
 const READ: usize = 40;
 
 /// The tools of this file.
-pub(crate) fn tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
-    let store = || Arc::clone(parts.store);
-    let semantics = parts.semantics.cloned();
+pub(crate) fn tools(store: &Arc<dyn Store>, semantics: Option<&Arc<Semantics>>) -> Vec<Arc<dyn Tool>> {
+    let store = || Arc::clone(store);
+    let semantics = semantics.cloned();
     vec![Arc::new(SearchHistory { store: store(), semantics }), Arc::new(ReadHistory { store: store() })]
 }
 

@@ -2,21 +2,20 @@
 
 use std::sync::Arc;
 
-use limpid_config::{Engine, Environment, SearchConfig};
+use limpid_config::{Config, Engine, Environment, SearchConfig};
 use limpid_tools::search::{Brave, DuckDuckGo, SearchEngine, Searxng};
 use limpid_tools::{Addresses, GetLocationFromIp, OpenUrl, SystemScreen, Web, WebFetch, WebSearch};
 
-use crate::services::tools::{Tool, ToolParts};
+use crate::services::tools::Tool;
 
 /// The variable that holds Brave's key when none is named.
 const BRAVE_KEY: &str = "BRAVE_API_KEY";
 
 /// The tools that are set up, in the order in which they are declared.
-pub(crate) fn tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
-    let config = parts.config;
+pub(crate) fn tools(config: &Config, environment: &Environment) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
     // What is wrong with an engine is said by `doctor`.
-    if let Ok(Some(engine)) = engine(&config.search, parts.environment) {
+    if let Ok(Some(engine)) = engine(&config.search, environment) {
         tools.push(Arc::new(WebSearch::new(engine)));
     }
     if config.web.fetch {
@@ -64,8 +63,6 @@ pub(crate) fn engine(
 
 #[cfg(test)]
 mod tests {
-    use limpid_config::Config;
-
     use super::*;
 
     // PICO-093

@@ -2,26 +2,18 @@
 
 use limpid_core::{Message, Trust, TurnId};
 use limpid_prompt::Inputs;
-use limpid_store::RequestFilter;
-
-use crate::agent::Inner;
-use crate::services::error::AgentError;
+use limpid_store::{RequestFilter, Store, StoreError};
 
 /// Requests of one turn that are looked at: more than a turn can make.
 const REQUESTS: u32 = 1000;
 
-impl Inner {
-    /// The label of the least trusted text of the prompts that a turn has sent, by the ledger: what a prompt quotes of
-    /// mail or of files stands in no message, and must taint the turn also after a crash.
-    pub(crate) async fn read_in(&self, turn: &TurnId) -> Result<Trust, AgentError> {
-        let filter = RequestFilter { turn: Some(turn.clone()), limit: REQUESTS, ..RequestFilter::default() };
-        let requests = self.store.requests(filter).await?.rows;
-        Ok(requests
-            .iter()
-            .filter_map(|request| request.end.as_ref())
-            .map(|end| end.trust)
-            .fold(Trust::Owner, Trust::join))
-    }
+/// The label of the least trusted text of the prompts that a turn has sent, by the request log: what a prompt quotes of
+/// mail or of files stands in no message, and must taint the turn also after a crash.
+pub(crate) async fn trust_read_in(store: &dyn Store, turn: &TurnId) -> Result<Trust, StoreError> {
+    let filter = RequestFilter { turn: Some(turn.clone()), limit: REQUESTS, ..RequestFilter::default() };
+    let requests = store.requests(filter).await?.rows;
+    let ends = requests.iter().filter_map(|request| request.end.as_ref());
+    Ok(ends.map(|end| end.trust).fold(Trust::Owner, Trust::join))
 }
 
 /// The label of the least trusted text that the inputs and the messages of a turn put into the model's window; text of

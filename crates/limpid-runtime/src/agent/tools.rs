@@ -1,0 +1,110 @@
+//! Limpid's own tools: which there are, and in which order.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use limpid_config::{Config, Environment, Home};
+use limpid_store::Store;
+use limpid_tools::{GetLocalTime, Tool};
+
+use crate::conversation::turn::read_result_tool::ReadResult;
+use crate::services::deliveries::message_tool;
+use crate::services::goals::GoalBook;
+use crate::services::mail::MailDesk;
+use crate::services::memory::semantic::Semantics;
+use crate::services::memory::writer::Keeper;
+use crate::services::skills::Skills;
+use crate::services::tasks::Tasks;
+use crate::services::tools::builtin;
+use crate::services::{goals, heartbeat, inbox, mail, memory, skills, tasks};
+
+/// What Limpid's own tools are made from.
+pub(crate) struct ToolParts<'a> {
+    pub(crate) store: &'a Arc<dyn Store>,
+    pub(crate) keeper: &'a Keeper,
+    pub(crate) home: &'a Home,
+    pub(crate) config: &'a Config,
+    pub(crate) environment: &'a Environment,
+    /// The binary that makes the sandbox of programs.
+    pub(crate) helper: Option<&'a Path>,
+    pub(crate) goals: &'a GoalBook,
+    pub(crate) skills: &'a Arc<Skills>,
+    pub(crate) tasks: &'a Tasks,
+    pub(crate) mail: &'a Arc<MailDesk>,
+    pub(crate) semantics: Option<&'a Arc<Semantics>>,
+}
+
+/// The tools in the order in which they are declared; a new one goes to the end of its group.
+pub(crate) fn own_tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
+    let ToolParts { store, config, environment, semantics, .. } = *parts;
+    let result_chars = config.limits.result_chars;
+    let mut tools = memory::tools::tools(parts.keeper, semantics);
+    tools.push(Arc::new(GetLocalTime));
+    tools.extend(builtin::files::tools(parts.home, &config.files));
+    tools.extend(builtin::exec::tools(parts.home, config, environment, parts.helper));
+    tools.push(Arc::new(ReadResult::new(Arc::clone(store), result_chars)));
+    tools.extend(builtin::web::tools(config, environment));
+    tools.extend(goals::tools::tools(parts.goals));
+    tools.extend(builtin::history::tools(store, semantics));
+    tools.extend(skills::tools::tools(parts.skills));
+    tools.extend(builtin::hardware::tools());
+    if config.scheduling.enabled {
+        tools.extend(tasks::tools(parts.tasks));
+    }
+    tools.extend(heartbeat::decision_tool::tools());
+    tools.extend(inbox::tools(store, config, environment));
+    tools.extend(mail::tools::tools(parts.mail, result_chars));
+    tools.push(message_tool(Arc::clone(store)));
+    tools
+}
+
+#[cfg(test)]
+mod tests {
+    use limpid_config::Live;
+    use limpid_store::{SqliteOptions, SqliteStore};
+    use serde_json::Value;
+
+    use super::*;
+    use crate::context::tool_selection::find_tools::FindTools;
+    use crate::services::events::EventBus;
+    use crate::services::tools::ToolCatalog;
+    use crate::services::tools::policy::ToolPolicy;
+
+    // PRO-042
+    #[test]
+    fn the_schemas_of_the_tools_are_small_and_always_the_same() {
+        let home = tempfile::tempdir().unwrap();
+        let store: Arc<dyn Store> =
+            Arc::new(SqliteStore::open(home.path().join("limpid.db"), SqliteOptions::default()).unwrap());
+        // Everything that an owner can switch on.
+        let config = "[exec]\nsandbox = \"off\"\n[search]\nengine = \"duckduckgo\"\n[location]\nservice = \"https://place.test/\"\n\
+                      [inbox]\nsms = true\nnotifications = true\n[inbox.gateway]\nurl = \"https://sms.test/\"\n";
+        let config = Config::parse(config, "limpid.toml").unwrap();
+        let (home, environment) = (Home::new(home.path()), Environment::default());
+        let profiles = Arc::new(crate::services::profiles::ProfileRegistry::new(home.clone()));
+        let redactor = limpid_config::Redactor::default();
+        let keeper = Keeper::new(Arc::clone(&store), redactor, profiles, Live::default());
+        let skills = Arc::new(Skills::new(home.clone(), Arc::clone(&store), Live::default()));
+        let mail = Arc::new(MailDesk::of_one_account(&home, &store));
+        let parts = ToolParts {
+            store: &store,
+            keeper: &keeper,
+            home: &home,
+            config: &config,
+            environment: &environment,
+            helper: Some(Path::new("limpid")),
+            goals: &GoalBook::new(Arc::clone(&store), EventBus::default()),
+            skills: &skills,
+            tasks: &Tasks::of_test(&store, &home),
+            mail: &mail,
+            semantics: None,
+        };
+        let schemas = || ToolCatalog::new(own_tools(&parts), &[]).inputs(&ToolPolicy::open(&home));
+        assert_eq!(schemas(), schemas());
+        for tool in schemas().into_iter().chain([FindTools::input()]) {
+            insta::with_settings!({snapshot_suffix => tool.name.clone()}, {
+                insta::assert_snapshot!("schema", Value::Object((*tool.schema).clone()).to_string());
+            });
+        }
+    }
+}
