@@ -7,7 +7,7 @@ pub(crate) mod tools;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicI64};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
@@ -15,7 +15,7 @@ use jiff::tz::TimeZone;
 use limpid_channels::mail::{MailServers, Mailbox};
 use limpid_config::{Clock, Config, Environment, Home, Ids, Live, RandomIds, Redactor, SystemClock, hex, process};
 use limpid_core::policy::OwnerRules;
-use limpid_core::{ConversationId, Memory, RetryPlan};
+use limpid_core::{ConversationId, RetryPlan};
 use limpid_model::Model;
 use limpid_model::chain::{Pause, RealPause};
 use limpid_store::{SqliteOptions, SqliteStore, Store};
@@ -34,9 +34,7 @@ use crate::services::goals::GoalBook;
 use crate::services::host::Host;
 use crate::services::inbox::{Inbox, InboxOptions};
 use crate::services::mail::{MailDesk, MailParts};
-use crate::services::memory::semantic::Semantics;
-use crate::services::memory::tools::query::recall;
-use crate::services::memory::writer::Keeper;
+use crate::services::memory::{Memories, MemoryWriter};
 use crate::services::models::{ModelRegistry, ModelRegistryParts};
 use crate::services::notifications::{NotificationOptions, Notifications, Notifier};
 use crate::services::profiles::{self, ProfileRegistry};
@@ -133,8 +131,6 @@ pub(crate) struct Inner {
     pub(crate) inbox: Inbox,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) models: Arc<ModelRegistry>,
-    /// What queries mean, when that is switched on.
-    pub(crate) semantics: Live<Option<Arc<Semantics>>>,
     pub(crate) tools: Live<ToolCatalog>,
     /// Decides about calls of tools, and runs them.
     pub(crate) executor: ToolExecutor,
@@ -149,7 +145,7 @@ pub(crate) struct Inner {
     pub(crate) rules: Live<Arc<OwnerRules>>,
     pub(crate) profiles: Arc<ProfileRegistry>,
     pub(crate) redactor: Redactor,
-    pub(crate) keeper: Keeper,
+    pub(crate) memory: Memories,
     /// What prompts are made from.
     pub(crate) context: ContextDeps,
     pub(crate) tasks: Tasks,
@@ -161,8 +157,6 @@ pub(crate) struct Inner {
     pub(crate) beating: tokio::sync::Mutex<()>,
     /// Whether the ledger was pruned since this process started.
     pub(crate) pruned: AtomicBool,
-    /// When the size of the memories was looked at last, in milliseconds since 1970.
-    pub(crate) archived_ms: AtomicI64,
     /// Conversations whose owner knows that the window fills up.
     warned: Mutex<HashSet<ConversationId>>,
     /// Conversations that no earlier process can have left without a compaction that was due.
@@ -200,11 +194,17 @@ impl Agent {
         }));
         let redactor = mail.redactor.clone();
         let profiles = Arc::new(ProfileRegistry::new(options.home.clone()));
-        let keeper = Keeper::new(Arc::clone(&store), redactor.clone(), Arc::clone(&profiles), config.clone());
         let skills = Arc::new(Skills::new(options.home.clone(), Arc::clone(&store), config.clone()));
         let (home, environment) = (options.home.clone(), options.environment.clone());
         let holder = process::holder(&hex(&*options.ids));
         let host = Host::new(options.clock, options.ids, config.clone(), options.system_zone, &holder);
+        let memory = MemoryWriter::new(
+            Arc::clone(&store),
+            host.clone(),
+            redactor.clone(),
+            Arc::clone(&profiles),
+            config.clone(),
+        );
         let directory = Directory::new(Arc::clone(&store), config.clone(), host.clone());
         let signal = ConversationSignal::default();
         let deliveries =
@@ -233,7 +233,7 @@ impl Agent {
             events: bus.clone(),
             waker: Arc::clone(&waker),
         });
-        let files = Arc::new(FileHistory::new(&home, keeper.clone(), host.clone()));
+        let files = Arc::new(FileHistory::new(&home, memory.clone()));
         let parts = Parts {
             models: Arc::new(ModelRegistry::new(ModelRegistryParts {
                 home: home.clone(),
@@ -244,7 +244,7 @@ impl Agent {
                 redactor: redactor.clone(),
             })),
             tasks: tasks.clone(),
-            keeper,
+            memory,
             skills,
             mail,
             helper: options.helper,
@@ -257,6 +257,7 @@ impl Agent {
             environment,
         };
         let Built { tools, rules, semantics } = parts.build(&config);
+        let memory = Memories::new(parts.memory.clone(), semantics, config.clone(), host.clone());
         let (tools, rules) = (Live::new(tools), Live::new(rules));
         let policy = PolicyRules::new(options.home.clone(), config.clone(), rules.clone());
         let executor = ToolExecutor::new(ToolExecutorParts {
@@ -276,7 +277,7 @@ impl Agent {
             redactor: redactor.clone(),
             store: Arc::clone(&store),
             goals: GoalBook::new(Arc::clone(&store), bus.clone()),
-            keeper: parts.keeper.clone(),
+            memory: memory.clone(),
             skills: Arc::clone(&parts.skills),
             tools: tools.clone(),
             counts: Arc::new(TokenCalibration::new(Arc::clone(&store))),
@@ -287,7 +288,7 @@ impl Agent {
             executor,
             files,
             redactor,
-            keeper: parts.keeper.clone(),
+            memory,
             tasks,
             waker,
             host,
@@ -297,7 +298,6 @@ impl Agent {
             notifications,
             spending,
             inbox,
-            semantics: Live::new(semantics),
             environment: options.environment,
             rules,
             home: options.home,
@@ -318,7 +318,6 @@ impl Agent {
             accepting: RwLock::new(()),
             beating: tokio::sync::Mutex::new(()),
             pruned: AtomicBool::new(false),
-            archived_ms: AtomicI64::new(i64::MIN),
             workers: Mutex::default(),
             worker_left: Notify::new(),
         };
@@ -408,6 +407,11 @@ impl Agent {
         &self.inner.files
     }
 
+    /// What the agent remembers.
+    pub fn memory(&self) -> &Memories {
+        &self.inner.memory
+    }
+
     /// Which model answers.
     pub fn models(&self) -> &ModelRegistry {
         &self.inner.models
@@ -431,15 +435,6 @@ impl Agent {
     /// The spending limits, and what was used of them.
     pub fn spending(&self) -> &Spending {
         &self.inner.spending
-    }
-
-    /// Memories that hold any of the words or mean the like, best first: the order that the model gets.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub async fn recall(&self, text: &str, limit: usize) -> Result<Vec<Memory>, AgentError> {
-        let found = recall(&*self.inner.store, self.inner.semantics.as_deref(), text, self.now_ms()).await?;
-        Ok(found.memories.into_iter().take(limit).collect())
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a prompt is made from, read at one moment. Functions here read only and ask no model; the store, the keeper and
+//! What a prompt is made from, read at one moment. Functions here read only and ask no model; the store, memories and
 //! the goals that they are given could still write, until each is a service with a reading half.
 
 pub(crate) mod build;
@@ -31,7 +31,7 @@ use crate::context::calibration::TokenCalibration;
 
 use crate::services::goals::GoalBook;
 use crate::services::host::Host;
-use crate::services::memory::writer::Keeper;
+use crate::services::memory::Memories;
 use crate::services::models::ModelRegistry;
 use crate::services::profiles::ProfileRegistry;
 use crate::services::skills::Skills;
@@ -49,7 +49,7 @@ pub(crate) struct ContextDeps {
     pub(crate) models: Arc<ModelRegistry>,
     pub(crate) redactor: Redactor,
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) keeper: Keeper,
+    pub(crate) memory: Memories,
     pub(crate) goals: GoalBook,
     pub(crate) skills: Arc<Skills>,
     pub(crate) tools: Live<ToolCatalog>,

@@ -16,7 +16,7 @@ use limpid_prompt::profile::Behaviour;
 use limpid_store::{SqliteOptions, SqliteStore, Store};
 
 use crate::agent::{Agent, AgentOptions};
-use crate::services::memory::semantic::probe;
+use crate::services::memory::probe;
 use crate::services::models::fetched_table;
 use crate::services::models::{ModelRegistry, ModelRegistryParts};
 use crate::services::notifications::missing_for_desktop;

@@ -34,7 +34,7 @@ pub use crate::services::directory::ConversationChoice;
 pub use crate::services::error::AgentError;
 pub use crate::services::events::{Event, EventKind};
 pub use crate::services::heartbeat::{Beat, DayCost, HeartbeatChange, HeartbeatOpening, HeartbeatStatus};
-pub use crate::services::memory::semantic::{Indexed, SemanticState};
+pub use crate::services::memory::{Indexed, SemanticState};
 pub use crate::services::models::{DetectedModel, ModelUpdate, memory_available};
 pub use crate::services::modes::{FocusChange, ModeState, ModeSwitch};
 pub use crate::services::notifications::{Notice, Notifier, OpenClient};

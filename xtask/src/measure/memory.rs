@@ -71,14 +71,14 @@ async fn times(sentences: &[String]) -> Result<Vec<Times>, String> {
             .map_err(|error| error.to_string())?;
         stored = size;
         let agent = bench.agent()?;
-        agent.reindex_memories().await.map_err(|error| error.to_string())?;
+        agent.memory().reindex().await.map_err(|error| error.to_string())?;
         let words = Words::of(sentences);
         let mut times = Times { size, common: Vec::new(), rarer: Vec::new() };
         for turn in 0..QUERIES {
             let common = turn % 2 == 0;
             let query = words.query(common, &mut dice);
             let start = Instant::now();
-            let found = agent.recall(&query, FIRST).await.map_err(|error| error.to_string())?;
+            let found = agent.memory().recall(&query, FIRST).await.map_err(|error| error.to_string())?;
             let took = start.elapsed().as_secs_f64() * 1000.0;
             if found.is_empty() {
                 return Err(format!("`{query}` finds nothing among {size} memories"));

@@ -13,8 +13,7 @@ use crate::agent::tools::{ToolParts, own_tools};
 use crate::services::events::EventBus;
 use crate::services::goals::GoalBook;
 use crate::services::mail::MailDesk;
-use crate::services::memory::semantic::Semantics;
-use crate::services::memory::writer::Keeper;
+use crate::services::memory::{MemoryWriter, SemanticIndex};
 use crate::services::models::ModelRegistry;
 use crate::services::skills::Skills;
 use crate::services::tasks::Tasks;
@@ -24,7 +23,7 @@ use crate::services::tools::{Tool, ToolCatalog};
 pub(crate) struct Parts {
     pub(crate) home: Home,
     pub(crate) environment: Environment,
-    pub(crate) keeper: Keeper,
+    pub(crate) memory: MemoryWriter,
     pub(crate) models: Arc<ModelRegistry>,
     pub(crate) skills: Arc<Skills>,
     pub(crate) mail: Arc<MailDesk>,
@@ -44,7 +43,7 @@ pub(crate) struct Built {
     pub(crate) tools: ToolCatalog,
     pub(crate) rules: Arc<OwnerRules>,
     /// What queries mean, when that is switched on.
-    pub(crate) semantics: Option<Arc<Semantics>>,
+    pub(crate) semantics: Option<Arc<SemanticIndex>>,
 }
 
 impl Parts {
@@ -52,10 +51,10 @@ impl Parts {
     pub(crate) fn build(&self, config: &Config) -> Built {
         let store = &self.store;
         let known = (&self.bus, &self.redactor);
-        let semantics = Semantics::new(&config.memory.semantic, store, &self.models, known).map(Arc::new);
+        let semantics = SemanticIndex::new(&config.memory.semantic, store, &self.models, known).map(Arc::new);
         let own = own_tools(&ToolParts {
             store,
-            keeper: &self.keeper,
+            memory: &self.memory,
             home: &self.home,
             config,
             environment: &self.environment,

@@ -134,7 +134,7 @@ impl Inner {
             let Built { tools, rules, semantics } = self.parts.build(&self.config);
             self.tools.replace(tools);
             self.rules.replace(rules);
-            self.semantics.replace(semantics);
+            self.memory.replace_index(semantics);
             self.retry.replace(retry);
         }
         compared

@@ -11,8 +11,8 @@ use crate::conversation::turn::read_result_tool::ReadResult;
 use crate::services::deliveries::message_tool;
 use crate::services::goals::GoalBook;
 use crate::services::mail::MailDesk;
-use crate::services::memory::semantic::Semantics;
-use crate::services::memory::writer::Keeper;
+use crate::services::memory::MemoryWriter;
+use crate::services::memory::SemanticIndex;
 use crate::services::skills::Skills;
 use crate::services::tasks::Tasks;
 use crate::services::tools::builtin;
@@ -21,7 +21,7 @@ use crate::services::{goals, heartbeat, inbox, mail, memory, skills, tasks};
 /// What Limpid's own tools are made from.
 pub(crate) struct ToolParts<'a> {
     pub(crate) store: &'a Arc<dyn Store>,
-    pub(crate) keeper: &'a Keeper,
+    pub(crate) memory: &'a MemoryWriter,
     pub(crate) home: &'a Home,
     pub(crate) config: &'a Config,
     pub(crate) environment: &'a Environment,
@@ -31,14 +31,14 @@ pub(crate) struct ToolParts<'a> {
     pub(crate) skills: &'a Arc<Skills>,
     pub(crate) tasks: &'a Tasks,
     pub(crate) mail: &'a Arc<MailDesk>,
-    pub(crate) semantics: Option<&'a Arc<Semantics>>,
+    pub(crate) semantics: Option<&'a Arc<SemanticIndex>>,
 }
 
 /// The tools in the order in which they are declared; a new one goes to the end of its group.
 pub(crate) fn own_tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     let ToolParts { store, config, environment, semantics, .. } = *parts;
     let result_chars = config.limits.result_chars;
-    let mut tools = memory::tools::tools(parts.keeper, semantics);
+    let mut tools = memory::tools(parts.memory, semantics);
     tools.push(Arc::new(GetLocalTime));
     tools.extend(builtin::files::tools(parts.home, &config.files));
     tools.extend(builtin::exec::tools(parts.home, config, environment, parts.helper));
@@ -60,13 +60,15 @@ pub(crate) fn own_tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
 
 #[cfg(test)]
 mod tests {
-    use limpid_config::Live;
+    use jiff::tz::TimeZone;
+    use limpid_config::{Live, RandomIds, SystemClock};
     use limpid_store::{SqliteOptions, SqliteStore};
     use serde_json::Value;
 
     use super::*;
     use crate::context::tool_selection::find_tools::FindTools;
     use crate::services::events::EventBus;
+    use crate::services::host::Host;
     use crate::services::tools::ToolCatalog;
     use crate::services::tools::policy::ToolPolicy;
 
@@ -83,12 +85,13 @@ mod tests {
         let (home, environment) = (Home::new(home.path()), Environment::default());
         let profiles = Arc::new(crate::services::profiles::ProfileRegistry::new(home.clone()));
         let redactor = limpid_config::Redactor::default();
-        let keeper = Keeper::new(Arc::clone(&store), redactor, profiles, Live::default());
+        let host = Host::new(Arc::new(SystemClock), Arc::new(RandomIds), Live::default(), TimeZone::UTC, "test");
+        let memory = MemoryWriter::new(Arc::clone(&store), host, redactor, profiles, Live::default());
         let skills = Arc::new(Skills::new(home.clone(), Arc::clone(&store), Live::default()));
         let mail = Arc::new(MailDesk::of_one_account(&home, &store));
         let parts = ToolParts {
             store: &store,
-            keeper: &keeper,
+            memory: &memory,
             home: &home,
             config: &config,
             environment: &environment,

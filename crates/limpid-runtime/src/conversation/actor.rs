@@ -287,8 +287,8 @@ impl Worker {
         if !self.inner.pruned.swap(true, Ordering::Relaxed) {
             let _ = self.inner.prune_ledger().await;
         }
-        let _ = self.inner.archive_if_due().await;
-        self.inner.fill_semantic_index();
+        let _ = self.inner.memory.archive_if_due().await;
+        self.inner.memory.fill_index_in_background();
     }
 
     /// The messages that wait, every listener of theirs known.

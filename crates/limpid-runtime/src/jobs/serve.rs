@@ -101,7 +101,7 @@ impl Agent {
         inner.settle_drafts().await?;
         inner.notifications.recover().await?;
         inner.plan().await?;
-        inner.fill_semantic_index();
+        inner.memory.fill_index_in_background();
         Ok(())
     }
 

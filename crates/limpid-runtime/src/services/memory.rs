@@ -1,6 +1,13 @@
 //! What the agent remembers: how it is written, by the owner and by models, and how it is found.
 
-pub(crate) mod owner;
-pub(crate) mod semantic;
-pub(crate) mod tools;
-pub(crate) mod writer;
+mod owner;
+mod recall;
+mod semantic;
+mod tools;
+mod writer;
+
+pub use owner::Memories;
+pub use recall::{Recalled, recall};
+pub use semantic::{Indexed, SemanticIndex, SemanticState, probe};
+pub use tools::{MemoryQuery, MemoryStoreTool, PROMOTE_LEARNING, tools};
+pub use writer::{MemoryNote, MemoryWriter, WriteSource};

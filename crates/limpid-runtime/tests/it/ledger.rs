@@ -207,7 +207,7 @@ text = ['{"ans', 'wer":"Kept', '."}']
     let agent = Agent::open(options).unwrap();
     let events = all(agent.chat(last("I like oolong")).await.unwrap()).await;
     assert_eq!(text(&events), "Kept.");
-    assert_eq!(agent.recall("oolong", 1).await.unwrap().len(), 1);
+    assert_eq!(agent.memory().recall("oolong", 1).await.unwrap().len(), 1);
     let calls = bench.server.calls();
     assert!(calls[0].json().get("tools").is_none());
     assert!(calls[0].system().contains("- memory_store("), "{}", calls[0].system());

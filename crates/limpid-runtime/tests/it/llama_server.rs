@@ -152,11 +152,12 @@ async fn a_real_server_says_what_texts_mean() {
     })
     .unwrap();
     for (key, content) in [("ana", "My sister moved to Kyoto."), ("tap", "The tap in the kitchen drips.")] {
-        agent.remember(key, content, Category::General, "test").await.unwrap();
+        agent.memory().remember(key, content, Category::General, "test").await.unwrap();
     }
-    let indexed = tokio::time::timeout(PATIENCE, agent.index_meanings(false, |_| {})).await.unwrap().unwrap().unwrap();
+    let indexed =
+        tokio::time::timeout(PATIENCE, agent.memory().index_meanings(false, |_| {})).await.unwrap().unwrap().unwrap();
     assert_eq!((indexed.kept, indexed.refused), (2, 0));
-    assert_eq!(agent.semantic_state().await.unwrap().unwrap().covers.memories_seen, 2);
+    assert_eq!(agent.memory().semantic_state().await.unwrap().unwrap().covers.memories_seen, 2);
 }
 
 // MOD-152 MOD-123

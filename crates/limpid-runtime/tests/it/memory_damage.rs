@@ -30,7 +30,7 @@ async fn a_memory_that_cannot_be_read_is_counted_as_not_searched_also_when_nothi
     let bench = Bench::new(&queries(&["likes", "rain", "cake"])).await;
     let agent = bench.agent();
     for key in ["tea", "rain"] {
-        agent.remember(key, "likes it", Category::General, "test").await.unwrap();
+        agent.memory().remember(key, "likes it", Category::General, "test").await.unwrap();
     }
     spoil(&bench, "UPDATE memory SET category = 'RUMOUR' WHERE key = 'rain'");
     insta::assert_debug_snapshot!(answers(&bench, &agent).await);
@@ -42,7 +42,7 @@ async fn an_index_that_lacks_memories_says_so_also_when_nothing_is_found_and_bes
     let bench = Bench::new(&queries(&["cake", "likes"])).await;
     let agent = bench.agent();
     for key in ["tea", "rain", "cats"] {
-        agent.remember(key, "likes it", Category::General, "test").await.unwrap();
+        agent.memory().remember(key, "likes it", Category::General, "test").await.unwrap();
     }
     spoil(&bench, "DELETE FROM memory_fts WHERE rowid = 1; UPDATE memory SET category = 'RUMOUR' WHERE key = 'rain'");
     insta::assert_debug_snapshot!(answers(&bench, &agent).await);
@@ -56,7 +56,7 @@ async fn a_prompt_that_shows_memories_tells_of_the_one_that_it_lacks() {
     bench.config.agent.profile = "kai".to_owned();
     let agent = bench.agent();
     for key in ["tea", "rain"] {
-        agent.remember(key, "likes it", Category::General, "test").await.unwrap();
+        agent.memory().remember(key, "likes it", Category::General, "test").await.unwrap();
     }
     spoil(&bench, "UPDATE memory SET category = 'RUMOUR' WHERE key = 'rain'");
     let events = say(&agent, "hi").await;

@@ -19,12 +19,12 @@ async fn filled(profile: &str, policy: Option<MemoryPolicy>) -> (Bench, Agent) {
     bench.write("workspace/memory/202603/20260328.md", "Daily-fact.\n");
     bench.write("workspace/USER.md", "About-the-owner.\n");
     let agent = bench.agent();
-    agent.remember("plain", "Stored-fact", Category::General, "test").await.unwrap();
+    agent.memory().remember("plain", "Stored-fact", Category::General, "test").await.unwrap();
     for _ in 0..4 {
-        agent.reinforce(&"plain".into()).await.unwrap();
+        agent.memory().reinforce(&"plain".into()).await.unwrap();
     }
-    agent.remember("pin", "Pinned-fact", Category::General, "test").await.unwrap();
-    agent.pin(&"pin".into(), true).await.unwrap();
+    agent.memory().remember("pin", "Pinned-fact", Category::General, "test").await.unwrap();
+    agent.memory().pin(&"pin".into(), true).await.unwrap();
     (bench, agent)
 }
 
@@ -105,10 +105,10 @@ async fn where_all_memories_stand_in_the_prompt_only_five_hits_make_a_candidate(
     let mut bench = Bench::new(&OK.repeat(2)).await;
     bench.config.agent.profile = "kai".to_owned();
     let agent = bench.agent();
-    agent.remember("deploy", "Test first", Category::Learning, "test").await.unwrap();
+    agent.memory().remember("deploy", "Test first", Category::Learning, "test").await.unwrap();
     for reinforced in [3, 1] {
         for _ in 0..reinforced {
-            agent.reinforce(&"deploy".into()).await.unwrap();
+            agent.memory().reinforce(&"deploy".into()).await.unwrap();
         }
         say(&agent, "hi").await;
     }
@@ -143,11 +143,11 @@ async fn what_the_owner_said_stands_in_no_prompt_of_somebody_else() {
         (bench, agent)
     };
     let ((_first, ada), (second, bob)) = (of("ada").await, of("bob").await);
-    ada.remember("pin", "Pinned-fact", Category::General, "test").await.unwrap();
-    ada.pin(&"pin".into(), true).await.unwrap();
+    ada.memory().remember("pin", "Pinned-fact", Category::General, "test").await.unwrap();
+    ada.memory().pin(&"pin".into(), true).await.unwrap();
     say(&bob, "hi").await;
     assert!(!second.server.calls()[0].text().contains("Pinned-fact"));
-    assert!(bob.recall("Pinned-fact", 9).await.unwrap().is_empty());
+    assert!(bob.memory().recall("Pinned-fact", 9).await.unwrap().is_empty());
 }
 
 // LES-057 PICO-029
@@ -221,8 +221,8 @@ async fn what_is_stored_keeps_to_the_budget_of_kais_local_path() {
         let mut bench = Bench::new(OK).await;
         bench.config.agent.profile = "kai".to_owned();
         let agent = bench.agent();
-        agent.remember("k", &"x".repeat(characters), Category::General, "test").await.unwrap();
-        agent.remember("tone", "Short", Category::Preference, "test").await.unwrap();
+        agent.memory().remember("k", &"x".repeat(characters), Category::General, "test").await.unwrap();
+        agent.memory().remember("tone", "Short", Category::Preference, "test").await.unwrap();
         let mut request = last("hi");
         request.path = Some("chat-local".to_owned());
         all(agent.chat(request).await.unwrap()).await;
@@ -239,22 +239,22 @@ async fn the_size_of_the_memories_is_looked_at_once_a_day() {
     bench.config.memory.keep_megabytes = 0;
     let agent = bench.agent();
     for n in 0..3 {
-        agent.remember(&format!("k{n}"), "tea", Category::General, "test").await.unwrap();
+        agent.memory().remember(&format!("k{n}"), "tea", Category::General, "test").await.unwrap();
     }
     say(&agent, "hi").await;
     let first = async {
-        while agent.archived().await.unwrap().rows.is_empty() {
+        while agent.memory().archived().await.unwrap().rows.is_empty() {
             tokio::task::yield_now().await;
         }
     };
     tokio::time::timeout(crate::kit::PATIENCE, first).await.unwrap();
     let mut moved = Vec::new();
     for _ in 0..3 {
-        moved.push(agent.archive_if_due().await.unwrap());
+        moved.push(agent.memory().archive_if_due().await.unwrap());
         bench.clock.forward(jiff::Span::new().hours(13));
     }
     assert_eq!(moved, [0, 0, 1], "only 26 hours after the first time");
-    assert_eq!(agent.recall("tea", 9).await.unwrap().len(), 3, "the archive is searched");
+    assert_eq!(agent.memory().recall("tea", 9).await.unwrap().len(), 3, "the archive is searched");
 }
 
 // KOSHI-028
@@ -266,8 +266,8 @@ async fn memories_may_have_as_many_megabytes_as_the_owner_says() {
     let agent = bench.agent();
     let mut moved = Vec::new();
     for bytes in [999_997, 999_998] {
-        agent.remember("big", &"x".repeat(bytes), Category::General, "test").await.unwrap();
-        moved.push(agent.archive_if_due().await.unwrap());
+        agent.memory().remember("big", &"x".repeat(bytes), Category::General, "test").await.unwrap();
+        moved.push(agent.memory().archive_if_due().await.unwrap());
         bench.clock.forward(jiff::Span::new().hours(25));
     }
     assert_eq!(moved, [0, 1], "with the key a million bytes, then one more");
@@ -280,7 +280,7 @@ async fn a_stale_a_broken_and_a_locked_index_each_give_their_own_answer() {
     let bench = Bench::new(&format!("{query}{OK}").repeat(3)).await;
     let agent = bench.agent();
     for key in ["tea", "rain"] {
-        agent.remember(key, "likes it", Category::General, "test").await.unwrap();
+        agent.memory().remember(key, "likes it", Category::General, "test").await.unwrap();
     }
     let answer = async || -> String {
         say(&agent, "cake?").await;
@@ -297,8 +297,8 @@ async fn a_stale_a_broken_and_a_locked_index_each_give_their_own_answer() {
     spoil(&database, "DELETE FROM memory_fts_data WHERE id > 10");
     let broken = answer().await;
     assert!(broken.contains("the search index of memories cannot be read (it is damaged"), "{broken}");
-    assert_eq!(agent.reindex_memories().await.unwrap(), 2);
-    assert_eq!(agent.recall("likes", 9).await.unwrap().len(), 2);
+    assert_eq!(agent.memory().reindex().await.unwrap(), 2);
+    assert_eq!(agent.memory().recall("likes", 9).await.unwrap().len(), 2);
     let locked = limpid_store::StoreError::Locked { path: database }.to_string();
     assert!(locked.contains("another program has locked the database") && locked != broken, "{locked}");
 }
@@ -312,11 +312,11 @@ async fn a_locked_index_can_be_searched_and_says_that_it_cannot_be_written() {
     let mut options = bench.options();
     options.store = Some(std::sync::Arc::new(SqliteStore::open(&database, patience).unwrap()));
     let agent = Agent::open(options).unwrap();
-    agent.remember("rain", "likes it", Category::General, "test").await.unwrap();
+    agent.memory().remember("rain", "likes it", Category::General, "test").await.unwrap();
     let other = rusqlite::Connection::open(&database).unwrap();
     other.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    assert_eq!(agent.recall("rain", 9).await.unwrap().len(), 1);
-    let refused = agent.remember("tea", "likes it", Category::General, "test").await.unwrap_err().to_string();
+    assert_eq!(agent.memory().recall("rain", 9).await.unwrap().len(), 1);
+    let refused = agent.memory().remember("tea", "likes it", Category::General, "test").await.unwrap_err().to_string();
     assert!(refused.contains("another program has locked the database"), "{refused}");
 }
 

@@ -39,7 +39,7 @@ fn new(key: &str, content: &str, trust: Trust) -> NewMemory {
 async fn proven(agent: &Agent, key: &str, content: &str) {
     agent.store().store_memory(new(key, content, Trust::Owner)).await.unwrap();
     for _ in 1..5 {
-        agent.reinforce(&key.into()).await.unwrap();
+        agent.memory().reinforce(&key.into()).await.unwrap();
     }
 }
 
@@ -109,7 +109,7 @@ async fn a_promotion_stands_in_the_next_prompt_until_it_is_undone() {
     assert_eq!(agent.store().memory(&"deploy".into()).await.unwrap(), None);
 
     let standing = agent.store().promotions(Some(PromotionState::Standing)).await.unwrap().rows;
-    agent.unpromote(standing[0].id).await.unwrap();
+    agent.memory().unpromote(standing[0].id).await.unwrap();
     assert_eq!(agent.store().memory(&"deploy".into()).await.unwrap(), before);
     say(&agent, "hi").await;
     assert!(!bench.server.calls()[3].system().contains("You test before"));
@@ -142,7 +142,7 @@ async fn without_a_soul_of_the_owners_a_promotion_is_added_to_the_default_and_an
         added.push("You test before you deploy.".to_owned());
         assert_eq!(soul().await, added, "{profile}");
         let standing = agent.store().promotions(Some(PromotionState::Standing)).await.unwrap().rows;
-        agent.unpromote(standing[0].id).await.unwrap();
+        agent.memory().unpromote(standing[0].id).await.unwrap();
         assert_eq!(soul().await, before, "{profile}");
         assert!(!bench.home.path().join("soul.md").exists());
     }
@@ -159,7 +159,7 @@ async fn four_hits_or_an_unknown_key_promote_nothing() {
     proven(&agent, "five", "so that the tool is offered").await;
     agent.store().store_memory(new("four", "x", Trust::Owner)).await.unwrap();
     for _ in 1..4 {
-        agent.reinforce(&"four".into()).await.unwrap();
+        agent.memory().reinforce(&"four".into()).await.unwrap();
     }
     say(&agent, "promote").await;
     assert_eq!(
@@ -183,12 +183,12 @@ async fn outside_memories_are_found_by_query_and_never_pinned_or_injected() {
     let agent = bench.agent();
     agent.store().store_memory(new("mail", "offer: buy gold", Trust::Outside)).await.unwrap();
     agent.store().store_memory(new("city", "Lives in Berlin", Trust::Owner)).await.unwrap();
-    let refused = agent.pin(&"mail".into(), true).await.unwrap_err().to_string();
+    let refused = agent.memory().pin(&"mail".into(), true).await.unwrap_err().to_string();
     assert!(refused.starts_with("mail was written by a stranger"), "{refused}");
     // Even one that came to be pinned or proven stays out.
     agent.store().pin_memory(&"mail".into(), true, 1).await.unwrap();
     for _ in 0..5 {
-        agent.reinforce(&"mail".into()).await.unwrap();
+        agent.memory().reinforce(&"mail".into()).await.unwrap();
     }
     say(&agent, "any offers?").await;
     let calls = bench.server.calls();
@@ -197,8 +197,8 @@ async fn outside_memories_are_found_by_query_and_never_pinned_or_injected() {
     assert!(results(&calls[1])[0].contains("[id:1] mail: offer: buy gold"));
     assert!(!offered(&calls[0]).contains(&"promote_learning".to_owned()));
     // The owner may say it themselves.
-    agent.correct(&"mail".into(), Some("There is an offer".to_owned()), None, "test").await.unwrap();
-    agent.pin(&"mail".into(), true).await.unwrap();
+    agent.memory().correct(&"mail".into(), Some("There is an offer".to_owned()), None, "test").await.unwrap();
+    agent.memory().pin(&"mail".into(), true).await.unwrap();
 }
 
 // SEC-002 PRO-007
@@ -242,7 +242,7 @@ async fn a_turn_that_has_read_a_stranger_leaves_what_prompts_show_as_it_is() {
     for key in ["bank", "note"] {
         agent.store().store_memory(new(key, "Good", Trust::Owner)).await.unwrap();
     }
-    agent.pin(&"bank".into(), true).await.unwrap();
+    agent.memory().pin(&"bank".into(), true).await.unwrap();
     say(&agent, "any offers?").await;
     let results = results(bench.server.calls().last().unwrap());
     for refused in &results[1..4] {
@@ -358,6 +358,6 @@ async fn every_change_of_the_models_is_an_event_that_can_be_undone() {
     say(&agent, "tea: oolong").await;
     let events = agent.store().memory_events(None).await.unwrap().rows;
     assert_eq!(events[1].kind, MemoryEventKind::Forgotten);
-    let back = agent.undo(events[1].id).await.unwrap().unwrap();
+    let back = agent.memory().undo(events[1].id).await.unwrap().unwrap();
     assert_eq!(back.content, "Oolong");
 }

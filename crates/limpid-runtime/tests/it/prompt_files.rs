@@ -42,7 +42,7 @@ async fn a_tool_of_files_and_a_tool_of_memory_leave_equal_records() {
         say(&agent, said).await;
 
         let [version] = <[FileVersion; 1]>::try_from(versions(&agent).await).unwrap();
-        let [event] = <[_; 1]>::try_from(agent.memory_history(None).await.unwrap().rows).unwrap();
+        let [event] = <[_; 1]>::try_from(agent.memory().history(None).await.unwrap().rows).unwrap();
         let kept = event.after.clone().unwrap();
         assert_eq!(version.after.as_deref(), Some("I like oolong, the key is [secret HOUSE_TOKEN]"));
         assert_eq!((version.before, version.after), (None, Some(kept.content)));
@@ -50,7 +50,7 @@ async fn a_tool_of_files_and_a_tool_of_memory_leave_equal_records() {
         assert_eq!((version.author, version.at_ms, version.trust), (author, event.at_ms, kept.trust));
         assert_eq!(file(&bench, MEMORY).as_deref(), Some("I like oolong, the key is [secret HOUSE_TOKEN]"));
 
-        agent.undo(event.id).await.unwrap();
+        agent.memory().undo(event.id).await.unwrap();
         let undone = agent.file_history().undo(version.id, "test").await.unwrap();
         assert_eq!(agent.store().memory(&"tea".into()).await.unwrap(), None);
         assert_eq!(file(&bench, MEMORY), None);

@@ -76,7 +76,7 @@ async fn a_thousand_recalls_leave_the_memories_as_they_were() {
     say(&agent, "which tea?").await;
     assert!(result(&bench, 1).contains("tea number"), "the model was given what it asked for");
     for _ in 0..999 {
-        assert!(!agent.recall("tea", 10).await.unwrap().is_empty());
+        assert!(!agent.memory().recall("tea", 10).await.unwrap().is_empty());
     }
     assert_eq!(stored().await, before);
 }
@@ -124,7 +124,7 @@ async fn promotions_are_told_with_their_hits_and_stand_in_the_soul_one_after_ano
     for (key, reinforced) in [("early", 4), ("late", 6)] {
         keep(&agent, key, "a fact").await;
         for _ in 0..reinforced {
-            agent.reinforce(&key.into()).await.unwrap();
+            agent.memory().reinforce(&key.into()).await.unwrap();
         }
     }
     say(&agent, "promote both").await;
@@ -144,7 +144,7 @@ async fn what_a_stranger_wrote_is_only_proposed_for_the_soul_also_by_a_turn_that
     keep(&agent, "tea", "so that the tool is offered").await;
     crate::kit::keep_mail(&agent, "gold").await;
     for key in ["tea", "mail"].repeat(4) {
-        agent.reinforce(&key.into()).await.unwrap();
+        agent.memory().reinforce(&key.into()).await.unwrap();
     }
     say(&agent, "promote what helped").await;
     let proposed = "only proposed, as number 1: text of strangers was read, so the owner decides; mail (5 hits) stays a \
@@ -153,7 +153,7 @@ async fn what_a_stranger_wrote_is_only_proposed_for_the_soul_also_by_a_turn_that
     assert!(agent.store().memory(&"mail".into()).await.unwrap().is_some());
     say(&agent, "hi").await;
     assert!(!bench.server.calls()[2].system().contains("You buy gold."));
-    agent.decide_promotion(PromotionId(1), true).await.unwrap();
+    agent.memory().decide_promotion(PromotionId(1), true).await.unwrap();
     assert_eq!(agent.store().memory(&"mail".into()).await.unwrap(), None);
     say(&agent, "hi").await;
     assert!(bench.server.calls()[3].system().contains("You buy gold."));

@@ -113,7 +113,7 @@ fn killed_at_every_step_nothing_is_lost_or_done_twice() {
                     assert!(result.text.contains("outcome unknown"), "{at}: {}", result.text);
                     unknown += 1;
                 }
-                assert_eq!(agent.recall("oolong", 5).await.unwrap().len(), 1, "{at}");
+                assert_eq!(agent.memory().recall("oolong", 5).await.unwrap().len(), 1, "{at}");
 
                 // The next turn is valid, and what it sends begins with what was sent before.
                 say(&agent, "and?").await;

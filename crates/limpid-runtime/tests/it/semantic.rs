@@ -26,11 +26,11 @@ async fn bench(script: &str) -> Bench {
 }
 
 async fn keep(agent: &Agent, key: &str, content: &str) {
-    agent.remember(key, content, Category::General, "test").await.unwrap();
+    agent.memory().remember(key, content, Category::General, "test").await.unwrap();
 }
 
 async fn found(agent: &Agent, query: &str) -> Vec<String> {
-    agent.recall(query, 10).await.unwrap().into_iter().map(|memory: Memory| memory.key).collect()
+    agent.memory().recall(query, 10).await.unwrap().into_iter().map(|memory: Memory| memory.key).collect()
 }
 
 /// The result that the model read last.
@@ -63,7 +63,7 @@ async fn the_model_finds_by_meaning_what_has_none_of_its_words() {
     let agent = bench.agent();
     keep(&agent, "ana", "My sister moved to Kyoto").await;
     keep(&agent, "tap", "The tap drips").await;
-    agent.index_meanings(false, |_| {}).await.unwrap();
+    agent.memory().index_meanings(false, |_| {}).await.unwrap();
     let events = say(&agent, "who is there?").await;
     assert_eq!(result(&bench), "[id:1] ana: My sister moved to Kyoto");
     assert_eq!(notices(&events), [""; 0]);
@@ -89,7 +89,7 @@ async fn history_is_searched_by_meaning_too() {
     let bench = bench(&format!("{script}\n[[reply]]\ntext = \"Yes.\"\n")).await;
     let agent = bench.agent();
     say(&agent, "My sister moved to Kyoto").await;
-    agent.index_meanings(false, |_| {}).await.unwrap();
+    agent.memory().index_meanings(false, |_| {}).await.unwrap();
     say(&agent, "who was it?").await;
     assert!(result(&bench).contains("My sister moved to Kyoto"), "{}", result(&bench));
 }
@@ -108,7 +108,7 @@ async fn a_model_that_cannot_be_asked_costs_one_notice_and_no_turn() {
     let told = notices(&events);
     assert_eq!(told.len(), 1);
     assert!(told[0].starts_with("semantic search is unavailable (openai/meanings: "), "{told:?}");
-    assert!(agent.index_meanings(false, |_| {}).await.is_err());
+    assert!(agent.memory().index_meanings(false, |_| {}).await.is_err());
     for minutes in [0, 2] {
         bench.clock.forward(jiff::Span::new().minutes(minutes));
         assert_eq!(found(&agent, "Japan").await, ["ana"]);
@@ -136,7 +136,7 @@ async fn a_model_that_failed_rests_a_minute_and_one_that_fails_after_it_answered
     assert_eq!(asked(&bench).len(), failed, "it is left alone");
     bench.clock.forward(jiff::Span::new().seconds(1));
     assert_eq!(found(&agent, "family").await, ["ana"]);
-    assert_eq!(agent.semantic_state().await.unwrap().unwrap().failure, None);
+    assert_eq!(agent.memory().semantic_state().await.unwrap().unwrap().failure, None);
     found(&agent, "poison").await;
     let failures = std::iter::from_fn(|| bus.try_recv().ok());
     assert_eq!(failures.filter(|event| matches!(event.change, EventKind::SemanticSearchFailed { .. })).count(), 2);
@@ -150,9 +150,9 @@ async fn a_text_that_the_model_refuses_does_not_keep_the_others_out() {
     for (key, content) in [("a", "sister"), ("b", "poison"), ("c", "Kyoto")] {
         keep(&agent, key, content).await;
     }
-    let indexed = agent.index_meanings(false, |_| {}).await.unwrap().unwrap();
+    let indexed = agent.memory().index_meanings(false, |_| {}).await.unwrap().unwrap();
     assert_eq!((indexed.kept, indexed.refused), (3, 1));
-    let covers = agent.semantic_state().await.unwrap().unwrap().covers;
+    let covers = agent.memory().semantic_state().await.unwrap().unwrap().covers;
     assert_eq!(covers, VectorState { memories: 3, memories_seen: 3, messages: 0, messages_seen: 0 });
     assert_eq!(found(&agent, "family").await, ["a"]);
     assert_eq!(found(&agent, "poison").await, ["b"]);
@@ -165,15 +165,19 @@ async fn a_refused_text_that_is_alone_is_told_from_a_model_that_refuses_all() {
     let one = bench(&refuses("when = \"poison\"\n")).await;
     let agent = one.agent();
     keep(&agent, "b", "poison").await;
-    let indexed = agent.index_meanings(false, |_| {}).await.unwrap().unwrap();
+    let indexed = agent.memory().index_meanings(false, |_| {}).await.unwrap().unwrap();
     assert_eq!((indexed.kept, indexed.refused), (1, 1));
-    assert_eq!(agent.semantic_state().await.unwrap().unwrap().failure, None);
+    assert_eq!(agent.memory().semantic_state().await.unwrap().unwrap().failure, None);
 
     let every = bench(&refuses("")).await;
     let agent = every.agent();
     keep(&agent, "b", "poison").await;
-    assert!(agent.index_meanings(false, |_| {}).await.is_err());
-    assert_eq!(agent.semantic_state().await.unwrap().unwrap().covers.memories_seen, 0, "none is marked as refused");
+    assert!(agent.memory().index_meanings(false, |_| {}).await.is_err());
+    assert_eq!(
+        agent.memory().semantic_state().await.unwrap().unwrap().covers.memories_seen,
+        0,
+        "none is marked as refused"
+    );
 }
 
 // KOSHI-029
@@ -186,19 +190,19 @@ async fn what_is_sent_is_cut_and_without_secrets_and_another_model_begins_anew()
     let secret = ("HOUSE_TOKEN".to_owned(), "sk-secret-123".to_owned());
     let agent = Agent::open(AgentOptions { environment: Environment::new([secret, url]), ..bench.options() }).unwrap();
     keep(&agent, "long", &"ü".repeat(2000)).await;
-    agent.index_meanings(false, |_| {}).await.unwrap();
+    agent.memory().index_meanings(false, |_| {}).await.unwrap();
     found(&agent, "family sk-secret-123").await;
     let sent = asked(&bench);
     assert!(sent.contains(&"ask: family [secret HOUSE_TOKEN]".to_owned()), "{sent:?}");
     let long = sent.iter().find(|text| text.starts_with("text: long: ü")).unwrap();
     assert_eq!(long.len(), "text: ".len() + 1000);
 
-    let covered = async |agent: &Agent| agent.semantic_state().await.unwrap().unwrap().covers.memories_seen;
+    let covered = async |agent: &Agent| agent.memory().semantic_state().await.unwrap().unwrap().covers.memories_seen;
     assert_eq!(covered(&agent).await, 1);
     bench.config.memory.semantic.text_prefix = "passage: ".to_owned();
     let other = bench.agent();
     assert_eq!(covered(&other).await, 0, "what stood before the text was part of it");
-    assert_eq!(other.index_meanings(true, |_| {}).await.unwrap().unwrap().kept, 1);
+    assert_eq!(other.memory().index_meanings(true, |_| {}).await.unwrap().unwrap().kept, 1);
 }
 
 /// What was remembered before it was known to be a secret is none of the model's business either, nor is a part of it at
@@ -215,13 +219,13 @@ async fn no_part_of_a_secret_is_sent_with_what_was_remembered_before_it_was_know
     let url = ("OPENAI_BASE_URL".to_owned(), format!("{}/v1", bench.server.url()));
     let secret = ("HOUSE_TOKEN".to_owned(), "sk-secret-123".to_owned());
     let agent = Agent::open(AgentOptions { environment: Environment::new([secret, url]), ..bench.options() }).unwrap();
-    assert_eq!(agent.index_meanings(false, |_| {}).await.unwrap().unwrap().kept, 2);
+    assert_eq!(agent.memory().index_meanings(false, |_| {}).await.unwrap().unwrap().kept, 2);
     let sent = asked(&bench);
     assert!(sent.contains(&"early: The token is [secret HOUSE_TOKEN]".to_owned()), "{sent:?}");
     assert!(sent.iter().any(|text| text.len() == 1000 && text.ends_with("n [secret HOU")), "{sent:?}");
     assert!(!sent.iter().any(|text| text.contains("sk-secret")), "{sent:?}");
     found(&agent, "poison").await;
-    let failure = agent.semantic_state().await.unwrap().unwrap().failure.unwrap();
+    let failure = agent.memory().semantic_state().await.unwrap().unwrap().failure.unwrap();
     assert!(failure.contains("no [secret HOUSE_TOKEN] here"), "{failure}");
 }
 
@@ -237,18 +241,18 @@ async fn the_index_is_filled_after_a_turn_and_a_model_that_failed_is_left_alone_
         let conversation = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap();
         agent.settled(&conversation.id).await;
         tokio::task::yield_now().await;
-        agent.index_meanings(false, |_| {}).await.unwrap().unwrap().kept
+        agent.memory().index_meanings(false, |_| {}).await.unwrap().unwrap().kept
     };
     keep(&agent, "ana", "My sister moved to Kyoto").await;
     say(&agent, "hi").await;
     assert_eq!(left().await, 0);
-    let covers = agent.semantic_state().await.unwrap().unwrap().covers;
+    let covers = agent.memory().semantic_state().await.unwrap().unwrap().covers;
     assert_eq!(covers, VectorState { memories: 1, memories_seen: 1, messages: 2, messages_seen: 2 });
     found(&agent, "poison").await;
     keep(&agent, "tap", "The tap drips").await;
     say(&agent, "and now?").await;
     assert_eq!(left().await, 3, "the memory and both messages");
-    assert_eq!(agent.index_meanings(true, |_| {}).await.unwrap().unwrap().kept, 6, "everything anew");
+    assert_eq!(agent.memory().index_meanings(true, |_| {}).await.unwrap().unwrap().kept, 6, "everything anew");
 }
 
 // KOSHI-029
@@ -257,8 +261,8 @@ async fn it_is_off_unless_a_model_is_named() {
     let bench = Bench::new(SCRIPT).await;
     let agent = bench.agent();
     keep(&agent, "ana", "My sister moved to Kyoto").await;
-    assert_eq!(agent.semantic_state().await.unwrap(), None);
-    assert_eq!(agent.index_meanings(true, |_| {}).await.unwrap(), None);
+    assert_eq!(agent.memory().semantic_state().await.unwrap(), None);
+    assert_eq!(agent.memory().index_meanings(true, |_| {}).await.unwrap(), None);
     say(&agent, "who is there?").await;
     assert!(result(&bench).starts_with("none of 1 memories"), "{}", result(&bench));
     assert!(bench.server.requests().iter().all(|request| !request.path.ends_with("/embeddings")));

@@ -443,8 +443,8 @@ async fn a_skill_that_is_chosen_renders_the_beginning_anew() {
     bench.write("skills/tea/SKILL.md", TEA);
     let agent = bench.agent();
     say(&agent, "hi").await;
-    agent.remember("cup", "Likes the blue cup", Category::General, "test").await.unwrap();
-    agent.pin(&"cup".into(), true).await.unwrap();
+    agent.memory().remember("cup", "Likes the blue cup", Category::General, "test").await.unwrap();
+    agent.memory().pin(&"cup".into(), true).await.unwrap();
     let shows_the_cup = || {
         let calls = bench.server.calls();
         let request = calls.last().unwrap();

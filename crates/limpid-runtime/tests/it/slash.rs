@@ -24,7 +24,7 @@ async fn command(agent: &Agent, text: &str) -> Result<SlashReply, AgentError> {
 async fn commands_say_what_they_found_and_what_they_changed() {
     let bench = Bench::new(REPLIES).await;
     let agent = bench.agent();
-    agent.remember("tea", "Likes Sencha", limpid_core::Category::Preference, "test").await.unwrap();
+    agent.memory().remember("tea", "Likes Sencha", limpid_core::Category::Preference, "test").await.unwrap();
     say(&agent, "hi").await;
     let mut told = String::new();
     let lines = [

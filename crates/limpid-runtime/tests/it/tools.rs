@@ -43,7 +43,7 @@ text = "Done."
     assert_eq!(text(&events), "Let me see.Done.");
     let started = events.iter().filter(|event| matches!(event, TurnEvent::ToolStarted { .. })).count();
     assert_eq!(started, 4, "what cannot be run is not started");
-    let memories = agent.recall("oolong", 5).await.unwrap();
+    let memories = agent.memory().recall("oolong", 5).await.unwrap();
     assert_eq!((memories.len(), memories[0].hits), (1, 1));
 }
 
@@ -96,7 +96,7 @@ async fn what_a_stranger_wrote_comes_back_inside_a_boundary() {
     assert!(rest.ends_with(&format!("\n[/untrusted {tag}]")), "{result}");
     assert_eq!(rest.matches("[/untrusted").count(), 1, "nothing inside closes it: {result}");
     // What is stored after it was read is a stranger's too.
-    let kept = agent.recall("advice", 5).await.unwrap();
+    let kept = agent.memory().recall("advice", 5).await.unwrap();
     let kept = kept.iter().find(|memory| memory.key == "advice").unwrap();
     assert_eq!(kept.trust, Trust::Outside);
     // The history keeps the boundary as it was drawn.

@@ -25,7 +25,7 @@ async fn the_payload_that_is_shown_is_the_payload_that_is_sent() {
         bench.config.agent.profile = profile.to_owned();
         bench.write("workspace/SOUL.md", "Calm.\n");
         let agent = bench.agent();
-        agent.remember("tea", "Likes oolong", limpid_core::Category::Preference, "test").await.unwrap();
+        agent.memory().remember("tea", "Likes oolong", limpid_core::Category::Preference, "test").await.unwrap();
         say(&agent, "hi").await;
         let mut bus = agent.subscribe();
         let shown = next(&agent, "what tea?").await;

@@ -35,14 +35,14 @@ async fn look(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
         MemoryCommand::List { category, archived, json } => {
             let category = category.as_deref().map(read_category).transpose()?;
             let listed = match archived {
-                true => agent.archived().await?,
+                true => agent.memory().archived().await?,
                 false => agent.store().memories(category).await?,
             };
             shown::memories(agent, &listed.rows, *json).await?;
             super::tell_broken(&listed.broken);
         }
         MemoryCommand::Search { words, limit, json } => {
-            let found = agent.recall(&words.join(" "), *limit).await?;
+            let found = agent.memory().recall(&words.join(" "), *limit).await?;
             shown::memories(agent, &found, *json).await?;
         }
         MemoryCommand::Show { key, json } => {
@@ -55,7 +55,7 @@ async fn look(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
                 None => None,
                 Some(key) => Some(any_id(agent, key).await?),
             };
-            let Listed { rows, broken } = agent.memory_history(id).await?;
+            let Listed { rows, broken } = agent.memory().history(id).await?;
             shown::events(agent, &rows, *json)?;
             super::tell_broken(&broken);
         }
@@ -66,7 +66,7 @@ async fn look(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
         }
         _ => {
             let json = matches!(command, MemoryCommand::Promotions { json: true });
-            let Listed { rows, broken } = agent.all_promotions().await?;
+            let Listed { rows, broken } = agent.memory().promotions().await?;
             shown::promotions(agent, &rows, json)?;
             super::tell_broken(&broken);
         }
@@ -86,39 +86,39 @@ async fn change(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> {
     };
     match command {
         MemoryCommand::Add { key, content, category } => {
-            let stored = agent.remember(key, content, read_category(category)?, SOURCE).await?;
+            let stored = agent.memory().remember(key, content, read_category(category)?, SOURCE).await?;
             output::tell(if stored.fresh { "Kept." } else { "Written anew; its category, hits and age stay." });
         }
         MemoryCommand::Edit { content, category, .. } => {
             let category = category.as_deref().map(read_category).transpose()?;
-            agent.correct(&which, content.clone(), category, SOURCE).await?;
+            agent.memory().correct(&which, content.clone(), category, SOURCE).await?;
             output::tell("Corrected.");
         }
         MemoryCommand::Pin { .. } => {
-            agent.pin(&which, true).await?;
+            agent.memory().pin(&which, true).await?;
             output::tell(
                 "Pinned: it stands in every prompt from the next conversation on, and at the end of the next message until then.",
             );
         }
         MemoryCommand::Unpin { .. } => {
-            agent.pin(&which, false).await?;
+            agent.memory().pin(&which, false).await?;
             output::tell("No longer pinned; search still finds it.");
         }
         MemoryCommand::Reinforce { .. } => {
-            let memory = agent.reinforce(&which).await?;
+            let memory = agent.memory().reinforce(&which).await?;
             output::tell(&format!("It has {} hits and a score of {}.", memory.hits, memory.score));
         }
         MemoryCommand::Demote { .. } => {
-            let memory = agent.demote(&which).await?;
+            let memory = agent.memory().demote(&which).await?;
             output::tell(&format!("It has {} hits and a score of {}.", memory.hits, memory.score));
         }
         MemoryCommand::Forget { .. } => {
-            agent.forget(&which).await?;
+            agent.memory().forget(&which).await?;
             output::tell("Forgotten.");
         }
         MemoryCommand::Undo { event } => undo(agent, event).await?,
         _ => {
-            let count = agent.reindex_memories().await?;
+            let count = agent.memory().reindex().await?;
             output::tell(&format!("The index has {count} memories."));
         }
     }
@@ -137,7 +137,7 @@ async fn undo(agent: &Agent, number: &str) -> Result<(), Failure> {
         output::tell(&format!("Undone: {} {done}.", version.path));
         return Ok(());
     }
-    match agent.undo(MemoryEventId(id)).await? {
+    match agent.memory().undo(MemoryEventId(id)).await? {
         Some(memory) => output::tell(&format!("Undone: {} is as it was.", memory.key)),
         None => output::tell("Undone: the memory is gone, as it was before."),
     }
@@ -148,18 +148,18 @@ async fn promote(agent: &Agent, command: &MemoryCommand) -> Result<(), Failure> 
     let (promotion, done) = match command {
         MemoryCommand::Promote { key, addition } => {
             let which = find(agent, key).await?;
-            (agent.promote(&which, addition, SOURCE).await?, "is part of the soul; the memory is gone")
+            (agent.memory().promote(&which, addition, SOURCE).await?, "is part of the soul; the memory is gone")
         }
         MemoryCommand::Approve { promotion } => {
-            let made = agent.decide_promotion(PromotionId(*promotion), true).await?;
+            let made = agent.memory().decide_promotion(PromotionId(*promotion), true).await?;
             (made, "is part of the soul; the memory is gone")
         }
         MemoryCommand::Unpromote { promotion } => {
-            let made = agent.unpromote(PromotionId(*promotion)).await?;
+            let made = agent.memory().unpromote(PromotionId(*promotion)).await?;
             (made, "is out of the soul; the memory is back")
         }
         MemoryCommand::Refuse { promotion } => {
-            let made = agent.decide_promotion(PromotionId(*promotion), false).await?;
+            let made = agent.memory().decide_promotion(PromotionId(*promotion), false).await?;
             (made, "was refused; the memory stays")
         }
         _ => return Ok(()),

@@ -9,7 +9,7 @@ use limpid_store::Listed;
 use crate::context::ContextDeps;
 use crate::context::convert;
 use crate::services::error::AgentError;
-use crate::services::memory::tools::promote;
+use crate::services::memory::PROMOTE_LEARNING;
 
 /// The section that shows what was promoted.
 const SOUL_ADDITIONS: &str = "soul-additions";
@@ -24,7 +24,7 @@ pub(crate) async fn fill(
     profile: &Profile,
     notices: &mut Vec<String>,
 ) -> Result<(), AgentError> {
-    inputs.soul_additions = deps.keeper.soul_additions().await?;
+    inputs.soul_additions = deps.memory.soul_additions().await?;
     let config = &deps.config.memory;
     let policy = config.policy(profile.behaviour().memory);
     let mine = is_owners(inputs);
@@ -44,7 +44,7 @@ pub(crate) async fn fill(
         inputs.tools.retain(|tool| tool.group != "memory");
     }
     if inputs.memory.promotions.is_empty() || !shows_soul_additions(profile) {
-        inputs.tools.retain(|tool| tool.name != promote::NAME);
+        inputs.tools.retain(|tool| tool.name != PROMOTE_LEARNING);
     }
     Ok(())
 }

@@ -311,8 +311,7 @@ impl Driver<'_> {
         let writes = shown.into_iter().chain(self.found_tools().await?).collect();
         let effects = self.apply(event, None, writes).await?;
         self.worker.listeners.send(&TurnEvent::ToolDone { id, result });
-        let semantics = self.worker.inner.semantics.as_ref();
-        if let Some(notice) = semantics.and_then(|semantics| semantics.take_notice()) {
+        if let Some(notice) = self.worker.inner.memory.take_search_notice() {
             self.worker.listeners.send(&TurnEvent::Notice(notice));
         }
         Ok(effects)

@@ -1,7 +1,7 @@
 //! What queries mean, when the owner has switched a model of embeddings on. Without one, and whenever it cannot
 //! be asked, words alone find and rank.
 
-pub(crate) mod index;
+mod index;
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::services::error::AgentError;
 use crate::services::events::{EventBus, EventKind};
 use crate::services::models::ModelRegistry;
 
-pub use crate::services::memory::semantic::index::Indexed;
+pub use index::Indexed;
 
 /// How long a query waits for its meaning before words alone have to do.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -24,8 +24,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a model that could not be asked is left alone, in milliseconds.
 const REST_MS: i64 = 60 * 1000;
 
-/// The semantic index: the model that fills it, and how it fares.
-pub(crate) struct Semantics {
+/// The semantic index: the model that fills it, and how it health.
+pub struct SemanticIndex {
     store: Arc<dyn Store>,
     models: Arc<ModelRegistry>,
     bus: EventBus,
@@ -33,14 +33,14 @@ pub(crate) struct Semantics {
     config: SemanticConfig,
     /// Opened when it is first needed.
     embedder: OnceLock<Result<Arc<dyn Embedder>, String>>,
-    fares: Mutex<Fares>,
+    health: Mutex<EmbedderHealth>,
     /// Held by whoever fills the index.
     filling: tokio::sync::Mutex<()>,
 }
 
-/// How the model fares in this process.
+/// How the model health in this process.
 #[derive(Default)]
-struct Fares {
+struct EmbedderHealth {
     /// How alike it finds texts that have nothing to do with each other, once it was asked.
     unlike: Option<f64>,
     /// Why it could not be asked last time.
@@ -65,7 +65,10 @@ pub struct SemanticState {
 }
 
 /// Asks a model for one embedding. Says how many numbers it has, or why there is none.
-pub(crate) async fn probe(embedder: &dyn Embedder) -> Result<usize, String> {
+///
+/// # Errors
+/// Why it gives none, for a person.
+pub async fn probe(embedder: &dyn Embedder) -> Result<usize, String> {
     let asked = tokio::time::timeout(PATIENCE, embedder.embed(vec![strangers()[0].to_owned()])).await;
     let seen = asked.map_err(|_| late())?.map_err(|error| error.to_string())?;
     let first = seen.into_iter().flatten().next();
@@ -76,9 +79,9 @@ fn late() -> String {
     format!("no answer within {} s", PATIENCE.as_secs())
 }
 
-impl Semantics {
+impl SemanticIndex {
     /// The index of a configuration; none when no model is set.
-    pub(crate) fn new(
+    pub fn new(
         config: &SemanticConfig,
         store: &Arc<dyn Store>,
         models: &Arc<ModelRegistry>,
@@ -92,14 +95,14 @@ impl Semantics {
             redactor: redactor.clone(),
             config: config.clone(),
             embedder: OnceLock::new(),
-            fares: Mutex::default(),
+            health: Mutex::default(),
             filling: tokio::sync::Mutex::default(),
         })
     }
 
     /// What a query means. None while the model cannot be asked: that is told once, until it answers again.
-    pub(crate) async fn meaning(&self, query: &str, now_ms: i64) -> Option<Meaning> {
-        if now_ms < self.fares().rests_until_ms {
+    pub async fn meaning(&self, query: &str, now_ms: i64) -> Option<Meaning> {
+        if now_ms < self.health().rests_until_ms {
             return None;
         }
         let asked = tokio::time::timeout(PATIENCE, self.look(query)).await;
@@ -118,15 +121,18 @@ impl Semantics {
     }
 
     /// What whoever reads along is to be told, once a failure: that words alone find what is remembered.
-    pub(crate) fn take_notice(&self) -> Option<String> {
-        let why = self.fares().untold.take()?;
+    pub fn take_notice(&self) -> Option<String> {
+        let why = self.health().untold.take()?;
         Some(format!("semantic search is unavailable ({}: {why}); keywords were used", self.model()))
     }
 
     /// How far the index is.
-    pub(crate) async fn state(&self) -> Result<SemanticState, AgentError> {
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn state(&self) -> Result<SemanticState, AgentError> {
         let covers = self.store.vector_state(&self.kept_under()).await?;
-        Ok(SemanticState { model: self.model().to_owned(), covers, failure: self.fares().failure.clone() })
+        Ok(SemanticState { model: self.model().to_owned(), covers, failure: self.health().failure.clone() })
     }
 
     fn model(&self) -> &str {
@@ -141,14 +147,14 @@ impl Semantics {
 
     async fn look(&self, query: &str) -> Result<Option<Meaning>, String> {
         let mut texts = vec![self.shown(&self.config.query_prefix, query)];
-        let known = self.fares().unlike;
+        let known = self.health().unlike;
         if known.is_none() {
             texts.extend(strangers().iter().map(|text| self.shown(&self.config.text_prefix, text)));
         }
         let mut seen = self.embed(texts).await.map_err(|error| error.to_string())?.into_iter();
         let query = seen.next().flatten();
         let unlike = known.unwrap_or_else(|| unlike(&seen.flatten().collect::<Vec<Embedding>>()));
-        self.fares().unlike = Some(unlike);
+        self.health().unlike = Some(unlike);
         Ok(query.map(|embedding| Meaning { model: self.kept_under(), embedding, unlike }))
     }
 
@@ -166,21 +172,21 @@ impl Semantics {
         format!("{prefix}{}", seen_part(&self.redactor.clean(text.to_owned())))
     }
 
-    fn fares(&self) -> MutexGuard<'_, Fares> {
-        self.fares.lock().unwrap_or_else(PoisonError::into_inner)
+    fn health(&self) -> MutexGuard<'_, EmbedderHealth> {
+        self.health.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn answered(&self) {
-        let mut fares = self.fares();
-        (fares.failure, fares.untold) = (None, None);
+        let mut health = self.health();
+        (health.failure, health.untold) = (None, None);
     }
 
     fn failed(&self, why: String, now_ms: i64) {
         let why = self.redactor.clean(why);
-        let mut fares = self.fares();
-        fares.rests_until_ms = now_ms.saturating_add(REST_MS);
-        if fares.failure.replace(why.clone()).is_none() {
-            fares.untold = Some(why.clone());
+        let mut health = self.health();
+        health.rests_until_ms = now_ms.saturating_add(REST_MS);
+        if health.failure.replace(why.clone()).is_none() {
+            health.untold = Some(why.clone());
             self.bus.send(None, EventKind::SemanticSearchFailed { model: self.model().to_owned(), reason: why });
         }
     }

@@ -1,12 +1,16 @@
 //! The tools of memory, and how they name a memory.
 
-pub(crate) mod feedback;
-pub(crate) mod forget;
-pub(crate) mod learn;
-pub(crate) mod promote;
-pub(crate) mod query;
-pub(crate) mod store;
-pub(crate) mod update;
+mod feedback;
+mod forget;
+mod learn;
+mod promote;
+mod query;
+mod store;
+mod update;
+
+pub use promote::PROMOTE_LEARNING;
+pub use query::MemoryQuery;
+pub use store::MemoryStoreTool;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,29 +21,26 @@ use limpid_tools::Tool;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 
-use crate::services::memory::semantic::Semantics;
 use crate::services::memory::tools::feedback::MemoryFeedback;
 use crate::services::memory::tools::forget::MemoryForget;
 use crate::services::memory::tools::learn::MemoryLearn;
 use crate::services::memory::tools::promote::PromoteLearning;
-use crate::services::memory::tools::query::MemoryQuery;
-use crate::services::memory::tools::store::MemoryStoreTool;
 use crate::services::memory::tools::update::MemoryUpdate;
-use crate::services::memory::writer::Keeper;
+use crate::services::memory::{MemoryWriter, SemanticIndex};
 
 /// The tools of memory, in the order in which they are declared.
-pub(crate) fn tools(keeper: &Keeper, semantics: Option<&Arc<Semantics>>) -> Vec<Arc<dyn Tool>> {
-    let query = MemoryQuery::new(Arc::clone(&keeper.store)).by_meaning(semantics.cloned());
-    let keeper = || keeper.clone();
+pub fn tools(writer: &MemoryWriter, semantics: Option<&Arc<SemanticIndex>>) -> Vec<Arc<dyn Tool>> {
+    let query = MemoryQuery::new(Arc::clone(writer.database())).by_meaning(semantics.cloned());
+    let writer = || writer.clone();
     vec![
-        Arc::new(MemoryStoreTool::new(keeper())),
+        Arc::new(MemoryStoreTool::new(writer())),
         Arc::new(query),
-        Arc::new(MemoryLearn::new(keeper())),
-        Arc::new(MemoryUpdate::new(keeper())),
-        Arc::new(MemoryFeedback::reinforce(keeper())),
-        Arc::new(MemoryFeedback::demote(keeper())),
-        Arc::new(MemoryForget::new(keeper())),
-        Arc::new(PromoteLearning::new(keeper())),
+        Arc::new(MemoryLearn::new(writer())),
+        Arc::new(MemoryUpdate::new(writer())),
+        Arc::new(MemoryFeedback::reinforce(writer())),
+        Arc::new(MemoryFeedback::demote(writer())),
+        Arc::new(MemoryForget::new(writer())),
+        Arc::new(PromoteLearning::new(writer())),
     ]
 }
 

@@ -7,18 +7,18 @@ use limpid_config::{Config, Live, Redactor};
 use limpid_core::memory::MemoryPolicy;
 use limpid_core::said::is_said;
 use limpid_core::{Category, ConversationId, Memory, Role, Trust};
-use limpid_store::{
-    Author, MemoryChange, MemoryRef, NewMemory, NewPromotion, Promotion, PromotionState, Store, StoredMemory,
-};
+use limpid_store::{Author, MemoryChange, MemoryRef, NewMemory, NewPromotion, Promotion, Store, StoredMemory};
 use limpid_tools::ToolContext;
 
 use crate::services::error::AgentError;
+use crate::services::host::Host;
 use crate::services::profiles::ProfileRegistry;
 
 /// Writes memories.
 #[derive(Clone)]
-pub(crate) struct Keeper {
-    pub(crate) store: Arc<dyn Store>,
+pub struct MemoryWriter {
+    store: Arc<dyn Store>,
+    host: Host,
     redactor: Redactor,
     profiles: Arc<ProfileRegistry>,
     config: Live<Config>,
@@ -26,19 +26,20 @@ pub(crate) struct Keeper {
 
 /// Who writes.
 #[derive(Clone, Debug)]
-pub(crate) struct By {
+pub struct WriteSource {
     /// The least trusted text that whoever writes has read.
-    pub(crate) trust: Trust,
+    pub trust: Trust,
     /// `turn:ID`, or a place of the owner's.
-    pub(crate) source: String,
+    pub source: String,
     /// The conversation of the turn.
     conversation: Option<ConversationId>,
-    pub(crate) now_ms: i64,
+    /// When, in milliseconds since 1970.
+    pub now_ms: i64,
 }
 
-impl By {
+impl WriteSource {
     /// The model, in a turn.
-    pub(crate) fn turn(context: &ToolContext) -> Self {
+    pub fn turn(context: &ToolContext) -> Self {
         Self {
             trust: context.trust,
             source: format!("turn:{}", context.turn),
@@ -48,39 +49,53 @@ impl By {
     }
 
     /// The model, with the owner's yes to this very call where there is one.
-    pub(crate) fn approved_turn(context: &ToolContext) -> Self {
+    pub fn approved_turn(context: &ToolContext) -> Self {
         let trust = if context.approved { Trust::Owner } else { context.trust };
         Self { trust, ..Self::turn(context) }
-    }
-
-    /// The owner, by hand.
-    pub(crate) fn owner(source: &str, now_ms: i64) -> Self {
-        Self { trust: Trust::Owner, source: source.to_owned(), conversation: None, now_ms }
     }
 }
 
 /// What is to be kept.
 #[derive(Clone, Debug)]
-pub(crate) struct Note {
-    pub(crate) key: String,
-    pub(crate) content: String,
-    pub(crate) category: Category,
+pub struct MemoryNote {
+    /// Its name.
+    pub key: String,
+    /// What is known.
+    pub content: String,
+    /// Its kind.
+    pub category: Category,
     /// Where the model says it comes from; it stands behind the turn.
-    pub(crate) origin: Option<String>,
+    pub origin: Option<String>,
 }
 
-impl Keeper {
-    pub(crate) fn new(
+impl MemoryWriter {
+    /// Writes into a store; the profile of a conversation says what its turns must leave alone.
+    pub fn new(
         store: Arc<dyn Store>,
+        host: Host,
         redactor: Redactor,
         profiles: Arc<ProfileRegistry>,
         config: Live<Config>,
     ) -> Self {
-        Self { store, redactor, profiles, config }
+        Self { store, host, redactor, profiles, config }
     }
 
-    /// Keeps something; a key that is known gets the new content.
-    pub(crate) async fn keep(&self, note: Note, by: &By) -> Result<StoredMemory, AgentError> {
+    /// What is written into.
+    pub fn database(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// The owner, by hand, at this moment; `source` is where they said it.
+    pub fn owner(&self, source: &str) -> WriteSource {
+        let now_ms = self.host.now_ms();
+        WriteSource { trust: Trust::Owner, source: source.to_owned(), conversation: None, now_ms }
+    }
+
+    /// Stores something; a key that is known gets the new content.
+    ///
+    /// # Errors
+    /// When key or content is blank, a turn may not change what is there, or the store cannot be written.
+    pub async fn store(&self, note: MemoryNote, by: &WriteSource) -> Result<StoredMemory, AgentError> {
         let key = note.key.trim().to_owned();
         if key.is_empty() {
             return Err(AgentError::Invalid("the key of a memory must not be blank".to_owned()));
@@ -108,12 +123,15 @@ impl Keeper {
     }
 
     /// Corrects a memory's content, its category, or both.
-    pub(crate) async fn correct(
+    ///
+    /// # Errors
+    /// When there is no such memory, the content is blank, a turn may not change it, or the store cannot be written.
+    pub async fn update(
         &self,
         which: &MemoryRef,
         content: Option<String>,
         category: Option<Category>,
-        by: &By,
+        by: &WriteSource,
     ) -> Result<Memory, AgentError> {
         let known = self.known(which, by).await?;
         let content = match content {
@@ -132,13 +150,19 @@ impl Keeper {
     }
 
     /// Forgets a memory.
-    pub(crate) async fn forget(&self, which: &MemoryRef, by: &By) -> Result<Memory, AgentError> {
+    ///
+    /// # Errors
+    /// When there is no such memory, a turn may not change it, or the store cannot be written.
+    pub async fn forget(&self, which: &MemoryRef, by: &WriteSource) -> Result<Memory, AgentError> {
         let known = self.known(which, by).await?;
         Ok(self.store.forget_memory(&known.id.into(), by.now_ms).await?)
     }
 
     /// Takes a memory into the soul. Whoever has read text of strangers only proposes it.
-    pub(crate) async fn promote(&self, which: &MemoryRef, text: String, by: &By) -> Result<Promotion, AgentError> {
+    ///
+    /// # Errors
+    /// When there is no such memory, it has fewer than 5 hits, the addition is blank, or the store cannot be written.
+    pub async fn promote(&self, which: &MemoryRef, text: String, by: &WriteSource) -> Result<Promotion, AgentError> {
         let addition = self.checked("the addition", text)?;
         let known = self.store.memory(which).await?;
         let trust = known.map_or(by.trust, |memory| by.trust.join(memory.trust));
@@ -151,14 +175,8 @@ impl Keeper {
         Ok(promoted?)
     }
 
-    /// What the soul has gained, in order.
-    pub(crate) async fn soul_additions(&self) -> Result<Vec<String>, AgentError> {
-        let standing = self.store.promotions(Some(PromotionState::Standing)).await?;
-        Ok(standing.rows.into_iter().map(|promotion| promotion.addition).collect())
-    }
-
     /// A text without known secrets.
-    pub(crate) fn clean(&self, text: String) -> String {
+    pub fn clean(&self, text: String) -> String {
         self.redactor.clean(text)
     }
 
@@ -170,7 +188,7 @@ impl Keeper {
         Ok(self.redactor.clean(content))
     }
 
-    async fn known(&self, which: &MemoryRef, by: &By) -> Result<Memory, AgentError> {
+    async fn known(&self, which: &MemoryRef, by: &WriteSource) -> Result<Memory, AgentError> {
         let known = self.store.memory(which).await?.ok_or_else(|| {
             let name = match which {
                 MemoryRef::Id(id) => id.to_string(),
@@ -183,7 +201,7 @@ impl Keeper {
     }
 
     /// Whoever has read text of strangers does not change what the owner said and every prompt shows.
-    async fn guard(&self, memory: &Memory, by: &By) -> Result<(), AgentError> {
+    async fn guard(&self, memory: &Memory, by: &WriteSource) -> Result<(), AgentError> {
         let in_prompts = memory.pinned || self.policy_of(by).await? == MemoryPolicy::Inject;
         if by.trust.is_foreign() && !memory.trust.is_foreign() && in_prompts {
             return Err(AgentError::Invalid(format!(
@@ -196,7 +214,7 @@ impl Keeper {
     }
 
     /// How memories reach the model in the conversation of a turn.
-    async fn policy_of(&self, by: &By) -> Result<MemoryPolicy, AgentError> {
+    async fn policy_of(&self, by: &WriteSource) -> Result<MemoryPolicy, AgentError> {
         if let Some(policy) = self.config.memory.policy {
             return Ok(policy);
         }
@@ -211,8 +229,11 @@ impl Keeper {
         Ok(profile.map_or(MemoryPolicy::Inject, |profile| self.config.memory.policy(profile.behaviour().memory)))
     }
 
-    /// By hand it is said; in a turn it is said when the owner's own words say it, else the model inferred it.
-    pub(crate) async fn author(&self, content: &str, by: &By) -> Result<Author, AgentError> {
+    /// WriteSource hand it is said; in a turn it is said when the owner's own words say it, else the model inferred it.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn author(&self, content: &str, by: &WriteSource) -> Result<Author, AgentError> {
         let Some(conversation) = &by.conversation else { return Ok(Author::Said) };
         if by.trust.is_foreign() {
             return Ok(Author::Inferred);

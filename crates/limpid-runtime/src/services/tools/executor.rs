@@ -11,7 +11,7 @@ use limpid_tools::{Tool, ToolContext, ToolText, check_arguments};
 use limpid_turn::{PlannedCall, ToolOutcome, Why};
 use serde_json::Value;
 
-use crate::services::memory::writer::By;
+use crate::services::memory::WriteSource;
 use crate::services::tools::catalog::ToolCatalog;
 use crate::services::tools::file_history::FileHistory;
 use crate::services::tools::policy::{
@@ -175,7 +175,7 @@ impl TurnToolExecutor {
         {
             return Err(refusal.to_owned());
         }
-        let by = By::turn(&context);
+        let by = WriteSource::turn(&context);
         let before = self.files.before(&facts).await;
         let labels = FileLabelGuard::begin(Arc::clone(&self.store), &facts, context.trust, approved).await;
         // A task of its own keeps a panic from reaching the turn.

@@ -13,8 +13,7 @@ use limpid_tools::files::{self, Grants};
 use tokio::sync::Mutex;
 
 use crate::services::error::AgentError;
-use crate::services::host::Host;
-use crate::services::memory::writer::{By, Keeper};
+use crate::services::memory::{MemoryWriter, WriteSource};
 use crate::services::tools::policy::CallFacts;
 
 /// The folder of MEMORY.md and of the notes.
@@ -22,8 +21,7 @@ const MEMORY: &str = "memory";
 
 /// Versions of the files that prompts quote, as tools changed them.
 pub struct FileHistory {
-    keeper: Keeper,
-    host: Host,
+    memory: MemoryWriter,
     grants: Grants,
     workspace: PathBuf,
     /// How often each file was recorded, so that calls that run at once do not take each other's change for theirs.
@@ -39,9 +37,9 @@ pub(crate) struct Before {
 }
 
 impl FileHistory {
-    pub(crate) fn new(home: &Home, keeper: Keeper, host: Host) -> Self {
+    pub(crate) fn new(home: &Home, memory: MemoryWriter) -> Self {
         let workspace = home.workspace();
-        Self { keeper, host, grants: Grants::new(workspace.clone()), workspace, recorded: Mutex::default() }
+        Self { memory, grants: Grants::new(workspace.clone()), workspace, recorded: Mutex::default() }
     }
 
     /// Looks at the files that a call may change; nothing when it can change none.
@@ -63,7 +61,7 @@ impl FileHistory {
     }
 
     /// Looks at the files after the call and writes down what became of them.
-    pub(crate) async fn after(&self, before: Option<Before>, by: &By) -> Result<(), AgentError> {
+    pub(crate) async fn after(&self, before: Option<Before>, by: &WriteSource) -> Result<(), AgentError> {
         let Some(Before { mut texts, recorded: seen, all }) = before else { return Ok(()) };
         if all {
             let made = self.names().into_iter().filter(|name| !texts.contains_key(name)).collect::<Vec<_>>();
@@ -75,7 +73,7 @@ impl FileHistory {
             let before = if recorded.get(&name) == seen.get(&name) {
                 before
             } else {
-                self.keeper.store.newest_file_version(&name).await?.and_then(|newest| newest.after)
+                self.memory.database().newest_file_version(&name).await?.and_then(|newest| newest.after)
             };
             if now != before {
                 self.record(&name, before, now, by).await?;
@@ -91,7 +89,7 @@ impl FileHistory {
     /// # Errors
     /// When the store cannot be read.
     pub async fn versions(&self, path: Option<&str>) -> Result<Listed<FileVersion>, AgentError> {
-        Ok(self.keeper.store.file_versions(path).await?)
+        Ok(self.memory.database().file_versions(path).await?)
     }
 
     /// Makes a file what it was before a change; that is a change itself, which can be undone. `source` says where the
@@ -100,9 +98,9 @@ impl FileHistory {
     /// # Errors
     /// When there is no such change, or the file cannot be written.
     pub async fn undo(&self, id: FileVersionId, source: &str) -> Result<FileVersion, AgentError> {
-        let by = By::owner(source, self.host.now_ms());
+        let by = self.memory.owner(source);
         let mut recorded = self.recorded.lock().await;
-        let undone = self.keeper.store.file_version(id).await?;
+        let undone = self.memory.database().file_version(id).await?;
         let before = self.read(&undone.path);
         self.write(&undone.path, undone.before.as_deref())?;
         let new = NewFileVersion {
@@ -115,28 +113,34 @@ impl FileHistory {
             source: by.source,
             now_ms: by.now_ms,
         };
-        let version = self.keeper.store.record_file(new).await?;
+        let version = self.memory.database().record_file(new).await?;
         *recorded.entry(undone.path).or_default() += 1;
         Ok(version)
     }
 
-    async fn record(&self, name: &str, before: Option<String>, now: Option<String>, by: &By) -> Result<(), AgentError> {
+    async fn record(
+        &self,
+        name: &str,
+        before: Option<String>,
+        now: Option<String>,
+        by: &WriteSource,
+    ) -> Result<(), AgentError> {
         // What cannot be read as text is left as it is.
-        let change = |text: &str| self.keeper.clean(with_heading(name, before.is_none(), text));
+        let change = |text: &str| self.memory.clean(with_heading(name, before.is_none(), text));
         let revise = |_| files::revise(&self.grants, name, change).map_err(AgentError::Invalid);
         let after = now.map(revise).transpose()?;
         let news = added(before.as_deref().unwrap_or_default(), after.as_deref().unwrap_or_default());
         let new = NewFileVersion {
             path: name.to_owned(),
             undoes: None,
-            author: self.keeper.author(&news, by).await?,
+            author: self.memory.author(&news, by).await?,
             before,
             after,
             trust: by.trust,
             source: by.source.clone(),
             now_ms: by.now_ms,
         };
-        self.keeper.store.record_file(new).await?;
+        self.memory.database().record_file(new).await?;
         Ok(())
     }
 

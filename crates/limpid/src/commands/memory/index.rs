@@ -16,7 +16,7 @@ pub(super) async fn run(agent: &Agent, fill: Option<bool>, json: bool) -> Result
     if let Some(anew) = fill {
         self::fill(agent, anew).await?;
     }
-    let (words, meanings) = (agent.word_index().await?, agent.semantic_state().await?);
+    let (words, meanings) = (agent.memory().word_index().await?, agent.memory().semantic_state().await?);
     if json {
         return output::json("index", &as_json(words, meanings.as_ref()));
     }
@@ -32,13 +32,13 @@ pub(super) async fn run(agent: &Agent, fill: Option<bool>, json: bool) -> Result
 
 /// Gives the index what it lacks, with a bar at a terminal. Whoever stops it loses a batch.
 async fn fill(agent: &Agent, anew: bool) -> Result<(), Failure> {
-    let Some(SemanticState { covers, .. }) = agent.semantic_state().await? else { return Ok(()) };
+    let Some(SemanticState { covers, .. }) = agent.memory().semantic_state().await? else { return Ok(()) };
     let missing = (covers.memories + covers.messages).saturating_sub(covers.memories_seen + covers.messages_seen);
     let bar = ProgressBar::new(if anew { covers.memories + covers.messages } else { missing });
     if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} texts {per_sec}, {eta} left") {
         bar.set_style(style);
     }
-    let indexed = agent.index_meanings(anew, |indexed| bar.set_position(indexed.kept)).await;
+    let indexed = agent.memory().index_meanings(anew, |indexed| bar.set_position(indexed.kept)).await;
     bar.finish_and_clear();
     let Indexed { kept, refused } = indexed?.unwrap_or_default();
     if kept > 0 {

@@ -141,7 +141,7 @@ pub(super) fn promotions(agent: &Agent, promotions: &[Promotion], json: bool) ->
 
 async fn provenance(agent: &Agent, memories: &[Memory]) -> Result<HashMap<MemoryId, Provenance>, Failure> {
     let ids: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
-    Ok(agent.who_said(&ids).await?.into_iter().collect())
+    Ok(agent.memory().who_said(&ids).await?.into_iter().collect())
 }
 
 /// Who a list says it is from: a stranger, whatever they said; else whether it was said or inferred.

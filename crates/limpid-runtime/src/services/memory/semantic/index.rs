@@ -6,7 +6,7 @@ use limpid_model::ModelError;
 use limpid_store::{Missing, Seen, Unseen};
 
 use crate::services::error::AgentError;
-use crate::services::memory::semantic::Semantics;
+use crate::services::memory::SemanticIndex;
 
 /// Texts that the model is asked about at once.
 const BATCH: u32 = 32;
@@ -20,10 +20,10 @@ pub struct Indexed {
     pub refused: u64,
 }
 
-impl Semantics {
+impl SemanticIndex {
     /// Fills the index while nobody waits for it; what fails is told once and tried again later.
-    pub(crate) async fn fill_quietly(&self, now_ms: i64) {
-        if now_ms < self.fares().rests_until_ms {
+    pub(in crate::services::memory) async fn fill_quietly(&self, now_ms: i64) {
+        if now_ms < self.health().rests_until_ms {
             return;
         }
         if let Err(error) = self.fill(|_| {}).await {
@@ -32,7 +32,7 @@ impl Semantics {
     }
 
     /// Fills the index until it has every text, and tells how far it is after each batch.
-    pub(crate) async fn fill(&self, mut tell: impl FnMut(Indexed)) -> Result<Indexed, AgentError> {
+    pub(in crate::services::memory) async fn fill(&self, mut tell: impl FnMut(Indexed)) -> Result<Indexed, AgentError> {
         let _alone = self.filling.lock().await;
         let mut indexed = Indexed::default();
         while let Some(batch) = self.fill_some().await? {
@@ -44,17 +44,17 @@ impl Semantics {
     }
 
     /// Gives the index one batch, unless somebody is filling it.
-    pub(crate) async fn catch_up(&self) -> Result<(), AgentError> {
+    pub(in crate::services::memory) async fn catch_up(&self) -> Result<(), AgentError> {
         let Ok(_alone) = self.filling.try_lock() else { return Ok(()) };
         self.fill_some().await.map(|_| ())
     }
 
     /// Gives the index one batch; none when there is nothing to give, or all of it has changed meanwhile.
     async fn fill_some(&self) -> Result<Option<Indexed>, AgentError> {
-        let covered = self.fares().covered;
+        let covered = self.health().covered;
         let Missing { texts, newest } = self.store.without_vector(&self.kept_under(), covered, BATCH).await?;
         if texts.is_empty() {
-            self.fares().covered = newest;
+            self.health().covered = newest;
             return Ok(None);
         }
         let seen = self.see(texts).await?;
@@ -65,9 +65,9 @@ impl Semantics {
     }
 
     /// Empties the index, so that it is filled anew.
-    pub(crate) async fn empty(&self) -> Result<u64, AgentError> {
+    pub(in crate::services::memory) async fn empty(&self) -> Result<u64, AgentError> {
         let _alone = self.filling.lock().await;
-        self.fares().covered = None;
+        self.health().covered = None;
         Ok(self.store.drop_vectors().await?)
     }
 

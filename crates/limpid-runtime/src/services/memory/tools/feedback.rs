@@ -2,30 +2,30 @@
 
 use async_trait::async_trait;
 use limpid_core::ToolClass;
-use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::services::memory::MemoryWriter;
 use crate::services::memory::tools::Which;
-use crate::services::memory::writer::Keeper;
+use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 /// Says whether a memory helped.
 #[derive(Clone)]
 pub(crate) struct MemoryFeedback {
-    keeper: Keeper,
+    writer: MemoryWriter,
     helped: bool,
 }
 
 impl MemoryFeedback {
     /// The tool that says that it helped.
-    pub(crate) fn reinforce(keeper: Keeper) -> Self {
-        Self { keeper, helped: true }
+    pub(crate) fn reinforce(writer: MemoryWriter) -> Self {
+        Self { writer, helped: true }
     }
 
     /// The tool that says that it did not.
-    pub(crate) fn demote(keeper: Keeper) -> Self {
-        Self { keeper, helped: false }
+    pub(crate) fn demote(writer: MemoryWriter) -> Self {
+        Self { writer, helped: false }
     }
 }
 
@@ -59,7 +59,7 @@ impl Tool for MemoryFeedback {
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
         let Arguments { id } = read_arguments(arguments)?;
-        let store = &self.keeper.store;
+        let store = self.writer.database();
         let which = id.find(&**store).await?;
         let judged = if self.helped {
             store.reinforce_memory(&which, context.now_ms()).await

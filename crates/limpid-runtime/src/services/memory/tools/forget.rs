@@ -2,24 +2,24 @@
 
 use async_trait::async_trait;
 use limpid_core::ToolClass;
-use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::services::memory::tools::Which;
-use crate::services::memory::writer::{By, Keeper};
+use crate::services::memory::{MemoryWriter, WriteSource};
+use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 /// Forgets a memory.
 #[derive(Clone)]
 pub(crate) struct MemoryForget {
-    keeper: Keeper,
+    writer: MemoryWriter,
 }
 
 impl MemoryForget {
     /// The tool over what writes memories.
-    pub(crate) fn new(keeper: Keeper) -> Self {
-        Self { keeper }
+    pub(crate) fn new(writer: MemoryWriter) -> Self {
+        Self { writer }
     }
 }
 
@@ -53,8 +53,9 @@ impl Tool for MemoryForget {
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
         let Arguments { key } = read_arguments(arguments)?;
-        let which = key.find(&*self.keeper.store).await?;
-        let forgotten = self.keeper.forget(&which, &By::turn(context)).await.map_err(|error| error.to_string())?;
+        let which = key.find(&**self.writer.database()).await?;
+        let forgotten =
+            self.writer.forget(&which, &WriteSource::turn(context)).await.map_err(|error| error.to_string())?;
         Ok(ToolText::own(format!("forgotten [id:{}] {}", forgotten.id, forgotten.key)))
     }
 }

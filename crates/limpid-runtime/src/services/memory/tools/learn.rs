@@ -2,23 +2,23 @@
 
 use async_trait::async_trait;
 use limpid_core::{Category, ToolClass};
-use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::services::memory::writer::{By, Keeper, Note};
+use crate::services::memory::{MemoryNote, MemoryWriter, WriteSource};
+use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 /// Keeps what was learned.
 #[derive(Clone)]
 pub(crate) struct MemoryLearn {
-    keeper: Keeper,
+    writer: MemoryWriter,
 }
 
 impl MemoryLearn {
     /// The tool over what writes memories.
-    pub(crate) fn new(keeper: Keeper) -> Self {
-        Self { keeper }
+    pub(crate) fn new(writer: MemoryWriter) -> Self {
+        Self { writer }
     }
 }
 
@@ -65,8 +65,8 @@ impl Tool for MemoryLearn {
             Ok(category) => category,
             Err(_) => return Err(format!("`category` is `{category}`; use LEARNING, ERROR or PREFERENCE")),
         };
-        let note = Note { key, content, category, origin: source };
-        let kept = self.keeper.keep(note, &By::turn(context)).await.map_err(|error| error.to_string())?;
+        let note = MemoryNote { key, content, category, origin: source };
+        let kept = self.writer.store(note, &WriteSource::turn(context)).await.map_err(|error| error.to_string())?;
         let (done, memory) = (if kept.fresh { "learned" } else { "updated" }, kept.memory);
         Ok(ToolText::own(format!("{done} [id:{}] {} ({})", memory.id, memory.key, memory.category)))
     }

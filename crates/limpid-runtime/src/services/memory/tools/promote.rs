@@ -3,27 +3,27 @@
 use async_trait::async_trait;
 use limpid_core::ToolClass;
 use limpid_store::PromotionState;
-use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::services::memory::tools::Which;
-use crate::services::memory::writer::{By, Keeper};
+use crate::services::memory::{MemoryWriter, WriteSource};
+use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 /// Its name; it is only offered while there is something to promote.
-pub(crate) const NAME: &str = "promote_learning";
+pub const PROMOTE_LEARNING: &str = "promote_learning";
 
 /// Takes a memory into the soul, or proposes it.
 #[derive(Clone)]
 pub(crate) struct PromoteLearning {
-    keeper: Keeper,
+    writer: MemoryWriter,
 }
 
 impl PromoteLearning {
     /// The tool over what writes memories.
-    pub(crate) fn new(keeper: Keeper) -> Self {
-        Self { keeper }
+    pub(crate) fn new(writer: MemoryWriter) -> Self {
+        Self { writer }
     }
 }
 
@@ -37,7 +37,7 @@ struct Arguments {
 #[async_trait]
 impl Tool for PromoteLearning {
     fn name(&self) -> &'static str {
-        NAME
+        PROMOTE_LEARNING
     }
 
     fn group(&self) -> &'static str {
@@ -58,8 +58,8 @@ impl Tool for PromoteLearning {
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
         let Arguments { memory_key, soul_addition } = read_arguments(arguments)?;
-        let which = memory_key.find(&*self.keeper.store).await?;
-        let made = self.keeper.promote(&which, soul_addition, &By::approved_turn(context)).await;
+        let which = memory_key.find(&**self.writer.database()).await?;
+        let made = self.writer.promote(&which, soul_addition, &WriteSource::approved_turn(context)).await;
         let promotion = made.map_err(|error| error.to_string())?;
         let (key, hits) = (&promotion.memory.key, promotion.memory.hits);
         Ok(ToolText::own(match promotion.state {

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use limpid_core::recall::{plain_words, query_words, rank};
+use limpid_core::recall::plain_words;
 use limpid_core::{Memory, MemoryId, ToolClass, Trust};
-use limpid_store::{Author, Store, StoreError};
-use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use limpid_store::{Author, Store};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::services::memory::semantic::Semantics;
+use crate::services::memory::{Recalled, SemanticIndex, recall};
+use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 /// Memories that one query returns when the model does not say how many.
 const RESULTS: usize = 10;
@@ -19,27 +19,24 @@ const RESULTS: usize = 10;
 /// Memories that one query returns at most.
 const MOST_RESULTS: usize = 50;
 
-/// Memories that are ranked: of those that hold a word, the ones whose words are worth most.
-const CANDIDATES: u32 = 100;
-
 /// Queries that one message of the person allows.
 const QUERIES: u32 = 3;
 
 /// Finds memories by words.
 #[derive(Clone)]
-pub(crate) struct MemoryQuery {
+pub struct MemoryQuery {
     store: Arc<dyn Store>,
-    semantics: Option<Arc<Semantics>>,
+    semantics: Option<Arc<SemanticIndex>>,
 }
 
 impl MemoryQuery {
     /// The tool over a store.
-    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
+    pub fn new(store: Arc<dyn Store>) -> Self {
         Self { store, semantics: None }
     }
 
     /// The same, which also finds by meaning.
-    pub(crate) fn by_meaning(self, semantics: Option<Arc<Semantics>>) -> Self {
+    pub fn by_meaning(self, semantics: Option<Arc<SemanticIndex>>) -> Self {
         Self { semantics, ..self }
     }
 }
@@ -128,34 +125,4 @@ impl MemoryQuery {
         let lines: Vec<String> = lacking.into_iter().chain(unread).collect();
         Ok((!lines.is_empty()).then(|| lines.join("\n")))
     }
-}
-
-/// What a query found.
-pub(crate) struct Recalled {
-    /// The words that were searched.
-    pub(crate) words: Vec<String>,
-    /// How many memories there are.
-    pub(crate) of: u64,
-    /// Those that hold any of the words or mean the like, best first.
-    pub(crate) memories: Vec<Memory>,
-    /// How many more do, but cannot be read.
-    pub(crate) broken: usize,
-}
-
-/// Finds memories by the words of a text and by its meaning, for the model and for the owner alike.
-pub(crate) async fn recall(
-    store: &dyn Store,
-    semantics: Option<&Semantics>,
-    text: &str,
-    now_ms: i64,
-) -> Result<Recalled, StoreError> {
-    let words = query_words(text);
-    let meaning = match semantics {
-        Some(semantics) if !words.is_empty() => semantics.meaning(text, now_ms).await,
-        _ => None,
-    };
-    let found = store.candidates(&words, meaning.as_ref(), CANDIDATES).await?;
-    let ranked = rank(&found.corpus, found.memories, &found.likeness, now_ms);
-    let memories = ranked.into_iter().map(|hit| hit.memory).collect();
-    Ok(Recalled { words, of: found.corpus.documents, memories, broken: found.broken.len() })
 }

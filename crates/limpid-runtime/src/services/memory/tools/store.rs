@@ -2,23 +2,23 @@
 
 use async_trait::async_trait;
 use limpid_core::{Category, ToolClass};
-use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::services::memory::writer::{By, Keeper, Note};
+use crate::services::memory::{MemoryNote, MemoryWriter, WriteSource};
+use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 /// Keeps a fact. A key that is known gets the new content, so a call may be repeated.
 #[derive(Clone)]
-pub(crate) struct MemoryStoreTool {
-    keeper: Keeper,
+pub struct MemoryStoreTool {
+    writer: MemoryWriter,
 }
 
 impl MemoryStoreTool {
     /// The tool over what writes memories.
-    pub(crate) fn new(keeper: Keeper) -> Self {
-        Self { keeper }
+    pub fn new(writer: MemoryWriter) -> Self {
+        Self { writer }
     }
 }
 
@@ -53,8 +53,8 @@ impl Tool for MemoryStoreTool {
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
         let Arguments { key, content } = read_arguments(arguments)?;
-        let note = Note { key, content, category: Category::General, origin: None };
-        let stored = self.keeper.keep(note, &By::turn(context)).await.map_err(|error| error.to_string())?;
+        let note = MemoryNote { key, content, category: Category::General, origin: None };
+        let stored = self.writer.store(note, &WriteSource::turn(context)).await.map_err(|error| error.to_string())?;
         let done = if stored.fresh { "stored" } else { "updated" };
         Ok(ToolText::own(format!("{done} [id:{}] {}", stored.memory.id, stored.memory.key)))
     }

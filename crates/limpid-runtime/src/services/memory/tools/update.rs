@@ -2,24 +2,24 @@
 
 use async_trait::async_trait;
 use limpid_core::ToolClass;
-use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::services::memory::tools::Which;
-use crate::services::memory::writer::{By, Keeper};
+use crate::services::memory::{MemoryWriter, WriteSource};
+use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 /// Corrects a memory.
 #[derive(Clone)]
 pub(crate) struct MemoryUpdate {
-    keeper: Keeper,
+    writer: MemoryWriter,
 }
 
 impl MemoryUpdate {
     /// The tool over what writes memories.
-    pub(crate) fn new(keeper: Keeper) -> Self {
-        Self { keeper }
+    pub(crate) fn new(writer: MemoryWriter) -> Self {
+        Self { writer }
     }
 }
 
@@ -54,8 +54,8 @@ impl Tool for MemoryUpdate {
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
         let Arguments { id, content } = read_arguments(arguments)?;
-        let which = id.find(&*self.keeper.store).await?;
-        let corrected = self.keeper.correct(&which, Some(content), None, &By::turn(context)).await;
+        let which = id.find(&**self.writer.database()).await?;
+        let corrected = self.writer.update(&which, Some(content), None, &WriteSource::turn(context)).await;
         let memory = corrected.map_err(|error| error.to_string())?;
         Ok(ToolText::own(format!("updated [id:{}] {}", memory.id, memory.key).trim_end()))
     }

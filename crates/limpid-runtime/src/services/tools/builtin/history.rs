@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::services::memory::semantic::Semantics;
+use crate::services::memory::SemanticIndex;
 use crate::services::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 /// Messages that a search returns.
@@ -26,7 +26,7 @@ const SHOWN: usize = 300;
 const READ: usize = 40;
 
 /// The tools of this file.
-pub(crate) fn tools(store: &Arc<dyn Store>, semantics: Option<&Arc<Semantics>>) -> Vec<Arc<dyn Tool>> {
+pub(crate) fn tools(store: &Arc<dyn Store>, semantics: Option<&Arc<SemanticIndex>>) -> Vec<Arc<dyn Tool>> {
     let store = || Arc::clone(store);
     let semantics = semantics.cloned();
     vec![Arc::new(SearchHistory { store: store(), semantics }), Arc::new(ReadHistory { store: store() })]
@@ -35,7 +35,7 @@ pub(crate) fn tools(store: &Arc<dyn Store>, semantics: Option<&Arc<Semantics>>) 
 /// Finds earlier messages of the conversation by words and by meaning.
 struct SearchHistory {
     store: Arc<dyn Store>,
-    semantics: Option<Arc<Semantics>>,
+    semantics: Option<Arc<SemanticIndex>>,
 }
 
 /// Reads earlier messages of the conversation.
