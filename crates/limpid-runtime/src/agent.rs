@@ -33,7 +33,7 @@ use crate::services::events::{Event, EventBus};
 use crate::services::goals::GoalBook;
 use crate::services::host::Host;
 use crate::services::inbox::{Inbox, InboxOptions};
-use crate::services::mail::{MailDesk, MailParts};
+use crate::services::mail::{MailAccounts, MailOptions};
 use crate::services::memory::{Memories, MemoryWriter};
 use crate::services::models::{ModelRegistry, ModelRegistryParts};
 use crate::services::notifications::{NotificationOptions, Notifications, Notifier};
@@ -137,7 +137,7 @@ pub(crate) struct Inner {
     /// Versions of the files that prompts quote.
     pub(crate) files: Arc<FileHistory>,
     pub(crate) skills: Arc<Skills>,
-    pub(crate) mail: Arc<MailDesk>,
+    pub(crate) mail: Arc<MailAccounts>,
     pub(crate) bus: EventBus,
     pub(crate) retry: Live<RetryPlan>,
     pub(crate) pause: Arc<dyn Pause>,
@@ -182,17 +182,6 @@ impl Agent {
         // Copies that nobody edited follow a newer program. What cannot be read here is told when a prompt needs it.
         let _ = profiles::status(&options.home);
         let redactor = Redactor::new(&options.environment, &config.secret_variables());
-        let mail = Arc::new(MailDesk::new(MailParts {
-            home: options.home.clone(),
-            store: Arc::clone(&store),
-            mailbox: options.mailbox.unwrap_or_else(|| Arc::new(MailServers)),
-            environment: options.environment.clone(),
-            redactor,
-            ids: Arc::clone(&options.ids),
-            clock: Arc::clone(&options.clock),
-            config: config.clone(),
-        }));
-        let redactor = mail.redactor.clone();
         let profiles = Arc::new(ProfileRegistry::new(options.home.clone()));
         let skills = Arc::new(Skills::new(options.home.clone(), Arc::clone(&store), config.clone()));
         let (home, environment) = (options.home.clone(), options.environment.clone());
@@ -234,6 +223,16 @@ impl Agent {
             waker: Arc::clone(&waker),
         });
         let files = Arc::new(FileHistory::new(&home, memory.clone()));
+        let mail = Arc::new(MailAccounts::new(MailOptions {
+            home: home.clone(),
+            environment: environment.clone(),
+            config: config.clone(),
+            host: host.clone(),
+            store: Arc::clone(&store),
+            redactor: redactor.clone(),
+            mailbox: options.mailbox.unwrap_or_else(|| Arc::new(MailServers)),
+            waker: Arc::clone(&waker),
+        }));
         let parts = Parts {
             models: Arc::new(ModelRegistry::new(ModelRegistryParts {
                 home: home.clone(),
@@ -425,6 +424,11 @@ impl Agent {
     /// What came in, and the token of whoever hands something in.
     pub fn inbox(&self) -> &Inbox {
         &self.inner.inbox
+    }
+
+    /// Mail accounts.
+    pub fn mail(&self) -> &MailAccounts {
+        &self.inner.mail
     }
 
     /// Ways to tell the owner of what was delivered, and clients that are open.

@@ -12,7 +12,7 @@ use limpid_store::Store;
 use crate::agent::tools::{ToolParts, own_tools};
 use crate::services::events::EventBus;
 use crate::services::goals::GoalBook;
-use crate::services::mail::MailDesk;
+use crate::services::mail::MailAccounts;
 use crate::services::memory::{MemoryWriter, SemanticIndex};
 use crate::services::models::ModelRegistry;
 use crate::services::skills::Skills;
@@ -26,7 +26,7 @@ pub(crate) struct Parts {
     pub(crate) memory: MemoryWriter,
     pub(crate) models: Arc<ModelRegistry>,
     pub(crate) skills: Arc<Skills>,
-    pub(crate) mail: Arc<MailDesk>,
+    pub(crate) mail: Arc<MailAccounts>,
     pub(crate) tasks: Tasks,
     pub(crate) helper: Option<PathBuf>,
     /// Tools besides Limpid's own.

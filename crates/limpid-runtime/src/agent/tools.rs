@@ -10,7 +10,7 @@ use limpid_tools::{GetLocalTime, Tool};
 use crate::conversation::turn::read_result_tool::ReadResult;
 use crate::services::deliveries::message_tool;
 use crate::services::goals::GoalBook;
-use crate::services::mail::MailDesk;
+use crate::services::mail::MailAccounts;
 use crate::services::memory::MemoryWriter;
 use crate::services::memory::SemanticIndex;
 use crate::services::skills::Skills;
@@ -30,7 +30,7 @@ pub(crate) struct ToolParts<'a> {
     pub(crate) goals: &'a GoalBook,
     pub(crate) skills: &'a Arc<Skills>,
     pub(crate) tasks: &'a Tasks,
-    pub(crate) mail: &'a Arc<MailDesk>,
+    pub(crate) mail: &'a Arc<MailAccounts>,
     pub(crate) semantics: Option<&'a Arc<SemanticIndex>>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn own_tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     }
     tools.extend(heartbeat::decision_tool::tools());
     tools.extend(inbox::tools(store, config, environment));
-    tools.extend(mail::tools::tools(parts.mail, result_chars));
+    tools.extend(mail::tools(parts.mail, result_chars));
     tools.push(message_tool(Arc::clone(store)));
     tools
 }
@@ -88,7 +88,7 @@ mod tests {
         let host = Host::new(Arc::new(SystemClock), Arc::new(RandomIds), Live::default(), TimeZone::UTC, "test");
         let memory = MemoryWriter::new(Arc::clone(&store), host, redactor, profiles, Live::default());
         let skills = Arc::new(Skills::new(home.clone(), Arc::clone(&store), Live::default()));
-        let mail = Arc::new(MailDesk::of_one_account(&home, &store));
+        let mail = Arc::new(MailAccounts::of_one_account(&home, &store));
         let parts = ToolParts {
             store: &store,
             memory: &memory,

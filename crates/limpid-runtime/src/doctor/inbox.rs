@@ -12,8 +12,9 @@ use limpid_store::{MailAccount, Store};
 
 use crate::agent::AgentOptions;
 use crate::doctor::Check;
+use crate::services::host::Host;
 use crate::services::inbox::TOKEN_VARIABLE;
-use crate::services::mail::{MailDesk, MailParts};
+use crate::services::mail::{MailAccounts, MailOptions};
 use crate::services::timers::SchedulerWaker;
 
 /// How long the servers of one account may take.
@@ -29,8 +30,9 @@ pub(crate) async fn mail(options: &AgentOptions, store: Option<Arc<dyn Store>>) 
         Ok(listed) => listed.rows,
         Err(error) => return vec![Check::of("mail", Err((error.to_string(), "")))],
     };
-    let desk = desk(options, store);
-    let accounts = desk.addresses();
+    let redactor = Redactor::new(&options.environment, &options.config.secret_variables());
+    let mail = accounts_of(options, store, &redactor);
+    let accounts = mail.addresses();
     if accounts.is_empty() {
         let none = "no account; `limpid inbox mail add ADDRESS` adds one";
         return vec![Check::of("mail", Ok(none.to_owned()))];
@@ -38,33 +40,40 @@ pub(crate) async fn mail(options: &AgentOptions, store: Option<Arc<dyn Store>>) 
     let zone = options.config.owner.zone.as_ref().unwrap_or(&options.system_zone);
     let checks = accounts.iter().map(|address| {
         let row = rows.iter().find(|row| row.address == *address);
-        account(&desk, address, row, zone)
+        account((&mail, &redactor), address, row, zone)
     });
     join_all(checks).await
 }
 
-/// A desk without an agent, since it may be the opening of an agent that fails.
-fn desk(options: &AgentOptions, store: Arc<dyn Store>) -> MailDesk {
-    MailDesk::new(MailParts {
+/// The accounts without an agent, since it may be the opening of an agent that fails.
+fn accounts_of(options: &AgentOptions, store: Arc<dyn Store>, redactor: &Redactor) -> MailAccounts {
+    let config = Live::new(options.config.clone());
+    let (clock, ids) = (Arc::clone(&options.clock), Arc::clone(&options.ids));
+    MailAccounts::new(MailOptions {
         home: options.home.clone(),
-        store,
-        mailbox: options.mailbox.clone().unwrap_or_else(|| Arc::new(MailServers)),
         environment: options.environment.clone(),
-        redactor: Redactor::new(&options.environment, &options.config.secret_variables()),
-        ids: Arc::clone(&options.ids),
-        clock: Arc::clone(&options.clock),
-        config: Live::new(options.config.clone()),
+        config: config.clone(),
+        host: Host::new(clock, ids, config, options.system_zone.clone(), ""),
+        store,
+        redactor: redactor.clone(),
+        mailbox: options.mailbox.clone().unwrap_or_else(|| Arc::new(MailServers)),
+        waker: Arc::new(SchedulerWaker::new(options.home.wake_socket())),
     })
 }
 
-async fn account(desk: &MailDesk, address: &str, row: Option<&MailAccount>, zone: &TimeZone) -> Check {
+async fn account(
+    (mail, redactor): (&MailAccounts, &Redactor),
+    address: &str,
+    row: Option<&MailAccount>,
+    zone: &TimeZone,
+) -> Check {
     let known = row.map_or_else(|| "never read yet".to_owned(), |row| so_far(row, zone));
-    let account = match desk.account(Some(address)).await {
+    let account = match mail.account(Some(address)).await {
         Ok(account) => account,
         // What is wrong with its file or its secret says what to do.
         Err(why) => return Check::of("mail", Err((format!("{} ({known})", why.trim_end()), ""))),
     };
-    let tested = tokio::time::timeout(PATIENCE, desk.mailbox.test(&account)).await;
+    let tested = tokio::time::timeout(PATIENCE, mail.log_in(&account)).await;
     let tested = tested.unwrap_or_else(|_| {
         let (server, why) = (account.imap.to_string(), format!("no answer in {} seconds", PATIENCE.as_secs()));
         Err(MailError::Unreachable { server, why })
@@ -73,7 +82,7 @@ async fn account(desk: &MailDesk, address: &str, row: Option<&MailAccount>, zone
         Ok(()) => Ok(format!("{address} reads at {} and sends at {}; {known}", account.imap, account.smtp)),
         Err(error) => {
             let advice = advice(&error, address);
-            Err((desk.redactor.clean(format!("{address}: {error} ({known})")), advice))
+            Err((redactor.clean(format!("{address}: {error} ({known})")), advice))
         }
     };
     Check::with_advice("mail", finding)

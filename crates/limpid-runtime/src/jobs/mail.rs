@@ -3,85 +3,71 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use limpid_model::chain::Pause;
+use limpid_store::Store;
 
 use crate::agent::Inner;
 use crate::jobs::mail_idle::watch;
 use crate::jobs::scheduler::Job;
 use crate::services::error::AgentError;
+use crate::services::host::Host;
+use crate::services::mail::{MAIL_TIMER, MailAccounts};
 
-/// The kind of the timers of accounts; their names are the addresses.
-const KIND: &str = "mail";
-
-const MINUTE_MS: i64 = 60 * 1000;
-
-/// A look into one account. One look more does no harm: a message is kept once however often it is found.
-pub(crate) struct MailJob;
+/// Looks into accounts. One look more does no harm: a message is kept once however often it is found.
+pub(crate) struct MailJob {
+    mail: Arc<MailAccounts>,
+    store: Arc<dyn Store>,
+    host: Host,
+    pause: Arc<dyn Pause>,
+}
 
 #[async_trait]
 impl Job for MailJob {
     fn kind(&self) -> &'static str {
-        KIND
+        MAIL_TIMER
     }
 
-    async fn run(&self, inner: &Arc<Inner>, name: &str, _slot_ms: i64) -> Result<Option<i64>, AgentError> {
-        let desk = &inner.mail;
-        let Some(every_ms) = inner.poll_ms().filter(|_| desk.addresses().iter().any(|address| address == name)) else {
-            return Ok(None);
-        };
-        let now_ms = inner.host.now_ms();
+    async fn run(&self, _: &Arc<Inner>, name: &str, _slot_ms: i64) -> Result<Option<i64>, AgentError> {
+        let is_there = self.mail.addresses().iter().any(|address| address == name);
+        let Some(every_ms) = self.mail.poll_ms().filter(|_| is_there) else { return Ok(None) };
+        let now_ms = self.host.now_ms();
         // What went wrong stands with the account, and the next look may go well.
-        if desk.poll(name, now_ms).await?.is_ok() {
-            watch(inner, name);
+        if self.mail.poll(name).await?.is_ok() {
+            watch(&self.mail, &self.pause, name);
         }
         Ok(Some(now_ms.saturating_add(every_ms)))
     }
 }
 
-impl Inner {
+impl MailJob {
+    /// Looks into the accounts of `mail`, and waits between broken connections as `pause` does.
+    pub(crate) fn new(mail: Arc<MailAccounts>, store: Arc<dyn Store>, host: Host, pause: Arc<dyn Pause>) -> Self {
+        Self { mail, store, host, pause }
+    }
+
     /// Has every account looked into when its time has come, counted from the last look.
-    pub(crate) async fn plan_all_mail(&self) -> Result<(), AgentError> {
-        let Some(every_ms) = self.poll_ms() else { return Ok(()) };
+    pub(crate) async fn plan_all(&self) -> Result<(), AgentError> {
+        let Some(every_ms) = self.mail.poll_ms() else { return Ok(()) };
         let rows = self.store.mail_accounts().await?.rows;
         for address in self.mail.addresses() {
             let last = rows.iter().find(|row| row.address == address).and_then(|row| row.attempted_ms);
             // A clock that was set back must not keep mail away until the old time comes again.
-            let due_ms =
-                last.map_or_else(|| self.host.now_ms(), |last| last.min(self.host.now_ms()).saturating_add(every_ms));
-            self.store.set_timer(KIND, &address, due_ms).await?;
+            let now_ms = self.host.now_ms();
+            let due_ms = last.map_or(now_ms, |last| last.min(now_ms).saturating_add(every_ms));
+            self.store.set_timer(MAIL_TIMER, &address, due_ms).await?;
         }
         Ok(())
     }
 
-    /// Has no account wait longer than the time between two looks: the clock may have been set back since.
-    pub(crate) async fn bring_back_mail(&self) -> Result<(), AgentError> {
-        let Some(latest_ms) = self.poll_ms().map(|every_ms| self.host.now_ms().saturating_add(every_ms)) else {
-            return Ok(());
-        };
+    /// Has no account wait longer than the time between two looks, after the clock was set back.
+    pub(crate) async fn after_clock_moved_back(&self) -> Result<(), AgentError> {
+        let Some(every_ms) = self.mail.poll_ms() else { return Ok(()) };
+        let latest_ms = self.host.now_ms().saturating_add(every_ms);
         let timers = self.store.timers().await?.rows;
-        for timer in timers.into_iter().filter(|timer| timer.kind == KIND && timer.due_ms > latest_ms) {
-            self.store.set_timer(KIND, &timer.name, latest_ms).await?;
+        for timer in timers.into_iter().filter(|timer| timer.kind == MAIL_TIMER && timer.due_ms > latest_ms) {
+            self.store.set_timer(MAIL_TIMER, &timer.name, latest_ms).await?;
         }
         Ok(())
-    }
-
-    /// Has an account looked into at once by whoever serves.
-    pub(crate) async fn plan_mail(&self, address: &str) -> Result<(), AgentError> {
-        if self.poll_ms().is_some() {
-            self.store.set_timer(KIND, address, self.host.now_ms()).await?;
-            self.wake_scheduler();
-        }
-        Ok(())
-    }
-
-    /// Has an account not looked into any more.
-    pub(crate) async fn unplan_mail(&self, address: &str) -> Result<(), AgentError> {
-        Ok(self.store.remove_timer(KIND, address).await?)
-    }
-
-    /// How long to wait between two looks; none: for ever.
-    fn poll_ms(&self) -> Option<i64> {
-        let minutes = self.config.mail.poll_minutes;
-        (self.config.mail.enabled && minutes > 0).then(|| i64::from(minutes) * MINUTE_MS)
     }
 }
 
@@ -141,6 +127,8 @@ mod tests {
         }
     }
 
+    const MINUTE_MS: i64 = 60 * 1000;
+
     const NOON: i64 = 1_774_699_200_000;
 
     async fn agent(home: &tempfile::TempDir, minutes: u32) -> Agent {
@@ -153,13 +141,17 @@ mod tests {
         })
         .unwrap();
         let settings = AccountSettings { address: "me@example.com".to_owned(), ..AccountSettings::default() };
-        agent.set_up_mail(settings, Some(Secret::new("secret-word"))).await.unwrap();
+        agent.mail().setup(settings, Some(Secret::new("secret-word"))).await.unwrap();
         agent
+    }
+
+    fn job(agent: &Agent) -> MailJob {
+        agent.inner.mail_job()
     }
 
     async fn due(agent: &Agent) -> Vec<i64> {
         let timers = agent.store().timers().await.unwrap().rows;
-        timers.into_iter().filter(|timer| timer.kind == KIND).map(|timer| timer.due_ms).collect()
+        timers.into_iter().filter(|timer| timer.kind == MAIL_TIMER).map(|timer| timer.due_ms).collect()
     }
 
     // KAI-089
@@ -168,13 +160,13 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let agent = agent(&home, 15).await;
         assert_eq!(due(&agent).await, [NOON], "at once when it is new");
-        let next = MailJob.run(&agent.inner, "me@example.com", NOON).await.unwrap();
+        let next = job(&agent).run(&agent.inner, "me@example.com", NOON).await.unwrap();
         assert_eq!(next, Some(NOON + 15 * MINUTE_MS), "also when the look failed");
-        agent.inner.plan_all_mail().await.unwrap();
+        job(&agent).plan_all().await.unwrap();
         assert_eq!(due(&agent).await, [NOON + 15 * MINUTE_MS], "a start of the program changes nothing");
-        let gone = MailJob.run(&agent.inner, "other@example.com", NOON).await.unwrap();
+        let gone = job(&agent).run(&agent.inner, "other@example.com", NOON).await.unwrap();
         assert_eq!(gone, None);
-        agent.forget_mail("me@example.com").await.unwrap();
+        agent.mail().forget("me@example.com").await.unwrap();
         assert_eq!(due(&agent).await, [0; 0]);
     }
 
@@ -183,8 +175,8 @@ mod tests {
     async fn zero_minutes_are_never() {
         let home = tempfile::tempdir().unwrap();
         let agent = agent(&home, 0).await;
-        agent.inner.plan_all_mail().await.unwrap();
+        job(&agent).plan_all().await.unwrap();
         assert_eq!(due(&agent).await, [0; 0]);
-        assert_eq!(MailJob.run(&agent.inner, "me@example.com", NOON).await.unwrap(), None);
+        assert_eq!(job(&agent).run(&agent.inner, "me@example.com", NOON).await.unwrap(), None);
     }
 }

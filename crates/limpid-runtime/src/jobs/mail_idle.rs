@@ -1,38 +1,34 @@
 //! Waiting for mail where the server says when it comes (IDLE), beside the looks by the clock.
 
-use std::sync::{Arc, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use limpid_channels::mail::News;
 use limpid_core::mail::{IDLE_MS, rejoin_wait};
+use limpid_model::chain::Pause;
 
-use crate::agent::Inner;
-use crate::services::mail::MailDesk;
+use crate::services::mail::MailAccounts;
 
 /// Begins to wait for mail of an account, unless somebody here does.
-pub(crate) fn watch(inner: &Arc<Inner>, address: &str) {
-    let desk = Arc::clone(&inner.mail);
-    if !desk.watched.lock().unwrap_or_else(PoisonError::into_inner).insert(address.to_owned()) {
-        return;
-    }
-    let (inner, address) = (Arc::downgrade(inner), address.to_owned());
+pub(crate) fn watch(mail: &Arc<MailAccounts>, pause: &Arc<dyn Pause>, address: &str) {
+    let Some(watching) = mail.watch(address) else { return };
+    let (mail, pause, address) = (Arc::downgrade(mail), Arc::clone(pause), address.to_owned());
     tokio::spawn(async move {
-        wait(&inner, &desk, &address).await;
-        desk.watched.lock().unwrap_or_else(PoisonError::into_inner).remove(&address);
+        wait(&mail, &*pause, &address).await;
+        drop(watching);
     });
 }
 
 /// Waits for mail and looks each time that some came. A wait that broke off is begun again after a pause that grows; what
 /// came meanwhile ends the new one at once. It ends when the account or the agent is gone, and with a server that cannot
 /// be waited on: there the next look by the clock asks again.
-async fn wait(inner: &Weak<Inner>, desk: &MailDesk, address: &str) {
+async fn wait(mail: &Weak<MailAccounts>, pause: &dyn Pause, address: &str) {
     let mut failures = 0;
     loop {
-        match once(inner, desk, address).await {
+        match once(mail, address).await {
             Waited::WentWell => failures = 0,
             Waited::BrokeOff => {
                 failures += 1;
-                let Some(pause) = inner.upgrade().map(|inner| Arc::clone(&inner.pause)) else { return };
                 pause.pause(rejoin_wait(failures)).await;
             }
             Waited::IsOver => return,
@@ -47,20 +43,22 @@ enum Waited {
     IsOver,
 }
 
-async fn once(inner: &Weak<Inner>, desk: &MailDesk, address: &str) -> Waited {
-    if !desk.addresses().iter().any(|known| known == address) {
-        return Waited::IsOver;
-    }
-    let Ok(account) = desk.account(Some(address)).await else { return Waited::BrokeOff };
-    let Ok(rows) = desk.store.mail_accounts().await else { return Waited::BrokeOff };
-    let Some(mark) = rows.rows.into_iter().find(|row| row.address == address).and_then(|row| row.mark) else {
-        return Waited::IsOver;
+async fn once(mail: &Weak<MailAccounts>, address: &str) -> Waited {
+    // Nobody keeps the accounts alive while a server is waited on.
+    let started = match mail.upgrade() {
+        Some(mail) => mail.start_wait(address).await,
+        None => return Waited::IsOver,
     };
-    match desk.mailbox.wait(&account, mark, Duration::from_millis(IDLE_MS)).await {
+    let waiting = match started {
+        Ok(Some(waiting)) => waiting,
+        Ok(None) => return Waited::IsOver,
+        Err(_) => return Waited::BrokeOff,
+    };
+    match waiting.run(Duration::from_millis(IDLE_MS)).await {
         Ok(News::None) => Waited::WentWell,
         Ok(News::Some) => {
-            let Some(now_ms) = inner.upgrade().map(|inner| inner.host.now_ms()) else { return Waited::IsOver };
-            if matches!(desk.poll(address, now_ms).await, Ok(Ok(_))) { Waited::WentWell } else { Waited::BrokeOff }
+            let Some(mail) = mail.upgrade() else { return Waited::IsOver };
+            if matches!(mail.poll(address).await, Ok(Ok(_))) { Waited::WentWell } else { Waited::BrokeOff }
         }
         Ok(News::Unsupported) => Waited::IsOver,
         Err(_) => Waited::BrokeOff,
@@ -154,10 +152,10 @@ mod tests {
         })
         .unwrap();
         let settings = AccountSettings { address: "me@example.com".to_owned(), ..AccountSettings::default() };
-        agent.set_up_mail(settings, Some(Secret::new("secret-word"))).await.unwrap();
-        agent.poll_mail("me@example.com").await.unwrap();
+        agent.mail().setup(settings, Some(Secret::new("secret-word"))).await.unwrap();
+        agent.mail().fetch("me@example.com").await.unwrap();
 
-        wait(&Arc::downgrade(&agent.inner), &agent.inner.mail, "me@example.com").await;
+        wait(&Arc::downgrade(&agent.inner.mail), &*agent.inner.pause, "me@example.com").await;
         insta::assert_snapshot!(log.lock().unwrap().join("\n"));
     }
 
@@ -169,7 +167,7 @@ mod tests {
         let mailbox = Scripted { log: Arc::clone(&log), ..Scripted::default() };
         let options = AgentOptions::new(Home::new(home.path()));
         let agent = Agent::open(AgentOptions { mailbox: Some(Arc::new(mailbox)), ..options }).unwrap();
-        wait(&Arc::downgrade(&agent.inner), &agent.inner.mail, "me@example.com").await;
+        wait(&Arc::downgrade(&agent.inner.mail), &*agent.inner.pause, "me@example.com").await;
         assert_eq!(*log.lock().unwrap(), [""; 0]);
     }
 }

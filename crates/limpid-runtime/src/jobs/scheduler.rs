@@ -18,7 +18,6 @@ use crate::jobs::task_runs::TaskJob;
 use crate::services::drafts::Expiry;
 use crate::services::error::AgentError;
 use crate::services::heartbeat::Heartbeat;
-use crate::services::mail::MailJob;
 
 /// How long a claim lasts when nobody renews it: some looks of the scheduler, which renews what it holds.
 const CLAIM: Duration = Duration::from_mins(4);
@@ -44,8 +43,9 @@ pub(crate) trait Job: Send + Sync {
 }
 
 /// Every kind of job. A timer of another kind fails, and waits for a program that knows it.
-pub(crate) fn jobs() -> Vec<Arc<dyn Job>> {
-    vec![Arc::new(CatalogueJob), Arc::new(Expiry), Arc::new(Heartbeat), Arc::new(MailJob), Arc::new(TaskJob)]
+pub(crate) fn jobs(inner: &Inner) -> Vec<Arc<dyn Job>> {
+    let mail = inner.mail_job();
+    vec![Arc::new(CatalogueJob), Arc::new(Expiry), Arc::new(Heartbeat), Arc::new(mail), Arc::new(TaskJob)]
 }
 
 /// Claims what is due and has it done.

@@ -12,6 +12,7 @@ use limpid_store::TASK_TIMER;
 
 use crate::agent::{Agent, Inner};
 use crate::jobs::catalogue;
+use crate::jobs::mail::MailJob;
 use crate::jobs::scheduler::{LOOK_AGAIN, Scheduler, jobs};
 use crate::jobs::serve::follow::Follower;
 use crate::services::error::AgentError;
@@ -82,7 +83,7 @@ impl Agent {
         let mut follower =
             Follower::new(inner, Daemon::here(&inner.home, inner.host.holder(), inner.host.now_ms()), &log);
         follower.begin(inner, &log).await;
-        let mut scheduler = Scheduler::new(inner, jobs(), Arc::clone(&log));
+        let mut scheduler = Scheduler::new(inner, jobs(inner), Arc::clone(&log));
         self.begin(&scheduler).await?;
         log(&ServeEvent::Ready);
         run(inner, &mut scheduler, &mut follower, &log, stop).await;
@@ -128,7 +129,7 @@ impl Agent {
         log: impl Fn(&ServeEvent) + Send + Sync + 'static,
     ) -> Result<Option<i64>, AgentError> {
         let inner = &self.inner;
-        let mut scheduler = Scheduler::new(inner, jobs(), Arc::new(log));
+        let mut scheduler = Scheduler::new(inner, jobs(inner), Arc::new(log));
         let unfinished = inner.store.unfinished_turns().await?.rows;
         self.begin(&scheduler).await?;
         for turn in unfinished {
@@ -246,14 +247,19 @@ impl Inner {
         self.arm_heartbeat().await?;
         self.bring_back().await?;
         catalogue::plan(self).await?;
-        self.plan_all_mail().await
+        self.mail_job().plan_all().await
     }
 
     /// Counts what waits for its time by the clock as it is now: it may have been set back since.
     async fn bring_back(&self) -> Result<(), AgentError> {
         after_clock_moved_back(&self.tasks).await?;
         self.bring_back_heartbeat().await?;
-        self.bring_back_mail().await
+        self.mail_job().after_clock_moved_back().await
+    }
+
+    /// The job that looks into mail accounts.
+    pub(crate) fn mail_job(&self) -> MailJob {
+        MailJob::new(Arc::clone(&self.mail), Arc::clone(&self.store), self.host.clone(), Arc::clone(&self.pause))
     }
 
     /// Tells the scheduler, here or in the process that serves this home, that something may be due earlier.

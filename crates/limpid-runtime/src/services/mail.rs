@@ -3,86 +3,98 @@
 //! # Layout
 //! - `accounts`: the files that say how an account is reached.
 //! - `secrets`: where passwords and tokens are; `oauth`: tokens that are fetched.
-//! - `job`: looking into accounts by itself; `watch`: waiting where the server says when mail comes.
-//! - `poll`: a look into an account, and what is kept of it.
-//! - `people`: what a person does with accounts.
+//! - `fetch`: a look into an account, what is kept of it, and waiting for more.
+//! - `owner`: what a person does with accounts.
 
-pub(crate) mod accounts;
-pub(crate) mod fetch;
-pub(crate) mod oauth;
-pub(crate) mod owner;
-pub(crate) mod secrets;
-pub(crate) mod tools;
+mod accounts;
+mod fetch;
+mod oauth;
+mod owner;
+mod secrets;
+mod tools;
 
 use std::collections::HashSet;
-use std::ops::Deref;
 use std::sync::{Arc, Mutex};
 
 use limpid_channels::mail::{Account, Mailbox};
-use limpid_config::{Clock, Config, Environment, Home, Ids, Live, Redactor};
+use limpid_config::{Config, Environment, Home, Live, Redactor};
 use limpid_store::Store;
 
 pub use limpid_channels::mail::{Secret, Server};
 
-pub(crate) use crate::jobs::mail::MailJob;
-pub use crate::services::mail::accounts::{AccountSettings, LoginKind, ServerSettings};
-pub use crate::services::mail::oauth::OAuthSettings;
-pub use crate::services::mail::owner::MailStatus;
+use crate::services::host::Host;
+use crate::services::mail::accounts::AccountFiles;
+use crate::services::timers::SchedulerWaker;
 
-/// What a desk is made from.
-pub(crate) struct MailParts {
-    pub(crate) home: Home,
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) mailbox: Arc<dyn Mailbox>,
-    pub(crate) environment: Environment,
-    pub(crate) redactor: Redactor,
-    pub(crate) ids: Arc<dyn Ids>,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) config: Live<Config>,
+pub use crate::services::mail::accounts::{AccountSettings, LoginKind, ServerSettings};
+pub use crate::services::mail::fetch::{MailWait, Watching};
+pub use crate::services::mail::oauth::OAuthSettings;
+pub use crate::services::mail::owner::{MAIL_TIMER, MailStatus};
+pub use crate::services::mail::tools::tools;
+
+/// What mail accounts are made from.
+pub struct MailOptions {
+    /// The folder with the files of the accounts.
+    pub home: Home,
+    /// Where secrets may be.
+    pub environment: Environment,
+    /// Whether mail is on, and how often accounts are looked into.
+    pub config: Live<Config>,
+    /// Clock and randomness.
+    pub host: Host,
+    /// Where it is kept what came.
+    pub store: Arc<dyn Store>,
+    /// Learns the accounts' secrets, and takes them out of what is kept.
+    pub redactor: Redactor,
+    /// The servers.
+    pub mailbox: Arc<dyn Mailbox>,
+    /// Whoever serves looks at once into an account that is new.
+    pub waker: Arc<SchedulerWaker>,
 }
 
 /// Everything that has to do with mail accounts. Files of accounts are read anew each time, so an account that was
 /// added is there at once.
-pub(crate) struct MailDesk {
-    parts: MailParts,
-    tokens: oauth::Tokens,
+pub struct MailAccounts {
+    pub(crate) files: AccountFiles,
+    config: Live<Config>,
+    pub(crate) host: Host,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) redactor: Redactor,
+    pub(crate) mailbox: Arc<dyn Mailbox>,
+    waker: Arc<SchedulerWaker>,
     /// Accounts whose servers are being waited on.
-    pub(crate) watched: Mutex<HashSet<String>>,
+    watched: Arc<Mutex<HashSet<String>>>,
 }
 
-impl Deref for MailDesk {
-    type Target = MailParts;
-
-    fn deref(&self) -> &MailParts {
-        &self.parts
-    }
-}
-
-impl MailDesk {
-    /// A desk whose redactor knows the accounts' secrets too.
-    pub(crate) fn new(parts: MailParts) -> Self {
-        let desk = Self { parts, tokens: oauth::Tokens::default(), watched: Mutex::default() };
-        for (name, secret) in desk.known_secrets() {
-            desk.redactor.learn(&name, secret.reveal());
+impl MailAccounts {
+    /// The accounts of a home. From here on no text repeats their secrets, as far as no program has to be run for these.
+    pub fn new(options: MailOptions) -> Self {
+        let MailOptions { home, environment, config, host, store, redactor, mailbox, waker } = options;
+        let files = AccountFiles::new(home, environment, redactor.clone(), Arc::clone(host.clock()));
+        for (name, secret) in files.known_secrets() {
+            redactor.learn(&name, secret.reveal());
         }
-        desk
+        Self { files, config, host, store, redactor, mailbox, waker, watched: Arc::default() }
     }
 
     #[cfg(test)]
     pub(crate) fn of_one_account(home: &Home, store: &Arc<dyn Store>) -> Self {
-        let desk = Self::new(MailParts {
+        use limpid_config::{RandomIds, SystemClock};
+
+        let zone = jiff::tz::TimeZone::UTC;
+        let mail = Self::new(MailOptions {
             home: home.clone(),
-            store: Arc::clone(store),
-            mailbox: Arc::new(limpid_channels::mail::MailServers),
             environment: Environment::default(),
-            redactor: Redactor::default(),
-            ids: Arc::new(limpid_config::RandomIds),
-            clock: Arc::new(limpid_config::SystemClock),
             config: Live::default(),
+            host: Host::new(Arc::new(SystemClock), Arc::new(RandomIds), Live::default(), zone, "test"),
+            store: Arc::clone(store),
+            redactor: Redactor::default(),
+            mailbox: Arc::new(limpid_channels::mail::MailServers),
+            waker: Arc::new(SchedulerWaker::new(home.wake_socket())),
         });
         let settings = AccountSettings { address: "me@example.com".to_owned(), ..AccountSettings::default() };
-        desk.write(&settings, Some(&Secret::new("secret-word"))).unwrap();
-        desk
+        mail.files.write(&settings, Some(&Secret::new("secret-word"))).unwrap();
+        mail
     }
 
     /// Whether the owner wants mail at all.
@@ -92,17 +104,17 @@ impl MailDesk {
 
     /// Whether an account can be read.
     pub(crate) fn is_set_up(&self) -> bool {
-        self.is_on() && self.settings().iter().any(|settings| self.lacks_secret(settings).is_none())
+        self.is_on() && self.files.settings().iter().any(|settings| self.files.lacks_secret(settings).is_none())
     }
 
     /// The account of this address, or the first; ready to be used.
     ///
     /// # Errors
     /// When there is none, it lacks its password, or its file is wrong.
-    pub(crate) async fn account(&self, address: Option<&str>) -> Result<Account, String> {
+    pub async fn account(&self, address: Option<&str>) -> Result<Account, String> {
         let name = self.address(address)?;
-        let settings = self.read_settings(&name).map_err(|error| error.to_string())?;
-        self.ready(&settings).await
+        let settings = self.files.read_settings(&name).map_err(|error| error.to_string())?;
+        self.files.ready(&settings).await
     }
 
     /// The account of this address, or the only one: a number of a mail means something in one account alone.
@@ -110,7 +122,7 @@ impl MailDesk {
     /// # Errors
     /// When there is none, several could be meant, or the account cannot be used.
     pub(crate) async fn only_account(&self, address: Option<&str>) -> Result<Account, String> {
-        let all = self.settings();
+        let all = self.files.settings();
         if address.is_none() && all.len() > 1 {
             let all: Vec<&str> = all.iter().map(|settings| settings.address.as_str()).collect();
             return Err(format!("say which `account`: {}", all.join(", ")));
@@ -123,11 +135,11 @@ impl MailDesk {
         if !self.is_on() {
             return Err("mail is off in limpid.toml".to_owned());
         }
-        let all: Vec<String> = self.settings().into_iter().map(|settings| settings.address).collect();
+        let all: Vec<String> = self.files.settings().into_iter().map(|settings| settings.address).collect();
         let wanted = address.map(|address| address.trim().to_lowercase()).filter(|address| !address.is_empty());
         let found = match &wanted {
             // What is wrong with its file is for whoever reads that to say.
-            Some(wanted) => self.addresses().into_iter().find(|known| known == wanted),
+            Some(wanted) => self.files.addresses().into_iter().find(|known| known == wanted),
             None => all.first().cloned(),
         };
         found.ok_or_else(|| match wanted {

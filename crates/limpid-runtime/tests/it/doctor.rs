@@ -120,9 +120,9 @@ async fn each_account_says_why_its_mail_cannot_be_read_and_what_to_do() {
     let agent = Agent::open(options.clone()).unwrap();
     for address in ["ada@example.com", "bob@example.com"] {
         let settings = AccountSettings { address: address.to_owned(), ..AccountSettings::default() };
-        agent.set_up_mail(settings, Some(Secret::new("correct-horse-battery"))).await.unwrap();
+        agent.mail().setup(settings, Some(Secret::new("correct-horse-battery"))).await.unwrap();
     }
-    agent.poll_mail("ada@example.com").await.unwrap();
+    agent.mail().fetch("ada@example.com").await.unwrap();
     drop(agent);
     let mut told = vec![lines(&options, &home, "mail").await];
     let errors: [fn(&limpid_channels::mail::Account) -> MailError; 4] = [

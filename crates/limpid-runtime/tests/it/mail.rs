@@ -39,7 +39,7 @@ impl Post {
     async fn ready(&self) -> Agent {
         let agent = self.agent();
         add(&agent, "me@example.com").await;
-        agent.poll_mail("me@example.com").await.unwrap();
+        agent.mail().fetch("me@example.com").await.unwrap();
         // The redactor knows the secrets that were there when the agent was opened.
         drop(agent);
         self.agent()
@@ -68,7 +68,7 @@ impl Post {
 
 async fn add(agent: &Agent, address: &str) {
     let settings = AccountSettings { address: address.to_owned(), ..AccountSettings::default() };
-    agent.set_up_mail(settings, Some(Secret::new(PASSWORD))).await.unwrap();
+    agent.mail().setup(settings, Some(Secret::new(PASSWORD))).await.unwrap();
 }
 
 fn mail(number: u32) -> String {
@@ -87,7 +87,7 @@ async fn mail_that_is_switched_off_is_in_no_prompt() {
         post.deliver(1);
         drop(post.ready().await);
         post.deliver(2);
-        post.agent().poll_mail("me@example.com").await.unwrap();
+        post.agent().mail().fetch("me@example.com").await.unwrap();
         post.bench.config.mail.enabled = enabled;
         let agent = post.agent();
         agent.run_heartbeat().await.unwrap();
@@ -123,7 +123,7 @@ async fn mail_is_listed_once_by_whoever_shows_it_first() {
     // What a heartbeat took in is not listed here, and what was listed here waits for no heartbeat.
     assert_eq!(agent.store().pending(Source::Mail).await.unwrap().rows, []);
     post.mailbox.deliver(&mail(26));
-    agent.poll_mail("me@example.com").await.unwrap();
+    agent.mail().fetch("me@example.com").await.unwrap();
     let waiting = agent.store().pending(Source::Mail).await.unwrap().rows;
     agent.store().consume(&[waiting[0].id], 1).await.unwrap();
     say(&agent, "and now?").await;
@@ -136,7 +136,7 @@ async fn what_fell_out_of_the_queue_is_still_listed() {
     let post = Post::new(&[("check_email", "{}")]).await;
     let agent = post.ready().await;
     (1..=130).for_each(|number| post.deliver(number));
-    while agent.poll_mail("me@example.com").await.unwrap() > 0 {}
+    while agent.mail().fetch("me@example.com").await.unwrap() > 0 {}
     let waiting = agent.store().pending(Source::Mail).await.unwrap().rows;
     assert_eq!((waiting.len(), waiting[0].new.title.as_str()), (100, "Letter 31"));
     agent.store().mark_shown(&waiting.iter().map(|item| item.id).collect::<Vec<_>>(), 1).await.unwrap();
@@ -319,13 +319,14 @@ async fn a_new_numbering_brings_nothing_twice() {
     let post = Post::new(&[("check_email", "{}")]).await;
     let agent = post.ready().await;
     (1..=70).for_each(|number| post.deliver(number));
-    while agent.poll_mail("me@example.com").await.unwrap() > 0 {}
+    while agent.mail().fetch("me@example.com").await.unwrap() > 0 {}
     *post.mailbox.validity.lock().unwrap() = 8;
     post.mailbox.deliver(&mail(71));
-    let polls = [agent.poll_mail("me@example.com").await.unwrap(), agent.poll_mail("me@example.com").await.unwrap()];
+    let polls =
+        [agent.mail().fetch("me@example.com").await.unwrap(), agent.mail().fetch("me@example.com").await.unwrap()];
     assert_eq!(polls, [0, 1], "fifty that are known, then the rest");
     post.mailbox.deliver(&mail(72));
-    assert_eq!(agent.poll_mail("me@example.com").await.unwrap(), 1);
+    assert_eq!(agent.mail().fetch("me@example.com").await.unwrap(), 1);
     let kept = agent.store().items(ItemFilter::default()).await.unwrap().rows;
     let mut subjects: Vec<&str> = kept.iter().map(|item| item.new.title.as_str()).collect();
     subjects.sort_unstable();
@@ -338,16 +339,16 @@ async fn a_new_numbering_brings_nothing_twice() {
 async fn what_goes_wrong_is_kept_with_the_account_and_moves_nothing() {
     let post = Post::new(&[("check_email", "{}")]).await;
     let agent = post.ready().await;
-    let before = agent.mailboxes().await.unwrap()[0].row.clone().unwrap();
+    let before = agent.mail().list().await.unwrap()[0].row.clone().unwrap();
     *post.mailbox.broken.lock().unwrap() = Some(format!("the password {PASSWORD} is wrong"));
-    assert!(agent.poll_mail("me@example.com").await.is_err());
-    let row = agent.mailboxes().await.unwrap()[0].row.clone().unwrap();
+    assert!(agent.mail().fetch("me@example.com").await.is_err());
+    let row = agent.mail().list().await.unwrap()[0].row.clone().unwrap();
     let error = row.last_error.unwrap();
     assert_eq!(error, "imap.example.com:993: the password [secret me@example.com] is wrong");
     assert_eq!(row.mark, before.mark);
     *post.mailbox.broken.lock().unwrap() = None;
-    agent.poll_mail("me@example.com").await.unwrap();
-    assert_eq!(agent.mailboxes().await.unwrap()[0].row.clone().unwrap().last_error, None);
+    agent.mail().fetch("me@example.com").await.unwrap();
+    assert_eq!(agent.mail().list().await.unwrap()[0].row.clone().unwrap().last_error, None);
 }
 
 // KAI-093 SEC-032
@@ -363,7 +364,7 @@ async fn a_model_prepares_an_account_and_never_sees_its_password() {
     let (tools, setup) = (["check_email", "read_email", "compose_email"], ["setup_email"]);
     assert_eq!((offered(&tools), offered(&setup)), (0, 1), "nothing to read before there is an account");
     assert!(post.result().contains("limpid inbox mail add me@example.com"), "{}", post.result());
-    let status = agent.mailboxes().await.unwrap().remove(0);
+    let status = agent.mail().list().await.unwrap().remove(0);
     assert!(status.problem.unwrap().contains("waits for its password"));
 
     add(&agent, "me@example.com").await;
@@ -378,8 +379,8 @@ async fn a_model_prepares_an_account_and_never_sees_its_password() {
     assert_eq!(offered(&tools), 3, "there at once");
     let calls = post.bench.server.calls();
     assert!(calls.iter().all(|call| !call.text().contains(PASSWORD)));
-    agent.forget_mail("me@example.com").await.unwrap();
-    assert!(!secret.exists() && agent.mailboxes().await.unwrap().is_empty());
+    agent.mail().forget("me@example.com").await.unwrap();
+    assert!(!secret.exists() && agent.mail().list().await.unwrap().is_empty());
 }
 
 // KAI-087
@@ -405,7 +406,7 @@ async fn a_run_that_did_not_end_well_takes_nothing_in() {
         post.bench.config.agent.profile = profile.to_owned();
         let agent = post.ready().await;
         post.deliver(1);
-        agent.poll_mail("me@example.com").await.unwrap();
+        agent.mail().fetch("me@example.com").await.unwrap();
         let before = taken_in(&agent).await;
         let Beat::Ran(run) = agent.run_heartbeat().await.unwrap() else { panic!("{profile}: {script}") };
         assert_eq!((run.outcome.as_str(), run.requests > 0), (outcome, true), "{profile}: {script}");
@@ -430,7 +431,7 @@ async fn a_run_that_was_skipped_takes_nothing_in() {
         post.bench.clock.forward(jiff::Span::new().hours(hours));
         let agent = post.ready().await;
         post.deliver(1);
-        agent.poll_mail("me@example.com").await.unwrap();
+        agent.mail().fetch("me@example.com").await.unwrap();
         let before = taken_in(&agent).await;
         let enabled = Some(why != Why::Off);
         agent.change_heartbeat(HeartbeatChange { enabled, ..HeartbeatChange::default() }).await.unwrap();

@@ -74,23 +74,23 @@ fn holds(folder: &Path, text: &str) -> bool {
 async fn an_access_token_is_fetched_when_the_last_one_runs_out_or_is_refused_and_stands_nowhere() {
     let desk = Desk::new().await;
     let agent = desk.agent();
-    agent.set_up_mail(desk.settings(), Some(Secret::new(REFRESH))).await.unwrap();
+    agent.mail().setup(desk.settings(), Some(Secret::new(REFRESH))).await.unwrap();
     desk.will_give("access-token-1", "");
     for _ in 0..3 {
-        agent.test_mail_account(ME).await.unwrap();
+        agent.mail().test(ME).await.unwrap();
     }
     desk.bench.clock.forward(58.minutes());
-    agent.test_mail_account(ME).await.unwrap();
+    agent.mail().test(ME).await.unwrap();
     let form = "grant_type=refresh_token&refresh_token=1%2F%2Frefresh%2Btoken%26one&client_id=limpid\
                 &client_secret=client-secret-word";
     assert_eq!(desk.asked(), [form]);
 
     desk.bench.clock.forward(2.minutes());
     desk.will_give("access-token-2", "");
-    agent.test_mail_account(ME).await.unwrap();
+    agent.mail().test(ME).await.unwrap();
     *desk.mailbox.refused.lock().unwrap() = Some(Secret::new("access-token-2"));
     desk.will_give("access-token-3", "");
-    agent.test_mail_account(ME).await.unwrap();
+    agent.mail().test(ME).await.unwrap();
     let used = desk.mailbox.tokens.lock().unwrap().clone();
     assert_eq!(used[3..], ["access-token-1", "access-token-2", "access-token-3"]);
     assert_eq!(desk.asked().len(), 3);
@@ -101,7 +101,7 @@ async fn an_access_token_is_fetched_when_the_last_one_runs_out_or_is_refused_and
     }
     assert!(!holds(&home.join("data"), REFRESH) && holds(&home.join("mail"), REFRESH));
     *desk.mailbox.broken.lock().unwrap() = Some("access-token-3 is no token".to_owned());
-    let error = agent.test_mail_account(ME).await.unwrap_err().to_string();
+    let error = agent.mail().test(ME).await.unwrap_err().to_string();
     assert_eq!(error, "imap.example.com:993: [secret me@example.com] is no token");
 }
 
@@ -110,9 +110,9 @@ async fn an_access_token_is_fetched_when_the_last_one_runs_out_or_is_refused_and
 async fn a_new_refresh_token_takes_the_place_of_the_old_one() {
     let desk = Desk::new().await;
     let agent = desk.agent();
-    agent.set_up_mail(desk.settings(), Some(Secret::new(REFRESH))).await.unwrap();
+    agent.mail().setup(desk.settings(), Some(Secret::new(REFRESH))).await.unwrap();
     desk.will_give("access-token-1", r#", "refresh_token": "refresh-two""#);
-    agent.test_mail_account(ME).await.unwrap();
+    agent.mail().test(ME).await.unwrap();
     let file = desk.bench.home.path().join("mail/me@example.com.secret");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "refresh-two");
     #[cfg(unix)]
@@ -122,7 +122,7 @@ async fn a_new_refresh_token_takes_the_place_of_the_old_one() {
     }
     drop(agent);
     desk.will_give("access-token-2", "");
-    desk.agent().test_mail_account(ME).await.unwrap();
+    desk.agent().mail().test(ME).await.unwrap();
     assert!(desk.asked()[1].contains("refresh_token=refresh-two&"), "{:?}", desk.asked());
 }
 
@@ -131,8 +131,8 @@ async fn a_new_refresh_token_takes_the_place_of_the_old_one() {
 async fn what_is_wrong_with_tokens_is_said_without_them() {
     let desk = Desk::new().await;
     let agent = desk.agent();
-    let fails = async |settings: AccountSettings| match agent.set_up_mail(settings, Some(Secret::new(REFRESH))).await {
-        Ok(_) => agent.test_mail_account(ME).await.unwrap_err().to_string(),
+    let fails = async |settings: AccountSettings| match agent.mail().setup(settings, Some(Secret::new(REFRESH))).await {
+        Ok(_) => agent.mail().test(ME).await.unwrap_err().to_string(),
         Err(error) => error.to_string(),
     };
     let settings = desk.settings();
@@ -170,12 +170,12 @@ async fn a_password_may_come_from_the_systems_keyring_by_a_program() {
     let agent = desk.agent();
     let words = ["sh", "-c", "echo keyring-password"].map(str::to_owned).to_vec();
     let settings = AccountSettings { address: ME.to_owned(), secret_command: words, ..AccountSettings::default() };
-    let status = agent.set_up_mail(settings, None).await.unwrap();
+    let status = agent.mail().setup(settings, None).await.unwrap();
     assert_eq!(status.problem, None, "no program is run for a list");
     let files = desk.bench.home.path().join("mail");
     assert!(!files.join("me@example.com.secret").exists());
     *desk.mailbox.broken.lock().unwrap() = Some("keyring-password is wrong".to_owned());
-    let error = agent.test_mail_account(ME).await.unwrap_err().to_string();
+    let error = agent.mail().test(ME).await.unwrap_err().to_string();
     assert_eq!(error, "imap.example.com:993: [secret me@example.com] is wrong");
     assert!(!holds(&desk.bench.home.path().join("data"), "keyring-password"));
 }

@@ -22,13 +22,13 @@ pub async fn run(agent: &Agent, command: &MailCommand) -> Result<(), Failure> {
         MailCommand::Add(args) => add(agent, args).await,
         MailCommand::List { json } => list(agent, *json).await,
         MailCommand::Test { address } => {
-            agent.test_mail_account(address).await?;
+            agent.mail().test(address).await?;
             output::tell(&format!("{address} can be read and can send."));
             Ok(())
         }
         MailCommand::Check { address, json } => check(agent, address, *json).await,
         MailCommand::Remove { address } => {
-            agent.forget_mail(address).await?;
+            agent.mail().forget(address).await?;
             output::tell(&format!("{address} is gone. What came from it stays."));
             Ok(())
         }
@@ -36,7 +36,7 @@ pub async fn run(agent: &Agent, command: &MailCommand) -> Result<(), Failure> {
 }
 
 async fn add(agent: &Agent, args: &MailAddArgs) -> Result<(), Failure> {
-    let before = agent.mail_settings(&args.address)?.unwrap_or_default();
+    let before = agent.mail().settings(&args.address)?.unwrap_or_default();
     let given = AccountSettings {
         address: args.address.clone(),
         name: args.name.clone().or(before.name),
@@ -56,11 +56,11 @@ async fn add(agent: &Agent, args: &MailAddArgs) -> Result<(), Failure> {
         sent: before.sent,
     };
     // The person sees who will get the password before they enter it.
-    let (imap, smtp) = agent.mail_servers(&given)?;
+    let (imap, smtp) = agent.mail().servers(&given)?;
     output::tell(&format!("Reads at {imap}, sends at {smtp}."));
     let kept_elsewhere = args.password_env.is_some() || !args.password_command.is_empty();
     let secret = if kept_elsewhere { None } else { Some(ask(args)?) };
-    let status = agent.set_up_mail(given, secret).await?;
+    let status = agent.mail().setup(given, secret).await?;
     match status.problem {
         Some(problem) => Err(Failure::new(ExitStatus::Failed, problem)),
         None => {
@@ -115,7 +115,7 @@ fn ask(args: &MailAddArgs) -> Result<Secret, Failure> {
 }
 
 async fn list(agent: &Agent, json: bool) -> Result<(), Failure> {
-    let accounts = agent.mailboxes().await?;
+    let accounts = agent.mail().list().await?;
     if json {
         let rows: Vec<Value> = accounts.iter().map(shown).collect();
         return output::json("accounts", &rows);
@@ -142,7 +142,7 @@ async fn list(agent: &Agent, json: bool) -> Result<(), Failure> {
 }
 
 async fn check(agent: &Agent, address: &str, json: bool) -> Result<(), Failure> {
-    let came = agent.poll_mail(address).await?;
+    let came = agent.mail().fetch(address).await?;
     if json {
         return output::json("came", &json!(came));
     }

@@ -79,7 +79,7 @@ async fn work(agent: &Agent, home: &Path, first: u64) -> Result<(), String> {
 
 /// Says one thing after the other in a chat.
 async fn talk(agent: Agent, chat: String, first: u64) -> Result<(), String> {
-    let has_mail = !agent.mailboxes().await.map_err(said)?.is_empty();
+    let has_mail = !agent.mail().list().await.map_err(said)?.is_empty();
     let chat = open_chat(&agent, chat).await.map_err(|error| error.to_string())?;
     for number in first.. {
         let is_letter = has_mail && number % 3 == 0;
@@ -172,8 +172,8 @@ async fn approve_all(agent: &Agent) -> Result<(), String> {
 
 /// Waits until nothing that was accepted is left to be done.
 async fn carry_on(agent: &Agent) -> Result<(), String> {
-    if !agent.mailboxes().await.map_err(said)?.is_empty() {
-        agent.poll_mail(ADDRESS).await.map_err(said)?;
+    if !agent.mail().list().await.map_err(said)?.is_empty() {
+        agent.mail().fetch(ADDRESS).await.map_err(said)?;
     }
     loop {
         approve_all(agent).await?;

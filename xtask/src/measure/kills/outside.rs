@@ -99,9 +99,9 @@ impl Outside {
                 smtp: server(sink.port),
                 ..AccountSettings::default()
             };
-            agent.set_up_mail(settings, Some(Secret::new(PASSWORD))).await.map_err(failed)?;
+            agent.mail().setup(settings, Some(Secret::new(PASSWORD))).await.map_err(failed)?;
             // What is there before the first look does not count as new.
-            agent.poll_mail(ADDRESS).await.map_err(failed)?;
+            agent.mail().fetch(ADDRESS).await.map_err(failed)?;
         }
         Ok(Self { _provider: provider, mail, pushes, seen, port, token })
     }

@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use limpid_channels::mail::servers::servers_of;
 use limpid_channels::mail::{Account, Login, Roots, Secret, Security, Server, address};
-use limpid_config::{private_file, read_text};
+use limpid_config::{Clock, Environment, Home, Redactor, private_file, read_text};
 use limpid_core::io_cause;
 use serde::{Deserialize, Serialize};
 
 use crate::services::error::AgentError;
-use crate::services::mail::oauth::settings_of;
-use crate::services::mail::{MailDesk, OAuthSettings};
+use crate::services::mail::OAuthSettings;
+use crate::services::mail::oauth::{Tokens, settings_of};
 
 /// Letters of an address that a file can be called by.
 const PLAIN: &str = "@.-_+";
@@ -119,7 +119,21 @@ impl ServerSettings {
     }
 }
 
-impl MailDesk {
+/// The files of mail accounts and the secrets that they speak of.
+pub(crate) struct AccountFiles {
+    home: Home,
+    pub(crate) environment: Environment,
+    pub(crate) redactor: Redactor,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) tokens: Tokens,
+}
+
+impl AccountFiles {
+    /// The files of a home; secrets may be in the environment.
+    pub(crate) fn new(home: Home, environment: Environment, redactor: Redactor, clock: Arc<dyn Clock>) -> Self {
+        Self { home, environment, redactor, clock, tokens: Tokens::default() }
+    }
+
     /// The accounts whose files can be read, by address.
     pub(crate) fn settings(&self) -> Vec<AccountSettings> {
         let mut found: Vec<AccountSettings> =

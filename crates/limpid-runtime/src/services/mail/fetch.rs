@@ -1,18 +1,24 @@
-//! A look into a mail account, and what is kept of it.
+//! A look into a mail account, what is kept of it, and waiting for more.
 
-use limpid_channels::mail::{MailHead, Poll};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use limpid_channels::mail::{Account, MailError, MailHead, Mailbox, News, Poll};
 use limpid_core::inbox::Source;
+use limpid_core::mail::Mark;
 use limpid_store::{Inserted, MailAccount, MailUid, NewItem, PollOutcome};
 
 use crate::services::error::AgentError;
-use crate::services::mail::MailDesk;
+use crate::services::mail::MailAccounts;
 
-impl MailDesk {
+impl MailAccounts {
     /// Looks into an account and keeps what came, all or nothing. What went wrong is kept with the account too, and returned.
     ///
     /// # Errors
     /// When the store fails.
-    pub(crate) async fn poll(&self, address: &str, now_ms: i64) -> Result<Result<usize, String>, AgentError> {
+    pub async fn poll(&self, address: &str) -> Result<Result<usize, String>, AgentError> {
+        let now_ms = self.host.now_ms();
         let row = self.store.add_mail_account(address).await?;
         let polled = match self.account(Some(address)).await {
             Ok(account) => {
@@ -30,6 +36,26 @@ impl MailDesk {
                 Ok(Err(why))
             }
         }
+    }
+
+    /// What is needed to wait for mail of an account; none when the account is gone or was never read.
+    ///
+    /// # Errors
+    /// When the account cannot be used, or the store cannot be read.
+    pub async fn start_wait(&self, address: &str) -> Result<Option<MailWait>, AgentError> {
+        if !self.files.addresses().iter().any(|known| known == address) {
+            return Ok(None);
+        }
+        let account = self.account(Some(address)).await.map_err(AgentError::Invalid)?;
+        let rows = self.store.mail_accounts().await?.rows;
+        let mark = rows.into_iter().find(|row| row.address == address).and_then(|row| row.mark);
+        Ok(mark.map(|mark| MailWait { mailbox: Arc::clone(&self.mailbox), account, mark }))
+    }
+
+    /// Notes that somebody here waits for mail of an account, until the result is dropped; none when somebody does.
+    pub fn watch(&self, address: &str) -> Option<Watching> {
+        let fresh = self.watched.lock().unwrap_or_else(PoisonError::into_inner).insert(address.to_owned());
+        fresh.then(|| Watching { watched: Arc::clone(&self.watched), address: address.to_owned() })
     }
 
     /// Keeps what a poll brought; says how much of it was not known.
@@ -59,5 +85,34 @@ impl MailDesk {
             posted_ms: head.at_ms.unwrap_or(now_ms),
             now_ms,
         }
+    }
+}
+
+/// A wait for mail of one account. It holds nothing of the accounts, so it keeps none of them alive.
+pub struct MailWait {
+    mailbox: Arc<dyn Mailbox>,
+    account: Account,
+    mark: Mark,
+}
+
+impl MailWait {
+    /// Waits until the server says that mail has come, at most for `limit`.
+    ///
+    /// # Errors
+    /// When the wait broke off.
+    pub async fn run(self, limit: Duration) -> Result<News, MailError> {
+        self.mailbox.wait(&self.account, self.mark, limit).await
+    }
+}
+
+/// Somebody waits for mail of an account until this is dropped.
+pub struct Watching {
+    watched: Arc<Mutex<HashSet<String>>>,
+    address: String,
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.address);
     }
 }

@@ -13,8 +13,9 @@ use limpid_tools::outlet::post_bytes;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
+use crate::services::mail::AccountSettings;
+use crate::services::mail::accounts::AccountFiles;
 use crate::services::mail::secrets::Source;
-use crate::services::mail::{AccountSettings, MailDesk};
 
 /// An access token is not used any more this long before it runs out, in milliseconds.
 const BEFORE_END_MS: i64 = 60_000;
@@ -78,7 +79,7 @@ struct Answered {
     error_description: Option<String>,
 }
 
-impl MailDesk {
+impl AccountFiles {
     /// What fetches an account's tokens; `refresh` is what the owner has put in.
     ///
     /// # Errors

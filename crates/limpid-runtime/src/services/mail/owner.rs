@@ -1,13 +1,15 @@
 //! What a person does with mail accounts.
 
-use std::sync::Arc;
-
-use limpid_channels::mail::{Secret, Server, address};
+use limpid_channels::mail::{Account, MailError, Secret, Server, address};
 use limpid_store::MailAccount;
 
-use crate::agent::Agent;
 use crate::services::error::AgentError;
-use crate::services::mail::AccountSettings;
+use crate::services::mail::{AccountSettings, MailAccounts};
+
+/// The kind of the timers of accounts; their names are the addresses.
+pub const MAIL_TIMER: &str = "mail";
+
+const MINUTE_MS: i64 = 60 * 1000;
 
 /// A mail account as it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,45 +26,43 @@ pub struct MailStatus {
     pub row: Option<MailAccount>,
 }
 
-impl Agent {
+impl MailAccounts {
     /// The mail accounts, by address.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn mailboxes(&self) -> Result<Vec<MailStatus>, AgentError> {
-        let desk = &self.inner.mail;
-        let rows = self.inner.store.mail_accounts().await?.rows;
+    pub async fn list(&self) -> Result<Vec<MailStatus>, AgentError> {
+        let rows = self.store.mail_accounts().await?.rows;
         let status = |address: String| {
-            let ready = desk.read_settings(&address).map_err(|error| error.to_string());
-            let ready = ready.and_then(|settings| match desk.lacks_secret(&settings) {
+            let ready = self.files.read_settings(&address).map_err(|error| error.to_string());
+            let ready = ready.and_then(|settings| match self.files.lacks_secret(&settings) {
                 Some(why) => Err(why),
-                None => desk.form(&settings),
+                None => self.files.form(&settings),
             });
             let servers = ready.as_ref().map(|account| (account.imap.to_string(), account.smtp.to_string()));
             let (imap, smtp) = servers.unwrap_or_default();
             let row = rows.iter().find(|row| row.address == address).cloned();
             MailStatus { address, problem: ready.err(), imap, smtp, row }
         };
-        Ok(desk.addresses().into_iter().map(status).collect())
+        Ok(self.files.addresses().into_iter().map(status).collect())
     }
 
     /// How an account is reached, as its file says; none when there is none of this address.
     ///
     /// # Errors
     /// When its file is wrong.
-    pub fn mail_settings(&self, address: &str) -> Result<Option<AccountSettings>, AgentError> {
-        let desk = &self.inner.mail;
+    pub fn settings(&self, address: &str) -> Result<Option<AccountSettings>, AgentError> {
         let address = address.trim().to_lowercase();
-        let there = desk.addresses().contains(&address);
-        if there { desk.read_settings(&address).map(Some) } else { Ok(None) }
+        let there = self.files.addresses().contains(&address);
+        if there { self.files.read_settings(&address).map(Some) } else { Ok(None) }
     }
 
     /// Where an account of these settings would be read and where its letters would go.
     ///
     /// # Errors
     /// When the settings are wrong.
-    pub fn mail_servers(&self, settings: &AccountSettings) -> Result<(Server, Server), AgentError> {
-        let account = self.inner.mail.form(settings).map_err(AgentError::Invalid)?;
+    pub fn servers(&self, settings: &AccountSettings) -> Result<(Server, Server), AgentError> {
+        let account = self.files.form(settings).map_err(AgentError::Invalid)?;
         Ok((account.imap, account.smtp))
     }
 
@@ -71,18 +71,13 @@ impl Agent {
     ///
     /// # Errors
     /// When the address is none, or the files cannot be written.
-    pub async fn set_up_mail(
-        &self,
-        settings: AccountSettings,
-        secret: Option<Secret>,
-    ) -> Result<MailStatus, AgentError> {
-        let inner = &self.inner;
+    pub async fn setup(&self, settings: AccountSettings, secret: Option<Secret>) -> Result<MailStatus, AgentError> {
         let bare = address(&settings.address).map_err(|error| AgentError::Invalid(error.to_string()))?;
         let settings = AccountSettings { address: bare.clone(), ..settings };
-        inner.mail.write(&settings, secret.as_ref())?;
-        inner.store.add_mail_account(&bare).await?;
-        inner.plan_mail(&bare).await?;
-        let status = self.mailboxes().await?.into_iter().find(|status| status.address == bare);
+        self.files.write(&settings, secret.as_ref())?;
+        self.store.add_mail_account(&bare).await?;
+        self.plan(&bare).await?;
+        let status = self.list().await?.into_iter().find(|status| status.address == bare);
         status.ok_or_else(|| AgentError::Invalid(format!("the files of {bare} are gone again")))
     }
 
@@ -90,12 +85,11 @@ impl Agent {
     ///
     /// # Errors
     /// When there is no such account, or a file cannot be removed.
-    pub async fn forget_mail(&self, address: &str) -> Result<(), AgentError> {
-        let inner = &self.inner;
+    pub async fn forget(&self, address: &str) -> Result<(), AgentError> {
         let address = address.trim().to_lowercase();
-        let erased = inner.mail.erase(&address)?;
-        let removed = inner.store.remove_mail_account(&address).await?;
-        inner.unplan_mail(&address).await?;
+        let erased = self.files.erase(&address)?;
+        let removed = self.store.remove_mail_account(&address).await?;
+        self.unplan(&address).await?;
         if erased || removed {
             return Ok(());
         }
@@ -107,20 +101,51 @@ impl Agent {
     ///
     /// # Errors
     /// What is wrong with the account.
-    pub async fn test_mail_account(&self, address: &str) -> Result<(), AgentError> {
-        let desk = &self.inner.mail;
-        let account = desk.account(Some(address)).await.map_err(AgentError::Invalid)?;
-        let tested = desk.mailbox.test(&account).await;
-        tested.map_err(|error| AgentError::Invalid(desk.redactor.clean(error.to_string())))
+    pub async fn test(&self, address: &str) -> Result<(), AgentError> {
+        let account = self.account(Some(address)).await.map_err(AgentError::Invalid)?;
+        let tested = self.log_in(&account).await;
+        tested.map_err(|error| AgentError::Invalid(self.redactor.clean(error.to_string())))
     }
 
     /// Looks into an account now; says how many messages came.
     ///
     /// # Errors
     /// When there is no such account, it cannot be read, or the store fails.
-    pub async fn poll_mail(&self, address: &str) -> Result<usize, AgentError> {
-        let desk = Arc::clone(&self.inner.mail);
-        let address = desk.address(Some(address)).map_err(AgentError::Invalid)?;
-        desk.poll(&address, self.now_ms()).await?.map_err(AgentError::Invalid)
+    pub async fn fetch(&self, address: &str) -> Result<usize, AgentError> {
+        let address = self.address(Some(address)).map_err(AgentError::Invalid)?;
+        self.poll(&address).await?.map_err(AgentError::Invalid)
+    }
+
+    /// The addresses that there are files for.
+    pub fn addresses(&self) -> Vec<String> {
+        self.files.addresses()
+    }
+
+    /// How long to wait between two looks into an account, in milliseconds; none: for ever.
+    pub fn poll_ms(&self) -> Option<i64> {
+        let minutes = self.config.mail.poll_minutes;
+        (self.config.mail.enabled && minutes > 0).then(|| i64::from(minutes) * MINUTE_MS)
+    }
+
+    /// Logs in where an account's mail is read and where it is sent.
+    ///
+    /// # Errors
+    /// What went wrong, as the servers say it.
+    pub async fn log_in(&self, account: &Account) -> Result<(), MailError> {
+        self.mailbox.test(account).await
+    }
+
+    /// Has an account looked into at once by whoever serves.
+    async fn plan(&self, address: &str) -> Result<(), AgentError> {
+        if self.poll_ms().is_some() {
+            self.store.set_timer(MAIL_TIMER, address, self.host.now_ms()).await?;
+            self.waker.wake();
+        }
+        Ok(())
+    }
+
+    /// Has an account not looked into any more.
+    async fn unplan(&self, address: &str) -> Result<(), AgentError> {
+        Ok(self.store.remove_timer(MAIL_TIMER, address).await?)
     }
 }

@@ -9,7 +9,8 @@ use limpid_channels::mail::Secret;
 use limpid_config::{Environment, private_file};
 use tokio::process::Command;
 
-use crate::services::mail::{AccountSettings, MailDesk};
+use crate::services::mail::AccountSettings;
+use crate::services::mail::accounts::AccountFiles;
 
 /// How long a program may take that gives out a secret; it may ask the owner to unlock something.
 const TIME: Duration = Duration::from_secs(60);
@@ -84,7 +85,7 @@ async fn printed(words: &[String]) -> Result<String, String> {
     Ok(line.to_owned())
 }
 
-impl MailDesk {
+impl AccountFiles {
     /// The password, token or refresh token of an account. From here on no text repeats it.
     ///
     /// # Errors

@@ -1,12 +1,11 @@
-//! Tools of mail. They hold the desk of the accounts; what they read was written by strangers and comes back so
-//! labelled, so that it stands in a fence.
+//! Tools of mail. What they read was written by strangers and comes back so labelled, so that it stands in a fence.
 
-pub(crate) mod check;
-pub(crate) mod compose;
-pub(crate) mod read;
-pub(crate) mod reply;
-pub(crate) mod search;
-pub(crate) mod setup;
+mod check;
+mod compose;
+mod read;
+mod reply;
+mod search;
+mod setup;
 
 use std::sync::Arc;
 
@@ -16,32 +15,32 @@ use limpid_core::inbox::Source;
 use limpid_store::{ItemFilter, ItemId, MailUid};
 use serde_json::Value;
 
-use crate::services::mail::MailDesk;
+use crate::services::mail::MailAccounts;
 use crate::services::tools::{Tool, ToolContext};
 
 /// The group of these tools.
 const GROUP: &str = "email";
 
 /// The tools, in the order in which they are declared.
-pub(crate) fn tools(desk: &Arc<MailDesk>, result_chars: usize) -> Vec<Arc<dyn Tool>> {
-    let desk = || Arc::clone(desk);
+pub fn tools(mail: &Arc<MailAccounts>, result_chars: usize) -> Vec<Arc<dyn Tool>> {
+    let mail = || Arc::clone(mail);
     vec![
-        Arc::new(check::CheckEmail { desk: desk(), result_chars }),
-        Arc::new(read::ReadEmail { desk: desk() }),
-        Arc::new(search::SearchEmail { desk: desk() }),
-        Arc::new(reply::ReplyEmail { desk: desk() }),
-        Arc::new(compose::ComposeEmail { desk: desk() }),
-        Arc::new(setup::SetupEmail { desk: desk() }),
+        Arc::new(check::CheckEmail { mail: mail(), result_chars }),
+        Arc::new(read::ReadEmail { mail: mail() }),
+        Arc::new(search::SearchEmail { mail: mail() }),
+        Arc::new(reply::ReplyEmail { mail: mail() }),
+        Arc::new(compose::ComposeEmail { mail: mail() }),
+        Arc::new(setup::SetupEmail { mail: mail() }),
     ]
 }
 
 /// Where a letter goes: the account, then everybody who gets it. Rules and approvals name it.
-fn destination<'a>(desk: &MailDesk, account: Option<&str>, to: impl Iterator<Item = &'a str>) -> Option<String> {
+fn destination<'a>(mail: &MailAccounts, account: Option<&str>, to: impl Iterator<Item = &'a str>) -> Option<String> {
     let mut to: Vec<String> =
         to.map(|to| address(to).unwrap_or_else(|_| to.escape_debug().to_string().to_lowercase())).collect();
     to.sort();
     to.dedup();
-    let account = desk.address(account).unwrap_or_else(|_| account.unwrap_or("?").to_owned());
+    let account = mail.address(account).unwrap_or_else(|_| account.unwrap_or("?").to_owned());
     (!to.is_empty()).then(|| format!("{account} to {}", to.join(", ")))
 }
 
@@ -70,13 +69,13 @@ enum Named {
 }
 
 /// Finds the message that a call names.
-async fn named(desk: &MailDesk, account: &Account, id: &str) -> Result<Named, String> {
+async fn named(mail: &MailAccounts, account: &Account, id: &str) -> Result<Named, String> {
     let wrong = || format!("`{id}` is no number of a mail; check_email and search_email show them");
     if let Some(number) = id.trim().strip_prefix('i') {
         return Ok(Named::Kept(ItemId(number.parse().map_err(|_| wrong())?)));
     }
     let uid: u32 = id.trim().parse().map_err(|_| wrong())?;
-    let rows = desk.store.mail_accounts().await.map_err(|error| error.to_string())?.rows;
+    let rows = mail.store.mail_accounts().await.map_err(|error| error.to_string())?.rows;
     let mark = rows.into_iter().find(|row| row.address == account.address).and_then(|row| row.mark);
     let Some(mark) = mark else {
         return Err(format!("{} was never read; call check_email first", account.address));
@@ -85,14 +84,14 @@ async fn named(desk: &MailDesk, account: &Account, id: &str) -> Result<Named, St
 }
 
 /// Says that a call shows messages.
-async fn shown(desk: &MailDesk, account: &str, ids: &[MailId], context: &ToolContext) -> Result<(), String> {
+async fn shown(mail: &MailAccounts, account: &str, ids: &[MailId], context: &ToolContext) -> Result<(), String> {
     let filter = ItemFilter {
         source: Some(Source::Mail),
         account: Some(account.to_owned()),
         unseen: true,
         ..ItemFilter::default()
     };
-    let unseen = desk.store.items(filter).await.map_err(|error| error.to_string())?.rows;
+    let unseen = mail.store.items(filter).await.map_err(|error| error.to_string())?.rows;
     let is_one = |uid: Option<MailUid>| {
         uid.is_some_and(|uid| ids.iter().any(|id| id.uid == uid.uid && id.validity == uid.validity))
     };
@@ -138,7 +137,7 @@ macro_rules! reads_mail {
         }
 
         fn is_available(&self) -> bool {
-            self.desk.is_set_up()
+            self.mail.is_set_up()
         }
 
         fn timeout(&self) -> Option<std::time::Duration> {

@@ -11,13 +11,13 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::services::inbox::{fitting, list_room};
-use crate::services::mail::MailDesk;
+use crate::services::mail::MailAccounts;
 use crate::services::mail::tools::{line, reads_mail};
 use crate::services::tools::{Tool, ToolContext, ToolText, read_arguments};
 
 /// Lists mail that was not shown yet, and looks into the accounts before.
 pub(crate) struct CheckEmail {
-    pub(crate) desk: Arc<MailDesk>,
+    pub(crate) mail: Arc<MailAccounts>,
     /// Characters of a result that the model gets to read.
     pub(crate) result_chars: usize,
 }
@@ -34,17 +34,17 @@ impl Tool for CheckEmail {
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
         let Arguments { account } = read_arguments(arguments)?;
-        let desk = &self.desk;
+        let mail = &self.mail;
         let addresses = match &account {
-            Some(account) => vec![desk.address(Some(account))?],
-            None => desk.settings().into_iter().map(|settings| settings.address).collect(),
+            Some(account) => vec![mail.address(Some(account))?],
+            None => mail.files.settings().into_iter().map(|settings| settings.address).collect(),
         };
         let mut lines = Vec::new();
         let mut any = false;
         // Every account gets its share of the room.
         let room = list_room(context, self.result_chars) / addresses.len().max(1);
         for address in addresses {
-            let polled = desk.poll(&address, context.now_ms()).await.map_err(|error| error.to_string())?;
+            let polled = mail.poll(&address).await.map_err(|error| error.to_string())?;
             let (items, listed) = self.unseen(&address, context, room).await?;
             any |= !items.is_empty();
             lines.push(self.head(&address, items.len(), polled.err()).await?);
@@ -73,7 +73,7 @@ impl CheckEmail {
             limit: LISTED,
             ..ItemFilter::default()
         };
-        let mut items = self.desk.store.items(filter).await.map_err(|error| error.to_string())?.rows;
+        let mut items = self.mail.store.items(filter).await.map_err(|error| error.to_string())?.rows;
         let mut lines: Vec<String> = items.iter().map(|item| shown(item, context)).collect();
         items.truncate(fitting(&lines, room));
         lines.truncate(items.len());
@@ -83,7 +83,7 @@ impl CheckEmail {
     }
 
     async fn head(&self, address: &str, new: usize, failed: Option<String>) -> Result<String, String> {
-        let rows = self.desk.store.mail_accounts().await.map_err(|error| error.to_string())?.rows;
+        let rows = self.mail.store.mail_accounts().await.map_err(|error| error.to_string())?.rows;
         let unread = rows.iter().find(|row| row.address == address).map_or(0, |row| row.unread);
         let failed = failed.map(|why| format!("; not read now: {why}")).unwrap_or_default();
         Ok(format!("{address}: {new} not shown before, {unread} unread on the server{failed}"))

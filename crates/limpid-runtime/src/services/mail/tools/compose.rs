@@ -5,19 +5,18 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use limpid_channels::mail::{Account, Answered, Letter, MailError};
-use limpid_config::hex;
 use limpid_core::ToolClass;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::services::mail::MailDesk;
+use crate::services::mail::MailAccounts;
 use crate::services::mail::tools::{GROUP, SENDS, TIME, destination, sendable, texts};
 use crate::services::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 /// Sends a new letter.
 pub(crate) struct ComposeEmail {
-    pub(crate) desk: Arc<MailDesk>,
+    pub(crate) mail: Arc<MailAccounts>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -54,7 +53,7 @@ impl Tool for ComposeEmail {
     }
 
     fn is_available(&self) -> bool {
-        self.desk.is_set_up()
+        self.mail.is_set_up()
     }
 
     fn asks_always(&self, _: &Value) -> bool {
@@ -67,12 +66,12 @@ impl Tool for ComposeEmail {
 
     fn destination(&self, arguments: &Value) -> Option<String> {
         let to = texts(arguments, "to").into_iter().chain(texts(arguments, "cc"));
-        destination(&self.desk, arguments["account"].as_str(), to)
+        destination(&self.mail, arguments["account"].as_str(), to)
     }
 
     fn bound_to(&self, arguments: &Value) -> Vec<String> {
         // Which account is the first one may change until the owner says yes.
-        self.desk.address(arguments["account"].as_str()).into_iter().collect()
+        self.mail.address(arguments["account"].as_str()).into_iter().collect()
     }
 
     fn marks_passage(&self) -> bool {
@@ -85,24 +84,24 @@ impl Tool for ComposeEmail {
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
         let Arguments { to, subject, text, cc, account } = read_arguments(arguments)?;
-        let account = self.desk.account(account.as_deref()).await?;
+        let account = self.mail.account(account.as_deref()).await?;
         let letter = Letter {
             to,
             cc,
             subject,
             text,
-            message_id: message_id(&self.desk, &account),
+            message_id: message_id(&self.mail, &account),
             at: context.now,
             answers: None,
         };
-        send(&self.desk, context, &account, &letter).await
+        send(&self.mail, context, &account, &letter).await
     }
 }
 
 /// A name that no other letter has.
-pub(crate) fn message_id(desk: &MailDesk, account: &Account) -> String {
+pub(crate) fn message_id(mail: &MailAccounts, account: &Account) -> String {
     let domain = account.address.rsplit('@').next().unwrap_or_default();
-    format!("{}{}@{domain}", hex(&*desk.ids), hex(&*desk.ids))
+    format!("{}{}@{domain}", mail.host.tag(), mail.host.tag())
 }
 
 /// What a letter says of the message that it answers.
@@ -112,25 +111,25 @@ pub(crate) fn answered(mail: &limpid_channels::mail::Mail) -> Answered {
 
 /// Sends a letter and says what became of it.
 pub(crate) async fn send(
-    desk: &MailDesk,
+    mail: &MailAccounts,
     context: &ToolContext,
     account: &Account,
     letter: &Letter,
 ) -> Result<ToolText, String> {
     let failed = |error: MailError| {
         let what = if matches!(error, MailError::Unknown { .. }) { "outcome unknown" } else { "not sent" };
-        desk.redactor.clean(format!("{what}: {error}"))
+        mail.redactor.clean(format!("{what}: {error}"))
     };
-    let offered = desk.mailbox.offer(account, letter).await.map_err(failed)?;
+    let offered = mail.mailbox.offer(account, letter).await.map_err(failed)?;
     context.leaves().await.map_err(|error| format!("not sent: {error}"))?;
     offered.hand_over().await.map_err(failed)?;
     let to = letter.to.iter().chain(&letter.cc).map(String::as_str).collect::<Vec<_>>().join(", ");
     let sent = format!("sent from {} to {to}", account.address);
     context.arrived(&sent).await;
-    let copy = match desk.mailbox.keep_copy(account, letter).await {
+    let copy = match mail.mailbox.keep_copy(account, letter).await {
         Ok(Some(folder)) => format!("a copy is in {folder}"),
         Ok(None) => "no copy was kept: the server keeps copies by itself".to_owned(),
         Err(why) => format!("no copy was kept: {why}"),
     };
-    Ok(ToolText::own(desk.redactor.clean(format!("{sent}; {copy}"))))
+    Ok(ToolText::own(mail.redactor.clean(format!("{sent}; {copy}"))))
 }

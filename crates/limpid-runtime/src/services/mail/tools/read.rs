@@ -10,13 +10,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::services::mail::MailDesk;
+use crate::services::mail::MailAccounts;
 use crate::services::mail::tools::{Named, named, reads_mail, when};
 use crate::services::tools::{Tool, ToolContext, ToolText, read_arguments};
 
 /// Reads one message. It stays unread on the server unless the call says otherwise.
 pub(crate) struct ReadEmail {
-    pub(crate) desk: Arc<MailDesk>,
+    pub(crate) mail: Arc<MailAccounts>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -34,21 +34,21 @@ impl Tool for ReadEmail {
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
         let Arguments { id, account, mark_read } = read_arguments(arguments)?;
-        let account = self.desk.only_account(account.as_deref()).await?;
-        let id = match named(&self.desk, &account, &id).await? {
+        let account = self.mail.only_account(account.as_deref()).await?;
+        let id = match named(&self.mail, &account, &id).await? {
             Named::OnServer(id) => id,
             Named::Kept(id) => return self.kept(id, context).await,
         };
-        let mail = self.desk.mailbox.read(&account, id, mark_read).await.map_err(|error| error.to_string())?;
-        crate::services::mail::tools::shown(&self.desk, &account.address, &[id], context).await?;
-        Ok(ToolText::outside(self.desk.redactor.clean(whole(&mail, context))))
+        let mail = self.mail.mailbox.read(&account, id, mark_read).await.map_err(|error| error.to_string())?;
+        crate::services::mail::tools::shown(&self.mail, &account.address, &[id], context).await?;
+        Ok(ToolText::outside(self.mail.redactor.clean(whole(&mail, context))))
     }
 }
 
 impl ReadEmail {
     /// Mail that was handed in stands here alone.
     async fn kept(&self, id: ItemId, context: &ToolContext) -> Result<ToolText, String> {
-        let item = self.desk.store.item(id).await.map_err(|error| error.to_string())?;
+        let item = self.mail.store.item(id).await.map_err(|error| error.to_string())?;
         let Some(item) = item.filter(|item| item.new.source == Source::Mail) else {
             return Err(format!("there is no mail `i{}`", id.0));
         };

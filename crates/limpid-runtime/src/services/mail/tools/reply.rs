@@ -10,14 +10,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::services::mail::MailDesk;
+use crate::services::mail::MailAccounts;
 use crate::services::mail::tools::compose::{answered, message_id, send};
 use crate::services::mail::tools::{GROUP, Named, SENDS, TIME, destination, named, sendable, texts};
 use crate::services::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 /// Answers a message.
 pub(crate) struct ReplyEmail {
-    pub(crate) desk: Arc<MailDesk>,
+    pub(crate) mail: Arc<MailAccounts>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -53,7 +53,7 @@ impl Tool for ReplyEmail {
     }
 
     fn is_available(&self) -> bool {
-        self.desk.is_set_up()
+        self.mail.is_set_up()
     }
 
     fn asks_always(&self, _: &Value) -> bool {
@@ -65,12 +65,12 @@ impl Tool for ReplyEmail {
     }
 
     fn destination(&self, arguments: &Value) -> Option<String> {
-        destination(&self.desk, arguments["account"].as_str(), texts(arguments, "to").into_iter())
+        destination(&self.mail, arguments["account"].as_str(), texts(arguments, "to").into_iter())
     }
 
     fn bound_to(&self, arguments: &Value) -> Vec<String> {
         // Which account is the first one may change until the owner says yes.
-        self.desk.address(arguments["account"].as_str()).into_iter().collect()
+        self.mail.address(arguments["account"].as_str()).into_iter().collect()
     }
 
     fn marks_passage(&self) -> bool {
@@ -83,22 +83,22 @@ impl Tool for ReplyEmail {
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
         let Arguments { id, to, text, account } = read_arguments(arguments)?;
-        let account = self.desk.only_account(account.as_deref()).await?;
-        let Named::OnServer(id) = named(&self.desk, &account, &id).await? else {
+        let account = self.mail.only_account(account.as_deref()).await?;
+        let Named::OnServer(id) = named(&self.mail, &account, &id).await? else {
             return Err("that mail stands in no account, so it cannot be answered; use compose_email".to_owned());
         };
-        let mail = self.desk.mailbox.read(&account, id, false).await.map_err(|error| error.to_string())?;
+        let mail = self.mail.mailbox.read(&account, id, false).await.map_err(|error| error.to_string())?;
         within(&mail, &account.address, &to)?;
         let letter = Letter {
             to,
             cc: Vec::new(),
             subject: subject(&mail.head.subject),
             text,
-            message_id: message_id(&self.desk, &account),
+            message_id: message_id(&self.mail, &account),
             at: context.now,
             answers: Some(answered(&mail)),
         };
-        send(&self.desk, context, &account, &letter).await
+        send(&self.mail, context, &account, &letter).await
     }
 }
 

@@ -9,13 +9,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::services::mail::MailDesk;
+use crate::services::mail::MailAccounts;
 use crate::services::mail::tools::{line, reads_mail};
 use crate::services::tools::{Tool, ToolContext, ToolText, read_arguments};
 
 /// Finds mail on the servers.
 pub(crate) struct SearchEmail {
-    pub(crate) desk: Arc<MailDesk>,
+    pub(crate) mail: Arc<MailAccounts>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -41,14 +41,14 @@ impl Tool for SearchEmail {
             return Err("give `from`, `subject` or `since`".to_owned());
         }
         let addresses = match &account {
-            Some(account) => vec![self.desk.address(Some(account))?],
-            None => self.desk.settings().into_iter().map(|settings| settings.address).collect(),
+            Some(account) => vec![self.mail.address(Some(account))?],
+            None => self.mail.files.settings().into_iter().map(|settings| settings.address).collect(),
         };
         let mut lines = Vec::new();
         for address in addresses {
-            let account = self.desk.account(Some(&address)).await;
+            let account = self.mail.account(Some(&address)).await;
             let found = match &account {
-                Ok(account) => self.desk.mailbox.search(account, &query).await.map_err(|error| error.to_string()),
+                Ok(account) => self.mail.mailbox.search(account, &query).await.map_err(|error| error.to_string()),
                 Err(why) => Err(why.clone()),
             };
             let found = match found {
@@ -61,9 +61,9 @@ impl Tool for SearchEmail {
             lines.push(format!("{address}: {} found", found.len()));
             lines.extend(found.iter().map(|head| shown(head, context)));
             let ids: Vec<_> = found.iter().map(|head| head.id).collect();
-            crate::services::mail::tools::shown(&self.desk, &address, &ids, context).await?;
+            crate::services::mail::tools::shown(&self.mail, &address, &ids, context).await?;
         }
-        Ok(ToolText::outside(self.desk.redactor.clean(lines.join("\n"))))
+        Ok(ToolText::outside(self.mail.redactor.clean(lines.join("\n"))))
     }
 }
 

@@ -10,12 +10,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::services::mail::tools::GROUP;
-use crate::services::mail::{AccountSettings, MailDesk, ServerSettings};
+use crate::services::mail::{AccountSettings, MailAccounts, ServerSettings};
 use crate::services::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 /// Prepares a mail account.
 pub(crate) struct SetupEmail {
-    pub(crate) desk: Arc<MailDesk>,
+    pub(crate) mail: Arc<MailAccounts>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -50,7 +50,7 @@ impl Tool for SetupEmail {
     }
 
     fn is_available(&self) -> bool {
-        self.desk.is_on()
+        self.mail.is_on()
     }
 
     async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {
@@ -58,7 +58,7 @@ impl Tool for SetupEmail {
         let bare = address(&given).map_err(|error| error.to_string())?;
         let next = format!("the owner enters the password with `limpid inbox mail add {bare}`, never here");
         // A password that is there is never sent to another server than the owner gave it for.
-        if self.desk.addresses().contains(&bare) {
+        if self.mail.files.addresses().contains(&bare) {
             return Err(format!("{bare} is there already; to change it, {next}"));
         }
         let server = |text: Option<String>| {
@@ -74,7 +74,7 @@ impl Tool for SetupEmail {
             smtp: server(smtp)?,
             ..AccountSettings::default()
         };
-        self.desk.write(&settings, None).map_err(|error| error.to_string())?;
+        self.mail.files.write(&settings, None).map_err(|error| error.to_string())?;
         Ok(ToolText::own(format!("{bare} is prepared; {next}")))
     }
 }
