@@ -26,11 +26,13 @@ use crate::agent::parts::{Built, Parts};
 use crate::context::ContextDeps;
 use crate::context::calibration::TokenCalibration;
 use crate::conversation::actor::Command;
+use crate::jobs::Jobs;
 use crate::services::deliveries::{ConversationSignal, Deliveries};
 use crate::services::directory::Directory;
 use crate::services::error::AgentError;
 use crate::services::events::{Event, EventBus};
 use crate::services::goals::GoalBook;
+use crate::services::heartbeat::HeartbeatSettings;
 use crate::services::host::Host;
 use crate::services::inbox::{Inbox, InboxOptions};
 use crate::services::mail::{MailAccounts, MailOptions};
@@ -49,6 +51,7 @@ use crate::services::tools::{FileHistory, Tool, ToolCatalog, ToolExecutor, ToolE
 #[derive(Clone)]
 pub struct Agent {
     pub(crate) inner: Arc<Inner>,
+    jobs: Arc<Jobs>,
 }
 
 /// What an agent is made of.
@@ -148,13 +151,12 @@ pub(crate) struct Inner {
     pub(crate) memory: Memories,
     /// What prompts are made from.
     pub(crate) context: ContextDeps,
+    pub(crate) heartbeat: HeartbeatSettings,
     pub(crate) tasks: Tasks,
     pub(crate) waker: Arc<SchedulerWaker>,
     /// Held for reading while a message is accepted and its conversation told, and for writing while a worker looks at
     /// what waits: so nobody answers a message before its listener is known.
     pub(crate) accepting: RwLock<()>,
-    /// Held while the heartbeat runs in this process.
-    pub(crate) beating: tokio::sync::Mutex<()>,
     /// Whether the ledger was pruned since this process started.
     pub(crate) pruned: AtomicBool,
     /// Conversations whose owner knows that the window fills up.
@@ -281,6 +283,14 @@ impl Agent {
             tools: tools.clone(),
             counts: Arc::new(TokenCalibration::new(Arc::clone(&store))),
         };
+        let heartbeat = HeartbeatSettings::new(
+            Arc::clone(&store),
+            config.clone(),
+            host.clone(),
+            Arc::clone(&parts.models),
+            Arc::clone(&profiles),
+            Arc::clone(&waker),
+        );
         let inner = Inner {
             context,
             profiles,
@@ -288,6 +298,7 @@ impl Agent {
             files,
             redactor,
             memory,
+            heartbeat,
             tasks,
             waker,
             host,
@@ -315,7 +326,6 @@ impl Agent {
             warned: Mutex::default(),
             settled: Mutex::default(),
             accepting: RwLock::new(()),
-            beating: tokio::sync::Mutex::new(()),
             pruned: AtomicBool::new(false),
             workers: Mutex::default(),
             worker_left: Notify::new(),
@@ -327,7 +337,8 @@ impl Agent {
                 inner.command(conversation, Command::Wake);
             }
         });
-        Ok(Self { inner })
+        let jobs = Arc::new(Jobs::new(&inner));
+        Ok(Self { inner, jobs })
     }
 
     /// The home folder.
@@ -378,17 +389,7 @@ impl Agent {
     /// Waits until this process has nothing left to do in a conversation: turns, compactions after them, and
     /// notices of what was delivered.
     pub async fn settled(&self, conversation: &ConversationId) {
-        let inner = &self.inner;
-        let is_worked_on = || inner.workers.lock().unwrap_or_else(PoisonError::into_inner).contains_key(conversation);
-        loop {
-            // Listened to before the look, so that a worker that leaves between the two is not missed.
-            let left = inner.worker_left.notified();
-            if !is_worked_on() {
-                break;
-            }
-            left.await;
-        }
-        self.inner.notifications.sent().await;
+        self.inner.settled(conversation).await;
     }
 
     /// What kind of effect a tool has; none when there is no such tool.
@@ -404,6 +405,16 @@ impl Agent {
     /// Versions of the files that prompts quote.
     pub fn file_history(&self) -> &FileHistory {
         &self.inner.files
+    }
+
+    /// What the owner sets of the heartbeat.
+    pub fn heartbeat(&self) -> &HeartbeatSettings {
+        &self.inner.heartbeat
+    }
+
+    /// What the agent does by itself, and its runs by hand.
+    pub fn jobs(&self) -> &Jobs {
+        &self.jobs
     }
 
     /// What the agent remembers.
@@ -443,6 +454,19 @@ impl Agent {
 }
 
 impl Inner {
+    pub(crate) async fn settled(&self, conversation: &ConversationId) {
+        let is_worked_on = || self.workers.lock().unwrap_or_else(PoisonError::into_inner).contains_key(conversation);
+        loop {
+            // Listened to before the look, so that a worker that leaves between the two is not missed.
+            let left = self.worker_left.notified();
+            if !is_worked_on() {
+                break;
+            }
+            left.await;
+        }
+        self.notifications.sent().await;
+    }
+
     /// Conversations whose owner knows that the window fills up.
     pub(crate) fn warned(&self) -> MutexGuard<'_, HashSet<ConversationId>> {
         self.warned.lock().unwrap_or_else(PoisonError::into_inner)

@@ -61,7 +61,7 @@ async fn run(marks: [u32; 2]) -> Result<[Resident; 2], String> {
     })
     .map_err(|error| error.to_string())?;
     let serving = agent.clone();
-    let serving = tokio::spawn(async move { serving.serve(|_| {}, std::future::pending()).await });
+    let serving = tokio::spawn(async move { serving.jobs().serve(|_| {}, std::future::pending()).await });
     let mut after = [Resident::default(); 2];
     for turn in 0..marks[1] {
         let conversation = if turn % TURNS == 0 { ConversationChoice::New } else { ConversationChoice::Last };

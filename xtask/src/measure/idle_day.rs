@@ -87,7 +87,7 @@ async fn day(profile: &str, case: &str) -> Result<Day, String> {
     prepare(&agent, home.path(), case).await?;
     let end = agent.now_ms() + DAY_MS;
     while agent.now_ms() < end {
-        let next = agent.run_due().await.map_err(|error| error.to_string())?;
+        let next = agent.jobs().run_due().await.map_err(|error| error.to_string())?;
         let wait = next.map_or(DAY_MS, |next| next - agent.now_ms());
         bench.forward_minutes((wait + 59_999).div_euclid(60_000).max(1));
     }

@@ -51,7 +51,7 @@ pub(crate) fn own_tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     if config.scheduling.enabled {
         tools.extend(tasks::tools(parts.tasks));
     }
-    tools.extend(heartbeat::decision_tool::tools());
+    tools.extend(heartbeat::tools());
     tools.extend(inbox::tools(store, config, environment));
     tools.extend(mail::tools(parts.mail, result_chars));
     tools.push(message_tool(Arc::clone(store)));

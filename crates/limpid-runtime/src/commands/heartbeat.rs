@@ -3,8 +3,9 @@
 use async_trait::async_trait;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::jobs::heartbeat::HeartbeatResult;
 use crate::services::error::AgentError;
-use crate::services::heartbeat::{Beat, HeartbeatChange};
+use crate::services::heartbeat::HeartbeatChange;
 
 /// Shows the heartbeat, switches it, runs it.
 pub(crate) struct Heartbeat;
@@ -33,9 +34,11 @@ impl SlashCommand for Heartbeat {
         match arguments {
             "" => {}
             "run" => {
-                return Ok(scene.says(match agent.run_heartbeat().await? {
-                    Beat::Waits(why) => format!("The heartbeat was not run: {why}."),
-                    Beat::Ran(run) => run.report.unwrap_or_else(|| format!("The heartbeat ran: {}.", run.outcome)),
+                return Ok(scene.says(match agent.jobs().run_heartbeat().await? {
+                    HeartbeatResult::Waits(why) => format!("The heartbeat was not run: {why}."),
+                    HeartbeatResult::Ran(run) => {
+                        run.report.unwrap_or_else(|| format!("The heartbeat ran: {}.", run.outcome))
+                    }
                 }));
             }
             "read" => {
@@ -50,11 +53,11 @@ impl SlashCommand for Heartbeat {
             }
             "on" | "off" => {
                 let enabled = Some(arguments == "on");
-                agent.change_heartbeat(HeartbeatChange { enabled, ..HeartbeatChange::default() }).await?;
+                agent.heartbeat().change(HeartbeatChange { enabled, ..HeartbeatChange::default() }).await?;
             }
             other => return Err(AgentError::Invalid(format!("`{other}` is none of run, on, off, read and dismiss"))),
         }
-        let status = agent.heartbeat_status().await?;
+        let status = agent.jobs().heartbeat_status().await?;
         let on = if status.settings.enabled { "on" } else { "off" };
         let waits = status.waits.map_or(String::new(), |why| format!(" It waits: {why}."));
         let minutes = status.settings.interval_minutes;

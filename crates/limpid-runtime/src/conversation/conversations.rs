@@ -103,13 +103,19 @@ impl Agent {
     /// # Errors
     /// When the store cannot be read.
     pub async fn resume(&self) -> Result<(), AgentError> {
-        let store = &self.inner.store;
+        self.inner.resume().await
+    }
+}
+
+impl Inner {
+    pub(crate) async fn resume(self: &Arc<Self>) -> Result<(), AgentError> {
+        let store = &self.store;
         let turns = store.unfinished_turns().await?.rows;
         let mut open: BTreeSet<ConversationId> = turns.into_iter().map(|turn| turn.conversation).collect();
         open.extend(store.conversations_that_wait().await?);
         open.extend(store.pending_deliveries(None).await?.rows.into_iter().map(|delivery| delivery.new.conversation));
         for conversation in open {
-            self.inner.command(&conversation, Command::Wake);
+            self.command(&conversation, Command::Wake);
         }
         Ok(())
     }

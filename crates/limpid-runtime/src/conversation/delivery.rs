@@ -21,9 +21,15 @@ impl Agent {
     /// # Errors
     /// When the store cannot be read.
     pub async fn deliver_waiting(&self) -> Result<(), AgentError> {
-        let mut conversations = self.inner.deliveries.wake_pending().await?;
+        self.inner.deliver_waiting().await
+    }
+}
+
+impl Inner {
+    pub(crate) async fn deliver_waiting(&self) -> Result<(), AgentError> {
+        let mut conversations = self.deliveries.wake_pending().await?;
         // What a worker has just put into its conversation waits no more, but may not be told yet.
-        conversations.extend(self.inner.workers.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned());
+        conversations.extend(self.workers.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned());
         for conversation in conversations {
             self.settled(&conversation).await;
         }

@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use limpid_config::CatalogueUpdate;
+use limpid_config::{CatalogueUpdate, Config, Live};
+use limpid_store::Store;
 
 use crate::agent::Inner;
 use crate::jobs::scheduler::Job;
 use crate::services::error::AgentError;
+use crate::services::host::Host;
+use crate::services::models::ModelRegistry;
 
 /// The kind of the timer of the weekly update, and its name.
 const KIND: &str = "catalogue";
@@ -16,18 +19,34 @@ const NAME: &str = "weekly";
 const WEEK_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 
 /// The weekly update.
-pub(crate) struct CatalogueJob;
+pub(crate) struct CatalogueJob {
+    store: Arc<dyn Store>,
+    config: Live<Config>,
+    host: Host,
+    models: Arc<ModelRegistry>,
+}
 
-/// Has the table updated every week, counted from the day of the one that is there.
-pub(crate) async fn plan(inner: &Inner) -> Result<(), AgentError> {
-    if inner.config.catalogue.update != CatalogueUpdate::Weekly {
-        return Ok(inner.store.remove_timer(KIND, NAME).await?);
+impl CatalogueJob {
+    pub(crate) fn new(inner: &Inner) -> Self {
+        Self {
+            store: Arc::clone(&inner.store),
+            config: inner.config.clone(),
+            host: inner.host.clone(),
+            models: Arc::clone(&inner.models),
+        }
     }
-    let now_ms = inner.host.now_ms();
-    // A clock that was set back must not keep the update away until the old time comes again.
-    let due_ms =
-        inner.models.fetched_on().map_or(now_ms, |day| day.as_millisecond().min(now_ms).saturating_add(WEEK_MS));
-    Ok(inner.store.set_timer(KIND, NAME, due_ms).await?)
+
+    /// Sets the timer of the next update, a week after the day of the table that is there, or removes it.
+    pub(crate) async fn plan(&self) -> Result<(), AgentError> {
+        if self.config.catalogue.update != CatalogueUpdate::Weekly {
+            return Ok(self.store.remove_timer(KIND, NAME).await?);
+        }
+        let now_ms = self.host.now_ms();
+        // A clock that was set back must not keep the update away until the old time comes again.
+        let due_ms =
+            self.models.fetched_on().map_or(now_ms, |day| day.as_millisecond().min(now_ms).saturating_add(WEEK_MS));
+        Ok(self.store.set_timer(KIND, NAME, due_ms).await?)
+    }
 }
 
 #[async_trait]
@@ -36,11 +55,11 @@ impl Job for CatalogueJob {
         KIND
     }
 
-    async fn run(&self, inner: &Arc<Inner>, _name: &str, _slot_ms: i64) -> Result<Option<i64>, AgentError> {
-        if inner.config.catalogue.update != CatalogueUpdate::Weekly {
+    async fn run(&self, _name: &str, _slot_ms: i64) -> Result<Option<i64>, AgentError> {
+        if self.config.catalogue.update != CatalogueUpdate::Weekly {
             return Ok(None);
         }
-        inner.models.update(None).await?;
-        Ok(Some(inner.host.now_ms().saturating_add(WEEK_MS)))
+        self.models.update(None).await?;
+        Ok(Some(self.host.now_ms().saturating_add(WEEK_MS)))
     }
 }

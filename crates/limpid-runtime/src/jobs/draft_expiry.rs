@@ -16,7 +16,7 @@ const KIND: &str = "expiry";
 const NAME: &str = "drafts";
 
 /// Expires drafts.
-pub(crate) struct Expiry;
+pub(crate) struct Expiry(pub(crate) Arc<Inner>);
 
 #[async_trait]
 impl Job for Expiry {
@@ -24,9 +24,9 @@ impl Job for Expiry {
         KIND
     }
 
-    async fn run(&self, inner: &Arc<Inner>, _: &str, _: i64) -> Result<Option<i64>, AgentError> {
-        inner.settle_drafts().await?;
-        inner.next_expiry_ms().await
+    async fn run(&self, _: &str, _: i64) -> Result<Option<i64>, AgentError> {
+        self.0.settle_drafts().await?;
+        self.0.next_expiry_ms().await
     }
 }
 
@@ -35,7 +35,7 @@ impl Inner {
     pub(crate) async fn watch_drafts(&self) -> Result<(), AgentError> {
         if let Some(due_ms) = self.next_expiry_ms().await? {
             self.store.set_timer(KIND, NAME, due_ms).await?;
-            self.wake_scheduler();
+            self.waker.wake();
         }
         Ok(())
     }

@@ -6,7 +6,6 @@ use async_trait::async_trait;
 use limpid_model::chain::Pause;
 use limpid_store::Store;
 
-use crate::agent::Inner;
 use crate::jobs::mail_idle::watch;
 use crate::jobs::scheduler::Job;
 use crate::services::error::AgentError;
@@ -27,7 +26,7 @@ impl Job for MailJob {
         MAIL_TIMER
     }
 
-    async fn run(&self, _: &Arc<Inner>, name: &str, _slot_ms: i64) -> Result<Option<i64>, AgentError> {
+    async fn run(&self, name: &str, _slot_ms: i64) -> Result<Option<i64>, AgentError> {
         let is_there = self.mail.addresses().iter().any(|address| address == name);
         let Some(every_ms) = self.mail.poll_ms().filter(|_| is_there) else { return Ok(None) };
         let now_ms = self.host.now_ms();
@@ -146,7 +145,8 @@ mod tests {
     }
 
     fn job(agent: &Agent) -> MailJob {
-        agent.inner.mail_job()
+        let inner = &agent.inner;
+        MailJob::new(Arc::clone(&inner.mail), Arc::clone(&inner.store), inner.host.clone(), Arc::clone(&inner.pause))
     }
 
     async fn due(agent: &Agent) -> Vec<i64> {
@@ -160,11 +160,11 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let agent = agent(&home, 15).await;
         assert_eq!(due(&agent).await, [NOON], "at once when it is new");
-        let next = job(&agent).run(&agent.inner, "me@example.com", NOON).await.unwrap();
+        let next = job(&agent).run("me@example.com", NOON).await.unwrap();
         assert_eq!(next, Some(NOON + 15 * MINUTE_MS), "also when the look failed");
         job(&agent).plan_all().await.unwrap();
         assert_eq!(due(&agent).await, [NOON + 15 * MINUTE_MS], "a start of the program changes nothing");
-        let gone = job(&agent).run(&agent.inner, "other@example.com", NOON).await.unwrap();
+        let gone = job(&agent).run("other@example.com", NOON).await.unwrap();
         assert_eq!(gone, None);
         agent.mail().forget("me@example.com").await.unwrap();
         assert_eq!(due(&agent).await, [0; 0]);
@@ -177,6 +177,6 @@ mod tests {
         let agent = agent(&home, 0).await;
         job(&agent).plan_all().await.unwrap();
         assert_eq!(due(&agent).await, [0; 0]);
-        assert_eq!(job(&agent).run(&agent.inner, "me@example.com", NOON).await.unwrap(), None);
+        assert_eq!(job(&agent).run("me@example.com", NOON).await.unwrap(), None);
     }
 }

@@ -8,16 +8,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use limpid_config::process;
 use limpid_core::background_wait;
-use limpid_store::TimerLease;
+use limpid_store::{Store, TimerLease};
 use tokio::task::{AbortHandle, JoinSet};
 
-use crate::agent::Inner;
-use crate::jobs::catalogue::CatalogueJob;
 use crate::jobs::serve::{Log, ServeEvent};
-use crate::jobs::task_runs::TaskJob;
-use crate::services::drafts::Expiry;
 use crate::services::error::AgentError;
-use crate::services::heartbeat::Heartbeat;
 
 /// How long a claim lasts when nobody renews it: some looks of the scheduler, which renews what it holds.
 const CLAIM: Duration = Duration::from_mins(4);
@@ -39,18 +34,13 @@ pub(crate) trait Job: Send + Sync {
 
     /// Does what was due at `slot_ms`, and says when it is due next; none: never again. After a crash the same slot
     /// comes again, so a job does nothing twice for one name and slot. An error puts it off: the same slot comes again.
-    async fn run(&self, inner: &Arc<Inner>, name: &str, slot_ms: i64) -> Result<Option<i64>, AgentError>;
-}
-
-/// Every kind of job. A timer of another kind fails, and waits for a program that knows it.
-pub(crate) fn jobs(inner: &Inner) -> Vec<Arc<dyn Job>> {
-    let mail = inner.mail_job();
-    vec![Arc::new(CatalogueJob), Arc::new(Expiry), Arc::new(Heartbeat), Arc::new(mail), Arc::new(TaskJob)]
+    async fn run(&self, name: &str, slot_ms: i64) -> Result<Option<i64>, AgentError>;
 }
 
 /// Claims what is due and has it done.
 pub(crate) struct Scheduler {
-    inner: Arc<Inner>,
+    store: Arc<dyn Store>,
+    holder: String,
     jobs: HashMap<&'static str, Arc<dyn Job>>,
     running: JoinSet<Ended>,
     /// What runs, by kind and name.
@@ -78,10 +68,13 @@ struct Ended {
 pub(crate) struct HasEnded(Result<Ended, tokio::task::JoinError>);
 
 impl Scheduler {
-    pub(crate) fn new(inner: &Arc<Inner>, jobs: Vec<Arc<dyn Job>>, log: Log) -> Self {
+    /// A scheduler that claims what is due as `holder`. A timer that none of the jobs knows fails, and waits for a program
+    /// that does.
+    pub(crate) fn new(store: Arc<dyn Store>, holder: &str, jobs: &[Arc<dyn Job>], log: Log) -> Self {
         Self {
-            inner: Arc::clone(inner),
-            jobs: jobs.into_iter().map(|job| (job.kind(), job)).collect(),
+            store,
+            holder: holder.to_owned(),
+            jobs: jobs.iter().map(|job| (job.kind(), Arc::clone(job))).collect(),
             running: JoinSet::new(),
             held: HashMap::new(),
             failures: HashMap::new(),
@@ -104,10 +97,9 @@ impl Scheduler {
                 return Ok(None);
             }
             let claim_ms = CLAIM.as_millis() as i64;
-            let claimed =
-                self.inner.store.claim_timers(now_ms, self.inner.host.holder(), claim_ms, room as u32).await?;
+            let claimed = self.store.claim_timers(now_ms, &self.holder, claim_ms, room as u32).await?;
             if claimed.is_empty() {
-                return Ok(self.inner.store.next_timer_ms().await?);
+                return Ok(self.store.next_timer_ms().await?);
             }
             for lease in claimed {
                 self.begin(lease, now_ms.saturating_add(claim_ms));
@@ -139,9 +131,9 @@ impl Scheduler {
 
     /// Claims of processes that are known to be dead are free at once.
     pub(crate) async fn release_the_dead(&self) -> Result<(), AgentError> {
-        for holder in self.inner.store.timer_holders().await? {
+        for holder in self.store.timer_holders().await? {
             if process::is_dead(&holder) {
-                self.inner.store.release_timers(&holder).await?;
+                self.store.release_timers(&holder).await?;
             }
         }
         Ok(())
@@ -155,7 +147,7 @@ impl Scheduler {
     /// Stops what still runs and gives back what was claimed: whoever looks next begins it again with the same slot.
     pub(crate) async fn stop(mut self) -> Result<(), AgentError> {
         self.running.shutdown().await;
-        Ok(self.inner.store.release_timers(self.inner.host.holder()).await?)
+        Ok(self.store.release_timers(&self.holder).await?)
     }
 
     /// Renews the claims of what runs; what another process has taken over stops here.
@@ -166,7 +158,7 @@ impl Scheduler {
             if held.until_ms.saturating_sub(now_ms) > soon {
                 continue;
             }
-            if self.inner.store.extend_timer(&held.lease, until_ms).await? {
+            if self.store.extend_timer(&held.lease, until_ms).await? {
                 held.until_ms = until_ms;
             } else {
                 held.run.abort();
@@ -182,14 +174,14 @@ impl Scheduler {
 
     fn begin(&mut self, lease: TimerLease, until_ms: i64) {
         (self.log)(&ServeEvent::Began { kind: lease.kind.clone(), name: lease.name.clone(), slot_ms: lease.due_ms });
-        let (inner, job) = (Arc::clone(&self.inner), self.jobs.get(lease.kind.as_str()).map(Arc::clone));
+        let job = self.jobs.get(lease.kind.as_str()).map(Arc::clone);
         let (key, kept) = ((lease.kind.clone(), lease.name.clone()), lease.clone());
         let run = self.running.spawn(async move {
             let Some(job) = job else {
                 let unknown = format!("this program does not know timers of the kind `{}`", lease.kind);
                 return Ended { lease, result: Err(AgentError::Invalid(unknown)) };
             };
-            let result = guarded(&inner, job, &lease).await;
+            let result = guarded(job, &lease).await;
             Ended { lease, result }
         });
         self.held.insert(key, Held { lease: kept, until_ms, run });
@@ -205,14 +197,14 @@ impl Scheduler {
         match result {
             Ok(next_ms) => {
                 self.failures.remove(&key);
-                self.inner.store.settle_timer(&lease, next_ms).await?;
+                self.store.settle_timer(&lease, next_ms).await?;
                 (self.log)(&ServeEvent::Done { kind, name, next_ms });
             }
             Err(error) => {
                 let failures = self.failures.entry(key).or_default();
                 *failures += 1;
                 let again_ms = now_ms.saturating_add(background_wait(*failures).as_millis() as i64);
-                self.inner.store.put_off_timer(&lease, again_ms).await?;
+                self.store.put_off_timer(&lease, again_ms).await?;
                 (self.log)(&ServeEvent::Failed { kind, name, why: error.to_string(), again_ms });
             }
         }
@@ -221,10 +213,10 @@ impl Scheduler {
 }
 
 /// Runs a job in a task of its own, so that one that panics has failed, no more; it stops with whoever waits for it.
-async fn guarded(inner: &Arc<Inner>, job: Arc<dyn Job>, lease: &TimerLease) -> Result<Option<i64>, AgentError> {
-    let (inner, name, slot) = (Arc::clone(inner), lease.name.clone(), lease.due_ms);
+async fn guarded(job: Arc<dyn Job>, lease: &TimerLease) -> Result<Option<i64>, AgentError> {
+    let (name, slot) = (lease.name.clone(), lease.due_ms);
     let mut task = JoinSet::new();
-    task.spawn(async move { job.run(&inner, &name, slot).await });
+    task.spawn(async move { job.run(&name, slot).await });
     match task.join_next().await {
         Some(Ok(result)) => result,
         _ => Err(AgentError::Invalid("it broke off; this is a defect, please report it".to_owned())),

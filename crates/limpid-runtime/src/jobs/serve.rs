@@ -10,10 +10,8 @@ use std::time::Duration;
 use limpid_config::process::{Daemon, ServeLock};
 use limpid_store::TASK_TIMER;
 
-use crate::agent::{Agent, Inner};
-use crate::jobs::catalogue;
-use crate::jobs::mail::MailJob;
-use crate::jobs::scheduler::{LOOK_AGAIN, Scheduler, jobs};
+use crate::jobs::Jobs;
+use crate::jobs::scheduler::{LOOK_AGAIN, Scheduler};
 use crate::jobs::serve::follow::Follower;
 use crate::services::error::AgentError;
 use crate::services::tasks::after_clock_moved_back;
@@ -64,7 +62,7 @@ pub enum ServeEvent {
 /// Whoever is told what happens.
 pub(crate) type Log = Arc<dyn Fn(&ServeEvent) + Send + Sync>;
 
-impl Agent {
+impl Jobs {
     /// Serves until `stop` ends: carries on interrupted turns, does what is due, and follows its files. One process serves
     /// a home; [`Self::serve_once`] may run beside it. What is under way when it stops gets a few seconds; what is not
     /// done by then is begun again, for the same time, by whoever serves next.
@@ -83,10 +81,10 @@ impl Agent {
         let mut follower =
             Follower::new(inner, Daemon::here(&inner.home, inner.host.holder(), inner.host.now_ms()), &log);
         follower.begin(inner, &log).await;
-        let mut scheduler = Scheduler::new(inner, jobs(inner), Arc::clone(&log));
+        let mut scheduler = Scheduler::new(Arc::clone(&inner.store), inner.host.holder(), &self.all, Arc::clone(&log));
         self.begin(&scheduler).await?;
         log(&ServeEvent::Ready);
-        run(inner, &mut scheduler, &mut follower, &log, stop).await;
+        self.run(&mut scheduler, &mut follower, &log, stop).await;
         log(&ServeEvent::Stopping);
         // What does not end in time keeps its claim no longer and comes again.
         let _ = tokio::time::timeout(GRACE, scheduler.idle(inner.host.now_ms())).await;
@@ -98,10 +96,10 @@ impl Agent {
     async fn begin(&self, scheduler: &Scheduler) -> Result<(), AgentError> {
         let inner = &self.inner;
         scheduler.release_the_dead().await?;
-        self.resume().await?;
+        self.turns.resume().await?;
         inner.settle_drafts().await?;
         inner.notifications.recover().await?;
-        inner.plan().await?;
+        self.plan().await?;
         inner.memory.fill_index_in_background();
         Ok(())
     }
@@ -129,11 +127,11 @@ impl Agent {
         log: impl Fn(&ServeEvent) + Send + Sync + 'static,
     ) -> Result<Option<i64>, AgentError> {
         let inner = &self.inner;
-        let mut scheduler = Scheduler::new(inner, jobs(inner), Arc::new(log));
+        let mut scheduler = Scheduler::new(Arc::clone(&inner.store), inner.host.holder(), &self.all, Arc::new(log));
         let unfinished = inner.store.unfinished_turns().await?.rows;
         self.begin(&scheduler).await?;
         for turn in unfinished {
-            self.settled(&turn.conversation).await;
+            inner.settled(&turn.conversation).await;
         }
         let now_ms = inner.host.now_ms();
         loop {
@@ -144,86 +142,97 @@ impl Agent {
             scheduler.idle(now_ms).await?;
         }
         scheduler.stop().await?;
-        self.deliver_waiting().await?;
+        self.turns.deliver_waiting().await?;
         Ok(inner.store.next_timer_ms().await?)
     }
-}
 
-/// Does what is due until `stop` ends. While the store fails nothing is done, that is told, and it is tried again: a full
-/// disk or a locked file ends no daemon.
-async fn run(
-    inner: &Arc<Inner>,
-    scheduler: &mut Scheduler,
-    follower: &mut Follower,
-    log: &Log,
-    stop: impl Future<Output = ()>,
-) {
-    let others = inner.waker.listen();
-    if let Err(error) = &others {
-        let why = format!("changes that other programs make are seen within a minute, not at once: {error}");
-        log(&ServeEvent::Notice(why));
-    }
-    let others_woke = async || match &others {
-        Ok(others) => others.woken().await,
-        Err(_) => std::future::pending().await,
-    };
-    tokio::pin!(stop);
-    let mut failures = 0;
-    let mut latest_ms = inner.host.now_ms();
-    loop {
-        let now_ms = inner.host.now_ms();
-        if now_ms < latest_ms.saturating_sub(SET_BACK_MS) {
-            log(&ServeEvent::Notice("the clock was set back; what waits for its time is counted anew".to_owned()));
-            if let Err(error) = inner.bring_back().await {
-                log(&ServeEvent::Notice(format!("what waits cannot be counted anew: {error}")));
-            }
+    /// Does what is due until `stop` ends. While the store fails nothing is done, that is told, and it is tried again: a full
+    /// disk or a locked file ends no daemon.
+    async fn run(&self, scheduler: &mut Scheduler, follower: &mut Follower, log: &Log, stop: impl Future<Output = ()>) {
+        let inner = &self.inner;
+        let others = inner.waker.listen();
+        if let Err(error) = &others {
+            let why = format!("changes that other programs make are seen within a minute, not at once: {error}");
+            log(&ServeEvent::Notice(why));
         }
-        latest_ms = now_ms;
-        if follower.look(inner, log).await
-            && let Err(error) = look_again(inner, scheduler).await
-        {
-            log(&ServeEvent::Notice(format!("what waits cannot be planned by the new settings: {error}")));
-        }
-        let step = match scheduler.release_the_dead().await {
-            Ok(()) => scheduler.step(inner.host.now_ms()).await,
-            Err(error) => Err(error),
+        let others_woke = async || match &others {
+            Ok(others) => others.woken().await,
+            Err(_) => std::future::pending().await,
         };
-        let wait = match step {
-            Ok(next_ms) => {
-                if failures > 0 {
-                    log(&ServeEvent::Notice("the store works again".to_owned()));
+        tokio::pin!(stop);
+        let mut failures = 0;
+        let mut latest_ms = inner.host.now_ms();
+        loop {
+            let now_ms = inner.host.now_ms();
+            if now_ms < latest_ms.saturating_sub(SET_BACK_MS) {
+                log(&ServeEvent::Notice("the clock was set back; what waits for its time is counted anew".to_owned()));
+                if let Err(error) = self.after_clock_moved_back().await {
+                    log(&ServeEvent::Notice(format!("what waits cannot be counted anew: {error}")));
                 }
-                failures = 0;
-                until(next_ms, inner.host.now_ms())
             }
-            Err(error) => {
-                failures += 1;
-                let wait = after(failures);
-                log(&ServeEvent::Notice(format!("nothing can be done for {} s: {error}", wait.as_secs())));
-                wait
+            latest_ms = now_ms;
+            if follower.look(inner, log).await
+                && let Err(error) = self.look_again(scheduler).await
+            {
+                log(&ServeEvent::Notice(format!("what waits cannot be planned by the new settings: {error}")));
             }
-        };
-        tokio::select! {
-            () = &mut stop => return,
-            () = inner.waker.woken() => {}
-            () = others_woke() => {}
-            () = follower.happens() => {}
-            () = inner.pause.pause(wait) => {}
-            ended = scheduler.something_ends() => {
-                if let Err(error) = scheduler.end(ended, inner.host.now_ms()).await {
-                    // Its claim runs out, and it comes again; whatever it did is not done twice.
-                    log(&ServeEvent::Notice(format!("what has ended cannot be written down: {error}")));
+            let step = match scheduler.release_the_dead().await {
+                Ok(()) => scheduler.step(inner.host.now_ms()).await,
+                Err(error) => Err(error),
+            };
+            let wait = match step {
+                Ok(next_ms) => {
+                    if failures > 0 {
+                        log(&ServeEvent::Notice("the store works again".to_owned()));
+                    }
+                    failures = 0;
+                    until(next_ms, inner.host.now_ms())
+                }
+                Err(error) => {
+                    failures += 1;
+                    let wait = after(failures);
+                    log(&ServeEvent::Notice(format!("nothing can be done for {} s: {error}", wait.as_secs())));
+                    wait
+                }
+            };
+            tokio::select! {
+                () = &mut stop => return,
+                () = inner.waker.woken() => {}
+                () = others_woke() => {}
+                () = follower.happens() => {}
+                () = inner.pause.pause(wait) => {}
+                ended = scheduler.something_ends() => {
+                    if let Err(error) = scheduler.end(ended, inner.host.now_ms()).await {
+                        // Its claim runs out, and it comes again; whatever it did is not done twice.
+                        log(&ServeEvent::Notice(format!("what has ended cannot be written down: {error}")));
+                    }
                 }
             }
         }
     }
-}
 
-/// What waited because of a setting is looked at by the new ones.
-async fn look_again(inner: &Arc<Inner>, scheduler: &mut Scheduler) -> Result<(), AgentError> {
-    scheduler.forget_failures();
-    inner.plan().await?;
-    Ok(inner.store.undelay_timers(TASK_TIMER).await?)
+    /// What waited because of a setting is looked at by the new ones.
+    async fn look_again(&self, scheduler: &mut Scheduler) -> Result<(), AgentError> {
+        scheduler.forget_failures();
+        self.plan().await?;
+        Ok(self.inner.store.undelay_timers(TASK_TIMER).await?)
+    }
+
+    /// Gives everything that happens by itself its timer.
+    async fn plan(&self) -> Result<(), AgentError> {
+        self.check_time_zone().await?;
+        self.inner.heartbeat.schedule().await?;
+        self.after_clock_moved_back().await?;
+        self.catalogue.plan().await?;
+        self.mail.plan_all().await
+    }
+
+    /// Counts what waits for its time by the clock as it is now: it may have been set back since.
+    async fn after_clock_moved_back(&self) -> Result<(), AgentError> {
+        after_clock_moved_back(&self.inner.tasks).await?;
+        self.inner.heartbeat.after_clock_moved_back().await?;
+        self.mail.after_clock_moved_back().await
+    }
 }
 
 /// How far the clock goes back when it was set back and not only corrected, in milliseconds.
@@ -238,34 +247,6 @@ fn after(failures: u32) -> Duration {
 fn until(next_ms: Option<i64>, now_ms: i64) -> Duration {
     let wait = next_ms.map_or(i64::MAX, |next| next.saturating_sub(now_ms).max(0));
     Duration::from_millis(wait.unsigned_abs()).min(LOOK_AGAIN)
-}
-
-impl Inner {
-    /// Sees to it that everything that happens by itself has its timer.
-    async fn plan(self: &Arc<Self>) -> Result<(), AgentError> {
-        self.check_time_zone().await?;
-        self.arm_heartbeat().await?;
-        self.bring_back().await?;
-        catalogue::plan(self).await?;
-        self.mail_job().plan_all().await
-    }
-
-    /// Counts what waits for its time by the clock as it is now: it may have been set back since.
-    async fn bring_back(&self) -> Result<(), AgentError> {
-        after_clock_moved_back(&self.tasks).await?;
-        self.bring_back_heartbeat().await?;
-        self.mail_job().after_clock_moved_back().await
-    }
-
-    /// The job that looks into mail accounts.
-    pub(crate) fn mail_job(&self) -> MailJob {
-        MailJob::new(Arc::clone(&self.mail), Arc::clone(&self.store), self.host.clone(), Arc::clone(&self.pause))
-    }
-
-    /// Tells the scheduler, here or in the process that serves this home, that something may be due earlier.
-    pub(crate) fn wake_scheduler(&self) {
-        self.waker.wake();
-    }
 }
 
 #[cfg(test)]

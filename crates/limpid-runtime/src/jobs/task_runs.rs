@@ -1,29 +1,75 @@
 //! What is done when a task is due. Its end, how the task stands, its next time and what the person is told are one
 //! transaction, so that a crash leaves either all of it or a run that comes again.
 
-pub(crate) mod by_hand;
-pub(crate) mod command;
-pub(crate) mod prompt;
+mod by_hand;
+mod command;
+mod prompt;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use limpid_config::{Config, Live, Redactor};
 use limpid_core::task::{Due, RunOutcome, Standing, TaskKind, TaskStatus};
 use limpid_core::{ConversationId, TaskId, Trust};
-use limpid_store::{DeliveryOrigin, NewDelivery, StoreError, TASK_TIMER, Task, TaskRun, TaskRunEnd};
+use limpid_model::chain::Pause;
+use limpid_store::{DeliveryOrigin, NewDelivery, Store, StoreError, TASK_TIMER, Task, TaskRun, TaskRunEnd};
 
 use crate::agent::Inner;
+use crate::context::ContextDeps;
 use crate::jobs::scheduler::Job;
+use crate::jobs::turns::BackgroundTurns;
+use crate::services::deliveries::Deliveries;
+use crate::services::directory::Directory;
 use crate::services::error::AgentError;
-use crate::services::events::EventKind;
-use crate::services::tasks::{skip_to_next, time_words, zone_of};
+use crate::services::events::{EventBus, EventKind};
+use crate::services::host::Host;
+use crate::services::models::ModelRegistry;
+use crate::services::spending::Spending;
+use crate::services::tasks::{Tasks, skip_to_next, time_words, zone_of};
+use crate::services::tools::ToolExecutor;
 
 /// Runs the tasks that are due.
-pub(crate) struct TaskJob;
+pub(crate) struct TaskJob {
+    tasks: Tasks,
+    store: Arc<dyn Store>,
+    config: Live<Config>,
+    host: Host,
+    pause: Arc<dyn Pause>,
+    redactor: Redactor,
+    models: Arc<ModelRegistry>,
+    spending: Spending,
+    executor: ToolExecutor,
+    directory: Directory,
+    deliveries: Deliveries,
+    bus: EventBus,
+    context: ContextDeps,
+    turns: BackgroundTurns,
+}
+
+impl TaskJob {
+    pub(crate) fn new(inner: &Arc<Inner>) -> Self {
+        Self {
+            tasks: inner.tasks.clone(),
+            store: Arc::clone(&inner.store),
+            config: inner.config.clone(),
+            host: inner.host.clone(),
+            pause: Arc::clone(&inner.pause),
+            redactor: inner.redactor.clone(),
+            models: Arc::clone(&inner.models),
+            spending: inner.spending.clone(),
+            executor: inner.executor.clone(),
+            directory: inner.directory.clone(),
+            deliveries: inner.deliveries.clone(),
+            bus: inner.bus.clone(),
+            context: inner.context.clone(),
+            turns: BackgroundTurns::new(inner),
+        }
+    }
+}
 
 /// What a run came to.
-pub(crate) struct Did {
+pub(crate) struct TaskResult {
     outcome: RunOutcome,
     /// What it said, or why it failed.
     text: String,
@@ -38,35 +84,35 @@ impl Job for TaskJob {
         TASK_TIMER
     }
 
-    async fn run(&self, inner: &Arc<Inner>, name: &str, slot_ms: i64) -> Result<Option<i64>, AgentError> {
+    async fn run(&self, name: &str, slot_ms: i64) -> Result<Option<i64>, AgentError> {
         let Some(id) = name.parse().ok().map(TaskId) else { return Ok(None) };
-        let Some(task) = inner.store.task(id).await? else { return Ok(None) };
+        let Some(task) = self.store.task(id).await? else { return Ok(None) };
         // Somebody set it to another time, or took it out.
         if due_ms(&task) != Some(slot_ms) {
             return Ok(due_ms(&task));
         }
-        if !inner.config.scheduling.enabled {
+        if !self.config.scheduling.enabled {
             return Err(AgentError::Invalid("[scheduling] enabled is false in limpid.toml, so it waits".to_owned()));
         }
-        let run = inner.store.begin_task_run(id, slot_ms, inner.host.now_ms()).await?;
+        let run = self.store.begin_task_run(id, slot_ms, self.host.now_ms()).await?;
         if run.end.is_some() {
-            skip_to_next(&inner.tasks, task).await?;
+            skip_to_next(&self.tasks, task).await?;
         } else {
-            inner.run_one(&task, run).await?;
-            inner.deliveries.wake_pending().await?;
+            self.run_one(&task, run).await?;
+            self.deliveries.wake_pending().await?;
         }
-        Ok(inner.store.task(id).await?.as_ref().and_then(due_ms))
+        Ok(self.store.task(id).await?.as_ref().and_then(due_ms))
     }
 }
 
-impl Inner {
-    async fn run_one(self: &Arc<Self>, task: &Task, run: TaskRun) -> Result<(), AgentError> {
+impl TaskJob {
+    async fn run_one(&self, task: &Task, run: TaskRun) -> Result<(), AgentError> {
         let slot = moment(run.slot_ms);
         // A second look at a run that was cut off asks what was due when it began.
         let due = Due::look(&task.new.trigger, task.new.missed, slot, moment(run.began_ms));
         let did = match (due.runs, task.new.kind) {
-            (false, _) => Did::missed(),
-            (true, TaskKind::Reminder) => Did::said(task.new.prompt.clone(), task.new.trust),
+            (false, _) => TaskResult::missed(),
+            (true, TaskKind::Reminder) => TaskResult::said(task.new.prompt.clone(), task.new.trust),
             (true, TaskKind::Command) => self.run_command(task, &run).await?,
             (true, TaskKind::Agent) => self.run_agent(task, &run).await?,
         };
@@ -99,7 +145,7 @@ impl Inner {
 
     /// Ends a run. When what it says cannot reach its conversation, the run has failed and the owner is told where
     /// reports go.
-    async fn end_run(self: &Arc<Self>, task: &Task, end: TaskRunEnd) -> Result<(), AgentError> {
+    async fn end_run(&self, task: &Task, end: TaskRunEnd) -> Result<(), AgentError> {
         match self.store.end_task_run(end.clone()).await {
             Ok(ended) => self.announce_run(task, &end, ended),
             Err(StoreError::NotFound { what: "conversation", id }) => {
@@ -135,7 +181,7 @@ impl Inner {
     }
 }
 
-impl Did {
+impl TaskResult {
     fn said(text: String, trust: Trust) -> Self {
         Self { outcome: RunOutcome::Done, text, trust, conversation: None }
     }
@@ -156,7 +202,7 @@ impl Did {
 }
 
 /// What the person is told of a run, if anything.
-fn tell(task: &Task, did: &Did, standing: Standing, slot: Timestamp) -> Option<(DeliveryOrigin, String)> {
+fn tell(task: &Task, did: &TaskResult, standing: Standing, slot: Timestamp) -> Option<(DeliveryOrigin, String)> {
     let description = task.new.description.trim();
     let titled = |text: &str| format!("**{description}**\n\n{text}");
     let is_over = standing.status == TaskStatus::Failed;
@@ -189,7 +235,7 @@ fn tell(task: &Task, did: &Did, standing: Standing, slot: Timestamp) -> Option<(
 }
 
 /// What the log of runs says.
-fn detail(did: &Did, missed: usize) -> String {
+fn detail(did: &TaskResult, missed: usize) -> String {
     let missed = match missed {
         0 => String::new(),
         1 => "missed once".to_owned(),

@@ -15,7 +15,6 @@ use limpid_store::{
 use limpid_turn::{HeldCall, PlannedCall, ToolOutcome};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use crate::jobs::draft_expiry::Expiry;
 pub(crate) use crate::services::drafts::led_by::led_by;
 use crate::services::drafts::send_state::DraftPassage;
 

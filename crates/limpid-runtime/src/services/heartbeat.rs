@@ -1,68 +1,104 @@
-//! The heartbeat: the agent looks at what has come in, unasked, and speaks only when something needs its owner.
+//! The heartbeat: the agent looks at what has come in, unasked, and speaks only when something needs its owner. Here is
+//! what the owner sets, and when a run is due; the runs are a job.
 //!
-//! When a run is due is decided by [`limpid_core::heartbeat::gate`]. A run that has nothing new to look at asks no
-//! model; one that asks is a turn of a hidden conversation, and what came of it is written in one transaction.
-//!
-//! - [`beat`]: one run, from the question whether it is due to its end.
-//! - [`end`]: what the end of a run means, and what is written.
-//! - [`news`]: what there is to look at, and which of it a run has shown.
-//! - [`standing`]: what is looked at again and again, and when each of it is due.
-//! - [`settings`], [`opening`], [`status`]: what the owner sets and sees.
+//! Whether a run is due is decided by [`limpid_core::heartbeat::gate`]. A run that has nothing new to look at asks no
+//! model; one that asks is a turn of a hidden conversation, and its result is written in one transaction.
 
-pub(crate) mod decision_tool;
-pub(crate) mod opening;
-pub(crate) mod settings;
-pub(crate) mod standing;
+mod decision_tool;
+mod gate;
+mod opening;
+mod settings;
+mod standing;
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use limpid_config::process;
-use limpid_core::heartbeat::Why;
+use limpid_config::{Config, Live, process};
+use limpid_core::heartbeat::{Gate, Settings};
+use limpid_prompt::Profile;
+use limpid_store::{HeartbeatRun, Listed, Store};
 
-use crate::agent::Inner;
-use crate::jobs::heartbeat::run::{AGAIN_MS, Asked};
-use crate::jobs::scheduler::Job;
+pub(crate) use self::decision_tool::{HEARTBEAT_DECISION, tools};
+pub use self::gate::CUT_OFF_MS;
+pub use self::opening::{HeartbeatOpening, default_opening};
+pub use self::settings::{HeartbeatChange, read_settings, settings_of};
+pub use self::standing::{DueItems, StandingItem, additions, has_new_items, standing_items, standing_mark};
+
 use crate::services::error::AgentError;
-
-pub(crate) use crate::jobs::heartbeat::pending_work::has_items;
-pub use crate::jobs::heartbeat::run::Beat;
-pub use crate::jobs::heartbeat::status::{DayCost, HeartbeatStatus};
-pub(crate) use crate::services::heartbeat::decision_tool::HEARTBEAT_DECISION;
-pub use crate::services::heartbeat::opening::HeartbeatOpening;
-pub use crate::services::heartbeat::settings::HeartbeatChange;
-pub(crate) use crate::services::heartbeat::settings::read_settings;
-pub(crate) use crate::services::heartbeat::standing::{StandingItem, due_items};
+use crate::services::host::Host;
+use crate::services::models::ModelRegistry;
+use crate::services::profiles::ProfileRegistry;
+use crate::services::timers::SchedulerWaker;
 
 /// The path of a profile that renders a heartbeat.
-pub(crate) const PATH: &str = "heartbeat";
+pub const PATH: &str = "heartbeat";
 
 /// The kind of its timer, and the timer's name.
-pub(crate) const TIMER: &str = "heartbeat";
+pub const TIMER: &str = "heartbeat";
 
-/// Reports that a run is shown.
-pub(crate) const PREVIOUS: u32 = 3;
+/// How many reports a run is shown.
+pub const PREVIOUS: u32 = 3;
 
-/// The job of the scheduler.
-pub(crate) struct Heartbeat;
+/// When to look again after a reason to wait that the gate does not know, in milliseconds.
+pub const RETRY_MS: i64 = 60_000;
 
-#[async_trait]
-impl Job for Heartbeat {
-    fn kind(&self) -> &'static str {
-        TIMER
-    }
+const HOUR_MS: i64 = 3_600_000;
 
-    async fn run(&self, inner: &Arc<Inner>, _name: &str, slot_ms: i64) -> Result<Option<i64>, AgentError> {
-        match inner.beat(Asked::Slot(slot_ms)).await? {
-            Beat::Waits(Why::Busy) => Ok(Some(inner.host.now_ms() + AGAIN_MS)),
-            Beat::Ran(_) | Beat::Waits(_) => inner.next_beat().await,
-        }
-    }
+/// What the owner sets of the heartbeat, and when a run is due.
+#[derive(Clone)]
+pub struct HeartbeatSettings {
+    store: Arc<dyn Store>,
+    config: Live<Config>,
+    host: Host,
+    models: Arc<ModelRegistry>,
+    profiles: Arc<ProfileRegistry>,
+    waker: Arc<SchedulerWaker>,
 }
 
-impl Inner {
-    /// Sees to it that the heartbeat has its timer; its interval counts from here when it never did.
-    pub(crate) async fn arm_heartbeat(&self) -> Result<(), AgentError> {
+impl HeartbeatSettings {
+    /// The heartbeat of a store; `waker` wakes whoever runs it.
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        config: Live<Config>,
+        host: Host,
+        models: Arc<ModelRegistry>,
+        profiles: Arc<ProfileRegistry>,
+        waker: Arc<SchedulerWaker>,
+    ) -> Self {
+        Self { store, config, host, models, profiles, waker }
+    }
+
+    /// The newest runs, newest first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn log(&self, limit: u32) -> Result<Listed<HeartbeatRun>, AgentError> {
+        Ok(self.store.heartbeat_runs(limit).await?)
+    }
+
+    /// The owner's profile, which heartbeats are run with.
+    ///
+    /// # Errors
+    /// When the owner's files cannot be read, or there is no such profile.
+    pub fn profile(&self) -> Result<Arc<Profile>, AgentError> {
+        let name = &self.config.agent.profile;
+        self.profiles.profile(name)
+    }
+
+    /// The first of the models set for heartbeats that can be used; none: the one that is set for all.
+    pub async fn model(&self, settings: &Settings) -> Option<String> {
+        for name in settings.model.iter().chain(&self.config.heartbeat.model) {
+            if self.models.choose(Some(name)).await.is_ok() {
+                return Some(name.clone());
+            }
+        }
+        None
+    }
+
+    /// Sets the timer when there is none; the interval counts from now when the heartbeat never ran.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn schedule(&self) -> Result<(), AgentError> {
         self.store.start_heartbeat(self.host.now_ms()).await?;
         // A run that its process left is carried on at once, not at the next time.
         let running = self.store.heartbeat().await?.running;
@@ -71,26 +107,44 @@ impl Inner {
         }
         let timers = self.store.timers().await?.rows;
         if !timers.iter().any(|timer| timer.kind == TIMER) {
-            self.set_heartbeat_timer().await?;
+            self.set_timer().await?;
         }
         Ok(())
     }
 
-    /// Has the heartbeat wait for its next time by the clock as it is now.
-    pub(crate) async fn bring_back_heartbeat(&self) -> Result<(), AgentError> {
+    /// Moves the timer forward when it was counted from a clock that was ahead.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn after_clock_moved_back(&self) -> Result<(), AgentError> {
         let timers = self.store.timers().await?.rows;
         let Some(due_ms) = timers.into_iter().find(|timer| timer.kind == TIMER).map(|timer| timer.due_ms) else {
             return Ok(());
         };
-        match self.next_beat().await? {
+        match self.next_due_ms().await? {
             Some(next_ms) if next_ms < due_ms => Ok(self.store.set_timer(TIMER, TIMER, next_ms).await?),
             _ => Ok(()),
         }
     }
 
-    /// Sets the timer to when something can be due next, or takes it out.
-    async fn set_heartbeat_timer(&self) -> Result<(), AgentError> {
-        match self.next_beat().await? {
+    /// When a run can be due next, in milliseconds since 1970; none when something must be set first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn next_due_ms(&self) -> Result<Option<i64>, AgentError> {
+        let row = self.store.heartbeat().await?;
+        // A time that was counted before the clock was set back is none to wait for.
+        let waits =
+            row.waits.as_ref().and_then(|(_, until)| *until).filter(|until| *until < self.host.now_ms() + HOUR_MS);
+        Ok(match self.gate(&row).await?.0 {
+            Gate::Wait(_, until) => until,
+            Gate::Run => Some(waits.unwrap_or_default().max(self.host.now_ms() + RETRY_MS)),
+        })
+    }
+
+    /// Sets the timer to when a run can be due next, or removes it.
+    async fn set_timer(&self) -> Result<(), AgentError> {
+        match self.next_due_ms().await? {
             Some(due_ms) => self.store.set_timer(TIMER, TIMER, due_ms).await?,
             None => self.store.remove_timer(TIMER, TIMER).await?,
         }

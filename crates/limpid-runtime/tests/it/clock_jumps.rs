@@ -36,7 +36,7 @@ async fn said_after(jumps: &[Span]) -> (usize, i64) {
     agent.tasks().add(hourly("Drink water")).await.unwrap();
     for jump in jumps {
         bench.clock.forward(*jump);
-        agent.run_due().await.unwrap();
+        agent.jobs().run_due().await.unwrap();
     }
     let next = agent.tasks().get("1").await.unwrap().0.standing.next.unwrap();
     (times(&agent, "Drink water").await, next.duration_since(agent.now()).as_hours())
@@ -65,7 +65,7 @@ async fn a_heartbeat_by_a_wrong_clock_silences_none_by_the_right_one() {
     let mut runs = Vec::new();
     for jump in [0.hours(), 96.hours(), (-96).hours(), 2.hours(), 2.hours()] {
         bench.clock.forward(jump);
-        agent.run_due().await.unwrap();
+        agent.jobs().run_due().await.unwrap();
         runs.push(agent.store().heartbeat().await.unwrap().idle.count);
     }
     assert_eq!(runs, [0, 1, 1, 2, 3]);
@@ -89,7 +89,7 @@ async fn a_daemon_outlives_a_clock_that_jumps_either_way() {
     let daemon = agent.clone();
     let serving = tokio::spawn(async move {
         let log = move |event: &ServeEvent| drop(sender.send(event.clone()));
-        daemon.serve(log, async { stopped.await.unwrap() }).await
+        daemon.jobs().serve(log, async { stopped.await.unwrap() }).await
     });
     let done = |event: &ServeEvent| matches!(event, ServeEvent::Done { kind, .. } if kind == "task");
     let set_back = |event: &ServeEvent| matches!(event, ServeEvent::Notice(text) if text.contains("was set back"));

@@ -147,7 +147,7 @@ async fn a_draft_that_was_approved_and_not_begun_waits_again() {
     let hash = agent.draft(ID).await.unwrap().0.new.hash;
     for _ in 0..2 {
         agent.store().keep_approval(ID, &hash, &dead_holder(), agent.now_ms()).await.unwrap();
-        agent.serve_once(|_| {}).await.unwrap();
+        agent.jobs().serve_once(|_| {}).await.unwrap();
         assert_eq!(agent.draft(ID).await.unwrap().0.state, DraftState::Open);
         bench.clock.forward(jiff::ToSpan::minutes(1));
     }
@@ -166,7 +166,7 @@ async fn a_draft_that_was_on_its_way_is_of_unknown_outcome_and_not_sent_again() 
     let (store, now_ms) = (agent.store(), agent.now_ms());
     store.keep_approval(ID, &hash, &dead_holder(), now_ms).await.unwrap();
     store.move_draft(ID, DraftState::Sending, &dead_holder(), now_ms).await.unwrap();
-    agent.serve_once(|_| {}).await.unwrap();
+    agent.jobs().serve_once(|_| {}).await.unwrap();
     let draft = agent.draft(ID).await.unwrap().0;
     assert_eq!(draft.state, DraftState::Failed);
     assert!(draft.detail.starts_with("outcome unknown"), "{}", draft.detail);

@@ -90,7 +90,7 @@ async fn a_draft_names_the_text_that_led_to_it_in_a_first_turn_a_task_and_a_hear
     let task =
         ChatRequest { path: Some("task".to_owned()), text: "Water the plants.".to_owned(), ..Default::default() };
     all(agent.chat(task).await.unwrap()).await;
-    agent.run_heartbeat().await.unwrap();
+    agent.jobs().run_heartbeat().await.unwrap();
     let led_by: Vec<_> = agent.drafts(false).await.unwrap().rows.into_iter().map(|draft| draft.new.led_by).collect();
     assert_eq!(led_by[..2], ["owner: Tell Eve that I am late.", "owner: Water the plants."]);
     assert!(led_by[2].starts_with("file, shipped:profiles/kai/sections/heartbeat-opening.md:"), "{led_by:?}");
@@ -262,7 +262,7 @@ async fn a_draft_expires_by_its_timer() {
             let _ = done.lock().unwrap().take().map(|done| done.send(()));
         }
     };
-    agent.serve(log, async { is_done.await.unwrap() }).await.unwrap();
+    agent.jobs().serve(log, async { is_done.await.unwrap() }).await.unwrap();
     let draft = agent.store().draft(DraftId(1)).await.unwrap().unwrap();
     assert_eq!(draft.state, DraftState::Expired);
     assert!(agent.store().timers().await.unwrap().rows.iter().all(|timer| timer.kind != "expiry"));

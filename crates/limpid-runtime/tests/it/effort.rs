@@ -111,9 +111,9 @@ async fn chat_summary_and_heartbeat_answer_though_reasoning_comes_first() {
         assert_eq!(text(&say(&agent, "what time is it?").await), "It is noon.");
     }
     assert_eq!(agent.compact(&ConversationChoice::Last).await.unwrap().failure, None);
-    agent.run_due().await.unwrap();
+    agent.jobs().run_due().await.unwrap();
     bench.clock.forward(2.hours());
-    agent.run_due().await.unwrap();
+    agent.jobs().run_due().await.unwrap();
     let requests = agent.store().requests(limpid_store::RequestFilter::default()).await.unwrap().rows;
     let asked = |path: &str| requests.iter().any(|request| request.path == path);
     assert!(asked("chat-remote") && asked("summarize") && asked("heartbeat"));

@@ -50,13 +50,13 @@ async fn what_comes_of_tasks_and_heartbeats_is_told_once() {
     agent.tasks().add(task(TaskKind::Reminder, "Water the plants.")).await.unwrap();
     agent.tasks().add(task(TaskKind::Agent, "Water the plants.")).await.unwrap();
     let mut events = agent.subscribe();
-    agent.run_task("1").await.unwrap();
+    agent.jobs().run_task("1").await.unwrap();
     let reminded = heard(&mut events);
-    agent.run_task("2").await.unwrap();
+    agent.jobs().run_task("2").await.unwrap();
     let failed = heard(&mut events);
-    agent.run_due().await.unwrap();
+    agent.jobs().run_due().await.unwrap();
     assert_eq!(heard(&mut events), [""; 0], "nothing is due, nothing is told");
-    agent.run_heartbeat().await.unwrap();
+    agent.jobs().run_heartbeat().await.unwrap();
     let beaten = heard(&mut events);
     // What a run hides is nobody's news: its prompt, its tools.
     let all = [&reminded[..], &failed, &beaten].concat();

@@ -15,7 +15,7 @@ use limpid_core::task::TaskKind;
 use limpid_core::{ConversationId, Message, Role, TurnId};
 use limpid_prompt::{Estimate, TokenCounter as _};
 use limpid_runtime::tasks::{TaskRequest, When};
-use limpid_runtime::{Agent, Beat, Clock, Config, EventKind, HeartbeatChange};
+use limpid_runtime::{Agent, Clock, Config, EventKind, HeartbeatChange, HeartbeatResult};
 use limpid_store::{
     Acquired, Audience, ConversationKind, DeliveryOrigin, HeartbeatOutcome, HeartbeatRun, NewConversation, NewItem,
     NewMessage, NewTurn, RequestFilter, TurnOutcome, TurnWrite,
@@ -47,7 +47,7 @@ async fn bench(script: &str, config: &str) -> Bench {
 async fn pass(bench: &Bench, agent: &Agent, span: Span) {
     let end = bench.clock.now().checked_add(span).unwrap();
     loop {
-        let next = agent.run_due().await.unwrap().map(|ms| Timestamp::from_millisecond(ms).unwrap());
+        let next = agent.jobs().run_due().await.unwrap().map(|ms| Timestamp::from_millisecond(ms).unwrap());
         let now = bench.clock.now();
         let next = next.filter(|next| *next > now).unwrap_or(now.checked_add(1.minute()).unwrap());
         if next > end {
@@ -60,12 +60,12 @@ async fn pass(bench: &Bench, agent: &Agent, span: Span) {
 
 /// The runs, oldest first: `unchanged`, `told`, …
 async fn outcomes(agent: &Agent) -> Vec<String> {
-    let runs = agent.heartbeat_log(1000).await.unwrap().rows;
+    let runs = agent.heartbeat().log(1000).await.unwrap().rows;
     runs.iter().rev().map(|run| run.outcome.to_string()).collect()
 }
 
 async fn newest(agent: &Agent) -> HeartbeatRun {
-    agent.heartbeat_log(1).await.unwrap().rows.remove(0)
+    agent.heartbeat().log(1).await.unwrap().rows.remove(0)
 }
 
 /// What the owner was told, oldest first.

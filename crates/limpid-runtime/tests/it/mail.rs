@@ -10,7 +10,7 @@ use limpid_core::inbox::Source;
 use limpid_core::mail::Mark;
 use limpid_core::{DraftState, Trust};
 use limpid_runtime::mail::AccountSettings;
-use limpid_runtime::{Agent, AgentOptions, Beat, ChatRequest, Config, HeartbeatChange};
+use limpid_runtime::{Agent, AgentOptions, ChatRequest, Config, HeartbeatChange, HeartbeatResult};
 use limpid_store::{DraftId, InboxItem, ItemFilter};
 
 const PASSWORD: &str = "correct-horse-battery";
@@ -90,7 +90,7 @@ async fn mail_that_is_switched_off_is_in_no_prompt() {
         post.agent().mail().fetch("me@example.com").await.unwrap();
         post.bench.config.mail.enabled = enabled;
         let agent = post.agent();
-        agent.run_heartbeat().await.unwrap();
+        agent.jobs().run_heartbeat().await.unwrap();
         say(&agent, "hi").await;
         let sent: String = post.bench.server.calls().iter().map(limpid_testkit::Recorded::text).collect();
         for shown in ["## Email Accounts", "## Email Status", "me@example.com", "Letter 2"] {
@@ -408,7 +408,9 @@ async fn a_run_that_did_not_end_well_takes_nothing_in() {
         post.deliver(1);
         agent.mail().fetch("me@example.com").await.unwrap();
         let before = taken_in(&agent).await;
-        let Beat::Ran(run) = agent.run_heartbeat().await.unwrap() else { panic!("{profile}: {script}") };
+        let HeartbeatResult::Ran(run) = agent.jobs().run_heartbeat().await.unwrap() else {
+            panic!("{profile}: {script}")
+        };
         assert_eq!((run.outcome.as_str(), run.requests > 0), (outcome, true), "{profile}: {script}");
         assert_eq!((before.waits.len(), before.watermarks.as_slice()), (1, &[0][..]));
         assert_eq!(taken_in(&agent).await, before, "{profile}: {script}");
@@ -434,13 +436,13 @@ async fn a_run_that_was_skipped_takes_nothing_in() {
         agent.mail().fetch("me@example.com").await.unwrap();
         let before = taken_in(&agent).await;
         let enabled = Some(why != Why::Off);
-        agent.change_heartbeat(HeartbeatChange { enabled, ..HeartbeatChange::default() }).await.unwrap();
-        agent.run_due().await.unwrap();
+        agent.heartbeat().change(HeartbeatChange { enabled, ..HeartbeatChange::default() }).await.unwrap();
+        agent.jobs().run_due().await.unwrap();
         post.bench.clock.forward(jiff::Span::new().minutes(31));
-        agent.run_due().await.unwrap();
-        let waits = agent.heartbeat_status().await.unwrap().waits;
+        agent.jobs().run_due().await.unwrap();
+        let waits = agent.jobs().heartbeat_status().await.unwrap().waits;
         assert_eq!(waits, Some(why.to_string()));
-        assert_eq!((post.bench.server.calls().len(), agent.heartbeat_log(9).await.unwrap().rows.len()), (0, 0));
+        assert_eq!((post.bench.server.calls().len(), agent.heartbeat().log(9).await.unwrap().rows.len()), (0, 0));
         assert_eq!(taken_in(&agent).await, before, "{why}");
     }
 }

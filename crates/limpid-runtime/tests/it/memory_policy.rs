@@ -207,7 +207,7 @@ async fn a_task_of_a_chat_that_others_read_knows_nothing_of_the_long_term_memory
             conversation: Some(id),
         };
         let task = agent.tasks().add(task).await.unwrap();
-        agent.run_task(&task.id.to_string()).await.unwrap();
+        agent.jobs().run_task(&task.id.to_string()).await.unwrap();
         let request = bench.server.calls().pop().unwrap();
         assert!(request.text().contains("Say who your owner is."), "{}", request.text());
         assert_eq!(!holds(&request).is_empty(), knows, "{audience:?}: {}", request.text());

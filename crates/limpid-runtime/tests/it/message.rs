@@ -5,7 +5,7 @@ use jiff::ToSpan;
 use limpid_core::task::TaskKind;
 use limpid_core::{ConversationId, Role};
 use limpid_runtime::tasks::{TaskRequest, When};
-use limpid_runtime::{Agent, Beat, ChatRequest, ConversationChoice};
+use limpid_runtime::{Agent, ChatRequest, ConversationChoice, HeartbeatResult};
 use limpid_store::DeliveryOrigin;
 
 fn calling(arguments: &str) -> String {
@@ -59,7 +59,7 @@ async fn a_job_that_also_sends_a_message_sends_one() {
         };
         agent.tasks().add(task).await.unwrap();
         bench.clock.forward(2.minutes());
-        agent.run_due().await.unwrap();
+        agent.jobs().run_due().await.unwrap();
     }
     let said = [
         "**Disks**\n\nThe disk is full.\n\nAnd so is the other one.".to_owned(),
@@ -83,7 +83,7 @@ async fn what_a_heartbeat_sends_is_its_report_and_the_quiet_word_is_in_none() {
     let agent = bench.agent();
     let mut outcomes = Vec::new();
     for _ in 0..3 {
-        let Beat::Ran(run) = agent.run_heartbeat().await.unwrap() else { panic!() };
+        let HeartbeatResult::Ran(run) = agent.jobs().run_heartbeat().await.unwrap() else { panic!() };
         outcomes.push(run.outcome.as_str());
     }
     assert_eq!(outcomes, ["told", "quiet", "told"]);

@@ -15,7 +15,7 @@ async fn modes(config: &str) -> Vec<Vec<String>> {
     bench.config = Config::parse(&format!("{base}{config}"), "limpid.toml").unwrap();
     let agent = bench.agent();
     let shown = [preview(&agent, "heartbeat").await, preview(&agent, "task").await];
-    agent.run_heartbeat().await.unwrap();
+    agent.jobs().run_heartbeat().await.unwrap();
     let task = TaskRequest {
         key: None,
         description: "Water".to_owned(),
@@ -27,7 +27,7 @@ async fn modes(config: &str) -> Vec<Vec<String>> {
         conversation: None,
     };
     agent.tasks().add(task).await.unwrap();
-    agent.run_task("1").await.unwrap();
+    agent.jobs().run_task("1").await.unwrap();
     let sent: Vec<String> = bench.server.calls().iter().map(limpid_testkit::Recorded::system).collect();
     assert_eq!(sent, shown, "what is shown of a run is what it sends");
     let profile = agent.profiles().all().unwrap().get("ollm").cloned().unwrap();

@@ -200,9 +200,9 @@ async fn a_decision_that_has_to_be_made() {
         let decided = family.calls(&[("h", "heartbeat_decision", json!({"action": "quiet"}))]);
         let server = family.start(vec![decided]).await;
         let agent = agent(&bench, &[(&family, &server)]);
-        agent.run_due().await.unwrap();
+        agent.jobs().run_due().await.unwrap();
         bench.clock.forward(2.hours());
-        agent.run_due().await.unwrap();
+        agent.jobs().run_due().await.unwrap();
         let rows = agent.store().requests(RequestFilter::default()).await.unwrap().rows;
         let failed: Vec<_> = rows.iter().filter_map(|row| row.end.as_ref()?.failure.clone()).collect();
         assert_eq!((server.refused(), failed), (Vec::new(), Vec::new()), "{}", family.model);

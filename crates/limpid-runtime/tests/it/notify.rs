@@ -271,7 +271,7 @@ async fn what_a_dead_process_was_telling_is_of_unknown_outcome_and_not_told_agai
     }
     let mut bus = agent.subscribe();
     for _ in 0..2 {
-        agent.serve_once(|_| {}).await.unwrap();
+        agent.jobs().serve_once(|_| {}).await.unwrap();
     }
     let mut failures = Vec::new();
     while let Ok(event) = bus.try_recv() {

@@ -50,10 +50,10 @@ async fn day(profile: &str) -> Day {
     let addition =
         HeartbeatChange { prompt: Some("Say when the disk is full".to_owned()), ..HeartbeatChange::default() };
     // A profile whose list is a file refuses the setting; then both do.
-    let _ = agent.change_heartbeat(addition).await;
+    let _ = agent.heartbeat().change(addition).await;
     for _ in 0..2 {
         bench.clock.forward(1.hour());
-        agent.run_heartbeat().await.unwrap();
+        agent.jobs().run_heartbeat().await.unwrap();
     }
     for n in 0..24 {
         say(&agent, &format!("And what of {n}? {}", "The port and the build and the door. ".repeat(40))).await;

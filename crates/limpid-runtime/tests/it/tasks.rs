@@ -41,7 +41,7 @@ fn reminder(text: &str, when: When) -> TaskRequest {
 
 /// Does what is due now.
 async fn due(agent: &Agent) {
-    agent.run_due().await.unwrap();
+    agent.jobs().run_due().await.unwrap();
 }
 
 /// The messages of a conversation, a line each.
@@ -458,7 +458,7 @@ async fn a_run_that_is_refused_leaves_the_task_as_it_was() {
         bench.config = limpid_runtime::Config::parse(&format!("{usual}{config}"), "limpid.toml").unwrap();
         let agent = bench.agent();
         let (before, _) = agent.tasks().get("1").await.unwrap();
-        agent.run_task("1").await.unwrap_err();
+        agent.jobs().run_task("1").await.unwrap_err();
         assert_eq!(agent.tasks().get("1").await.unwrap().0, before, "{config}");
         assert_eq!(bench.server.calls().len(), 0, "{config}");
     }
@@ -478,7 +478,7 @@ async fn people_change_snooze_finish_and_run_tasks() {
     assert_eq!(status(&agent, "1").await, "pending 2026-03-28T12:10:00Z");
     agent.tasks().finish("1").await.unwrap();
     assert_eq!(status(&agent, "1").await, "pending 2026-03-28T13:00:00Z");
-    let (_, run) = agent.run_task("1").await.unwrap();
+    let (_, run) = agent.jobs().run_task("1").await.unwrap();
     assert_eq!(run.end.map(|(_, outcome)| outcome), Some(RunOutcome::Done));
     assert_eq!(status(&agent, "1").await, "pending 2026-03-28T13:00:00Z");
     agent.tasks().set_enabled("1", false).await.unwrap();
@@ -492,7 +492,7 @@ async fn people_change_snooze_finish_and_run_tasks() {
     assert!(agent.tasks().list(Some(TaskStatus::Pending)).await.unwrap().rows.is_empty());
     for refused in [
         agent.tasks().cancel("1").await.err(),
-        agent.run_task("1").await.err(),
+        agent.jobs().run_task("1").await.err(),
         agent.tasks().snooze("1", "10m").await.err(),
         agent.tasks().finish("1").await.err(),
         agent.tasks().get("9").await.err(),
@@ -530,7 +530,7 @@ async fn a_heartbeat_task_is_never_due_and_stands_in_every_heartbeat() {
     due(&agent).await;
     assert_eq!(status(&agent, "1").await, "pending");
     assert!(runs(&agent, "1").await.is_empty());
-    assert!(agent.run_task("1").await.is_err());
+    assert!(agent.jobs().run_task("1").await.is_err());
     for profile in ["limpid", "kai"] {
         let request = limpid_runtime::PreviewRequest {
             profile: Some(profile.to_owned()),
@@ -553,14 +553,14 @@ async fn a_task_keeps_its_zone_when_the_owner_travels_until_they_move_it() {
     let elsewhere =
         TaskRequest { zone: Some("UTC".to_owned()), ..reminder("Logs", When::Cron("0 9 * * *".to_owned())) };
     agent.tasks().add(elsewhere).await.unwrap();
-    agent.run_due().await.unwrap();
+    agent.jobs().run_due().await.unwrap();
     assert!(agent.tasks().zone_changes().await.unwrap().moves.is_empty());
     drop(agent);
 
     bench.config.owner.zone = Some(jiff::tz::TimeZone::get("Asia/Tokyo").unwrap());
     let agent = bench.agent();
     for _ in 0..2 {
-        agent.run_due().await.unwrap();
+        agent.jobs().run_due().await.unwrap();
     }
     let told = agent.store().deliveries(10).await.unwrap().rows;
     assert_eq!(told.len(), 1, "asked once: {told:?}");
@@ -591,6 +591,6 @@ async fn a_task_keeps_its_zone_when_the_owner_travels_until_they_move_it() {
     // Home again: nothing keeps another clock, so nobody is asked.
     bench.config.owner.zone = Some(jiff::tz::TimeZone::get("Europe/Berlin").unwrap());
     let agent = bench.agent();
-    agent.run_due().await.unwrap();
+    agent.jobs().run_due().await.unwrap();
     assert_eq!(agent.store().deliveries(10).await.unwrap().rows.len(), 1);
 }

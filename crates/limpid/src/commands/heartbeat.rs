@@ -1,7 +1,7 @@
 //! `heartbeat`.
 
 use jiff::tz::TimeZone;
-use limpid_runtime::{Agent, Beat, DayCost, HeartbeatChange, HeartbeatStatus};
+use limpid_runtime::{Agent, DayCost, HeartbeatChange, HeartbeatResult, HeartbeatStatus};
 use limpid_store::{HeartbeatOutcome, HeartbeatRun, IdleLooks};
 use serde_json::{Value, json};
 
@@ -23,14 +23,14 @@ pub async fn run(agent: &Agent, command: &HeartbeatCommand) -> Result<(), Failur
         HeartbeatCommand::Dismiss { json } => dismiss(agent, *json).await,
         HeartbeatCommand::Prompt { reset, json } => opening(agent, *reset, *json).await,
         HeartbeatCommand::Set(set) => {
-            agent.change_heartbeat(change(set)?).await?;
+            agent.heartbeat().change(change(set)?).await?;
             show(agent, set.json).await
         }
     }
 }
 
 async fn show(agent: &Agent, json: bool) -> Result<(), Failure> {
-    let status = agent.heartbeat_status().await?;
+    let status = agent.jobs().heartbeat_status().await?;
     if json {
         return output::json("heartbeat", &status_json(&status));
     }
@@ -68,18 +68,18 @@ async fn show(agent: &Agent, json: bool) -> Result<(), Failure> {
         let looks = if count == 1 { "1 time".to_owned() } else { format!("{count} times") };
         lines.push(format!("nothing new    {looks} since {since}, last at {last}; no model was asked"));
     }
-    if set.enabled && !agent.is_served() {
+    if set.enabled && !agent.jobs().is_served() {
         lines.push("`limpid serve` is not running, so the heartbeat does not run by itself.".to_owned());
     }
     output::line(&lines.join("\n"))
 }
 
 async fn beat(agent: &Agent, json: bool) -> Result<(), Failure> {
-    let run = match agent.run_heartbeat().await? {
-        Beat::Waits(why) => {
+    let run = match agent.jobs().run_heartbeat().await? {
+        HeartbeatResult::Waits(why) => {
             return Err(Failure::new(ExitStatus::Failed, format!("the heartbeat was not run: {why}")));
         }
-        Beat::Ran(run) => run,
+        HeartbeatResult::Ran(run) => run,
     };
     agent.deliver_waiting().await?;
     if json {
@@ -143,14 +143,14 @@ async fn dismiss(agent: &Agent, json: bool) -> Result<(), Failure> {
 }
 
 async fn opening(agent: &Agent, reset: bool, json: bool) -> Result<(), Failure> {
-    let mut opening = agent.heartbeat_opening().await?;
+    let mut opening = agent.heartbeat().opening().await?;
     if reset {
         if opening.custom.is_none() {
             let missing = Failure::new(ExitStatus::Usage, "there is no opening of yours to take back");
             return Err(missing.advise("Set one: limpid heartbeat set --prompt TEXT"));
         }
-        agent.change_heartbeat(HeartbeatChange { prompt: Some(String::new()), ..HeartbeatChange::default() }).await?;
-        opening = agent.heartbeat_opening().await?;
+        agent.heartbeat().change(HeartbeatChange { prompt: Some(String::new()), ..HeartbeatChange::default() }).await?;
+        opening = agent.heartbeat().opening().await?;
     }
     if json {
         return output::json("opening", &json!({ "custom": opening.custom, "default": opening.default }));
@@ -167,7 +167,7 @@ async fn opening(agent: &Agent, reset: bool, json: bool) -> Result<(), Failure> 
 }
 
 async fn log(agent: &Agent, number: u32, json: bool) -> Result<(), Failure> {
-    let listed = agent.heartbeat_log(number).await?;
+    let listed = agent.heartbeat().log(number).await?;
     if json {
         let rows: Vec<Value> = listed.rows.iter().map(run_json).collect();
         output::json("runs", &rows)?;

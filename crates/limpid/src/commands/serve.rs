@@ -29,7 +29,7 @@ pub async fn run(context: &Context, once: bool) -> Result<(), Failure> {
     }
     let stop = stop()?;
     let beside = Beside::start(&agent, &say);
-    let served = agent.serve(move |event| say(&words(event, &zone)), stop).await;
+    let served = agent.jobs().serve(move |event| say(&words(event, &zone)), stop).await;
     beside.stop().await;
     Ok(served?)
 }
@@ -40,6 +40,7 @@ async fn run_once(agent: &Agent, say: Say, zone: TimeZone) -> Result<(), Failure
     let counts = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
     let (log, count, in_log) = (Arc::clone(&say), Arc::clone(&counts), zone.clone());
     let next_ms = agent
+        .jobs()
         .serve_once(move |event| {
             match event {
                 ServeEvent::Done { .. } => drop(count.0.fetch_add(1, Ordering::Relaxed)),

@@ -24,7 +24,7 @@ pub async fn run(agent: &Agent, command: &TaskCommand) -> Result<(), Failure> {
         TaskCommand::Add(args) => {
             let task = agent.tasks().add(request(args)?).await?;
             shown::changed(agent, &task, args.json)?;
-            if !args.json && !agent.is_served() {
+            if !args.json && !agent.jobs().is_served() {
                 output::tell("`limpid serve` is not running; tasks run once it is started.");
             }
             Ok(())
@@ -42,7 +42,7 @@ pub async fn run(agent: &Agent, command: &TaskCommand) -> Result<(), Failure> {
         }
         TaskCommand::Done { id, json } => shown::changed(agent, &agent.tasks().finish(id).await?, *json),
         TaskCommand::Run { id, json } => {
-            let (task, run) = agent.run_task(id).await?;
+            let (task, run) = agent.jobs().run_task(id).await?;
             shown::ran(agent, &task, &run, *json)?;
             match run.end {
                 Some((_, RunOutcome::Done)) => Ok(()),

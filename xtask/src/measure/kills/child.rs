@@ -57,7 +57,7 @@ async fn serve(agent: &Agent) -> Result<(), String> {
             tell("it", "serves");
         }
     };
-    tokio::spawn(async move { agent.serve(log, std::future::pending()).await });
+    tokio::spawn(async move { agent.jobs().serve(log, std::future::pending()).await });
     Ok(())
 }
 

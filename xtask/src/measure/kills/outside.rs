@@ -83,7 +83,7 @@ impl Outside {
             end_hour: Some(24),
             ..Default::default()
         };
-        agent.change_heartbeat(change).await.map_err(failed)?;
+        agent.heartbeat().change(change).await.map_err(failed)?;
         repeat(&agent).await?;
         if let Some((dovecot, sink)) = &mail {
             let server = |port| {

@@ -10,8 +10,9 @@ use crate::context::ContextDeps;
 use crate::context::Occasion;
 use crate::services::deliveries::visible_text;
 use crate::services::error::AgentError;
-use crate::services::heartbeat::HEARTBEAT_DECISION;
-use crate::services::heartbeat::{PATH, PREVIOUS, StandingItem, due_items, has_items, read_settings};
+use crate::services::heartbeat::{
+    DueItems, HEARTBEAT_DECISION, PATH, PREVIOUS, StandingItem, has_new_items, read_settings,
+};
 
 /// Unread messages of the quiet hours that a run is shown, the newest ones.
 const UNREAD: usize = 10;
@@ -36,7 +37,7 @@ pub(crate) async fn fill(
     let mut list = list.unwrap_or_default();
     let by_hand = deps.store.heartbeat().await?.running.is_some_and(|running| running.by_hand);
     if occasion.conversation.is_some() && !by_hand {
-        let due = due_items(deps, occasion.now).await?;
+        let due = DueItems::at(&*deps.store, deps.config.heartbeat.recheck, &deps.host, occasion.now).await?;
         list = with_tasks(&list, |line| due.has(&StandingItem::line(line)));
         inputs
             .scheduling
@@ -77,7 +78,7 @@ pub(crate) async fn fill_quiet_hours(
     let began_ms = quiet.began.timestamp().as_millisecond();
     let mut unread = deps.store.unread_deliveries().await?.rows;
     unread.retain(|delivery| delivery.settled_ms.is_some_and(|settled_ms| settled_ms >= began_ms));
-    if unread.is_empty() && !has_items(inputs) {
+    if unread.is_empty() && !has_new_items(inputs) {
         return Ok(());
     }
     let since = quiet.began.strftime("%H:%M").to_string();

@@ -1,7 +1,5 @@
 //! What the end of a run means, and what is written of it.
 
-use std::sync::Arc;
-
 use limpid_core::heartbeat::{Answer, Decision, Pause, State, Why};
 use limpid_core::quiet::without_quiet;
 use limpid_core::{ConversationId, FailureClass, Trust};
@@ -11,12 +9,11 @@ use limpid_store::{
 };
 use limpid_turn::{Outcome, decision};
 
-use crate::agent::Inner;
 use crate::context::prefix_cache::key_of;
 use crate::conversation::background_run::RunEnd;
-use crate::jobs::heartbeat::pending_work::{additions, standing};
+use crate::jobs::heartbeat::HeartbeatJob;
 use crate::services::error::AgentError;
-use crate::services::heartbeat::standing::{StandingItem, standing_items};
+use crate::services::heartbeat::{StandingItem, additions, standing_items, standing_mark};
 
 /// How long the same matter is not told again.
 const AGAIN_MS: i64 = 24 * 3_600_000;
@@ -33,10 +30,10 @@ enum Meaning {
     Failed(FailureClass, String),
 }
 
-impl Inner {
+impl HeartbeatJob {
     /// The end of a run, to be written in one transaction.
-    pub(crate) async fn conclude(
-        self: &Arc<Self>,
+    pub(crate) async fn interpret_result(
+        &self,
         running: &RunningHeartbeat,
         end: RunEnd,
     ) -> Result<HeartbeatEnd, AgentError> {
@@ -73,7 +70,7 @@ impl Inner {
         let state = state_after(row.state.clone(), outcome, &end.outcome, now_ms);
         let took_in = matches!(outcome, HeartbeatOutcome::Quiet | HeartbeatOutcome::Told | HeartbeatOutcome::Repeated);
         let saw_nothing = matches!(outcome, HeartbeatOutcome::Quiet | HeartbeatOutcome::Repeated);
-        let quiet_mark = if saw_nothing { inputs.map(standing) } else { row.quiet_mark };
+        let quiet_mark = if saw_nothing { inputs.map(standing_mark) } else { row.quiet_mark };
         let remainder_mark = match outcome {
             HeartbeatOutcome::Remainder => Some(items_mark),
             _ if took_in => None,
@@ -139,7 +136,7 @@ impl Inner {
             Outcome::Cancelled => Meaning::Cancelled,
             Outcome::Failed { class, message } => Meaning::Failed(*class, message.clone()),
             Outcome::Answered { .. } => {
-                let profile = self.heartbeat_profile()?;
+                let profile = self.heartbeat.profile()?;
                 let rule = self.config.heartbeat.rule(profile.behaviour().heartbeat.quiet);
                 match Answer::read(end.told().as_deref().unwrap_or_default(), rule) {
                     Some(Answer::Quiet) => Meaning::Quiet,

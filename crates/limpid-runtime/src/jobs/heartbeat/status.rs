@@ -3,12 +3,11 @@
 use limpid_core::heartbeat::{Gate, Settings};
 use limpid_core::{Money, Usage};
 use limpid_prompt::count::{Estimate, TokenCounter as _};
-use limpid_store::{HeartbeatRun, IdleLooks, Listed};
+use limpid_store::{HeartbeatRun, IdleLooks};
 
-use crate::agent::{Agent, Inner};
-use crate::jobs::heartbeat::run::AGAIN_MS;
+use crate::jobs::heartbeat::HeartbeatJob;
 use crate::services::error::AgentError;
-use crate::services::heartbeat::settings::of_row;
+use crate::services::heartbeat::settings_of;
 
 const HOUR_MS: i64 = 3_600_000;
 
@@ -57,50 +56,39 @@ pub struct DayCost {
     pub model: String,
 }
 
-impl Agent {
+impl HeartbeatJob {
     /// How the heartbeat stands at this moment.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn heartbeat_status(&self) -> Result<HeartbeatStatus, AgentError> {
-        let inner = &self.inner;
-        let row = inner.store.heartbeat().await?;
-        let (gate, state) = inner.heartbeat_gate(&row).await?;
+    pub(crate) async fn status(&self) -> Result<HeartbeatStatus, AgentError> {
+        let row = self.store.heartbeat().await?;
+        let (gate, state) = self.heartbeat.gate(&row).await?;
         let (waits, next_ms) = match gate {
             Gate::Wait(why, until) => (Some(why.to_string()), until),
             // What the scheduler saw last and the gate does not know: no model, nothing left to spend.
-            Gate::Run => row.waits.clone().map_or((None, Some(inner.host.now_ms())), |(why, until)| (Some(why), until)),
+            Gate::Run => row.waits.clone().map_or((None, Some(self.host.now_ms())), |(why, until)| (Some(why), until)),
         };
         Ok(HeartbeatStatus {
-            settings: of_row(&row),
+            settings: settings_of(&row),
             running: row.running.is_some(),
             waits,
             next_ms,
             succeeded_ms: state.succeeded_ms,
             failures: state.failures,
-            last: inner.store.heartbeat_runs(1).await?.rows.pop(),
+            last: self.store.heartbeat_runs(1).await?.rows.pop(),
             idle: row.idle,
-            runs_a_day: inner.config.heartbeat.runs_a_day,
-            day: inner.day_cost(&of_row(&row)).await?,
+            runs_a_day: self.config.heartbeat.runs_a_day,
+            day: self.day_cost(&settings_of(&row)).await?,
         })
     }
 
-    /// The newest runs, newest first.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub async fn heartbeat_log(&self, limit: u32) -> Result<Listed<HeartbeatRun>, AgentError> {
-        Ok(self.inner.store.heartbeat_runs(limit).await?)
-    }
-}
-
-impl Inner {
     /// What a day costs on which nothing comes in.
     async fn day_cost(&self, settings: &Settings) -> Result<Option<DayCost>, AgentError> {
-        let wanted = self.model_of(settings).await?;
+        let wanted = self.heartbeat.model(settings).await;
         let Ok(model) = self.models.choose(wanted.as_deref()).await else { return Ok(None) };
         let card = model.info().clone();
-        let look = self.heartbeat_look(self.heartbeat_profile()?.name(), &card).await?;
+        let look = self.look(self.heartbeat.profile()?.name(), &card).await?;
         let hours = settings.hours_a_day();
         let slots = settings.runs_due_a_day().min(self.config.heartbeat.runs_a_day);
         let on = settings.enabled && self.config.scheduling.enabled;
@@ -121,17 +109,5 @@ impl Inner {
             money: if card.local { Some(Money::default()) } else { card.price.as_ref().map(|price| price.of(of_day)) },
             model: card.name(),
         }))
-    }
-
-    /// When something can be due next; none when something must be set first.
-    pub(crate) async fn next_beat(&self) -> Result<Option<i64>, AgentError> {
-        let row = self.store.heartbeat().await?;
-        // A time that was counted before the clock was set back is none to wait for.
-        let waits =
-            row.waits.as_ref().and_then(|(_, until)| *until).filter(|until| *until < self.host.now_ms() + HOUR_MS);
-        Ok(match self.heartbeat_gate(&row).await?.0 {
-            Gate::Wait(_, until) => until,
-            Gate::Run => Some(waits.unwrap_or_default().max(self.host.now_ms() + AGAIN_MS)),
-        })
     }
 }

@@ -2,28 +2,15 @@
 
 use std::path::Path;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicI64, Ordering};
 
-use jiff::Timestamp;
-use limpid_config::{Clock, Home};
+use limpid_config::{RandomIds, hex};
 use limpid_store::{SqliteOptions, SqliteStore, Store};
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
 
 use super::*;
-use crate::agent::{Agent, AgentOptions};
 
 const MINUTE: i64 = 60_000;
-
-/// A clock that stands still until it is moved.
-#[derive(Default)]
-struct Hand(AtomicI64);
-
-impl Clock for Hand {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_millisecond(self.0.load(Ordering::SeqCst)).unwrap()
-    }
-}
 
 /// Runs every minute and remembers which.
 #[derive(Default)]
@@ -35,7 +22,7 @@ impl Job for Tick {
         "tick"
     }
 
-    async fn run(&self, _: &Arc<Inner>, _: &str, slot_ms: i64) -> Result<Option<i64>, AgentError> {
+    async fn run(&self, _: &str, slot_ms: i64) -> Result<Option<i64>, AgentError> {
         self.0.lock().unwrap().push(slot_ms);
         Ok(Some(slot_ms + MINUTE))
     }
@@ -59,7 +46,7 @@ impl Job for Slow {
         "slow"
     }
 
-    async fn run(&self, _: &Arc<Inner>, _: &str, slot_ms: i64) -> Result<Option<i64>, AgentError> {
+    async fn run(&self, _: &str, slot_ms: i64) -> Result<Option<i64>, AgentError> {
         self.began.lock().unwrap().push(slot_ms);
         self.go_on.acquire().await.unwrap().forget();
         Ok(None)
@@ -75,7 +62,7 @@ impl Job for Weak {
         "weak"
     }
 
-    async fn run(&self, _: &Arc<Inner>, _: &str, _: i64) -> Result<Option<i64>, AgentError> {
+    async fn run(&self, _: &str, _: i64) -> Result<Option<i64>, AgentError> {
         let left = {
             let mut left = self.0.lock().unwrap();
             *left = left.saturating_sub(1);
@@ -90,7 +77,7 @@ impl Job for Weak {
 }
 
 struct Bench {
-    home: TempDir,
+    _home: TempDir,
     store: Arc<dyn Store>,
     log: Arc<Mutex<Vec<String>>>,
 }
@@ -101,19 +88,15 @@ impl Bench {
         let memory = Path::new("/dev/shm");
         let home = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
         let store = SqliteStore::open(home.path().join("limpid.db"), SqliteOptions::default()).unwrap();
-        Self { home, store: Arc::new(store), log: Arc::default() }
+        Self { _home: home, store: Arc::new(store), log: Arc::default() }
     }
 
     /// One process on the store.
     fn scheduler(&self, jobs: Vec<Arc<dyn Job>>) -> Scheduler {
-        let options = AgentOptions {
-            store: Some(Arc::clone(&self.store)),
-            clock: Arc::new(Hand::default()),
-            ..AgentOptions::new(Home::new(self.home.path()))
-        };
-        let agent = Agent::open(options).unwrap();
         let log = Arc::clone(&self.log);
-        Scheduler::new(&agent.inner, jobs, Arc::new(move |event| log.lock().unwrap().push(format!("{event:?}"))))
+        let holder = process::holder(&hex(&RandomIds));
+        let log: Log = Arc::new(move |event| log.lock().unwrap().push(format!("{event:?}")));
+        Scheduler::new(Arc::clone(&self.store), &holder, &jobs, log)
     }
 }
 

@@ -1,14 +1,11 @@
 //! A command whose time has come: it runs as any call of the tool does, under the owner's rules and in the sandbox.
 
-use std::sync::Arc;
-
 use limpid_core::{CallId, Tier, ToolCall, TurnId};
 use limpid_store::{Task, TaskRun};
 use limpid_turn::{PlannedCall, ToolOutcome};
 use serde_json::json;
 
-use crate::agent::Inner;
-use crate::jobs::task_runs::Did;
+use crate::jobs::task_runs::{TaskJob, TaskResult};
 use crate::services::error::AgentError;
 use crate::services::tools::policy::CallContext;
 use crate::services::tools::{Decision, ShownItems, ToolContext};
@@ -16,16 +13,16 @@ use crate::services::tools::{Decision, ShownItems, ToolContext};
 /// The tool that runs commands.
 const EXEC: &str = "exec";
 
-impl Inner {
+impl TaskJob {
     /// Runs the command of a task. One that had begun before may have done anything, so it is not begun again.
-    pub(crate) async fn run_command(self: &Arc<Self>, task: &Task, run: &TaskRun) -> Result<Did, AgentError> {
+    pub(super) async fn run_command(&self, task: &Task, run: &TaskRun) -> Result<TaskResult, AgentError> {
         if !run.fresh {
-            return Ok(Did::cut_off());
+            return Ok(TaskResult::cut_off());
         }
         let name = format!("task-{}-{}", task.id, run.slot_ms);
         let arguments = json!({ "command": task.new.prompt }).to_string();
         let call = ToolCall { id: CallId::new(&name), name: EXEC.to_owned(), arguments };
-        let mut planned = PlannedCall { call, timeout: self.tool_time(EXEC), approved: None };
+        let mut planned = PlannedCall { call, timeout: self.turns.tool_time(EXEC), approved: None };
         let tools = self.executor.outside_turns();
         let call_context = CallContext { trust: task.new.trust, ..CallContext::default() };
         let mut decision = tools.decide(&planned, &call_context).await;
@@ -38,8 +35,8 @@ impl Inner {
         }
         let permit = match decision {
             Decision::Run(permit) => permit,
-            Decision::Refused(why) => return Ok(Did::failed(why)),
-            Decision::Ask(why) => return Ok(Did::failed(format!("it needs your approval: {}", why.reason))),
+            Decision::Refused(why) => return Ok(TaskResult::failed(why)),
+            Decision::Ask(why) => return Ok(TaskResult::failed(format!("it needs your approval: {}", why.reason))),
         };
         let context = ToolContext {
             now: self.host.now(),
@@ -54,9 +51,9 @@ impl Inner {
             shown: ShownItems::default(),
         };
         let did = match tokio::time::timeout(planned.timeout, tools.run(context, *permit)).await {
-            Ok(ToolOutcome::Done { text, trust, .. }) => Did::said(self.redactor.clean(text), trust),
-            Ok(ToolOutcome::Failed { error }) => Did::failed(self.redactor.clean(error)),
-            Err(_) => Did::cut_off(),
+            Ok(ToolOutcome::Done { text, trust, .. }) => TaskResult::said(self.redactor.clean(text), trust),
+            Ok(ToolOutcome::Failed { error }) => TaskResult::failed(self.redactor.clean(error)),
+            Err(_) => TaskResult::cut_off(),
         };
         Ok(did)
     }

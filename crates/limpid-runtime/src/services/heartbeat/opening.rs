@@ -4,10 +4,8 @@ use limpid_prompt::count::Estimate;
 use limpid_prompt::inputs::{HeartbeatInput, Inputs};
 use limpid_prompt::{Profile, RenderRequest};
 
-use crate::agent::{Agent, Inner};
 use crate::services::error::AgentError;
 use crate::services::heartbeat::PATH;
-use crate::services::heartbeat::settings::read_settings;
 
 /// Stands for the owner's words where a profile puts them; nobody writes it.
 const MARK: &str = "\u{f8ff}";
@@ -29,24 +27,13 @@ impl HeartbeatOpening {
     }
 }
 
-impl Agent {
-    /// What a heartbeat's prompt opens with.
-    ///
-    /// # Errors
-    /// When the store or the profile cannot be read.
-    pub async fn heartbeat_opening(&self) -> Result<HeartbeatOpening, AgentError> {
-        let custom = Some(read_settings(&*self.inner.store).await?.prompt).filter(|text| !text.is_empty());
-        Ok(HeartbeatOpening { custom, default: self.inner.default_opening()? })
-    }
-}
-
-impl Inner {
-    /// The profile's own opening.
-    pub(crate) fn default_opening(&self) -> Result<Option<String>, AgentError> {
-        let profile = self.heartbeat_profile()?;
-        let render = |prompt: &str| rendered(&profile, prompt).map_err(|error| AgentError::Prompt(error.to_string()));
-        Ok(replaced(&render("")?, &render(MARK)?))
-    }
+/// The profile's own opening; none when it has no place for one.
+///
+/// # Errors
+/// When the profile cannot be rendered.
+pub fn default_opening(profile: &Profile) -> Result<Option<String>, AgentError> {
+    let render = |prompt: &str| rendered(profile, prompt).map_err(|error| AgentError::Prompt(error.to_string()));
+    Ok(replaced(&render("")?, &render(MARK)?))
 }
 
 /// The text of a heartbeat's prompt with this opening and nothing else.

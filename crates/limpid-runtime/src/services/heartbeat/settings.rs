@@ -4,8 +4,8 @@ use limpid_core::heartbeat::Settings;
 use limpid_store::{HeartbeatRow, Store};
 use serde::{Deserialize, Serialize};
 
-use crate::agent::Agent;
 use crate::services::error::AgentError;
+use crate::services::heartbeat::{HeartbeatOpening, HeartbeatSettings, default_opening};
 
 /// What is to be different; what is absent stays.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,28 +63,44 @@ impl From<Stored> for Settings {
 }
 
 /// The settings of a row; what cannot be read or used is as if it were not set.
-pub(crate) fn of_row(row: &HeartbeatRow) -> Settings {
+pub fn settings_of(row: &HeartbeatRow) -> Settings {
     let stored = row.settings.as_deref().and_then(|text| serde_json::from_str::<Stored>(text).ok());
     stored.and_then(|stored| Settings::from(stored).checked().ok()).unwrap_or_default()
 }
 
-impl Agent {
+impl HeartbeatSettings {
+    /// The settings as they are now.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn read(&self) -> Result<Settings, AgentError> {
+        read_settings(&*self.store).await
+    }
+
+    /// What a heartbeat's prompt opens with.
+    ///
+    /// # Errors
+    /// When the store or the profile cannot be read.
+    pub async fn opening(&self) -> Result<HeartbeatOpening, AgentError> {
+        let custom = Some(self.read().await?.prompt).filter(|text| !text.is_empty());
+        Ok(HeartbeatOpening { custom, default: default_opening(&*self.profile()?)? })
+    }
+
     /// Changes the settings of the heartbeat, all or none. When that switches it on, its interval counts from here. No
     /// tool can do this.
     ///
     /// # Errors
     /// When a value is not allowed, there is no such model, or the store cannot be written.
-    pub async fn change_heartbeat(&self, change: HeartbeatChange) -> Result<Settings, AgentError> {
-        let inner = &self.inner;
-        let before = of_row(&inner.store.heartbeat().await?);
+    pub async fn change(&self, change: HeartbeatChange) -> Result<Settings, AgentError> {
+        let before = settings_of(&self.store.heartbeat().await?);
         let mut after = changed(before.clone(), change).checked().map_err(AgentError::Invalid)?;
         if after.prompt != before.prompt && !after.prompt.is_empty() {
-            match inner.default_opening()?.as_deref() {
+            match default_opening(&*self.profile()?)?.as_deref() {
                 // The profile's own words are no change: they follow the profile.
                 Some(default) if default == after.prompt.trim() => after.prompt.clear(),
                 Some(_) => {}
                 None => {
-                    let profile = inner.heartbeat_profile()?;
+                    let profile = self.profile()?;
                     let name = profile.name();
                     return Err(AgentError::Invalid(format!(
                         "the heartbeat of profile \"{name}\" has no opening, so the text would never be used; write \
@@ -94,7 +110,7 @@ impl Agent {
             }
         }
         if let Some(model) = after.model.as_deref().filter(|_| after.model != before.model) {
-            inner.models.choose(Some(model)).await?;
+            self.models.choose(Some(model)).await?;
         }
         if after == before {
             return Ok(after);
@@ -102,16 +118,19 @@ impl Agent {
         let switched_on = after.enabled && !before.enabled;
         let text = serde_json::to_string(&Stored::from(after.clone()));
         let text = text.map_err(|error| AgentError::Invalid(error.to_string()))?;
-        inner.store.set_heartbeat(&text, switched_on, inner.host.now_ms()).await?;
-        inner.set_heartbeat_timer().await?;
-        inner.wake_scheduler();
+        self.store.set_heartbeat(&text, switched_on, self.host.now_ms()).await?;
+        self.set_timer().await?;
+        self.waker.wake();
         Ok(after)
     }
 }
 
-/// The settings as they stand.
-pub(crate) async fn read_settings(store: &dyn Store) -> Result<Settings, AgentError> {
-    Ok(of_row(&store.heartbeat().await?))
+/// The settings as they are now.
+///
+/// # Errors
+/// When the store cannot be read.
+pub async fn read_settings(store: &dyn Store) -> Result<Settings, AgentError> {
+    Ok(settings_of(&store.heartbeat().await?))
 }
 
 fn changed(settings: Settings, change: HeartbeatChange) -> Settings {
@@ -139,9 +158,9 @@ mod tests {
         );
         assert_eq!(text, expected);
         let row = |text: &str| HeartbeatRow { settings: Some(text.to_owned()), ..HeartbeatRow::default() };
-        assert_eq!(of_row(&row("{\"enabled\":false}")), Settings { enabled: false, ..Settings::default() });
+        assert_eq!(settings_of(&row("{\"enabled\":false}")), Settings { enabled: false, ..Settings::default() });
         for broken in ["", "{", "{\"intervalMinutes\":1}", "[]"] {
-            assert_eq!(of_row(&row(broken)), Settings::default(), "{broken}");
+            assert_eq!(settings_of(&row(broken)), Settings::default(), "{broken}");
         }
     }
 }

@@ -6,18 +6,18 @@ use jiff::Timestamp;
 use limpid_core::heartbeat::Recheck;
 use limpid_core::heartbeat::news::tasks;
 use limpid_prompt::Prompt;
-use limpid_prompt::inputs::{Inputs, TaskEntry};
+use limpid_prompt::inputs::{Inputs, TaskEntry, Trigger};
+use limpid_prompt::prompt::hash_of as key_of;
+use limpid_store::Store;
 
-use crate::context::ContextDeps;
-use crate::context::prefix_cache::key_of;
-use crate::jobs::heartbeat::pending_work::additions;
 use crate::services::error::AgentError;
+use crate::services::host::Host;
 
 /// An addition, a line of the checklist, or the owner's own opening.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct StandingItem {
+pub struct StandingItem {
     /// Stands for its text, so that a changed item is a new one.
-    pub(crate) mark: String,
+    pub mark: String,
     /// What a prompt that shows it says.
     text: String,
     /// The rhythm that it names itself.
@@ -26,12 +26,12 @@ pub(crate) struct StandingItem {
 
 impl StandingItem {
     /// A line of the checklist.
-    pub(crate) fn line(line: &str) -> Self {
+    pub fn line(line: &str) -> Self {
         Self::new("checklist", line, Recheck::of_item(line))
     }
 
     /// A standing addition.
-    pub(crate) fn addition(task: &TaskEntry) -> Self {
+    pub fn addition(task: &TaskEntry) -> Self {
         let own = Recheck::of_item(&task.prompt).or_else(|| Recheck::of_item(&task.description));
         let item = Self::new("addition", &task.prompt, own);
         Self { mark: key_of([task.id.as_bytes(), item.mark.as_bytes()]), ..item }
@@ -42,17 +42,17 @@ impl StandingItem {
     }
 
     /// How often it is asked.
-    pub(crate) fn recheck(&self, usual: Recheck) -> Recheck {
+    pub fn recheck(&self, usual: Recheck) -> Recheck {
         self.own.unwrap_or(usual)
     }
 
     /// Whether a prompt shows it: what a profile leaves out is no reason to ask a model.
-    pub(crate) fn is_shown_by(&self, prompt: &Prompt) -> bool {
+    pub fn is_shown_by(&self, prompt: &Prompt) -> bool {
         prompt.messages().iter().any(|message| self.is_in(message.text()))
     }
 
     /// Whether a text says it, word for word.
-    pub(crate) fn is_in(&self, text: &str) -> bool {
+    pub fn is_in(&self, text: &str) -> bool {
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let (own, text) = (words(&self.text), words(text));
         let is_whole = |at: usize| {
@@ -65,7 +65,7 @@ impl StandingItem {
 }
 
 /// The standing items of inputs.
-pub(crate) fn standing_items(inputs: &Inputs) -> Vec<StandingItem> {
+pub fn standing_items(inputs: &Inputs) -> Vec<StandingItem> {
     let opening = inputs.heartbeat.prompt.iter();
     let opening = opening.map(|text| StandingItem::new("opening", text, Recheck::of_item(text)));
     let lines = tasks(&inputs.heartbeat.checklist).into_iter().map(|line| StandingItem::line(&line));
@@ -73,7 +73,7 @@ pub(crate) fn standing_items(inputs: &Inputs) -> Vec<StandingItem> {
 }
 
 /// Says which items are due at a moment.
-pub(crate) struct DueItems {
+pub struct DueItems {
     asked: HashMap<String, i64>,
     usual: Recheck,
     now_ms: i64,
@@ -81,23 +81,60 @@ pub(crate) struct DueItems {
 }
 
 impl DueItems {
+    /// What is due now. `usual` is the rhythm of items that name none.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn now(store: &dyn Store, usual: Recheck, host: &Host) -> Result<Self, AgentError> {
+        Self::at(store, usual, host, host.now()).await
+    }
+
+    /// What is due at a moment.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn at(store: &dyn Store, usual: Recheck, host: &Host, now: Timestamp) -> Result<Self, AgentError> {
+        let now_ms = now.as_millisecond();
+        let day = now.to_zoned(host.zone()).start_of_day();
+        Ok(Self {
+            asked: store.heartbeat_asked().await?,
+            usual,
+            now_ms,
+            day_ms: day.map_or(now_ms, |day| day.timestamp().as_millisecond()),
+        })
+    }
+
     /// Whether an item is due.
-    pub(crate) fn has(&self, item: &StandingItem) -> bool {
+    pub fn has(&self, item: &StandingItem) -> bool {
         let asked_ms = self.asked.get(&item.mark).copied();
         item.recheck(self.usual).is_due(asked_ms, self.now_ms, self.day_ms)
     }
 }
 
-/// What tells which standing items are due now.
-pub(crate) async fn due_items(deps: &ContextDeps, now: Timestamp) -> Result<DueItems, AgentError> {
-    let now_ms = now.as_millisecond();
-    let day = now.to_zoned(deps.host.zone()).start_of_day();
-    Ok(DueItems {
-        asked: deps.store.heartbeat_asked().await?,
-        usual: deps.config.heartbeat.recheck,
-        now_ms,
-        day_ms: day.map_or(now_ms, |day| day.timestamp().as_millisecond()),
-    })
+/// Whether anything came in that no run has taken in.
+pub fn has_new_items(inputs: &Inputs) -> bool {
+    let email = inputs.email.enabled && !inputs.email.new.is_empty();
+    let sms = inputs.sms.enabled && !inputs.sms.new.is_empty();
+    email || sms || (inputs.notifications.enabled && !inputs.notifications.new.is_empty())
+}
+
+/// The standing additions of the inputs.
+pub fn additions(inputs: &Inputs) -> impl Iterator<Item = &TaskEntry> {
+    inputs.scheduling.tasks.iter().filter(|task| inputs.scheduling.enabled && task.trigger == Trigger::Heartbeat)
+}
+
+/// Stands for what is news once: promotion candidates and failing accounts. Unread counts and clocks are not in it.
+pub fn standing_mark(inputs: &Inputs) -> String {
+    let mut texts: Vec<&str> = Vec::new();
+    for memory in &inputs.memory.promotions {
+        texts.extend([memory.key.as_str(), memory.content.as_str()]);
+    }
+    for account in inputs.email.accounts.iter().filter(|_| inputs.email.enabled) {
+        if let Some(error) = &account.last_error {
+            texts.extend([account.address.as_str(), error.as_str()]);
+        }
+    }
+    if texts.iter().all(|text| text.is_empty()) { String::new() } else { key_of(texts.into_iter().map(str::as_bytes)) }
 }
 
 #[cfg(test)]

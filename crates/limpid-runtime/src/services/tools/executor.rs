@@ -31,6 +31,7 @@ pub(crate) trait ToolFinder: Tool {
 }
 
 /// What a [`ToolExecutor`] is made from.
+#[derive(Clone)]
 pub(crate) struct ToolExecutorParts {
     /// All tools of the agent.
     pub(crate) tools: Live<ToolCatalog>,
@@ -45,6 +46,7 @@ pub(crate) struct ToolExecutorParts {
 }
 
 /// Makes the executors of turns, and that of calls outside of turns.
+#[derive(Clone)]
 pub(crate) struct ToolExecutor(ToolExecutorParts);
 
 impl ToolExecutor {

@@ -81,10 +81,10 @@ async fn a_turn_and_a_test_that_a_dead_process_left_keep_no_heartbeat_waiting() 
         sent_ms: agent.now_ms(),
     };
     agent.store().record_request(open("dead", dead_holder())).await.unwrap();
-    assert!(matches!(agent.run_heartbeat().await.unwrap(), Beat::Ran(_)));
+    assert!(matches!(agent.jobs().run_heartbeat().await.unwrap(), HeartbeatResult::Ran(_)));
     // One whose sender may live is waited for.
     agent.store().record_request(open("alive", "elsewhere/pid:[1]/1/1".to_owned())).await.unwrap();
-    assert_eq!(agent.run_heartbeat().await.unwrap(), Beat::Waits(Why::Busy));
+    assert_eq!(agent.jobs().run_heartbeat().await.unwrap(), HeartbeatResult::Waits(Why::Busy));
 }
 
 // KAI-073 SEC-040
@@ -96,7 +96,7 @@ async fn a_heartbeat_that_a_dead_process_left_is_carried_on_and_its_outcome_told
     left_heartbeat(&agent, "heartbeat-7").await;
     let log = Arc::new(Mutex::new(Vec::new()));
     let lines = Arc::clone(&log);
-    agent.serve_once(move |event: &ServeEvent| lines.lock().unwrap().push(event.clone())).await.unwrap();
+    agent.jobs().serve_once(move |event: &ServeEvent| lines.lock().unwrap().push(event.clone())).await.unwrap();
     assert_eq!(outcomes(&agent).await, ["told"]);
     assert_eq!((newest(&agent).await.key.as_str(), bench.server.calls().len()), ("heartbeat-7", 1));
     assert_eq!(told(&agent).await, ["The disk is full."]);
@@ -124,7 +124,7 @@ async fn a_kill_between_the_end_of_a_turn_and_that_of_its_run_asks_and_tells_not
     let end = TurnWrite::End(TurnOutcome::Answered, "calls".to_owned());
     agent.store().commit(&lease, &turn, vec![said, end], agent.now_ms()).await.unwrap();
     for _ in 0..2 {
-        agent.serve_once(|_| {}).await.unwrap();
+        agent.jobs().serve_once(|_| {}).await.unwrap();
         assert_eq!(outcomes(&agent).await, ["told"]);
         assert_eq!(told(&agent).await, ["The disk is full."]);
         assert_eq!(bench.server.calls().len(), 0);

@@ -12,7 +12,7 @@ async fn without_news_a_day_asks_no_model() {
         let agent = bench.agent();
         pass(&bench, &agent, 24.hours()).await;
         assert_eq!(bench.server.calls().len(), 0, "{list}");
-        let status = agent.heartbeat_status().await.unwrap();
+        let status = agent.jobs().heartbeat_status().await.unwrap();
         assert!(outcomes(&agent).await.is_empty() && status.idle.count >= 27, "{status:?}");
         assert_eq!(status.day.map(|day| (day.items, day.runs, day.tokens)), Some((0, 0, 0)));
     }
@@ -28,7 +28,7 @@ async fn without_a_model_nothing_is_tried_logged_or_taken_in() {
     agent.store().insert_items(items.into()).await.unwrap();
     pass(&bench, &agent, 40.minutes()).await;
     assert_eq!((outcomes(&agent).await.len(), waiting(&agent).await), (0, 3));
-    let status = agent.heartbeat_status().await.unwrap();
+    let status = agent.jobs().heartbeat_status().await.unwrap();
     assert_eq!(status.waits.as_deref(), Some("no model is set and none was found"));
     assert_eq!((status.failures, status.succeeded_ms), (0, None));
 }
@@ -46,7 +46,7 @@ async fn three_refusals_pause_it_with_one_notice_until_a_message_comes() {
     let texts = told(&agent).await;
     assert_eq!(texts.len(), 1, "{texts:?}");
     assert!(texts[0].contains("refused three times"), "{texts:?}");
-    let paused = agent.heartbeat_status().await.unwrap();
+    let paused = agent.jobs().heartbeat_status().await.unwrap();
     assert!(paused.waits.unwrap().contains("refused three times"));
     all(agent.chat(last("hello?")).await.unwrap()).await;
     let after = bench.server.calls().len();
@@ -61,7 +61,7 @@ async fn seven_days_without_its_owner_pause_it_with_one_notice_until_they_are_ba
     let hello = "[[reply]]\ntext = \"Hello.\"\n";
     let bench = bench(&format!("{hello}{QUIET}{hello}{QUIET}"), "[inbox]\nsms = true\n").await;
     let agent = bench.agent();
-    agent.run_due().await.unwrap();
+    agent.jobs().run_due().await.unwrap();
     all(agent.chat(last("hello")).await.unwrap()).await;
     let mut calls = Vec::new();
     for (key, later) in [("day 6", 6 * 24), ("day 8", 2 * 24), ("day 9", 24)] {
@@ -88,7 +88,7 @@ async fn a_day_has_no_more_runs_than_it_may_have() {
         pass(&bench, &agent, 31.minutes()).await;
     }
     assert_eq!((bench.server.calls().len(), waiting(&agent).await), (2, 2));
-    let status = agent.heartbeat_status().await.unwrap();
+    let status = agent.jobs().heartbeat_status().await.unwrap();
     assert_eq!(status.waits.as_deref(), Some("the day has had as many runs as `[heartbeat] runs_a_day` allows"));
     pass(&bench, &agent, 20.hours()).await;
     assert_eq!((bench.server.calls().len(), waiting(&agent).await), (3, 0));
@@ -100,26 +100,26 @@ async fn a_person_runs_it_at_any_hour_but_not_twice_at_once_and_not_when_it_is_o
     let bench = bench(&format!("{QUIET}{QUIET}"), "").await;
     let agent = bench.agent();
     bench.clock.forward(12.hours());
-    let (one, two) = tokio::join!(agent.run_heartbeat(), agent.run_heartbeat());
+    let (one, two) = tokio::join!(agent.jobs().run_heartbeat(), agent.jobs().run_heartbeat());
     let (one, two) = (one.unwrap(), two.unwrap());
-    let busy = [&one, &two].into_iter().filter(|beat| **beat == Beat::Waits(Why::Busy)).count();
+    let busy = [&one, &two].into_iter().filter(|beat| **beat == HeartbeatResult::Waits(Why::Busy)).count();
     assert_eq!((busy, bench.server.calls().len()), (1, 1), "{one:?} {two:?}");
 
     let off = HeartbeatChange { enabled: Some(false), ..HeartbeatChange::default() };
-    agent.change_heartbeat(off).await.unwrap();
-    assert_eq!(agent.run_heartbeat().await.unwrap(), Beat::Waits(Why::Off));
+    agent.heartbeat().change(off).await.unwrap();
+    assert_eq!(agent.jobs().run_heartbeat().await.unwrap(), HeartbeatResult::Waits(Why::Off));
     drop(agent);
     // Off stays off over a restart.
     bench.write("workspace/HEARTBEAT.md", LIST);
     let agent = bench.agent();
     pass(&bench, &agent, 24.hours()).await;
-    let status = agent.heartbeat_status().await.unwrap();
+    let status = agent.jobs().heartbeat_status().await.unwrap();
     assert_eq!((status.waits.as_deref(), status.next_ms), (Some("it is switched off"), None));
     assert_eq!(bench.server.calls().len(), 1);
     // Its interval counts from the switch-on.
     let on = HeartbeatChange { enabled: Some(true), ..HeartbeatChange::default() };
-    agent.change_heartbeat(on).await.unwrap();
-    let status = agent.heartbeat_status().await.unwrap();
+    agent.heartbeat().change(on).await.unwrap();
+    let status = agent.jobs().heartbeat_status().await.unwrap();
     // By now it is one at night: its next run is at eight, and the last good one is not forgotten.
     let eight: Timestamp = "2026-03-30T06:00:00Z".parse().unwrap();
     assert_eq!(status.next_ms, Some(eight.as_millisecond()));
@@ -146,7 +146,7 @@ async fn standing_items_are_asked_at_every_run_in_every_profile() {
             let calls = bench.server.calls();
             assert_eq!(calls.len(), 4, "{profile} {by_file}");
             assert!(calls.iter().all(|call| call.text().contains("Tell me when the disk is full")), "{profile}");
-            let day = agent.heartbeat_status().await.unwrap().day.unwrap();
+            let day = agent.jobs().heartbeat_status().await.unwrap().day.unwrap();
             assert_eq!((day.items, day.runs), (1, 28), "{profile} {by_file}");
             assert_eq!(day.tokens, 28 * (day.run_tokens + 30));
         }
@@ -165,10 +165,10 @@ async fn an_item_is_asked_in_the_rhythm_that_it_names_or_that_is_set() {
     // From one in the afternoon to ten at night.
     pass(&bench, &agent, 9.hours()).await;
     assert_eq!(counts(), [5, 1, 1, 3]);
-    let day = agent.heartbeat_status().await.unwrap().day.unwrap();
+    let day = agent.jobs().heartbeat_status().await.unwrap().day.unwrap();
     assert_eq!((day.items, day.runs), (4, 7));
     // A run by hand asks everything, and a changed item is a new one.
-    agent.run_heartbeat().await.unwrap();
+    agent.jobs().run_heartbeat().await.unwrap();
     assert_eq!(counts(), [6, 2, 2, 4]);
     bench.write("workspace/HEARTBEAT.md", &list.replace("Notes", "New notes"));
     pass(&bench, &agent, 11.hours()).await;
@@ -193,11 +193,11 @@ async fn an_opening_of_ones_own_is_a_standing_item_or_refused() {
     let change = || HeartbeatChange { prompt: prompt.clone(), ..HeartbeatChange::default() };
     let own = bench(QUIET, "").await;
     let agent = own.agent();
-    agent.change_heartbeat(change()).await.unwrap();
+    agent.heartbeat().change(change()).await.unwrap();
     pass(&own, &agent, 61.minutes()).await;
     assert_eq!(own.server.calls().len(), 2);
     let other = bench(QUIET, "[agent]\nprofile = \"picoclaw\"\n").await;
-    let refused = other.agent().change_heartbeat(change()).await.unwrap_err().to_string();
+    let refused = other.agent().heartbeat().change(change()).await.unwrap_err().to_string();
     assert!(refused.contains("has no opening") && refused.contains("HEARTBEAT.md"), "{refused}");
 }
 
@@ -207,7 +207,7 @@ async fn a_run_by_hand_asks_nobody_about_an_empty_list() {
     let bench = bench("[[reply]]\ntext = \"HEARTBEAT_OK\"\n", "[agent]\nprofile = \"picoclaw\"\n").await;
     bench.write("workspace/HEARTBEAT.md", "# List\n\n- [x] done\n");
     let agent = bench.agent();
-    let Beat::Ran(run) = agent.run_heartbeat().await.unwrap() else { panic!() };
+    let HeartbeatResult::Ran(run) = agent.jobs().run_heartbeat().await.unwrap() else { panic!() };
     assert_eq!((run.outcome.as_str(), bench.server.calls().len()), ("unchanged", 0));
     assert!(run.detail.contains("no tasks"), "{}", run.detail);
     assert!(agent.store().heartbeat().await.unwrap().running.is_none());
@@ -244,12 +244,12 @@ async fn a_heartbeat_cannot_schedule_itself() {
     let bench = bench(&script, "").await;
     bench.write("workspace/HEARTBEAT.md", LIST);
     let agent = bench.agent();
-    let before = agent.heartbeat_status().await.unwrap().settings;
-    agent.run_heartbeat().await.unwrap();
+    let before = agent.jobs().heartbeat_status().await.unwrap().settings;
+    agent.jobs().run_heartbeat().await.unwrap();
     let calls = bench.server.calls();
     assert!(!calls[0].text().contains("schedule_task"));
     assert!(calls[1].text().contains("there is no tool `schedule_task`"));
-    assert_eq!(agent.heartbeat_status().await.unwrap().settings, before);
+    assert_eq!(agent.jobs().heartbeat_status().await.unwrap().settings, before);
 }
 
 // What a profile's prompt leaves out is never taken in, so it must not count as news either.
@@ -282,7 +282,7 @@ async fn an_address_says_whether_a_model_is_asked() {
     for wrong in ["http://127.0.0.1:1/news".to_owned(), crate::kit::answering("500").await] {
         let mut options = bench.options();
         options.config.heartbeat.check_url = Some(wrong);
-        let refused = Agent::open(options).unwrap().run_heartbeat().await.unwrap_err().to_string();
+        let refused = Agent::open(options).unwrap().jobs().run_heartbeat().await.unwrap_err().to_string();
         assert!(refused.starts_with("check_url of [heartbeat]: "), "{refused}");
     }
     assert!(bench.server.calls().is_empty());
@@ -314,9 +314,9 @@ async fn with_scheduling_switched_off_it_runs_neither_by_itself_nor_by_hand() {
     bench.write("workspace/HEARTBEAT.md", LIST);
     let agent = bench.agent();
     pass(&bench, &agent, 24.hours()).await;
-    assert_eq!(agent.run_heartbeat().await.unwrap(), Beat::Waits(Why::NoScheduling));
+    assert_eq!(agent.jobs().run_heartbeat().await.unwrap(), HeartbeatResult::Waits(Why::NoScheduling));
     assert_eq!((bench.server.calls().len(), outcomes(&agent).await.len()), (0, 0));
-    let status = agent.heartbeat_status().await.unwrap();
+    let status = agent.jobs().heartbeat_status().await.unwrap();
     assert_eq!((status.settings.enabled, status.next_ms), (true, None));
     assert!(status.waits.unwrap().contains("[scheduling] in limpid.toml"));
     drop(agent);
@@ -337,7 +337,7 @@ async fn it_waits_while_a_model_is_tested() {
     while bench.server.calls().is_empty() {
         tokio::task::yield_now().await;
     }
-    assert_eq!(agent.run_heartbeat().await.unwrap(), Beat::Waits(Why::Busy));
+    assert_eq!(agent.jobs().run_heartbeat().await.unwrap(), HeartbeatResult::Waits(Why::Busy));
     drop(answering);
 }
 
@@ -351,7 +351,7 @@ async fn it_waits_while_another_call_of_a_model_is_in_progress() {
     while bench.server.calls().is_empty() {
         tokio::task::yield_now().await;
     }
-    assert_eq!(agent.run_heartbeat().await.unwrap(), Beat::Waits(Why::Busy));
+    assert_eq!(agent.jobs().run_heartbeat().await.unwrap(), HeartbeatResult::Waits(Why::Busy));
     talk.cancel();
     while talk.next().await.is_some() {}
     assert_eq!(outcomes(&agent).await.len(), 0);

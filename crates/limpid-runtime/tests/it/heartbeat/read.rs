@@ -25,7 +25,7 @@ async fn the_fiftieth_run_reads_as_much_as_the_first() {
     bench.write("workspace/HEARTBEAT.md", LIST);
     let agent = bench.agent();
     for _ in 0..50 {
-        agent.run_heartbeat().await.unwrap();
+        agent.jobs().run_heartbeat().await.unwrap();
     }
     let sizes: Vec<usize> = bench.server.calls().iter().map(|call| call.text().len()).collect();
     assert_eq!((sizes.len(), sizes[0]), (50, sizes[49]));
@@ -36,7 +36,7 @@ async fn the_fiftieth_run_reads_as_much_as_the_first() {
 async fn what_a_run_sends_when_nothing_is_new_is_below_1000_tokens() {
     let bench = bench(QUIET, "[inbox]\nsms = true\nnotifications = true\n").await;
     let agent = bench.agent();
-    let Beat::Ran(run) = agent.run_heartbeat().await.unwrap() else { panic!() };
+    let HeartbeatResult::Ran(run) = agent.jobs().run_heartbeat().await.unwrap() else { panic!() };
     let filter = RequestFilter { conversation: run.conversation, ..RequestFilter::default() };
     let requests = agent.store().requests(filter).await.unwrap().rows;
     let sent = bench.server.calls()[0].json();
@@ -60,19 +60,19 @@ async fn the_opening_is_the_profiles_until_the_owner_writes_another() {
     ] {
         let bench = bench(QUIET, &format!("[agent]\nprofile = \"{profile}\"\n")).await;
         let agent = bench.agent();
-        let opening = agent.heartbeat_opening().await.unwrap();
+        let opening = agent.heartbeat().opening().await.unwrap();
         assert_eq!((opening.custom.as_deref(), opening.text()), (None, default), "{profile}");
         let Some(default) = default else { continue };
         let set = async |text: &str| {
             let prompt = Some(text.to_owned());
-            agent.change_heartbeat(HeartbeatChange { prompt, ..HeartbeatChange::default() }).await.unwrap();
+            agent.heartbeat().change(HeartbeatChange { prompt, ..HeartbeatChange::default() }).await.unwrap();
             let changes = agent.store().setting_events(None, "heartbeat", 10).await.unwrap().rows.len();
-            (agent.heartbeat_opening().await.unwrap().custom, changes)
+            (agent.heartbeat().opening().await.unwrap().custom, changes)
         };
         assert_eq!(set(&format!(" {default}\n")).await, (None, 0), "the default is no change");
         assert_eq!(set("Look at the disk.").await, (Some("Look at the disk.".to_owned()), 1));
         assert_eq!(set("Look at the disk.").await.1, 1, "nor are the same words");
-        assert_eq!(agent.heartbeat_opening().await.unwrap().text(), Some("Look at the disk."));
+        assert_eq!(agent.heartbeat().opening().await.unwrap().text(), Some("Look at the disk."));
         assert_eq!(set("").await, (None, 2));
     }
 }
@@ -89,7 +89,7 @@ async fn the_last_three_reports_are_shown_oldest_first() {
     bench.write("workspace/HEARTBEAT.md", LIST);
     let agent = bench.agent();
     for _ in 0..5 {
-        agent.run_heartbeat().await.unwrap();
+        agent.jobs().run_heartbeat().await.unwrap();
     }
     assert_eq!(told(&agent).await.len(), 5);
     let deliveries = agent.store().deliveries(10).await.unwrap().rows;
@@ -109,7 +109,7 @@ async fn the_run_knows_the_owners_time_and_weekday() {
     for (zone, expected) in zones {
         let mut bench = Bench::new(QUIET).await;
         bench.config.owner.zone = Some(jiff::tz::TimeZone::get(zone).unwrap());
-        bench.agent().run_heartbeat().await.unwrap();
+        bench.agent().jobs().run_heartbeat().await.unwrap();
         let request = bench.server.calls()[0].text();
         assert!(request.contains(expected), "{request}");
     }
@@ -120,13 +120,13 @@ async fn the_run_knows_the_owners_time_and_weekday() {
 async fn a_model_of_its_own_that_is_gone_is_stood_in_for() {
     let bench = bench(&QUIET.repeat(2), "[heartbeat]\nmodel = \"nobody/nothing\"\n").await;
     let agent = bench.agent();
-    agent.run_heartbeat().await.unwrap();
+    agent.jobs().run_heartbeat().await.unwrap();
     let model = Some(Some("openai/cheap".to_owned()));
-    agent.change_heartbeat(HeartbeatChange { model, ..HeartbeatChange::default() }).await.unwrap();
-    agent.run_heartbeat().await.unwrap();
+    agent.heartbeat().change(HeartbeatChange { model, ..HeartbeatChange::default() }).await.unwrap();
+    agent.jobs().run_heartbeat().await.unwrap();
     let models = bench.server.calls().iter().map(|call| call.json()["model"].clone()).collect::<Vec<_>>();
     assert_eq!(models, ["scripted", "cheap"]);
     let unknown = Some(Some("nobody/nothing".to_owned()));
-    let refused = agent.change_heartbeat(HeartbeatChange { model: unknown, ..HeartbeatChange::default() }).await;
+    let refused = agent.heartbeat().change(HeartbeatChange { model: unknown, ..HeartbeatChange::default() }).await;
     assert!(refused.is_err());
 }

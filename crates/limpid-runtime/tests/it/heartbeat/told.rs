@@ -45,11 +45,11 @@ async fn a_model_that_tells_stories_is_asked_once_for_its_decision_and_then_has_
     let bench = bench(&format!("{story}[[reply]]\ntext = '{{\"action\":\"quiet\"}}'\n{story}{story}"), "").await;
     bench.write("workspace/HEARTBEAT.md", LIST);
     let agent = bench.agent();
-    assert!(matches!(agent.run_heartbeat().await.unwrap(), Beat::Ran(_)));
+    assert!(matches!(agent.jobs().run_heartbeat().await.unwrap(), HeartbeatResult::Ran(_)));
     let calls = bench.server.calls();
     assert_eq!(calls.len(), 2);
     assert!(calls[1].text().contains("\"json_schema\"") && calls[1].text().contains("heartbeat_decision"));
-    assert!(matches!(agent.run_heartbeat().await.unwrap(), Beat::Ran(_)));
+    assert!(matches!(agent.jobs().run_heartbeat().await.unwrap(), HeartbeatResult::Ran(_)));
     assert_eq!(bench.server.calls().len(), 4);
     assert_eq!(outcomes(&agent).await, ["quiet", "failed"]);
     assert!(newest(&agent).await.detail.starts_with("garbage: the model did not decide"));
@@ -64,14 +64,14 @@ async fn a_text_with_the_word_is_silence_in_kai_and_a_remainder_is_meant_the_sec
     let bench = bench(&script, "[agent]\nprofile = \"kai\"\n[inbox]\nsms = true\n").await;
     let agent = bench.agent();
     agent.store().insert_items(vec![sms("a", "Call me", &bench.clock)]).await.unwrap();
-    let Beat::Ran(first) = agent.run_heartbeat().await.unwrap() else { panic!() };
+    let HeartbeatResult::Ran(first) = agent.jobs().run_heartbeat().await.unwrap() else { panic!() };
     assert_eq!((first.outcome.as_str(), first.detail.len()), ("quiet with remainder", 41));
     assert_eq!((told(&agent).await.len(), waiting(&agent).await), (0, 1));
-    let Beat::Ran(second) = agent.run_heartbeat().await.unwrap() else { panic!() };
+    let HeartbeatResult::Ran(second) = agent.jobs().run_heartbeat().await.unwrap() else { panic!() };
     assert_eq!((second.outcome.as_str(), waiting(&agent).await), ("told", 0));
     assert_eq!(told(&agent).await, ["x".repeat(41)]);
     agent.store().insert_items(vec![sms("b", "Call me", &bench.clock)]).await.unwrap();
-    let Beat::Ran(third) = agent.run_heartbeat().await.unwrap() else { panic!() };
+    let HeartbeatResult::Ran(third) = agent.jobs().run_heartbeat().await.unwrap() else { panic!() };
     assert_eq!((third.outcome.as_str(), waiting(&agent).await), ("quiet", 0));
     assert_eq!(told(&agent).await.len(), 1);
 }
@@ -83,7 +83,7 @@ async fn a_run_that_was_cut_off_is_carried_on_and_told_once() {
     bench.write("workspace/HEARTBEAT.md", LIST);
     for steps in [3, 10, 30, 60, 120] {
         let agent = bench.agent();
-        let run = agent.run_heartbeat();
+        let run = agent.jobs().run_heartbeat();
         tokio::pin!(run);
         for _ in 0..steps {
             let polled = tokio::time::timeout(Duration::from_micros(200), &mut run).await;
@@ -94,9 +94,9 @@ async fn a_run_that_was_cut_off_is_carried_on_and_told_once() {
     }
     bench.clock.forward(16.minutes());
     let agent = bench.agent();
-    let _ = agent.run_heartbeat().await.unwrap();
+    let _ = agent.jobs().run_heartbeat().await.unwrap();
     let texts = told(&agent).await;
-    let runs = agent.heartbeat_log(100).await.unwrap().rows;
+    let runs = agent.heartbeat().log(100).await.unwrap().rows;
     let reports = runs.iter().filter(|run| run.outcome.as_str() == "told").count();
     assert_eq!((texts.len(), reports), (1, 1), "{runs:?}");
     assert!(agent.store().heartbeat().await.unwrap().running.is_none());
@@ -109,13 +109,13 @@ async fn the_same_matter_is_told_once_in_a_day() {
     bench.write("workspace/HEARTBEAT.md", LIST);
     let agent = bench.agent();
     for _ in 0..3 {
-        agent.run_heartbeat().await.unwrap();
+        agent.jobs().run_heartbeat().await.unwrap();
         bench.clock.forward(1.hour());
     }
     assert_eq!(outcomes(&agent).await, ["told", "repeated", "repeated"]);
     assert_eq!(told(&agent).await, ["The disk is full."]);
     bench.clock.forward(24.hours());
-    agent.run_heartbeat().await.unwrap();
+    agent.jobs().run_heartbeat().await.unwrap();
     assert_eq!(told(&agent).await.len(), 2);
 }
 
@@ -129,7 +129,7 @@ async fn a_matter_is_told_again_a_day_after_it_was_told_and_another_one_at_once(
     // The first run of the morning has nothing to tell, so that it is not the night that is told.
     for (run, hours) in [21, 2, 2, 1, 1].into_iter().enumerate() {
         bench.write("workspace/HEARTBEAT.md", &format!("{LIST}- Run {run}\n"));
-        agent.run_heartbeat().await.unwrap();
+        agent.jobs().run_heartbeat().await.unwrap();
         bench.clock.forward(hours.hours());
     }
     assert_eq!(outcomes(&agent).await, ["told", "quiet", "repeated", "told", "told"]);
@@ -146,13 +146,13 @@ async fn any_other_answer_is_a_report_and_a_blank_one_a_failure() {
     let agent = bench.agent();
     let mut failed = Vec::new();
     for _ in 0..6 {
-        let Beat::Ran(run) = agent.run_heartbeat().await.unwrap() else { panic!() };
+        let HeartbeatResult::Ran(run) = agent.jobs().run_heartbeat().await.unwrap() else { panic!() };
         failed.push(run.outcome == HeartbeatOutcome::Failed);
         bench.clock.forward(1.minute());
     }
     assert_eq!(failed, [false, true, true, false, false, false]);
     assert_eq!(told(&agent).await, [", but the disk is full."]);
-    let log = agent.heartbeat_log(5).await.unwrap().rows;
+    let log = agent.heartbeat().log(5).await.unwrap().rows;
     let told: Vec<(&str, &str)> = log.iter().map(|run| (run.outcome.as_str(), run.detail.as_str())).collect();
     assert_eq!(told[..3], [("quiet", ""); 3], "the newest first");
     assert!(told[3].1.starts_with("key: ") && told[4].1.starts_with("garbage: "), "{told:?}");
@@ -203,7 +203,7 @@ async fn a_hundred_quiet_runs_leave_a_long_chat_and_its_events_as_they_were() {
     assert_eq!(before.1.len(), 8_000);
     let mut events = agent.subscribe();
     for _ in 0..100 {
-        let Beat::Ran(run) = agent.run_heartbeat().await.unwrap() else { panic!() };
+        let HeartbeatResult::Ran(run) = agent.jobs().run_heartbeat().await.unwrap() else { panic!() };
         assert_eq!((run.outcome.as_str(), run.requests), ("quiet", 1));
     }
     agent.deliver_waiting().await.unwrap();
@@ -258,7 +258,7 @@ async fn a_standing_addition_is_told_each_time() {
     let addition = TaskRequest { when: When::Heartbeat, kind: TaskKind::Agent, ..reminder("Say how full the disk is") };
     agent.tasks().add(addition).await.unwrap();
     for _ in 0..3 {
-        agent.run_heartbeat().await.unwrap();
+        agent.jobs().run_heartbeat().await.unwrap();
         bench.clock.forward(1.hour());
     }
     assert_eq!(outcomes(&agent).await, ["told"; 3]);
@@ -294,7 +294,7 @@ async fn only_what_was_shown_is_taken_in() {
         items.push(NewItem { source: Source::Notification, posted_ms, ..note });
     }
     agent.store().insert_items(items).await.unwrap();
-    agent.run_heartbeat().await.unwrap();
+    agent.jobs().run_heartbeat().await.unwrap();
     let left = agent.store().pending(Source::Notification).await.unwrap().rows;
     let keys: Vec<_> = left.into_iter().filter_map(|item| item.new.key).collect();
     assert_eq!(keys, ["n0", "n1", "n2", "n3", "n4"]);
@@ -309,7 +309,7 @@ async fn what_the_quiet_hours_held_is_told_although_the_evening_told_the_same() 
     let agent = bench.agent();
     let outcomes =
         async || outcomes(&agent).await.into_iter().filter(|outcome| outcome != "unchanged").collect::<Vec<_>>();
-    agent.run_due().await.unwrap();
+    agent.jobs().run_due().await.unwrap();
     bench.clock.forward(8.hours());
     agent.store().insert_items(vec![sms("a", "Evening", &bench.clock)]).await.unwrap();
     pass(&bench, &agent, 50.minutes()).await;
@@ -340,7 +340,7 @@ async fn a_model_that_cannot_be_forced_decides_without_an_error() {
         options.environment = Environment::new([("ANTHROPIC_BASE_URL".to_owned(), server.url() + "/v1")]);
         let agent = Agent::open(options).unwrap();
         for _ in 0..2 {
-            assert!(matches!(agent.run_heartbeat().await.unwrap(), Beat::Ran(_)));
+            assert!(matches!(agent.jobs().run_heartbeat().await.unwrap(), HeartbeatResult::Ran(_)));
         }
         assert_eq!(outcomes(&agent).await, ["quiet", "quiet"], "{known}");
         assert_eq!(server.refused().len(), refused, "{known}: {:?}", server.refused());

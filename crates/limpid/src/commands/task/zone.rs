@@ -21,7 +21,7 @@ pub(super) async fn run(agent: &Agent, args: &ZoneArgs) -> Result<(), Failure> {
             _ => output::line(&shown::table(agent, &back)),
         };
     }
-    agent.check_time_zone().await?;
+    agent.jobs().check_time_zone().await?;
     let moves =
         if args.move_tasks { agent.tasks().change_zones().await? } else { agent.tasks().zone_changes().await? };
     if args.json {
