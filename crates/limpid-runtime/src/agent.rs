@@ -278,7 +278,6 @@ impl Agent {
             redactor: redactor.clone(),
             store: Arc::clone(&store),
             goals: GoalBook::new(Arc::clone(&store), bus.clone()),
-            memory: memory.clone(),
             skills: Arc::clone(&parts.skills),
             tools: tools.clone(),
             counts: Arc::new(TokenCalibration::new(Arc::clone(&store))),

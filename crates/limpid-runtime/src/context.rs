@@ -25,13 +25,13 @@ use limpid_store::Store;
 pub(crate) use crate::context::build::{BuiltContext, Fit, build};
 pub(crate) use crate::context::fit::{Fitting, NoteRequest, Running, SmallerView, as_it_stands, fit_to_window};
 pub(crate) use crate::context::gather::{Gathered, Occasion};
+pub use crate::context::history::clean::{CLEAN, count_put_aside};
 pub(crate) use crate::context::render::render;
 
 use crate::context::calibration::TokenCalibration;
 
 use crate::services::goals::GoalBook;
 use crate::services::host::Host;
-use crate::services::memory::Memories;
 use crate::services::models::ModelRegistry;
 use crate::services::profiles::ProfileRegistry;
 use crate::services::skills::Skills;
@@ -49,7 +49,6 @@ pub(crate) struct ContextDeps {
     pub(crate) models: Arc<ModelRegistry>,
     pub(crate) redactor: Redactor,
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) memory: Memories,
     pub(crate) goals: GoalBook,
     pub(crate) skills: Arc<Skills>,
     pub(crate) tools: Live<ToolCatalog>,

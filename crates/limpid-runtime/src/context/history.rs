@@ -1,5 +1,7 @@
 //! A conversation as its view shows it.
 
+pub(crate) mod clean;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use limpid_core::{CallId, Digest, Entry, Message, MessageId, Pin, Shortened, WindowView};
@@ -8,8 +10,8 @@ use limpid_store::{Conversation, Store, StoredMessage};
 use limpid_turn::window::shown;
 
 use crate::context::convert;
+use crate::context::history::clean::cleaned;
 use crate::context::prefix_cache;
-use crate::conversation::clean::cleaned;
 use crate::services::error::AgentError;
 
 /// The number of a message that is not stored yet: no view limits what is shown of it.

@@ -11,8 +11,8 @@ use limpid_prompt::inputs::{
 };
 
 use crate::context::ContextDeps;
+use crate::context::history::clean::is_put_aside;
 use crate::context::prefix_cache::PrefixCache;
-use crate::conversation::clean::is_put_aside;
 use crate::services::error::AgentError;
 use crate::services::goals::{CREATE_GOAL, GOAL_TOOLS};
 

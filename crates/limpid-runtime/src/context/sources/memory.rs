@@ -4,7 +4,7 @@ use limpid_core::memory::{MemoryPolicy, PROMOTION_HITS};
 use limpid_core::{Category, Memory};
 use limpid_prompt::Profile;
 use limpid_prompt::inputs::{Inputs, MemoryEntry, MemoryInput};
-use limpid_store::Listed;
+use limpid_store::{Listed, PromotionState};
 
 use crate::context::ContextDeps;
 use crate::context::convert;
@@ -24,7 +24,8 @@ pub(crate) async fn fill(
     profile: &Profile,
     notices: &mut Vec<String>,
 ) -> Result<(), AgentError> {
-    inputs.soul_additions = deps.memory.soul_additions().await?;
+    let standing = deps.store.promotions(Some(PromotionState::Standing)).await?.rows;
+    inputs.soul_additions = standing.into_iter().map(|promotion| promotion.addition).collect();
     let config = &deps.config.memory;
     let policy = config.policy(profile.behaviour().memory);
     let mine = is_owners(inputs);
