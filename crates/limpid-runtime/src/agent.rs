@@ -24,7 +24,7 @@ use tokio::sync::{Notify, RwLock, broadcast, watch};
 
 use crate::agent::parts::{Built, Parts};
 use crate::context::ContextDeps;
-use crate::context::calibration::TokenCalibration;
+use crate::context::TokenCalibration;
 use crate::conversation::actor::Command;
 use crate::jobs::Jobs;
 use crate::services::deliveries::{ConversationSignal, Deliveries};

@@ -11,7 +11,7 @@ use limpid_prompt::diff::{Change, PromptDiff, SectionChange};
 use limpid_store::{Conversation, RequestFilter};
 
 use crate::agent::{Agent, Inner};
-use crate::context::window_state::window_state_of;
+use crate::context::window_state_of;
 use crate::context::{self, Fit, Occasion};
 use crate::conversation::model_call::Recipe;
 use crate::requests::recorded;

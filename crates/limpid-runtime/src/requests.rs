@@ -14,7 +14,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::agent::{Agent, Inner};
-use crate::context::measure::tokens;
+use crate::context::tokens;
 use crate::conversation::delivery::Border;
 use crate::conversation::event::TurnEvent;
 use crate::conversation::model_call::{Once, reply_limit};

@@ -66,7 +66,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::context::tool_selection::find_tools::FindTools;
+    use crate::context::FindTools;
     use crate::services::events::EventBus;
     use crate::services::host::Host;
     use crate::services::tools::ToolCatalog;

@@ -11,24 +11,16 @@ use limpid_prompt::count::WindowEstimate;
 use limpid_prompt::{Prompt, RenderError};
 use limpid_turn::window::ContextSize;
 
-use crate::context::ContextDeps;
+use crate::context::deps::ContextDeps;
 use crate::context::fit::{Fitted, Fitting, NoteRequest, Running, SmallerView, as_it_stands, fit_to_window};
-use crate::context::gather::{Gathered, Occasion, gather};
+use crate::context::gather::{Gathered, gather};
 use crate::context::measure::Measure;
 use crate::context::notices::cut_notice;
+use crate::context::occasion::{Fit, Occasion};
 use crate::context::render::render_with_budgets;
-use crate::context::window_state::{Made, Offered, tier_of};
+use crate::context::window_state::{NewPrompt, Offered, tier_of};
 use crate::services::error::AgentError;
 use crate::services::events::EventKind;
-
-/// Whether a prompt is only measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fit {
-    /// What there is, at whatever size.
-    AsIs,
-    /// What would be sent.
-    ToWindow,
-}
 
 /// A prompt, rendered once, with everything that it was made from.
 pub(crate) struct BuiltContext {
@@ -134,7 +126,7 @@ impl BuiltContext {
     pub(crate) fn take_note(&mut self) -> Vec<EventKind> {
         let trims = self.trims();
         let Self { gathered, prompt, estimate, tier, .. } = self;
-        let made = Made { prompt, mode: &gathered.inputs.mode, tier: *tier, trims, counter: estimate };
+        let made = NewPrompt { prompt, mode: &gathered.inputs.mode, tier: *tier, trims, counter: estimate };
         let mut changes = std::mem::take(&mut self.changes);
         changes.extend(gathered.session.frame.made(&made));
         changes

@@ -1,27 +1,29 @@
 //! Inputs of a prompt: everything that one turn may say to a model, read from files, store, configuration and clock at
 //! one moment. No other code builds [`Inputs`] for a turn.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_config::Home;
-use limpid_core::{Entry, Tier, Trust};
+use limpid_core::Tier;
 use limpid_model::ModelCard;
 use limpid_prompt::Profile;
 use limpid_prompt::inputs::{ChangedInput, Inputs, MemoryInput, SessionInput, TimeInfo};
-use limpid_store::{Audience, Conversation, ConversationKind};
+use limpid_prompt::prompt::hash_of;
+use limpid_store::{Audience, ConversationKind};
 
-use crate::context::build::Fit;
 use crate::context::convert;
+use crate::context::deps::ContextDeps;
 use crate::context::history::History;
-use crate::context::prefix_cache::{self, PrefixCache};
+use crate::context::occasion::Occasion;
+use crate::context::prefix_cache::{PrefixCache, split_pinned};
+use crate::context::sources;
 use crate::context::sources::platform::platform;
-use crate::context::tool_selection::find_tools::FindTools;
-use crate::context::tool_selection::{self, Choice};
+use crate::context::tool_selection::{Choice, FindTools, select_tools};
 use crate::context::window_state::WindowState;
-use crate::context::{ContextDeps, sources};
 use crate::services::error::AgentError;
 use crate::services::modes::{is_set, kind_of};
 use crate::services::profiles::{Identity, LoadedProfile, identity_files};
@@ -29,29 +31,6 @@ use crate::services::tools::policy::ToolPolicy;
 
 /// Messages, the newest of all, whose calls say which tools are used.
 const COUNTED: u32 = 2000;
-
-/// What a prompt is for.
-#[derive(Clone, Copy)]
-pub(crate) struct Occasion<'a> {
-    pub(crate) conversation: Option<&'a Conversation>,
-    pub(crate) profile: &'a str,
-    pub(crate) path: Option<&'a str>,
-    pub(crate) mode: &'a str,
-    /// The model, with the window that it has.
-    pub(crate) card: &'a ModelCard,
-    /// Tier and window of the conversation, before this prompt.
-    pub(crate) window: &'a WindowState,
-    /// The newest message, as it was typed.
-    pub(crate) text: &'a str,
-    pub(crate) trust: Trust,
-    /// The tag around the newest message, where one was made for it.
-    pub(crate) boundary: Option<&'a str>,
-    /// Messages before the newest that are answered with it.
-    pub(crate) unanswered: &'a [Entry],
-    /// When the turn began: the one reading of the clock.
-    pub(crate) now: Timestamp,
-    pub(crate) fit: Fit,
-}
 
 /// Inputs with what else is known before a prompt is made.
 pub(crate) struct Gathered {
@@ -92,7 +71,7 @@ pub(crate) async fn gather(
     let mode_set = is_set(occasion.conversation, occasion.mode);
     let policy = deps.policy.for_turn(&profile, &path, occasion.mode, mode_set);
 
-    let mut kept = occasion.conversation.and_then(PrefixCache::kept);
+    let kept = occasion.conversation.and_then(PrefixCache::kept);
     let group = occasion.conversation.is_some_and(|conversation| conversation.audience == Audience::Group);
     let skills = sources::skills::selected(deps, occasion.conversation.map(|own| &own.id), occasion.text).await?;
     let mut standing_notices = skills.told;
@@ -117,12 +96,9 @@ pub(crate) async fn gather(
         user_message: occasion.text.to_owned(),
         user_trust: occasion.trust.into(),
         boundary: deps.host.tag(),
+        origins: origins(),
         ..Inputs::default()
     };
-    for (field, file) in [("soul", "soul.md"), ("safety", "safety.md")] {
-        inputs.origins.insert(field.to_owned(), format!("home:{file}"));
-    }
-    inputs.origins.insert("additional_instructions".to_owned(), "home:limpid.toml".to_owned());
     sources::workspace::leave_out_foreign(deps, &mut inputs.workspace, &mut notices).await?;
     let agent_file = sources::agent_file::apply(deps, &profile, &mut inputs, &mut standing_notices);
     sources::memory::fill(deps, &mut inputs, &profile, &mut notices).await?;
@@ -143,43 +119,64 @@ pub(crate) async fn gather(
     if let Some((conversation, turn)) = conversation.zip(began) {
         history.began_with(deps.store.request_of(conversation, &turn).await?);
     }
-    let behaviour = profile.behaviour();
-    let defers = behaviour.find_tools && deps.config.tools.defer;
-    if defers {
-        inputs.tools.push(FindTools::input());
-    }
-    let tools = kept.as_mut().map(|kept| std::mem::take(&mut kept.tools));
-    let (mut session, border) = if behaviour.stable_prefix {
-        let key = border_key(&loaded, &inputs, &profile, &path, &History::mark(&history.view));
-        let pins = prefix_cache::place(kept, key, std::mem::take(&mut inputs.memory.pinned));
-        inputs.memory.pinned = pins.pinned;
-        let mut session = pins.session;
-        let (goal, stored) = session.place_goal(inputs.goal.as_ref());
-        inputs.changed = ChangedInput { goal, pinned: pins.changed, stored: Some(stored) };
-        (session, pins.border)
-    } else {
-        (kept.unwrap_or_default().without_beginning(), true)
-    };
-    session.goals_asked_for = learned.goals_asked_for;
-    let uses = if defers && (border || tools.is_none()) { deps.store.tool_uses(COUNTED).await? } else { Vec::new() };
-    let uses = uses.into_iter().collect();
-    let stretch = History::mark(&history.view);
-    let asked = sources::goal::asked_tool(&inputs);
-    let choice = Choice { profile: &profile, path: &path, defers, border, stretch, kept: tools, uses: &uses, asked };
-    session.tools = tool_selection::settle(&mut inputs, &choice);
-    session.frame = window.clone();
-    Ok(Gathered {
+    let mut gathered = Gathered {
         inputs,
         history,
         profile,
         loaded,
         path,
         policy,
-        session,
+        session: PrefixCache::default(),
         notices,
         standing_notices,
         max_turns: agent_file.max_turns,
-    })
+    };
+    keep_prefix(deps, &mut gathered, kept).await?;
+    gathered.session.goals_asked_for = learned.goals_asked_for;
+    gathered.session.frame = window.clone();
+    Ok(gathered)
+}
+
+/// Shows pinned memories, goal and tools where the conversation's earlier prompts did, so that its prefix stays the same
+/// until something resets it.
+async fn keep_prefix(
+    deps: &ContextDeps,
+    gathered: &mut Gathered,
+    mut kept: Option<PrefixCache>,
+) -> Result<(), AgentError> {
+    let Gathered { inputs, history, profile, loaded, path, session, .. } = gathered;
+    let behaviour = profile.behaviour();
+    let defers = behaviour.find_tools && deps.config.tools.defer;
+    if defers {
+        inputs.tools.push(FindTools::input());
+    }
+    let tools = kept.as_mut().map(|kept| std::mem::take(&mut kept.tools));
+    let view_id = History::view_id(&history.view);
+    let prefix_reset = if behaviour.stable_prefix {
+        let key = prefix_key(loaded, inputs, profile, path, &view_id);
+        let memories = split_pinned(kept, key, std::mem::take(&mut inputs.memory.pinned));
+        inputs.memory.pinned = memories.pinned;
+        *session = memories.session;
+        let (goal, stored) = session.split_goal(inputs.goal.as_ref());
+        inputs.changed = ChangedInput { goal, pinned: memories.changed, stored: Some(stored) };
+        memories.prefix_reset
+    } else {
+        *session = kept.unwrap_or_default().without_beginning();
+        true
+    };
+    let counts = defers && (prefix_reset || tools.is_none());
+    let uses = if counts { deps.store.tool_uses(COUNTED).await? } else { Vec::new() };
+    let uses = uses.into_iter().collect();
+    let asked = sources::goal::asked_tool(inputs);
+    let choice = Choice { profile, path, defers, prefix_reset, view_id, kept: tools, uses: &uses, asked };
+    session.tools = select_tools(inputs, &choice);
+    Ok(())
+}
+
+/// Where the texts of the owner's come from.
+fn origins() -> BTreeMap<String, String> {
+    let files = [("soul", "soul.md"), ("safety", "safety.md"), ("additional_instructions", "limpid.toml")];
+    files.into_iter().map(|(field, file)| (field.to_owned(), format!("home:{file}"))).collect()
 }
 
 /// Takes known secrets out of every text of the owner's.
@@ -200,8 +197,8 @@ fn clean(deps: &ContextDeps, inputs: &mut Inputs) {
     }
 }
 
-/// Everything whose change is a border between two stretches of a conversation.
-fn border_key(loaded: &LoadedProfile, inputs: &Inputs, profile: &Profile, path: &str, view: &str) -> String {
+/// The hash of everything whose change resets the prefix of a conversation's prompts.
+fn prefix_key(loaded: &LoadedProfile, inputs: &Inputs, profile: &Profile, path: &str, view: &str) -> String {
     let standing: Vec<_> = inputs.skills.active.iter().filter(|skill| skill.standing).collect();
     let settings = serde_json::json!([
         env!("CARGO_PKG_VERSION"),
@@ -222,7 +219,7 @@ fn border_key(loaded: &LoadedProfile, inputs: &Inputs, profile: &Profile, path: 
     ])
     .to_string();
     let files = loaded.files.iter().flat_map(|file| [file.path.as_bytes(), &file.bytes]);
-    prefix_cache::key_of(std::iter::once(settings.as_bytes()).chain(files))
+    hash_of(std::iter::once(settings.as_bytes()).chain(files))
 }
 
 /// The owner's soul and safety rules, where they hold for a profile.

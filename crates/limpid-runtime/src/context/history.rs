@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use limpid_core::{CallId, Digest, Entry, Message, MessageId, Pin, Shortened, WindowView};
 use limpid_prompt::inputs::{self, HistoryMessage, Inputs, Quoted};
+use limpid_prompt::prompt::hash_of;
 use limpid_store::{Conversation, Store, StoredMessage};
 use limpid_turn::window::shown;
 
 use crate::context::convert;
 use crate::context::history::clean::cleaned;
-use crate::context::prefix_cache;
 use crate::services::error::AgentError;
 
 /// The number of a message that is not stored yet: no view limits what is shown of it.
@@ -121,12 +121,12 @@ impl History {
         }
     }
 
-    /// What changes when the view does: a border between two stretches of a conversation.
-    pub(crate) fn mark(view: &WindowView) -> String {
+    /// What changes when the view does: then the prefix is reset.
+    pub(crate) fn view_id(view: &WindowView) -> String {
         if *view == WindowView::default() {
             return String::new();
         }
-        // By name, so that a new field is no border by accident and none is forgotten.
+        // By name, so that a new field resets no prefix by accident and none is forgotten.
         let WindowView { compactions, through, pin, digests, request, shortened, reads_on, hidden } = view;
         let pin = pin.as_ref().map(|Pin { message, text, trust }| (message.0, text, trust.as_str()));
         let digests = digests.iter().map(|digest| {
@@ -139,7 +139,7 @@ impl History {
         let hidden: Vec<_> = hidden.iter().map(|(first, last)| (first.0, last.0)).collect();
         let through = through.map(|id| id.0);
         let shown = serde_json::json!([compactions, through, pin, digests, request, shortened, reads_on, hidden]);
-        prefix_cache::key_of([shown.to_string().as_bytes()])
+        hash_of([shown.to_string().as_bytes()])
     }
 }
 
@@ -181,7 +181,7 @@ mod tests {
 
     // PRO-041 LES-020
     #[test]
-    fn every_change_of_a_view_is_a_border_and_the_same_view_is_none() {
+    fn every_change_of_a_view_resets_the_prefix() {
         let id = MessageId(7);
         let digest = Digest {
             level: DigestLevel::Full,
@@ -203,12 +203,12 @@ mod tests {
             |view, _| view.hidden = vec![(MessageId(7), MessageId(8))],
         ];
         let view = WindowView { digests: vec![digest.clone()], ..WindowView::default() };
-        let mut marks = BTreeSet::from([History::mark(&WindowView::default()), History::mark(&view)]);
+        let mut marks = BTreeSet::from([History::view_id(&WindowView::default()), History::view_id(&view)]);
         for (number, change) in changes.into_iter().enumerate() {
             let mut changed = view.clone();
             change(&mut changed, digest.clone());
-            assert!(marks.insert(History::mark(&changed)), "change {number} is no border");
-            assert_eq!(History::mark(&changed), History::mark(&changed.clone()));
+            assert!(marks.insert(History::view_id(&changed)), "change {number} resets no prefix");
+            assert_eq!(History::view_id(&changed), History::view_id(&changed.clone()));
         }
     }
 }

@@ -1,15 +1,17 @@
 //! What frames the prompts of a conversation: the tier, the window that they are held to, and the system prompt that
 //! was sent last.
 
-use limpid_core::{Role, Tier, UsableWindow, WindowSize};
+mod last_prompt;
+
+use limpid_core::{Tier, UsableWindow, WindowSize};
 use limpid_model::ModelCard;
-use limpid_prompt::count::TokenCounter;
 use limpid_prompt::inputs::Inputs;
-use limpid_prompt::{Profile, Prompt, Subject, render};
-use limpid_store::Conversation;
+use limpid_prompt::{Profile, render};
 use serde::{Deserialize, Serialize};
 
-use crate::context::prefix_cache::{PrefixCache, key_of};
+pub(crate) use crate::context::window_state::last_prompt::NewPrompt;
+
+use crate::context::window_state::last_prompt::LastPrompt;
 use crate::services::events::{Difference, EventKind};
 
 /// How long a warning about another window stands alone.
@@ -31,7 +33,7 @@ pub(crate) struct WindowState {
     /// When the person was told last that the model has another window.
     warned_ms: Option<i64>,
     /// The system prompt that was made last.
-    system: Option<System>,
+    system: Option<LastPrompt>,
     /// The tools that were offered last.
     tools: Vec<String>,
 }
@@ -44,20 +46,6 @@ struct Window {
     usable: Option<u32>,
 }
 
-/// A system prompt without its text.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct System {
-    hash: String,
-    profile: String,
-    mode: String,
-    tier: u8,
-    /// The hash of each section.
-    sections: Vec<(String, String)>,
-    /// What a change of each of these sections is called.
-    #[serde(default)]
-    reasons: Vec<String>,
-}
-
 /// A model as a conversation sees it.
 pub(crate) struct Offered {
     /// The model with the window of the conversation.
@@ -66,17 +54,6 @@ pub(crate) struct Offered {
     pub(crate) changes: Vec<EventKind>,
     /// What the person should know.
     pub(crate) notice: Option<String>,
-}
-
-/// What was made of a prompt, for [`WindowState::made`].
-pub(crate) struct Made<'a> {
-    pub(crate) prompt: &'a Prompt,
-    pub(crate) mode: &'a str,
-    /// The tier that it was made in: the path's own or the frame's.
-    pub(crate) tier: Tier,
-    /// What budgets cut, a line each.
-    pub(crate) trims: Vec<String>,
-    pub(crate) counter: &'a dyn TokenCounter,
 }
 
 impl WindowState {
@@ -111,7 +88,7 @@ impl WindowState {
         self.renew("resize");
     }
 
-    /// Lets tier and window be taken anew at the next prompt: a border such as a compaction.
+    /// Lets tier and window be taken anew at the next prompt, as after a compaction.
     pub(crate) fn renew(&mut self, reason: &str) {
         self.renewed = Some(reason.to_owned());
     }
@@ -152,9 +129,9 @@ impl WindowState {
     }
 
     /// Takes note of a prompt that was made, and says what is different from the one before it.
-    pub(crate) fn made(&mut self, made: &Made<'_>) -> Vec<EventKind> {
+    pub(crate) fn made(&mut self, made: &NewPrompt<'_>) -> Vec<EventKind> {
         let mut changes = Vec::new();
-        let system = System::of(made);
+        let system = LastPrompt::of(made);
         if self.system.as_ref().is_none_or(|before| before.hash != system.hash) {
             changes.push(EventKind::SystemPromptUpdated {
                 mode: system.mode.clone(),
@@ -205,75 +182,6 @@ impl Window {
     }
 }
 
-impl System {
-    fn of(made: &Made<'_>) -> Self {
-        let messages = made.prompt.messages().iter().filter(|message| message.role() == Role::System);
-        let (mut sections, mut reasons) = (Vec::new(), Vec::new());
-        for message in messages {
-            let parts = message.parts().chunk_by(|a, b| a.section() == b.section());
-            for parts in parts {
-                let hash = key_of(parts.iter().map(|part| part.text().as_bytes()));
-                let Some(first) = parts.first() else { continue };
-                sections.push((first.section().to_owned(), hash));
-                reasons.push(reason_of(first.subject()).to_owned());
-            }
-        }
-        Self {
-            hash: made.prompt.system_hash(),
-            profile: made.prompt.profile().to_owned(),
-            mode: made.mode.to_owned(),
-            tier: made.tier.number(),
-            sections,
-            reasons,
-        }
-    }
-
-    /// Why the text is another one than before.
-    fn reason<'s>(&'s self, before: Option<&'s Self>) -> &'s str {
-        let Some(before) = before else { return "first" };
-        if before.profile != self.profile {
-            return "profile";
-        }
-        if before.mode != self.mode {
-            return "mode";
-        }
-        if before.tier != self.tier {
-            return "tier";
-        }
-        fn differ<'s>(a: &'s System, b: &System) -> impl Iterator<Item = &'s str> {
-            let changed = a.sections.iter().enumerate().filter(|(_, section)| !b.sections.contains(section));
-            changed.filter_map(|(at, _)| a.reasons.get(at)).map(String::as_str)
-        }
-        let changed: Vec<&str> = differ(self, before).chain(differ(before, self)).collect();
-        let order = ["goal", "skills", "tools", "memory"];
-        order.into_iter().find(|reason| changed.contains(reason)).unwrap_or("files")
-    }
-}
-
-/// What it is called that a section changed.
-const fn reason_of(subject: Subject) -> &'static str {
-    match subject {
-        Subject::Goal => "goal",
-        Subject::Skills => "skills",
-        Subject::Tools => "tools",
-        Subject::Memory => "memory",
-        Subject::Instructions | Subject::Pin | Subject::Digests | Subject::Message => "files",
-    }
-}
-
-impl Made<'_> {
-    /// Tokens of the system prompt.
-    fn tokens(&self) -> usize {
-        let system = self.prompt.messages().iter().filter(|message| message.role() == Role::System);
-        system.map(|message| self.counter.count(message.text())).sum()
-    }
-}
-
-/// What frames the prompts of a conversation.
-pub(crate) fn window_state_of(conversation: Option<&Conversation>) -> WindowState {
-    conversation.map(PrefixCache::of).unwrap_or_default().frame
-}
-
 /// The tier that a path's prompt is made in.
 pub(crate) fn tier_of(profile: &Profile, path: &str, inputs: &Inputs) -> Tier {
     profile.path(path).map_or(Tier::ALL[2], |path| render::tier(path, inputs))
@@ -301,7 +209,7 @@ mod tests {
 
     // OLLM-018 OLLM-026 OLLM-027
     #[test]
-    fn a_conversation_keeps_tier_and_window_until_a_border() {
+    fn a_conversation_keeps_tier_and_window_until_a_reset() {
         let mut frame = WindowState::default();
         assert_eq!(seen(&frame.fit(&card("m", 16_384), 0)), (Some(16_384), Some(13_926), false, 0));
         assert_eq!(frame.tier(), Tier::new(3));

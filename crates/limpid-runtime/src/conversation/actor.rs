@@ -13,7 +13,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::AbortHandle;
 
 use crate::agent::Inner;
-use crate::context::headroom::Headroom;
+use crate::context::Headroom;
 use crate::conversation::event::{Answer, TurnEvent};
 use crate::conversation::settings::Settle;
 use crate::services::error::AgentError;

@@ -26,8 +26,8 @@ pub(crate) use crate::conversation::model_call::recipe::Recipe;
 pub(crate) use crate::conversation::model_call::record::as_sent;
 use crate::conversation::model_call::record::{Answer, Maker, new_request, trust_of};
 
-use crate::context::measure::sure_tokens;
-use crate::context::sources;
+use crate::context::shown_goal;
+use crate::context::sure_tokens;
 use crate::conversation::actor::Command;
 use crate::conversation::event::TurnEvent;
 use crate::conversation::turn::running::Driver;
@@ -190,7 +190,7 @@ impl Driver<'_> {
     /// the whole turn, and the results of the tools tell what has changed.
     async fn look_at_goal(&mut self) -> Result<(), AgentError> {
         if !self.profile.behaviour().stable_prefix {
-            self.inputs.goal = sources::goal::shown(&self.worker.inner.context, &self.worker.conversation).await?;
+            self.inputs.goal = shown_goal(&self.worker.inner.context, &self.worker.conversation).await?;
         }
         Ok(())
     }

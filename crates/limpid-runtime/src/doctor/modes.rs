@@ -10,7 +10,7 @@ use limpid_store::{Conversation, SqliteOptions, SqliteStore};
 use tokio::sync::broadcast::Receiver;
 
 use crate::agent::{Agent, AgentOptions};
-use crate::context::window_state::window_state_of;
+use crate::context::window_state_of;
 use crate::doctor::Finding;
 use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;

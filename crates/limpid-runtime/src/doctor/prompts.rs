@@ -5,7 +5,7 @@ use limpid_prompt::problem::{Problem, Severity};
 use limpid_prompt::{Outcome, Profile, Profiles, Prompt};
 
 use crate::agent::{Agent, AgentOptions};
-use crate::context::notices::cut_notice;
+use crate::context::cut_notice;
 use crate::doctor::Finding;
 use crate::preview::PreviewRequest;
 use crate::services::directory::ConversationChoice;

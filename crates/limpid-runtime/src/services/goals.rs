@@ -18,7 +18,7 @@ use limpid_prompt::{Estimate, TokenCounter as _};
 use limpid_store::{Conversation, GoalAppend, GoalLog, Store, StoreError};
 
 use crate::agent::Inner;
-use crate::context::window_state::window_state_of;
+use crate::context::window_state_of;
 use crate::services::error::AgentError;
 use crate::services::events::{EventBus, EventKind};
 

@@ -6,7 +6,7 @@ use limpid_store::{Conversation, ConversationChange, ConversationKind, Inbound, 
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{Agent, Inner};
-use crate::context::prefix_cache::PrefixCache;
+use crate::context::PrefixCache;
 use crate::conversation::settings::{Setting, Settled};
 use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;

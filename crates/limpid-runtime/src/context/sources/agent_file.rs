@@ -6,7 +6,7 @@ use limpid_prompt::agent_file::{AGENT_FILE, AgentFile};
 use limpid_prompt::inputs::Inputs;
 use limpid_store::Conversation;
 
-use crate::context::ContextDeps;
+use crate::context::deps::ContextDeps;
 use crate::services::heartbeat::HEARTBEAT_DECISION;
 use crate::services::tools::policy::UntrustedFiles;
 

@@ -10,7 +10,7 @@ use limpid_prompt::inputs::{
     ArtifactInput, ArtifactType, CheckpointInput, DecisionInput, GoalInput, Inputs, {self as inputs},
 };
 
-use crate::context::ContextDeps;
+use crate::context::deps::ContextDeps;
 use crate::context::history::clean::is_put_aside;
 use crate::context::prefix_cache::PrefixCache;
 use crate::services::error::AgentError;

@@ -6,8 +6,8 @@ use limpid_prompt::Profile;
 use limpid_prompt::inputs::{HeartbeatInput, Inputs, PreviousReport, QuietInput, Trigger, UnreadEntry};
 use limpid_store::Delivery;
 
-use crate::context::ContextDeps;
-use crate::context::Occasion;
+use crate::context::deps::ContextDeps;
+use crate::context::occasion::Occasion;
 use crate::services::deliveries::visible_text;
 use crate::services::error::AgentError;
 use crate::services::heartbeat::{

@@ -5,7 +5,7 @@ use limpid_prompt::Prompt;
 use limpid_prompt::inputs::{EmailAccount, Inputs, NewEmail, NewNotification, NewSms, OutsideText};
 use limpid_store::{InboxItem, ItemFilter, ItemId, MailAccount, Store};
 
-use crate::context::ContextDeps;
+use crate::context::deps::ContextDeps;
 use crate::services::error::AgentError;
 use crate::services::inbox::shown_id;
 

@@ -6,8 +6,8 @@ use limpid_prompt::Profile;
 use limpid_prompt::inputs::{Inputs, MemoryEntry, MemoryInput};
 use limpid_store::{Listed, PromotionState};
 
-use crate::context::ContextDeps;
 use crate::context::convert;
+use crate::context::deps::ContextDeps;
 use crate::services::error::AgentError;
 use crate::services::memory::PROMOTE_LEARNING;
 

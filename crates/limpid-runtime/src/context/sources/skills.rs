@@ -5,7 +5,7 @@ use limpid_prompt::Prompt;
 use limpid_prompt::inputs::{SkillsInput, UnusedSkill};
 use limpid_prompt::registry::{Occasion, select};
 
-use crate::context::ContextDeps;
+use crate::context::deps::ContextDeps;
 use crate::services::error::AgentError;
 use crate::services::skills::{ListedSkill, SkillStatus};
 

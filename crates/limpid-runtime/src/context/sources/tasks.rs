@@ -5,7 +5,7 @@ use limpid_core::task::{TaskStatus, Trigger as TaskTrigger};
 use limpid_prompt::inputs::{Inputs, TaskEntry, Trigger};
 use limpid_store::Task;
 
-use crate::context::ContextDeps;
+use crate::context::deps::ContextDeps;
 use crate::services::error::AgentError;
 use crate::services::tasks::SCHEDULING_TOOLS;
 

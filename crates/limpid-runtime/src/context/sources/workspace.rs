@@ -5,7 +5,7 @@ use std::path::Path;
 use limpid_prompt::inputs::WorkspaceInput;
 use limpid_prompt::workspace::note_path;
 
-use crate::context::ContextDeps;
+use crate::context::deps::ContextDeps;
 use crate::services::error::AgentError;
 use crate::services::tools::policy::UntrustedFiles;
 

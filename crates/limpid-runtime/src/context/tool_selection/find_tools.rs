@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::context::tool_selection::{Sizes, newest_fitting};
+use crate::context::tool_selection::sizes::{ToolSizes, newest_fitting};
 use crate::services::tools::{Tool, ToolContext, ToolFinder, ToolText, read_arguments, schema_of};
 
 use limpid_core::reach::FIND_TOOLS;
@@ -76,7 +76,7 @@ impl FindTools {
     ) -> Option<Arc<dyn ToolFinder>> {
         let is_declared =
             |name: &str| inputs.tools.iter().any(|tool| tool.name == name && tool.reach == ToolReach::Declared);
-        let sizes = Sizes::of_path(profile, path, inputs);
+        let sizes = ToolSizes::of_path(profile, path, inputs);
         if !is_declared(FIND_TOOLS) || !sizes.has(FIND_TOOLS) {
             return None;
         }

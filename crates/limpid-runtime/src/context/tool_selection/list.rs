@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use limpid_core::reach::ToolCard;
 
-use crate::context::tool_selection::tokens;
+use crate::context::tool_selection::sizes::tokens;
 
 /// Characters of a tool's description in its line.
 const LINE_CHARS: usize = 70;

@@ -1,11 +1,12 @@
-use limpid_core::reach::search;
+use limpid_core::reach::{ToolCard, search};
 use limpid_model::ExactCounter;
+use limpid_prompt::count::{Estimate, TokenCounter as _};
 use limpid_prompt::inputs::ModelInfo;
-use limpid_prompt::{Profiles, RenderRequest};
+use limpid_prompt::{OfferedTool, Profiles, RenderRequest};
 use serde_json::json;
 
 use super::*;
-use crate::context::tool_selection::find_tools::FindTools;
+use crate::context::tool_selection::sizes::newest_fitting;
 
 fn tool(name: &str, group: &str) -> ToolInput {
     let schema = json!({
@@ -66,25 +67,30 @@ fn limpid() -> std::sync::Arc<Profile> {
     shipped("limpid")
 }
 
-fn settled(inputs: &Inputs, kept: Option<ToolSelection>, border: bool) -> (Inputs, ToolSelection) {
-    settled_after("", inputs, kept, border)
+fn settled(inputs: &Inputs, kept: Option<ToolSelection>, prefix_reset: bool) -> (Inputs, ToolSelection) {
+    settled_after("", inputs, kept, prefix_reset)
 }
 
-fn settled_after(stretch: &str, inputs: &Inputs, kept: Option<ToolSelection>, border: bool) -> (Inputs, ToolSelection) {
-    let stretch = stretch.to_owned();
+fn settled_after(
+    view_id: &str,
+    inputs: &Inputs,
+    kept: Option<ToolSelection>,
+    prefix_reset: bool,
+) -> (Inputs, ToolSelection) {
+    let view_id = view_id.to_owned();
     let mut inputs = inputs.clone();
     let (profile, uses) = (limpid(), BTreeMap::new());
     let choice = Choice {
         profile: &profile,
         path: "chat-remote",
         defers: true,
-        border,
-        stretch,
+        prefix_reset,
+        view_id,
         kept,
         uses: &uses,
         asked: None,
     };
-    let kept = settle(&mut inputs, &choice);
+    let kept = select_tools(&mut inputs, &choice);
     (inputs, kept)
 }
 
@@ -148,7 +154,7 @@ fn small_tiers_send_at_most_ten_tools_with_a_line_a_group() {
         let (mut inputs, kept) = settled(&Inputs { model, ..described() }, None, true);
         assert!(inputs.more_tools.len() <= 11, "{:?}", inputs.more_tools);
         let profile = limpid();
-        let sizes = Sizes::of_path(&profile, "chat-remote", &inputs);
+        let sizes = ToolSizes::of_path(&profile, "chat-remote", &inputs);
         let all: Vec<String> = names(&inputs, ToolReach::Deferred).into_iter().map(str::to_owned).collect();
         let room = sizes.room_beside(kept.core.iter().map(String::as_str));
         let found = newest_fitting(all, |name| sizes.tokens_of(name), room);
@@ -175,14 +181,14 @@ fn what_becomes_available_later_leaves_the_list_its_room() {
         assert!(!came(&after).is_empty());
         assert!(!names(&after, ToolReach::Deferred).iter().all(|name| !name.starts_with("late")), "no room for all");
         // By the numbers that the choice goes by, since exact ones are smaller than these by about a list.
-        let sizes = Sizes::of_path(&limpid(), "chat-remote", &inputs);
+        let sizes = ToolSizes::of_path(&limpid(), "chat-remote", &inputs);
         let sent = after
             .tools
             .iter()
             .filter(|tool| matches!(tool.reach, ToolReach::Declared | ToolReach::Added | ToolReach::Found));
         let tokens: usize = sent.map(|tool| sizes.tokens_of(&tool.name)).sum();
         let list = list::size(&after.more_tools);
-        assert!(list > 0 && tokens + list <= sizes.room.tokens, "{tokens} and {list} of {}", sizes.room.tokens);
+        assert!(list > 0 && tokens + list <= sizes.room().tokens, "{tokens} and {list} of {}", sizes.room().tokens);
     }
 }
 
@@ -197,13 +203,13 @@ fn without_a_finder_what_has_no_room_is_left_out_and_reported() {
         profile: &profile,
         path: "chat-remote",
         defers: false,
-        border: true,
-        stretch: String::new(),
+        prefix_reset: true,
+        view_id: String::new(),
         kept: None,
         uses: &uses,
         asked: None,
     };
-    settle(&mut inputs, &choice);
+    select_tools(&mut inputs, &choice);
     let counter = Estimate::default();
     let request = RenderRequest { path: "chat-remote", inputs: &inputs, counter: &counter, count_tokens: false };
     let prompt = profile.render(request).unwrap();
@@ -245,13 +251,13 @@ fn what_is_said_and_used_travels() {
             profile: &profile,
             path: "chat-remote",
             defers: true,
-            border: true,
-            stretch: String::new(),
+            prefix_reset: true,
+            view_id: String::new(),
             kept: None,
             uses: &uses,
             asked: None,
         };
-        settle(&mut inputs, &choice);
+        select_tools(&mut inputs, &choice);
         names(&inputs, ToolReach::Declared).into_iter().map(str::to_owned).collect()
     };
     let has = |tools: &[String], name: &str| tools.iter().any(|tool| tool == name);
@@ -268,7 +274,7 @@ const REQUESTS: &str = include_str!("tests/requests.txt");
 fn nine_of_ten_requests_find_their_tool_at_the_first_search() {
     let inputs = described();
     let profile = limpid();
-    let sizes = Sizes::of_path(&profile, "chat-remote", &inputs);
+    let sizes = ToolSizes::of_path(&profile, "chat-remote", &inputs);
     let tools: Vec<&OfferedTool> = sizes.tools().iter().filter(|tool| tool.name() != FIND_TOOLS).collect();
     let cards: Vec<ToolCard<'_>> = tools.iter().map(|tool| sizes.card(tool, &profile, &BTreeMap::new())).collect();
     let mut missed = Vec::new();
@@ -289,7 +295,7 @@ fn nine_of_ten_requests_find_their_tool_at_the_first_search() {
 fn tools_have_a_share_of_the_window_that_is_really_used() {
     let room = |window, usable| {
         let model = ModelInfo { window: Some(window), usable_window: usable, ..ModelInfo::default() };
-        Sizes::of_path(&limpid(), "chat-remote", &Inputs { model, ..Inputs::default() }).room.tokens
+        ToolSizes::of_path(&limpid(), "chat-remote", &Inputs { model, ..Inputs::default() }).room().tokens
     };
     assert_eq!((room(10_000, Some(6000)), room(10_000, None)), (900, 1275));
 }
@@ -300,14 +306,22 @@ const SMALL: [u32; 3] = [4096, 8192, 16_384];
 fn settled_asking(
     inputs: &Inputs,
     kept: Option<ToolSelection>,
-    border: bool,
+    prefix_reset: bool,
     asked: Option<&str>,
 ) -> (Inputs, ToolSelection) {
     let mut inputs = inputs.clone();
-    let (profile, uses, stretch) = (limpid(), BTreeMap::new(), String::new());
-    let choice =
-        Choice { profile: &profile, path: "chat-remote", defers: true, border, stretch, kept, uses: &uses, asked };
-    let kept = settle(&mut inputs, &choice);
+    let (profile, uses, view_id) = (limpid(), BTreeMap::new(), String::new());
+    let choice = Choice {
+        profile: &profile,
+        path: "chat-remote",
+        defers: true,
+        prefix_reset,
+        view_id,
+        kept,
+        uses: &uses,
+        asked,
+    };
+    let kept = select_tools(&mut inputs, &choice);
     (inputs, kept)
 }
 

@@ -6,9 +6,9 @@ use limpid_core::UsableWindow;
 use limpid_store::{Lease, NewWindowEvent};
 
 use crate::agent::Inner;
-use crate::context::headroom::Headroom;
-use crate::context::measure::Measure;
-use crate::context::tool_selection::place_found;
+use crate::context::Headroom;
+use crate::context::Measure;
+use crate::context::place_found;
 use crate::context::{Fitting, NoteRequest, Running, SmallerView, as_it_stands, fit_to_window};
 use crate::conversation::compaction::summary::Asking;
 use crate::conversation::event::TurnEvent;

@@ -11,7 +11,7 @@ use limpid_store::{
 use limpid_turn::window::ContextSize;
 
 use crate::agent::{Agent, Inner};
-use crate::context::prefix_cache::PrefixCache;
+use crate::context::PrefixCache;
 use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 
@@ -177,7 +177,7 @@ impl Agent {
         if let Some(records) = kept.kept.goals {
             inner.restore_goals(&conversation, records, kept.kept.tier.and_then(Tier::new)).await?;
         }
-        let mut session = PrefixCache::of(&conversation).at_border();
+        let mut session = PrefixCache::of(&conversation).with_prefix_reset();
         session.frame.go_back(kept.kept.tier.and_then(Tier::new));
         let changes =
             vec![ConversationChange::Mode(kept.kept.mode), ConversationChange::Session(Some(session.to_text()))];

@@ -5,9 +5,9 @@ use limpid_store::{Conversation, Lease, NewSnapshot, NewWindowEvent, WindowEvent
 use limpid_turn::window::{ContextSize, Fill, Made, Task};
 
 use crate::agent::Inner;
-use crate::context::history::History;
-use crate::context::measure::Measure;
-use crate::context::window_state::window_state_of;
+use crate::context::History;
+use crate::context::Measure;
+use crate::context::window_state_of;
 use crate::context::{self, BuiltContext, Occasion};
 use crate::services::error::AgentError;
 use crate::services::events::EventKind;

@@ -15,8 +15,8 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::Inner;
+use crate::context::Measure;
 use crate::context::convert;
-use crate::context::measure::Measure;
 use crate::conversation::compaction::run::Scene;
 use crate::conversation::event::TurnEvent;
 use crate::conversation::model_call::{Once, most_possible};

@@ -14,7 +14,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::Inner;
-use crate::context::measure::tokens;
+use crate::context::tokens;
 use crate::conversation::event::TurnEvent;
 use crate::conversation::model_call::{Answer, most_possible, new_request, trust_of};
 use crate::services::error::AgentError;

@@ -12,8 +12,8 @@ use limpid_prompt::{Profile, Prompt};
 
 use crate::agent::Inner;
 use crate::context::convert;
-use crate::context::measure::{check_window, sure_tokens};
 use crate::context::{BuiltContext, render};
+use crate::context::{check_window, sure_tokens};
 use crate::conversation::model_call::Rendered;
 use crate::conversation::model_call::limit::{most_possible, reply_limit};
 use crate::services::models::EffortChoice;

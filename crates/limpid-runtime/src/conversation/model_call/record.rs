@@ -10,9 +10,9 @@ use limpid_store::{NewRequest, RequestEnd};
 use limpid_turn::{Finish, Reply};
 
 use crate::agent::Inner;
-use crate::context::calibration::by_kind;
+use crate::context::by_kind;
 use crate::context::convert;
-use crate::context::measure::tokens;
+use crate::context::tokens;
 use crate::conversation::event::TurnEvent;
 use crate::conversation::model_call::limit::nothing_said;
 use crate::conversation::model_call::redaction::Cleaned;

@@ -5,7 +5,7 @@ use limpid_core::{ConversationId, Role};
 use limpid_store::{Conversation, ConversationChange, NewSetting};
 
 use crate::agent::{Agent, Inner};
-use crate::context::prefix_cache::PrefixCache;
+use crate::context::PrefixCache;
 use crate::conversation::settings::{Setting, Settled};
 use crate::services::error::AgentError;
 use crate::services::modes::manual;
@@ -60,7 +60,7 @@ impl Inner {
         change: ConversationChange,
         event: NewSetting,
     ) -> Result<(), AgentError> {
-        let session = PrefixCache::of(conversation).at_border();
+        let session = PrefixCache::of(conversation).with_prefix_reset();
         let kept = vec![change, ConversationChange::Session(Some(session.to_text()))];
         self.store.set_in_conversation(&conversation.id, kept, vec![event], self.host.now_ms()).await?;
         Ok(())

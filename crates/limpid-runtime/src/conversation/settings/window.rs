@@ -7,9 +7,9 @@ use limpid_prompt::inputs::Inputs;
 use limpid_store::{Conversation, ConversationChange};
 
 use crate::agent::{Agent, Inner};
-use crate::context::prefix_cache::PrefixCache;
-use crate::context::window_state::{WindowState, tier_of, window_state_of};
+use crate::context::PrefixCache;
 use crate::context::{self, Fit, Occasion};
+use crate::context::{WindowState, tier_of, window_state_of};
 use crate::conversation::settings::{Setting, Settled};
 use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;

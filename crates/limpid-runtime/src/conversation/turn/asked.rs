@@ -4,7 +4,7 @@ use limpid_core::{Entry, FailureClass, Message};
 use limpid_store::{Inbound, InboundId, NewMessage};
 
 use crate::agent::Inner;
-use crate::context::history::UNSTORED;
+use crate::context::UNSTORED;
 use crate::conversation::actor::message_of;
 use crate::services::error::AgentError;
 

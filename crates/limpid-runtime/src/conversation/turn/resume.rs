@@ -8,10 +8,10 @@ use limpid_store::{InboundId, Lease, StoredMessage};
 use limpid_turn::{Event, Turn};
 use tokio::sync::OnceCell;
 
-use crate::context::history::History;
-use crate::context::prefix_cache::PrefixCache;
-use crate::context::tool_selection::find_tools::FindTools;
-use crate::context::window_state::window_state_of;
+use crate::context::FindTools;
+use crate::context::History;
+use crate::context::PrefixCache;
+use crate::context::window_state_of;
 use crate::conversation::actor::{Worker, failed};
 use crate::conversation::turn::journal::{Entry, entries};
 use crate::conversation::turn::running::{Driver, Overflow, end_of, unknown_outcomes};

@@ -18,9 +18,8 @@ use tokio::sync::OnceCell;
 use tokio::task::JoinSet;
 
 use crate::agent::Inner;
-use crate::context::history::History;
-use crate::context::prefix_cache::PrefixCache;
-use crate::context::tool_selection::FIND_TOOLS;
+use crate::context::History;
+use crate::context::PrefixCache;
 use crate::conversation::actor::{Command, Worker, message_of};
 use crate::conversation::event::TurnEvent;
 use crate::conversation::model_call::Demand;
@@ -32,6 +31,7 @@ use crate::services::goals::final_text;
 use crate::services::models::EffortChoice;
 use crate::services::tools::policy::{CallContext, window_trust};
 use crate::services::tools::{Decision, ShownItems, ToolContext, ToolFinder, TurnToolExecutor};
+use limpid_core::reach::FIND_TOOLS;
 
 /// What is said of a call that may or may not have been carried out before a crash.
 pub(crate) const UNKNOWN: &str = "outcome unknown: the program stopped while this ran; look before doing it again";

@@ -12,14 +12,14 @@ use limpid_store::{
 use limpid_turn::{Turn, TurnStart};
 use tokio::sync::OnceCell;
 
-use crate::context::headroom::Headroom;
-use crate::context::history::History;
-use crate::context::notices::unknown_notice;
-use crate::context::prefix_cache::PrefixCache;
-use crate::context::sources::inbox::rendered_items;
-use crate::context::sources::skills::dropped_skills;
-use crate::context::tool_selection::find_tools::FindTools;
-use crate::context::window_state::window_state_of;
+use crate::context::FindTools;
+use crate::context::Headroom;
+use crate::context::History;
+use crate::context::PrefixCache;
+use crate::context::dropped_skills;
+use crate::context::rendered_items;
+use crate::context::unknown_notice;
+use crate::context::window_state_of;
 use crate::context::{self, BuiltContext, Fit, Gathered, Occasion};
 use crate::conversation::actor::{Worker, failed};
 use crate::conversation::compaction::run::is_complete;

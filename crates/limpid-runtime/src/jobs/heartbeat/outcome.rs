@@ -9,7 +9,7 @@ use limpid_store::{
 };
 use limpid_turn::{Outcome, decision};
 
-use crate::context::prefix_cache::key_of;
+use limpid_prompt::prompt::hash_of;
 use crate::conversation::background_run::RunEnd;
 use crate::jobs::heartbeat::HeartbeatJob;
 use crate::services::error::AgentError;
@@ -184,5 +184,5 @@ fn state_after(state: State, outcome: HeartbeatOutcome, end: &Outcome, now_ms: i
 
 fn mark_of(items: &[ItemId]) -> String {
     let numbers: Vec<String> = items.iter().map(|item| item.0.to_string()).collect();
-    key_of(numbers.iter().map(String::as_bytes))
+    hash_of(numbers.iter().map(String::as_bytes))
 }

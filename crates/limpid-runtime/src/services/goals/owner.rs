@@ -9,7 +9,7 @@ use limpid_store::Conversation;
 
 use crate::agent::{Agent, Inner};
 use crate::context::convert;
-use crate::context::window_state::window_state_of;
+use crate::context::window_state_of;
 use crate::conversation::conversations::ChatRequest;
 use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;

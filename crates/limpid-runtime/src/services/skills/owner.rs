@@ -10,7 +10,7 @@ use limpid_prompt::{Inputs, RenderRequest};
 use limpid_store::{SkillEvent, SkillEventId};
 
 use crate::agent::{Agent, Inner};
-use crate::context::sources;
+use crate::context::selected_skills;
 use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 use crate::services::events::{Difference, EventKind};
@@ -195,7 +195,7 @@ impl Agent {
             )));
         }
         inner.store.choose_skills(&conversation.id, names.clone()).await?;
-        let input = sources::skills::selected(&inner.context, Some(&conversation.id), "").await?.input;
+        let input = selected_skills(&inner.context, Some(&conversation.id), "").await?.input;
         let active: Vec<String> = input.active.iter().map(|skill| skill.name.clone()).collect();
         inner.announce_skills(&conversation.id, active.clone()).await?;
         let is_chosen = |name: &str| names.iter().any(|chosen| chosen.eq_ignore_ascii_case(name));
