@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use limpid_core::ToolClass;
+use limpid_core::reach::FIND_TOOLS;
 use limpid_core::reach::{Room, ToolCard, search};
 use limpid_prompt::Profile;
 use limpid_prompt::inputs::{Inputs, ToolInput, ToolReach};
@@ -14,8 +15,6 @@ use serde_json::{Map, Value};
 
 use crate::context::tool_selection::sizes::{ToolSizes, newest_fitting};
 use crate::services::tools::{Tool, ToolContext, ToolFinder, ToolText, read_arguments, schema_of};
-
-use limpid_core::reach::FIND_TOOLS;
 
 /// The group of tools that are about tools.
 const GROUP: &str = "tools";

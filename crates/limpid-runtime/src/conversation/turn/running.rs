@@ -7,6 +7,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
+use limpid_core::reach::FIND_TOOLS;
 use limpid_core::{CacheLife, CallId, Message, MessageId, RequestId, Role, Tier, Trust, TurnId};
 use limpid_model::Model;
 use limpid_prompt::count::WindowEstimate;
@@ -31,7 +32,6 @@ use crate::services::goals::final_text;
 use crate::services::models::EffortChoice;
 use crate::services::tools::policy::{CallContext, window_trust};
 use crate::services::tools::{Decision, ShownItems, ToolContext, ToolFinder, TurnToolExecutor};
-use limpid_core::reach::FIND_TOOLS;
 
 /// What is said of a call that may or may not have been carried out before a crash.
 pub(crate) const UNKNOWN: &str = "outcome unknown: the program stopped while this ran; look before doing it again";

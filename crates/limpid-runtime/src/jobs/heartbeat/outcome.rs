@@ -4,12 +4,12 @@ use limpid_core::heartbeat::{Answer, Decision, Pause, State, Why};
 use limpid_core::quiet::without_quiet;
 use limpid_core::{ConversationId, FailureClass, Trust};
 use limpid_prompt::inputs::Inputs;
+use limpid_prompt::prompt::hash_of;
 use limpid_store::{
     DeliveryOrigin, HeartbeatEnd, HeartbeatOutcome, HeartbeatRun, ItemId, NewDelivery, RequestFilter, RunningHeartbeat,
 };
 use limpid_turn::{Outcome, decision};
 
-use limpid_prompt::prompt::hash_of;
 use crate::conversation::background_run::RunEnd;
 use crate::jobs::heartbeat::HeartbeatJob;
 use crate::services::error::AgentError;

@@ -9,8 +9,8 @@ use limpid_core::heartbeat::News;
 use limpid_model::ModelCard;
 use limpid_prompt::Prompt;
 
-use crate::context::rendered_items;
 use crate::context::WindowState;
+use crate::context::rendered_items;
 use crate::context::{self, BuiltContext, Fit, Occasion};
 use crate::jobs::heartbeat::HeartbeatJob;
 use crate::services::error::AgentError;
