@@ -21,8 +21,7 @@ use crate::services::models::fetched_table;
 use crate::services::models::{ModelRegistry, ModelRegistryParts};
 use crate::services::notifications::missing_for_desktop;
 use crate::services::profiles::{identity_files, is_untouched, own_profile_files};
-use crate::services::tools::builtin::exec::{Running, running};
-use crate::services::tools::builtin::web::engine;
+use crate::services::tools::{Running, engine, running};
 
 /// What one check found.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use crate::services::memory::MemoryWriter;
 use crate::services::memory::SemanticIndex;
 use crate::services::skills::Skills;
 use crate::services::tasks::Tasks;
-use crate::services::tools::builtin;
+use crate::services::tools::{exec_tools, file_tools, hardware_tools, history_tools, web_tools};
 use crate::services::{goals, heartbeat, inbox, mail, memory, skills, tasks};
 
 /// What Limpid's own tools are made from.
@@ -40,14 +40,14 @@ pub(crate) fn own_tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     let result_chars = config.limits.result_chars;
     let mut tools = memory::tools(parts.memory, semantics);
     tools.push(Arc::new(GetLocalTime));
-    tools.extend(builtin::files::tools(parts.home, &config.files));
-    tools.extend(builtin::exec::tools(parts.home, config, environment, parts.helper));
+    tools.extend(file_tools(parts.home, &config.files));
+    tools.extend(exec_tools(parts.home, config, environment, parts.helper));
     tools.push(Arc::new(ReadResult::new(Arc::clone(store), result_chars)));
-    tools.extend(builtin::web::tools(config, environment));
+    tools.extend(web_tools(config, environment));
     tools.extend(goals::tools::tools(parts.goals));
-    tools.extend(builtin::history::tools(store, semantics));
+    tools.extend(history_tools(store, semantics));
     tools.extend(skills::tools::tools(parts.skills));
-    tools.extend(builtin::hardware::tools());
+    tools.extend(hardware_tools());
     if config.scheduling.enabled {
         tools.extend(tasks::tools(parts.tasks));
     }

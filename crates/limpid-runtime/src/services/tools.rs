@@ -3,7 +3,7 @@
 //! A tool is a small file: its name, its arguments as a Rust type, and what it does. What the model is told about it
 //! stands in the profile's `tools/*.md`. A service brings its own tools; those here need little but the settings.
 
-pub(crate) mod builtin;
+mod builtin;
 mod catalog;
 mod executor;
 mod file_history;
@@ -11,8 +11,14 @@ pub(crate) mod policy;
 
 pub use limpid_tools::{Passage, PathArgument, ShownItems, Tool, ToolContext, ToolText, read_arguments, schema_of};
 
+pub use crate::services::tools::builtin::{
+    Running, engine, exec_tools, file_tools, hardware_tools, history_tools, running, web_tools,
+};
 pub use crate::services::tools::catalog::ToolCatalog;
-pub(crate) use crate::services::tools::executor::{
-    Decision, ToolExecutor, ToolExecutorParts, ToolFinder, TurnToolExecutor,
+pub use crate::services::tools::executor::{
+    Decision, Permit, ToolExecutor, ToolExecutorParts, ToolFinder, TurnToolExecutor,
 };
 pub use crate::services::tools::file_history::FileHistory;
+pub use crate::services::tools::policy::{
+    CallContext, CallDescription, PolicyRules, ToolPolicy, UntrustedFiles, trust_read_in, window_trust,
+};

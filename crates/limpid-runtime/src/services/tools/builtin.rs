@@ -1,7 +1,13 @@
 //! Tools that need little but the settings: files, programs, the web, buses, history.
 
-pub(crate) mod exec;
-pub(crate) mod files;
-pub(crate) mod hardware;
-pub(crate) mod history;
-pub(crate) mod web;
+mod exec;
+mod files;
+mod hardware;
+mod history;
+mod web;
+
+pub use self::exec::{Running, running, tools as exec_tools};
+pub use self::files::tools as file_tools;
+pub use self::hardware::tools as hardware_tools;
+pub use self::history::tools as history_tools;
+pub use self::web::{engine, tools as web_tools};

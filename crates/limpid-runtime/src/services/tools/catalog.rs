@@ -18,7 +18,7 @@ pub struct ToolCatalog {
 
 impl ToolCatalog {
     /// Limpid's own tools, then those of whoever uses it as a library; a name that is taken is not taken twice.
-    pub(crate) fn new(mut tools: Vec<Arc<dyn Tool>>, more: &[Arc<dyn Tool>]) -> Self {
+    pub fn new(mut tools: Vec<Arc<dyn Tool>>, more: &[Arc<dyn Tool>]) -> Self {
         for tool in more {
             if !tools.iter().any(|known| known.name() == tool.name()) {
                 tools.push(Arc::clone(tool));
@@ -33,17 +33,17 @@ impl ToolCatalog {
     }
 
     /// The names of those that are there now.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+    pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.iter().filter(|tool| tool.is_available()).map(|tool| tool.name())
     }
 
     /// Destinations that no argument chooses: the owner's settings name them, so the owner allowed them.
-    pub(crate) fn fixed_destinations(&self) -> impl Iterator<Item = String> {
+    pub fn fixed_destinations(&self) -> impl Iterator<Item = String> {
         self.tools.iter().filter_map(|tool| tool.destination(&Value::Null))
     }
 
     /// The tools as prompts are made from them: those that the policy offers.
-    pub(crate) fn inputs(&self, policy: &ToolPolicy) -> Vec<ToolInput> {
+    pub fn inputs(&self, policy: &ToolPolicy) -> Vec<ToolInput> {
         let schemas = self.schemas.get_or_init(|| self.tools.iter().map(|tool| tool.schema().into()).collect());
         let input = |(tool, schema): (&Arc<dyn Tool>, &ArgumentSchema)| ToolInput {
             name: tool.name().to_owned(),

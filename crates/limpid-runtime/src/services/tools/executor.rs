@@ -19,7 +19,7 @@ use crate::services::tools::policy::{
 };
 
 /// The tool of a turn that finds tools which the turn's prompt does not declare.
-pub(crate) trait ToolFinder: Tool {
+pub trait ToolFinder: Tool {
     /// Whether a tool exists and must be found before it is called.
     fn is_not_loaded(&self, name: &str) -> bool;
 
@@ -32,32 +32,32 @@ pub(crate) trait ToolFinder: Tool {
 
 /// What a [`ToolExecutor`] is made from.
 #[derive(Clone)]
-pub(crate) struct ToolExecutorParts {
+pub struct ToolExecutorParts {
     /// All tools of the agent.
-    pub(crate) tools: Live<ToolCatalog>,
+    pub tools: Live<ToolCatalog>,
     /// What policies are made from.
-    pub(crate) policy: PolicyRules,
+    pub policy: PolicyRules,
     /// Versions of the files that prompts quote.
-    pub(crate) files: Arc<FileHistory>,
+    pub files: Arc<FileHistory>,
     /// Where labels of files are kept.
-    pub(crate) store: Arc<dyn Store>,
+    pub store: Arc<dyn Store>,
     /// Where tags come from.
-    pub(crate) ids: Arc<dyn Ids>,
+    pub ids: Arc<dyn Ids>,
 }
 
 /// Makes the executors of turns, and that of calls outside of turns.
 #[derive(Clone)]
-pub(crate) struct ToolExecutor(ToolExecutorParts);
+pub struct ToolExecutor(ToolExecutorParts);
 
 impl ToolExecutor {
     /// An executor of these tools.
-    pub(crate) fn new(parts: ToolExecutorParts) -> Self {
+    pub fn new(parts: ToolExecutorParts) -> Self {
         Self(parts)
     }
 
     /// The tools of one turn. `finder` finds those that its prompt does not declare; `before` are the names of calls
     /// that the turn has already made.
-    pub(crate) fn for_turn<'a>(
+    pub fn for_turn<'a>(
         &self,
         policy: ToolPolicy,
         finder: Option<Arc<dyn ToolFinder>>,
@@ -80,13 +80,13 @@ impl ToolExecutor {
     }
 
     /// The executor of calls that no turn makes: under the owner's rules alone.
-    pub(crate) fn outside_turns(&self) -> TurnToolExecutor {
+    pub fn outside_turns(&self) -> TurnToolExecutor {
         self.for_turn(self.0.policy.without_mode(), None, std::iter::empty())
     }
 }
 
 /// The tools of one turn: they know who may call which, and how often each was called.
-pub(crate) struct TurnToolExecutor {
+pub struct TurnToolExecutor {
     tools: ToolCatalog,
     files: Arc<FileHistory>,
     store: Arc<dyn Store>,
@@ -98,12 +98,12 @@ pub(crate) struct TurnToolExecutor {
 
 impl TurnToolExecutor {
     /// Whether a call of unknown fate may be made again.
-    pub(crate) fn is_repeatable(&self, name: &str) -> bool {
+    pub fn is_repeatable(&self, name: &str) -> bool {
         self.tool(name).is_some_and(|tool| tool.is_repeatable())
     }
 
     /// What finds the tools that the prompt does not declare.
-    pub(crate) fn finder(&self) -> Option<&dyn ToolFinder> {
+    pub fn finder(&self) -> Option<&dyn ToolFinder> {
         self.finder.as_deref()
     }
 
@@ -115,7 +115,7 @@ impl TurnToolExecutor {
     }
 
     /// Says whether a call may run now. A right to run comes from here alone, so nothing runs that the policy did not see.
-    pub(crate) async fn decide(&self, planned: &PlannedCall, context: &CallContext) -> Decision {
+    pub async fn decide(&self, planned: &PlannedCall, context: &CallContext) -> Decision {
         let call = &planned.call;
         let Some(tool) = self.tool(&call.name) else {
             return Decision::Refused(format!("there is no tool `{}`", call.name));
@@ -148,18 +148,18 @@ impl TurnToolExecutor {
     }
 
     /// What the owner is told of a call that waits for them; nothing of one that can be none.
-    pub(crate) fn describe(&self, call: &ToolCall) -> Option<CallDescription> {
+    pub fn describe(&self, call: &ToolCall) -> Option<CallDescription> {
         let arguments = serde_json::from_str(&call.arguments).ok()?;
         Some(self.policy.describe(&*self.tool(&call.name)?, &arguments))
     }
 
     /// Whether nothing in the workspace may change.
-    pub(crate) fn is_read_only(&self) -> bool {
+    pub fn is_read_only(&self) -> bool {
         self.policy.is_read_only()
     }
 
     /// Runs one call. This is the only place where a tool runs; a tool that panics has failed, no more.
-    pub(crate) async fn run(&self, context: ToolContext, permit: Permit) -> ToolOutcome {
+    pub async fn run(&self, context: ToolContext, permit: Permit) -> ToolOutcome {
         match self.try_run(context, permit).await {
             Ok(ToolText { text, trust }) => {
                 let boundary = trust.is_foreign().then(|| hex(&*self.ids));
@@ -203,7 +203,7 @@ impl TurnToolExecutor {
 }
 
 /// What becomes of a call.
-pub(crate) enum Decision {
+pub enum Decision {
     /// It may run, now.
     Run(Box<Permit>),
     /// It does not run; the model reads why.
@@ -213,7 +213,7 @@ pub(crate) enum Decision {
 }
 
 /// The right to run one call as the policy saw it.
-pub(crate) struct Permit {
+pub struct Permit {
     tool: Arc<dyn Tool>,
     call: ToolCall,
     arguments: Value,
@@ -224,17 +224,17 @@ pub(crate) struct Permit {
 
 impl Permit {
     /// The call.
-    pub(crate) fn call(&self) -> &ToolCall {
+    pub fn call(&self) -> &ToolCall {
         &self.call
     }
 
     /// The hash of what an approval of this call would be bound to.
-    pub(crate) fn hash(&self) -> &str {
+    pub fn hash(&self) -> &str {
         &self.facts.hash
     }
 
     /// Whether an approval of what has this hash is one of this call.
-    pub(crate) fn is_bound_to(&self, hash: &str) -> bool {
+    pub fn is_bound_to(&self, hash: &str) -> bool {
         self.facts.hash == hash
     }
 }

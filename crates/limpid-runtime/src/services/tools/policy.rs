@@ -20,16 +20,17 @@ use limpid_tools::Tool;
 use serde_json::Value;
 
 pub(crate) use crate::services::tools::policy::facts::CallFacts;
-pub(crate) use crate::services::tools::policy::file_labels::{FileLabelGuard, UntrustedFiles};
+pub(crate) use crate::services::tools::policy::file_labels::FileLabelGuard;
+pub use crate::services::tools::policy::file_labels::UntrustedFiles;
 pub(crate) use crate::services::tools::policy::paths::PathResolver;
-pub(crate) use crate::services::tools::policy::taint::{trust_read_in, window_trust};
+pub use crate::services::tools::policy::taint::{trust_read_in, window_trust};
 
 /// Files of a workspace that prompts of shipped profiles quote.
 const QUOTED: [&str; 6] = ["AGENT.md", "AGENTS.md", "SOUL.md", "USER.md", "IDENTITY.md", "HEARTBEAT.md"];
 
 /// What the policies of turns are made from: the owner's rules, and the folders that calls may touch.
 #[derive(Clone)]
-pub(crate) struct PolicyRules {
+pub struct PolicyRules {
     home: Home,
     config: Live<Config>,
     rules: Live<Arc<OwnerRules>>,
@@ -37,7 +38,7 @@ pub(crate) struct PolicyRules {
 
 /// Decides which calls of one turn may run.
 #[derive(Clone, Debug)]
-pub(crate) struct ToolPolicy {
+pub struct ToolPolicy {
     mode: Option<ModeRules>,
     local_only: bool,
     rules: Arc<OwnerRules>,
@@ -46,34 +47,34 @@ pub(crate) struct ToolPolicy {
 
 /// What changes from call to call.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct CallContext {
+pub struct CallContext {
     /// Who wrote the least trusted text in the model's window.
-    pub(crate) trust: Trust,
+    pub trust: Trust,
     /// What the owner allowed for the rest of the conversation.
-    pub(crate) grants: Vec<Grant>,
+    pub grants: Vec<Grant>,
     /// Hosts that the owner's own messages named.
-    pub(crate) named_hosts: Vec<String>,
+    pub named_hosts: Vec<String>,
 }
 
 /// What the owner is told of a call that waits for them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct CallDescription {
+pub struct CallDescription {
     /// Where it would send or fetch something.
-    pub(crate) destination: Option<String>,
+    pub destination: Option<String>,
     /// The folder that relative paths begin at.
-    pub(crate) folder: String,
+    pub folder: String,
     /// What a lasting yes would cover.
-    pub(crate) pattern: String,
+    pub pattern: String,
 }
 
 impl PolicyRules {
     /// What the owner wrote down about calls, for policies over this home.
-    pub(crate) fn new(home: Home, config: Live<Config>, rules: Live<Arc<OwnerRules>>) -> Self {
+    pub fn new(home: Home, config: Live<Config>, rules: Live<Arc<OwnerRules>>) -> Self {
         Self { home, config, rules }
     }
 
     /// The policy of a turn; `mode` is the mode that is on, `set` whether the person set it.
-    pub(crate) fn for_turn(&self, profile: &Profile, path: &str, mode: &str, set: bool) -> ToolPolicy {
+    pub fn for_turn(&self, profile: &Profile, path: &str, mode: &str, set: bool) -> ToolPolicy {
         let behaviour = profile.behaviour();
         let rules = (set || behaviour.mode_rules == ModeRulesApply::Always)
             .then(|| profile.mode_rules(mode).cloned().unwrap_or_else(|| ModeRules::of(mode)));
@@ -86,7 +87,7 @@ impl PolicyRules {
     }
 
     /// The policy of calls outside of any turn: the owner's rules alone.
-    pub(crate) fn without_mode(&self) -> ToolPolicy {
+    pub fn without_mode(&self) -> ToolPolicy {
         let paths = self.paths(QUOTED.map(PathBuf::from).into());
         ToolPolicy { mode: None, local_only: false, rules: Arc::clone(&self.rules), paths }
     }
@@ -141,7 +142,7 @@ impl ToolPolicy {
     }
 
     /// Whether nothing in the workspace may change.
-    pub(crate) fn is_read_only(&self) -> bool {
+    pub fn is_read_only(&self) -> bool {
         self.mode.as_ref().is_some_and(|mode| mode.writes == Writes::None)
     }
 }

@@ -6,7 +6,7 @@ use limpid_config::{Config, Environment, Home, SandboxChoice};
 
 /// How programs run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Running {
+pub enum Running {
     /// The kernel confines them.
     Confined,
     /// They have limits, and otherwise the rights of Limpid itself: the owner said so.
@@ -14,7 +14,7 @@ pub(crate) enum Running {
 }
 
 /// Whether programs can be run here, and how; if not, why. `helper` is the binary that makes the sandbox.
-pub(crate) fn running(config: &Config, helper: Option<&Path>) -> Result<Running, &'static str> {
+pub fn running(config: &Config, helper: Option<&Path>) -> Result<Running, &'static str> {
     if !config.exec.enabled {
         return Err("limpid.toml says so");
     }
@@ -42,10 +42,10 @@ fn support() -> Result<(), &'static str> {
 }
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::tools;
+pub use linux::tools;
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn tools(
+pub fn tools(
     _: &Home,
     _: &Config,
     _: &Environment,
@@ -69,12 +69,7 @@ mod linux {
     const HARMLESS: [&str; 5] = ["LANG", "LC_ALL", "LC_CTYPE", "LC_TIME", "TZ"];
 
     /// One tool under its two names; a profile offers one of them.
-    pub(crate) fn tools(
-        home: &Home,
-        config: &Config,
-        environment: &Environment,
-        helper: Option<&Path>,
-    ) -> Vec<Arc<dyn Tool>> {
+    pub fn tools(home: &Home, config: &Config, environment: &Environment, helper: Option<&Path>) -> Vec<Arc<dyn Tool>> {
         let Some(programs) = helper.and_then(|helper| programs(home, config, environment, helper)) else {
             return Vec::new();
         };

@@ -13,7 +13,7 @@ use crate::services::tools::Tool;
 const SKILLS: &str = "~/skills";
 
 /// The tools in the order in which they are declared.
-pub(crate) fn tools(home: &Home, config: &FilesConfig) -> Vec<Arc<dyn Tool>> {
+pub fn tools(home: &Home, config: &FilesConfig) -> Vec<Arc<dyn Tool>> {
     files::tools(&Arc::new(grants(home, config)))
 }
 

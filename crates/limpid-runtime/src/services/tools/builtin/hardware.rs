@@ -6,7 +6,7 @@ use crate::services::tools::Tool;
 
 /// The tools of this machine's buses.
 #[cfg(all(feature = "hardware", target_os = "linux"))]
-pub(crate) fn tools() -> Vec<Arc<dyn Tool>> {
+pub fn tools() -> Vec<Arc<dyn Tool>> {
     use limpid_tools::hardware::{Buses, I2c, LinuxBuses, Spi};
     let buses: Arc<dyn Buses> = Arc::new(LinuxBuses);
     vec![Arc::new(I2c::new(Arc::clone(&buses))), Arc::new(Spi::new(buses))]
@@ -14,7 +14,7 @@ pub(crate) fn tools() -> Vec<Arc<dyn Tool>> {
 
 /// None: this program was built without them.
 #[cfg(not(all(feature = "hardware", target_os = "linux")))]
-pub(crate) fn tools() -> Vec<Arc<dyn Tool>> {
+pub fn tools() -> Vec<Arc<dyn Tool>> {
     Vec::new()
 }
 

@@ -26,7 +26,7 @@ const SHOWN: usize = 300;
 const READ: usize = 40;
 
 /// The tools of this file.
-pub(crate) fn tools(store: &Arc<dyn Store>, semantics: Option<&Arc<SemanticIndex>>) -> Vec<Arc<dyn Tool>> {
+pub fn tools(store: &Arc<dyn Store>, semantics: Option<&Arc<SemanticIndex>>) -> Vec<Arc<dyn Tool>> {
     let store = || Arc::clone(store);
     let semantics = semantics.cloned();
     vec![Arc::new(SearchHistory { store: store(), semantics }), Arc::new(ReadHistory { store: store() })]

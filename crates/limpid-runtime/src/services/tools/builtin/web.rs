@@ -12,7 +12,7 @@ use crate::services::tools::Tool;
 const BRAVE_KEY: &str = "BRAVE_API_KEY";
 
 /// The tools that are set up, in the order in which they are declared.
-pub(crate) fn tools(config: &Config, environment: &Environment) -> Vec<Arc<dyn Tool>> {
+pub fn tools(config: &Config, environment: &Environment) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
     // What is wrong with an engine is said by `doctor`.
     if let Ok(Some(engine)) = engine(&config.search, environment) {
@@ -38,7 +38,7 @@ pub(crate) fn tools(config: &Config, environment: &Environment) -> Vec<Arc<dyn T
 ///
 /// # Errors
 /// What is missing for it.
-pub(crate) fn engine(
+pub fn engine(
     config: &SearchConfig,
     environment: &Environment,
 ) -> Result<Option<Arc<dyn SearchEngine>>, (String, &'static str)> {

@@ -104,17 +104,17 @@ impl FileLabelGuard {
 }
 
 /// The files that hold what strangers wrote, by the hash of their bytes.
-pub(crate) struct UntrustedFiles(BTreeSet<String>);
+pub struct UntrustedFiles(BTreeSet<String>);
 
 impl UntrustedFiles {
     /// Every one that is known.
-    pub(crate) async fn read(store: &dyn Store) -> Result<Self, StoreError> {
+    pub async fn read(store: &dyn Store) -> Result<Self, StoreError> {
         let labelled = store.labelled_files().await?;
         Ok(Self(labelled.into_iter().filter(|file| file.trust.is_foreign()).map(|file| file.hash).collect()))
     }
 
     /// Whether a file as it is now is one of them, wherever it lies.
-    pub(crate) fn contains(&self, path: &Path) -> bool {
+    pub fn contains(&self, path: &Path) -> bool {
         !self.0.is_empty() && hash_of(path).is_some_and(|hash| self.0.contains(&hash))
     }
 }

@@ -9,7 +9,7 @@ const REQUESTS: u32 = 1000;
 
 /// The label of the least trusted text of the prompts that a turn has sent, by the request log: what a prompt quotes of
 /// mail or of files stands in no message, and must taint the turn also after a crash.
-pub(crate) async fn trust_read_in(store: &dyn Store, turn: &TurnId) -> Result<Trust, StoreError> {
+pub async fn trust_read_in(store: &dyn Store, turn: &TurnId) -> Result<Trust, StoreError> {
     let filter = RequestFilter { turn: Some(turn.clone()), limit: REQUESTS, ..RequestFilter::default() };
     let requests = store.requests(filter).await?.rows;
     let ends = requests.iter().filter_map(|request| request.end.as_ref());
@@ -18,7 +18,7 @@ pub(crate) async fn trust_read_in(store: &dyn Store, turn: &TurnId) -> Result<Tr
 
 /// The label of the least trusted text that the inputs and the messages of a turn put into the model's window; text of
 /// the owner's and of their files counts as the owner's.
-pub(crate) fn window_trust(inputs: &Inputs, in_flight: &[Message]) -> Trust {
+pub fn window_trust(inputs: &Inputs, in_flight: &[Message]) -> Trust {
     let history = inputs.history.iter().map(|message| message.trust);
     let digests = inputs.digests.iter().map(|digest| digest.trust);
     let pin = inputs.pin.iter().map(|pin| pin.trust);
