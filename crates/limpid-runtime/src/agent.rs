@@ -29,6 +29,7 @@ use crate::conversation::actor::Command;
 use crate::jobs::Jobs;
 use crate::services::deliveries::{ConversationSignal, Deliveries};
 use crate::services::directory::Directory;
+use crate::services::drafts::{DraftOptions, Drafts};
 use crate::services::error::AgentError;
 use crate::services::events::{Event, EventBus};
 use crate::services::goals::GoalBook;
@@ -132,6 +133,7 @@ pub(crate) struct Inner {
     pub(crate) notifications: Notifications,
     pub(crate) spending: Spending,
     pub(crate) inbox: Inbox,
+    pub(crate) drafts: Drafts,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) models: Arc<ModelRegistry>,
     pub(crate) tools: Live<ToolCatalog>,
@@ -272,7 +274,7 @@ impl Agent {
             home: options.home.clone(),
             config: config.clone(),
             host: host.clone(),
-            policy,
+            policy: policy.clone(),
             profiles: Arc::clone(&profiles),
             models: Arc::clone(&parts.models),
             redactor: redactor.clone(),
@@ -290,6 +292,20 @@ impl Agent {
             Arc::clone(&profiles),
             Arc::clone(&waker),
         );
+        let drafts = Drafts::new(DraftOptions {
+            config: config.clone(),
+            host: host.clone(),
+            store: Arc::clone(&store),
+            directory: directory.clone(),
+            deliveries: deliveries.clone(),
+            events: bus.clone(),
+            redactor: redactor.clone(),
+            profiles: Arc::clone(&profiles),
+            tools: tools.clone(),
+            executor: executor.clone(),
+            policy,
+            waker: Arc::clone(&waker),
+        });
         let inner = Inner {
             context,
             profiles,
@@ -307,6 +323,7 @@ impl Agent {
             notifications,
             spending,
             inbox,
+            drafts,
             environment: options.environment,
             rules,
             home: options.home,
@@ -429,6 +446,11 @@ impl Agent {
     /// What is to be done later.
     pub fn tasks(&self) -> &Tasks {
         &self.inner.tasks
+    }
+
+    /// Calls that wait for the owner.
+    pub fn drafts(&self) -> &Drafts {
+        &self.inner.drafts
     }
 
     /// What came in, and the token of whoever hands something in.

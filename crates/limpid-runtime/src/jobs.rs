@@ -45,7 +45,7 @@ impl Jobs {
         let tasks = Arc::new(TaskJob::new(inner));
         let all: Vec<Arc<dyn Job>> = vec![
             Arc::clone(&catalogue) as Arc<dyn Job>,
-            Arc::new(Expiry(Arc::clone(inner))),
+            Arc::new(Expiry(inner.drafts.clone())),
             Arc::clone(&heartbeat) as Arc<dyn Job>,
             Arc::clone(&mail) as Arc<dyn Job>,
             Arc::clone(&tasks) as Arc<dyn Job>,

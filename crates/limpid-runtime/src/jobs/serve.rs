@@ -97,7 +97,7 @@ impl Jobs {
         let inner = &self.inner;
         scheduler.release_the_dead().await?;
         self.turns.resume().await?;
-        inner.settle_drafts().await?;
+        inner.drafts.expire_and_recover().await?;
         inner.notifications.recover().await?;
         self.plan().await?;
         inner.memory.fill_index_in_background();

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::agent::Inner;
 use crate::conversation::background_run::{BackgroundRun, RunEnd};
+use crate::services::drafts::time_of;
 use crate::services::error::AgentError;
 
 /// Runs turns that nobody waits for.
@@ -28,7 +29,7 @@ impl BackgroundTurns {
 
     /// How long a call of a tool may take.
     pub(crate) fn tool_time(&self, name: &str) -> Duration {
-        self.0.tool_time(name)
+        time_of(&self.0.tools, &self.0.config, name)
     }
 
     /// Carries on what a crash interrupted.

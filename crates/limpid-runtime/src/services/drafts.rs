@@ -1,29 +1,42 @@
 //! Drafts: calls that waited for the owner when nobody was there to be asked.
 
-pub(crate) mod finish;
-pub(crate) mod led_by;
-pub(crate) mod send_state;
+mod finish;
+mod led_by;
+mod send_state;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use limpid_config::{Config, Live, Redactor};
 use limpid_core::policy::Grant;
 use limpid_core::{ConversationId, DraftState, Tier, ToolCall, Trust, TurnId};
 use limpid_store::{
-    ConversationKind, Draft, DraftEdit, DraftEvent, DraftId, ItemId, Listed, NewDraft, NewSetting, StoreError,
+    ConversationKind, Draft, DraftEdit, DraftEvent, DraftId, DraftRoom, ItemId, Listed, NewDraft, NewSetting, Store,
+    StoreError,
 };
 use limpid_turn::{HeldCall, PlannedCall, ToolOutcome};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use crate::services::drafts::led_by::led_by;
-use crate::services::drafts::send_state::DraftPassage;
+pub use crate::services::drafts::finish::OUTCOME_UNKNOWN;
+pub use crate::services::drafts::led_by::led_by;
+use crate::services::drafts::send_state::DraftSendState;
 
-use crate::agent::{Agent, Inner};
+use crate::services::deliveries::Deliveries;
+use crate::services::directory::Directory;
 use crate::services::error::AgentError;
-use crate::services::events::EventKind;
-use crate::services::modes::is_set;
-use crate::services::tools::policy::{CallContext, CallDescription};
-use crate::services::tools::{Decision, Passage, ShownItems, ToolContext};
+use crate::services::events::{EventBus, EventKind};
+use crate::services::host::Host;
+use crate::services::modes::{is_set, mode_of};
+use crate::services::profiles::ProfileRegistry;
+use crate::services::timers::SchedulerWaker;
+use crate::services::tools::policy::{CallContext, CallDescription, PolicyRules};
+use crate::services::tools::{Decision, Passage, ShownItems, ToolCatalog, ToolContext, ToolExecutor};
+
+/// The kind of the timer at which drafts that nobody answers expire.
+pub const EXPIRY_TIMER: &str = "expiry";
+
+/// The name of that timer.
+const EXPIRY: &str = "drafts";
 
 /// The path of calls that no turn makes; every path has the same rules but that of few tools.
 const CHAT: &str = "chat-remote";
@@ -37,26 +50,63 @@ const GRANTS: u32 = 200;
 /// States that a draft is in before its end.
 const UNDER_WAY: [DraftState; 3] = [DraftState::Open, DraftState::Approved, DraftState::Sending];
 
-impl Agent {
+/// What drafts are made from.
+pub struct DraftOptions {
+    /// Modes and limits.
+    pub config: Live<Config>,
+    /// Clock, zone and process.
+    pub host: Host,
+    /// Where drafts are kept.
+    pub store: Arc<dyn Store>,
+    /// Which conversation a draft comes from.
+    pub directory: Directory,
+    /// Tell the owner what became of a draft.
+    pub deliveries: Deliveries,
+    /// Tells whoever watches what a draft has become.
+    pub events: EventBus,
+    /// Takes secrets out of what is kept.
+    pub redactor: Redactor,
+    /// Profiles, for the rules of modes.
+    pub profiles: Arc<ProfileRegistry>,
+    /// All tools.
+    pub tools: Live<ToolCatalog>,
+    /// Carries out what was approved.
+    pub executor: ToolExecutor,
+    /// What the policies of calls are made from.
+    pub policy: PolicyRules,
+    /// Whoever serves looks again when a draft may expire earlier.
+    pub waker: Arc<SchedulerWaker>,
+}
+
+/// Calls that wait for the owner, and what the owner allowed for the rest of a conversation.
+#[derive(Clone)]
+pub struct Drafts(Arc<DraftOptions>);
+
+impl Drafts {
+    /// The drafts of a store.
+    pub fn new(options: DraftOptions) -> Self {
+        Self(Arc::new(options))
+    }
+
     /// The drafts: those that wait or are under way, or (`all`) every one. What waited too long is expired first; one that
     /// a crash cut off waits again when nothing of it had left, else it counts as failed.
     ///
     /// # Errors
     /// When the store cannot be read or written.
-    pub async fn drafts(&self, all: bool) -> Result<Listed<Draft>, AgentError> {
-        self.inner.settle_drafts().await?;
+    pub async fn list(&self, all: bool) -> Result<Listed<Draft>, AgentError> {
+        self.expire_and_recover().await?;
         let states = if all { &DraftState::ALL[..] } else { &UNDER_WAY[..] };
-        Ok(self.inner.store.drafts(states).await?)
+        Ok(self.0.store.drafts(states).await?)
     }
 
     /// One draft, and what happened to it.
     ///
     /// # Errors
     /// When there is none of that number, or the store cannot be read.
-    pub async fn draft(&self, id: DraftId) -> Result<(Draft, Vec<DraftEvent>), AgentError> {
-        self.inner.settle_drafts().await?;
-        let draft = self.inner.store.draft(id).await?.ok_or_else(|| missing(id))?;
-        Ok((draft, self.inner.store.draft_events(id).await?.rows))
+    pub async fn get(&self, id: DraftId) -> Result<(Draft, Vec<DraftEvent>), AgentError> {
+        self.expire_and_recover().await?;
+        let draft = self.0.store.draft(id).await?.ok_or_else(|| missing(id))?;
+        Ok((draft, self.0.store.draft_events(id).await?.rows))
     }
 
     /// Puts other arguments into a draft, as JSON. They are checked as a call's are, and whatever approval the draft had
@@ -64,14 +114,14 @@ impl Agent {
     ///
     /// # Errors
     /// When there is none, when it does not wait any more, or when the call would be refused.
-    pub async fn edit_draft(&self, id: DraftId, arguments: &str) -> Result<Draft, AgentError> {
-        self.inner.settle_drafts().await?;
-        let inner = &self.inner;
-        let draft = inner.store.draft(id).await?.ok_or_else(|| missing(id))?;
-        let arguments = inner.redactor.clean(arguments.trim().to_owned());
+    pub async fn edit(&self, id: DraftId, arguments: &str) -> Result<Draft, AgentError> {
+        self.expire_and_recover().await?;
+        let parts = &self.0;
+        let draft = parts.store.draft(id).await?.ok_or_else(|| missing(id))?;
+        let arguments = parts.redactor.clean(arguments.trim().to_owned());
         let call = ToolCall { id: draft.new.call.clone(), name: draft.new.tool.clone(), arguments };
-        let tools = inner.executor.outside_turns();
-        let planned = PlannedCall { call: call.clone(), timeout: inner.tool_time(&draft.new.tool), approved: None };
+        let tools = parts.executor.outside_turns();
+        let planned = PlannedCall { call: call.clone(), timeout: self.time_of(&draft.new.tool), approved: None };
         let call_context = CallContext { trust: draft.new.trust, ..CallContext::default() };
         let hash = match tools.decide(&planned, &call_context).await {
             Decision::Ask(why) => why.bound_to,
@@ -81,29 +131,18 @@ impl Agent {
         let gone = || AgentError::Invalid(format!("there is no tool `{}` any more", call.name));
         let CallDescription { destination, folder, .. } = tools.describe(&call).ok_or_else(gone)?;
         let edit = DraftEdit { arguments: call.arguments, hash, folder, destination };
-        Ok(inner.announce_draft(inner.store.change_draft(id, edit, inner.host.now_ms()).await?))
+        Ok(self.announce(parts.store.change_draft(id, edit, parts.host.now_ms()).await?))
     }
 
-    /// Approves a draft and carries out exactly what it holds, once. The draft says what came of it.
+    /// Approves a draft and carries out exactly what it holds, once; with `seen`, only if the draft still is what was
+    /// looked at: its hash begins so. The draft says what came of it.
     ///
     /// # Errors
-    /// When there is none, when it does not wait any more, or when it would no longer be what was asked about.
-    pub async fn approve_draft(&self, id: DraftId) -> Result<Draft, AgentError> {
-        self.approve(id, None).await
-    }
-
-    /// The same, only if the draft still is what was looked at: its hash begins so.
-    ///
-    /// # Errors
-    /// As [`Agent::approve_draft`]; and when it is something else by now.
-    pub async fn approve_draft_as_seen(&self, id: DraftId, hash: &str) -> Result<Draft, AgentError> {
-        self.approve(id, Some(hash)).await
-    }
-
-    async fn approve(&self, id: DraftId, seen: Option<&str>) -> Result<Draft, AgentError> {
-        self.inner.settle_drafts().await?;
-        let inner = &self.inner;
-        let draft = inner.store.draft(id).await?.ok_or_else(|| missing(id))?;
+    /// When there is none, when it does not wait any more, or when it is or would be something else by now.
+    pub async fn approve(&self, id: DraftId, seen: Option<&str>) -> Result<Draft, AgentError> {
+        self.expire_and_recover().await?;
+        let parts = &self.0;
+        let draft = parts.store.draft(id).await?.ok_or_else(|| missing(id))?;
         if seen.is_some_and(|seen| seen.is_empty() || !draft.new.hash.starts_with(seen)) {
             return Err(AgentError::Invalid(format!(
                 "draft {} is not what was looked at; `limpid draft show {}` shows what it is",
@@ -116,25 +155,23 @@ impl Agent {
             arguments: draft.new.arguments.clone(),
         };
         let approved = Some(draft.new.hash.clone());
-        let planned = PlannedCall { call, timeout: inner.tool_time(&draft.new.tool), approved };
-        let context = inner.draft_context(&draft).await?;
-        inner.announce_draft(
-            inner.store.keep_approval(id, &draft.new.hash, inner.host.holder(), inner.host.now_ms()).await?,
-        );
+        let planned = PlannedCall { call, timeout: self.time_of(&draft.new.tool), approved };
+        let context = self.context_of(&draft).await?;
+        self.announce(parts.store.keep_approval(id, &draft.new.hash, parts.host.holder(), parts.host.now_ms()).await?);
 
-        let tools = inner.executor.outside_turns();
+        let tools = parts.executor.outside_turns();
         // Whatever the modes say by now, the owner has said yes to this very call; nothing else is let through.
         let call_context = CallContext { trust: draft.new.trust, ..CallContext::default() };
         let permit = match tools.decide(&planned, &call_context).await {
             Decision::Run(permit) if permit.is_bound_to(&draft.new.hash) => permit,
-            Decision::Refused(why) => return inner.draft_failed(id, &why).await,
+            Decision::Refused(why) => return self.fail(id, &why).await,
             Decision::Run(_) | Decision::Ask(_) => {
                 let why = "the arguments, the folder or the program are not what they were when it was kept";
-                return inner.draft_failed(id, why).await;
+                return self.fail(id, why).await;
             }
         };
-        let marks = inner.tools.tool(&draft.new.tool).is_some_and(|tool| tool.marks_passage());
-        let passage = DraftPassage::new(inner, id);
+        let marks = parts.tools.tool(&draft.new.tool).is_some_and(|tool| tool.marks_passage());
+        let passage = DraftSendState::new(self, id);
         if !marks {
             passage.leaves().await.map_err(AgentError::Invalid)?;
         }
@@ -144,65 +181,91 @@ impl Agent {
         let ended = tokio::time::timeout(planned.timeout, running).await;
         if matches!(ended, Ok(ToolOutcome::Done { .. })) {
             let items: Vec<ItemId> = shown.take().into_iter().map(ItemId).collect();
-            inner.store.mark_shown(&items, inner.host.now_ms()).await?;
+            parts.store.mark_shown(&items, parts.host.now_ms()).await?;
         }
-        inner.end_draft(id, ended.ok()).await
+        self.end(id, ended.ok()).await
     }
 
     /// Says no to a draft.
     ///
     /// # Errors
     /// When there is none, or it does not wait any more.
-    pub async fn refuse_draft(&self, id: DraftId) -> Result<Draft, AgentError> {
-        self.inner.settle_drafts().await?;
-        Ok(self.inner.move_draft(id, DraftState::Refused, "").await?)
+    pub async fn refuse(&self, id: DraftId) -> Result<Draft, AgentError> {
+        self.expire_and_recover().await?;
+        Ok(self.move_draft(id, DraftState::Refused, "").await?)
     }
-}
-
-impl Inner {
     /// What the owner allowed for the rest of a conversation.
-    pub(crate) async fn grants(&self, conversation: &ConversationId) -> Result<Vec<Grant>, AgentError> {
-        let listed = self.store.setting_events(Some(conversation), GRANT, GRANTS).await?;
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn grants(&self, conversation: &ConversationId) -> Result<Vec<Grant>, AgentError> {
+        let listed = self.0.store.setting_events(Some(conversation), GRANT, GRANTS).await?;
         let grant = |text: &str| serde_json::from_str::<GrantRow>(text).ok();
         let rows = listed.rows.iter().filter_map(|event| grant(event.value.as_deref()?));
         Ok(rows.map(|row| Grant { tool: row.tool, pattern: row.pattern }).collect())
     }
 
     /// Allows calls of one pattern for the rest of a conversation.
-    pub(crate) async fn grant(&self, conversation: &ConversationId, grant: Grant) -> Result<(), AgentError> {
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub async fn grant(&self, conversation: &ConversationId, grant: Grant) -> Result<(), AgentError> {
         let row = GrantRow { tool: grant.tool, pattern: grant.pattern };
         // Plain data with text keys always serialises.
         let value = serde_json::to_string(&row).unwrap_or_default();
         let setting = NewSetting { name: GRANT.to_owned(), value: Some(value), trigger: "manual".to_owned() };
-        self.store.set_in_conversation(conversation, Vec::new(), vec![setting], self.host.now_ms()).await?;
+        self.0.store.set_in_conversation(conversation, Vec::new(), vec![setting], self.0.host.now_ms()).await?;
         Ok(())
+    }
+
+    /// Keeps a call for the owner, and has it expire in time; none when too many wait already.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn keep(&self, new: NewDraft, room: DraftRoom) -> Result<Option<Draft>, AgentError> {
+        let Some(draft) = self.0.store.keep_draft(new, room).await? else { return Ok(None) };
+        let draft = self.announce(draft);
+        if let Some(due_ms) = self.next_expiry_ms().await? {
+            self.0.store.set_timer(EXPIRY_TIMER, EXPIRY, due_ms).await?;
+            self.0.waker.wake();
+        }
+        Ok(Some(draft))
+    }
+
+    /// When the next draft expires, in milliseconds since 1970.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn next_expiry_ms(&self) -> Result<Option<i64>, AgentError> {
+        let open = self.0.store.drafts(&[DraftState::Open]).await?.rows;
+        Ok(open.into_iter().map(|draft| draft.new.expires_ms).min())
     }
 
     /// Whether the mode of a conversation lets nothing in the workspace change.
     async fn is_read_only(&self, id: &ConversationId) -> Result<bool, AgentError> {
-        let conversation = self.directory.existing(id).await?;
-        let profile = self.profiles.profile(&conversation.profile)?;
-        let mode = self.mode_of(&conversation);
+        let conversation = self.0.directory.existing(id).await?;
+        let profile = self.0.profiles.profile(&conversation.profile)?;
+        let mode = mode_of(&self.0.config, &conversation);
         let set = is_set(Some(&conversation), mode);
-        Ok(self.context.policy.for_turn(&profile, CHAT, mode, set).is_read_only())
+        Ok(self.0.policy.for_turn(&profile, CHAT, mode, set).is_read_only())
     }
 
     async fn move_draft(&self, id: DraftId, state: DraftState, detail: &str) -> Result<Draft, StoreError> {
-        Ok(self.announce_draft(self.store.move_draft(id, state, detail, self.host.now_ms()).await?))
+        Ok(self.announce(self.0.store.move_draft(id, state, detail, self.0.host.now_ms()).await?))
     }
 
     /// Tells everybody who watches what a draft has become.
-    pub(crate) fn announce_draft(&self, draft: Draft) -> Draft {
+    fn announce(&self, draft: Draft) -> Draft {
         let change =
             EventKind::DraftUpdated { draft: draft.id.0, tool: draft.new.tool.clone(), state: draft.state.to_string() };
-        self.bus.send(Some(&draft.new.conversation), change);
+        self.0.events.send(Some(&draft.new.conversation), change);
         draft
     }
 
-    async fn draft_context(&self, draft: &Draft) -> Result<ToolContext, AgentError> {
+    async fn context_of(&self, draft: &Draft) -> Result<ToolContext, AgentError> {
         Ok(ToolContext {
-            now: self.host.now(),
-            zone: self.host.zone(),
+            now: self.0.host.now(),
+            zone: self.0.host.zone(),
             conversation: draft.new.conversation.clone(),
             turn: draft.new.turn.clone(),
             trust: draft.new.trust,
@@ -215,10 +278,15 @@ impl Inner {
     }
 
     /// How long a call of a tool may take.
-    pub(crate) fn tool_time(&self, name: &str) -> Duration {
-        let own = self.tools.tool(name).and_then(|tool| tool.timeout());
-        own.unwrap_or_else(|| Duration::from_secs(self.config.limits.tool_seconds))
+    fn time_of(&self, tool: &str) -> Duration {
+        time_of(&self.0.tools, &self.0.config, tool)
     }
+}
+
+/// How long a call of a tool may take.
+pub(crate) fn time_of(tools: &ToolCatalog, config: &Config, name: &str) -> Duration {
+    let own = tools.tool(name).and_then(|tool| tool.timeout());
+    own.unwrap_or_else(|| Duration::from_secs(config.limits.tool_seconds))
 }
 
 /// A call that nobody could be asked about, as a draft.
@@ -247,12 +315,12 @@ pub(crate) fn new_draft(
 }
 
 /// Whether people read a conversation of this kind by themselves.
-pub(crate) fn is_chat(kind: ConversationKind) -> bool {
+fn is_chat(kind: ConversationKind) -> bool {
     matches!(kind, ConversationKind::Chat | ConversationKind::Heartbeat)
 }
 
 /// What a draft would do, in a few words.
-pub(crate) fn in_short(draft: &NewDraft) -> String {
+pub fn in_short(draft: &NewDraft) -> String {
     match &draft.destination {
         Some(destination) => format!("{} to {destination}", draft.tool),
         None => draft.tool.clone(),

@@ -1,5 +1,6 @@
 //! Modes of conversations: switching, suggestions, focus, history.
 
+use limpid_config::Config;
 use limpid_core::ConversationId;
 use limpid_core::mode::{FOCUS_MINUTES, Focused, HISTORY, Pace, Suggestion, Trigger, suggest};
 use limpid_store::{Conversation, ConversationChange, ConversationKind, Inbound, NewSetting, SettingEvent};
@@ -133,15 +134,7 @@ impl Agent {
 impl Inner {
     /// The mode of a conversation.
     pub(crate) fn mode_of<'a>(&'a self, conversation: &'a Conversation) -> &'a str {
-        conversation.mode.as_deref().unwrap_or_else(|| self.usual_mode(conversation.kind))
-    }
-
-    /// The mode of conversations in which nobody has set one.
-    fn usual_mode(&self, kind: ConversationKind) -> &str {
-        match kind {
-            ConversationKind::Chat => &self.config.agent.mode,
-            ConversationKind::Heartbeat | ConversationKind::Task | ConversationKind::Run => USUAL,
-        }
+        mode_of(&self.config, conversation)
     }
 
     /// The mode that the owner wants runs of a path to have, if any.
@@ -158,7 +151,7 @@ impl Inner {
     pub(crate) fn mode_of_next(&self, path: &str) -> &str {
         let kind = kind_of(path);
         let wanted = if kind == ConversationKind::Run { self.mode_of_runs(path) } else { None };
-        wanted.unwrap_or_else(|| self.usual_mode(kind))
+        wanted.unwrap_or_else(|| usual_mode(&self.config, kind))
     }
 
     /// The modes that there are under a profile.
@@ -253,6 +246,19 @@ impl Inner {
         };
         self.store.set_in_conversation(&conversation.id, Vec::new(), vec![event], now_ms).await?;
         Ok(Some(suggested(&suggestion)))
+    }
+}
+
+/// The mode of a conversation.
+pub fn mode_of<'a>(config: &'a Config, conversation: &'a Conversation) -> &'a str {
+    conversation.mode.as_deref().unwrap_or_else(|| usual_mode(config, conversation.kind))
+}
+
+/// The mode of conversations in which nobody has set one.
+fn usual_mode(config: &Config, kind: ConversationKind) -> &str {
+    match kind {
+        ConversationKind::Chat => &config.agent.mode,
+        ConversationKind::Heartbeat | ConversationKind::Task | ConversationKind::Run => USUAL,
     }
 }
 

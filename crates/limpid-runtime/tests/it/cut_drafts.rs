@@ -97,7 +97,7 @@ async fn drafted_as(grief: Grief, marks: bool) -> (Bench, Arc<Parcel>, Agent) {
     options.tools = vec![Arc::clone(&parcel) as Arc<dyn Tool>];
     let agent = Agent::open(options).unwrap();
     all(agent.chat(last("send it")).await.unwrap()).await;
-    assert_eq!(agent.drafts(false).await.unwrap().rows.len(), 1);
+    assert_eq!(agent.drafts().list(false).await.unwrap().rows.len(), 1);
     (bench, parcel, agent)
 }
 
@@ -112,8 +112,8 @@ async fn each_step_of_a_draft_is_written_down_before_the_next() {
     let mut seen = Vec::new();
     for grief in [Grief::Nowhere, Grief::BeforeItLeaves, Grief::OnTheWay, Grief::AfterItArrived] {
         let (_bench, parcel, agent) = drafted(grief).await;
-        agent.approve_draft(ID).await.unwrap();
-        let (_, steps) = agent.draft(ID).await.unwrap();
+        agent.drafts().approve(ID, None).await.unwrap();
+        let (_, steps) = agent.drafts().get(ID).await.unwrap();
         let steps: Vec<String> = steps
             .iter()
             .map(|step| match step.state {
@@ -131,8 +131,8 @@ async fn each_step_of_a_draft_is_written_down_before_the_next() {
 #[tokio::test]
 async fn what_says_nothing_of_its_way_is_on_it_from_the_start() {
     let (_bench, parcel, agent) = drafted_as(Grief::OnTheWay, false).await;
-    agent.approve_draft(ID).await.unwrap();
-    let steps = agent.draft(ID).await.unwrap().1.into_iter().map(|step| step.state);
+    agent.drafts().approve(ID, None).await.unwrap();
+    let steps = agent.drafts().get(ID).await.unwrap().1.into_iter().map(|step| step.state);
     let expected = [DraftState::Open, DraftState::Approved, DraftState::Sending, DraftState::Failed];
     assert_eq!(steps.collect::<Vec<_>>(), expected);
     assert_eq!(parcel.sent.load(Ordering::SeqCst), 1);
@@ -144,17 +144,17 @@ async fn what_says_nothing_of_its_way_is_on_it_from_the_start() {
 #[tokio::test]
 async fn a_draft_that_was_approved_and_not_begun_waits_again() {
     let (bench, parcel, agent) = drafted(Grief::Nowhere).await;
-    let hash = agent.draft(ID).await.unwrap().0.new.hash;
+    let hash = agent.drafts().get(ID).await.unwrap().0.new.hash;
     for _ in 0..2 {
         agent.store().keep_approval(ID, &hash, &dead_holder(), agent.now_ms()).await.unwrap();
         agent.jobs().serve_once(|_| {}).await.unwrap();
-        assert_eq!(agent.draft(ID).await.unwrap().0.state, DraftState::Open);
+        assert_eq!(agent.drafts().get(ID).await.unwrap().0.state, DraftState::Open);
         bench.clock.forward(jiff::ToSpan::minutes(1));
     }
     let again = "Draft 1 is open: the program stopped before anything left, so it waits for you again";
     let told = told(&agent).await;
     assert_eq!(told.iter().filter(|text| text.starts_with(again)).count(), 2, "{told:?}");
-    assert_eq!(agent.approve_draft(ID).await.unwrap().state, DraftState::Sent);
+    assert_eq!(agent.drafts().approve(ID, None).await.unwrap().state, DraftState::Sent);
     assert_eq!(parcel.sent.load(Ordering::SeqCst), 1);
 }
 
@@ -162,15 +162,15 @@ async fn a_draft_that_was_approved_and_not_begun_waits_again() {
 #[tokio::test]
 async fn a_draft_that_was_on_its_way_is_of_unknown_outcome_and_not_sent_again() {
     let (_bench, parcel, agent) = drafted(Grief::Nowhere).await;
-    let hash = agent.draft(ID).await.unwrap().0.new.hash;
+    let hash = agent.drafts().get(ID).await.unwrap().0.new.hash;
     let (store, now_ms) = (agent.store(), agent.now_ms());
     store.keep_approval(ID, &hash, &dead_holder(), now_ms).await.unwrap();
     store.move_draft(ID, DraftState::Sending, &dead_holder(), now_ms).await.unwrap();
     agent.jobs().serve_once(|_| {}).await.unwrap();
-    let draft = agent.draft(ID).await.unwrap().0;
+    let draft = agent.drafts().get(ID).await.unwrap().0;
     assert_eq!(draft.state, DraftState::Failed);
     assert!(draft.detail.starts_with("outcome unknown"), "{}", draft.detail);
     assert!(told(&agent).await.iter().any(|text| text.starts_with("Draft 1 failed: outcome unknown")));
-    assert!(agent.approve_draft(ID).await.is_err());
+    assert!(agent.drafts().approve(ID, None).await.is_err());
     assert_eq!(parcel.sent.load(Ordering::SeqCst), 0);
 }

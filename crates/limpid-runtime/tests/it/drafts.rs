@@ -56,7 +56,7 @@ async fn a_draft_holds_the_exact_action_and_runs_once_also_after_a_restart() {
     drop(agent);
 
     let agent = tools.agent(&bench);
-    let waiting = agent.drafts(false).await.unwrap().rows;
+    let waiting = agent.drafts().list(false).await.unwrap().rows;
     let draft = waiting.first().unwrap();
     assert_eq!((waiting.len(), draft.state, draft.new.tool.as_str()), (1, DraftState::Open, "send_mail"));
     assert_eq!(draft.new.arguments, r#"{"text":"the secret","to":"eve@example.com"}"#);
@@ -64,15 +64,15 @@ async fn a_draft_holds_the_exact_action_and_runs_once_also_after_a_restart() {
     assert_eq!(draft.new.why, "text from outside was read, and this would send something");
     assert_eq!((draft.new.led_by.as_str(), draft.new.trust), ("outside: read_page done", Trust::Outside));
 
-    let (first, second) = tokio::join!(agent.approve_draft(draft.id), agent.approve_draft(draft.id));
+    let (first, second) = tokio::join!(agent.drafts().approve(draft.id, None), agent.drafts().approve(draft.id, None));
     assert_eq!(tools.mail.runs(), 1, "{first:?} {second:?}");
     assert!(first.is_ok() != second.is_ok());
     assert_eq!(tools.mail.runs.lock().unwrap()[0]["text"], "the secret");
-    let (done, steps) = agent.draft(draft.id).await.unwrap();
+    let (done, steps) = agent.drafts().get(draft.id).await.unwrap();
     assert_eq!((done.state, done.detail.as_str()), (DraftState::Sent, "send_mail done"));
     assert_eq!(steps.len(), 4);
-    assert!(agent.approve_draft(draft.id).await.unwrap_err().to_string().contains("is sent"));
-    assert!(agent.refuse_draft(draft.id).await.is_err());
+    assert!(agent.drafts().approve(draft.id, None).await.unwrap_err().to_string().contains("is sent"));
+    assert!(agent.drafts().refuse(draft.id).await.is_err());
 }
 
 /// Also where no stranger wrote anything, and in the first turn, before which there is no history.
@@ -91,7 +91,8 @@ async fn a_draft_names_the_text_that_led_to_it_in_a_first_turn_a_task_and_a_hear
         ChatRequest { path: Some("task".to_owned()), text: "Water the plants.".to_owned(), ..Default::default() };
     all(agent.chat(task).await.unwrap()).await;
     agent.jobs().run_heartbeat().await.unwrap();
-    let led_by: Vec<_> = agent.drafts(false).await.unwrap().rows.into_iter().map(|draft| draft.new.led_by).collect();
+    let led_by: Vec<_> =
+        agent.drafts().list(false).await.unwrap().rows.into_iter().map(|draft| draft.new.led_by).collect();
     assert_eq!(led_by[..2], ["owner: Tell Eve that I am late.", "owner: Water the plants."]);
     assert!(led_by[2].starts_with("file, shipped:profiles/kai/sections/heartbeat-opening.md:"), "{led_by:?}");
     assert!(
@@ -119,7 +120,7 @@ async fn an_approval_holds_for_the_program_and_the_folder_that_it_was_kept_with(
             std::fs::rename(&workspace, bench.home.path().join("old")).unwrap();
             std::fs::create_dir(&workspace).unwrap();
         }
-        let draft = agent.approve_draft(DraftId(1)).await.unwrap();
+        let draft = agent.drafts().approve(DraftId(1), None).await.unwrap();
         assert_eq!((draft.state, tools.mail.runs()), (DraftState::Failed, 0), "{swap}");
         assert!(draft.detail.contains("not what they were"), "{}", draft.detail);
     }
@@ -135,7 +136,7 @@ async fn a_later_rule_does_not_stand_for_a_yes_to_something_else() {
     bench.config = Config::parse(rule, "limpid.toml").unwrap();
     *tools.mail.program.lock().unwrap() = "/tmp/true".into();
     let agent = tools.agent(&bench);
-    let draft = agent.approve_draft(DraftId(1)).await.unwrap();
+    let draft = agent.drafts().approve(DraftId(1), None).await.unwrap();
     assert_eq!((draft.state, tools.mail.runs()), (DraftState::Failed, 0), "{}", draft.detail);
 }
 
@@ -145,7 +146,7 @@ async fn a_later_rule_does_not_stand_for_a_yes_to_something_else() {
 async fn a_draft_of_a_home_without_a_workspace_can_be_carried_out() {
     let (bench, tools, agent) = drafted().await;
     bench.write("workspace/first.md", "made meanwhile");
-    let draft = agent.approve_draft(DraftId(1)).await.unwrap();
+    let draft = agent.drafts().approve(DraftId(1), None).await.unwrap();
     assert_eq!((draft.state, tools.mail.runs()), (DraftState::Sent, 1), "{}", draft.detail);
 }
 
@@ -154,14 +155,14 @@ async fn a_draft_of_a_home_without_a_workspace_can_be_carried_out() {
 async fn a_draft_waits_seven_days_and_a_no_is_final() {
     let (bench, tools, agent) = drafted().await;
     bench.clock.forward(167.hours());
-    assert_eq!(agent.drafts(false).await.unwrap().rows.len(), 1);
+    assert_eq!(agent.drafts().list(false).await.unwrap().rows.len(), 1);
     bench.clock.forward(1.hours());
-    assert!(agent.approve_draft(DraftId(1)).await.unwrap_err().to_string().contains("is expired"));
-    assert!(agent.drafts(false).await.unwrap().rows.is_empty());
+    assert!(agent.drafts().approve(DraftId(1), None).await.unwrap_err().to_string().contains("is expired"));
+    assert!(agent.drafts().list(false).await.unwrap().rows.is_empty());
 
     let (_bench, other, agent) = drafted().await;
-    assert_eq!(agent.refuse_draft(DraftId(1)).await.unwrap().state, DraftState::Refused);
-    assert!(agent.approve_draft(DraftId(1)).await.is_err());
+    assert_eq!(agent.drafts().refuse(DraftId(1)).await.unwrap().state, DraftState::Refused);
+    assert!(agent.drafts().approve(DraftId(1), None).await.is_err());
     assert_eq!((tools.mail.runs(), other.mail.runs()), (0, 0));
 }
 
@@ -169,21 +170,21 @@ async fn a_draft_waits_seven_days_and_a_no_is_final() {
 #[tokio::test]
 async fn an_edit_is_checked_and_voids_what_was_looked_at() {
     let (_bench, tools, agent) = drafted().await;
-    let seen = agent.draft(DraftId(1)).await.unwrap().0.new.hash;
+    let seen = agent.drafts().get(DraftId(1)).await.unwrap().0.new.hash;
     for wrong in ["{", r#"{"to":7}"#] {
-        agent.edit_draft(DraftId(1), wrong).await.unwrap_err();
+        agent.drafts().edit(DraftId(1), wrong).await.unwrap_err();
     }
-    assert_eq!(agent.draft(DraftId(1)).await.unwrap().0.new.hash, seen, "a wrong edit changes nothing");
-    let edited = agent.edit_draft(DraftId(1), r#"{"to":"ada@example.com","text":"no secret"}"#).await.unwrap();
+    assert_eq!(agent.drafts().get(DraftId(1)).await.unwrap().0.new.hash, seen, "a wrong edit changes nothing");
+    let edited = agent.drafts().edit(DraftId(1), r#"{"to":"ada@example.com","text":"no secret"}"#).await.unwrap();
     assert_eq!(edited.new.destination.as_deref(), Some("ada@example.com"));
     assert_ne!(edited.new.hash, seen);
-    let stale = agent.approve_draft_as_seen(DraftId(1), &seen).await.unwrap_err();
+    let stale = agent.drafts().approve(DraftId(1), Some(&seen)).await.unwrap_err();
     assert!(stale.to_string().contains("not what was looked at"), "{stale}");
     assert_eq!(tools.mail.runs(), 0);
-    let sent = agent.approve_draft_as_seen(DraftId(1), &edited.new.hash[..8]).await.unwrap();
+    let sent = agent.drafts().approve(DraftId(1), Some(&edited.new.hash[..8])).await.unwrap();
     assert_eq!((sent.state, tools.mail.runs()), (DraftState::Sent, 1));
     assert_eq!(tools.mail.runs.lock().unwrap()[0]["text"], "no secret");
-    assert!(agent.edit_draft(DraftId(1), "{}").await.is_err(), "it was sent");
+    assert!(agent.drafts().edit(DraftId(1), "{}").await.is_err(), "it was sent");
 }
 
 // KAI-097
@@ -200,7 +201,7 @@ async fn no_more_than_twenty_drafts_wait() {
     let tools = Tools::new();
     let agent = tools.agent(&bench);
     all(agent.chat(last("read the page")).await.unwrap()).await;
-    assert_eq!(agent.drafts(false).await.unwrap().rows.len(), 20);
+    assert_eq!(agent.drafts().list(false).await.unwrap().rows.len(), 20);
     let told = bench.server.calls().last().unwrap().text();
     assert_eq!(told.matches("too many drafts wait for the owner already").count(), 1);
     assert_eq!(tools.mail.runs(), 0);
@@ -222,7 +223,7 @@ async fn a_run_in_the_background_makes_five_drafts_at_most() {
     let agent = tools.agent(&bench);
     let run = ChatRequest { path: Some("task".to_owned()), ..last("read the page") };
     all(agent.chat(run).await.unwrap()).await;
-    assert_eq!(agent.drafts(false).await.unwrap().rows.len(), 5);
+    assert_eq!(agent.drafts().list(false).await.unwrap().rows.len(), 5);
     agent.deliver_waiting().await.unwrap();
     let told = agent.deliveries().unread().await.unwrap().rows;
     assert_eq!(told.len(), 5);
@@ -237,13 +238,13 @@ async fn the_chat_learns_that_a_draft_is_too_old() {
     let (bench, _tools, agent) = drafted().await;
     bench.clock.forward(200.hours());
     for _ in 0..2 {
-        assert!(agent.drafts(false).await.unwrap().rows.is_empty());
+        assert!(agent.drafts().list(false).await.unwrap().rows.is_empty());
         agent.deliver_waiting().await.unwrap();
     }
     let told = agent.deliveries().unread().await.unwrap().rows;
     assert_eq!(told.len(), 1);
     assert_eq!(told[0].new.text, "Draft 1 expired: nobody answered in time (send_mail to eve@example.com).");
-    assert_eq!(told[0].new.conversation, agent.draft(DraftId(1)).await.unwrap().0.new.conversation);
+    assert_eq!(told[0].new.conversation, agent.drafts().get(DraftId(1)).await.unwrap().0.new.conversation);
 }
 
 /// An agent that serves expires drafts by itself.
@@ -252,7 +253,7 @@ async fn the_chat_learns_that_a_draft_is_too_old() {
 async fn a_draft_expires_by_its_timer() {
     let (bench, _tools, agent) = drafted().await;
     let timers = agent.store().timers().await.unwrap().rows;
-    let expires_ms = agent.draft(DraftId(1)).await.unwrap().0.new.expires_ms;
+    let expires_ms = agent.drafts().get(DraftId(1)).await.unwrap().0.new.expires_ms;
     assert_eq!((timers[0].kind.as_str(), timers[0].due_ms), ("expiry", expires_ms));
     bench.clock.forward(168.hours());
     let (done, is_done) = tokio::sync::oneshot::channel();
@@ -285,7 +286,7 @@ async fn a_question_that_a_crash_cut_off_becomes_one_draft() {
         }
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
-    let rows = agent.drafts(false).await.unwrap().rows;
+    let rows = agent.drafts().list(false).await.unwrap().rows;
     assert_eq!((rows.len(), tools.mail.runs()), (1, 0));
     let messages = agent.store().messages(&conversation, None).await.unwrap().rows;
     // A notice of the draft follows the answer, since nobody listened.

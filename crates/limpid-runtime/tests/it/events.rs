@@ -83,9 +83,9 @@ async fn each_step_of_a_draft_is_told_once() {
     let mut events = agent.subscribe();
     all(agent.chat(last("read the page")).await.unwrap()).await;
     let mut told: Vec<String> = heard(&mut events).into_iter().filter(|event| event.contains("draft")).collect();
-    agent.approve_draft(DraftId(1)).await.unwrap();
+    agent.drafts().approve(DraftId(1), None).await.unwrap();
     told.extend(heard(&mut events));
-    assert!(agent.approve_draft(DraftId(1)).await.is_err());
+    assert!(agent.drafts().approve(DraftId(1), None).await.is_err());
     assert_eq!(heard(&mut events), [""; 0], "nothing changed, nothing is told");
     let state = |state: &str| {
         format!(r#"{{"conversation":true,"event":"draft-updated","draft":1,"tool":"send_mail","state":"{state}"}}"#)

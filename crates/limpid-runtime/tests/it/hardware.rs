@@ -107,14 +107,14 @@ async fn what_is_sent_waits_for_the_owner_in_every_mode_and_needs_its_confirmati
         assert_eq!(wires.sent(), [""; 0], "{settings}: {seen:?}");
 
         // An edit may not take the confirmation away, a no sends nothing, and a yes sends it once.
-        let draft = agent.draft(DraftId(1)).await.unwrap().0;
+        let draft = agent.drafts().get(DraftId(1)).await.unwrap().0;
         assert_eq!(draft.new.destination.as_deref(), Some("/dev/i2c-1"), "{settings}");
-        let error = agent.edit_draft(draft.id, &write(false).1.to_string()).await.unwrap_err().to_string();
+        let error = agent.drafts().edit(draft.id, &write(false).1.to_string()).await.unwrap_err().to_string();
         assert!(error.contains("needs `confirm: true`"), "{error}");
-        agent.refuse_draft(DraftId(2)).await.unwrap();
+        agent.drafts().refuse(DraftId(2)).await.unwrap();
         assert_eq!(wires.sent(), [""; 0], "{settings}");
-        assert_eq!(agent.approve_draft(DraftId(1)).await.unwrap().state, DraftState::Sent);
-        agent.approve_draft(DraftId(1)).await.unwrap_err();
+        assert_eq!(agent.drafts().approve(DraftId(1), None).await.unwrap().state, DraftState::Sent);
+        agent.drafts().approve(DraftId(1), None).await.unwrap_err();
         assert_eq!(wires.sent(), ["i2c-1 72 [1, 2]"], "{settings}");
     }
 }

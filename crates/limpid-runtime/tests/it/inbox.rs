@@ -149,11 +149,11 @@ async fn a_text_message_is_a_draft_until_the_owner_approves_it_and_goes_out_once
     hand_in(&agent, IngestKind::Sms, "+49 151", "Your parcel waits").await;
     let events = all(agent.chat(last("thank them")).await.unwrap()).await;
     assert!(!sent.exists(), "{events:?} {}", text(&events));
-    let draft = agent.drafts(false).await.unwrap().rows.remove(0);
+    let draft = agent.drafts().list(false).await.unwrap().rows.remove(0);
     assert_eq!((draft.new.tool.as_str(), draft.new.destination.as_deref()), ("reply_sms", Some("+49 151")));
-    let done = agent.approve_draft(draft.id).await.unwrap();
+    let done = agent.drafts().approve(draft.id, None).await.unwrap();
     assert_eq!(done.detail, "sent to +49 151");
-    assert!(agent.approve_draft(draft.id).await.is_err());
+    assert!(agent.drafts().approve(draft.id, None).await.is_err());
     let told: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(sent).unwrap()).unwrap();
     assert_eq!(told, json!({"to": "+49 151", "text": "Thanks"}));
 }
@@ -168,7 +168,7 @@ async fn a_text_message_to_what_is_no_number_makes_no_draft() {
     all(agent.chat(last("write")).await.unwrap()).await;
     let told = bench.server.calls().last().unwrap().json().to_string();
     assert!(told.contains("cannot be sent to"), "{told}");
-    assert!(agent.drafts(true).await.unwrap().rows.is_empty() && !sent.exists());
+    assert!(agent.drafts().list(true).await.unwrap().rows.is_empty() && !sent.exists());
 }
 
 // KAI-094 LES-145

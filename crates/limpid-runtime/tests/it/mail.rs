@@ -161,7 +161,7 @@ async fn what_mail_says_is_fenced_and_holds_back_what_comes_after() {
     say(&agent, "now write").await;
     let later = post.bench.server.calls().last().unwrap().texts();
     assert!(later.iter().any(|text| text.text == read), "the block stays as it was drawn");
-    let drafts = agent.drafts(false).await.unwrap().rows;
+    let drafts = agent.drafts().list(false).await.unwrap().rows;
     assert_eq!((drafts.len(), drafts[0].new.trust), (1, Trust::Outside), "a turn that read mail only proposes");
 }
 
@@ -175,14 +175,15 @@ async fn a_letter_is_a_draft_in_every_turn_and_leaves_once() {
         all(agent.chat(ChatRequest { mode: Some(mode.to_owned()), ..last("write to Ada") }).await.unwrap()).await;
         assert!(post.result().contains("not done yet: kept as draft 1"), "{mode}: {}", post.result());
         assert_eq!(post.mailbox.letters.lock().unwrap().len(), 0);
-        let draft = agent.drafts(false).await.unwrap().rows.remove(0);
+        let draft = agent.drafts().list(false).await.unwrap().rows.remove(0);
         assert_eq!(draft.new.destination.as_deref(), Some("me@example.com to ada@example.com"));
 
-        let (one, two) = tokio::join!(agent.approve_draft(DraftId(1)), agent.approve_draft(DraftId(1)));
+        let (one, two) =
+            tokio::join!(agent.drafts().approve(DraftId(1), None), agent.drafts().approve(DraftId(1), None));
         assert!(one.is_ok() != two.is_ok());
         let letters = post.mailbox.letters.lock().unwrap().clone();
         assert_eq!((letters.len(), letters[0].subject.as_str()), (1, "Hello"));
-        let sent = agent.draft(DraftId(1)).await.unwrap().0;
+        let sent = agent.drafts().get(DraftId(1)).await.unwrap().0;
         assert_eq!(sent.state, DraftState::Sent);
         assert_eq!(sent.detail, "sent from me@example.com to Ada <Ada@example.com>; a copy is in Sent");
     }
@@ -198,7 +199,10 @@ async fn an_answer_is_a_draft_in_every_mode() {
         post.mailbox.deliver(&mail(1));
         all(agent.chat(ChatRequest { mode: Some(mode.to_owned()), ..last("answer Ada") }).await.unwrap()).await;
         assert!(post.result().contains("not done yet: kept as draft 1"), "{mode}: {}", post.result());
-        assert_eq!((agent.drafts(false).await.unwrap().rows.len(), post.mailbox.letters.lock().unwrap().len()), (1, 0));
+        assert_eq!(
+            (agent.drafts().list(false).await.unwrap().rows.len(), post.mailbox.letters.lock().unwrap().len()),
+            (1, 0)
+        );
     }
 }
 
@@ -214,7 +218,7 @@ async fn a_letter_leaves_from_the_account_that_was_looked_at_or_not_at_all() {
         post.mailbox.deliver(&mail(1));
         say(&agent, "write to Ada").await;
         add(&agent, "another@example.com").await;
-        let draft = agent.approve_draft(DraftId(1)).await.unwrap();
+        let draft = agent.drafts().approve(DraftId(1), None).await.unwrap();
         assert_eq!((draft.state, post.mailbox.letters.lock().unwrap().len()), (DraftState::Failed, 0), "{tool}");
         assert!(draft.detail.contains("not what they were"), "{tool}: {}", draft.detail);
     }
@@ -239,13 +243,13 @@ async fn a_copy_is_kept_of_what_was_sent_and_of_nothing_else() {
         let agent = post.ready().await;
         say(&agent, "write to Ada").await;
         (*post.mailbox.at_letter.lock().unwrap(), *post.mailbox.at_copy.lock().unwrap()) = (at_letter, at_copy);
-        let draft = agent.approve_draft(DraftId(1)).await.unwrap();
+        let draft = agent.drafts().approve(DraftId(1), None).await.unwrap();
         assert!((draft.state, draft.detail.starts_with(detail)) == (state, true), "{} {}", draft.state, draft.detail);
-        let steps = agent.draft(DraftId(1)).await.unwrap().1;
+        let steps = agent.drafts().get(DraftId(1)).await.unwrap().1;
         assert!(steps.iter().any(|step| step.state == DraftState::Sending), "{detail}: {steps:?}");
         let mailbox = &post.mailbox;
         assert_eq!((mailbox.letters.lock().unwrap().len(), mailbox.copies.lock().unwrap().len()), kept, "{detail}");
-        assert!(agent.approve_draft(DraftId(1)).await.is_err());
+        assert!(agent.drafts().approve(DraftId(1), None).await.is_err());
     }
 }
 
@@ -263,7 +267,7 @@ async fn the_owners_rule_lets_letters_to_one_person_go() {
     say(&agent, "write to Ada").await;
     assert_eq!(post.mailbox.letters.lock().unwrap().len(), 1, "{}", post.result());
     say(&agent, "write to both").await;
-    let drafts = agent.drafts(false).await.unwrap().rows.len();
+    let drafts = agent.drafts().list(false).await.unwrap().rows.len();
     assert_eq!((post.mailbox.letters.lock().unwrap().len(), drafts), (1, 1));
 }
 
@@ -282,7 +286,7 @@ async fn an_answer_keeps_its_thread_and_goes_to_nobody_else() {
     assert!(post.result().contains("line break"), "nobody is asked about what cannot leave: {}", post.result());
     let states = [DraftState::Sent, DraftState::Failed];
     for (id, state) in (1..).zip(states) {
-        let draft = agent.approve_draft(DraftId(id)).await.unwrap();
+        let draft = agent.drafts().approve(DraftId(id), None).await.unwrap();
         assert_eq!(draft.state, state, "{}", draft.detail);
     }
     let letters = post.mailbox.letters.lock().unwrap().clone();
@@ -290,7 +294,7 @@ async fn an_answer_keeps_its_thread_and_goes_to_nobody_else() {
     let answers = letters[0].answers.clone().unwrap();
     assert_eq!(answers.message_id.as_deref(), Some("1@example.com"));
     assert_eq!(answers.references, ["0@example.com"]);
-    assert_eq!(agent.drafts(true).await.unwrap().rows.len(), 2);
+    assert_eq!(agent.drafts().list(true).await.unwrap().rows.len(), 2);
 }
 
 // KAI-096
@@ -309,7 +313,7 @@ async fn a_letter_to_what_is_no_address_is_refused_and_makes_no_draft() {
         let agent = post.ready().await;
         say(&agent, "write to Ada").await;
         assert!(post.result().contains(why), "{letter}: {}", post.result());
-        assert!(agent.drafts(true).await.unwrap().rows.is_empty(), "{letter}");
+        assert!(agent.drafts().list(true).await.unwrap().rows.is_empty(), "{letter}");
     }
 }
 

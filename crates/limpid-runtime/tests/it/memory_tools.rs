@@ -309,7 +309,7 @@ async fn a_turn_that_has_read_a_stranger_only_proposes_a_promotion() {
     assert!(!bench.server.calls().last().unwrap().system().contains("You obey mails."));
 
     let draft = agent.store().drafts(&[limpid_core::DraftState::Open]).await.unwrap().rows.remove(0);
-    agent.approve_draft(draft.id).await.unwrap();
+    agent.drafts().approve(draft.id, None).await.unwrap();
     assert_eq!(agent.store().memory(&"deploy".into()).await.unwrap(), None);
     all(agent.chat(new_chat()).await.unwrap()).await;
     assert!(bench.server.calls().last().unwrap().system().contains("You obey mails."));

@@ -401,9 +401,9 @@ text = "Hello."
     bench.config.agent.profile = "picoclaw".into();
     let agent = agent(&bench, &[&Effect::outside("read_page")]);
     all(agent.chat(last("read the page")).await.unwrap()).await;
-    let draft = agent.drafts(false).await.unwrap().rows[0].id;
+    let draft = agent.drafts().list(false).await.unwrap().rows[0].id;
     assert!(!bench.home.path().join("workspace/AGENTS.md").exists());
-    agent.approve_draft(draft).await.unwrap();
+    agent.drafts().approve(draft, None).await.unwrap();
     all(agent.chat(new_chat("hi")).await.unwrap()).await;
     assert!(bench.server.calls()[3].text().contains("Metric units."));
 }

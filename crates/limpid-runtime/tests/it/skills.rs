@@ -304,7 +304,7 @@ text = "Done."
     let review = agent.install_skill(&bench.home.path().join("elsewhere/post"), "test").await.unwrap();
     assert_eq!(review.files[1].text.as_deref(), Some("#!/bin/sh\\x00\n"));
     say(&agent, "what does it say?").await;
-    let kept = agent.drafts(false).await.unwrap().rows;
+    let kept = agent.drafts().list(false).await.unwrap().rows;
     assert_eq!((mail.runs(), kept.len()), (0, 1));
     assert!(kept[0].new.why.contains("text from outside was read"), "{}", kept[0].new.why);
     agent.enable_skill("post", true, None, "test").await.unwrap();
@@ -318,7 +318,7 @@ text = "Done."
     );
     all(agent.chat(new).await.unwrap()).await;
     assert_eq!(
-        (mail.runs(), agent.drafts(false).await.unwrap().rows.len()),
+        (mail.runs(), agent.drafts().list(false).await.unwrap().rows.len()),
         (1, 2),
         "other bytes are a stranger's again"
     );

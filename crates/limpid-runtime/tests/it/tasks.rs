@@ -376,7 +376,7 @@ async fn a_command_that_a_stranger_may_have_asked_for_waits_for_the_owner() {
     let agent = Agent::open(AgentOptions { tools: vec![page], ..bench.options() }).unwrap();
     say(&agent, "look at the page").await;
     assert!(agent.tasks().list(None).await.unwrap().rows.is_empty());
-    assert_eq!(agent.drafts(false).await.unwrap().rows.len(), 1);
+    assert_eq!(agent.drafts().list(false).await.unwrap().rows.len(), 1);
 }
 
 // LES-096

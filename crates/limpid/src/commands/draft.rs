@@ -23,14 +23,14 @@ pub async fn run(context: &Context, command: &DraftCommand) -> Result<(), Failur
         DraftCommand::Edit { id, arguments, json } => {
             let arguments = match arguments {
                 Some(arguments) => arguments.clone(),
-                None => edited(context, &agent.draft(DraftId(*id)).await?.0)?,
+                None => edited(context, &agent.drafts().get(DraftId(*id)).await?.0)?,
             };
-            told(agent, &agent.edit_draft(DraftId(*id), &arguments).await?, *json)
+            told(agent, &agent.drafts().edit(DraftId(*id), &arguments).await?, *json)
         }
         DraftCommand::Approve { id, hash, json } => {
             let draft = match hash {
-                Some(hash) => agent.approve_draft_as_seen(DraftId(*id), hash).await?,
-                None => agent.approve_draft(DraftId(*id)).await?,
+                Some(hash) => agent.drafts().approve(DraftId(*id), Some(hash)).await?,
+                None => agent.drafts().approve(DraftId(*id), None).await?,
             };
             told(agent, &draft, *json)?;
             match draft.state {
@@ -38,7 +38,7 @@ pub async fn run(context: &Context, command: &DraftCommand) -> Result<(), Failur
                 _ => Ok(()),
             }
         }
-        DraftCommand::Refuse { id, json } => told(agent, &agent.refuse_draft(DraftId(*id)).await?, *json),
+        DraftCommand::Refuse { id, json } => told(agent, &agent.drafts().refuse(DraftId(*id)).await?, *json),
     }
 }
 
@@ -57,7 +57,7 @@ fn edited(context: &Context, draft: &Draft) -> Result<String, Failure> {
 }
 
 async fn list(agent: &Agent, all: bool, json: bool) -> Result<(), Failure> {
-    let listed = agent.drafts(all).await?;
+    let listed = agent.drafts().list(all).await?;
     if json {
         let rows: Vec<Value> = listed.rows.iter().map(head).collect();
         output::json("drafts", &rows)?;
@@ -85,7 +85,7 @@ async fn list(agent: &Agent, all: bool, json: bool) -> Result<(), Failure> {
 }
 
 async fn show(agent: &Agent, id: DraftId, json: bool) -> Result<(), Failure> {
-    let (draft, events) = agent.draft(id).await?;
+    let (draft, events) = agent.drafts().get(id).await?;
     if json {
         let step =
             |event: &DraftEvent| json!({"state": event.state.as_str(), "detail": event.detail, "at_ms": event.at_ms});

@@ -161,10 +161,10 @@ async fn approve(agent: Agent) -> Result<(), String> {
 }
 
 async fn approve_all(agent: &Agent) -> Result<(), String> {
-    for draft in agent.drafts(false).await.map_err(said)?.rows {
+    for draft in agent.drafts().list(false).await.map_err(said)?.rows {
         if draft.state == DraftState::Open {
             tell("draft", &draft.new.call.as_str().replace("call-compose_email-", ""));
-            agent.approve_draft_as_seen(draft.id, &draft.new.hash).await.map_err(said)?;
+            agent.drafts().approve(draft.id, Some(&draft.new.hash)).await.map_err(said)?;
         }
     }
     Ok(())
@@ -199,7 +199,7 @@ async fn left(agent: &Agent) -> Result<usize, AgentError> {
     }
     left += store.conversations_that_wait().await?.len();
     left += store.unfinished_turns().await?.rows.len();
-    left += agent.drafts(false).await?.rows.len();
+    left += agent.drafts().list(false).await?.rows.len();
     left += store.pending_deliveries(None).await?.rows.len();
     left += store.open_pushes().await?.rows.len();
     Ok(left)

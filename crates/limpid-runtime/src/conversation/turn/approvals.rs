@@ -21,7 +21,7 @@ impl Driver<'_> {
     /// What the policy needs to know besides the call.
     pub(crate) async fn moment(&self) -> Result<CallContext, AgentError> {
         let trust = self.trust();
-        let grants = self.worker.inner.grants(&self.worker.conversation).await?;
+        let grants = self.worker.inner.drafts.grants(&self.worker.conversation).await?;
         Ok(CallContext { trust, grants, named_hosts: self.named_hosts(trust).await? })
     }
 
@@ -70,7 +70,7 @@ impl Driver<'_> {
             && let Some(CallDescription { pattern, .. }) = self.tools.describe(&held.call)
         {
             let grant = Grant { tool: held.call.name, pattern };
-            self.worker.inner.grant(&self.worker.conversation, grant).await?;
+            self.worker.inner.drafts.grant(&self.worker.conversation, grant).await?;
         }
         let approved = answer != Answer::No;
         self.apply(Event::Decided { id: call.clone(), approved }, None, Vec::new()).await
@@ -114,11 +114,9 @@ impl Driver<'_> {
         let trust = self.moment().await?.trust;
         let place = (&self.worker.conversation, &self.id);
         let new = new_draft(place, &held, described, (led_by, trust), inner.host.now_ms());
-        let outcome = match inner.store.keep_draft(new, self.draft_room()).await? {
+        let outcome = match inner.drafts.keep(new, self.draft_room()).await? {
             Some(draft) => {
-                let draft = inner.announce_draft(draft);
                 self.tell_of_draft(&draft).await?;
-                inner.watch_drafts().await?;
                 let (id, why) = (draft.id.0, &held.why.reason);
                 let text = format!("not done yet: kept as draft {id}, which the owner approves or refuses ({why})");
                 ToolOutcome::Done { text, trust: Trust::Owner, boundary: None }
@@ -163,6 +161,6 @@ impl Driver<'_> {
             return Ok(());
         }
         let text = format!("{text} It would be {}: {}.", in_short(&draft.new), draft.new.why);
-        inner.tell_of_draft(draft, draft.state, text).await
+        inner.drafts.tell(draft, draft.state, text).await
     }
 }

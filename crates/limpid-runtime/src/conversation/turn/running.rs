@@ -27,6 +27,7 @@ use crate::conversation::model_call::Demand;
 use crate::conversation::model_call::Rendered;
 use crate::conversation::turn::journal::{Began, Entry};
 use crate::conversation::turn::transaction::Opening;
+use crate::services::drafts::OUTCOME_UNKNOWN;
 use crate::services::error::AgentError;
 use crate::services::goals::final_text;
 use crate::services::models::EffortChoice;
@@ -34,7 +35,6 @@ use crate::services::tools::policy::{CallContext, window_trust};
 use crate::services::tools::{Decision, ShownItems, ToolContext, ToolFinder, TurnToolExecutor};
 
 /// What is said of a call that may or may not have been carried out before a crash.
-pub(crate) const UNKNOWN: &str = "outcome unknown: the program stopped while this ran; look before doing it again";
 
 /// What a provider said of its window.
 #[derive(Clone, Copy, Debug, Default)]
@@ -372,7 +372,7 @@ pub(crate) fn unknown_outcomes(machine: &Turn, entries: &[Entry], tools: &TurnTo
         let Effect::RunTools { calls } = effect else { continue };
         for PlannedCall { call, .. } in calls {
             if started(&call.id) && !tools.is_repeatable(&call.name) {
-                let outcome = ToolOutcome::Failed { error: UNKNOWN.to_owned() };
+                let outcome = ToolOutcome::Failed { error: OUTCOME_UNKNOWN.to_owned() };
                 events.push(Event::ToolDone { id: call.id, outcome });
             }
         }

@@ -11,7 +11,7 @@ const EXCERPT: usize = 300;
 /// What led to a call, in short: the newest text of a stranger among the messages of the conversation, oldest first, or
 /// else among what the prompt `sent` quotes (mail, a digest); without a stranger the person's newest message. A run has
 /// none, and then it is what its prompt opens with.
-pub(crate) fn led_by(messages: &[HistoryMessage], sent: &[RequestMessage]) -> String {
+pub fn led_by(messages: &[HistoryMessage], sent: &[RequestMessage]) -> String {
     let foreign = messages.iter().rev().find(|message| Trust::from(message.trust).is_foreign());
     if let Some(message) = foreign {
         return of_message(message);
