@@ -7,7 +7,6 @@ pub(crate) mod tools;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
@@ -26,7 +25,9 @@ use crate::agent::parts::{Built, Parts};
 use crate::context::ContextDeps;
 use crate::context::TokenCalibration;
 use crate::conversation::actor::Command;
+use crate::conversation::housekeeping::Housekeeping;
 use crate::jobs::Jobs;
+use crate::jobs::maintenance::Maintenance;
 use crate::services::deliveries::{ConversationSignal, Deliveries};
 use crate::services::directory::Directory;
 use crate::services::drafts::{DraftOptions, Drafts};
@@ -159,8 +160,7 @@ pub(crate) struct Inner {
     /// Held for reading while a message is accepted and its conversation told, and for writing while a worker looks at
     /// what waits: so nobody answers a message before its listener is known.
     pub(crate) accepting: RwLock<()>,
-    /// Whether the ledger was pruned since this process started.
-    pub(crate) pruned: AtomicBool,
+    pub(crate) housekeeping: Arc<dyn Housekeeping>,
     /// Conversations whose owner knows that the window fills up.
     warned: Mutex<HashSet<ConversationId>>,
     /// Conversations that no earlier process can have left without a compaction that was due.
@@ -306,6 +306,7 @@ impl Agent {
             policy,
             waker: Arc::clone(&waker),
         });
+        let maintenance = Arc::new(Maintenance::new(Arc::clone(&store), config.clone(), host.clone(), memory.clone()));
         let inner = Inner {
             context,
             profiles,
@@ -342,7 +343,7 @@ impl Agent {
             warned: Mutex::default(),
             settled: Mutex::default(),
             accepting: RwLock::new(()),
-            pruned: AtomicBool::new(false),
+            housekeeping: Arc::clone(&maintenance) as Arc<dyn Housekeeping>,
             workers: Mutex::default(),
             worker_left: Notify::new(),
         };
@@ -353,7 +354,7 @@ impl Agent {
                 inner.command(conversation, Command::Wake);
             }
         });
-        let jobs = Arc::new(Jobs::new(&inner));
+        let jobs = Arc::new(Jobs::new(&inner, maintenance));
         Ok(Self { inner, jobs })
     }
 

@@ -8,6 +8,7 @@ pub mod compaction;
 pub mod conversations;
 pub mod delivery;
 pub mod event;
+pub mod housekeeping;
 pub mod incomplete;
 pub mod model_call;
 pub mod settings;

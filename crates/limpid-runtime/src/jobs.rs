@@ -5,6 +5,7 @@ pub mod draft_expiry;
 pub mod heartbeat;
 pub mod mail;
 pub mod mail_idle;
+pub mod maintenance;
 pub mod scheduler;
 pub mod serve;
 pub mod task_runs;
@@ -12,13 +13,14 @@ pub(crate) mod turns;
 
 use std::sync::Arc;
 
-use limpid_store::{Task, TaskRun};
+use limpid_store::{Pruned, Task, TaskRun};
 
 use crate::agent::Inner;
 use crate::jobs::catalogue::CatalogueJob;
 use crate::jobs::draft_expiry::Expiry;
 use crate::jobs::heartbeat::{HeartbeatJob, HeartbeatResult, HeartbeatStatus, RunTrigger};
 use crate::jobs::mail::MailJob;
+use crate::jobs::maintenance::Maintenance;
 use crate::jobs::scheduler::Job;
 use crate::jobs::task_runs::TaskJob;
 use crate::jobs::turns::BackgroundTurns;
@@ -30,6 +32,7 @@ pub struct Jobs {
     turns: BackgroundTurns,
     catalogue: Arc<CatalogueJob>,
     heartbeat: Arc<HeartbeatJob>,
+    maintenance: Arc<Maintenance>,
     mail: Arc<MailJob>,
     tasks: Arc<TaskJob>,
     /// Every kind of job.
@@ -37,7 +40,7 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    pub(crate) fn new(inner: &Arc<Inner>) -> Self {
+    pub(crate) fn new(inner: &Arc<Inner>, maintenance: Arc<Maintenance>) -> Self {
         let catalogue = Arc::new(CatalogueJob::new(inner));
         let heartbeat = Arc::new(HeartbeatJob::new(inner));
         let (store, host, pause) = (Arc::clone(&inner.store), inner.host.clone(), Arc::clone(&inner.pause));
@@ -50,7 +53,16 @@ impl Jobs {
             Arc::clone(&mail) as Arc<dyn Job>,
             Arc::clone(&tasks) as Arc<dyn Job>,
         ];
-        Self { inner: Arc::clone(inner), turns: BackgroundTurns::new(inner), catalogue, heartbeat, mail, tasks, all }
+        Self {
+            inner: Arc::clone(inner),
+            turns: BackgroundTurns::new(inner),
+            catalogue,
+            heartbeat,
+            maintenance,
+            mail,
+            tasks,
+            all,
+        }
     }
 
     /// Runs the heartbeat, whatever the hour, the interval and the news; not when it or scheduling is switched off,
@@ -77,6 +89,14 @@ impl Jobs {
     /// When there is none of that number that waits or is done, or it cannot be run.
     pub async fn run_task(&self, id: &str) -> Result<(Task, TaskRun), AgentError> {
         self.tasks.run_now(id).await
+    }
+
+    /// Deletes the requests that are older or more than the owner keeps.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub async fn prune_requests(&self) -> Result<Pruned, AgentError> {
+        self.maintenance.prune_requests().await
     }
 
     /// Writes down the owner's zone when it is another one than before, and asks them once what becomes of the tasks that

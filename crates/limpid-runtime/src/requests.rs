@@ -9,11 +9,11 @@ use limpid_model::{Model, ModelCall, ModelCard, Reasoning, ReplyForm, Sampling, 
 use limpid_prompt::count::Estimate;
 use limpid_prompt::recorded::{MessageRecord, PartRecord, PromptRecord};
 use limpid_prompt::{Loading, Prompt, Stability};
-use limpid_store::{Pruned, Request, RequestMessage, RequestPart, Retention};
+use limpid_store::{Request, RequestMessage, RequestPart};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::agent::{Agent, Inner};
+use crate::agent::Agent;
 use crate::context::tokens;
 use crate::conversation::delivery::Border;
 use crate::conversation::event::TurnEvent;
@@ -22,8 +22,6 @@ use crate::preview::PreviewRequest;
 use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 use crate::services::models::EffortChoice;
-
-const MS_PER_DAY: i64 = 86_400_000;
 
 /// What is said to a model that is tested: the least that asks for an answer.
 const TEST_MESSAGE: &str = "hi";
@@ -80,14 +78,6 @@ impl Agent {
         Ok(self.answer(model, prompt, self.inner.sampling()))
     }
 
-    /// Deletes the requests that are older or more than the owner keeps.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
-    pub async fn prune_ledger(&self) -> Result<Pruned, AgentError> {
-        self.inner.prune_ledger().await
-    }
-
     fn answer(&self, model: Arc<dyn Model>, prompt: Prompt, sampling: Sampling) -> Answering {
         let (sender, events) = unbounded_channel();
         let cancel = CancellationToken::new();
@@ -118,17 +108,6 @@ impl Agent {
             let _ = sender.send(last);
         });
         Answering { events: Border::new(events), _stop: stop }
-    }
-}
-
-impl Inner {
-    pub(crate) async fn prune_ledger(&self) -> Result<Pruned, AgentError> {
-        let keep = &self.config.ledger;
-        let retention = Retention {
-            before_ms: Some(self.host.now_ms() - i64::from(keep.keep_days) * MS_PER_DAY),
-            max_bytes: Some(keep.keep_megabytes.saturating_mul(1_000_000)),
-        };
-        Ok(self.store.prune_requests(retention).await?)
     }
 }
 

@@ -1,7 +1,6 @@
 //! One worker a conversation: it holds the lease, carries on what was interrupted, and runs turns one after the other
 //! while there are messages.
 
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -259,7 +258,7 @@ impl Worker {
             // After the commands were taken in: whoever enqueues from here on wakes this worker once more.
             self.deliver(lease).await?;
             if waiting.is_empty() {
-                self.prune().await;
+                self.inner.housekeeping.when_idle().await;
                 return Ok(());
             }
             self.turn(lease, waiting).await?;
@@ -279,16 +278,6 @@ impl Worker {
         if (room.turns + 1).is_multiple_of(SNAPSHOT_TURNS) {
             let _ = self.inner.keep_turn(lease).await;
         }
-    }
-
-    /// Keeps the ledger within its limits, once a process, and the memories, once a day. A failure costs nothing but
-    /// room, and the next start tries again.
-    async fn prune(&self) {
-        if !self.inner.pruned.swap(true, Ordering::Relaxed) {
-            let _ = self.inner.prune_ledger().await;
-        }
-        let _ = self.inner.memory.archive_if_due().await;
-        self.inner.memory.fill_index_in_background();
     }
 
     /// The messages that wait, every listener of theirs known.

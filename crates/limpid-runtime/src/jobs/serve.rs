@@ -100,7 +100,7 @@ impl Jobs {
         inner.drafts.expire_and_recover().await?;
         inner.notifications.recover().await?;
         self.plan().await?;
-        inner.memory.fill_index_in_background();
+        self.maintenance.fill_index();
         Ok(())
     }
 
