@@ -14,7 +14,7 @@ use jiff::tz::TimeZone;
 use limpid_channels::mail::{MailServers, Mailbox};
 use limpid_config::{Clock, Config, Environment, Home, Ids, Live, RandomIds, Redactor, SystemClock, hex, process};
 use limpid_core::policy::OwnerRules;
-use limpid_core::{ConversationId, RetryPlan};
+use limpid_core::{ConversationId, RetryPlan, Tier};
 use limpid_model::Model;
 use limpid_model::chain::{Pause, RealPause};
 use limpid_store::{SqliteOptions, SqliteStore, Store};
@@ -33,7 +33,7 @@ use crate::services::directory::Directory;
 use crate::services::drafts::{DraftOptions, Drafts};
 use crate::services::error::AgentError;
 use crate::services::events::{Event, EventBus};
-use crate::services::goals::GoalBook;
+use crate::services::goals::{Goals, GoalsParts, NextTier};
 use crate::services::heartbeat::HeartbeatSettings;
 use crate::services::host::Host;
 use crate::services::inbox::{Inbox, InboxOptions};
@@ -142,6 +142,7 @@ pub(crate) struct Inner {
     pub(crate) executor: ToolExecutor,
     /// Versions of the files that prompts quote.
     pub(crate) files: Arc<FileHistory>,
+    pub(crate) goals: Goals,
     pub(crate) skills: Arc<Skills>,
     pub(crate) mail: Arc<MailAccounts>,
     pub(crate) bus: EventBus,
@@ -187,7 +188,6 @@ impl Agent {
         let _ = profiles::status(&options.home);
         let redactor = Redactor::new(&options.environment, &config.secret_variables());
         let profiles = Arc::new(ProfileRegistry::new(options.home.clone()));
-        let skills = Arc::new(Skills::new(options.home.clone(), Arc::clone(&store), config.clone()));
         let (home, environment) = (options.home.clone(), options.environment.clone());
         let holder = process::holder(&hex(&*options.ids));
         let host = Host::new(options.clock, options.ids, config.clone(), options.system_zone, &holder);
@@ -226,6 +226,33 @@ impl Agent {
             events: bus.clone(),
             waker: Arc::clone(&waker),
         });
+        let skills = Arc::new(Skills::new(
+            home.clone(),
+            Arc::clone(&store),
+            config.clone(),
+            host.clone(),
+            bus.clone(),
+            Arc::clone(&profiles),
+        ));
+        let models = Arc::new(ModelRegistry::new(ModelRegistryParts {
+            home: home.clone(),
+            config: config.clone(),
+            environment: environment.clone(),
+            only: options.model,
+            clock: Arc::clone(host.clock()),
+            redactor: redactor.clone(),
+        }));
+        let next_tier = NextTier::default();
+        let goals = Goals::new(GoalsParts {
+            store: Arc::clone(&store),
+            config: config.clone(),
+            host: host.clone(),
+            events: bus.clone(),
+            directory: directory.clone(),
+            models: Arc::clone(&models),
+            profiles: Arc::clone(&profiles),
+            next_tier: next_tier.clone(),
+        });
         let files = Arc::new(FileHistory::new(&home, memory.clone()));
         let mail = Arc::new(MailAccounts::new(MailOptions {
             home: home.clone(),
@@ -238,14 +265,8 @@ impl Agent {
             waker: Arc::clone(&waker),
         }));
         let parts = Parts {
-            models: Arc::new(ModelRegistry::new(ModelRegistryParts {
-                home: home.clone(),
-                config: config.clone(),
-                environment: environment.clone(),
-                only: options.model,
-                clock: Arc::clone(host.clock()),
-                redactor: redactor.clone(),
-            })),
+            models,
+            goals: goals.clone(),
             tasks: tasks.clone(),
             memory,
             skills,
@@ -279,7 +300,7 @@ impl Agent {
             models: Arc::clone(&parts.models),
             redactor: redactor.clone(),
             store: Arc::clone(&store),
-            goals: GoalBook::new(Arc::clone(&store), bus.clone()),
+            goals: goals.clone(),
             skills: Arc::clone(&parts.skills),
             tools: tools.clone(),
             counts: Arc::new(TokenCalibration::new(Arc::clone(&store))),
@@ -313,6 +334,7 @@ impl Agent {
             executor,
             files,
             redactor,
+            goals,
             memory,
             heartbeat,
             tasks,
@@ -348,6 +370,16 @@ impl Agent {
             worker_left: Notify::new(),
         };
         let inner = Arc::new(inner);
+        let made = Arc::downgrade(&inner);
+        next_tier.connect(move |conversation| {
+            let inner = made.upgrade();
+            Box::pin(async move {
+                match inner {
+                    Some(inner) => inner.context.next_tier(&conversation).await,
+                    None => Tier::ALL[2],
+                }
+            })
+        });
         let conversations = Arc::downgrade(&inner);
         signal.connect(move |conversation| {
             if let Some(inner) = conversations.upgrade() {
@@ -434,6 +466,11 @@ impl Agent {
         &self.jobs
     }
 
+    /// Goals of conversations.
+    pub fn goals(&self) -> &Goals {
+        &self.inner.goals
+    }
+
     /// What the agent remembers.
     pub fn memory(&self) -> &Memories {
         &self.inner.memory
@@ -467,6 +504,11 @@ impl Agent {
     /// Ways to tell the owner of what was delivered, and clients that are open.
     pub fn notifications(&self) -> &Notifications {
         &self.inner.notifications
+    }
+
+    /// What is built in, what is in the owner's folders, and what programs and servers offer.
+    pub fn skills(&self) -> &Skills {
+        &self.inner.skills
     }
 
     /// The spending limits, and what was used of them.

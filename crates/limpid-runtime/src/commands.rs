@@ -220,7 +220,7 @@ impl Agent {
 
     /// What may be called by a slash besides the commands: names and descriptions of the skills in use.
     async fn called_skills(&self) -> Result<Vec<(String, String)>, AgentError> {
-        let in_use = self.skills().await?.into_iter().filter(|skill| skill.status == SkillStatus::Ready);
+        let in_use = self.skills().list().await?.into_iter().filter(|skill| skill.status == SkillStatus::Ready);
         let about = |skill: ListedSkill| {
             let about = skill.prompt.and_then(|prompt| prompt.description().map(str::to_owned));
             (skill.name, about.unwrap_or_default())

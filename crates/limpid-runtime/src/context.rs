@@ -11,6 +11,7 @@ mod headroom;
 mod history;
 mod measure;
 mod new_texts;
+mod next_tier;
 mod notices;
 mod occasion;
 mod prefix_cache;

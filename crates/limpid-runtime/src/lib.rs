@@ -25,6 +25,7 @@ pub use crate::conversation::compaction::{CompactionReport, ContextReport};
 pub use crate::conversation::conversations::{ChatRequest, TurnHandle};
 pub use crate::conversation::event::{Answer, TurnEvent};
 pub use crate::conversation::settings::Settled;
+pub use crate::conversation::settings::skills::Chosen;
 pub use crate::conversation::settings::window::Tiers;
 pub use crate::jobs::heartbeat::{DayCost, HeartbeatResult, HeartbeatStatus};
 pub use crate::jobs::serve::ServeEvent;
@@ -40,7 +41,7 @@ pub use crate::services::models::{DetectedModel, ModelUpdate, memory_available};
 pub use crate::services::modes::{FocusChange, ModeState, ModeSwitch};
 pub use crate::services::notifications::{Notice, Notifier, OpenClient};
 pub use crate::services::profiles::own_profile_files;
-pub use crate::services::skills::{Chosen, ListedSkill, SkillReview, SkillStatus};
+pub use crate::services::skills::{ListedSkill, SkillReview, SkillStatus};
 pub use crate::services::tools::{PathArgument, Tool, ToolCatalog, ToolContext, ToolText};
 pub use crate::services::{
     deliveries, drafts, error, events, goals, heartbeat, inbox, mail, models, modes, notifications, profiles, skills,

@@ -11,7 +11,7 @@ use limpid_store::Store;
 
 use crate::agent::tools::{ToolParts, own_tools};
 use crate::services::events::EventBus;
-use crate::services::goals::GoalBook;
+use crate::services::goals::Goals;
 use crate::services::mail::MailAccounts;
 use crate::services::memory::{MemoryWriter, SemanticIndex};
 use crate::services::models::ModelRegistry;
@@ -25,6 +25,7 @@ pub(crate) struct Parts {
     pub(crate) environment: Environment,
     pub(crate) memory: MemoryWriter,
     pub(crate) models: Arc<ModelRegistry>,
+    pub(crate) goals: Goals,
     pub(crate) skills: Arc<Skills>,
     pub(crate) mail: Arc<MailAccounts>,
     pub(crate) tasks: Tasks,
@@ -59,7 +60,7 @@ impl Parts {
             config,
             environment: &self.environment,
             helper: self.helper.as_deref(),
-            goals: &GoalBook::new(Arc::clone(store), self.bus.clone()),
+            goals: &self.goals,
             skills: &self.skills,
             tasks: &self.tasks,
             mail: &self.mail,

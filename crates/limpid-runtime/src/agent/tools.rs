@@ -9,7 +9,7 @@ use limpid_tools::{GetLocalTime, Tool};
 
 use crate::conversation::turn::read_result_tool::ReadResult;
 use crate::services::deliveries::message_tool;
-use crate::services::goals::GoalBook;
+use crate::services::goals::Goals;
 use crate::services::mail::MailAccounts;
 use crate::services::memory::MemoryWriter;
 use crate::services::memory::SemanticIndex;
@@ -27,7 +27,7 @@ pub(crate) struct ToolParts<'a> {
     pub(crate) environment: &'a Environment,
     /// The binary that makes the sandbox of programs.
     pub(crate) helper: Option<&'a Path>,
-    pub(crate) goals: &'a GoalBook,
+    pub(crate) goals: &'a Goals,
     pub(crate) skills: &'a Arc<Skills>,
     pub(crate) tasks: &'a Tasks,
     pub(crate) mail: &'a Arc<MailAccounts>,
@@ -44,9 +44,9 @@ pub(crate) fn own_tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     tools.extend(exec_tools(parts.home, config, environment, parts.helper));
     tools.push(Arc::new(ReadResult::new(Arc::clone(store), result_chars)));
     tools.extend(web_tools(config, environment));
-    tools.extend(goals::tools::tools(parts.goals));
+    tools.extend(goals::tools(parts.goals));
     tools.extend(history_tools(store, semantics));
-    tools.extend(skills::tools::tools(parts.skills));
+    tools.extend(skills::tools(parts.skills));
     tools.extend(hardware_tools());
     if config.scheduling.enabled {
         tools.extend(tasks::tools(parts.tasks));
@@ -67,8 +67,11 @@ mod tests {
 
     use super::*;
     use crate::context::FindTools;
+    use crate::services::directory::Directory;
     use crate::services::events::EventBus;
+    use crate::services::goals::{GoalsParts, NextTier};
     use crate::services::host::Host;
+    use crate::services::models::{ModelRegistry, ModelRegistryParts};
     use crate::services::tools::ToolCatalog;
     use crate::services::tools::policy::ToolPolicy;
 
@@ -86,8 +89,40 @@ mod tests {
         let profiles = Arc::new(crate::services::profiles::ProfileRegistry::new(home.clone()));
         let redactor = limpid_config::Redactor::default();
         let host = Host::new(Arc::new(SystemClock), Arc::new(RandomIds), Live::default(), TimeZone::UTC, "test");
-        let memory = MemoryWriter::new(Arc::clone(&store), host, redactor, profiles, Live::default());
-        let skills = Arc::new(Skills::new(home.clone(), Arc::clone(&store), Live::default()));
+        let memory = MemoryWriter::new(
+            Arc::clone(&store),
+            host.clone(),
+            redactor.clone(),
+            Arc::clone(&profiles),
+            Live::default(),
+        );
+        let events = EventBus::default();
+        let skills = Arc::new(Skills::new(
+            home.clone(),
+            Arc::clone(&store),
+            Live::default(),
+            host.clone(),
+            events.clone(),
+            Arc::clone(&profiles),
+        ));
+        let models = Arc::new(ModelRegistry::new(ModelRegistryParts {
+            home: home.clone(),
+            config: Live::default(),
+            environment: environment.clone(),
+            only: None,
+            clock: Arc::clone(host.clock()),
+            redactor,
+        }));
+        let goals = Goals::new(GoalsParts {
+            store: Arc::clone(&store),
+            config: Live::default(),
+            host: host.clone(),
+            events,
+            directory: Directory::new(Arc::clone(&store), Live::default(), host),
+            models,
+            profiles,
+            next_tier: NextTier::default(),
+        });
         let mail = Arc::new(MailAccounts::of_one_account(&home, &store));
         let parts = ToolParts {
             store: &store,
@@ -96,7 +131,7 @@ mod tests {
             config: &config,
             environment: &environment,
             helper: Some(Path::new("limpid")),
-            goals: &GoalBook::new(Arc::clone(&store), EventBus::default()),
+            goals: &goals,
             skills: &skills,
             tasks: &Tasks::of_test(&store, &home),
             mail: &mail,

@@ -36,7 +36,7 @@ impl SlashCommand for Checkpoint {
         Ok(match before {
             [] => ["add", "completed", "in-progress", "pending"].map(str::to_owned).to_vec(),
             [word] if WORDS.iter().any(|(known, _)| known == word) => {
-                let steps = scene.agent.checkpoints(&chosen(scene)).await?;
+                let steps = scene.agent.goals().checkpoints(&chosen(scene)).await?;
                 steps.into_iter().map(|step| step.id.to_string()).collect()
             }
             _ => Vec::new(),
@@ -47,12 +47,12 @@ impl SlashCommand for Checkpoint {
         let (word, rest) = arguments.split_once(char::is_whitespace).unwrap_or((arguments, ""));
         let (choice, rest) = (chosen(scene), rest.trim());
         if word.is_empty() || word == "list" {
-            let steps: Vec<String> = scene.agent.checkpoints(&choice).await?.iter().map(step_text).collect();
+            let steps: Vec<String> = scene.agent.goals().checkpoints(&choice).await?.iter().map(step_text).collect();
             return Ok(scene.says(if steps.is_empty() { "There are no steps.".to_owned() } else { steps.join("\n") }));
         }
         let changed = match WORDS.iter().find(|(known, _)| *known == word) {
-            Some((_, status)) => scene.agent.set_checkpoint(&choice, rest, *status).await?,
-            None if word == "add" => scene.agent.add_checkpoint(&choice, rest).await?,
+            Some((_, status)) => scene.agent.goals().set_checkpoint(&choice, rest, *status).await?,
+            None if word == "add" => scene.agent.goals().add_checkpoint(&choice, rest).await?,
             None => {
                 let advice = "use add, completed, in-progress or pending";
                 return Err(AgentError::Invalid(format!("`/checkpoint {word}` is not known; {advice}")));

@@ -29,7 +29,7 @@ impl SlashCommand for Goal {
 
     async fn words(&self, scene: &Scene<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
         let Some(first) = before.first() else { return Ok(WORDS.map(str::to_owned).to_vec()) };
-        let goals = scene.agent.goals(&chosen(scene)).await?;
+        let goals = scene.agent.goals().list(&chosen(scene)).await?;
         Ok(match (*first, before.len()) {
             ("resume", 1) => {
                 let waiting = goals.history().iter().filter(|goal| goal.status() != GoalStatus::Active);
@@ -54,14 +54,14 @@ impl SlashCommand for Goal {
             "history" => return history(scene).await,
             "create" => {
                 let (text, priority) = prioritised(rest)?;
-                agent.create_goal(&choice, &text, priority).await?
+                agent.goals().create(&choice, &text, priority).await?
             }
-            "pause" => agent.pause_goal(&choice, name).await?,
-            "resume" => agent.resume_goal(&choice, name).await?,
-            "complete" => agent.complete_goal(&choice, None, rest).await?,
-            "clear" => agent.clear_goal(&choice).await?,
-            "decide" => agent.record_decision(&choice, rest, "").await?,
-            "lock" => agent.lock_decision(&choice, rest).await?,
+            "pause" => agent.goals().pause(&choice, name).await?,
+            "resume" => agent.goals().resume(&choice, name).await?,
+            "complete" => agent.goals().complete(&choice, None, rest).await?,
+            "clear" => agent.goals().clear(&choice).await?,
+            "decide" => agent.goals().record_decision(&choice, rest, "").await?,
+            "lock" => agent.goals().lock_decision(&choice, rest).await?,
             other => {
                 let known = WORDS.join(", ");
                 return Err(AgentError::Invalid(format!("`/goal {other}` is not known; there are: {known}")));
@@ -113,18 +113,18 @@ pub(crate) async fn told(
 }
 
 async fn show(scene: &Scene<'_>) -> Result<SlashReply, AgentError> {
-    let goals = scene.agent.goals(&chosen(scene)).await?;
+    let goals = scene.agent.goals().list(&chosen(scene)).await?;
     Ok(scene.says(goals.shown().map_or_else(|| "There is no goal. /goal create TEXT makes one.".to_owned(), goal_text)))
 }
 
 async fn list(scene: &Scene<'_>) -> Result<SlashReply, AgentError> {
-    let goals = scene.agent.goals(&chosen(scene)).await?;
+    let goals = scene.agent.goals().list(&chosen(scene)).await?;
     Ok(scene.says(if goals.history().is_empty() { "There is no goal.".to_owned() } else { goals_text(&goals) }))
 }
 
 async fn history(scene: &Scene<'_>) -> Result<SlashReply, AgentError> {
-    let history = scene.agent.goal_history(&chosen(scene)).await?;
-    let lines: Vec<String> = history.records.iter().map(record_text).chain(history.troubles).collect();
+    let history = scene.agent.goals().history(&chosen(scene)).await?;
+    let lines: Vec<String> = history.records.iter().map(record_text).chain(history.warnings).collect();
     Ok(scene.says(if lines.is_empty() { "Nothing has happened to goals here.".to_owned() } else { lines.join("\n") }))
 }
 

@@ -55,5 +55,5 @@ async fn list(scene: &Scene<'_>) -> Result<String, AgentError> {
         }
         (status, reason) => format!("{} ({}): {}", skill.name, status.as_str(), reason.as_deref().unwrap_or_default()),
     };
-    Ok(scene.agent.skills().await?.into_iter().map(line).collect::<Vec<_>>().join("\n"))
+    Ok(scene.agent.skills().list().await?.into_iter().map(line).collect::<Vec<_>>().join("\n"))
 }

@@ -6,7 +6,7 @@ use limpid_config::{Config, Home, Live, Redactor};
 use limpid_store::Store;
 
 use crate::context::calibration::TokenCalibration;
-use crate::services::goals::GoalBook;
+use crate::services::goals::Goals;
 use crate::services::host::Host;
 use crate::services::models::ModelRegistry;
 use crate::services::profiles::ProfileRegistry;
@@ -25,7 +25,7 @@ pub(crate) struct ContextDeps {
     pub(crate) models: Arc<ModelRegistry>,
     pub(crate) redactor: Redactor,
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) goals: GoalBook,
+    pub(crate) goals: Goals,
     pub(crate) skills: Arc<Skills>,
     pub(crate) tools: Live<ToolCatalog>,
     pub(crate) counts: Arc<TokenCalibration>,

@@ -2,6 +2,7 @@
 //! reply streams it waits until the reply has ended.
 
 pub(crate) mod audience;
+pub mod skills;
 pub(crate) mod undo;
 pub mod window;
 

@@ -3,40 +3,47 @@
 //!
 //! # Layout
 //! - `folder`: the files of one skill, and their hash.
-//! - `found`: the folders and files where skills are looked for.
+//! - `discovery`: the folders and files where skills are looked for.
 //! - `change`: writing, installing, allowing and taking out, each an event that can be undone.
-//! - `handle`: what people do with skills, as methods of [`Agent`](crate::Agent).
+//! - `owner`: what people and programs do with skills.
 
-pub(crate) mod change;
-pub(crate) mod discovery;
-pub(crate) mod folder;
-pub(crate) mod owner;
-pub(crate) mod tools;
+mod change;
+mod discovery;
+mod folder;
+mod owner;
+mod tools;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use limpid_config::{Config, Home, Live};
+use limpid_core::ConversationId;
 use limpid_prompt::inputs::SkillSource;
 use limpid_prompt::registry::{PromptRegistry, PromptSource, RegisteredPrompt};
 use limpid_prompt::skill::{parse, shipped_skills};
 use limpid_store::{SkillEvent, SkillVersion, Store};
 
-pub(crate) use crate::services::skills::change::By;
-pub use crate::services::skills::change::Removed;
-pub use crate::services::skills::folder::ReviewFile;
-pub use crate::services::skills::owner::{CheckedSkill, Chosen, SkillReview};
+pub use change::{Removed, SkillWriter};
+pub use folder::ReviewFile;
+pub use owner::{CheckedSkill, SkillReview, check_skill};
+pub use tools::tools;
 
 use crate::services::error::AgentError;
+use crate::services::events::{Difference, EventBus, EventKind};
+use crate::services::host::Host;
+use crate::services::profiles::ProfileRegistry;
 use crate::services::skills::discovery::Found;
 use crate::services::skills::folder::Folder;
 use crate::services::tools::policy::UntrustedFiles;
 
 /// The skills of an agent. There is one in a process.
-pub(crate) struct Skills {
+pub struct Skills {
     home: Home,
     store: Arc<dyn Store>,
     config: Live<Config>,
+    host: Host,
+    events: EventBus,
+    profiles: Arc<ProfileRegistry>,
     registry: Mutex<PromptRegistry>,
     /// Held while a skill is changed, so that a version and its event belong together.
     changing: tokio::sync::Mutex<()>,
@@ -110,7 +117,15 @@ impl ListedSkill {
 }
 
 impl Skills {
-    pub(crate) fn new(home: Home, store: Arc<dyn Store>, config: Live<Config>) -> Self {
+    /// The skills of a home. There is one of these in a process: it knows what programs and servers offer.
+    pub fn new(
+        home: Home,
+        store: Arc<dyn Store>,
+        config: Live<Config>,
+        host: Host,
+        events: EventBus,
+        profiles: Arc<ProfileRegistry>,
+    ) -> Self {
         let mut registry = PromptRegistry::default();
         for (folder, text) in shipped_skills() {
             // A test proves that each is a skill and that no two have one name.
@@ -119,16 +134,36 @@ impl Skills {
             let prompt = RegisteredPrompt::new(skill, PromptSource::Static, location.display().to_string(), 0);
             let _ = registry.register(prompt);
         }
-        Self { home, store, config, registry: Mutex::new(registry), changing: tokio::sync::Mutex::default() }
+        let (registry, changing) = (Mutex::new(registry), tokio::sync::Mutex::default());
+        Self { home, store, config, host, events, profiles, registry, changing }
     }
 
     /// The registry itself.
-    pub(crate) fn registry(&self) -> MutexGuard<'_, PromptRegistry> {
+    fn registry(&self) -> MutexGuard<'_, PromptRegistry> {
         self.registry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Everything that was found, used or not: by source, the owner's own before what was installed, then by name.
-    pub(crate) async fn list(&self, now_ms: i64) -> Result<Vec<ListedSkill>, AgentError> {
+    ///
+    /// # Errors
+    /// When a folder or the store cannot be read.
+    pub async fn list(&self) -> Result<Vec<ListedSkill>, AgentError> {
+        self.list_at(self.host.now_ms()).await
+    }
+
+    /// Tells which skills came and went in a conversation, once a change.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn publish_active(&self, conversation: &ConversationId, active: Vec<String>) -> Result<(), AgentError> {
+        let before = self.store.note_active_skills(conversation, active.clone()).await?;
+        if let Some(difference) = Difference::between(&before, &active) {
+            self.events.send(Some(conversation), EventKind::ActiveSkillsUpdated(difference));
+        }
+        Ok(())
+    }
+
+    async fn list_at(&self, now_ms: i64) -> Result<Vec<ListedSkill>, AgentError> {
         self.write_builtin()?;
         let states = self.store.skill_states().await?.rows;
         let foreign = UntrustedFiles::read(&*self.store).await?;

@@ -184,7 +184,8 @@ async fn play(case: &Case) -> Result<(), String> {
         agent.settled(&conversation.id).await;
         if n == 0 {
             // A goal that has no room is refused by itself; the chat goes on without it.
-            let _ = agent.create_goal(&ConversationChoice::Last, &text(case.soul, case.goal), Priority::Medium).await;
+            let _ =
+                agent.goals().create(&ConversationChoice::Last, &text(case.soul, case.goal), Priority::Medium).await;
             let audience = if case.group { Audience::Group } else { Audience::Owner };
             agent.set_audience(&conversation.id, audience).await.map_err(|error| error.to_string())?;
         }

@@ -103,10 +103,10 @@ async fn a_server_is_told_when_its_first_prompt_comes_and_when_its_last_goes() {
         RegisteredPrompt::new(skill, PromptSource::Mcp { server: "desk".to_owned() }, "desk", 0)
     };
     let mut events = agent.subscribe();
-    agent.register_prompt(prompt("plan")).unwrap();
-    agent.register_prompt(prompt("tidy")).unwrap();
-    agent.clear_mcp_prompts("other");
-    agent.clear_mcp_prompts("desk");
+    agent.skills().register(prompt("plan")).unwrap();
+    agent.skills().register(prompt("tidy")).unwrap();
+    agent.skills().forget_server("other");
+    agent.skills().forget_server("desk");
     let told = |added: &str, removed: &str| {
         format!(r#"{{"conversation":false,"event":"active-mcp-updated","added":[{added}],"removed":[{removed}]}}"#)
     };
@@ -139,7 +139,7 @@ async fn a_new_system_prompt_tells_why_it_is_new_its_size_and_what_was_cut() {
         let id = agent.find_conversation(&LAST).await.unwrap().map(|found| found.id);
         let mut request = last("go on");
         match (step, id) {
-            (1, _) => drop(agent.create_goal(&LAST, "Move the library", Priority::High).await.unwrap()),
+            (1, _) => drop(agent.goals().create(&LAST, "Move the library", Priority::High).await.unwrap()),
             (2, _) => drop(agent.use_skills(&LAST, vec!["tea".to_owned()]).await.unwrap()),
             (3, _) => drop(agent.use_skills(&LAST, Vec::new()).await.unwrap()),
             (4, Some(id)) => drop(agent.resize(&id, Some(WindowSize(4096))).await.unwrap()),

@@ -15,7 +15,7 @@ const LAST: ConversationChoice = ConversationChoice::Last;
 
 /// The shown goal on one line.
 async fn shown(agent: &Agent) -> String {
-    let goals = agent.goals(&LAST).await.unwrap();
+    let goals = agent.goals().list(&LAST).await.unwrap();
     let line = |goal: &Goal| {
         let steps: Vec<String> =
             goal.checkpoints().iter().map(|step| format!("{}={}", step.description, step.status)).collect();
@@ -53,7 +53,7 @@ async fn a_goal_is_in_the_next_payload_in_every_profile_and_mode() {
             let agent = bench.agent();
             say(&agent, "hi").await;
             assert!(!bench.server.calls()[0].text().contains("Move the library"));
-            agent.create_goal(&LAST, "Move the library", Priority::High).await.unwrap();
+            agent.goals().create(&LAST, "Move the library", Priority::High).await.unwrap();
             say(&agent, "go on").await;
             let sent = bench.server.calls()[1].text().to_owned();
             assert_eq!(sent.matches("Move the library").count(), 1, "{profile} {mode}: {sent}");
@@ -159,7 +159,7 @@ async fn goal_tools_are_hidden_until_a_goal_exists_or_the_user_asks() {
         let agent = bench.agent();
         say(&agent, "hi").await;
         assert_eq!(offered(&bench, 0), [!quiet; 7], "{mode}");
-        agent.create_goal(&LAST, "Move", Priority::Low).await.unwrap();
+        agent.goals().create(&LAST, "Move", Priority::Low).await.unwrap();
         say(&agent, "hi").await;
         assert_eq!(offered(&bench, 1), [true; 7], "{mode}");
     }
@@ -225,23 +225,23 @@ text = "Done."
 async fn the_owner_changes_goals_by_hand_and_a_restart_loses_nothing() {
     let bench = Bench::new("[[reply]]\ntext = \"ok\"\n").await;
     let agent = bench.agent();
-    let early = agent.clear_goal(&LAST).await.unwrap_err();
+    let early = agent.goals().clear(&LAST).await.unwrap_err();
     assert!(early.to_string().contains("limpid goal create"), "{early}");
-    agent.create_goal(&LAST, "Move", Priority::High).await.unwrap();
-    agent.add_checkpoint(&LAST, "Find a van").await.unwrap();
-    agent.set_checkpoint(&LAST, "s1", CheckpointStatus::InProgress).await.unwrap();
-    agent.record_decision(&LAST, "In June", "school").await.unwrap();
-    agent.lock_decision(&LAST, "in june").await.unwrap();
+    agent.goals().create(&LAST, "Move", Priority::High).await.unwrap();
+    agent.goals().add_checkpoint(&LAST, "Find a van").await.unwrap();
+    agent.goals().set_checkpoint(&LAST, "s1", CheckpointStatus::InProgress).await.unwrap();
+    agent.goals().record_decision(&LAST, "In June", "school").await.unwrap();
+    agent.goals().lock_decision(&LAST, "in june").await.unwrap();
     let before = shown(&agent).await;
-    agent.create_goal(&LAST, "Rest", Priority::Low).await.unwrap();
-    agent.pause_goal(&LAST, None).await.unwrap();
+    agent.goals().create(&LAST, "Rest", Priority::Low).await.unwrap();
+    agent.goals().pause(&LAST, None).await.unwrap();
     assert_eq!(shown(&agent).await, "none");
     let agent = bench.agent();
-    agent.resume_goal(&LAST, Some("move")).await.unwrap();
+    agent.goals().resume(&LAST, Some("move")).await.unwrap();
     assert_eq!(shown(&agent).await, before);
-    assert_eq!(agent.checkpoints(&LAST).await.unwrap().len(), 1);
-    assert_eq!(agent.resume_goal(&LAST, Some("g1")).await.unwrap().what, [""; 0], "nothing to do");
-    let history = agent.goal_history(&LAST).await.unwrap();
+    assert_eq!(agent.goals().checkpoints(&LAST).await.unwrap().len(), 1);
+    assert_eq!(agent.goals().resume(&LAST, Some("g1")).await.unwrap().what, [""; 0], "nothing to do");
+    let history = agent.goals().history(&LAST).await.unwrap();
     let names: Vec<&str> = history.records.iter().map(|record| record.event.name()).collect();
     let wanted = [
         "created",
@@ -254,8 +254,8 @@ async fn the_owner_changes_goals_by_hand_and_a_restart_loses_nothing() {
         "resumed",
     ];
     assert_eq!(names, wanted);
-    agent.complete_goal(&LAST, None, "done").await.unwrap();
-    agent.clear_goal(&LAST).await.unwrap();
+    agent.goals().complete(&LAST, None, "done").await.unwrap();
+    agent.goals().clear(&LAST).await.unwrap();
     assert_eq!(shown(&agent).await, "none");
 }
 
@@ -266,9 +266,9 @@ async fn in_the_limpid_profile_a_changed_goal_stands_at_the_tail_and_the_beginni
     bench.config.agent.mode = "developer".to_owned();
     let agent = bench.agent();
     say(&agent, "hi").await;
-    agent.create_goal(&LAST, "Move the library", Priority::High).await.unwrap();
+    agent.goals().create(&LAST, "Move the library", Priority::High).await.unwrap();
     say(&agent, "go on").await;
-    agent.add_checkpoint(&LAST, "Pack").await.unwrap();
+    agent.goals().add_checkpoint(&LAST, "Pack").await.unwrap();
     say(&agent, "and on").await;
     say(&agent, "what else?").await;
     let calls = bench.server.calls();
@@ -318,11 +318,11 @@ async fn no_compaction_touches_the_goal_and_every_request_shows_it() {
         let agent = Agent::open(AgentOptions { model: Some(own), config, ..bench.options() }).unwrap();
         let mut bus = agent.subscribe();
         say(&agent, "begin").await;
-        agent.create_goal(&LAST, "Move the library", Priority::High).await.unwrap();
-        agent.add_checkpoint(&LAST, "Count the books").await.unwrap();
-        agent.record_decision(&LAST, "In June", "").await.unwrap();
-        agent.lock_decision(&LAST, "d1").await.unwrap();
-        let before = agent.goals(&LAST).await.unwrap();
+        agent.goals().create(&LAST, "Move the library", Priority::High).await.unwrap();
+        agent.goals().add_checkpoint(&LAST, "Count the books").await.unwrap();
+        agent.goals().record_decision(&LAST, "In June", "").await.unwrap();
+        agent.goals().lock_decision(&LAST, "d1").await.unwrap();
+        let before = agent.goals().list(&LAST).await.unwrap();
         for n in 1..=30 {
             say(&agent, &format!("Question {n}: {}", "what about this and that? ".repeat(10))).await;
         }
@@ -331,7 +331,7 @@ async fn no_compaction_touches_the_goal_and_every_request_shows_it() {
             finished += usize::from(matches!(event.change, EventKind::CompactionFinished { .. }));
         }
         assert!(finished >= 2, "{profile}: {finished} compactions");
-        assert_eq!(agent.goals(&LAST).await.unwrap(), before, "{profile}");
+        assert_eq!(agent.goals().list(&LAST).await.unwrap(), before, "{profile}");
         let sent = model.take_sent();
         for (at, prompt) in sent.iter().filter(|prompt| prompt.path().starts_with("chat")).enumerate().skip(1) {
             let text: String = prompt.messages().iter().map(|message| format!("{}\n", message.text())).collect();
@@ -359,7 +359,7 @@ async fn a_model_without_tools_reports_by_the_markers_that_it_was_told_of() {
             bench.config.agent.profile = profile.to_owned();
             let agent = bench.agent();
             say(&agent, "hi").await;
-            agent.create_goal(&LAST, "Move the library", Priority::High).await.unwrap();
+            agent.goals().create(&LAST, "Move the library", Priority::High).await.unwrap();
             say(&agent, "go on").await;
             let sent = &bench.server.calls()[1];
             let told =
@@ -388,7 +388,7 @@ async fn a_model_with_tools_is_told_of_no_markers() {
         bench.config.agent.mode = "developer".to_owned();
         let agent = bench.agent();
         say(&agent, "Make a goal of moving my library").await;
-        agent.create_goal(&LAST, "Move the library", Priority::High).await.unwrap();
+        agent.goals().create(&LAST, "Move the library", Priority::High).await.unwrap();
         say(&agent, "go on").await;
         for call in bench.server.calls() {
             assert!(call.json()["tools"].is_array(), "{profile}");

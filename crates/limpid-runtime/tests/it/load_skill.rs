@@ -48,7 +48,7 @@ async fn what_the_owner_put_aside_is_not_given_under_any_spelling_and_the_next_o
     let agent = bench.agent();
     assert_eq!(loaded(&bench, &agent, 3).await, ["Metric units.", "Metric units.", "The workspace's."]);
     for name in ["HOUSE", "tea"] {
-        agent.enable_skill(name, false, None, "test").await.unwrap();
+        agent.skills().enable(name, false, None, "test").await.unwrap();
     }
     let told = loaded(&bench, &agent, 3).await;
     for (told, name) in told[..2].iter().zip(["house", "House"]) {
@@ -66,7 +66,7 @@ async fn a_skill_that_is_none_or_is_not_there_is_an_error_that_names_those_that_
     bench.write("skills/broken/SKILL.md", "---\nname: bro ken\ndescription: x\n---\nBroken text.\n");
     bench.write("skills/house/SKILL.md", &skill("house", "Metric units."));
     let agent = bench.agent();
-    agent.enable_skill("house", false, None, "test").await.unwrap();
+    agent.skills().enable("house", false, None, "test").await.unwrap();
     let told = loaded(&bench, &agent, 3).await;
     for (told, name) in told[..2].iter().zip(["broken", "gone"]) {
         assert!(told.contains(&format!("there is no skill `{name}`; there are: write-skill\"")), "{told}");

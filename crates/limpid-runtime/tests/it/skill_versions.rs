@@ -19,17 +19,17 @@ async fn a_linked_skill_that_is_taken_out_loses_its_link_and_an_undo_brings_its_
     let link = bench.home.path().join("skills/tea");
     symlink(bench.home.path().join("elsewhere/tea"), &link).unwrap();
     let agent = bench.agent();
-    agent.remove_skill("tea", "test").await.unwrap();
+    agent.skills().remove("tea", "test").await.unwrap();
     assert!(link.symlink_metadata().is_err(), "the link is gone");
     let theirs = |name: &str| fs::read_to_string(bench.home.path().join("elsewhere/tea").join(name)).unwrap();
     assert_eq!((theirs("SKILL.md").as_str(), theirs("times.md").as_str()), (TEA, "3 minutes"));
 
-    agent.undo_skill("tea", None, "test").await.unwrap();
-    let skill = agent.skill("tea").await.unwrap();
+    agent.skills().undo("tea", None, "test").await.unwrap();
+    let skill = agent.skills().review("tea").await.unwrap();
     assert_eq!((skill.skill.status, skill.files.len()), (SkillStatus::Ready, 2));
     assert!(!link.symlink_metadata().unwrap().is_symlink(), "a folder of its own");
     // The undo is undone: what it had written goes, and nothing else.
-    agent.undo_skill("tea", None, "test").await.unwrap();
+    agent.skills().undo("tea", None, "test").await.unwrap();
     assert!(!link.exists());
     assert_eq!((theirs("SKILL.md").as_str(), theirs("times.md").as_str()), (TEA, "3 minutes"));
 }
@@ -42,7 +42,7 @@ async fn a_skill_that_holds_a_link_is_no_skill_to_be_kept_or_changed() {
     bench.write("secret.md", "the secret");
     symlink("../../secret.md", bench.home.path().join("skills/tea/notes.md")).unwrap();
     let agent = bench.agent();
-    let refused = agent.remove_skill("tea", "test").await.unwrap_err().to_string();
+    let refused = agent.skills().remove("tea", "test").await.unwrap_err().to_string();
     assert!(refused.ends_with("notes.md: a skill may not hold links"), "{refused}");
     assert!(bench.home.path().join("skills/tea/SKILL.md").exists(), "it is as it was");
     assert_eq!(fs::read_to_string(bench.home.path().join("secret.md")).unwrap(), "the secret");

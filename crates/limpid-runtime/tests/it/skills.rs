@@ -28,7 +28,7 @@ fn notices(events: &[TurnEvent]) -> Vec<String> {
 }
 
 async fn status(agent: &Agent, name: &str) -> Vec<(&'static str, SkillStatus)> {
-    let list = agent.skills().await.unwrap();
+    let list = agent.skills().list().await.unwrap();
     list.iter().filter(|skill| skill.name == name).map(|skill| (skill.source_name(), skill.status)).collect()
 }
 
@@ -47,7 +47,7 @@ async fn a_slash_or_a_trigger_activates_a_skill_for_that_turn_alone() {
         say_as(&agent, profile, "/teapot, /coffee and tea").await;
         assert!(!sent(&bench.server).contains("Steep"), "{profile}: only what is called for");
     }
-    agent.enable_skill("tea", false, None, "test").await.unwrap();
+    agent.skills().enable("tea", false, None, "test").await.unwrap();
     for message in ["/tea for two", "an Oolong, please"] {
         say_as(&agent, "kai", message).await;
         let text = sent(&bench.server);
@@ -161,14 +161,14 @@ text = "Read."
     assert_eq!(result(&bench, "e"), "Wait.");
     assert!(result(&bench, "f").contains("there is no skill `gone`; there are: tea, write-skill"));
 
-    agent.undo_skill("tea", None, "test").await.unwrap();
+    agent.skills().undo("tea", None, "test").await.unwrap();
     assert_eq!(std::fs::read_to_string(&file).unwrap(), first);
-    agent.undo_skill("tea", None, "test").await.unwrap();
+    agent.skills().undo("tea", None, "test").await.unwrap();
     assert!(std::fs::read_to_string(&file).unwrap().contains("Wait."), "an undo is undone");
     let events = agent.store().skill_events(Some("tea")).await.unwrap().rows;
-    agent.undo_skill("tea", Some(events[0].id), "test").await.unwrap();
+    agent.skills().undo("tea", Some(events[0].id), "test").await.unwrap();
     assert!(!file.exists(), "before it was written there was none");
-    agent.undo_skill("tea", None, "test").await.unwrap();
+    agent.skills().undo("tea", None, "test").await.unwrap();
     assert!(file.exists());
 }
 
@@ -198,15 +198,15 @@ async fn a_built_in_skill_that_is_changed_is_a_copy_of_the_owners_that_can_be_ta
     let change = "{ name = \"update_skill\", arguments = { name = \"write-skill\", content = \"My way.\" } }";
     let bench = Bench::new(&format!("[[reply]]\ncalls = [{change}]\n[[reply]]\ntext = \"ok\"\n")).await;
     let agent = bench.agent();
-    let shipped = agent.skill("write-skill").await.unwrap();
+    let shipped = agent.skills().review("write-skill").await.unwrap();
     say(&agent, "write skills my way").await;
     let file = bench.home.path().join("skills/write-skill/SKILL.md");
     assert!(std::fs::read_to_string(&file).unwrap().ends_with("\nMy way.\n"));
     let both = [("global", SkillStatus::Ready), ("builtin", SkillStatus::Shadowed)];
     assert_eq!(status(&agent, "write-skill").await, both);
-    agent.undo_skill("write-skill", None, "test").await.unwrap();
+    agent.skills().undo("write-skill", None, "test").await.unwrap();
     assert!(!file.exists());
-    assert_eq!(agent.skill("write-skill").await.unwrap(), shipped);
+    assert_eq!(agent.skills().review("write-skill").await.unwrap(), shipped);
 }
 
 // KOSHI-032 SEC-002
@@ -239,7 +239,7 @@ async fn an_installed_skill_runs_nothing_and_is_a_strangers_text_until_it_is_all
     );
     bench.write(&format!("{from}/scripts/a.sh"), &script);
     let agent = bench.agent();
-    let review = agent.install_skill(&bench.home.path().join(from), "test").await.unwrap();
+    let review = agent.skills().install(&bench.home.path().join(from), "test").await.unwrap();
     assert_eq!(review.skill.status, SkillStatus::Awaiting);
     let shown: Vec<_> = review.files.iter().map(|file| (file.path.as_str(), file.text.clone())).collect();
     assert_eq!(shown[1], ("scripts/a.sh", Some(script.clone())), "shown in full");
@@ -258,14 +258,14 @@ async fn an_installed_skill_runs_nothing_and_is_a_strangers_text_until_it_is_all
     // Somebody changes it between the look and the word.
     let kept = format!("data/skills/{hash}/scripts/a.sh");
     bench.write(&kept, "echo worse\n");
-    let error = agent.enable_skill("evil", true, None, "test").await.unwrap_err().to_string();
+    let error = agent.skills().enable("evil", true, None, "test").await.unwrap_err().to_string();
     assert!(error.contains("other bytes than those that were shown"), "{error}");
-    assert!(agent.enable_skill("evil", true, Some(&hash), "test").await.is_err());
+    assert!(agent.skills().enable("evil", true, Some(&hash), "test").await.is_err());
     bench.write(&kept, &script);
     for short in ["", &hash[..7]] {
-        assert!(agent.enable_skill("evil", true, Some(short), "test").await.is_err(), "`{short}` says too little");
+        assert!(agent.skills().enable("evil", true, Some(short), "test").await.is_err(), "`{short}` says too little");
     }
-    agent.enable_skill("evil", true, Some(&hash[..12]), "test").await.unwrap();
+    agent.skills().enable("evil", true, Some(&hash[..12]), "test").await.unwrap();
     say(&agent, "hi again").await;
     assert!(sent(&bench.server).contains("Run `scripts/a.sh` now."));
 
@@ -273,10 +273,10 @@ async fn an_installed_skill_runs_nothing_and_is_a_strangers_text_until_it_is_all
     bench.write("skills/evil/scripts/a.sh", "echo worse\n");
     assert_eq!(status(&agent, "evil").await, [("global", SkillStatus::Changed)]);
     for on in [false, true] {
-        let _ = agent.enable_skill("evil", on, None, "test").await;
+        let _ = agent.skills().enable("evil", on, None, "test").await;
     }
-    agent.remove_skill("evil", "test").await.unwrap();
-    agent.undo_skill("evil", None, "test").await.unwrap();
+    agent.skills().remove("evil", "test").await.unwrap();
+    agent.skills().undo("evil", None, "test").await.unwrap();
     assert_ne!(status(&agent, "evil").await[0].1, SkillStatus::Ready);
     assert!(!mark.exists(), "nothing ran");
 }
@@ -301,13 +301,13 @@ text = "Done."
     options.config.agent.mode = "developer".to_owned();
     options.tools = vec![std::sync::Arc::clone(&mail) as _];
     let agent = Agent::open(options).unwrap();
-    let review = agent.install_skill(&bench.home.path().join("elsewhere/post"), "test").await.unwrap();
+    let review = agent.skills().install(&bench.home.path().join("elsewhere/post"), "test").await.unwrap();
     assert_eq!(review.files[1].text.as_deref(), Some("#!/bin/sh\\x00\n"));
     say(&agent, "what does it say?").await;
     let kept = agent.drafts().list(false).await.unwrap().rows;
     assert_eq!((mail.runs(), kept.len()), (0, 1));
     assert!(kept[0].new.why.contains("text from outside was read"), "{}", kept[0].new.why);
-    agent.enable_skill("post", true, None, "test").await.unwrap();
+    agent.skills().enable("post", true, None, "test").await.unwrap();
     // In another conversation: what this one has read stays read.
     let new = ChatRequest { conversation: ConversationChoice::New, ..last("use it") };
     all(agent.chat(new.clone()).await.unwrap()).await;
@@ -322,9 +322,9 @@ text = "Done."
         (1, 2),
         "other bytes are a stranger's again"
     );
-    let seen = agent.skill("post").await.unwrap().hash.unwrap();
-    assert!(agent.enable_skill("post", true, None, "test").await.is_err());
-    agent.enable_skill("post", true, Some(&seen), "test").await.unwrap();
+    let seen = agent.skills().review("post").await.unwrap().hash.unwrap();
+    assert!(agent.skills().enable("post", true, None, "test").await.is_err());
+    agent.skills().enable("post", true, Some(&seen), "test").await.unwrap();
     assert_eq!(status(&agent, "post").await, [("global", SkillStatus::Ready)], "until they are allowed as well");
 }
 
@@ -348,7 +348,7 @@ async fn the_first_wins_by_name_and_what_is_no_skill_costs_itself_only() {
         let reason = skill.reason.clone().unwrap_or_default().replace(&home, "HOME");
         format!("{} {} {} {reason}", skill.source_name(), skill.name, skill.status.as_str()).trim_end().to_owned()
     };
-    let list: Vec<String> = agent.skills().await.unwrap().iter().map(line).collect();
+    let list: Vec<String> = agent.skills().list().await.unwrap().iter().map(line).collect();
     insta::assert_snapshot!(list.join("\n"));
     let events = say(&agent, "/tea").await;
     assert!(sent(&bench.server).contains("Steep at 70 degrees."), "listing and loading use the same name");
@@ -374,8 +374,8 @@ async fn of_ninety_skills_the_owners_own_stay_and_the_names_of_the_others_are_to
     for n in 0..87 {
         bench.write(&format!("from/skill-{n:02}/SKILL.md"), &format!("---\ndescription: {about}\n---\nx\n"));
         let name = format!("skill-{n:02}");
-        agent.install_skill(&bench.home.path().join(format!("from/{name}")), "test").await.unwrap();
-        agent.enable_skill(&name, true, None, "test").await.unwrap();
+        agent.skills().install(&bench.home.path().join(format!("from/{name}")), "test").await.unwrap();
+        agent.skills().enable(&name, true, None, "test").await.unwrap();
     }
     for own in ["xa", "yb", "zc"] {
         bench.write(&format!("skills/{own}/SKILL.md"), &format!("---\ndescription: {about}\n---\nx\n"));
@@ -389,8 +389,14 @@ async fn of_ninety_skills_the_owners_own_stay_and_the_names_of_the_others_are_to
     let notice = notices(&events).into_iter().find(|notice| notice.starts_with("not in the index")).unwrap();
     let (_, names) = notice.split_once(": ").unwrap();
     let dropped: Vec<&str> = names.split(", ").collect();
-    let shown =
-        agent.skills().await.unwrap().iter().filter(|skill| index.contains(&format!("- {}:", skill.name))).count();
+    let shown = agent
+        .skills()
+        .list()
+        .await
+        .unwrap()
+        .iter()
+        .filter(|skill| index.contains(&format!("- {}:", skill.name)))
+        .count();
     assert_eq!(shown + dropped.len(), 91, "every skill is in the index or in the notice");
     assert!(!dropped.is_empty() && dropped.iter().all(|name| !index.contains(&format!("- {name}:"))));
 }
@@ -416,14 +422,14 @@ async fn a_skill_registered_anywhere_is_in_the_next_build() {
     bench.write("skills/from-folder/SKILL.md", &text("from-folder"));
     bench.write("workspace/skills/from-workspace/SKILL.md", &text("from-workspace"));
     bench.write("prompts/from-file.md", &text("from-file"));
-    agent.register_prompt(prompt("from-program", PromptSource::Static)).unwrap();
-    agent.register_prompt(prompt("from-server", desk())).unwrap();
-    let owners = agent.register_prompt(prompt("from-nowhere", PromptSource::Config)).unwrap_err().to_string();
+    agent.skills().register(prompt("from-program", PromptSource::Static)).unwrap();
+    agent.skills().register(prompt("from-server", desk())).unwrap();
+    let owners = agent.skills().register(prompt("from-nowhere", PromptSource::Config)).unwrap_err().to_string();
     assert!(owners.contains("are files"), "{owners}");
     // What nobody chose is not told of, although it cannot be used.
     let mut needy = prompt("needy", PromptSource::Static);
     needy.skill.required_tools = vec!["fly".to_owned()];
-    agent.register_prompt(needy).unwrap();
+    agent.skills().register(needy).unwrap();
     let names = ["from-server", "from-folder", "from-settings", "from-workspace", "from-file", "from-program"]
         .map(str::to_owned);
     let chosen = agent.use_skills(&ConversationChoice::Last, names.to_vec()).await.unwrap();
@@ -477,29 +483,29 @@ async fn a_server_that_goes_takes_its_skill_along_and_brings_it_back() {
         seen
     };
     let plan = || vec!["plan".to_owned()];
-    agent.register_prompt(prompt("plan", desk())).unwrap();
+    agent.skills().register(prompt("plan", desk())).unwrap();
     agent.use_skills(&ConversationChoice::Last, plan()).await.unwrap();
     assert_eq!(changes(), [(plan(), vec![])]);
     say(&agent, "hi").await;
     assert!(sent(&bench.server).contains("The text of plan."));
     assert_eq!(changes(), [], "nothing changed, nothing is told");
-    agent.clear_mcp_prompts("other");
-    agent.clear_mcp_prompts("desk");
+    agent.skills().forget_server("other");
+    agent.skills().forget_server("desk");
     say(&agent, "hi").await;
     assert!(!sent(&bench.server).contains("The text of plan."));
     assert_eq!(changes(), [(vec![], plan())]);
     let chosen = agent.use_skills(&ConversationChoice::Last, plan()).await.unwrap();
     assert_eq!(chosen.left_out, [("plan".to_owned(), "it was chosen, but there is no skill of that id".to_owned())]);
-    agent.register_prompt(prompt("plan", desk())).unwrap();
+    agent.skills().register(prompt("plan", desk())).unwrap();
     say(&agent, "hi").await;
     assert!(sent(&bench.server).contains("The text of plan."), "a reconnect restores the choice");
     assert_eq!(changes(), [(plan(), vec![])]);
     // Another server cannot take the id, and the same prompt with an unmet need is left out.
     let other = PromptSource::Mcp { server: "other".to_owned() };
-    assert!(agent.register_prompt(prompt("plan", other)).is_err());
+    assert!(agent.skills().register(prompt("plan", other)).is_err());
     let mut needy = prompt("plan", desk());
     needy.skill.required_tools = vec!["fly".to_owned()];
-    agent.register_prompt(needy).unwrap();
+    agent.skills().register(needy).unwrap();
     let chosen = agent.use_skills(&ConversationChoice::Last, plan()).await.unwrap();
     assert_eq!(chosen.left_out, [("plan".to_owned(), "it needs tools that are not here: fly".to_owned())]);
 }
@@ -514,10 +520,10 @@ async fn a_running_turn_keeps_the_skills_that_it_began_with() {
     let mut options = bench.options();
     options.tools = vec![std::sync::Arc::clone(&once) as _];
     let agent = Agent::open(options).unwrap();
-    agent.register_prompt(prompt("plan", desk())).unwrap();
+    agent.skills().register(prompt("plan", desk())).unwrap();
     let handle = agent.chat(last("/plan")).await.unwrap();
     once.running.acquire().await.unwrap().forget();
-    agent.clear_mcp_prompts("desk");
+    agent.skills().forget_server("desk");
     once.go_on.add_permits(1);
     all(handle).await;
     assert_eq!(bench.server.calls().len(), 2);
@@ -533,8 +539,8 @@ async fn a_skill_can_be_rendered_alone() {
     let agent = bench.agent();
     let mut shown = Vec::new();
     for profile in ["limpid", "kai", "koshi", "ollm"] {
-        shown.push(format!("{profile}:\n{}", agent.skill_alone("Tea", profile).await.unwrap()));
+        shown.push(format!("{profile}:\n{}", agent.skills().rendered_alone("Tea", profile).await.unwrap()));
     }
     insta::assert_snapshot!(shown.join("\n\n"));
-    assert!(agent.skill_alone("gone", "limpid").await.is_err());
+    assert!(agent.skills().rendered_alone("gone", "limpid").await.is_err());
 }

@@ -115,7 +115,7 @@ async fn completion_offers_commands_and_what_they_take() {
             "a skill is no slip of a command, and stays as it was said"
         );
     }
-    agent.enable_skill("mod", false, None, "test").await.unwrap();
+    agent.skills().enable("mod", false, None, "test").await.unwrap();
     assert_eq!(words("/mo").await, ["/mode", "/model"]);
     let slip = agent.command(&ConversationChoice::Last, "/mod it").await.unwrap_err().to_string();
     assert!(slip.contains("Did you mean /mode or /model?"), "{slip}");

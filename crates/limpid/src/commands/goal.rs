@@ -19,22 +19,22 @@ use crate::output;
 /// When the conversation, goal, step or decision does not exist, a rule of goals refuses it, or the store fails.
 pub async fn run(agent: &Agent, command: &GoalCommand) -> Result<(), Failure> {
     match command {
-        GoalCommand::Show { of } => show(&agent.goals(&which(of)).await?, of.json),
-        GoalCommand::List { of } => list(&agent.goals(&which(of)).await?, of.json),
-        GoalCommand::History { of } => history(agent, &agent.goal_history(&which(of)).await?, of.json),
+        GoalCommand::Show { of } => show(&agent.goals().list(&which(of)).await?, of.json),
+        GoalCommand::List { of } => list(&agent.goals().list(&which(of)).await?, of.json),
+        GoalCommand::History { of } => history(agent, &agent.goals().history(&which(of)).await?, of.json),
         GoalCommand::Create { text, priority, of } => {
-            told(&agent.create_goal(&which(of), &text.join(" "), (*priority).into()).await?, of.json)
+            told(&agent.goals().create(&which(of), &text.join(" "), (*priority).into()).await?, of.json)
         }
-        GoalCommand::Pause { goal, of } => told(&agent.pause_goal(&which(of), goal.as_deref()).await?, of.json),
-        GoalCommand::Resume { goal, of } => told(&agent.resume_goal(&which(of), goal.as_deref()).await?, of.json),
+        GoalCommand::Pause { goal, of } => told(&agent.goals().pause(&which(of), goal.as_deref()).await?, of.json),
+        GoalCommand::Resume { goal, of } => told(&agent.goals().resume(&which(of), goal.as_deref()).await?, of.json),
         GoalCommand::Complete { goal, summary, of } => {
-            told(&agent.complete_goal(&which(of), goal.as_deref(), summary).await?, of.json)
+            told(&agent.goals().complete(&which(of), goal.as_deref(), summary).await?, of.json)
         }
-        GoalCommand::Clear { of } => told(&agent.clear_goal(&which(of)).await?, of.json),
+        GoalCommand::Clear { of } => told(&agent.goals().clear(&which(of)).await?, of.json),
         GoalCommand::Decide { text, because, of } => {
-            told(&agent.record_decision(&which(of), &text.join(" "), because).await?, of.json)
+            told(&agent.goals().record_decision(&which(of), &text.join(" "), because).await?, of.json)
         }
-        GoalCommand::Lock { decision, of } => told(&agent.lock_decision(&which(of), decision).await?, of.json),
+        GoalCommand::Lock { decision, of } => told(&agent.goals().lock_decision(&which(of), decision).await?, of.json),
         GoalCommand::Step(command) => step(agent, command).await,
     }
 }
@@ -42,15 +42,17 @@ pub async fn run(agent: &Agent, command: &GoalCommand) -> Result<(), Failure> {
 async fn step(agent: &Agent, command: &StepCommand) -> Result<(), Failure> {
     match command {
         StepCommand::List { of } => {
-            let steps = agent.checkpoints(&which(of)).await?;
+            let steps = agent.goals().checkpoints(&which(of)).await?;
             if of.json {
                 return output::json("steps", &steps.iter().map(step_json).collect::<Vec<_>>());
             }
             lines(steps.iter().map(step_text), "There are no steps.")
         }
-        StepCommand::Add { text, of } => told(&agent.add_checkpoint(&which(of), &text.join(" ")).await?, of.json),
+        StepCommand::Add { text, of } => {
+            told(&agent.goals().add_checkpoint(&which(of), &text.join(" ")).await?, of.json)
+        }
         StepCommand::Set { step, status, of } => {
-            told(&agent.set_checkpoint(&which(of), step, (*status).into()).await?, of.json)
+            told(&agent.goals().set_checkpoint(&which(of), step, (*status).into()).await?, of.json)
         }
     }
 }
@@ -78,7 +80,7 @@ fn list(goals: &Goals, json: bool) -> Result<(), Failure> {
 }
 
 fn history(agent: &Agent, history: &GoalHistory, json: bool) -> Result<(), Failure> {
-    for trouble in &history.troubles {
+    for trouble in &history.warnings {
         output::tell(trouble);
     }
     if json {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use limpid_runtime::skills::{CheckedSkill, ReviewFile};
+use limpid_runtime::skills::{CheckedSkill, ReviewFile, check_skill};
 use limpid_runtime::{Agent, ConversationChoice, ListedSkill, SkillReview, SkillStatus};
 use limpid_store::{SkillEvent, SkillEventId};
 use serde::Serialize;
@@ -23,17 +23,17 @@ const SOURCE: &str = "command line";
 pub async fn run(context: &Context, command: &SkillCommand) -> Result<(), Failure> {
     let agent = context.agent()?;
     match command {
-        SkillCommand::List { json } => list(&agent.skills().await?, *json),
+        SkillCommand::List { json } => list(&agent.skills().list().await?, *json),
         SkillCommand::Show { name, rendered: Some(profile), .. } => {
-            output::line(&agent.skill_alone(name, profile).await?)
+            output::line(&agent.skills().rendered_alone(name, profile).await?)
         }
-        SkillCommand::Show { name, json, .. } => show(&agent.skill(name).await?, *json),
+        SkillCommand::Show { name, json, .. } => show(&agent.skills().review(name).await?, *json),
         SkillCommand::Check { path, json } => match path {
             Some(path) => check(path, *json),
-            None => check_all(&agent.skills().await?, *json),
+            None => check_all(&agent.skills().list().await?, *json),
         },
         SkillCommand::Install { path, json } => {
-            let review = agent.install_skill(path, SOURCE).await?;
+            let review = agent.skills().install(path, SOURCE).await?;
             show(&review, *json)?;
             output::tell(&format!(
                 "\nInstalled and not used yet. When you have read it: limpid skill enable {}",
@@ -42,22 +42,22 @@ pub async fn run(context: &Context, command: &SkillCommand) -> Result<(), Failur
             Ok(())
         }
         SkillCommand::Enable { name, hash } => {
-            agent.enable_skill(name, true, hash.as_deref(), SOURCE).await?;
+            agent.skills().enable(name, true, hash.as_deref(), SOURCE).await?;
             output::tell("Enabled.");
             Ok(())
         }
         SkillCommand::Disable { name } => {
-            agent.enable_skill(name, false, None, SOURCE).await?;
+            agent.skills().enable(name, false, None, SOURCE).await?;
             output::tell("Disabled.");
             Ok(())
         }
         SkillCommand::Remove { name } => {
-            let removed = agent.remove_skill(name, SOURCE).await?;
+            let removed = agent.skills().remove(name, SOURCE).await?;
             output::tell(&format!("Removed. limpid skill undo {} brings it back.", removed.name));
             Ok(())
         }
         SkillCommand::Undo { name, event } => {
-            let undone = agent.undo_skill(name, event.map(SkillEventId), SOURCE).await?;
+            let undone = agent.skills().undo(name, event.map(SkillEventId), SOURCE).await?;
             output::tell(if undone.after.is_some() {
                 "It is what it was before."
             } else {
@@ -197,7 +197,7 @@ struct CheckRow<'a> {
 }
 
 fn check(path: &Path, json: bool) -> Result<(), Failure> {
-    let CheckedSkill { name, description, files, problem } = Agent::check_skill(path)?;
+    let CheckedSkill { name, description, files, problem } = check_skill(path)?;
     if json {
         let location = path.display().to_string();
         output::json("checks", &[CheckRow { name: name.as_deref(), location, problem: problem.as_deref() }])?;

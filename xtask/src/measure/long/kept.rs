@@ -244,12 +244,12 @@ fn digests_are_sent(view: &WindowView, prompt: &Prompt, wrong: &mut Vec<String>)
 
 /// The goal is that of its log, and nothing that a stranger or the person wrote has changed it.
 async fn goal(agent: &Agent, turn: u32, wrong: &mut Vec<String>) -> Result<(), String> {
-    let goals = agent.goals(&ConversationChoice::Last).await.map_err(|error| fault(&error))?;
+    let goals = agent.goals().list(&ConversationChoice::Last).await.map_err(|error| fault(&error))?;
     if turn < GOAL_TURN {
         return Ok(());
     }
-    let history = agent.goal_history(&ConversationChoice::Last).await.map_err(|error| fault(&error))?;
-    if Goals::fold(&history.records).0 != goals || !history.troubles.is_empty() {
+    let history = agent.goals().history(&ConversationChoice::Last).await.map_err(|error| fault(&error))?;
+    if Goals::fold(&history.records).0 != goals || !history.warnings.is_empty() {
         wrong.push("the goal is not that of its log".to_owned());
     }
     let [goal] = goals.history() else {
@@ -272,7 +272,7 @@ async fn goal(agent: &Agent, turn: u32, wrong: &mut Vec<String>) -> Result<(), S
 async fn state(agent: &Agent) -> Result<String, String> {
     let choice = ConversationChoice::Last;
     let report = agent.context(&choice).await.map_err(|error| fault(&error))?;
-    let goals = agent.goals(&choice).await.map_err(|error| fault(&error))?;
+    let goals = agent.goals().list(&choice).await.map_err(|error| fault(&error))?;
     let tiers = agent.tiers(&choice).await.map_err(|error| fault(&error))?;
     let mode = &report.conversation.mode;
     Ok(format!("{:?} {} {:?} {mode:?} {tiers} {goals:?}", report.size, report.shown, report.view))

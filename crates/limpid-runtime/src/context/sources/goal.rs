@@ -28,7 +28,7 @@ pub(crate) async fn fill(
 ) -> Result<Option<TurnId>, AgentError> {
     let (mut is_used, mut began) = (false, None);
     if let Some(conversation) = conversation {
-        let kept = deps.goals.goals(conversation).await?;
+        let kept = deps.goals.load(conversation).await?;
         is_used = !kept.goals.history().is_empty();
         match kept.goals.shown() {
             Some(goal) if is_put_aside(&*deps.store, conversation, goal).await? => {
@@ -40,7 +40,7 @@ pub(crate) async fn fill(
                 began = shown.and_then(|goal| goal.turn().cloned());
             }
         }
-        notices.extend(kept.troubles);
+        notices.extend(kept.warnings);
     }
     session.goals_asked_for |= cue::asks_for_goals(&inputs.user_message);
     let is_quiet = profile.behaviour().goal_tools_on_request.contains(&inputs.mode);
@@ -54,7 +54,7 @@ pub(crate) async fn fill(
 
 /// The goal that a conversation's prompts show.
 pub(crate) async fn shown(deps: &ContextDeps, conversation: &ConversationId) -> Result<Option<GoalInput>, AgentError> {
-    let kept = deps.goals.goals(conversation).await?;
+    let kept = deps.goals.load(conversation).await?;
     let Some(goal) = kept.goals.shown() else { return Ok(None) };
     Ok(if is_put_aside(&*deps.store, conversation, goal).await? { None } else { Some(goal_input(goal)) })
 }

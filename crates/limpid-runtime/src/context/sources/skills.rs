@@ -22,7 +22,7 @@ pub(crate) async fn selected(
     conversation: Option<&ConversationId>,
     message: &str,
 ) -> Result<Selected, AgentError> {
-    let list = deps.skills.list(deps.host.now_ms()).await?;
+    let list = deps.skills.list().await?;
     let chosen = match conversation {
         Some(id) => deps.store.chosen_skills(id).await?,
         None => Vec::new(),

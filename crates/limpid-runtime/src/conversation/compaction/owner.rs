@@ -11,7 +11,7 @@ use limpid_store::{
 use limpid_turn::window::ContextSize;
 
 use crate::agent::{Agent, Inner};
-use crate::context::PrefixCache;
+use crate::context::{PrefixCache, window_state_of};
 use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 
@@ -175,7 +175,8 @@ impl Agent {
             view.hidden.push((MessageId(kept.kept.newest.map_or(0, |id| id.0) + 1), newest));
         }
         if let Some(records) = kept.kept.goals {
-            inner.restore_goals(&conversation, records, kept.kept.tier.and_then(Tier::new)).await?;
+            let tier = kept.kept.tier.and_then(Tier::new).or_else(|| window_state_of(Some(&conversation)).tier());
+            inner.goals.restore(&conversation.id, records, tier.unwrap_or(Tier::ALL[2])).await?;
         }
         let mut session = PrefixCache::of(&conversation).with_prefix_reset();
         session.frame.go_back(kept.kept.tier.and_then(Tier::new));

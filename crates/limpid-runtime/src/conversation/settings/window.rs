@@ -145,7 +145,7 @@ impl Inner {
             return Ok(Settled::Same);
         }
         if let Some(size) = size {
-            self.check_goal_fits(id, Tier::of(size)).await?;
+            self.goals.check_fits(id, Tier::of(size)).await?;
         }
         session.frame.choose(size);
         let changes = self.rebuild(&conversation, &mut session.frame).await?;

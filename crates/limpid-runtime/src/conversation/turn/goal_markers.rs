@@ -8,7 +8,7 @@ use limpid_turn::{Effect, Finish, Outcome};
 use crate::conversation::event::TurnEvent;
 use crate::conversation::turn::running::Driver;
 use crate::services::error::AgentError;
-use crate::services::goals::{Cause, Changed, GoalBook, TRIES};
+use crate::services::goals::{Cause, Changed, Goals, TRIES};
 
 /// What one reply says about the goal.
 #[derive(Debug, Default)]
@@ -42,17 +42,17 @@ impl Driver<'_> {
         if markers.good.is_empty() {
             return self.commit(writes).await;
         }
-        let book = self.worker.inner.goal_book();
+        let goals = self.worker.inner.goals.clone();
         for _ in 1..TRIES {
-            let Changed { value: refused, append, .. } = self.plan(&book, &markers.good).await?;
-            let goals = TurnWrite::Goals(append.clone());
-            match self.commit(std::iter::once(goals).chain(writes.clone()).collect()).await {
+            let Changed { value: refused, append, .. } = self.plan(&goals, &markers.good).await?;
+            let changed = TurnWrite::Goals(append.clone());
+            match self.commit(std::iter::once(changed).chain(writes.clone()).collect()).await {
                 // A command or another process has changed the goal since it was read.
                 Err(AgentError::Store(StoreError::Conflict { .. })) => {}
                 committed => {
                     let written = committed?;
                     self.report(&refused);
-                    book.tell(&self.worker.conversation, &append.records);
+                    goals.publish(&self.worker.conversation, &append.records);
                     return Ok(written);
                 }
             }
@@ -62,7 +62,7 @@ impl Driver<'_> {
 
     async fn plan(
         &self,
-        book: &GoalBook,
+        goals: &Goals,
         markers: &[Marker],
     ) -> Result<Changed<Vec<limpid_core::goal::GoalError>>, AgentError> {
         let cause = Cause {
@@ -72,7 +72,7 @@ impl Driver<'_> {
             tier: self.tier(),
             now_ms: self.worker.inner.host.now_ms(),
         };
-        book.plan(&self.worker.conversation, cause, |manager| Ok(advance(manager, markers))).await
+        goals.plan(&self.worker.conversation, cause, |manager| Ok(advance(manager, markers))).await
     }
 
     fn report(&self, refused: &[impl ToString]) {

@@ -52,7 +52,7 @@ impl Driver<'_> {
         for change in news.changes {
             inner.bus.send(Some(conversation), change);
         }
-        inner.announce_skills(conversation, news.skills).await?;
+        inner.skills.publish_active(conversation, news.skills).await?;
         for event in &news.events {
             self.worker.listeners.send(event);
         }

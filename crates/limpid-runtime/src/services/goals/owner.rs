@@ -1,19 +1,13 @@
 //! What the owner does with goals; every surface calls this.
 
+use limpid_core::GoalId;
 use limpid_core::goal::{
-    Checkpoint, CheckpointStatus, Goal, GoalAuthor, GoalError, GoalManager, GoalRecord, Goals, Priority,
+    Checkpoint, CheckpointStatus, Goal, GoalError, GoalManager, GoalRecord, Goals as GoalList, Priority,
 };
-use limpid_core::{ConversationId, GoalId, Tier, Trust};
-use limpid_prompt::Inputs;
-use limpid_store::Conversation;
 
-use crate::agent::{Agent, Inner};
-use crate::context::convert;
-use crate::context::window_state_of;
-use crate::conversation::conversations::ChatRequest;
 use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
-use crate::services::goals::Cause;
+use crate::services::goals::Goals;
 
 /// What a change came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,18 +24,18 @@ pub struct GoalHistory {
     /// The log, oldest first.
     pub records: Vec<GoalRecord>,
     /// What could not be read, or did not fit.
-    pub troubles: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
-impl Agent {
+impl Goals {
     /// The goals of a conversation; none when there is no conversation yet.
     ///
     /// # Errors
     /// When there is no conversation of that id, or the store cannot be read.
-    pub async fn goals(&self, choice: &ConversationChoice) -> Result<Goals, AgentError> {
-        match self.find_conversation(choice).await? {
-            Some(conversation) => Ok(self.inner.goal_book().goals(&conversation.id).await?.goals),
-            None => Ok(Goals::default()),
+    pub async fn list(&self, choice: &ConversationChoice) -> Result<GoalList, AgentError> {
+        match self.directory.find(choice).await? {
+            Some(conversation) => Ok(self.load(&conversation.id).await?.goals),
+            None => Ok(GoalList::default()),
         }
     }
 
@@ -49,38 +43,42 @@ impl Agent {
     ///
     /// # Errors
     /// When there is no conversation of that id, or the store cannot be read.
-    pub async fn goal_history(&self, choice: &ConversationChoice) -> Result<GoalHistory, AgentError> {
-        let Some(conversation) = self.find_conversation(choice).await? else { return Ok(GoalHistory::default()) };
-        let records = self.inner.store.goal_log(&conversation.id).await?.records;
-        let troubles = self.inner.goal_book().goals(&conversation.id).await?.troubles;
-        Ok(GoalHistory { records, troubles })
+    pub async fn history(&self, choice: &ConversationChoice) -> Result<GoalHistory, AgentError> {
+        let Some(conversation) = self.directory.find(choice).await? else { return Ok(GoalHistory::default()) };
+        let records = self.store.goal_log(&conversation.id).await?.records;
+        let warnings = self.load(&conversation.id).await?.warnings;
+        Ok(GoalHistory { records, warnings })
     }
 
     /// Makes a goal; the active one pauses. Where there is no conversation yet, one begins with it.
     ///
     /// # Errors
     /// When there is no conversation of that id, or the description is blank, too long or does not fit the prompt.
-    pub async fn create_goal(
+    pub async fn create(
         &self,
         choice: &ConversationChoice,
         description: &str,
         priority: Priority,
     ) -> Result<GoalChange, AgentError> {
-        let request = ChatRequest { conversation: choice.clone(), ..ChatRequest::default() };
-        let conversation = match self.find_conversation(choice).await? {
+        let conversation = match self.directory.find(choice).await? {
             Some(conversation) => conversation,
-            None => self.inner.conversation_for(&request).await?,
+            None => {
+                // A conversation that could not answer is not made.
+                self.profiles.profile(&self.config.agent.profile)?;
+                self.models.choose(None).await?;
+                self.directory.find_or_create(choice).await?
+            }
         };
         let choice = ConversationChoice::Id(conversation.id);
-        self.change_goal(&choice, |manager| manager.create_goal(description, priority)).await
+        self.change_by_owner(&choice, |manager| manager.create_goal(description, priority)).await
     }
 
     /// Has a goal wait; without a name the active one.
     ///
     /// # Errors
     /// When there is no such conversation or goal, or it is completed.
-    pub async fn pause_goal(&self, choice: &ConversationChoice, name: Option<&str>) -> Result<GoalChange, AgentError> {
-        self.change_goal(choice, |manager| {
+    pub async fn pause(&self, choice: &ConversationChoice, name: Option<&str>) -> Result<GoalChange, AgentError> {
+        self.change_by_owner(choice, |manager| {
             let goal = goal_of(manager, name)?;
             manager.pause_goal(&goal).map(|()| goal)
         })
@@ -91,8 +89,8 @@ impl Agent {
     ///
     /// # Errors
     /// When there is no such conversation or goal, or it does not fit the prompt.
-    pub async fn resume_goal(&self, choice: &ConversationChoice, name: Option<&str>) -> Result<GoalChange, AgentError> {
-        self.change_goal(choice, |manager| {
+    pub async fn resume(&self, choice: &ConversationChoice, name: Option<&str>) -> Result<GoalChange, AgentError> {
+        self.change_by_owner(choice, |manager| {
             let goal = match name {
                 Some(name) => manager.find_goal(name)?,
                 None => manager.waiting()?,
@@ -106,13 +104,13 @@ impl Agent {
     ///
     /// # Errors
     /// When there is no such conversation or goal.
-    pub async fn complete_goal(
+    pub async fn complete(
         &self,
         choice: &ConversationChoice,
         name: Option<&str>,
         summary: &str,
     ) -> Result<GoalChange, AgentError> {
-        self.change_goal(choice, |manager| {
+        self.change_by_owner(choice, |manager| {
             let goal = goal_of(manager, name)?;
             manager.complete_goal(&goal, summary).map(|()| goal)
         })
@@ -123,8 +121,8 @@ impl Agent {
     ///
     /// # Errors
     /// When there is no such conversation, or no goal is shown.
-    pub async fn clear_goal(&self, choice: &ConversationChoice) -> Result<GoalChange, AgentError> {
-        self.change_goal(choice, |manager| {
+    pub async fn clear(&self, choice: &ConversationChoice) -> Result<GoalChange, AgentError> {
+        self.change_by_owner(choice, |manager| {
             let goal = manager.shown()?;
             manager.clear().map(|()| goal)
         })
@@ -140,7 +138,7 @@ impl Agent {
         choice: &ConversationChoice,
         description: &str,
     ) -> Result<GoalChange, AgentError> {
-        self.change_goal(choice, |manager| {
+        self.change_by_owner(choice, |manager| {
             let goal = manager.shown()?;
             manager.create_checkpoint(&goal, description, None, None).map(|_| goal)
         })
@@ -157,7 +155,7 @@ impl Agent {
         name: &str,
         status: CheckpointStatus,
     ) -> Result<GoalChange, AgentError> {
-        self.change_goal(choice, |manager| {
+        self.change_by_owner(choice, |manager| {
             let goal = manager.shown()?;
             let step = manager.find_checkpoint(&goal, name)?;
             manager.update_checkpoint(&goal, &step, status).map(|()| goal)
@@ -175,7 +173,7 @@ impl Agent {
         description: &str,
         rationale: &str,
     ) -> Result<GoalChange, AgentError> {
-        self.change_goal(choice, |manager| {
+        self.change_by_owner(choice, |manager| {
             let goal = manager.shown()?;
             manager.record_decision(&goal, description, rationale).map(|_| goal)
         })
@@ -188,7 +186,7 @@ impl Agent {
     /// # Errors
     /// When there is no such conversation or decision, no goal is shown, or the prompt has no room for one more.
     pub async fn lock_decision(&self, choice: &ConversationChoice, name: &str) -> Result<GoalChange, AgentError> {
-        self.change_goal(choice, |manager| {
+        self.change_by_owner(choice, |manager| {
             let goal = manager.shown()?;
             let decision = manager.find_decision(&goal, name)?;
             manager.lock_decision(&goal, &decision).map(|()| goal)
@@ -201,53 +199,22 @@ impl Agent {
     /// # Errors
     /// When there is no conversation of that id, or the store cannot be read.
     pub async fn checkpoints(&self, choice: &ConversationChoice) -> Result<Vec<Checkpoint>, AgentError> {
-        let goals = self.goals(choice).await?;
+        let goals = self.list(choice).await?;
         Ok(goals.shown().map(|goal| goal.checkpoints().to_vec()).unwrap_or_default())
     }
 
-    async fn change_goal(
+    async fn change_by_owner(
         &self,
         choice: &ConversationChoice,
         act: impl Fn(&mut GoalManager<'_>) -> Result<GoalId, GoalError>,
     ) -> Result<GoalChange, AgentError> {
-        let conversation = self.find_conversation(choice).await?.ok_or_else(no_conversation)?;
-        let inner = &self.inner;
-        let cause = Cause {
-            by: GoalAuthor::Owner,
-            trust: Trust::Owner,
-            turn: None,
-            tier: inner.tier_of(&conversation).await,
-            now_ms: inner.host.now_ms(),
-        };
+        let conversation = self.directory.find(choice).await?.ok_or_else(no_conversation)?;
+        let id = conversation.id.clone();
+        let cause = self.owner(self.next_tier.of(conversation).await);
         let act = |manager: &mut GoalManager<'_>| act(manager);
-        let changed = inner.goal_book().change(&conversation.id, cause, act).await?;
+        let changed = self.change(&id, cause, act).await?;
         let goal = changed.goals.goal(&changed.value).cloned().ok_or(GoalError::NoGoal)?;
         Ok(GoalChange { goal, what: changed.append.records.iter().map(|record| record.event.name()).collect() })
-    }
-}
-
-impl Inner {
-    /// The tier of a conversation's next prompt, as far as it is known.
-    pub(crate) async fn tier_of(&self, conversation: &Conversation) -> Tier {
-        let model = self.models.choose(self.context.wanted_model(Some(conversation)).await.as_deref()).await;
-        let card = model.ok().map(|model| model.info().clone());
-        let path = if card.as_ref().is_some_and(|card| card.local) { "chat-local" } else { "chat-remote" };
-        let model = card.as_ref().map(convert::model).unwrap_or_default();
-        let name = conversation.profile.as_str();
-        let profile = self.profiles.profile(name);
-        let tier = window_state_of(Some(conversation)).tier().map(Tier::number);
-        let inputs = Inputs { model, tier, ..Inputs::default() };
-        let tier = profile.ok().and_then(|profile| profile.tier(path, &inputs).ok());
-        tier.unwrap_or(Tier::ALL[2])
-    }
-
-    /// Whether every goal of a conversation that may come into the prompt fits another tier.
-    ///
-    /// # Errors
-    /// [`GoalError::DoesNotFit`] with the sizes.
-    pub(crate) async fn check_goal_fits(&self, conversation: &ConversationId, tier: Tier) -> Result<(), AgentError> {
-        let kept = self.goal_book().goals(conversation).await?;
-        Ok(kept.goals.shown().map_or(Ok(()), |goal| crate::services::goals::room(tier).check(goal))?)
     }
 }
 

@@ -6,31 +6,31 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_core::goal::{ArtifactAction, ArtifactKind, CheckpointStatus, GoalAuthor, GoalError, GoalManager, Priority};
-use limpid_core::{ToolClass, goal::Goals};
+use limpid_core::{ToolClass, goal};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::services::goals::{Cause, GoalBook};
+use crate::services::goals::{Cause, Goals};
 use crate::services::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 /// The group of the tools that change goals.
-pub(crate) const GROUP: &str = "goals";
+pub const GOAL_TOOLS: &str = "goals";
 
 /// The name of the tool that sets a goal.
-pub(crate) const CREATE_GOAL: &str = "create_goal";
+pub const CREATE_GOAL: &str = "create_goal";
 
 /// The tools, in the order in which they are declared.
-pub(crate) fn tools(book: &GoalBook) -> Vec<Arc<dyn Tool>> {
+pub fn tools(goals: &Goals) -> Vec<Arc<dyn Tool>> {
     vec![
-        GoalTool::<CreateGoal>::over(book),
-        GoalTool::<CreateCheckpoint>::over(book),
-        GoalTool::<UpdateCheckpoint>::over(book),
-        GoalTool::<CompleteGoal>::over(book),
-        GoalTool::<RecordDecision>::over(book),
-        GoalTool::<RecordArtifact>::over(book),
-        GoalTool::<SwitchGoal>::over(book),
+        GoalTool::<CreateGoal>::over(goals),
+        GoalTool::<CreateCheckpoint>::over(goals),
+        GoalTool::<UpdateCheckpoint>::over(goals),
+        GoalTool::<CompleteGoal>::over(goals),
+        GoalTool::<RecordDecision>::over(goals),
+        GoalTool::<RecordArtifact>::over(goals),
+        GoalTool::<SwitchGoal>::over(goals),
     ]
 }
 
@@ -44,13 +44,13 @@ trait Act: DeserializeOwned + JsonSchema + Send + Sync + 'static {
 
 /// A tool that changes goals. Each may be called again: the same change twice is one change.
 struct GoalTool<A> {
-    book: GoalBook,
+    goals: Goals,
     act: PhantomData<A>,
 }
 
 impl<A: Act> GoalTool<A> {
-    fn over(book: &GoalBook) -> Arc<dyn Tool> {
-        Arc::new(Self { book: book.clone(), act: PhantomData })
+    fn over(goals: &Goals) -> Arc<dyn Tool> {
+        Arc::new(Self { goals: goals.clone(), act: PhantomData })
     }
 }
 
@@ -61,7 +61,7 @@ impl<A: Act> Tool for GoalTool<A> {
     }
 
     fn group(&self) -> &'static str {
-        GROUP
+        GOAL_TOOLS
     }
 
     fn class(&self) -> ToolClass {
@@ -85,14 +85,14 @@ impl<A: Act> Tool for GoalTool<A> {
             tier: context.tier,
             now_ms: context.now_ms(),
         };
-        let changed = self.book.change(&context.conversation, cause, |manager| arguments.act(manager)).await;
+        let changed = self.goals.change(&context.conversation, cause, |manager| arguments.act(manager)).await;
         let changed = changed.map_err(|error| error.to_string())?;
         Ok(ToolText { text: told(&changed.value, &changed.goals), trust: context.trust })
     }
 }
 
 /// What was changed, and how the goal stands.
-fn told(what: &str, goals: &Goals) -> String {
+fn told(what: &str, goals: &goal::Goals) -> String {
     let Some(goal) = goals.shown() else { return what.to_owned() };
     let progress = goal.progress();
     format!(

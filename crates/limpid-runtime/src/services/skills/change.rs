@@ -13,11 +13,11 @@ use crate::services::skills::{ListedSkill, SkillStatus, Skills, place_name, stat
 
 /// Who changes a skill, and when.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct By<'a> {
+pub struct SkillWriter<'a> {
     /// `command line`, `turn:<id>`.
-    pub(crate) source: &'a str,
+    pub source: &'a str,
     /// The time, in milliseconds since 1970.
-    pub(crate) now_ms: i64,
+    pub now_ms: i64,
 }
 
 /// A skill that was taken out.
@@ -31,7 +31,7 @@ pub struct Removed {
 
 impl Skills {
     /// Writes a new skill into the global folder; it can be used at once. The same skill again changes nothing.
-    pub(crate) async fn create(&self, name: &str, draft: &Draft, by: By<'_>) -> Result<(), AgentError> {
+    pub(super) async fn create(&self, name: &str, draft: &Draft, by: SkillWriter<'_>) -> Result<(), AgentError> {
         let _changing = self.changing.lock().await;
         let text = create(name, draft).map_err(invalid)?;
         if let Some(known) = self.standing(name, by.now_ms).await? {
@@ -51,7 +51,7 @@ impl Skills {
     }
 
     /// Changes a skill where it stands; of a built-in one the owner gets a copy that stands in its place.
-    pub(crate) async fn update(&self, name: &str, draft: &Draft, by: By<'_>) -> Result<(), AgentError> {
+    pub(super) async fn update(&self, name: &str, draft: &Draft, by: SkillWriter<'_>) -> Result<(), AgentError> {
         let _changing = self.changing.lock().await;
         let known = self.known(name, by.now_ms).await?;
         let folder = self.folder_of(&known)?;
@@ -79,7 +79,7 @@ impl Skills {
     }
 
     /// Takes a skill from a folder, or a SKILL.md; nothing of it runs, and it is used only when it was allowed.
-    pub(crate) async fn install(&self, from: &Path, by: By<'_>) -> Result<String, AgentError> {
+    pub(super) async fn install_from(&self, from: &Path, by: SkillWriter<'_>) -> Result<String, AgentError> {
         let _changing = self.changing.lock().await;
         let folder = Folder::read(from)?;
         let missing = || AgentError::Invalid(format!("{}: there is no file {SKILL_FILE} in it", from.display()));
@@ -101,7 +101,13 @@ impl Skills {
     }
 
     /// Allows a skill, or puts it aside. One that was installed is allowed with the very bytes that were shown.
-    pub(crate) async fn enable(&self, name: &str, on: bool, hash: Option<&str>, by: By<'_>) -> Result<(), AgentError> {
+    pub(super) async fn set_enabled(
+        &self,
+        name: &str,
+        on: bool,
+        hash: Option<&str>,
+        by: SkillWriter<'_>,
+    ) -> Result<(), AgentError> {
         let _changing = self.changing.lock().await;
         let known = self.known(name, by.now_ms).await?;
         let folder = self.folder_of(&known)?;
@@ -131,7 +137,7 @@ impl Skills {
     }
 
     /// Takes a skill out; an undo brings it back.
-    pub(crate) async fn remove(&self, name: &str, by: By<'_>) -> Result<Removed, AgentError> {
+    pub(super) async fn take_out(&self, name: &str, by: SkillWriter<'_>) -> Result<Removed, AgentError> {
         let _changing = self.changing.lock().await;
         let known = self.known(name, by.now_ms).await?;
         if known.shelf == SkillSource::Builtin {
@@ -147,11 +153,11 @@ impl Skills {
     }
 
     /// Makes a skill what it was before an event; without one, before the last. Undoing an undo does it again.
-    pub(crate) async fn undo(
+    pub(super) async fn undo_event(
         &self,
         name: &str,
         event: Option<SkillEventId>,
-        by: By<'_>,
+        by: SkillWriter<'_>,
     ) -> Result<SkillEvent, AgentError> {
         let _changing = self.changing.lock().await;
         let events = self.store.skill_events(Some(&name.to_ascii_lowercase())).await?.rows;
@@ -196,11 +202,11 @@ impl Skills {
     /// The skill of a name that has a folder: the owner's, else the built-in one.
     async fn find(&self, name: &str, now_ms: i64) -> Result<Option<ListedSkill>, AgentError> {
         let named = |skill: &ListedSkill| skill.name.eq_ignore_ascii_case(name) && skill.location.ends_with(SKILL_FILE);
-        Ok(self.list(now_ms).await?.into_iter().find(named))
+        Ok(self.list_at(now_ms).await?.into_iter().find(named))
     }
 
     /// The same, which must be there.
-    pub(crate) async fn known(&self, name: &str, now_ms: i64) -> Result<ListedSkill, AgentError> {
+    pub(super) async fn known(&self, name: &str, now_ms: i64) -> Result<ListedSkill, AgentError> {
         self.find(name, now_ms).await?.ok_or_else(|| AgentError::NotFound {
             what: "skill",
             name: name.to_owned(),
@@ -209,7 +215,7 @@ impl Skills {
     }
 
     /// The files of a skill as they stand.
-    pub(crate) fn folder_of(&self, known: &ListedSkill) -> Result<Folder, AgentError> {
+    pub(super) fn folder_of(&self, known: &ListedSkill) -> Result<Folder, AgentError> {
         Folder::read(&path_of(known)?)
     }
 
@@ -272,7 +278,7 @@ impl Skills {
         kind: SkillEventKind,
         before: Option<SkillVersion>,
         after: Option<SkillVersion>,
-        by: By<'_>,
+        by: SkillWriter<'_>,
     ) -> Result<SkillEvent, AgentError> {
         let (skill, source) = (name.to_ascii_lowercase(), by.source.to_owned());
         let event = NewSkillEvent { skill, kind, before, after, source, now_ms: by.now_ms };

@@ -1,8 +1,8 @@
 //! Tools about skills: one reads them, two write them.
 
-pub(crate) mod create;
-pub(crate) mod load;
-pub(crate) mod update;
+mod create;
+mod load;
+mod update;
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::services::skills::Skills;
 const GROUP: &str = "skills";
 
 /// Every tool about skills.
-pub(crate) fn tools(skills: &Arc<Skills>) -> Vec<Arc<dyn Tool>> {
+pub fn tools(skills: &Arc<Skills>) -> Vec<Arc<dyn Tool>> {
     let skills = || Arc::clone(skills);
     vec![
         Arc::new(load::LoadSkill::new(skills())),

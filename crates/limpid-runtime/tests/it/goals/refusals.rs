@@ -48,16 +48,20 @@ async fn a_window_in_which_the_goal_has_no_room_is_refused_with_the_sizes() {
     bench.write("models.toml", "[[model]]\nnames = [\"openai/scripted\"]\nwindow = 16384\ntools = \"native\"\n");
     let agent = bench.agent();
     say(&agent, "hi").await;
-    agent.create_goal(&LAST, &"Move the library ".repeat(12), Priority::High).await.unwrap();
+    agent.goals().create(&LAST, &"Move the library ".repeat(12), Priority::High).await.unwrap();
     for n in 1..=3 {
-        agent.record_decision(&LAST, &format!("{n} {}", "by train and never by road ".repeat(9)), "").await.unwrap();
-        agent.lock_decision(&LAST, &format!("d{n}")).await.unwrap();
+        agent
+            .goals()
+            .record_decision(&LAST, &format!("{n} {}", "by train and never by road ".repeat(9)), "")
+            .await
+            .unwrap();
+        agent.goals().lock_decision(&LAST, &format!("d{n}")).await.unwrap();
     }
     let id = agent.find_conversation(&LAST).await.unwrap().unwrap().id;
     let refused = agent.resize(&id, Some(WindowSize(4096))).await.unwrap_err().to_string();
     assert!(refused.contains("the goal has 200 tokens") && refused.contains("3 locked decisions"), "{refused}");
     assert_eq!(agent.tiers(&LAST).await.unwrap().window, Some(WindowSize(16_384)));
-    agent.clear_goal(&LAST).await.unwrap();
+    agent.goals().clear(&LAST).await.unwrap();
     agent.resize(&id, Some(WindowSize(4096))).await.unwrap();
     assert_eq!(agent.tiers(&LAST).await.unwrap().window, Some(WindowSize(4096)));
 }
@@ -67,10 +71,10 @@ async fn a_window_in_which_the_goal_has_no_room_is_refused_with_the_sizes() {
 async fn without_a_name_the_goal_that_waits_goes_on_not_one_that_is_done() {
     let bench = Bench::new("[[reply]]\ntext = \"ok\"\n").await;
     let agent = bench.agent();
-    agent.create_goal(&LAST, "Move", Priority::High).await.unwrap();
-    agent.create_goal(&LAST, "Rest", Priority::Low).await.unwrap();
-    agent.complete_goal(&LAST, None, "rested").await.unwrap();
-    agent.resume_goal(&LAST, None).await.unwrap();
+    agent.goals().create(&LAST, "Move", Priority::High).await.unwrap();
+    agent.goals().create(&LAST, "Rest", Priority::Low).await.unwrap();
+    agent.goals().complete(&LAST, None, "rested").await.unwrap();
+    agent.goals().resume(&LAST, None).await.unwrap();
     assert_eq!(shown(&agent).await, "Move active [] [] []");
 }
 
@@ -84,8 +88,8 @@ async fn a_goal_that_a_reply_names_after_a_strangers_text_is_a_strangers() {
     options.tools = vec![Effect::outside("read_page") as Arc<dyn Tool>];
     let agent = Agent::open(options).unwrap();
     say(&agent, "read the page").await;
-    assert_eq!(agent.goals(&LAST).await.unwrap().shown().unwrap().trust(), Trust::Outside);
+    assert_eq!(agent.goals().list(&LAST).await.unwrap().shown().unwrap().trust(), Trust::Outside);
     say(&agent, "[GOAL] is a word that I type; make a goal of moving.").await;
-    agent.create_goal(&LAST, "Move", Priority::High).await.unwrap();
-    assert_eq!(agent.goals(&LAST).await.unwrap().shown().unwrap().trust(), Trust::Owner);
+    agent.goals().create(&LAST, "Move", Priority::High).await.unwrap();
+    assert_eq!(agent.goals().list(&LAST).await.unwrap().shown().unwrap().trust(), Trust::Owner);
 }

@@ -59,7 +59,7 @@ async fn a_model_that_reasons_gets_its_mandates_and_its_goal_before_and_after_a_
             }));
             let agent = agent(&bench, &model, &config(profile));
             say(&agent, "Let us begin.").await;
-            agent.create_goal(&ConversationChoice::Last, "Oil the hinges", Priority::High).await.unwrap();
+            agent.goals().create(&ConversationChoice::Last, "Oil the hinges", Priority::High).await.unwrap();
             for n in 1..=8 {
                 say(&agent, &question(n)).await;
             }

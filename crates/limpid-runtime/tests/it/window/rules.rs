@@ -42,7 +42,7 @@ async fn a_request_for_a_summary_names_the_goal_the_five_kept_items_and_the_focu
         let bench = bench().await;
         let model = talker(4096, "They talk; the port is 8080.");
         let agent = agent(&bench, &model, &format!("[agent]\nprofile = \"{profile}\"\nmode = \"debugger\"\n{BARE}"));
-        agent.create_goal(&ConversationChoice::Last, "Mend the pump", Priority::High).await.unwrap();
+        agent.goals().create(&ConversationChoice::Last, "Mend the pump", Priority::High).await.unwrap();
         for n in 1..=25 {
             say(&agent, &question(n)).await;
         }
@@ -159,15 +159,15 @@ async fn a_restored_moment_has_its_goals_its_mode_and_its_tier_and_what_was_lock
     let request = ChatRequest { text: question(1), mode: Some("planning".to_owned()), ..ChatRequest::default() };
     all(agent.chat(request).await.unwrap()).await;
     let id = agent.find_conversation(&last()).await.unwrap().unwrap().id;
-    agent.create_goal(&last(), "Mend the pump", Priority::High).await.unwrap();
-    agent.add_checkpoint(&last(), "Find the leak").await.unwrap();
+    agent.goals().create(&last(), "Mend the pump", Priority::High).await.unwrap();
+    agent.goals().add_checkpoint(&last(), "Find the leak").await.unwrap();
     say(&agent, &question(2)).await;
     let kept = agent.keep_moment(&last(), "before the detour").await.unwrap();
     let (then, goals, tiers) = moment(&agent).await;
     assert_eq!((kept.kept.tier, then.conversation.mode.as_deref()), (Some(3), Some("planning")));
 
-    agent.complete_goal(&last(), None, "dry").await.unwrap();
-    agent.create_goal(&last(), "Paint it", Priority::Low).await.unwrap();
+    agent.goals().complete(&last(), None, "dry").await.unwrap();
+    agent.goals().create(&last(), "Paint it", Priority::Low).await.unwrap();
     agent.set_mode(&id, "developer").await.unwrap();
     agent.resize(&id, Some(WindowSize(4096))).await.unwrap();
     say(&agent, &question(3)).await;
@@ -186,7 +186,7 @@ async fn a_restored_moment_has_its_goals_its_mode_and_its_tier_and_what_was_lock
 
     // A restart reads the same from the log.
     let again = super::agent(&bench, &model, BARE);
-    assert_eq!(again.goals(&last()).await.unwrap(), restored);
+    assert_eq!(again.goals().list(&last()).await.unwrap(), restored);
 }
 
 async fn moment(
@@ -194,7 +194,7 @@ async fn moment(
 ) -> (limpid_runtime::ContextReport, limpid_core::goal::Goals, limpid_runtime::Tiers) {
     let last = ConversationChoice::Last;
     let report = agent.context(&last).await.unwrap();
-    (report, agent.goals(&last).await.unwrap(), agent.tiers(&last).await.unwrap())
+    (report, agent.goals().list(&last).await.unwrap(), agent.tiers(&last).await.unwrap())
 }
 
 // OLLM-125

@@ -47,10 +47,10 @@ async fn a_goal_is_worked_at_through_digests_until_it_is_done() {
         let agent = agent(&bench, &model, &format!("[agent]\nprofile = \"ollm\"\n{BARE}"));
         tell(&agent, "I want people to log in to my site.").await;
         tell(&agent, "Decide how.").await;
-        let goals = agent.goals(&ConversationChoice::Last).await.unwrap();
+        let goals = agent.goals().list(&ConversationChoice::Last).await.unwrap();
         assert_eq!(goals.shown().unwrap().description(), GOAL);
         tell(&agent, "Draw the form first.").await;
-        let before = agent.goals(&ConversationChoice::Last).await.unwrap();
+        let before = agent.goals().list(&ConversationChoice::Last).await.unwrap();
         assert_eq!(before.shown().unwrap().progress().completed, 1);
         let mut compactions = 0;
         for n in 0..400 {
@@ -65,7 +65,7 @@ async fn a_goal_is_worked_at_through_digests_until_it_is_done() {
         let calls = model.take_sent();
         let digest = calls.iter().find(|prompt| prompt.path() == "summarize").unwrap();
         assert!(text_of(digest).contains(&format!("ACTIVE GOAL: {GOAL}")), "{window}: the digest knows the goal");
-        let after = agent.goals(&ConversationChoice::Last).await.unwrap();
+        let after = agent.goals().list(&ConversationChoice::Last).await.unwrap();
         assert_eq!(before, after, "{window}: no compaction touches the goal");
 
         tell(&agent, "Store the sessions now.").await;
@@ -73,7 +73,7 @@ async fn a_goal_is_worked_at_through_digests_until_it_is_done() {
         for part in [GOAL, "Tokens in place of cookies", "I want people to log in", "They chose tokens"] {
             assert!(sent.contains(part), "{window}, {part}: {sent}");
         }
-        let goals = agent.goals(&ConversationChoice::Last).await.unwrap();
+        let goals = agent.goals().list(&ConversationChoice::Last).await.unwrap();
         let goal = goals.shown().unwrap();
         assert_eq!(goal.status(), GoalStatus::Completed, "{window}: {goal:?}");
         assert!(goal.checkpoints().iter().all(|step| step.status == CheckpointStatus::Completed));

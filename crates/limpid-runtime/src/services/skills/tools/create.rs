@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::services::skills::tools::{GROUP, said};
-use crate::services::skills::{By, Skills};
+use crate::services::skills::{SkillWriter, Skills};
 
 /// Writes a SKILL.md into the owner's folder; the index shows it on the next turn. The same call again
 /// changes nothing.
@@ -68,7 +68,7 @@ impl Tool for CreateSkill {
         let (description, content) = (Some(description), Some(content));
         let draft = Draft { description, content, triggers: list(triggers), tools: list(tools) };
         let source = format!("turn:{}", context.turn);
-        let by = By { source: &source, now_ms: context.now_ms() };
+        let by = SkillWriter { source: &source, now_ms: context.now_ms() };
         self.skills.create(&name, &draft, by).await.map_err(said)?;
         Ok(ToolText::own(format!("written; /{name} calls it, and the index shows it from the next message on")))
     }

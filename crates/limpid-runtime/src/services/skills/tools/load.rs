@@ -52,10 +52,10 @@ impl Tool for LoadSkill {
         true
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, _context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
         let Arguments { name } = read_arguments(arguments)?;
         let name = name.trim().trim_start_matches('/');
-        let list = self.skills.list(context.now_ms()).await.map_err(said)?;
+        let list = self.skills.list().await.map_err(said)?;
         let named = |skill: &&ListedSkill| skill.name.eq_ignore_ascii_case(name) && skill.prompt.is_some();
         let usable = list.iter().filter(named).find(|skill| skill.status == SkillStatus::Ready);
         let found = usable.or_else(|| list.iter().find(named));

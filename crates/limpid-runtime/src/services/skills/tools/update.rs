@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::services::skills::tools::{GROUP, said};
-use crate::services::skills::{By, Skills};
+use crate::services::skills::{SkillWriter, Skills};
 
 /// Changes what is named of a skill, as a new version that can be undone.
 pub(crate) struct UpdateSkill {
@@ -66,7 +66,7 @@ impl Tool for UpdateSkill {
             return Err("`content` must not be blank: it is the instructions".to_owned());
         }
         let source = format!("turn:{}", context.turn);
-        let by = By { source: &source, now_ms: context.now_ms() };
+        let by = SkillWriter { source: &source, now_ms: context.now_ms() };
         self.skills.update(&name, &draft, by).await.map_err(said)?;
         Ok(ToolText::own("changed; the version before is kept"))
     }
