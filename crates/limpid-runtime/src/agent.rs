@@ -4,7 +4,7 @@ pub(crate) mod parts;
 pub(crate) mod settings;
 pub(crate) mod tools;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,13 +18,12 @@ use limpid_core::{ConversationId, RetryPlan, Tier};
 use limpid_model::Model;
 use limpid_model::chain::{Pause, RealPause};
 use limpid_store::{SqliteOptions, SqliteStore, Store};
-use tokio::sync::mpsc::UnboundedSender;
-use tokio::sync::{Notify, RwLock, broadcast, watch};
+use tokio::sync::{broadcast, watch};
 
 use crate::agent::parts::{Built, Parts};
 use crate::context::ContextDeps;
 use crate::context::TokenCalibration;
-use crate::conversation::actor::Command;
+use crate::conversation::conversations::{Actors, ChatRequest, Conversations, TurnHandle};
 use crate::conversation::housekeeping::Housekeeping;
 use crate::jobs::Jobs;
 use crate::jobs::maintenance::Maintenance;
@@ -53,6 +52,7 @@ use crate::services::tools::{FileHistory, Tool, ToolCatalog, ToolExecutor, ToolE
 #[derive(Clone)]
 pub struct Agent {
     pub(crate) inner: Arc<Inner>,
+    conversations: Conversations,
     jobs: Arc<Jobs>,
 }
 
@@ -158,18 +158,13 @@ pub(crate) struct Inner {
     pub(crate) heartbeat: HeartbeatSettings,
     pub(crate) tasks: Tasks,
     pub(crate) waker: Arc<SchedulerWaker>,
-    /// Held for reading while a message is accepted and its conversation told, and for writing while a worker looks at
-    /// what waits: so nobody answers a message before its listener is known.
-    pub(crate) accepting: RwLock<()>,
+    /// The actors of conversations in this process.
+    pub(crate) actors: Arc<Actors>,
     pub(crate) housekeeping: Arc<dyn Housekeeping>,
     /// Conversations whose owner knows that the window fills up.
     warned: Mutex<HashSet<ConversationId>>,
     /// Conversations that no earlier process can have left without a compaction that was due.
     settled: Mutex<HashSet<ConversationId>>,
-    /// Conversations that are worked on in this process.
-    pub(crate) workers: Mutex<HashMap<ConversationId, UnboundedSender<Command>>>,
-    /// Rings when a worker is no longer among them.
-    pub(crate) worker_left: Notify,
 }
 
 impl Agent {
@@ -364,10 +359,8 @@ impl Agent {
             pause: options.pause,
             warned: Mutex::default(),
             settled: Mutex::default(),
-            accepting: RwLock::new(()),
+            actors: Arc::default(),
             housekeeping: Arc::clone(&maintenance) as Arc<dyn Housekeeping>,
-            workers: Mutex::default(),
-            worker_left: Notify::new(),
         };
         let inner = Arc::new(inner);
         let made = Arc::downgrade(&inner);
@@ -383,11 +376,11 @@ impl Agent {
         let conversations = Arc::downgrade(&inner);
         signal.connect(move |conversation| {
             if let Some(inner) = conversations.upgrade() {
-                inner.command(conversation, Command::Wake);
+                Conversations::of(&inner).wake(conversation);
             }
         });
         let jobs = Arc::new(Jobs::new(&inner, maintenance));
-        Ok(Self { inner, jobs })
+        Ok(Self { conversations: Conversations::of(&inner), inner, jobs })
     }
 
     /// The home folder.
@@ -435,10 +428,17 @@ impl Agent {
         self.inner.bus.listen()
     }
 
-    /// Waits until this process has nothing left to do in a conversation: turns, compactions after them, and
-    /// notices of what was delivered.
-    pub async fn settled(&self, conversation: &ConversationId) {
-        self.inner.settled(conversation).await;
+    /// Sends a message: see [`Conversations::chat`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn chat(&self, request: ChatRequest) -> Result<TurnHandle, AgentError> {
+        self.conversations.chat(request).await
+    }
+
+    /// The conversations that this process works on.
+    pub fn conversations(&self) -> &Conversations {
+        &self.conversations
     }
 
     /// What kind of effect a tool has; none when there is no such tool.
@@ -518,19 +518,6 @@ impl Agent {
 }
 
 impl Inner {
-    pub(crate) async fn settled(&self, conversation: &ConversationId) {
-        let is_worked_on = || self.workers.lock().unwrap_or_else(PoisonError::into_inner).contains_key(conversation);
-        loop {
-            // Listened to before the look, so that a worker that leaves between the two is not missed.
-            let left = self.worker_left.notified();
-            if !is_worked_on() {
-                break;
-            }
-            left.await;
-        }
-        self.notifications.sent().await;
-    }
-
     /// Conversations whose owner knows that the window fills up.
     pub(crate) fn warned(&self) -> MutexGuard<'_, HashSet<ConversationId>> {
         self.warned.lock().unwrap_or_else(PoisonError::into_inner)

@@ -229,7 +229,7 @@ impl Agent {
     }
 
     async fn scene<'a>(&'a self, choice: &'a ConversationChoice) -> Result<Scene<'a>, AgentError> {
-        let conversation = self.find_conversation(choice).await?;
+        let conversation = self.conversations().find(choice).await?;
         Ok(Scene { agent: self, choice, conversation })
     }
 }
@@ -242,7 +242,7 @@ impl Scene<'_> {
     /// The conversation, changed as the request says and made when there is none.
     pub(crate) async fn change(&self, request: ChatRequest) -> Result<Conversation, AgentError> {
         let conversation = self.choice.clone();
-        self.inner().conversation_for(&ChatRequest { conversation, ..request }).await
+        self.agent.conversations().conversation_for(&ChatRequest { conversation, ..request }).await
     }
 
     /// The conversation, made when there is none.

@@ -1,16 +1,20 @@
 //! One actor for each conversation: it accepts messages, runs turns, calls models and tools, compacts, delivers. The only
 //! writer of turns.
 
-pub mod actor;
-pub mod background_run;
-pub mod clean;
-pub mod compaction;
-pub mod conversations;
-pub mod delivery;
-pub mod event;
+mod actor;
+pub(crate) mod background_run;
+pub(crate) mod clean;
+pub(crate) mod compaction;
+pub(crate) mod conversations;
+mod delivery;
+pub(crate) mod event;
 pub mod housekeeping;
-pub mod incomplete;
-pub mod model_call;
-pub mod settings;
-pub mod turn;
-pub mod visible_events;
+pub(crate) mod incomplete;
+mod lease;
+mod listeners;
+pub(crate) mod model_call;
+pub(crate) mod one_off;
+mod outcome;
+pub(crate) mod settings;
+pub(crate) mod turn;
+pub(crate) mod visible_events;

@@ -165,7 +165,7 @@ impl Agent {
             Some(model) => {
                 let card = &built.card;
                 let conversation = own.map(|own| own.id.to_string());
-                let recipe = Recipe { cache, conversation, ..Recipe::new(inner, &built, effort) };
+                let recipe = Recipe { cache, conversation, ..Recipe::new(&inner.config, &built, effort) };
                 let call = recipe.call(Arc::new(prompt.clone()), card);
                 let template = model.template(&call)?;
                 let Prepared { target, body, .. } = ModelRegistry::resized(&model, card).prepare(&call)?;

@@ -15,9 +15,10 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::agent::Agent;
 use crate::context::tokens;
-use crate::conversation::delivery::Border;
 use crate::conversation::event::TurnEvent;
-use crate::conversation::model_call::{Once, reply_limit};
+use crate::conversation::model_call::{reply_limit, sampling};
+use crate::conversation::one_off::OneOffRequest;
+use crate::conversation::visible_events::VisibleEvents;
 use crate::preview::PreviewRequest;
 use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
@@ -29,7 +30,7 @@ const TEST_MESSAGE: &str = "hi";
 /// The events of an answer outside of any turn; dropping it stops the answer.
 #[derive(Debug)]
 pub struct Answering {
-    events: Border,
+    events: VisibleEvents,
     _stop: DropGuard,
 }
 
@@ -59,7 +60,7 @@ impl Agent {
             message.state.retain(|state| model.info().reads(&state.protocol, &state.model));
         }
         let prompt = recorded(&request, model.info().tools == ToolProtocol::Native);
-        Ok(self.answer(model, prompt, self.inner.sampling()))
+        Ok(self.answer(model, prompt, sampling(&self.inner.config)))
     }
 
     /// Asks a model for a short answer, as a new conversation would.
@@ -75,7 +76,7 @@ impl Agent {
             ..PreviewRequest::default()
         };
         let prompt = self.prompt_preview(request).await?;
-        Ok(self.answer(model, prompt, self.inner.sampling()))
+        Ok(self.answer(model, prompt, sampling(&self.inner.config)))
     }
 
     fn answer(&self, model: Arc<dyn Model>, prompt: Prompt, sampling: Sampling) -> Answering {
@@ -100,14 +101,14 @@ impl Agent {
                 cache: CacheLife::default(),
             };
             let call = Arc::new(move |_: &ModelCard| Ok(call.clone()));
-            let once = Once { models: vec![model], prompt, call, conversation: None, cancel };
-            let last = match inner.answer_once(once, &sender).await {
+            let request = OneOffRequest { models: vec![model], prompt, call, conversation: None, cancel };
+            let last = match request.answer(&inner, &sender).await {
                 Ok(last) => last,
                 Err(error) => TurnEvent::Interrupted(error.to_string()),
             };
             let _ = sender.send(last);
         });
-        Answering { events: Border::new(events), _stop: stop }
+        Answering { events: VisibleEvents::new(events), _stop: stop }
     }
 }
 

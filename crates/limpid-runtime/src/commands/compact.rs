@@ -36,10 +36,10 @@ impl SlashCommand for Compact {
         let choice = ConversationChoice::Id(conversation.id.clone());
         let words: Vec<&str> = arguments.split_whitespace().collect();
         let report = match words.as_slice() {
-            [] => scene.agent.compact(&choice).await?,
-            ["undo"] => scene.agent.undo_compaction(&choice).await?,
+            [] => scene.agent.conversations().compact(&choice).await?,
+            ["undo"] => scene.agent.conversations().undo_compaction(&choice).await?,
             ["keep"] => {
-                let kept = scene.agent.keep_moment(&choice, "by hand").await?;
+                let kept = scene.agent.conversations().save_snapshot(&choice, "by hand").await?;
                 return Ok(
                     scene.says(format!("This moment is kept as {}; `/compact restore {0}` goes back to it.", kept.id))
                 );

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use limpid_core::WindowSize;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::conversation::settings::Settled;
+use crate::conversation::settings::ChangeOutcome;
 use crate::preview::PreviewRequest;
 use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
@@ -49,14 +49,14 @@ impl SlashCommand for Context {
 async fn show(scene: &Scene<'_>) -> Result<SlashReply, AgentError> {
     let known = scene.conversation.as_ref().map(|conversation| conversation.id.clone());
     let conversation = known.map_or(ConversationChoice::New, ConversationChoice::Id);
-    let tiers = scene.agent.tiers(&conversation).await?;
+    let tiers = scene.agent.conversations().tiers(&conversation).await?;
     let request = PreviewRequest { conversation, ..PreviewRequest::default() };
     let prompt = scene.agent.prompt_preview(request).await?;
     let used = prompt.totals().map_or(0, |totals| totals.total);
     let messages = scene.conversation.as_ref().map_or(0, |conversation| conversation.messages);
     let head = format!("{messages} messages; the next prompt has {used} tokens.\n{tiers}");
     let Some(conversation) = scene.conversation.as_ref() else { return Ok(scene.says(head)) };
-    let report = scene.agent.context(&ConversationChoice::Id(conversation.id.clone())).await?;
+    let report = scene.agent.conversations().context(&ConversationChoice::Id(conversation.id.clone())).await?;
     Ok(scene.says(format!("{head}\n{report}")))
 }
 
@@ -67,19 +67,19 @@ pub(crate) async fn restore(scene: &Scene<'_>, moment: &str) -> Result<SlashRepl
     };
     let wrong = |_| AgentError::Invalid(format!("`{moment}` is no number; `/context` lists kept moments"));
     let choice = ConversationChoice::Id(conversation.id.clone());
-    let report = scene.agent.restore_snapshot(&choice, moment.parse().map_err(wrong)?).await?;
+    let report = scene.agent.conversations().restore_snapshot(&choice, moment.parse().map_err(wrong)?).await?;
     Ok(scene.says(report.to_string()).after(conversation, &["window"]))
 }
 
 async fn resize(scene: &Scene<'_>, size: Option<WindowSize>) -> Result<SlashReply, AgentError> {
     let conversation = scene.found_or_new().await?;
     let to = size.map_or("the model's own".to_owned(), |size| format!("{} tokens", size.0));
-    let text = match scene.agent.resize(&conversation.id, size).await? {
-        Settled::Changed(_) => format!("The window is {to} from the next message on."),
-        Settled::Later => format!("An answer is under way; the window is {to} when that has ended."),
-        Settled::Same => format!("The window is {to} already."),
+    let text = match scene.agent.conversations().set_window(&conversation.id, size).await? {
+        ChangeOutcome::Applied(_) => format!("The window is {to} from the next message on."),
+        ChangeOutcome::Deferred => format!("An answer is under way; the window is {to} when that has ended."),
+        ChangeOutcome::Unchanged => format!("The window is {to} already."),
     };
-    let tiers = scene.agent.tiers(&ConversationChoice::Id(conversation.id.clone())).await?;
+    let tiers = scene.agent.conversations().tiers(&ConversationChoice::Id(conversation.id.clone())).await?;
     Ok(scene.says(format!("{text}\n{tiers}")).after(&conversation, &["window"]))
 }
 

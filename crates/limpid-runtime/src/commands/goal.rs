@@ -106,7 +106,7 @@ pub(crate) async fn told(
         ConversationChoice::New => ConversationChoice::Last,
         known => known.clone(),
     };
-    Ok(match scene.agent.find_conversation(&choice).await? {
+    Ok(match scene.agent.conversations().find(&choice).await? {
         Some(conversation) => reply.after(&conversation, changed),
         None => reply,
     })

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use limpid_store::Audience;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::conversation::settings::Settled;
+use crate::conversation::settings::ChangeOutcome;
 use crate::services::error::AgentError;
 
 /// Says that others read the conversation too, so that what is remembered of the owner stays out of it.
@@ -36,13 +36,13 @@ impl SlashCommand for Group {
             "off" => Audience::Owner,
             other => return Err(AgentError::Invalid(format!("write /group on or /group off, not `{other}`"))),
         };
-        let text = match scene.agent.set_audience(&conversation.id, audience).await? {
-            Settled::Later => "An answer is under way; it is done when that has ended.",
-            Settled::Same => "Nothing changed.",
-            Settled::Changed(_) if audience == Audience::Group => {
+        let text = match scene.agent.conversations().set_audience(&conversation.id, audience).await? {
+            ChangeOutcome::Deferred => "An answer is under way; it is done when that has ended.",
+            ChangeOutcome::Unchanged => "Nothing changed.",
+            ChangeOutcome::Applied(_) if audience == Audience::Group => {
                 "From the next message on, memories and notes stay out of this conversation."
             }
-            Settled::Changed(_) => "From the next message on, this conversation is between the two of you.",
+            ChangeOutcome::Applied(_) => "From the next message on, this conversation is between the two of you.",
         };
         Ok(scene.says(text).after(conversation, &["group"]))
     }

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::conversation::settings::Settled;
+use crate::conversation::settings::ChangeOutcome;
 use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 use crate::services::modes::{FocusChange, ModeState, ModeSwitch};
@@ -59,10 +59,14 @@ fn shown(state: &ModeState) -> String {
 
 async fn switch(scene: &Scene<'_>, to: &str) -> Result<SlashReply, AgentError> {
     let conversation = scene.found_or_new().await?;
-    let (text, changed): (String, &[&str]) = match scene.agent.set_mode(&conversation.id, to).await? {
-        Settled::Changed(from) => (format!("The mode is {to} from the next message on; it was {from}."), &["mode"]),
-        Settled::Later => (format!("An answer is under way; the mode is {to} when that has ended."), &["mode"]),
-        Settled::Same => (format!("The mode is {to} already."), &[]),
+    let (text, changed): (String, &[&str]) = match scene.agent.conversations().set_mode(&conversation.id, to).await? {
+        ChangeOutcome::Applied(from) => {
+            (format!("The mode is {to} from the next message on; it was {from}."), &["mode"])
+        }
+        ChangeOutcome::Deferred => {
+            (format!("An answer is under way; the mode is {to} when that has ended."), &["mode"])
+        }
+        ChangeOutcome::Unchanged => (format!("The mode is {to} already."), &[]),
     };
     Ok(scene.says(text).after(&conversation, changed))
 }

@@ -26,7 +26,11 @@ impl SlashCommand for New {
 
     async fn run(&self, scene: &Scene<'_>, _arguments: &str) -> Result<SlashReply, AgentError> {
         let conversation = ConversationChoice::New;
-        let made = scene.inner().conversation_for(&ChatRequest { conversation, ..ChatRequest::default() }).await?;
+        let made = scene
+            .agent
+            .conversations()
+            .conversation_for(&ChatRequest { conversation, ..ChatRequest::default() })
+            .await?;
         let kept = match &scene.conversation {
             Some(old) if old.messages > 0 => format!(" The one before is kept as {}.", old.id),
             _ => String::new(),

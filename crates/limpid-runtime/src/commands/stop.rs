@@ -3,7 +3,6 @@
 use async_trait::async_trait;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::conversation::actor::Command;
 use crate::services::error::AgentError;
 
 /// Stops the answer that is under way.
@@ -21,7 +20,7 @@ impl SlashCommand for Stop {
 
     async fn run(&self, scene: &Scene<'_>, _arguments: &str) -> Result<SlashReply, AgentError> {
         let told = match &scene.conversation {
-            Some(conversation) => scene.inner().tell(&conversation.id, Command::Cancel(None)),
+            Some(conversation) => scene.agent.conversations().cancel(&conversation.id),
             None => false,
         };
         let mut reply = scene.says(if told { "Stopped." } else { "Nothing is under way." });

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::conversation::settings::Settled;
+use crate::conversation::settings::ChangeOutcome;
 use crate::services::error::AgentError;
 
 /// Characters of the message that is quoted.
@@ -34,20 +34,20 @@ impl SlashCommand for Undo {
         let nothing = || AgentError::Invalid("there is no conversation yet, so nothing to take out".to_owned());
         let conversation = scene.conversation.as_ref().ok_or_else(nothing)?;
         let (settled, back) = match arguments {
-            "" => (scene.agent.undo_turn(&conversation.id).await?, false),
-            "back" => (scene.agent.redo_turn(&conversation.id).await?, true),
+            "" => (scene.agent.conversations().undo_turn(&conversation.id).await?, false),
+            "back" => (scene.agent.conversations().redo_turn(&conversation.id).await?, true),
             other => {
                 return Err(AgentError::Invalid(format!("/undo does not know `{other}`; write /undo or /undo back")));
             }
         };
         let text = match settled {
-            Settled::Later => "An answer is under way; it is done when that has ended.".to_owned(),
+            ChangeOutcome::Deferred => "An answer is under way; it is done when that has ended.".to_owned(),
             _ if back => "It is in the conversation again.".to_owned(),
-            Settled::Changed(said) => format!(
+            ChangeOutcome::Applied(said) => format!(
                 "“{}” and its answer are no longer sent; what tools did stays done. Put them back with /undo back.",
                 quoted(&said)
             ),
-            Settled::Same => "Nothing changed.".to_owned(),
+            ChangeOutcome::Unchanged => "Nothing changed.".to_owned(),
         };
         Ok(scene.says(text).after(conversation, &["window"]))
     }

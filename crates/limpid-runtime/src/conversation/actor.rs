@@ -1,24 +1,30 @@
-//! One worker a conversation: it holds the lease, carries on what was interrupted, and runs turns one after the other
-//! while there are messages.
+//! The actor of a conversation: it holds the lease, carries on what was interrupted, and runs turns one after the other
+//! while there are messages. Everything that happens to a conversation comes in at one place, and what a command does in
+//! each phase stands in one table.
 
-use std::sync::{Arc, PoisonError};
+use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use limpid_config::process;
-use limpid_core::{CallId, ConversationId, FailureClass, Message, Role, TurnId};
-use limpid_store::{Acquired, Inbound, InboundId, Lease, TurnOutcome};
-use limpid_turn::{Finish, Outcome};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::task::AbortHandle;
+use limpid_core::{CallId, ConversationId, TurnId};
+use limpid_store::{Inbound, InboundId, Lease};
+use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::agent::Inner;
 use crate::context::Headroom;
+use crate::conversation::compaction::{Compaction, CompactionDone};
+use crate::conversation::conversations::{ActorHandle, Actors};
+use crate::conversation::delivery::deliver_waiting;
 use crate::conversation::event::{Answer, TurnEvent};
-use crate::conversation::settings::Settle;
+use crate::conversation::lease::{Attempt, HeldLease};
+use crate::conversation::listeners::{Listener, Listeners};
+use crate::conversation::outcome::{answer_of, end_of, end_of_message, failed};
+use crate::conversation::settings::{self, ChangeRequest};
+use crate::conversation::turn::resume::resume;
+use crate::conversation::turn::running::{RunningTurn, TurnStep};
+use crate::conversation::turn::start::{Start, start};
 use crate::services::error::AgentError;
-
-/// How long a lease lasts when nobody renews it.
-const LEASE: Duration = Duration::from_secs(30);
 
 /// How often a lease that another process holds is asked for.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -26,15 +32,15 @@ const PATIENCE: Duration = Duration::from_millis(200);
 /// Tries after which whoever waits is told for what.
 const QUIET_TRIES: u32 = 10;
 
-/// Turns after which a moment of the conversation is kept.
-const SNAPSHOT_TURNS: usize = 5;
+/// Tries after which a change that no message waits beside is given up: two minutes.
+const MOST_TRIES: u32 = 600;
 
-/// What a worker is told.
+/// What an actor is told.
 pub(crate) enum Command {
     /// A message was accepted.
-    Message { inbound: Inbound, sender: Option<Sender>, path: Option<String> },
-    /// Something is to be set.
-    Settle(Settle),
+    Message { inbound: Inbound, listener: Option<Listener>, path: Option<String> },
+    /// Something is to be changed.
+    Change(ChangeRequest),
     /// The running turn is to stop, or the one that is to answer this message when it still waits.
     Cancel(Option<InboundId>),
     /// The owner answered the question about a call.
@@ -43,368 +49,394 @@ pub(crate) enum Command {
     Wake,
 }
 
-/// Where the events of one accepted message go.
-#[derive(Clone, Debug)]
-pub(crate) struct Sender {
-    inbound: InboundId,
-    events: UnboundedSender<TurnEvent>,
-    /// Whether a person who may answer questions listens.
-    answers: bool,
-}
-
-impl Sender {
-    pub(crate) fn new(inbound: InboundId, events: UnboundedSender<TurnEvent>) -> Self {
-        Self { inbound, events, answers: false }
-    }
-
-    /// The same, for somebody who may answer questions.
-    pub(crate) fn answering(self, answers: bool) -> Self {
-        Self { answers, ..self }
-    }
-
-    /// Whoever does not listen any more misses nothing that is not kept.
-    pub(crate) fn send(&self, event: TurnEvent) {
-        let _ = self.events.send(event);
-    }
-}
-
-/// Those who wait for answers: to the running turn's messages, and to later ones.
-#[derive(Default)]
-pub(crate) struct Listeners {
-    active: Vec<Sender>,
-    waiting: Vec<Sender>,
-}
-
-impl Listeners {
-    pub(crate) fn add(&mut self, sender: Option<Sender>) {
-        self.waiting.extend(sender);
-    }
-
-    /// These messages are answered by the running turn.
-    pub(crate) fn activate(&mut self, taken: &[InboundId]) {
-        let (active, waiting) = self.waiting.drain(..).partition(|sender| taken.contains(&sender.inbound));
-        self.waiting = waiting;
-        self.active.extend::<Vec<Sender>>(active);
-    }
-
-    pub(crate) fn send(&self, event: &TurnEvent) {
-        self.active.iter().for_each(|sender| sender.send(event.clone()));
-    }
-
-    /// Tells everybody who waits for an answer, be it of this turn or of a later one.
-    pub(crate) fn notice_all(&self, text: &str) {
-        let senders = self.active.iter().chain(&self.waiting);
-        senders.for_each(|sender| sender.send(TurnEvent::Notice(text.to_owned())));
-    }
-
-    /// Whether somebody waits for the answer of a later turn.
-    pub(crate) fn somebody_waits(&self) -> bool {
-        !self.waiting.is_empty()
-    }
-
-    /// Whether somebody listens.
-    pub(crate) fn is_heard(&self) -> bool {
-        self.active.iter().any(|sender| !sender.events.is_closed())
-    }
-
-    /// Whether somebody listens who can answer a question.
-    pub(crate) fn can_answer(&self) -> bool {
-        self.active.iter().any(|sender| sender.answers && !sender.events.is_closed())
-    }
-
-    /// Waits until nobody listens any more who could answer a question.
-    pub(crate) async fn nobody_answers(&self) {
-        for sender in self.active.iter().filter(|sender| sender.answers) {
-            sender.events.closed().await;
-        }
-    }
-
-    /// The last event of the running turn.
-    pub(crate) fn finish(&mut self, event: &TurnEvent) {
-        self.send(event);
-        self.active.clear();
-    }
-
-    fn finish_all(&mut self, event: &TurnEvent) {
-        self.active.append(&mut self.waiting);
-        self.finish(event);
-    }
-}
-
 /// The work on one conversation.
-pub(crate) struct Worker {
-    pub(crate) inner: Arc<Inner>,
-    pub(crate) conversation: ConversationId,
-    pub(crate) commands: UnboundedReceiver<Command>,
-    pub(crate) listeners: Listeners,
+pub(crate) struct Actor {
+    deps: Arc<Inner>,
+    actors: Arc<Actors>,
+    handle: Arc<ActorHandle>,
+    conversation: ConversationId,
+    commands: UnboundedReceiver<Command>,
+    listeners: Arc<Listeners>,
+    lease: Option<HeldLease>,
+    phase: Phase,
+    /// Turns that a crash interrupted.
+    unfinished: VecDeque<TurnId>,
+    /// What is to be changed when no turn runs.
+    changes: VecDeque<ChangeRequest>,
+    /// The next turn, as far as it is known before it begins.
+    next: NextTurn,
+    /// What the newest turn left of the window.
+    room: Option<Headroom>,
+}
+
+/// What is known of a turn before it begins.
+#[derive(Default)]
+pub(crate) struct NextTurn {
     /// The path that the newest message asked for.
     pub(crate) path: Option<String>,
-    /// What the newest turn left of the window.
-    pub(crate) room: Option<Headroom>,
-    /// What is to be set when no turn runs.
-    pub(crate) settling: Vec<Settle>,
-    /// Messages whose answer was stopped before it began.
-    pub(crate) stopped: Vec<InboundId>,
+    /// What the person is told of a mode that was switched for it.
+    pub(crate) hint: Option<String>,
+    /// What a model wrote as the note of a rollover, once it was asked: none when it wrote none.
+    pub(crate) note: Option<Option<String>>,
 }
 
-impl Inner {
-    /// Tells a conversation's worker something; it is started when there is none.
-    pub(crate) fn command(self: &Arc<Self>, conversation: &ConversationId, command: Command) {
-        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
-        let command = match workers.get(conversation) {
-            Some(worker) => match worker.send(command) {
-                Ok(()) => return,
-                Err(refused) => refused.0,
-            },
-            None => command,
-        };
-        let (sender, commands) = unbounded_channel();
-        // The receiver lives right here.
-        let _ = sender.send(command);
-        workers.insert(conversation.clone(), sender);
-        let worker = Worker {
-            inner: Arc::clone(self),
-            conversation: conversation.clone(),
+/// What an actor waits for, besides commands.
+enum Phase {
+    /// The lease: another process may have it.
+    Lease { tries: u32 },
+    /// Nothing: it looks for work.
+    Idle,
+    /// What the running turn waits for.
+    Turn(Box<RunningTurn>),
+    /// A digest or a note that models write.
+    Compacting(Compaction),
+    /// It has ended.
+    Over,
+}
+
+/// Something that happened to a conversation.
+enum ActorEvent {
+    Command(Command),
+    /// The time has come to ask for the lease.
+    LeaseDue,
+    LeaseLost,
+    /// There is nothing to wait for.
+    Idle,
+    Turn(TurnStep),
+    Compacted(CompactionDone),
+}
+
+impl Actor {
+    pub(crate) fn new(
+        deps: Arc<Inner>,
+        actors: Arc<Actors>,
+        handle: Arc<ActorHandle>,
+        conversation: ConversationId,
+        commands: UnboundedReceiver<Command>,
+    ) -> Self {
+        Self {
+            deps,
+            actors,
+            handle,
+            conversation,
             commands,
-            listeners: Listeners::default(),
-            path: None,
+            listeners: Arc::default(),
+            lease: None,
+            phase: Phase::Lease { tries: 0 },
+            unfinished: VecDeque::new(),
+            changes: VecDeque::new(),
+            next: NextTurn::default(),
             room: None,
-            settling: Vec::new(),
-            stopped: Vec::new(),
-        };
-        tokio::spawn(worker.work());
+        }
     }
 
-    /// Tells a conversation's worker something when there is one, and says whether there is.
-    pub(crate) fn tell(&self, conversation: &ConversationId, command: Command) -> bool {
-        let workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
-        workers.get(conversation).is_some_and(|worker| worker.send(command).is_ok())
-    }
-}
-
-impl Inner {
-    /// How the turn ended that took an accepted message; none while it has not.
-    async fn end_elsewhere(&self, inbound: InboundId) -> Result<Option<TurnEvent>, AgentError> {
-        let Some(turn) = self.store.accepted(inbound).await?.and_then(|inbound| inbound.turn) else { return Ok(None) };
-        let Some(ended) = self.store.turn(&turn).await? else { return Ok(None) };
-        let Some(end) = ended.end else { return Ok(None) };
-        let answer = self.answer_of(&ended.conversation, &turn).await?;
-        let outcome = match end.outcome {
-            TurnOutcome::Answered => Outcome::Answered { finish: finish_of(&end.detail) },
-            TurnOutcome::Cancelled => Outcome::Cancelled,
-            TurnOutcome::Failed => failure_of(&end.detail),
-        };
-        Ok(Some(TurnEvent::Done { outcome, answer }))
-    }
-}
-
-impl Inner {
-    /// The last words of a turn; none when it said nothing.
-    pub(crate) async fn answer_of(
-        &self,
-        conversation: &ConversationId,
-        turn: &TurnId,
-    ) -> Result<Option<String>, AgentError> {
-        let messages = self.store.messages(conversation, None).await?.rows;
-        let answer = messages.into_iter().rev().find(|row| row.turn == *turn && row.message.role == Role::Assistant);
-        Ok(answer.map(|row| row.message.text).filter(|text| !text.is_empty()))
-    }
-}
-
-/// The outcome that a stored end tells of.
-fn failure_of(detail: &str) -> Outcome {
-    let parsed = detail.split_once(": ").and_then(|(class, message)| Some((FailureClass::parse(class)?, message)));
-    let (class, message) = parsed.unwrap_or((FailureClass::Malformed, detail));
-    Outcome::Failed { class, message: message.to_owned() }
-}
-
-fn finish_of(detail: &str) -> Finish {
-    [Finish::Length, Finish::Moderated].into_iter().find(|finish| finish.as_str() == detail).unwrap_or(Finish::Stop)
-}
-
-impl Worker {
-    async fn work(mut self) {
-        loop {
-            match self.work_under_lease().await {
-                Ok(true) => {}
-                Ok(false) => return self.give_up("the message is kept; whoever works on this conversation answers it"),
-                Err(error) => return self.give_up(&error.to_string()),
-            }
-            self.tell_of_others().await;
-            if self.leave() {
-                return;
+    /// Works until there is nothing left to do.
+    pub(crate) async fn run(mut self) {
+        while !matches!(self.phase, Phase::Over) {
+            let event = self.next_event().await;
+            let Err(error) = self.handle(event).await else { continue };
+            let resumed = match &self.phase {
+                Phase::Turn(turn) if turn.was_resumed() => Some(turn.id().clone()),
+                _ => None,
+            };
+            let ended = match resumed {
+                Some(turn) => self.cannot_resume(&turn, &error).await,
+                None => Err(error),
+            };
+            if let Err(error) = ended {
+                self.give_up(&error.to_string()).await;
             }
         }
     }
 
-    /// Runs turns until no message waits, then gives the lease back. False: the person stopped waiting for the lease.
-    async fn work_under_lease(&mut self) -> Result<bool, AgentError> {
-        let Some(lease) = self.acquire().await? else { return Ok(false) };
-        let renewing = self.renew(&lease);
-        let worked = self.run_turns(&lease).await;
-        renewing.abort();
-        let released = self.inner.store.release(&self.conversation, lease.fence).await;
-        worked?;
-        released?;
-        Ok(true)
+    /// The one place where an actor waits. Commands come first.
+    async fn next_event(&mut self) -> ActorEvent {
+        let Self { commands, lease, phase, .. } = self;
+        let lost = async {
+            match lease {
+                Some(lease) => lease.lost().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            Some(command) = commands.recv() => ActorEvent::Command(command),
+            () = lost => ActorEvent::LeaseLost,
+            event = phase.next() => event,
+        }
     }
 
-    async fn run_turns(&mut self, lease: &Lease) -> Result<(), AgentError> {
-        self.drain();
-        self.resume_turns(lease).await?;
-        loop {
-            let waiting = self.waiting().await?;
-            self.settle().await;
-            // After the commands were taken in: whoever enqueues from here on wakes this worker once more.
-            self.deliver(lease).await?;
-            if waiting.is_empty() {
-                self.inner.housekeeping.when_idle().await;
+    /// Takes in one event. It waits for the store and for reading what a prompt is made from, and for nothing slower.
+    async fn handle(&mut self, event: ActorEvent) -> Result<(), AgentError> {
+        match event {
+            ActorEvent::Command(command) => self.command(command).await,
+            ActorEvent::LeaseDue => self.acquire().await,
+            ActorEvent::LeaseLost => {
+                Err(AgentError::Invalid("another process has taken over this conversation".to_owned()))
+            }
+            ActorEvent::Idle => self.look_for_work().await,
+            ActorEvent::Turn(step) => {
+                if let Phase::Turn(turn) = &mut self.phase {
+                    turn.take(step).await?;
+                }
+                self.after_step().await
+            }
+            ActorEvent::Compacted(done) => self.compacted(done).await,
+        }
+    }
+
+    /// What a command does in each phase.
+    async fn command(&mut self, command: Command) -> Result<(), AgentError> {
+        match (command, &mut self.phase) {
+            (Command::Message { inbound, listener, .. }, Phase::Turn(turn)) => {
+                self.listeners.add(listener);
+                turn.steer(inbound).await?;
+                self.after_step().await
+            }
+            // It is in the store, and the next turn takes it.
+            (Command::Message { listener, path, .. }, _) => {
+                self.listeners.add(listener);
+                self.next.path = path;
+                Ok(())
+            }
+            (Command::Change(change), Phase::Turn(_)) => {
+                self.changes.push_back(change.defer());
+                Ok(())
+            }
+            (Command::Change(change), _) => {
+                self.changes.push_back(change);
+                Ok(())
+            }
+            (Command::Cancel(message), Phase::Turn(turn)) => {
+                match message.filter(|message| !turn.answers(*message)) {
+                    Some(other) => self.listeners.stop_later(other),
+                    None => turn.cancel().await?,
+                }
+                self.after_step().await
+            }
+            (Command::Cancel(message), Phase::Lease { .. }) => {
+                message.into_iter().for_each(|message| self.listeners.stop_later(message));
+                self.give_up("the message is kept; whoever works on this conversation answers it").await;
+                Ok(())
+            }
+            (Command::Cancel(message), phase) => {
+                if let Phase::Compacting(compaction) = phase {
+                    compaction.cancel();
+                }
+                message.into_iter().for_each(|message| self.listeners.stop_later(message));
+                Ok(())
+            }
+            (Command::Answer { call, answer }, Phase::Turn(turn)) => {
+                turn.answered_by_owner(&call, answer).await?;
+                self.after_step().await
+            }
+            (Command::Answer { .. } | Command::Wake, _) => Ok(()),
+        }
+    }
+
+    /// Asks for the lease. Whoever waits beside another process is told for what, in the end.
+    async fn acquire(&mut self) -> Result<(), AgentError> {
+        let Phase::Lease { tries } = &mut self.phase else { return Ok(()) };
+        let holder = match HeldLease::acquire(&self.deps.store, &self.deps.host, &self.conversation).await? {
+            Attempt::Held(lease) => {
+                self.lease = Some(lease);
+                self.phase = Phase::Idle;
+                let unfinished = self.deps.store.unfinished_turns().await?.rows;
+                let own = unfinished.into_iter().filter(|turn| turn.conversation == self.conversation);
+                self.unfinished = own.map(|turn| turn.id).collect();
                 return Ok(());
             }
-            self.turn(lease, waiting).await?;
-            // What the turn said to other chats.
-            self.inner.deliveries.wake_pending().await?;
-            self.look_after_window(lease).await;
+            Attempt::Busy(holder) => holder,
+        };
+        *tries += 1;
+        let tries = *tries;
+        if tries == QUIET_TRIES {
+            let who = match process::number(&holder) {
+                Some(number) => format!("process {number}"),
+                None => "a process on another machine".to_owned(),
+            };
+            let told = format!("{who} is at work on this conversation; this message is answered after it");
+            self.listeners.notice_all(&told);
+        }
+        if tries > MOST_TRIES && !self.listeners.somebody_waits() {
+            let busy = "the conversation is being worked on; try again when its turn is over";
+            return Err(AgentError::Invalid(busy.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Takes up the next thing to do: a turn that was interrupted, changes, deliveries, messages. Gives the lease back when
+    /// there is nothing.
+    async fn look_for_work(&mut self) -> Result<(), AgentError> {
+        if let Some(turn) = self.unfinished.pop_front() {
+            return self.resume(turn).await;
+        }
+        let Some(lease) = self.lease() else {
+            self.phase = Phase::Lease { tries: 0 };
+            return Ok(());
+        };
+        let waiting = self.waiting().await?;
+        while let Some(change) = self.changes.pop_front() {
+            if let Some(compaction) = settings::make(&self.deps, &lease, change).await {
+                self.phase = Phase::Compacting(compaction);
+                return Ok(());
+            }
+        }
+        // Behind the commands that were taken in: whoever writes a delivery from here on wakes this actor once more.
+        deliver_waiting(&self.deps, &lease).await?;
+        if waiting.is_empty() { self.rest().await } else { self.start_turn(&lease, waiting).await }
+    }
+
+    async fn start_turn(&mut self, lease: &Lease, waiting: Vec<Inbound>) -> Result<(), AgentError> {
+        match start(&self.deps, lease, &self.listeners, &mut self.next, &waiting).await? {
+            Start::Turn(turn) => self.phase = Phase::Turn(turn),
+            Start::First(compaction) => self.phase = Phase::Compacting(compaction),
+            Start::Nothing => {}
+        }
+        self.after_step().await
+    }
+
+    async fn resume(&mut self, turn: TurnId) -> Result<(), AgentError> {
+        let Some(lease) = self.lease() else { return Ok(()) };
+        match resume(&self.deps, &lease, &self.listeners, &turn).await {
+            Ok(turn) => {
+                self.phase = Phase::Turn(Box::new(turn));
+                self.after_step().await
+            }
+            Err(error) => self.cannot_resume(&turn, &error).await,
         }
     }
 
-    /// Compacts after an answer when that is due, and keeps a moment every few turns. A failure
-    /// costs nothing: what is not compacted here is fitted before the next request.
-    async fn look_after_window(&mut self, lease: &Lease) {
-        let Some(room) = self.room.take() else { return };
-        if room.is_tight {
-            let _ = self.inner.compact_if_due(lease).await;
+    /// A turn that cannot be carried on is over; what it stored stays, and whoever listens hears why.
+    async fn cannot_resume(&mut self, turn: &TurnId, error: &AgentError) -> Result<(), AgentError> {
+        self.phase = Phase::Idle;
+        let Some(lease) = self.lease() else { return Ok(()) };
+        self.listeners.notice_all(&error.to_string());
+        let end = vec![end_of(&failed(error))];
+        self.deps.store.commit(&lease, turn, end, self.deps.host.now_ms()).await?;
+        Ok(())
+    }
+
+    /// Whoever asked is gone, and the next message comes from the same person.
+    async fn tell_of_resumed(&mut self, turn: &TurnId) -> Result<(), AgentError> {
+        if self.listeners.somebody_waits()
+            && let Some(answer) = answer_of(&*self.deps.store, &self.conversation, turn).await?
+        {
+            self.listeners.notice_all(&format!("an answer that was interrupted is there now:\n{answer}"));
         }
-        if (room.turns + 1).is_multiple_of(SNAPSHOT_TURNS) {
-            let _ = self.inner.keep_turn(lease).await;
-        }
+        Ok(())
     }
 
     /// The messages that wait, every listener of theirs known.
     async fn waiting(&mut self) -> Result<Vec<Inbound>, AgentError> {
-        let inner = Arc::clone(&self.inner);
-        let _nobody_accepts = inner.accepting.write().await;
-        self.drain();
-        Ok(inner.store.waiting(&self.conversation).await?.rows)
-    }
-
-    /// Takes in what was said since, while no turn runs. Says whether a stop was among it.
-    fn drain(&mut self) -> bool {
-        let mut stopped = false;
+        let handle = Arc::clone(&self.handle);
+        let _nobody_accepts = handle.accepting.write().await;
         while let Ok(command) = self.commands.try_recv() {
-            match command {
-                Command::Message { sender, path, .. } => {
-                    self.listeners.add(sender);
-                    self.path = path;
-                }
-                Command::Settle(settle) => self.settling.push(settle),
-                Command::Cancel(message) => {
-                    stopped = true;
-                    self.stopped.extend(message);
-                }
-                Command::Answer { .. } | Command::Wake => {}
-            }
+            self.command(command).await?;
         }
-        stopped
+        Ok(self.deps.store.waiting(&self.conversation).await?.rows)
     }
 
-    /// Ends the worker with the work undone; what was accepted is kept.
-    fn give_up(mut self, why: &str) {
-        let inner = Arc::clone(&self.inner);
-        // Nobody can tell this worker anything while it goes, so no listener is left without an end.
-        let mut workers = inner.workers.lock().unwrap_or_else(PoisonError::into_inner);
-        self.drain();
-        workers.remove(&self.conversation);
-        drop(workers);
-        inner.worker_left.notify_waiters();
-        self.listeners.finish_all(&TurnEvent::Interrupted(why.to_owned()));
+    /// Gives the lease back, and ends unless somebody has said something since.
+    async fn rest(&mut self) -> Result<(), AgentError> {
+        self.deps.housekeeping.when_idle().await;
+        if let Some(lease) = self.lease.take() {
+            lease.release().await?;
+        }
+        self.phase = Phase::Lease { tries: 0 };
+        self.tell_of_others().await;
+        if self.actors.end(&self.conversation, &self.handle, &self.commands) {
+            self.phase = Phase::Over;
+            let kept = "another limpid process is answering this message; its answer will be in the conversation";
+            self.listeners.finish_all(&TurnEvent::Interrupted(kept.to_owned()));
+        }
+        Ok(())
     }
 
     /// Tells those who still listen how the turn of another process ended that took their message.
     async fn tell_of_others(&mut self) {
-        for sender in std::mem::take(&mut self.listeners.waiting) {
-            match self.inner.end_elsewhere(sender.inbound).await {
-                Ok(Some(end)) => sender.send(end),
-                Ok(None) => self.listeners.waiting.push(sender),
-                Err(error) => sender.send(TurnEvent::Interrupted(error.to_string())),
+        for listener in self.listeners.take_later() {
+            match end_of_message(&*self.deps.store, listener.message()).await {
+                Ok(Some(end)) => listener.send(end),
+                Ok(None) => self.listeners.add(Some(listener)),
+                Err(error) => listener.send(TurnEvent::Interrupted(error.to_string())),
             }
         }
     }
 
-    /// Ends the worker unless somebody has told it something.
-    fn leave(&mut self) -> bool {
-        let mut workers = self.inner.workers.lock().unwrap_or_else(PoisonError::into_inner);
-        if !self.commands.is_empty() {
-            return false;
+    /// Ends with the work undone; what was accepted is kept.
+    async fn give_up(&mut self, why: &str) {
+        self.phase = Phase::Over;
+        if let Some(lease) = self.lease.take() {
+            let _ = lease.release().await;
         }
-        workers.remove(&self.conversation);
-        drop(workers);
-        self.inner.worker_left.notify_waiters();
-        let kept = "another limpid process is answering this message; its answer will be in the conversation";
-        self.listeners.finish_all(&TurnEvent::Interrupted(kept.to_owned()));
-        true
-    }
-
-    async fn acquire(&mut self) -> Result<Option<Lease>, AgentError> {
-        let inner = Arc::clone(&self.inner);
-        let mut tries = 0;
-        loop {
-            let asked = inner.store.acquire(
-                &self.conversation,
-                inner.host.holder(),
-                inner.host.now_ms(),
-                LEASE.as_millis() as i64,
-            );
-            match asked.await? {
-                Acquired::Lease(lease) => return Ok(Some(lease)),
-                Acquired::Busy(other) if process::is_dead(&other.holder) => {
-                    inner.store.release(&self.conversation, other.fence).await?;
-                }
-                Acquired::Busy(other) => {
-                    tokio::time::sleep(PATIENCE).await;
-                    tries += 1;
-                    if tries == QUIET_TRIES {
-                        let who = match process::number(&other.holder) {
-                            Some(number) => format!("process {number}"),
-                            None => "a process on another machine".to_owned(),
-                        };
-                        self.listeners.notice_all(&format!(
-                            "{who} is at work on this conversation; this message is answered after it"
-                        ));
-                    }
-                }
-            }
-            if self.drain() {
-                return Ok(None);
+        // Nobody can tell this actor anything while it goes, so no listener is left without an end.
+        for command in self.actors.abandon(&self.conversation, &self.handle, &mut self.commands) {
+            match command {
+                Command::Message { listener, .. } => self.listeners.add(listener),
+                Command::Change(change) => self.changes.push_back(change),
+                Command::Cancel(_) | Command::Answer { .. } | Command::Wake => {}
             }
         }
+        self.changes.drain(..).for_each(|change| change.finish(Err(AgentError::Invalid(why.to_owned()))));
+        self.listeners.finish_all(&TurnEvent::Interrupted(why.to_owned()));
     }
 
-    /// Moves the lease's end while it is needed. When that fails, the next write says so.
-    fn renew(&self, lease: &Lease) -> AbortHandle {
-        let (inner, lease) = (Arc::clone(&self.inner), lease.clone());
-        let renewing = tokio::spawn(async move {
-            loop {
-                tokio::time::sleep(LEASE / 3).await;
-                let _ = inner.store.renew(&lease, inner.host.now_ms(), LEASE.as_millis() as i64).await;
-            }
-        });
-        renewing.abort_handle()
+    /// The next thing to do, when the turn is over.
+    async fn after_step(&mut self) -> Result<(), AgentError> {
+        let Phase::Turn(turn) = &mut self.phase else { return Ok(()) };
+        turn.go_on().await?;
+        if !turn.is_over() {
+            return Ok(());
+        }
+        let (room, was_resumed) = (turn.room(), turn.was_resumed());
+        self.room = room.or(self.room.take());
+        let turn = turn.id().clone();
+        self.phase = Phase::Idle;
+        if was_resumed {
+            return self.tell_of_resumed(&turn).await;
+        }
+        // What the turn said to other chats.
+        self.deps.deliveries.wake_pending().await?;
+        self.look_after_window().await
+    }
+
+    /// Compacts after an answer when that is due, and saves a snapshot every few turns. A failure costs nothing: what is
+    /// not compacted here is fitted before the next request.
+    async fn look_after_window(&mut self) -> Result<(), AgentError> {
+        let (Some(room), Some(lease)) = (self.room.take(), self.lease()) else { return Ok(()) };
+        if let Some(compaction) = Compaction::after_turn(&self.deps, &lease, room).await {
+            self.phase = Phase::Compacting(compaction);
+        }
+        Ok(())
+    }
+
+    async fn compacted(&mut self, done: CompactionDone) -> Result<(), AgentError> {
+        self.phase = Phase::Idle;
+        if let CompactionDone::Note(note) = done {
+            self.next.note = Some(note);
+        }
+        Ok(())
+    }
+
+    fn lease(&self) -> Option<Lease> {
+        self.lease.as_ref().map(|held| held.lease().clone())
     }
 }
 
-/// An accepted message as one of the conversation.
-pub(crate) fn message_of(inbound: &Inbound, boundary: impl FnOnce() -> String) -> Message {
-    let boundary = inbound.trust.is_foreign().then(boundary);
-    Message { trust: inbound.trust, boundary, ..Message::new(Role::User, inbound.text.clone()) }
-}
-
-/// The outcome of a turn that could not begin.
-pub(crate) fn failed(error: &AgentError) -> Outcome {
-    let class = match error {
-        AgentError::Model(error) => error.class,
-        AgentError::File(_) | AgentError::Prompt(_) => FailureClass::OwnFile,
-        _ => FailureClass::Malformed,
-    };
-    Outcome::Failed { class, message: error.to_string() }
+impl Phase {
+    /// What happens next in a phase; it may be given up while it waits and asked for again.
+    async fn next(&mut self) -> ActorEvent {
+        match self {
+            Self::Lease { tries: 0 } => ActorEvent::LeaseDue,
+            Self::Lease { .. } => {
+                tokio::time::sleep(PATIENCE).await;
+                ActorEvent::LeaseDue
+            }
+            Self::Idle => ActorEvent::Idle,
+            Self::Turn(turn) => ActorEvent::Turn(turn.next().await),
+            Self::Compacting(compaction) => ActorEvent::Compacted(compaction.done().await),
+            Self::Over => std::future::pending().await,
+        }
+    }
 }

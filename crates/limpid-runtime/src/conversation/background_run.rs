@@ -1,19 +1,16 @@
 //! Turns that nobody waits for: a heartbeat, a task whose time has come. Each is a turn of a hidden conversation of its
 //! own, so its transcript stays readable, and a crash is carried on like that of any turn.
 
-use std::sync::Arc;
-
-use limpid_core::{ConversationId, FailureClass, Role, Trust, TurnId, Usage};
+use limpid_core::{ConversationId, Role, Trust, Usage};
 use limpid_prompt::Inputs;
 use limpid_store::{
     Accepted, Audience, Conversation, ConversationKind, NewConversation, NewInbound, RequestFilter, RequestSummary,
-    StoreError, StoredMessage, Turn, TurnEnd, TurnOutcome,
+    Store, StoreError, StoredMessage, Turn, TurnEnd, TurnOutcome,
 };
-use limpid_turn::{Finish, Outcome};
-use tokio::sync::mpsc::unbounded_channel;
+use limpid_turn::Outcome;
 
-use crate::agent::Inner;
-use crate::conversation::actor::{Command, Sender};
+use crate::conversation::conversations::{Conversations, Taken};
+use crate::conversation::outcome::outcome_of;
 use crate::conversation::turn::journal::{Entry, entries};
 use crate::services::deliveries::said_in_run;
 use crate::services::directory::conversation_of_run;
@@ -52,12 +49,9 @@ pub(crate) struct RunInputs {
 
 /// What came of a run.
 #[derive(Clone, Debug)]
-pub(crate) struct RunEnd {
+pub(crate) struct RunReport {
     /// The hidden conversation that holds its transcript.
     pub(crate) conversation: ConversationId,
-    /// Its turn.
-    #[allow(dead_code, reason = "whoever logs a run may name its turn")]
-    pub(crate) turn: TurnId,
     /// How it ended.
     pub(crate) outcome: Outcome,
     /// What it said at the end, when that is what ended it.
@@ -76,79 +70,67 @@ pub(crate) struct RunEnd {
     pub(crate) usage: Usage,
 }
 
-impl RunEnd {
+impl RunReport {
     /// What the owner is told at its end: what it told them by itself, else its answer.
     pub(crate) fn told(&self) -> Option<String> {
         if self.messages.is_empty() { self.answer.clone() } else { Some(self.messages.join("\n\n")) }
     }
 }
 
-impl Inner {
+impl Conversations {
     /// Runs a turn that nobody waits for and returns when it is over. The same key is the same run: one that a crash
     /// interrupted is carried on, one that is over is only read. One that was never begun does not begin while a spending
     /// limit stands against it.
-    pub(crate) async fn run_in_background(self: &Arc<Self>, run: BackgroundRun) -> Result<RunEnd, AgentError> {
+    pub(crate) async fn run(&self, run: BackgroundRun) -> Result<RunReport, AgentError> {
         let known = conversation_of_run(&run.key);
-        if self.store.conversation(&known).await?.is_none() {
-            self.spending.check_and_tell(Spender::Background, None, None).await?;
+        if self.deps.store.conversation(&known).await?.is_none() {
+            self.deps.spending.check_and_tell(Spender::Background, None, None).await?;
         }
         let conversation = self.run_conversation(&run).await?;
         let new = NewInbound {
             conversation: conversation.id.clone(),
             key: Some(conversation.id.to_string()),
-            text: self.redactor.clean(run.text),
+            text: self.deps.redactor.clean(run.text),
             trust: run.extra.trust,
-            now_ms: self.host.now_ms(),
+            now_ms: self.deps.host.now_ms(),
         };
-        let accepted = self.store.accept(new.clone()).await?;
+        let accepted = self.deps.store.accept(new.clone()).await?;
         if self.ended(&accepted).await?.is_none() {
-            self.wait_for(&conversation.id, accepted, run.path).await?;
-        }
-        // The key finds the message again, and the turn that took it.
-        let accepted = self.store.accept(new).await?;
-        match self.ended(&accepted).await? {
-            Some((turn, end)) => self.run_end(turn, &end).await,
-            None => Err(AgentError::Invalid("the run is not over; the next start carries it on".to_owned())),
-        }
-    }
-
-    async fn wait_for(
-        self: &Arc<Self>,
-        conversation: &ConversationId,
-        accepted: Accepted,
-        path: &str,
-    ) -> Result<(), AgentError> {
-        let (sender, mut events) = unbounded_channel();
-        let sender = Some(Sender::new(accepted.inbound.id, sender));
-        let command = Command::Message { inbound: accepted.inbound, sender, path: Some(path.to_owned()) };
-        self.command(conversation, command);
-        while let Some(event) = events.recv().await {
-            if event.is_last() {
-                break;
+            let path = Some(run.path.to_owned());
+            let (_, mut events) = self.accept(new.clone(), path, false, Taken::IsWaitedFor).await?;
+            while let Some(event) = events.recv().await {
+                if event.is_last() {
+                    break;
+                }
             }
         }
-        Ok(())
+        // The key finds the message again, and the turn that took it.
+        let accepted = self.deps.store.accept(new).await?;
+        match self.ended(&accepted).await? {
+            Some((turn, end)) => report(&*self.deps.store, turn, &end).await,
+            None => Err(AgentError::Invalid("the run is not over; the next start carries it on".to_owned())),
+        }
     }
 
     /// The conversation of a run, made when this is its first try.
     async fn run_conversation(&self, run: &BackgroundRun) -> Result<Conversation, AgentError> {
         let id = conversation_of_run(&run.key);
-        if let Some(found) = self.store.conversation(&id).await? {
+        if let Some(found) = self.deps.store.conversation(&id).await? {
             return Ok(found);
         }
         let new = NewConversation {
             id: id.clone(),
             kind: ConversationKind::Run,
             title: run.key.clone(),
-            profile: run.profile.clone().unwrap_or_else(|| self.config.agent.profile.clone()),
-            mode: self.mode_of_runs(run.path).map(str::to_owned),
+            profile: run.profile.clone().unwrap_or_else(|| self.deps.config.agent.profile.clone()),
+            mode: self.deps.mode_of_runs(run.path).map(str::to_owned),
             model: run.model.clone(),
             audience: run.audience,
-            now_ms: self.host.now_ms(),
+            now_ms: self.deps.host.now_ms(),
         };
-        match self.store.create_conversation(new).await {
+        match self.deps.store.create_conversation(new).await {
             // Another process was faster; the lease decides which of them runs it.
-            Err(StoreError::Exists { .. }) => self.directory.existing(&id).await,
+            Err(StoreError::Exists { .. }) => self.deps.directory.existing(&id).await,
             made => Ok(made?),
         }
     }
@@ -156,49 +138,35 @@ impl Inner {
     /// The turn that took the message of a run, once it is over.
     async fn ended(&self, accepted: &Accepted) -> Result<Option<(Turn, TurnEnd)>, AgentError> {
         let Some(id) = &accepted.inbound.turn else { return Ok(None) };
-        let turn = self.store.turn(id).await?;
+        let turn = self.deps.store.turn(id).await?;
         Ok(turn.and_then(|turn| turn.end.clone().map(|end| (turn, end))))
-    }
-
-    async fn run_end(&self, turn: Turn, end: &TurnEnd) -> Result<RunEnd, AgentError> {
-        let Turn { id, conversation, .. } = turn;
-        let messages = self.store.messages(&conversation, None).await?.rows;
-        let filter = RequestFilter { turn: Some(id.clone()), limit: REQUESTS, ..RequestFilter::default() };
-        let requests = self.store.requests(filter).await?.rows;
-        let journal = entries(&self.store.turn_events(&id).await?);
-        // What cannot be read may have held anything.
-        let unread = if journal.is_err() { Trust::Outside } else { Trust::Owner };
-        let began = journal.unwrap_or_default().into_iter().find_map(|entry| match entry {
-            Entry::Began(began) => Some(Box::new(began.inputs)),
-            _ => None,
-        });
-        Ok(RunEnd {
-            outcome: outcome_of(end),
-            answer: answer_of(end, &messages),
-            messages: said_in_run(messages.iter().map(|row| &row.message)),
-            decision: decision_of(end, &messages),
-            trust: trust_read(began.as_deref(), &messages, &requests).join(unread),
-            inputs: began,
-            requests: requests.len() as u64,
-            usage: usage_of(&requests),
-            conversation,
-            turn: id,
-        })
     }
 }
 
-/// The end of a turn as the turn machine names it.
-fn outcome_of(end: &TurnEnd) -> Outcome {
-    match end.outcome {
-        TurnOutcome::Answered => Outcome::Answered { finish: Finish::parse(&end.detail).unwrap_or_default() },
-        TurnOutcome::Cancelled => Outcome::Cancelled,
-        TurnOutcome::Failed => {
-            let parts = end.detail.split_once(": ");
-            let class = parts.and_then(|(class, _)| FailureClass::parse(class)).unwrap_or(FailureClass::Malformed);
-            let message = parts.map_or(end.detail.as_str(), |(_, message)| message).to_owned();
-            Outcome::Failed { class, message }
-        }
-    }
+/// What came of a run that is over.
+async fn report(store: &dyn Store, turn: Turn, end: &TurnEnd) -> Result<RunReport, AgentError> {
+    let Turn { id, conversation, .. } = turn;
+    let messages = store.messages(&conversation, None).await?.rows;
+    let filter = RequestFilter { turn: Some(id.clone()), limit: REQUESTS, ..RequestFilter::default() };
+    let requests = store.requests(filter).await?.rows;
+    let journal = entries(&store.turn_events(&id).await?);
+    // What cannot be read may have held anything.
+    let unread = if journal.is_err() { Trust::Outside } else { Trust::Owner };
+    let began = journal.unwrap_or_default().into_iter().find_map(|entry| match entry {
+        Entry::Started(began) => Some(Box::new(began.inputs)),
+        _ => None,
+    });
+    Ok(RunReport {
+        outcome: outcome_of(end),
+        answer: answer_of(end, &messages),
+        messages: said_in_run(messages.iter().map(|row| &row.message)),
+        decision: decision_of(end, &messages),
+        trust: trust_read(began.as_deref(), &messages, &requests).join(unread),
+        inputs: began,
+        requests: requests.len() as u64,
+        usage: usage_of(&requests),
+        conversation,
+    })
 }
 
 /// The last message, when it is the model's and calls nothing.

@@ -1,21 +1,25 @@
 //! Talking to the agent: a message goes in, events come out.
 
-use std::collections::BTreeSet;
+mod changes;
+
+use std::collections::{BTreeSet, HashMap};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use futures_util::Stream;
 use limpid_core::mode::Trigger;
 use limpid_core::{CallId, ConversationId, Effort, Trust};
 use limpid_store::{Conversation, ConversationChange, InboundId, NewInbound};
-use tokio::sync::mpsc::unbounded_channel;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::{Notify, RwLock};
 
-use crate::agent::{Agent, Inner};
-use crate::conversation::actor::{Command, Sender};
-use crate::conversation::delivery::Border;
+use crate::agent::Inner;
+use crate::conversation::actor::{Actor, Command};
 use crate::conversation::event::{Answer, TurnEvent};
-use crate::conversation::settings::{Setting, Settle};
+use crate::conversation::listeners::Listener;
+use crate::conversation::settings::{Change, ChangeRequest};
+use crate::conversation::visible_events::VisibleEvents;
 use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 
@@ -38,23 +42,61 @@ pub struct ChatRequest {
     pub path: Option<String>,
     /// What makes it the same message when it is delivered again.
     pub key: Option<String>,
-    /// Whether a person listens who answers questions ([`TurnEvent::ApprovalRequested`]); without one, what needs an answer is
-    /// kept as a draft.
+    /// Whether a person listens who answers questions ([`TurnEvent::ApprovalRequested`]); without one, what needs an
+    /// answer is kept as a draft.
     pub can_answer: bool,
+}
+
+/// The conversations that this process works on, an actor for each.
+#[derive(Clone)]
+pub struct Conversations {
+    pub(super) deps: Arc<Inner>,
+    actors: Arc<Actors>,
+}
+
+/// The actors of a process.
+#[derive(Default)]
+pub(crate) struct Actors {
+    handles: Mutex<HashMap<ConversationId, Arc<ActorHandle>>>,
+    /// Rings when an actor has ended.
+    ended: Notify,
+}
+
+/// What is done with a message that a turn has taken already.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// Whoever sent it is told so.
+    IsTold,
+    /// Whoever sent it waits for the end of that turn.
+    IsWaitedFor,
+}
+
+/// How the actor of a conversation is reached.
+#[derive(Default)]
+pub(crate) struct ActorHandle {
+    /// Held for reading while a message is accepted and its actor told, and for writing while the actor looks at what
+    /// waits: so nobody answers a message before its listener is known.
+    pub(crate) accepting: RwLock<()>,
+    /// None while no actor runs.
+    commands: Mutex<Option<UnboundedSender<Command>>>,
 }
 
 /// A message that was accepted: its events, and a hold on the turn that answers it.
 ///
 /// Dropping it does not stop the turn.
-#[derive(Debug)]
 pub struct TurnHandle {
-    agent: Agent,
+    conversations: Conversations,
     conversation: ConversationId,
     message: InboundId,
-    events: Border,
+    events: VisibleEvents,
 }
 
-impl Agent {
+impl Conversations {
+    /// The conversations of an agent.
+    pub(crate) fn of(deps: &Arc<Inner>) -> Self {
+        Self { deps: Arc::clone(deps), actors: Arc::clone(&deps.actors) }
+    }
+
     /// Sends a message. It is kept before anything runs; when a turn of its conversation is running, it
     /// steers that turn at its next tool border, else the next turn answers it.
     ///
@@ -64,37 +106,53 @@ impl Agent {
         if request.text.trim().is_empty() {
             return Err(AgentError::Invalid("there is nothing to say; give a message".to_owned()));
         }
-        let conversation = self.inner.conversation_for(&request).await?;
+        let conversation = self.conversation_for(&request).await?.id;
         let new = NewInbound {
-            conversation: conversation.id.clone(),
+            conversation: conversation.clone(),
             key: request.key,
-            text: self.inner.redactor.clean(request.text),
+            text: self.deps.redactor.clean(request.text),
             trust: Trust::Owner,
-            now_ms: self.inner.host.now_ms(),
+            now_ms: self.deps.host.now_ms(),
         };
-        let _accepting = self.inner.accepting.read().await;
-        let accepted = self.inner.store.accept(new).await?;
+        let (message, events) = self.accept(new, request.path, request.can_answer, Taken::IsTold).await?;
+        Ok(TurnHandle { conversations: self.clone(), conversation, message, events: VisibleEvents::new(events) })
+    }
+
+    /// Stores a message, then tells its conversation. The events are those of the turn that answers it.
+    pub(crate) async fn accept(
+        &self,
+        new: NewInbound,
+        path: Option<String>,
+        can_answer: bool,
+        taken: Taken,
+    ) -> Result<(InboundId, UnboundedReceiver<TurnEvent>), AgentError> {
+        let conversation = new.conversation.clone();
+        let handle = self.actors.handle(&conversation);
+        let accepting = handle.accepting.read().await;
+        let accepted = self.deps.store.accept(new).await?;
         let (sender, events) = unbounded_channel();
         let message = accepted.inbound.id;
-        let sender = Sender::new(message, sender).answering(request.can_answer);
-        sender.send(TurnEvent::Accepted { conversation: conversation.id.clone() });
-        if !accepted.fresh && accepted.inbound.turn.is_some() {
-            sender.send(TurnEvent::Interrupted(
+        let listener = Listener::new(message, sender, can_answer);
+        listener.send(TurnEvent::Accepted { conversation: conversation.clone() });
+        if taken == Taken::IsTold && !accepted.fresh && accepted.inbound.turn.is_some() {
+            listener.send(TurnEvent::Interrupted(
                 "this message was delivered before; its answer is in the conversation".into(),
             ));
         } else {
-            let command = Command::Message { inbound: accepted.inbound, sender: Some(sender), path: request.path };
-            self.inner.command(&conversation.id, command);
+            let command = Command::Message { inbound: accepted.inbound, listener: Some(listener), path };
+            self.send(&conversation, &handle, command);
         }
-        Ok(TurnHandle { agent: self.clone(), conversation: conversation.id, message, events: Border::new(events) })
+        drop(accepting);
+        self.actors.let_go(&conversation, &handle);
+        Ok((message, events))
     }
 
     /// The conversation that is meant; none when there is none yet.
     ///
     /// # Errors
     /// When there is none of that id, or the store cannot be read.
-    pub async fn find_conversation(&self, choice: &ConversationChoice) -> Result<Option<Conversation>, AgentError> {
-        self.inner.directory.find(choice).await
+    pub async fn find(&self, choice: &ConversationChoice) -> Result<Option<Conversation>, AgentError> {
+        self.deps.directory.find(choice).await
     }
 
     /// Carries on what a crash interrupted: unfinished turns, deliveries, and messages that nobody answered. What another
@@ -103,21 +161,216 @@ impl Agent {
     /// # Errors
     /// When the store cannot be read.
     pub async fn resume(&self) -> Result<(), AgentError> {
-        self.inner.resume().await
-    }
-}
-
-impl Inner {
-    pub(crate) async fn resume(self: &Arc<Self>) -> Result<(), AgentError> {
-        let store = &self.store;
+        let store = &self.deps.store;
         let turns = store.unfinished_turns().await?.rows;
         let mut open: BTreeSet<ConversationId> = turns.into_iter().map(|turn| turn.conversation).collect();
         open.extend(store.conversations_that_wait().await?);
         open.extend(store.pending_deliveries(None).await?.rows.into_iter().map(|delivery| delivery.new.conversation));
-        for conversation in open {
-            self.command(&conversation, Command::Wake);
+        open.iter().for_each(|conversation| self.wake(conversation));
+        Ok(())
+    }
+
+    /// Has the actor of a conversation look for something to do; it is started when there is none.
+    pub(crate) fn wake(&self, conversation: &ConversationId) {
+        self.command(conversation, Command::Wake);
+    }
+
+    /// Stops the running turn of a conversation, or what models write about it. Says whether anything is under way.
+    pub fn cancel(&self, conversation: &ConversationId) -> bool {
+        self.actors.tell(conversation, Command::Cancel(None))
+    }
+
+    /// Waits until this process has nothing left to do in a conversation: turns, compactions after them, and
+    /// notices of what was delivered.
+    pub async fn wait_idle(&self, conversation: &ConversationId) {
+        loop {
+            // Listened to before the look, so that an actor that ends between the two is not missed.
+            let ended = self.actors.ended.notified();
+            if !self.actors.is_running(conversation) {
+                break;
+            }
+            ended.await;
+        }
+        self.deps.notifications.sent().await;
+    }
+
+    /// Delivers what waits to be delivered, and returns when what this process could deliver is, and is told on its bus.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn deliver_waiting(&self) -> Result<(), AgentError> {
+        let mut conversations = self.deps.deliveries.wake_pending().await?;
+        // What an actor has just put into its conversation waits no more, but may not be told yet.
+        conversations.extend(self.running());
+        for conversation in conversations {
+            self.wait_idle(&conversation).await;
         }
         Ok(())
+    }
+
+    /// The conversations that this process works on.
+    fn running(&self) -> Vec<ConversationId> {
+        self.actors.lock().iter().filter(|(_, handle)| handle.lock().is_some()).map(|(id, _)| id.clone()).collect()
+    }
+
+    /// Tells a conversation's actor something; it is started when there is none.
+    pub(crate) fn command(&self, conversation: &ConversationId, command: Command) {
+        let handle = self.actors.handle(conversation);
+        self.send(conversation, &handle, command);
+    }
+
+    fn send(&self, conversation: &ConversationId, handle: &Arc<ActorHandle>, command: Command) {
+        let mut running = handle.lock();
+        let command = match running.as_ref() {
+            Some(commands) => match commands.send(command) {
+                Ok(()) => return,
+                Err(refused) => refused.0,
+            },
+            None => command,
+        };
+        self.start(conversation, handle, &mut running, command);
+    }
+
+    fn start(
+        &self,
+        conversation: &ConversationId,
+        handle: &Arc<ActorHandle>,
+        running: &mut Option<UnboundedSender<Command>>,
+        command: Command,
+    ) {
+        let (sender, commands) = unbounded_channel();
+        // The receiver lives right here.
+        let _ = sender.send(command);
+        *running = Some(sender);
+        let (deps, actors, handle) = (Arc::clone(&self.deps), Arc::clone(&self.actors), Arc::clone(handle));
+        tokio::spawn(Actor::new(deps, actors, handle, conversation.clone(), commands).run());
+    }
+
+    /// The conversation of a request, made or changed as it says. Everything is checked before anything is written.
+    ///
+    /// Another mode is the actor's to switch to, before the next turn.
+    pub(crate) async fn conversation_for(&self, request: &ChatRequest) -> Result<Conversation, AgentError> {
+        let deps = &self.deps;
+        let found = deps.directory.find(&request.conversation).await?;
+        let kept = |field: fn(&Conversation) -> Option<String>| found.as_ref().and_then(field);
+        let profile = request.profile.clone().or_else(|| kept(|found| Some(found.profile.clone())));
+        let profile = profile.unwrap_or_else(|| deps.config.agent.profile.clone());
+        let mode = request.mode.clone().or_else(|| kept(|found| found.mode.clone()));
+        let model = request.model.clone().or_else(|| kept(|found| found.model.clone()));
+        check_profile(deps, &profile, mode.as_deref(), request.path.as_deref())?;
+        deps.models.choose(model.as_deref()).await?;
+
+        let now_ms = deps.host.now_ms();
+        let Some(found) = found else {
+            let made = deps.directory.create_chat(profile, mode, model).await?;
+            let Some(effort) = request.effort else { return Ok(made) };
+            let change = vec![ConversationChange::Effort(Some(effort))];
+            return Ok(deps.store.change_conversation(&made.id, change, now_ms).await?);
+        };
+        let to = request.mode.clone().filter(|to| *to != deps.mode_of(&found));
+        if let Some(to) = &to {
+            deps.may_switch(&found, to).await?;
+        }
+        let mut changes = Vec::new();
+        if found.profile != profile {
+            changes.push(ConversationChange::Profile(profile));
+        }
+        if found.model != model {
+            changes.push(ConversationChange::Model(model));
+        }
+        if request.effort.is_some() && found.effort != request.effort {
+            changes.push(ConversationChange::Effort(request.effort));
+        }
+        let changed = match changes.is_empty() {
+            true => found,
+            false => deps.store.change_conversation(&found.id, changes, now_ms).await?,
+        };
+        if let Some(to) = to {
+            let change = Change::Mode { to, trigger: Trigger::Manual, confidence: None };
+            self.command(&changed.id, Command::Change(ChangeRequest::silent(change)));
+        }
+        Ok(changed)
+    }
+}
+
+fn check_profile(deps: &Inner, profile: &str, mode: Option<&str>, path: Option<&str>) -> Result<(), AgentError> {
+    let profile = deps.profiles.profile(profile)?;
+    if let Some(mode) = mode {
+        profile.mode(mode, limpid_core::Tier::ALL[2]).map_err(|error| AgentError::Invalid(error.to_string()))?;
+    }
+    if let Some(path) = path {
+        profile.path(path).map_err(|error| AgentError::Invalid(error.to_string()))?;
+    }
+    Ok(())
+}
+
+impl Actors {
+    fn lock(&self) -> MutexGuard<'_, HashMap<ConversationId, Arc<ActorHandle>>> {
+        self.handles.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn handle(&self, conversation: &ConversationId) -> Arc<ActorHandle> {
+        Arc::clone(self.lock().entry(conversation.clone()).or_default())
+    }
+
+    fn is_running(&self, conversation: &ConversationId) -> bool {
+        self.lock().get(conversation).is_some_and(|handle| handle.lock().is_some())
+    }
+
+    /// Tells an actor something when there is one, and says whether there is.
+    fn tell(&self, conversation: &ConversationId, command: Command) -> bool {
+        let handle = self.lock().get(conversation).cloned();
+        let commands = handle.as_ref().and_then(|handle| handle.lock().clone());
+        commands.is_some_and(|commands| commands.send(command).is_ok())
+    }
+
+    /// Ends an actor unless somebody has told it something. Says whether it has ended.
+    pub(crate) fn end(
+        &self,
+        conversation: &ConversationId,
+        handle: &Arc<ActorHandle>,
+        commands: &UnboundedReceiver<Command>,
+    ) -> bool {
+        let mut running = handle.lock();
+        if !commands.is_empty() {
+            return false;
+        }
+        *running = None;
+        drop(running);
+        self.let_go(conversation, handle);
+        self.ended.notify_waiters();
+        true
+    }
+
+    /// Ends an actor whatever it was told; returns that.
+    pub(crate) fn abandon(
+        &self,
+        conversation: &ConversationId,
+        handle: &Arc<ActorHandle>,
+        commands: &mut UnboundedReceiver<Command>,
+    ) -> Vec<Command> {
+        let mut running = handle.lock();
+        let told = std::iter::from_fn(|| commands.try_recv().ok()).collect();
+        *running = None;
+        drop(running);
+        self.let_go(conversation, handle);
+        self.ended.notify_waiters();
+        told
+    }
+
+    /// Forgets a handle that leads to no actor and that nobody else holds.
+    fn let_go(&self, conversation: &ConversationId, handle: &Arc<ActorHandle>) {
+        let mut handles = self.lock();
+        // This one, and the map's.
+        if Arc::strong_count(handle) == 2 && handle.lock().is_none() {
+            handles.remove(conversation);
+        }
+    }
+}
+
+impl ActorHandle {
+    fn lock(&self) -> MutexGuard<'_, Option<UnboundedSender<Command>>> {
+        self.commands.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -134,21 +387,27 @@ impl TurnHandle {
 
     /// Stops the turn: what was said so far is kept. One that has not begun yet ends when it does; the message is kept.
     pub fn cancel(&self) {
-        self.agent.inner.tell(&self.conversation, Command::Cancel(Some(self.message)));
+        self.conversations.actors.tell(&self.conversation, Command::Cancel(Some(self.message)));
     }
 
     /// Answers the question about a call; an answer to no open question changes nothing.
     pub fn answer(&self, call: &CallId, answer: Answer) {
-        self.agent.inner.tell(&self.conversation, Command::Answer { call: call.clone(), answer });
+        self.conversations.actors.tell(&self.conversation, Command::Answer { call: call.clone(), answer });
     }
 
     /// Says something more while the turn runs; it is answered by this turn or by the next one.
     ///
     /// # Errors
-    /// As [`Agent::chat`].
+    /// As [`Conversations::chat`].
     pub async fn steer(&self, text: impl Into<String>) -> Result<Self, AgentError> {
         let conversation = ConversationChoice::Id(self.conversation.clone());
-        self.agent.chat(ChatRequest { conversation, text: text.into(), ..ChatRequest::default() }).await
+        self.conversations.chat(ChatRequest { conversation, text: text.into(), ..ChatRequest::default() }).await
+    }
+}
+
+impl std::fmt::Debug for TurnHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TurnHandle").field("conversation", &self.conversation).finish_non_exhaustive()
     }
 }
 
@@ -157,63 +416,5 @@ impl Stream for TurnHandle {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<TurnEvent>> {
         self.events.poll(context)
-    }
-}
-
-impl Inner {
-    /// The conversation of a request, made or changed as it says. Everything is checked before anything is written.
-    ///
-    /// Another mode is the worker's to switch to, before the next turn.
-    pub(crate) async fn conversation_for(self: &Arc<Self>, request: &ChatRequest) -> Result<Conversation, AgentError> {
-        let found = self.directory.find(&request.conversation).await?;
-        let kept = |field: fn(&Conversation) -> Option<String>| found.as_ref().and_then(field);
-        let profile = request.profile.clone().or_else(|| kept(|found| Some(found.profile.clone())));
-        let profile = profile.unwrap_or_else(|| self.config.agent.profile.clone());
-        let mode = request.mode.clone().or_else(|| kept(|found| found.mode.clone()));
-        let model = request.model.clone().or_else(|| kept(|found| found.model.clone()));
-        self.check_profile(&profile, mode.as_deref(), request.path.as_deref())?;
-        self.models.choose(model.as_deref()).await?;
-
-        let now_ms = self.host.now_ms();
-        let Some(found) = found else {
-            let made = self.directory.create_chat(profile, mode, model).await?;
-            let Some(effort) = request.effort else { return Ok(made) };
-            let change = vec![ConversationChange::Effort(Some(effort))];
-            return Ok(self.store.change_conversation(&made.id, change, now_ms).await?);
-        };
-        let to = request.mode.clone().filter(|to| *to != self.mode_of(&found));
-        if let Some(to) = &to {
-            self.may_switch(&found, to).await?;
-        }
-        let mut changes = Vec::new();
-        if found.profile != profile {
-            changes.push(ConversationChange::Profile(profile));
-        }
-        if found.model != model {
-            changes.push(ConversationChange::Model(model));
-        }
-        if request.effort.is_some() && found.effort != request.effort {
-            changes.push(ConversationChange::Effort(request.effort));
-        }
-        let changed = match changes.is_empty() {
-            true => found,
-            false => self.store.change_conversation(&found.id, changes, now_ms).await?,
-        };
-        if let Some(to) = to {
-            let setting = Setting::Mode { to, trigger: Trigger::Manual, confidence: None };
-            self.command(&changed.id, Command::Settle(Settle::silently(setting)));
-        }
-        Ok(changed)
-    }
-
-    fn check_profile(&self, profile: &str, mode: Option<&str>, path: Option<&str>) -> Result<(), AgentError> {
-        let profile = self.profiles.profile(profile)?;
-        if let Some(mode) = mode {
-            profile.mode(mode, limpid_core::Tier::ALL[2]).map_err(|error| AgentError::Invalid(error.to_string()))?;
-        }
-        if let Some(path) = path {
-            profile.path(path).map_err(|error| AgentError::Invalid(error.to_string()))?;
-        }
-        Ok(())
     }
 }

@@ -1,51 +1,118 @@
-//! The one place that calls a model: the ledger holds a request before it leaves and what came back after.
+//! The one place that calls a model: it asks the models of a list until one answers. Every request is handed out to be
+//! written down before it leaves, and so is what came of it.
 
-pub(crate) mod limit;
-pub(crate) mod once;
-pub(crate) mod recipe;
-pub(crate) mod record;
-pub(crate) mod redaction;
+mod limit;
+mod recipe;
+mod redaction;
+mod response;
 
-use std::collections::hash_map::Entry;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
-use limpid_core::{FailureClass, RequestId, Trust};
-use limpid_model::chain::{Chain, ChainEvent, MakeAsk};
-use limpid_model::{ModelCard, ModelError, ModelEvent, Prepared, ReplyForm, ToolUse};
+use futures_util::stream::BoxStream;
+use limpid_config::Redactor;
+use limpid_core::{FailureClass, RequestId, RetryPlan, Trust};
+use limpid_model::chain::{Chain, ChainEvent, MakeAsk, Pause};
+use limpid_model::{ModelCard, ModelError, ModelEvent, Prepared};
 use limpid_prompt::Prompt;
 use limpid_prompt::count::Tally;
-use limpid_store::TurnWrite;
-use limpid_turn::window::ContextSize;
-use limpid_turn::{Effect, Event};
-use tokio_util::sync::CancellationToken;
+use limpid_store::{NewRequest, RequestEnd};
+use limpid_turn::Reply;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
-pub(crate) use crate::conversation::model_call::limit::{most_possible, reply_limit};
-pub(crate) use crate::conversation::model_call::once::Once;
-pub(crate) use crate::conversation::model_call::recipe::Recipe;
-pub(crate) use crate::conversation::model_call::record::as_sent;
-use crate::conversation::model_call::record::{Answer, Maker, new_request, trust_of};
+pub(crate) use limit::{most_possible, reply_limit};
+pub(crate) use recipe::{Recipe, Rendered, sampling};
+pub(crate) use response::as_sent;
+use response::{Maker, ResponseBuffer, new_request, trust_of};
 
-use crate::context::shown_goal;
-use crate::context::sure_tokens;
-use crate::conversation::actor::Command;
+use crate::agent::Inner;
+use crate::context::TokenCalibration;
 use crate::conversation::event::TurnEvent;
-use crate::conversation::turn::running::Driver;
-use crate::services::error::AgentError;
-use crate::services::spending::spender_of;
+use crate::services::host::Host;
+use crate::services::models::Models;
 
-/// What a model is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Demand {
-    /// A message; it may call tools.
-    Message,
-    /// The last message of the turn: a text, or the call that ends it.
-    End,
-    /// The arguments of the call that ends the turn, as a JSON document.
-    Decision,
+/// What a call does next. Whoever runs it takes one after the other.
+pub(crate) enum ModelStep {
+    /// A request. It leaves when the next step is asked for, so it is written down before that.
+    Request(Box<OutgoingRequest>),
+    /// What came of a request that is given up; another one follows.
+    GivenUp(EndedRequest),
+    /// Something that people see.
+    Seen(TurnEvent),
+    /// Nothing follows.
+    Over(Box<CallEnd>),
 }
 
-/// A request that the ledger holds.
+/// A request that is about to leave.
+pub(crate) struct OutgoingRequest {
+    /// The row of the request log, of no turn and no conversation yet.
+    pub(crate) row: NewRequest,
+    /// The model: `provider/id`.
+    pub(crate) service: String,
+    /// Who wrote the least trusted text of its prompt.
+    pub(crate) trust: Trust,
+}
+
+/// A request with what came of it.
+pub(crate) type EndedRequest = (RequestId, Box<RequestEnd>);
+
+/// How a call ended.
+pub(crate) struct CallEnd {
+    /// What was said.
+    pub(crate) reply: Reply,
+    /// The last request; none when none left.
+    pub(crate) request: Option<EndedRequest>,
+    /// Why there is no whole reply.
+    pub(crate) failure: Option<CallFailure>,
+}
+
+/// Why a call has no whole reply.
+pub(crate) enum CallFailure {
+    /// The reply ended at its limit without a word.
+    NothingSaid {
+        /// The same as an error.
+        error: ModelError,
+        /// The model that was asked: `provider/id`.
+        service: String,
+        /// Whether a longer reply is possible.
+        can_be_longer: bool,
+    },
+    /// No model answered, or the call was stopped.
+    Failed(ModelError),
+}
+
+impl CallFailure {
+    /// Why, for people.
+    pub(crate) fn into_error(self) -> ModelError {
+        match self {
+            Self::NothingSaid { error, .. } | Self::Failed(error) => error,
+        }
+    }
+}
+
+/// What calls need besides the models.
+#[derive(Clone)]
+pub(crate) struct CallDeps {
+    pub(crate) host: Host,
+    pub(crate) redactor: Redactor,
+    pub(crate) counts: Arc<TokenCalibration>,
+    pub(crate) pause: Arc<dyn Pause>,
+}
+
+impl CallDeps {
+    /// Those of an agent.
+    pub(crate) fn of(inner: &Inner) -> Self {
+        Self {
+            host: inner.host.clone(),
+            redactor: inner.redactor.clone(),
+            counts: Arc::clone(&inner.context.counts),
+            pause: Arc::clone(&inner.pause),
+        }
+    }
+}
+
+/// A request that was handed out, until its end is.
 struct Sent {
     id: RequestId,
     card: ModelCard,
@@ -57,274 +124,162 @@ struct Sent {
     possible: Option<u32>,
 }
 
-impl Sent {
-    /// Whether a reply to it could be longer than it was allowed to be.
-    fn can_be_longer(&self) -> bool {
-        self.possible > self.limit
-    }
+/// Tokens that a prompt is sure to need at a model.
+pub(crate) type PromptTokens = dyn Fn(&ModelCard, &Prompt) -> usize + Send + Sync;
+
+/// One call of a model under way. Dropping it stops the request.
+pub(crate) struct ModelCall {
+    deps: CallDeps,
+    models: Models,
+    events: BoxStream<'static, Result<ChainEvent, ModelError>>,
+    _stop: DropGuard,
+    /// The number of the call in its turn, from 1.
+    round: u32,
+    tokens: Arc<PromptTokens>,
+    sent: Option<Sent>,
+    response: ResponseBuffer,
+    steps: VecDeque<ModelStep>,
 }
 
-/// A prompt that is rendered and fits.
-#[derive(Clone)]
-pub(crate) struct Rendered {
-    /// The model that it is for.
-    pub(crate) model: String,
-    pub(crate) prompt: Arc<Prompt>,
-    pub(crate) size: ContextSize,
-}
+impl ModelCall {
+    /// Begins to ask the models in their order. `make` makes the call for whichever is asked.
+    pub(crate) fn start(
+        deps: CallDeps,
+        models: Models,
+        retry: RetryPlan,
+        round: u32,
+        (make, tokens): (Arc<MakeAsk>, Arc<PromptTokens>),
+        cancel: CancellationToken,
+    ) -> Self {
+        let chain = Chain::new(models.clone(), retry, Arc::clone(&deps.pause));
+        Self {
+            events: chain.ask(make, cancel.clone()),
+            _stop: cancel.drop_guard(),
+            response: ResponseBuffer::new(&deps.redactor),
+            deps,
+            models,
+            round,
+            tokens,
+            sent: None,
+            steps: VecDeque::new(),
+        }
+    }
 
-impl Driver<'_> {
-    /// Asks the models in their order until one answers, and gives the machine what came of it.
-    pub(crate) async fn ask(&mut self, round: u32, demand: Demand) -> Result<Vec<Effect>, AgentError> {
+    /// The next step. It may be given up while it waits and asked for again.
+    pub(crate) async fn next(&mut self) -> ModelStep {
         loop {
-            let first = self.first.take();
-            if first.is_none() {
-                self.look_at_goal().await?;
+            if let Some(step) = self.steps.pop_front() {
+                return step;
             }
-            let inner = Arc::clone(&self.worker.inner);
-            match inner.spending.check_and_tell(spender_of(&self.path), Some(&self.path), Some(&self.id)).await {
-                Ok(()) => {}
-                Err(AgentError::Model(error)) => return self.failed(None, Answer::default(), error).await,
-                Err(error) => return Err(error),
-            }
-            let rendered = match first {
-                Some(first) => first,
-                None => match self.next_request().await {
-                    Ok(rendered) => rendered,
-                    Err(AgentError::Model(error)) => return self.failed(None, Answer::default(), error).await,
-                    Err(error) => return Err(error),
-                },
-            };
-            let size = rendered.size.total();
-            let recipe = self.recipe(demand, rendered).await?;
-            if let Some(effects) = self.ask_chain(round, recipe, size).await? {
-                return Ok(effects);
-            }
+            let event = self.events.next().await;
+            self.take(event);
         }
     }
 
-    /// Asks the models in their order; none when the request was too large for its provider and a smaller one is next.
-    async fn ask_chain(&mut self, round: u32, recipe: Recipe, size: usize) -> Result<Option<Vec<Effect>>, AgentError> {
-        let chain = Chain::new(self.models.clone(), *self.worker.inner.retry, Arc::clone(&self.worker.inner.pause));
-        let make: Arc<MakeAsk> = Arc::new(move |card: &ModelCard| recipe.ask(card));
-        let cancel = CancellationToken::new();
-        // Whatever ends this call stops the request.
-        let _stop = cancel.clone().drop_guard();
-        let mut events = chain.ask(make, cancel.clone());
-        let mut sent: Option<Sent> = None;
-        let mut answer = Answer::new(&self.worker.inner.redactor);
-        if self.was_stopped() {
-            return self.cancel(sent, answer).await.map(Some);
+    /// Stops the call: the text that came is kept, its calls are not. What is left to do ends with [`ModelStep::Over`].
+    pub(crate) fn stop(&mut self) -> VecDeque<ModelStep> {
+        if self.steps.iter().any(|step| matches!(step, ModelStep::Over(_))) {
+            return std::mem::take(&mut self.steps);
         }
-        loop {
-            let event = tokio::select! {
-                event = events.next() => event,
-                Some(command) = self.worker.commands.recv() => {
-                    match command {
-                        Command::Cancel(message) => {
-                            if self.is_meant(message) {
-                                return self.cancel(sent, answer).await.map(Some);
-                            }
-                        }
-                        Command::Message { inbound, sender, .. } => {
-                            self.worker.listeners.add(sender);
-                            self.steer(inbound).await?;
-                        }
-                        Command::Settle(settle) => self.worker.put_off(settle),
-                        Command::Answer { .. } | Command::Wake => {}
-                    }
-                    continue;
-                }
-            };
-            match event {
-                Some(Ok(ChainEvent::Request { service, prepared, .. })) => {
-                    let prompt = Arc::clone(&prepared.call.prompt);
-                    let made = self.record(&service, *prepared, round).await?;
-                    answer = Answer::by(&self.worker.inner.redactor, Maker::of(&made.card, &prompt));
-                    sent = Some(made);
-                }
-                Some(Ok(ChainEvent::Retry { service, error, .. } | ChainEvent::Fallback { service, error })) => {
-                    self.close(&mut sent, std::mem::take(&mut answer), Some(&error)).await?;
-                    let reason = error.message;
-                    self.worker.listeners.send(&TurnEvent::Retrying { reason, model: service });
-                }
-                Some(Ok(ChainEvent::Remedied { error, notice, .. })) => {
-                    self.close(&mut sent, std::mem::take(&mut answer), Some(&error)).await?;
-                    notice.into_iter().for_each(|notice| self.worker.listeners.send(&TurnEvent::Notice(notice)));
-                }
-                Some(Ok(ChainEvent::Reply(event))) => {
-                    let is_over = matches!(event, ModelEvent::End(_));
-                    self.hear(event, &mut answer);
-                    if !is_over {
-                        continue;
-                    }
-                    let Some(error) = answer.nothing_said() else {
-                        return self.answered(sent, answer).await.map(Some);
-                    };
-                    if self.raised || !sent.as_ref().is_some_and(Sent::can_be_longer) {
-                        return self.failed(sent, answer, error).await.map(Some);
-                    }
-                    self.raised = true;
-                    let service = sent.as_ref().map(|sent| sent.card.name()).unwrap_or_default();
-                    self.close(&mut sent, std::mem::take(&mut answer), Some(&error)).await?;
-                    self.worker.listeners.send(&TurnEvent::Retrying { reason: error.message, model: service });
-                    return Ok(None);
-                }
-                Some(Err(error)) => {
-                    let is_theirs = sent.is_some() && error.class == FailureClass::Overflow;
-                    if is_theirs && self.overflowed(size) {
-                        self.close(&mut sent, answer, Some(&error)).await?;
-                        return Ok(None);
-                    }
-                    return self.failed(sent, answer, error).await.map(Some);
-                }
-                None => {
-                    let error = ModelError::new(FailureClass::Garbage, "the answer broke off; ask again");
-                    return self.failed(sent, answer, error).await.map(Some);
+        if let Some(ModelStep::Request(_)) = self.steps.back() {
+            // It was never written down, so it does not leave.
+            self.steps.pop_back();
+            self.sent = None;
+        }
+        self.hear_rest();
+        let error = ModelError::new(FailureClass::Cancelled, "stopped by the user");
+        self.response.reply.calls.clear();
+        self.over(Some(CallFailure::Failed(error.clone())), Some(&error));
+        std::mem::take(&mut self.steps)
+    }
+
+    fn take(&mut self, event: Option<Result<ChainEvent, ModelError>>) {
+        match event {
+            Some(Ok(ChainEvent::Request { service, prepared, .. })) => self.request(service, *prepared),
+            Some(Ok(ChainEvent::Retry { service, error, .. } | ChainEvent::Fallback { service, error })) => {
+                self.give_up(&error);
+                self.see(TurnEvent::Retrying { reason: error.message, model: service });
+            }
+            Some(Ok(ChainEvent::Remedied { error, notice, .. })) => {
+                self.give_up(&error);
+                notice.into_iter().for_each(|notice| self.see(TurnEvent::Notice(notice)));
+            }
+            Some(Ok(ChainEvent::Reply(event))) => {
+                let is_over = matches!(event, ModelEvent::End(_));
+                let seen = self.response.hear(event, self.deps.host.now_ms());
+                seen.into_iter().for_each(|seen| self.see(seen));
+                if is_over {
+                    self.end_of_reply();
                 }
             }
+            Some(Err(error)) => self.fail(error),
+            None => self.fail(ModelError::new(FailureClass::Garbage, "the answer broke off; ask again")),
         }
     }
 
-    /// Where the beginning is rendered for each call, it shows the goal as it stands; elsewhere it stays for
-    /// the whole turn, and the results of the tools tell what has changed.
-    async fn look_at_goal(&mut self) -> Result<(), AgentError> {
-        if !self.profile.behaviour().stable_prefix {
-            self.inputs.goal = shown_goal(&self.worker.inner.context, &self.worker.conversation).await?;
-        }
-        Ok(())
-    }
-
-    /// What renders the prompt of the next call.
-    async fn recipe(&mut self, demand: Demand, rendered: Rendered) -> Result<Recipe, AgentError> {
-        let inner = Arc::clone(&self.worker.inner);
-        for model in &self.models {
-            let name = model.info().name();
-            if let Entry::Vacant(free) = self.counters.entry(name) {
-                free.insert(inner.context.counts.estimate(model.info()).await?);
-            }
-        }
-        let (tools, reply) = self.form_of(demand);
-        Ok(Recipe {
-            profile: Arc::clone(&self.profile),
-            path: self.path.clone(),
-            inputs: self.inputs.clone(),
-            counters: self.counters.clone(),
-            sampling: inner.sampling(),
-            effort: self.effort,
-            raised: self.raised,
-            hide_reasoning: inner.config.chat.hide_reasoning,
-            tools,
-            reply,
-            rendered,
-            conversation: Some(self.worker.conversation.to_string()),
-            cache: self.cache,
-        })
-    }
-
-    /// How a demand is put to a provider. Where a tool ends the turn, a call of it is forced as soon as nothing else can
-    /// be called.
-    fn form_of(&self, demand: Demand) -> (ToolUse, ReplyForm) {
-        let Some(name) = self.machine.decision() else {
-            let tools = if demand == Demand::Message { ToolUse::Auto } else { ToolUse::Never };
-            return (tools, ReplyForm::Text);
+    /// Hands out a request; it is sent after that.
+    fn request(&mut self, service: String, prepared: Prepared) {
+        let Some(card) = self.models.iter().map(|model| model.info()).find(|card| card.name() == service).cloned()
+        else {
+            let message = format!("the model {service} is not one of those that are asked");
+            return self.fail(ModelError::new(FailureClass::Malformed, message));
         };
-        let alone = self.inputs.tools.iter().all(|tool| tool.name == name);
-        match demand {
-            Demand::Message if !alone => (ToolUse::Auto, ReplyForm::Text),
-            Demand::Message | Demand::End => (ToolUse::Must(name.to_owned()), ReplyForm::Text),
-            Demand::Decision => {
-                let tool = self.inputs.tools.iter().find(|tool| tool.name == name);
-                let schema = tool.map(|tool| (*tool.schema).clone()).unwrap_or_default();
-                (ToolUse::Never, ReplyForm::Json { name: name.to_owned(), schema: schema.into() })
-            }
+        let prompt = Arc::clone(&prepared.call.prompt);
+        let id = RequestId::new(self.deps.host.new_id("r"));
+        let (trust, limit) = (trust_of(&prompt), prepared.call.sampling.max_output);
+        let possible = most_possible(&card, (self.tokens)(&card, &prompt));
+        self.response = ResponseBuffer::by(&self.deps.redactor, Maker::of(&card, &prompt));
+        let row = new_request(&self.deps.host, &id, &card, prepared, self.round);
+        self.sent = Some(Sent { id, card, trust, tally: prompt.tally(), limit, possible });
+        self.steps.push_back(ModelStep::Request(Box::new(OutgoingRequest { row, service, trust })));
+    }
+
+    fn end_of_reply(&mut self) {
+        let Some(error) = self.response.nothing_said() else { return self.over(None, None) };
+        let (service, can_be_longer) = match &self.sent {
+            Some(sent) => (sent.card.name(), sent.possible > sent.limit),
+            None => (String::new(), false),
+        };
+        let failure = CallFailure::NothingSaid { error: error.clone(), service, can_be_longer };
+        self.over(Some(failure), Some(&error));
+    }
+
+    fn fail(&mut self, error: ModelError) {
+        self.hear_rest();
+        self.over(Some(CallFailure::Failed(error.clone())), Some(&error));
+    }
+
+    fn over(&mut self, failure: Option<CallFailure>, error: Option<&ModelError>) {
+        let reply = self.response.reply.clone();
+        let request = self.end_of_request(error);
+        self.steps.push_back(ModelStep::Over(Box::new(CallEnd { reply, request, failure })));
+    }
+
+    fn give_up(&mut self, error: &ModelError) {
+        if let Some(ended) = self.end_of_request(Some(error)) {
+            self.steps.push_back(ModelStep::GivenUp(ended));
         }
     }
 
-    /// Writes a request into the ledger; it leaves after this.
-    async fn record(&mut self, service: &str, prepared: Prepared, round: u32) -> Result<Sent, AgentError> {
-        let model = self.models.iter().find(|model| model.info().name() == service);
-        let Some(card) = model.map(|model| model.info().clone()) else {
-            return Err(AgentError::Invalid(format!("the model {service} is not one of this turn's")));
-        };
-        let id = RequestId::new(self.worker.inner.host.new_id("r"));
-        let (trust, tally) = (trust_of(&prepared.call.prompt), prepared.call.prompt.tally());
-        self.read = self.read.join(trust);
-        let limit = prepared.call.sampling.max_output;
-        let counter = self.counters.get(service).cloned().unwrap_or_default();
-        let possible = most_possible(&card, sure_tokens(&prepared.call.prompt, &counter));
-        let request = new_request(&self.worker.inner, &id, &card, prepared, round);
-        self.commit(vec![TurnWrite::Request(Box::new(request))]).await?;
-        Ok(Sent { id, card, trust, tally, limit, possible })
-    }
-
-    fn hear(&self, event: ModelEvent, answer: &mut Answer) {
-        let seen = answer.hear(event, self.worker.inner.host.now_ms());
-        seen.iter().for_each(|seen| self.worker.listeners.send(seen));
+    /// What came of the last request, if one is out.
+    fn end_of_request(&mut self, error: Option<&ModelError>) -> Option<EndedRequest> {
+        let response = std::mem::replace(&mut self.response, ResponseBuffer::new(&self.deps.redactor));
+        let Sent { id, card, trust, tally, .. } = self.sent.take()?;
+        let end = response.into_end(&card, trust, error, self.deps.host.now_ms());
+        self.deps.counts.add(&card.id, tally, end.usage);
+        if let Some(usage) = end.usage {
+            self.see(TurnEvent::Usage { usage, cost: end.cost });
+        }
+        Some((id, Box::new(end)))
     }
 
     /// Nothing more comes of this answer.
-    fn hear_rest(&self, answer: &mut Answer) {
-        let seen = answer.hear_rest(self.worker.inner.host.now_ms());
-        seen.iter().for_each(|seen| self.worker.listeners.send(seen));
+    fn hear_rest(&mut self) {
+        let seen = self.response.hear_rest(self.deps.host.now_ms());
+        seen.into_iter().for_each(|seen| self.see(seen));
     }
 
-    async fn answered(&mut self, sent: Option<Sent>, answer: Answer) -> Result<Vec<Effect>, AgentError> {
-        let reply = answer.reply.clone();
-        let end = self.end_of_request(sent, answer, None);
-        self.apply(Event::Reply(reply), None, end).await
-    }
-
-    async fn failed(
-        &mut self,
-        sent: Option<Sent>,
-        mut answer: Answer,
-        error: ModelError,
-    ) -> Result<Vec<Effect>, AgentError> {
-        self.hear_rest(&mut answer);
-        let text = answer.reply.text.clone();
-        let end = self.end_of_request(sent, answer, Some(&error));
-        if !text.is_empty() && !error.discards {
-            // Whoever listened has read it.
-            self.apply(Event::Chunk { text }, None, Vec::new()).await?;
-        }
-        self.apply(Event::ModelFailed { class: error.class, message: error.message }, None, end).await
-    }
-
-    /// Stops the call: the text that came is kept, its calls are not.
-    async fn cancel(&mut self, sent: Option<Sent>, mut answer: Answer) -> Result<Vec<Effect>, AgentError> {
-        self.hear_rest(&mut answer);
-        let text = answer.reply.text.clone();
-        let error = ModelError::new(FailureClass::Cancelled, "stopped by the user");
-        answer.reply.calls.clear();
-        let end = self.end_of_request(sent, answer, Some(&error));
-        self.apply(Event::Chunk { text }, None, end).await?;
-        self.apply(Event::Cancel, None, Vec::new()).await
-    }
-
-    /// Writes what came of a request that is given up.
-    async fn close(
-        &mut self,
-        sent: &mut Option<Sent>,
-        answer: Answer,
-        error: Option<&ModelError>,
-    ) -> Result<(), AgentError> {
-        let end = self.end_of_request(sent.take(), answer, error);
-        if !end.is_empty() {
-            self.commit(end).await?;
-        }
-        Ok(())
-    }
-
-    /// The end of a request for the ledger; it is the one whose reply the next messages are.
-    fn end_of_request(&mut self, sent: Option<Sent>, answer: Answer, error: Option<&ModelError>) -> Vec<TurnWrite> {
-        let Some(Sent { id, card, trust, tally, .. }) = sent else { return Vec::new() };
-        let end = answer.into_end(&card, trust, error, self.worker.inner.host.now_ms());
-        self.worker.inner.context.counts.add(&card.id, tally, end.usage);
-        if let Some(usage) = end.usage {
-            self.worker.listeners.send(&TurnEvent::Usage { usage, cost: end.cost });
-        }
-        self.request = Some(id.clone());
-        vec![TurnWrite::RequestEnd(id, Box::new(end))]
+    fn see(&mut self, event: TurnEvent) {
+        self.steps.push_back(ModelStep::Seen(event));
     }
 }

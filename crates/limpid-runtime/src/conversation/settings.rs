@@ -1,100 +1,115 @@
-//! What a person sets in a conversation. Its worker does it under the conversation's lease, between two turns: while a
+//! What a person changes in a conversation. Its actor does it under the conversation's lease, between two turns: while a
 //! reply streams it waits until the reply has ended.
 
-pub(crate) mod audience;
-pub mod skills;
-pub(crate) mod undo;
-pub mod window;
+mod audience;
+pub(crate) mod skills;
+mod undo;
+pub(crate) mod window;
 
 use std::sync::Arc;
 
+use limpid_core::WindowSize;
 use limpid_core::mode::Trigger;
-use limpid_core::{ConversationId, WindowSize};
-use limpid_store::Audience;
+use limpid_store::{Audience, Lease};
 use tokio::sync::oneshot;
 
+pub use window::Tiers;
+pub(crate) use window::{rebuild, renew_sizes};
+
 use crate::agent::Inner;
-use crate::conversation::actor::{Command, Worker};
+use crate::conversation::compaction::{Compaction, CompactionReport, restore_snapshot, undo_compaction};
 use crate::services::error::AgentError;
 
-/// Something to be set.
+/// Something to be changed.
 #[derive(Clone, Debug)]
-pub(crate) enum Setting {
-    /// A mode.
+pub(crate) enum Change {
+    /// The mode.
     Mode { to: String, trigger: Trigger, confidence: Option<u8> },
-    /// A window, or the model's own.
+    /// The window, or the model's own.
     Window(Option<WindowSize>),
-    /// The last turn is taken out of the window.
-    Undo,
-    /// The turn that was taken out last is put back.
-    Redo,
     /// Who reads the conversation.
     Audience(Audience),
+    /// The last turn is taken out of the window.
+    UndoTurn,
+    /// The turn that was taken out last is put back.
+    RedoTurn,
+    /// Older messages become a digest, however full the window is.
+    Compact,
+    /// The conversation is shown as before the newest change of its window.
+    UndoCompaction,
+    /// The conversation is shown as in a snapshot.
+    RestoreSnapshot(i64),
 }
 
-/// What became of something that was to be set.
+/// What became of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Settled {
+pub enum ChangeOutcome {
     /// It holds from the next message on. Says what was there before: the mode, or the message that was taken out.
-    Changed(String),
+    Applied(String),
     /// It was so before.
-    Same,
+    Unchanged,
     /// A reply is under way; it will hold when that has ended.
-    Later,
+    Deferred,
 }
 
-/// Something to be set, and who waits to hear of it.
-pub(crate) struct Settle {
-    setting: Setting,
-    done: Option<oneshot::Sender<Result<Settled, AgentError>>>,
+/// What whoever waits for a change hears.
+pub(crate) enum Changed {
+    /// What became of it.
+    Outcome(ChangeOutcome),
+    /// What a change of what is shown came to.
+    Shown(CompactionReport),
 }
 
-impl Settle {
-    /// Something that nobody waits for.
-    pub(crate) fn silently(setting: Setting) -> Self {
-        Self { setting, done: None }
-    }
+/// A change, and who waits to hear of it.
+pub(crate) struct ChangeRequest {
+    change: Change,
+    done: Option<oneshot::Sender<Result<Changed, AgentError>>>,
 }
 
-impl Inner {
-    /// Sets something in a conversation; returns when it holds, or when it is known to hold after the running turn.
-    pub(crate) async fn arrange(
-        self: &Arc<Self>,
-        id: &ConversationId,
-        setting: Setting,
-    ) -> Result<Settled, AgentError> {
-        let (done, settled) = oneshot::channel();
-        self.command(id, Command::Settle(Settle { setting, done: Some(done) }));
-        let lost = |_| Err(AgentError::Invalid("the conversation cannot be written to; try again".to_owned()));
-        settled.await.unwrap_or_else(lost)
+impl ChangeRequest {
+    /// A change that nobody waits for.
+    pub(crate) fn silent(change: Change) -> Self {
+        Self { change, done: None }
     }
 
-    async fn set(&self, id: &ConversationId, setting: Setting) -> Result<Settled, AgentError> {
-        match setting {
-            Setting::Mode { to, trigger, confidence } => self.switch_mode(id, &to, trigger, confidence).await,
-            Setting::Window(size) => self.resize(id, size).await,
-            Setting::Undo => self.undo_turn(id).await,
-            Setting::Redo => self.redo_turn(id).await,
-            Setting::Audience(audience) => self.set_audience(id, audience).await,
+    /// A change whose outcome is told.
+    pub(crate) fn answered(change: Change) -> (Self, oneshot::Receiver<Result<Changed, AgentError>>) {
+        let (done, outcome) = oneshot::channel();
+        (Self { change, done: Some(done) }, outcome)
+    }
+
+    /// The change for after the running turn. Whoever waits is told so at once, but for changes whose outcome is a report.
+    pub(crate) fn defer(mut self) -> Self {
+        let reports = matches!(self.change, Change::Compact | Change::UndoCompaction | Change::RestoreSnapshot(_));
+        if let Some(done) = self.done.take_if(|_| !reports) {
+            let _ = done.send(Ok(Changed::Outcome(ChangeOutcome::Deferred)));
+        }
+        self
+    }
+
+    /// Tells whoever waits. They may be gone; what changed is told on the bus.
+    pub(crate) fn finish(self, outcome: Result<Changed, AgentError>) {
+        if let Some(done) = self.done {
+            let _ = done.send(outcome);
         }
     }
 }
 
-impl Worker {
-    /// Puts something off until the running turn has ended, and says so to whoever waits.
-    pub(crate) fn put_off(&mut self, settle: Settle) {
-        if let Some(done) = settle.done {
-            let _ = done.send(Ok(Settled::Later));
+/// Makes a change; no turn is running. One that models are asked for is returned to be waited for.
+pub(crate) async fn make(deps: &Arc<Inner>, lease: &Lease, request: ChangeRequest) -> Option<Compaction> {
+    let id = &lease.conversation;
+    let outcome = match request.change.clone() {
+        Change::Compact => return Some(Compaction::by_hand(deps, lease, request)),
+        Change::UndoCompaction => undo_compaction(deps, lease).await.map(Changed::Shown),
+        Change::RestoreSnapshot(snapshot) => restore_snapshot(deps, lease, snapshot).await.map(Changed::Shown),
+        Change::Mode { to, trigger, confidence } => {
+            deps.switch_mode(id, &to, trigger, confidence).await.map(Changed::Outcome)
         }
-        self.settling.push(Settle::silently(settle.setting));
-    }
-
-    /// Sets everything that waits for it; no turn is running.
-    pub(crate) async fn settle(&mut self) {
-        for Settle { setting, done } in std::mem::take(&mut self.settling) {
-            let settled = self.inner.set(&self.conversation, setting).await;
-            // Whoever asked may be gone; what changed is told on the bus.
-            let _ = done.map(|done| done.send(settled));
-        }
-    }
+        Change::Window(size) => window::resize(deps, id, size).await.map(Changed::Outcome),
+        Change::Audience(audience) => audience::set_audience(deps, id, audience).await.map(Changed::Outcome),
+        Change::UndoTurn => undo::undo_turn(deps, id).await.map(Changed::Outcome),
+        Change::RedoTurn => undo::redo_turn(deps, id).await.map(Changed::Outcome),
+    };
+    request.finish(outcome);
+    None
 }

@@ -1,11 +1,13 @@
 //! A turn: how it begins, runs, and is carried on after a crash.
 
-pub(crate) mod approvals;
-pub(crate) mod asked;
-pub(crate) mod goal_markers;
+mod approvals;
+mod asked;
+mod goal_markers;
 pub(crate) mod journal;
 pub(crate) mod read_result_tool;
+pub(crate) mod requests;
 pub(crate) mod resume;
 pub(crate) mod running;
 pub(crate) mod start;
-pub(crate) mod transaction;
+mod tool_calls;
+mod transaction;

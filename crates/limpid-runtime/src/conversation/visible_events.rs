@@ -12,14 +12,14 @@ use crate::conversation::event::TurnEvent;
 
 /// The events of one answer as a surface sees them.
 #[derive(Debug)]
-pub(crate) struct Border {
+pub(crate) struct VisibleEvents {
     events: UnboundedReceiver<TurnEvent>,
     text: QuietFilter,
     reasoning: QuietFilter,
     ready: VecDeque<TurnEvent>,
 }
 
-impl Border {
+impl VisibleEvents {
     pub(crate) fn new(events: UnboundedReceiver<TurnEvent>) -> Self {
         Self { events, text: QuietFilter::default(), reasoning: QuietFilter::default(), ready: VecDeque::new() }
     }

@@ -34,7 +34,7 @@ impl Switch {
 pub(crate) async fn switching(options: &AgentOptions, agent: &Agent) -> Finding {
     let plain = |error: AgentError| (error.to_string(), "");
     let state = agent.mode(&ConversationChoice::Last).await.map_err(plain)?;
-    let own = agent.find_conversation(&ConversationChoice::Last).await.map_err(plain)?;
+    let own = agent.conversations().find(&ConversationChoice::Last).await.map_err(plain)?;
     if !state.modes.contains(&state.mode) {
         let why = format!("the mode is {}, and there are: {}", state.mode, state.modes.join(", "));
         return Err((format!("fails at “mode set”: {why}"), "Choose one of them: limpid mode set NAME."));
@@ -84,7 +84,7 @@ impl Trial {
         for mode in modes.iter().filter(|mode| **mode != first).chain([&first]) {
             switches.push(self.switch(&id, mode, &mut events).await?);
         }
-        self.agent.settled(&id).await;
+        self.agent.conversations().wait_idle(&id).await;
         Ok(switches)
     }
 
@@ -96,7 +96,7 @@ impl Trial {
     ) -> Result<Switch, AgentError> {
         let inner = &self.agent.inner;
         let before = window_state_of(Some(&inner.directory.existing(id).await?));
-        let switched = self.agent.set_mode(id, mode).await;
+        let switched = self.agent.conversations().set_mode(id, mode).await;
         let now = inner.directory.existing(id).await?;
         let after = window_state_of(Some(&now));
         let profile = inner.profiles.profile(&self.profile)?;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::agent::Inner;
-use crate::conversation::background_run::{BackgroundRun, RunEnd};
+use crate::conversation::background_run::{BackgroundRun, RunReport};
+use crate::conversation::conversations::Conversations;
 use crate::services::drafts::time_of;
 use crate::services::error::AgentError;
 
@@ -18,8 +19,8 @@ impl BackgroundTurns {
     }
 
     /// Runs a turn and returns when it is over. The same key is the same run.
-    pub(crate) async fn run(&self, run: BackgroundRun) -> Result<RunEnd, AgentError> {
-        self.0.run_in_background(run).await
+    pub(crate) async fn run(&self, run: BackgroundRun) -> Result<RunReport, AgentError> {
+        Conversations::of(&self.0).run(run).await
     }
 
     /// The mode of the next run on a path.
@@ -34,11 +35,11 @@ impl BackgroundTurns {
 
     /// Carries on what a crash interrupted.
     pub(crate) async fn resume(&self) -> Result<(), AgentError> {
-        self.0.resume().await
+        Conversations::of(&self.0).resume().await
     }
 
     /// Delivers what waits to be delivered.
     pub(crate) async fn deliver_waiting(&self) -> Result<(), AgentError> {
-        self.0.deliver_waiting().await
+        Conversations::of(&self.0).deliver_waiting().await
     }
 }

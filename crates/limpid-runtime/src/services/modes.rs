@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::{Agent, Inner};
 use crate::context::PrefixCache;
-use crate::conversation::settings::{Setting, Settled};
+use crate::conversation::settings::{ChangeOutcome, rebuild};
 use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 use crate::services::events::EventKind;
@@ -81,18 +81,6 @@ impl Agent {
             None => None,
         };
         Ok(ModeState { mode: mode.to_owned(), modes: inner.modes(profile)?, focus })
-    }
-
-    /// Switches the mode of a conversation by hand. While a reply streams, it is switched when that has ended.
-    ///
-    /// # Errors
-    /// When there is no such mode or conversation, a focus is on, or the new prompt cannot be made; then nothing
-    /// changed.
-    pub async fn set_mode(&self, conversation: &ConversationId, to: &str) -> Result<Settled, AgentError> {
-        let found = self.inner.directory.existing(conversation).await?;
-        self.inner.may_switch(&found, to).await?;
-        let setting = Setting::Mode { to: to.to_owned(), trigger: Trigger::Manual, confidence: None };
-        self.inner.arrange(conversation, setting).await
     }
 
     /// The conversation that something is to be set in, made when there is none.
@@ -179,16 +167,16 @@ impl Inner {
         to: &str,
         trigger: Trigger,
         confidence: Option<u8>,
-    ) -> Result<Settled, AgentError> {
+    ) -> Result<ChangeOutcome, AgentError> {
         let conversation = self.directory.existing(id).await?;
         let from = self.mode_of(&conversation).to_owned();
         self.may_switch(&conversation, to).await?;
         if from == to {
-            return Ok(Settled::Same);
+            return Ok(ChangeOutcome::Unchanged);
         }
         let mut session = PrefixCache::of(&conversation);
         let switched = Conversation { mode: Some(to.to_owned()), ..conversation };
-        let changes = self.rebuild(&switched, &mut session.frame).await?;
+        let changes = rebuild(self, &switched, &mut session.frame).await?;
         let row = SwitchRow { from: from.clone(), to: to.to_owned(), confidence };
         let value = serde_json::to_string(&row).unwrap_or_default();
         let event = NewSetting { name: MODE.into(), value: Some(value), trigger: trigger.as_str().into() };
@@ -198,7 +186,7 @@ impl Inner {
         let trigger = trigger.as_str().to_owned();
         self.bus.send(Some(id), EventKind::ModeChanged { from: from.clone(), to: to.to_owned(), trigger });
         changes.into_iter().for_each(|change| self.bus.send(Some(id), change));
-        Ok(Settled::Changed(from))
+        Ok(ChangeOutcome::Applied(from))
     }
 
     /// What happened of late in a conversation's modes.
@@ -235,8 +223,8 @@ impl Inner {
             let settled =
                 self.switch_mode(&conversation.id, &suggestion.target, trigger, Some(suggestion.confidence)).await?;
             return Ok(match settled {
-                Settled::Changed(from) => Some(followed(&suggestion, &from)),
-                Settled::Same | Settled::Later => None,
+                ChangeOutcome::Applied(from) => Some(followed(&suggestion, &from)),
+                ChangeOutcome::Unchanged | ChangeOutcome::Deferred => None,
             });
         }
         let event = NewSetting {

@@ -180,14 +180,14 @@ async fn play(case: &Case) -> Result<(), String> {
                 return Err(format!("{n}: {} has {plain} of {usable} tokens: {parts:?}", prompt.path()));
             }
         }
-        let conversation = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap();
-        agent.settled(&conversation.id).await;
+        let conversation = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap();
+        agent.conversations().wait_idle(&conversation.id).await;
         if n == 0 {
             // A goal that has no room is refused by itself; the chat goes on without it.
             let _ =
                 agent.goals().create(&ConversationChoice::Last, &text(case.soul, case.goal), Priority::Medium).await;
             let audience = if case.group { Audience::Group } else { Audience::Owner };
-            agent.set_audience(&conversation.id, audience).await.map_err(|error| error.to_string())?;
+            agent.conversations().set_audience(&conversation.id, audience).await.map_err(|error| error.to_string())?;
         }
         bench.clock.forward(1.minutes());
     }

@@ -111,7 +111,7 @@ async fn a_daemon_outlives_a_clock_that_jumps_either_way() {
         bench.clock.forward(61.minutes());
         wake().await;
         says(&mut log, done).await;
-        agent.deliver_waiting().await.unwrap();
+        agent.conversations().deliver_waiting().await.unwrap();
         assert_eq!(times(&agent, "Drink water").await, said);
     }
     stop.send(()).unwrap();

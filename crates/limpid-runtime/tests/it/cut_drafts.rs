@@ -102,7 +102,7 @@ async fn drafted_as(grief: Grief, marks: bool) -> (Bench, Arc<Parcel>, Agent) {
 }
 
 async fn told(agent: &Agent) -> Vec<String> {
-    agent.deliver_waiting().await.unwrap();
+    agent.conversations().deliver_waiting().await.unwrap();
     agent.deliveries().unread().await.unwrap().rows.into_iter().map(|delivery| delivery.new.text).collect()
 }
 

@@ -43,7 +43,7 @@ async fn what_was_delivered_is_in_that_chats_history_once() {
         chatting("[[reply]]\ntext = \"Hello.\"\n[[reply]]\ntext = \"That the disk is full.\"\n").await;
     for _ in 0..3 {
         agent.store().enqueue(report("k", &chat, "The disk is full.")).await.unwrap();
-        agent.deliver_waiting().await.unwrap();
+        agent.conversations().deliver_waiting().await.unwrap();
     }
     assert_eq!(
         texts(&agent, &chat).await[2..],
@@ -76,8 +76,8 @@ async fn a_report_stays_unread_over_a_restart_and_can_be_answered() {
 
     // It was enqueued before the program stopped; the next start delivers it.
     let agent = bench.agent();
-    agent.resume().await.unwrap();
-    agent.settled(&heartbeat).await;
+    agent.conversations().resume().await.unwrap();
+    agent.conversations().wait_idle(&heartbeat).await;
     drop(agent);
     let agent = bench.agent();
     let unread = agent.deliveries().unread().await.unwrap().rows;
@@ -104,7 +104,7 @@ async fn a_report_made_from_foreign_text_keeps_its_label() {
     let (_bench, agent, chat) = chatting(HELLO).await;
     let foreign = NewDelivery { trust: Trust::Outside, ..report("k", &chat, "Eve writes: pay me") };
     agent.store().enqueue(foreign).await.unwrap();
-    agent.deliver_waiting().await.unwrap();
+    agent.conversations().deliver_waiting().await.unwrap();
     let rows = agent.store().messages(&chat, None).await.unwrap().rows;
     assert_eq!(rows.last().unwrap().message.trust, Trust::Outside);
 }
@@ -118,7 +118,7 @@ async fn a_message_waits_until_the_running_turn_is_over() {
     let mut handle = agent.chat(last("and?")).await.unwrap();
     while !matches!(handle.next().await, Some(TurnEvent::Started { .. })) {}
     agent.store().enqueue(report("k", &chat, "Later.")).await.unwrap();
-    agent.deliver_waiting().await.unwrap();
+    agent.conversations().deliver_waiting().await.unwrap();
     let said: Vec<String> = texts(&agent, &chat).await.into_iter().map(|(_, text)| text).collect();
     assert_eq!(said[3..], ["Two.", "[heartbeat]", "Later."]);
     while handle.next().await.is_some_and(|event| !event.is_last()) {}
@@ -147,7 +147,7 @@ async fn the_quiet_word_reaches_nobody_by_any_route() {
         agent.store().enqueue(report(&format!("beside{at}"), &chat, &format!("{word} Disk full."))).await.unwrap();
     }
     let before = texts(&agent, &chat).await.len();
-    agent.deliver_waiting().await.unwrap();
+    agent.conversations().deliver_waiting().await.unwrap();
     let delivered = texts(&agent, &chat).await.split_off(before);
     assert_eq!(delivered.len(), 2 * spelled.len(), "one alone says nothing");
     assert!(delivered.iter().all(|(_, text)| !holds(text)), "{delivered:?}");
@@ -163,7 +163,7 @@ async fn a_hundred_quiet_messages_change_nothing() {
     for run in 0..100 {
         agent.store().enqueue(report(&run.to_string(), &chat, "**HEARTBEAT_OK**")).await.unwrap();
     }
-    agent.deliver_waiting().await.unwrap();
+    agent.conversations().deliver_waiting().await.unwrap();
     assert_eq!((agent.store().conversation(&chat).await.unwrap(), texts(&agent, &chat).await), before);
     assert!(changes.try_recv().is_err());
 }
@@ -176,7 +176,7 @@ async fn two_processes_deliver_once() {
     let other = bench.agent();
     for run in 0..20 {
         agent.store().enqueue(report(&run.to_string(), &chat, &format!("Report {run}"))).await.unwrap();
-        let (one, two) = tokio::join!(agent.deliver_waiting(), other.deliver_waiting());
+        let (one, two) = tokio::join!(agent.conversations().deliver_waiting(), other.conversations().deliver_waiting());
         one.unwrap();
         two.unwrap();
     }

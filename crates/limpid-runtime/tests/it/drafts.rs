@@ -224,7 +224,7 @@ async fn a_run_in_the_background_makes_five_drafts_at_most() {
     let run = ChatRequest { path: Some("task".to_owned()), ..last("read the page") };
     all(agent.chat(run).await.unwrap()).await;
     assert_eq!(agent.drafts().list(false).await.unwrap().rows.len(), 5);
-    agent.deliver_waiting().await.unwrap();
+    agent.conversations().deliver_waiting().await.unwrap();
     let told = agent.deliveries().unread().await.unwrap().rows;
     assert_eq!(told.len(), 5);
     assert!(told[0].new.text.starts_with("Draft 1 waits for you"), "{told:?}");
@@ -239,7 +239,7 @@ async fn the_chat_learns_that_a_draft_is_too_old() {
     bench.clock.forward(200.hours());
     for _ in 0..2 {
         assert!(agent.drafts().list(false).await.unwrap().rows.is_empty());
-        agent.deliver_waiting().await.unwrap();
+        agent.conversations().deliver_waiting().await.unwrap();
     }
     let told = agent.deliveries().unread().await.unwrap().rows;
     assert_eq!(told.len(), 1);

@@ -110,7 +110,7 @@ async fn chat_summary_and_heartbeat_answer_though_reasoning_comes_first() {
     for _ in 0..3 {
         assert_eq!(text(&say(&agent, "what time is it?").await), "It is noon.");
     }
-    assert_eq!(agent.compact(&ConversationChoice::Last).await.unwrap().failure, None);
+    assert_eq!(agent.conversations().compact(&ConversationChoice::Last).await.unwrap().failure, None);
     agent.jobs().run_due().await.unwrap();
     bench.clock.forward(2.hours());
     agent.jobs().run_due().await.unwrap();

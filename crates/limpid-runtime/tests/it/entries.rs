@@ -23,7 +23,7 @@ async fn requests(entry: Entry) -> Vec<String> {
     bench.config.tools.defer = true;
     let agent = bench.agent();
     say(&agent, "hi").await;
-    let id = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap().id;
+    let id = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
     match entry {
         Entry::Chat => {
             say(&agent, "remember this").await;
@@ -34,11 +34,11 @@ async fn requests(entry: Entry) -> Vec<String> {
             let new = NewInbound { conversation: id.clone(), key: None, text, trust: Trust::Owner, now_ms };
             agent.store().accept(new).await.unwrap();
             let serving: Agent = bench.agent();
-            serving.resume().await.unwrap();
-            serving.settled(&id).await;
+            serving.conversations().resume().await.unwrap();
+            serving.conversations().wait_idle(&id).await;
         }
     }
-    agent.settled(&id).await;
+    agent.conversations().wait_idle(&id).await;
     say(&bench.agent(), "and now?").await;
     bench.server.calls().iter().map(limpid_testkit::Recorded::text).collect()
 }

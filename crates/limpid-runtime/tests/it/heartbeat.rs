@@ -70,7 +70,7 @@ async fn newest(agent: &Agent) -> HeartbeatRun {
 
 /// What the owner was told, oldest first.
 async fn told(agent: &Agent) -> Vec<String> {
-    agent.deliver_waiting().await.unwrap();
+    agent.conversations().deliver_waiting().await.unwrap();
     let deliveries = agent.store().deliveries(1000).await.unwrap().rows;
     deliveries.into_iter().rev().map(|delivery| delivery.new.text).collect()
 }

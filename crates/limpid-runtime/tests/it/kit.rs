@@ -130,7 +130,7 @@ pub async fn say_as_guest(bench: &Bench, agent: &Agent, text: &str) -> Recorded 
     let text = text.to_owned();
     let guest = NewInbound { conversation, key: None, text, trust: Trust::Guest, now_ms: agent.now_ms() };
     agent.store().accept(guest).await.unwrap();
-    agent.resume().await.unwrap();
+    agent.conversations().resume().await.unwrap();
     let asked = async {
         while bench.server.calls().len() == before {
             tokio::task::yield_now().await;

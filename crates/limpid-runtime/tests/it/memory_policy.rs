@@ -4,7 +4,7 @@ use crate::kit::{Bench, all, last, say, say_as_guest};
 use limpid_core::Category;
 use limpid_core::task::TaskKind;
 use limpid_runtime::tasks::{TaskRequest, When};
-use limpid_runtime::{Agent, ChatRequest, ConversationChoice, MemoryPolicy, Settled};
+use limpid_runtime::{Agent, ChangeOutcome, ChatRequest, ConversationChoice, MemoryPolicy};
 use limpid_store::{Audience, ConversationChange, SqliteOptions, SqliteStore};
 use limpid_testkit::Recorded;
 
@@ -160,14 +160,17 @@ async fn a_chat_that_others_read_has_nothing_of_the_long_term_memory() {
         say(&agent, "hi").await;
         let alone = holds(&bench.server.calls()[0]);
         assert_ne!(alone, [""; 0], "{profile}");
-        let conversation = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap().id;
-        assert_ne!(agent.set_audience(&conversation, Audience::Group).await.unwrap(), Settled::Same);
+        let conversation = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+        assert_ne!(
+            agent.conversations().set_audience(&conversation, Audience::Group).await.unwrap(),
+            ChangeOutcome::Unchanged
+        );
         say(&agent, "who am I?").await;
         let request = bench.server.calls()[1].clone();
         // What the first turn showed at its tail stands in the history; nothing else does.
         assert_eq!(holds(&request), [""; 0], "{profile}: {}", request.text());
         assert!(!request.text().contains("About-the-owner"), "{profile}");
-        agent.set_audience(&conversation, Audience::Owner).await.unwrap();
+        agent.conversations().set_audience(&conversation, Audience::Owner).await.unwrap();
         say(&agent, "and now?").await;
         assert_eq!(holds(&bench.server.calls()[2]), alone, "{profile}");
     }
@@ -179,8 +182,8 @@ async fn a_chat_that_others_read_stays_one_when_what_it_keeps_is_damaged() {
     for spoilt in ["", "{", "{\"group\":false}", "null"] {
         let (bench, agent) = filled("limpid", Some(MemoryPolicy::Inject)).await;
         say(&agent, "hi").await;
-        let id = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap().id;
-        agent.set_audience(&id, Audience::Group).await.unwrap();
+        let id = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+        agent.conversations().set_audience(&id, Audience::Group).await.unwrap();
         let spoil = vec![ConversationChange::Session(Some(spoilt.to_owned()))];
         agent.store().change_conversation(&id, spoil, agent.now_ms()).await.unwrap();
         say(&agent, "who am I?").await;
@@ -194,8 +197,8 @@ async fn a_task_of_a_chat_that_others_read_knows_nothing_of_the_long_term_memory
     for (audience, knows) in [(Audience::Owner, true), (Audience::Group, false)] {
         let (bench, agent) = filled("limpid", Some(MemoryPolicy::Inject)).await;
         say(&agent, "hi").await;
-        let id = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap().id;
-        agent.set_audience(&id, audience).await.unwrap();
+        let id = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+        agent.conversations().set_audience(&id, audience).await.unwrap();
         let task = TaskRequest {
             key: None,
             description: String::new(),

@@ -24,7 +24,7 @@ async fn bench(script: &[String]) -> Bench {
 }
 
 async fn told(agent: &Agent) -> Vec<(DeliveryOrigin, String)> {
-    agent.deliver_waiting().await.unwrap();
+    agent.conversations().deliver_waiting().await.unwrap();
     let rows = agent.store().deliveries(50).await.unwrap().rows;
     let shown = rows.into_iter().rev().filter(|row| row.turn.is_some());
     shown.map(|row| (row.new.origin, row.new.text)).collect()
@@ -109,7 +109,7 @@ async fn a_message_of_a_chat_follows_its_answer_unless_that_says_the_same() {
         say(&agent, text).await;
     }
     assert_eq!(told(&agent).await, [(DeliveryOrigin::Message, "Look outside. HEARTBEAT_OK".to_owned())]);
-    let chat = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap();
+    let chat = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap();
     assert_eq!(chat.unread, 1);
     let said = texts(&agent, chat.id.as_str()).await;
     let delivered = said.iter().position(|(_, text)| text == "[message]").unwrap();
@@ -126,7 +126,7 @@ async fn a_message_reaches_another_chat_of_the_owners_once_and_no_other_place() 
     let bench = bench(&[saying("Hello.")]).await;
     let agent = bench.agent();
     say(&agent, "hi").await;
-    let chat = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap().id;
+    let chat = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
     drop(agent);
     let other = self::bench(&[script.replace("CHAT", chat.as_str())]).await;
     let mut options = other.options();
@@ -135,7 +135,7 @@ async fn a_message_reaches_another_chat_of_the_owners_once_and_no_other_place() 
     let agent = Agent::open(options).unwrap();
     let new = ChatRequest { conversation: ConversationChoice::New, ..crate::kit::last("tell the others") };
     crate::kit::all(agent.chat(new).await.unwrap()).await;
-    agent.deliver_waiting().await.unwrap();
+    agent.conversations().deliver_waiting().await.unwrap();
     assert_eq!(texts(&agent, chat.as_str()).await.iter().filter(|(_, text)| text == "Dinner.").count(), 1);
     let request = other.server.calls().last().unwrap().text();
     for why in ["that was sent already", "has no chat `c9`", "no channel `telegram`", "`content` is blank"] {

@@ -6,14 +6,15 @@ use crate::kit::{Bench, Once, all, last, say};
 use limpid_core::goal::Priority;
 use limpid_core::{ConversationId, WindowSize};
 use limpid_runtime::{
-    Agent, AgentOptions, ChatRequest, Config, ConversationChoice, Environment, EventKind, Settled, Tool, TurnEvent,
+    Agent, AgentOptions, ChangeOutcome, ChatRequest, Config, ConversationChoice, Environment, EventKind, Tool,
+    TurnEvent,
 };
 
 const OK: &str = "[[reply]]\ntext = \"ok\"\n";
 const LAST: ConversationChoice = ConversationChoice::Last;
 
 async fn id(agent: &Agent) -> ConversationId {
-    agent.find_conversation(&LAST).await.unwrap().unwrap().id
+    agent.conversations().find(&LAST).await.unwrap().unwrap().id
 }
 
 // OLLM-029
@@ -30,12 +31,12 @@ async fn a_switch_keeps_the_tier_although_the_model_has_grown() {
     say(&with_window(8192), "hi").await;
     let agent = with_window(32_768);
     let mut bus = agent.subscribe();
-    agent.set_mode(&id(&agent).await, "planning").await.unwrap();
+    agent.conversations().set_mode(&id(&agent).await, "planning").await.unwrap();
     let told: Vec<EventKind> = std::iter::from_fn(|| bus.try_recv().ok()).map(|event| event.change).collect();
     assert!(!told.iter().any(|change| matches!(change, EventKind::PromptTierChanged { .. })), "{told:?}");
     let rebuilt = |change: &EventKind| matches!(change, EventKind::SystemPromptUpdated { tier: 2, mode, .. } if mode == "planning");
     assert!(told.iter().any(rebuilt), "{told:?}");
-    let tiers = agent.tiers(&LAST).await.unwrap();
+    let tiers = agent.conversations().tiers(&LAST).await.unwrap();
     assert_eq!((tiers.effective.number(), tiers.window), (2, Some(WindowSize(8192))));
 }
 
@@ -53,7 +54,7 @@ async fn goal_skills_sanity_and_additional_text_survive_every_switch() {
     let kept = ["CURRENT GOAL: Mend the pump", "[Active Skills]\nMetric units.", "[Sanity Checks]", "Never shout."];
     let mut before = String::new();
     for mode in ["planning", "user", "debugger", "assistant", "developer"] {
-        agent.set_mode(&id(&agent).await, mode).await.unwrap();
+        agent.conversations().set_mode(&id(&agent).await, mode).await.unwrap();
         say(&agent, "and now?").await;
         let system = bench.server.calls().last().unwrap().system();
         for kept in kept {
@@ -72,12 +73,12 @@ async fn a_profile_without_modes_has_those_of_the_default_one_and_refuses_others
         bench.config.agent.profile = profile.to_owned();
         let agent = bench.agent();
         say(&agent, "hi").await;
-        let before = agent.find_conversation(&LAST).await.unwrap();
-        let refused = agent.set_mode(&id(&agent).await, "sleepy").await.unwrap_err().to_string();
+        let before = agent.conversations().find(&LAST).await.unwrap();
+        let refused = agent.conversations().set_mode(&id(&agent).await, "sleepy").await.unwrap_err().to_string();
         let list = "there are: assistant, debugger, developer, planning, user";
         assert_eq!(refused, format!("unknown mode `sleepy`; {list}"), "{profile}");
-        assert_eq!(agent.find_conversation(&LAST).await.unwrap(), before, "{profile}");
-        agent.set_mode(&id(&agent).await, "planning").await.unwrap();
+        assert_eq!(agent.conversations().find(&LAST).await.unwrap(), before, "{profile}");
+        agent.conversations().set_mode(&id(&agent).await, "planning").await.unwrap();
         assert_eq!(agent.mode(&LAST).await.unwrap().mode, "planning", "{profile}");
     }
 }
@@ -88,7 +89,7 @@ async fn a_message_that_asks_for_an_unknown_mode_changes_neither_profile_nor_mod
     let bench = Bench::new(OK).await;
     let agent = bench.agent();
     say(&agent, "hi").await;
-    let before = agent.find_conversation(&LAST).await.unwrap();
+    let before = agent.conversations().find(&LAST).await.unwrap();
     let refused = ChatRequest {
         mode: Some("sleepy".to_owned()),
         profile: Some("ollm".to_owned()),
@@ -97,7 +98,7 @@ async fn a_message_that_asks_for_an_unknown_mode_changes_neither_profile_nor_mod
     };
     let error = agent.chat(refused).await.unwrap_err().to_string();
     assert!(error.contains("`sleepy`; there are: assistant, debugger, developer, planning, user"), "{error}");
-    assert_eq!(agent.find_conversation(&LAST).await.unwrap(), before);
+    assert_eq!(agent.conversations().find(&LAST).await.unwrap(), before);
     let begun = ChatRequest { conversation: ConversationChoice::New, mode: Some("sleepy".to_owned()), ..last("hi") };
     let error = agent.chat(begun).await.unwrap_err().to_string();
     assert!(error.contains("`sleepy`; there are: assistant, debugger, developer, planning, user"), "{error}");
@@ -119,12 +120,12 @@ async fn a_mode_that_is_set_while_text_streams_applies_when_the_reply_has_ended(
         }
     }
     let mut bus = agent.subscribe();
-    assert_eq!(agent.set_mode(&id(&agent).await, "planning").await.unwrap(), Settled::Later);
+    assert_eq!(agent.conversations().set_mode(&id(&agent).await, "planning").await.unwrap(), ChangeOutcome::Deferred);
     assert_eq!(agent.mode(&LAST).await.unwrap().mode, "assistant");
     assert!(bus.try_recv().is_err(), "nothing changed yet");
     handle.cancel();
     all(handle).await;
-    agent.settled(&id(&agent).await).await;
+    agent.conversations().wait_idle(&id(&agent).await).await;
     assert_eq!(agent.mode(&LAST).await.unwrap().mode, "planning");
     let switched = |change: &EventKind| matches!(change, EventKind::ModeChanged { to, .. } if to == "planning");
     let told: Vec<EventKind> = std::iter::from_fn(|| bus.try_recv().ok()).map(|event| event.change).collect();
@@ -163,7 +164,7 @@ async fn the_history_of_modes_is_shown_with_time_trigger_and_confidence_and_surv
     let agent = bench.agent();
     say(&agent, "Let us draw up a roadmap").await;
     bench.clock.forward(jiff::Span::new().minutes(2));
-    agent.set_mode(&id(&agent).await, "debugger").await.unwrap();
+    agent.conversations().set_mode(&id(&agent).await, "debugger").await.unwrap();
     let reply = bench.agent().command(&LAST, "/mode history").await.unwrap();
     let limpid_runtime::Slash::Reply(reply) = reply else { panic!("{reply:?}") };
     assert_eq!(

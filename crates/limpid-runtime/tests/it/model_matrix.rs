@@ -184,7 +184,7 @@ async fn a_summary_and_the_conversation_after_it() {
         let agent = agent(&bench, &[(&family, &server)]);
         say(&agent, "What time is it?").await;
         say(&agent, "And the tea?").await;
-        let report = agent.compact(&ConversationChoice::Last).await.unwrap();
+        let report = agent.conversations().compact(&ConversationChoice::Last).await.unwrap();
         assert_eq!(report.failure, None, "{}: {:?}", family.model, server.refused());
         assert_eq!(text(&say(&agent, "What time is it now?").await), "Evening.", "{}", family.model);
         assert_eq!(server.refused(), [""; 0], "{}", family.model);

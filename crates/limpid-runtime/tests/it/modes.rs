@@ -6,8 +6,8 @@ use crate::kit::{Bench, Once, all, last, say};
 use jiff::ToSpan;
 use limpid_core::{ConversationId, Trust};
 use limpid_runtime::{
-    Agent, AgentOptions, ChatRequest, Config, ConversationChoice, Event, EventKind, FocusChange, PreviewRequest,
-    Settled, TurnEvent,
+    Agent, AgentOptions, ChangeOutcome, ChatRequest, Config, ConversationChoice, Event, EventKind, FocusChange,
+    PreviewRequest, TurnEvent,
 };
 use limpid_store::NewInbound;
 use tokio::sync::broadcast::Receiver;
@@ -15,7 +15,7 @@ use tokio::sync::broadcast::Receiver;
 const REPLIES: &str = "[[reply]]\ntext = \"One.\"\n[[reply]]\ntext = \"Two.\"\n[[reply]]\ntext = \"Three.\"\n";
 
 async fn id(agent: &Agent) -> ConversationId {
-    agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap().id
+    agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id
 }
 
 /// What was sent so far, by name, with the modes of a switch and the reason of a new prompt.
@@ -74,13 +74,13 @@ async fn a_switch_loads_the_template_and_says_so_once() {
     let mut bus = agent.subscribe();
     say(&agent, "hi").await;
     assert_eq!(heard(&mut bus), ["system-prompt-updated assistant first"]);
-    let settled = agent.set_mode(&id(&agent).await, "developer").await.unwrap();
-    assert_eq!(settled, Settled::Changed("assistant".to_owned()));
+    let settled = agent.conversations().set_mode(&id(&agent).await, "developer").await.unwrap();
+    assert_eq!(settled, ChangeOutcome::Applied("assistant".to_owned()));
     // A mode may offer other tools; that is told after it.
     let told = heard(&mut bus);
     assert_eq!(told[..2], ["mode-changed assistant developer manual", "system-prompt-updated developer mode"]);
     assert!(told[2..].iter().all(|told| told.starts_with("active-tools-updated")), "{told:?}");
-    assert_eq!(agent.set_mode(&id(&agent).await, "developer").await.unwrap(), Settled::Same);
+    assert_eq!(agent.conversations().set_mode(&id(&agent).await, "developer").await.unwrap(), ChangeOutcome::Unchanged);
     say(&agent, "and?").await;
     assert_eq!(heard(&mut bus), [""; 0], "the prompt that is sent is the one that was told of");
 
@@ -107,13 +107,13 @@ async fn an_unknown_mode_changes_nothing() {
     let bench = Bench::new(REPLIES).await;
     let agent = bench.agent();
     say(&agent, "hi").await;
-    let before = agent.find_conversation(&ConversationChoice::Last).await.unwrap();
+    let before = agent.conversations().find(&ConversationChoice::Last).await.unwrap();
     let mut bus = agent.subscribe();
-    let error = agent.set_mode(&id(&agent).await, "sleepy").await.unwrap_err().to_string();
+    let error = agent.conversations().set_mode(&id(&agent).await, "sleepy").await.unwrap_err().to_string();
     assert_eq!(error, "unknown mode `sleepy`; there are: assistant, debugger, developer, planning, user");
     let refused = ChatRequest { mode: Some("sleepy".to_owned()), ..last("hi") };
     assert!(agent.chat(refused).await.is_err());
-    assert_eq!(agent.find_conversation(&ConversationChoice::Last).await.unwrap(), before);
+    assert_eq!(agent.conversations().find(&ConversationChoice::Last).await.unwrap(), before);
     assert_eq!(heard(&mut bus), [""; 0]);
 }
 
@@ -124,9 +124,9 @@ async fn modes_are_kept_by_conversation_and_over_a_restart() {
     let agent = bench.agent();
     say(&agent, "hi").await;
     let first = id(&agent).await;
-    agent.set_mode(&first, "planning").await.unwrap();
+    agent.conversations().set_mode(&first, "planning").await.unwrap();
     bench.clock.forward(1.minute());
-    agent.set_mode(&first, "debugger").await.unwrap();
+    agent.conversations().set_mode(&first, "debugger").await.unwrap();
     let other = all(agent.chat(ChatRequest { text: "hi".into(), ..ChatRequest::default() }).await.unwrap()).await;
     assert!(other.len() > 1);
     let again = bench.agent();
@@ -148,7 +148,7 @@ async fn the_history_shows_the_last_hundred_switches() {
     let id = id(&agent).await;
     for n in 0..103 {
         let to = if n % 2 == 0 { "planning" } else { "developer" };
-        agent.set_mode(&id, to).await.unwrap();
+        agent.conversations().set_mode(&id, to).await.unwrap();
         bench.clock.forward(1.second());
     }
     let history = agent.mode_history(&id).await.unwrap();
@@ -170,7 +170,7 @@ async fn a_mode_that_is_set_while_a_reply_is_under_way_applies_when_it_ends() {
     once.running.acquire().await.unwrap().forget();
     let id = id(&agent).await;
     heard(&mut bus);
-    assert_eq!(agent.set_mode(&id, "planning").await.unwrap(), Settled::Later);
+    assert_eq!(agent.conversations().set_mode(&id, "planning").await.unwrap(), ChangeOutcome::Deferred);
     assert_eq!(heard(&mut bus), [""; 0]);
     assert_eq!(agent.mode(&ConversationChoice::Id(id.clone())).await.unwrap().mode, "assistant");
     once.go_on.add_permits(1);
@@ -194,23 +194,23 @@ async fn focus_refuses_every_switch_until_it_ends_and_survives_a_restart() {
     let on = agent.focus(&id, FocusChange::On(None)).await.unwrap();
     assert_eq!(on.map(|focus| focus.minutes), Some(25));
     let agent = bench.agent();
-    let refused = agent.set_mode(&id, "planning").await.unwrap_err().to_string();
+    let refused = agent.conversations().set_mode(&id, "planning").await.unwrap_err().to_string();
     assert!(refused.contains("25 minutes more") && refused.contains("/mode focus off"), "{refused}");
     let by_flag = ChatRequest { mode: Some("planning".to_owned()), ..last("hi") };
     assert!(agent.chat(by_flag).await.is_err());
-    assert!(agent.set_mode(&id, "assistant").await.is_ok(), "the mode that is on may be asked for");
+    assert!(agent.conversations().set_mode(&id, "assistant").await.is_ok(), "the mode that is on may be asked for");
     agent.focus(&id, FocusChange::Extend(10)).await.unwrap();
     bench.clock.forward(34.minutes());
-    assert!(agent.set_mode(&id, "planning").await.is_err());
+    assert!(agent.conversations().set_mode(&id, "planning").await.is_err());
     bench.clock.forward(1.minute());
-    assert!(agent.set_mode(&id, "planning").await.is_ok(), "it is over");
+    assert!(agent.conversations().set_mode(&id, "planning").await.is_ok(), "it is over");
     assert!(agent.focus(&id, FocusChange::Extend(10)).await.is_err());
     for minutes in [0, 241] {
         assert!(agent.focus(&id, FocusChange::On(Some(minutes))).await.is_err());
     }
     agent.focus(&id, FocusChange::On(Some(240))).await.unwrap();
     assert_eq!(agent.focus(&id, FocusChange::Off).await.unwrap(), None);
-    assert!(agent.set_mode(&id, "developer").await.is_ok());
+    assert!(agent.conversations().set_mode(&id, "developer").await.is_ok());
 }
 
 // OLLM-040 OLLM-042
@@ -297,8 +297,8 @@ async fn the_words_of_a_stranger_switch_no_mode() {
     };
     for (trust, mode) in [(Trust::Guest, "assistant"), (Trust::Owner, "developer")] {
         agent.store().accept(from(trust)).await.unwrap();
-        agent.resume().await.unwrap();
-        agent.settled(&conversation).await;
+        agent.conversations().resume().await.unwrap();
+        agent.conversations().wait_idle(&conversation).await;
         assert_eq!(agent.mode(&ConversationChoice::Last).await.unwrap().mode, mode, "{trust}");
     }
 }

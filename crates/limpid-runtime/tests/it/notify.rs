@@ -50,7 +50,7 @@ async fn report(agent: &Agent, key: &str, text: &str) {
     }
     let new = NewDelivery { key: key.to_owned(), ..new_delivery(text) };
     agent.store().enqueue(new).await.unwrap();
-    agent.deliver_waiting().await.unwrap();
+    agent.conversations().deliver_waiting().await.unwrap();
 }
 
 fn new_delivery(text: &str) -> NewDelivery {

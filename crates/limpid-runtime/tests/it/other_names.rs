@@ -58,7 +58,7 @@ async fn day(profile: &str) -> Day {
     for n in 0..24 {
         say(&agent, &format!("And what of {n}? {}", "The port and the build and the door. ".repeat(40))).await;
     }
-    agent.deliver_waiting().await.unwrap();
+    agent.conversations().deliver_waiting().await.unwrap();
     let told = agent.store().deliveries(1000).await.unwrap().rows.into_iter().map(|row| row.new.text).collect();
     let plain = |text: &str| text.replace(PREFIX, "").replace(&bench.home.path().display().to_string(), "HOME");
     Day {

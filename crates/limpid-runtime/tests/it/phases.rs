@@ -118,7 +118,7 @@ impl Stage {
                 }
                 let agent = Arc::clone(&self.agent);
                 self.compaction = Some(tokio::spawn(async move {
-                    match agent.compact(&ConversationChoice::Last).await {
+                    match agent.conversations().compact(&ConversationChoice::Last).await {
                         Ok(report) => {
                             format!("compacted{}", report.failure.map(|why| format!(" ({why})")).unwrap_or_default())
                         }
@@ -132,7 +132,7 @@ impl Stage {
 
     /// What a command does at once, and what came of everything after the phase was let go on.
     async fn after(mut self, command: Command) -> String {
-        let conversation = self.agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap().id;
+        let conversation = self.agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
         let (mut more, mut change) = (None, None);
         let at_once = match command {
             Command::Message => {
@@ -142,7 +142,9 @@ impl Stage {
             // A change waits for the end of a compaction, and is put off by a turn.
             Command::Change => {
                 let (agent, id) = (Arc::clone(&self.agent), conversation.clone());
-                let set = tokio::spawn(async move { format!("{:?}", agent.set_mode(&id, "planning").await.unwrap()) });
+                let set = tokio::spawn(async move {
+                    format!("{:?}", agent.conversations().set_mode(&id, "planning").await.unwrap())
+                });
                 if self.compaction.is_some() {
                     change = Some(set);
                     String::new()
@@ -164,7 +166,7 @@ impl Stage {
                 String::new()
             }
             Command::Wake => {
-                self.agent.resume().await.unwrap();
+                self.agent.conversations().resume().await.unwrap();
                 String::new()
             }
         };
@@ -186,7 +188,7 @@ impl Stage {
         for handle in [self.handle.take(), more].into_iter().flatten() {
             told += &format!(" {};", end(&all(handle).await));
         }
-        self.agent.settled(&conversation).await;
+        self.agent.conversations().wait_idle(&conversation).await;
         let mode = self.agent.mode(&ConversationChoice::Last).await.unwrap().mode;
         let rows = self.agent.store().messages(&conversation, None).await.unwrap().rows;
         let said: Vec<String> = rows
@@ -225,7 +227,7 @@ async fn idle() {
     insta::assert_snapshot!(column(Phase::Idle).await, @r#"
     Message: Answered; mode assistant
       user do it | agent Answer 0. | user and more | agent Answer 1.
-    Change: Changed("assistant"); mode planning
+    Change: Applied("assistant"); mode planning
       user do it | agent Answer 0.
     Cancel: mode assistant
       user do it | agent Answer 0.
@@ -242,7 +244,7 @@ async fn while_the_model_answers() {
     insta::assert_snapshot!(column(Phase::Answering).await, @r#"
     Message: Answered; Answered; mode assistant
       user do it | agent Held. | user and more | agent Answer 1.
-    Change: Later; Answered; mode planning
+    Change: Deferred; Answered; mode planning
       user do it | agent Held.
     Cancel: Cancelled; mode assistant
       user do it
@@ -259,7 +261,7 @@ async fn while_a_tool_runs() {
     insta::assert_snapshot!(column(Phase::RunningTool).await, @r#"
     Message: Answered; Answered; mode assistant
       user do it | agent  | tool done | user and more | agent Answer 1.
-    Change: Later; Answered; mode planning
+    Change: Deferred; Answered; mode planning
       user do it | agent  | tool done | agent Answer 1.
     Cancel: Cancelled; mode assistant
       user do it | agent  | tool {"success":false,"error":"stopped by the user"}
@@ -276,7 +278,7 @@ async fn while_a_call_waits_for_the_person() {
     insta::assert_snapshot!(column(Phase::Asking).await, @r#"
     Message: Answered; Answered; mode assistant
       user do it | agent  | tool done | user and more | agent Answer 1.
-    Change: Later; Answered; mode planning
+    Change: Deferred; Answered; mode planning
       user do it | agent  | tool done | agent Answer 1.
     Cancel: Cancelled; mode assistant
       user do it | agent  | tool {"success":false,"error":"stopped by the user"}
@@ -293,7 +295,7 @@ async fn while_a_digest_is_made() {
     insta::assert_snapshot!(column(Phase::Compacting).await, @r#"
     Message: compacted; Answered; mode assistant
       user and more | agent Answer 3.
-    Change: compacted; Changed("assistant"); mode planning
+    Change: compacted; Applied("assistant"); mode planning
     Cancel: compacted; mode assistant
     Answer: compacted; mode assistant
     Wake: compacted; mode assistant

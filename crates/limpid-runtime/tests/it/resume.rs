@@ -65,8 +65,8 @@ async fn start_again(bench: &Bench, once: &Arc<Once>) -> (Agent, Vec<StoredMessa
     // The dead process's lease runs out.
     bench.clock.forward(1.minute());
     let agent = agent(bench, once);
-    agent.resume().await.unwrap();
-    let conversation = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap();
+    agent.conversations().resume().await.unwrap();
+    let conversation = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap();
     let store = agent.store();
     let settled = async {
         loop {

@@ -2,14 +2,14 @@
 
 use crate::kit::{Bench, say};
 use limpid_core::{ConversationId, WindowSize};
-use limpid_runtime::{Agent, ConversationChoice, Environment, EventKind, Settled, TurnEvent};
+use limpid_runtime::{Agent, ChangeOutcome, ConversationChoice, Environment, EventKind, TurnEvent};
 use limpid_testkit::Recorded;
 use serde_json::Value;
 
 const REPLIES: &str = "[[reply]]\ntext = \"One.\"\n[[reply]]\ntext = \"Two.\"\n[[reply]]\ntext = \"Three.\"\n";
 
 async fn id(agent: &Agent) -> ConversationId {
-    agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap().id
+    agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id
 }
 
 /// An agent that asks Ollama for a model with a window.
@@ -42,12 +42,12 @@ async fn a_larger_window_only_warns_until_the_person_takes_it() {
     let calls = bench.server.calls();
     assert_eq!(calls[0].system(), calls[2].system());
     assert!(bus.try_recv().is_err(), "nothing changed");
-    let tiers = agent.tiers(&ConversationChoice::Last).await.unwrap();
+    let tiers = agent.conversations().tiers(&ConversationChoice::Last).await.unwrap();
     assert_eq!((tiers.actual, tiers.window), (Some(WindowSize(20_480)), Some(WindowSize(16_384))));
     assert_eq!(tiers.effective.number(), 3);
 
     let id = id(&agent).await;
-    agent.resize(&id, Some(WindowSize(20_480))).await.unwrap();
+    agent.conversations().set_window(&id, Some(WindowSize(20_480))).await.unwrap();
     let changes: Vec<EventKind> = std::iter::from_fn(|| bus.try_recv().ok()).map(|event| event.change).collect();
     assert_eq!(changes[0], EventKind::PromptTierChanged { old: 3, new: 4, reason: "resize".to_owned() });
     let told = matches!(&changes[1], EventKind::SystemPromptUpdated { tier: 4, reason, .. } if reason == "tier");
@@ -68,19 +68,19 @@ async fn a_smaller_window_holds_over_a_restart_and_in_new_conversations_not() {
     let agent = with_window(&mut bench, 16_384);
     say(&agent, "hi").await;
     let id = id(&agent).await;
-    let too_large = agent.resize(&id, Some(WindowSize(32_768))).await.unwrap_err().to_string();
+    let too_large = agent.conversations().set_window(&id, Some(WindowSize(32_768))).await.unwrap_err().to_string();
     assert_eq!(too_large, "ollama/small cannot have a window of 32768 tokens; choose 2048 to 16384");
-    assert!(agent.resize(&id, Some(WindowSize(100))).await.is_err());
-    let settled = agent.resize(&id, Some(WindowSize(4096))).await.unwrap();
-    assert_eq!(settled, Settled::Changed("the model's own".to_owned()));
+    assert!(agent.conversations().set_window(&id, Some(WindowSize(100))).await.is_err());
+    let settled = agent.conversations().set_window(&id, Some(WindowSize(4096))).await.unwrap();
+    assert_eq!(settled, ChangeOutcome::Applied("the model's own".to_owned()));
     let agent = with_window(&mut bench, 16_384);
     say(&agent, "and?").await;
     let new = limpid_runtime::ChatRequest { text: "hi".into(), ..Default::default() };
     crate::kit::all(agent.chat(new).await.unwrap()).await;
     assert_eq!(num_ctx(&bench.server.calls()), [13_926, 3482, 13_926]);
-    assert_eq!(agent.tiers(&ConversationChoice::Id(id.clone())).await.unwrap().effective.number(), 1);
-    agent.resize(&id, None).await.unwrap();
-    assert_eq!(agent.tiers(&ConversationChoice::Id(id)).await.unwrap().effective.number(), 3);
+    assert_eq!(agent.conversations().tiers(&ConversationChoice::Id(id.clone())).await.unwrap().effective.number(), 1);
+    agent.conversations().set_window(&id, None).await.unwrap();
+    assert_eq!(agent.conversations().tiers(&ConversationChoice::Id(id)).await.unwrap().effective.number(), 3);
 }
 
 // LES-148
@@ -91,20 +91,23 @@ async fn a_turn_is_taken_out_of_what_is_sent_and_put_back() {
     say(&agent, "I like tea").await;
     say(&agent, "I like coffee").await;
     let id = id(&agent).await;
-    assert_eq!(agent.undo_turn(&id).await.unwrap(), Settled::Changed("I like coffee".to_owned()));
+    assert_eq!(agent.conversations().undo_turn(&id).await.unwrap(), ChangeOutcome::Applied("I like coffee".to_owned()));
     let agent = bench.agent();
     say(&agent, "What do I like?").await;
     let sent = |at: usize| bench.server.calls()[at].text();
     assert!(sent(2).contains("I like tea") && !sent(2).contains("coffee"), "{}", sent(2));
     assert_eq!(agent.store().messages(&id, None).await.unwrap().rows.len(), 6, "nothing is deleted");
     // The last turn in the window is the newest; the one that is out stays out.
-    assert_eq!(agent.undo_turn(&id).await.unwrap(), Settled::Changed("What do I like?".to_owned()));
-    assert_eq!(agent.undo_turn(&id).await.unwrap(), Settled::Changed("I like tea".to_owned()));
-    assert!(agent.undo_turn(&id).await.is_err());
+    assert_eq!(
+        agent.conversations().undo_turn(&id).await.unwrap(),
+        ChangeOutcome::Applied("What do I like?".to_owned())
+    );
+    assert_eq!(agent.conversations().undo_turn(&id).await.unwrap(), ChangeOutcome::Applied("I like tea".to_owned()));
+    assert!(agent.conversations().undo_turn(&id).await.is_err());
     for _ in 0..3 {
-        agent.redo_turn(&id).await.unwrap();
+        agent.conversations().redo_turn(&id).await.unwrap();
     }
-    assert!(agent.redo_turn(&id).await.is_err());
+    assert!(agent.conversations().redo_turn(&id).await.is_err());
     say(&agent, "And?").await;
     assert!(sent(3).contains("I like tea") && sent(3).contains("coffee"));
 }
@@ -118,9 +121,9 @@ async fn of_several_turns_that_are_out_the_one_that_went_last_comes_back_first()
     say(&agent, "I like coffee").await;
     let id = id(&agent).await;
     for _ in 0..2 {
-        agent.undo_turn(&id).await.unwrap();
+        agent.conversations().undo_turn(&id).await.unwrap();
     }
-    agent.redo_turn(&id).await.unwrap();
+    agent.conversations().redo_turn(&id).await.unwrap();
     say(&agent, "What do I like?").await;
     let sent = bench.server.calls()[2].text();
     assert!(sent.contains("I like tea") && !sent.contains("coffee"), "{sent}");

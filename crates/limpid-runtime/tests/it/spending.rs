@@ -47,7 +47,7 @@ async fn at_its_cap_background_work_stops_and_the_chat_goes_on_and_the_owner_is_
 
     let agent = bench.agent();
     assert!(run(&agent, Some("heartbeat")).await.is_some(), "a restart changes nothing");
-    agent.deliver_waiting().await.unwrap();
+    agent.conversations().deliver_waiting().await.unwrap();
     let told = agent.deliveries().unread().await.unwrap().rows;
     assert_eq!(told.len(), 1, "{told:?}");
     assert_eq!(told[0].new.title, "Spending limit");

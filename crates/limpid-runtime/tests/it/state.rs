@@ -124,7 +124,7 @@ async fn thinking_survives_the_death_of_the_program_between_call_and_result() {
     // The dead process's lease runs out.
     bench.clock.forward(1.minute());
     let agent = agent();
-    agent.resume().await.unwrap();
+    agent.conversations().resume().await.unwrap();
     let answered = async {
         while server.bodies().len() < 2 || !agent.store().unfinished_turns().await.unwrap().rows.is_empty() {
             tokio::task::yield_now().await;
@@ -160,7 +160,7 @@ async fn after_a_change_of_what_was_before_no_thinking_behind_it_goes_back() {
         match turn % 10 {
             3 => bench.write("soul.md", &format!("You are kind. {turn}")),
             7 => {
-                let report = agent.compact(&ConversationChoice::Last).await.unwrap();
+                let report = agent.conversations().compact(&ConversationChoice::Last).await.unwrap();
                 assert_eq!(report.failure, None);
                 compacted += 1;
             }

@@ -20,7 +20,7 @@ async fn with_once(script: &str) -> (Bench, Agent, Arc<Once>) {
 }
 
 async fn stored(agent: &Agent) -> Vec<(Role, String)> {
-    let conversation = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap();
+    let conversation = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap();
     let rows = agent.store().messages(&conversation.id, None).await.unwrap().rows;
     rows.into_iter().map(|row| (row.message.role, row.typed.unwrap_or(row.message.text))).collect()
 }
@@ -197,7 +197,7 @@ async fn a_message_that_is_delivered_again_while_its_turn_runs_is_in_it_once() {
     assert_eq!(bench.server.calls().len(), 2);
     // A second start finds nothing that still waits.
     let again = bench.agent();
-    again.resume().await.unwrap();
+    again.conversations().resume().await.unwrap();
     assert_eq!(stored(&again).await.len(), 5);
 }
 

@@ -322,7 +322,7 @@ async fn a_reminder_is_sent_once_wherever_its_process_died() {
         if step != "claimed" {
             let run = store.begin_task_run(task.id, slot_ms, slot_ms).await.unwrap();
             if step == "ended" {
-                agent.deliver_waiting().await.unwrap();
+                agent.conversations().deliver_waiting().await.unwrap();
                 let standing = Standing { status: TaskStatus::Completed, next: None, failures: 0 };
                 let delivery = Some(message(&agent, slot_ms).await);
                 let (outcome, detail, now_ms) = (RunOutcome::Done, String::new(), slot_ms);
@@ -415,8 +415,8 @@ async fn a_task_whose_chat_is_gone_has_failed_and_its_owner_is_told() {
     let bench = Bench::new("[[reply]]\ntext = \"Hello.\"\n").await;
     let agent = bench.agent();
     say(&agent, "hi").await;
-    let chat = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap().id;
-    agent.settled(&chat).await;
+    let chat = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+    agent.conversations().wait_idle(&chat).await;
     let request = TaskRequest { conversation: Some(chat.clone()), ..reminder("Drink", When::In(60)) };
     agent.tasks().add(request).await.unwrap();
     let file = rusqlite::Connection::open(bench.home.path().join("data/limpid.db")).unwrap();

@@ -39,7 +39,7 @@ pub async fn run(context: &Context, args: &ChatArgs) -> Result<(), Failure> {
         // A single message carries on what was interrupted in its own conversation only: others would be cut off again
         // when the answer is there and the program ends.
         None if context.environment.stdin_is_terminal => {
-            agent.resume().await?;
+            agent.conversations().resume().await?;
             // Reports are read here, so nothing else tells of them; a home that cannot be written is told elsewhere.
             let _open = agent.notifications().open_client().await.ok();
             terminal::run(context, &agent, talk, args.json).await
@@ -76,7 +76,7 @@ async fn once(context: &Context, agent: &Agent, talk: &TalkArgs, text: String, j
     let conversation = choice(talk.conversation.as_deref(), &usual);
     let mut printer = Printer::new(&context.environment, json).hiding_markers(agent.config().chat.hide_markers);
     let mut changes = context.take_changes(agent);
-    let here = agent.find_conversation(&conversation).await?.map(|known| known.id);
+    let here = agent.conversations().find(&conversation).await?.map(|known| known.id);
     if !json {
         unread::tell(agent, here.as_ref(), &mut None).await?;
     }
@@ -109,7 +109,7 @@ async fn settle(
     changes: &mut Receiver<Event>,
     stop: &CancellationToken,
 ) -> Result<(), Failure> {
-    let settled = agent.settled(conversation);
+    let settled = agent.conversations().wait_idle(conversation);
     tokio::pin!(settled);
     loop {
         tokio::select! {
@@ -136,7 +136,7 @@ async fn command(
     printer: &mut Printer,
     changes: &mut Receiver<Event>,
 ) -> Result<Slash, Failure> {
-    let here = agent.find_conversation(conversation).await?.map(|known| known.id);
+    let here = agent.conversations().find(conversation).await?.map(|known| known.id);
     let carried_out = agent.command(conversation, text);
     tokio::pin!(carried_out);
     let mut held = Vec::new();

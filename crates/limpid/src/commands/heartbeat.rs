@@ -81,7 +81,7 @@ async fn beat(agent: &Agent, json: bool) -> Result<(), Failure> {
         }
         HeartbeatResult::Ran(run) => run,
     };
-    agent.deliver_waiting().await?;
+    agent.conversations().deliver_waiting().await?;
     if json {
         output::json("run", &run_json(&run))?;
     } else {

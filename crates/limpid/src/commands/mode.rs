@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use limpid_core::{ConversationId, Tier};
 use limpid_prompt::Profile;
-use limpid_runtime::{Agent, ConversationChoice, FocusChange, ModeState, ModeSwitch, Settled};
+use limpid_runtime::{Agent, ChangeOutcome, ConversationChoice, FocusChange, ModeState, ModeSwitch};
 use serde_json::{Value, json};
 
 use super::chat::choice;
@@ -33,10 +33,12 @@ pub async fn run(context: &Context, command: &ModeCommand) -> Result<(), Failure
         ModeCommand::Set { name, conversation } => {
             let agent = context.agent()?;
             let id = agent.conversation_for_settings(&chosen(conversation.as_deref())).await?;
-            output::tell(&match agent.set_mode(&id, name).await? {
-                Settled::Changed(from) => format!("The mode of {id} is {name}; it was {from}."),
-                Settled::Same => format!("The mode of {id} is {name} already."),
-                Settled::Later => format!("An answer is under way; the mode of {id} is {name} when that has ended."),
+            output::tell(&match agent.conversations().set_mode(&id, name).await? {
+                ChangeOutcome::Applied(from) => format!("The mode of {id} is {name}; it was {from}."),
+                ChangeOutcome::Unchanged => format!("The mode of {id} is {name} already."),
+                ChangeOutcome::Deferred => {
+                    format!("An answer is under way; the mode of {id} is {name} when that has ended.")
+                }
             });
             Ok(())
         }
@@ -69,7 +71,7 @@ fn chosen(word: Option<&str>) -> ConversationChoice {
 async fn known(agent: &Agent, word: Option<&str>) -> Result<ConversationId, Failure> {
     let none =
         || Failure::new(ExitStatus::Usage, "there is no conversation yet").advise("Begin one: limpid chat \"hello\"");
-    Ok(agent.find_conversation(&chosen(word)).await?.ok_or_else(none)?.id)
+    Ok(agent.conversations().find(&chosen(word)).await?.ok_or_else(none)?.id)
 }
 
 fn state_json(state: &ModeState) -> Value {

@@ -55,7 +55,7 @@ impl Kept {
     ) -> Result<Found, String> {
         let mut found = Found::default();
         let Some(conversation) =
-            agent.find_conversation(&ConversationChoice::Last).await.map_err(|error| fault(&error))?
+            agent.conversations().find(&ConversationChoice::Last).await.map_err(|error| fault(&error))?
         else {
             return Ok(found);
         };
@@ -151,7 +151,8 @@ impl Kept {
         }
         if let Some(last) = fresh.first().filter(|event| event.new.kind == "compaction" && event.new.failure.is_none())
         {
-            let report = agent.context(&ConversationChoice::Last).await.map_err(|error| fault(&error))?;
+            let report =
+                agent.conversations().context(&ConversationChoice::Last).await.map_err(|error| fault(&error))?;
             let available = report.size.available();
             if last.new.after * 100 > available as u64 * AFTERWARDS {
                 found.wrong.push(format!("{} of {available} tokens after a compaction", last.new.after));
@@ -163,7 +164,7 @@ impl Kept {
     /// The size is the count of the next request, but for a thousandth: the estimate of a window
     /// rounds each part by itself, and the size adds other parts up than the request has.
     async fn recount(&self, agent: &Agent, wrong: &mut Vec<String>) -> Result<(), String> {
-        let size = agent.context(&ConversationChoice::Last).await.map_err(|error| fault(&error))?.size;
+        let size = agent.conversations().context(&ConversationChoice::Last).await.map_err(|error| fault(&error))?.size;
         let request = PreviewRequest { conversation: ConversationChoice::Last, ..PreviewRequest::default() };
         let counted = total(&agent.prompt_preview(request).await.map_err(|error| fault(&error))?);
         if size.total().abs_diff(counted) * 1000 > counted {
@@ -271,9 +272,9 @@ async fn goal(agent: &Agent, turn: u32, wrong: &mut Vec<String>) -> Result<(), S
 /// Everything that the next request of the conversation is made from.
 async fn state(agent: &Agent) -> Result<String, String> {
     let choice = ConversationChoice::Last;
-    let report = agent.context(&choice).await.map_err(|error| fault(&error))?;
+    let report = agent.conversations().context(&choice).await.map_err(|error| fault(&error))?;
     let goals = agent.goals().list(&choice).await.map_err(|error| fault(&error))?;
-    let tiers = agent.tiers(&choice).await.map_err(|error| fault(&error))?;
+    let tiers = agent.conversations().tiers(&choice).await.map_err(|error| fault(&error))?;
     let mode = &report.conversation.mode;
     Ok(format!("{:?} {} {:?} {mode:?} {tiers} {goals:?}", report.size, report.shown, report.view))
 }

@@ -134,7 +134,7 @@ impl World {
         let is_killed = tokio::select! {
             biased;
             () = self.trap.sprung() => true,
-            settled = tokio::time::timeout(STUCK, agent.settled(&conversation)) => settled.map_err(stuck).map(|()| false)?,
+            settled = tokio::time::timeout(STUCK, agent.conversations().wait_idle(&conversation)) => settled.map_err(stuck).map(|()| false)?,
         };
         self.was_killed |= is_killed;
         Ok(Turn { last, is_killed, waited })

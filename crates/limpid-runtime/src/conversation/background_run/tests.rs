@@ -6,6 +6,8 @@ use limpid_model::script::Script;
 use limpid_model::scripted::ScriptedModel;
 use limpid_store::{ConversationKind, Conversations, SqliteOptions, SqliteStore};
 
+use limpid_core::FailureClass;
+
 use super::*;
 use crate::{Agent, AgentOptions, Home};
 
@@ -36,16 +38,15 @@ async fn the_same_key_is_the_same_run_and_stands_in_no_list() {
     let home = tempfile::tempdir().unwrap();
     let model = model("[[reply]]\ntext = \"Watered.\"\nusage = { input = 7, output = 2 }\n");
     let first = agent(&home, &model);
-    let (one, two) =
-        tokio::join!(first.inner.run_in_background(task("a-1")), first.inner.run_in_background(task("a-1")));
+    let (one, two) = tokio::join!(first.conversations().run(task("a-1")), first.conversations().run(task("a-1")));
     let (one, two) = (one.unwrap(), two.unwrap());
     assert_eq!((one.answer.as_deref(), one.requests, one.usage.input), (Some("Watered."), 1, 7));
-    assert_eq!((one.turn == two.turn, one.trust, one.decision), (true, Trust::Outside, None));
+    assert_eq!((one.conversation == two.conversation, one.trust, one.decision), (true, Trust::Outside, None));
     assert!(!one.inputs.unwrap().interactive);
     drop(first);
 
-    let again = agent(&home, &model).inner.run_in_background(task("a-1")).await.unwrap();
-    assert_eq!((again.turn, again.answer.as_deref()), (one.turn, Some("Watered.")));
+    let again = agent(&home, &model).conversations().run(task("a-1")).await.unwrap();
+    assert_eq!((&again.conversation, again.answer.as_deref()), (&one.conversation, Some("Watered.")));
     assert_eq!(model.sent().len(), 1);
 
     let store = SqliteStore::open(home.path().join("data/limpid.db"), SqliteOptions::default()).unwrap();
@@ -59,7 +60,7 @@ async fn the_same_key_is_the_same_run_and_stands_in_no_list() {
 async fn a_failure_is_told_with_its_class() {
     let home = tempfile::tempdir().unwrap();
     let model = model("[[reply]]\nstatus = 401\n");
-    let end = agent(&home, &model).inner.run_in_background(task("b-1")).await.unwrap();
+    let end = agent(&home, &model).conversations().run(task("b-1")).await.unwrap();
     assert!(matches!(end.outcome, Outcome::Failed { class: FailureClass::Key, .. }), "{:?}", end.outcome);
     assert_eq!(end.answer, None);
 }

@@ -1,14 +1,18 @@
 //! A compaction: after a complete answer, all or nothing.
 
-use limpid_core::{Entry, MessageId, Role, Tier, Trust, WindowView};
-use limpid_store::{Conversation, Lease, NewSnapshot, NewWindowEvent, WindowEvent};
+use limpid_core::{Entry, Role, Trust, WindowView};
+use limpid_store::{Conversation, Lease, NewWindowEvent, WindowEvent};
 use limpid_turn::window::{ContextSize, Fill, Made, Task};
+use tokio_util::sync::CancellationToken;
 
 use crate::agent::Inner;
 use crate::context::History;
 use crate::context::Measure;
 use crate::context::window_state_of;
 use crate::context::{self, BuiltContext, Occasion};
+use crate::conversation::compaction::snapshot::save_automatic;
+use crate::conversation::compaction::summary::Summarizer;
+use crate::conversation::settings;
 use crate::services::error::AgentError;
 use crate::services::events::EventKind;
 use crate::services::models::{ModelRegistry, Models};
@@ -27,226 +31,169 @@ pub(crate) struct Scene {
     pub(crate) conversation: Conversation,
     /// Who answers it, and who does in their place.
     pub(crate) models: Models,
-    pub(crate) sizes: Measure,
-    pub(crate) past: History,
+    pub(crate) measure: Measure,
+    pub(crate) history: History,
     pub(crate) size: ContextSize,
 }
 
-impl Inner {
-    /// Reads what the next request of a conversation would be made from, without a new message.
-    pub(crate) async fn scene(&self, conversation: Conversation) -> Result<Scene, AgentError> {
-        let mut models = self.models.for_turn(self.context.wanted_model(Some(&conversation)).await.as_deref()).await?;
-        let occasion = Occasion {
-            conversation: Some(&conversation),
-            profile: &conversation.profile,
-            path: None,
-            mode: self.mode_of(&conversation),
-            card: models[0].info(),
-            window: &window_state_of(Some(&conversation)),
-            text: "",
-            trust: Trust::Owner,
-            boundary: None,
-            unanswered: &[],
-            now: self.host.now(),
-            fit: context::Fit::AsIs,
-        };
-        let BuiltContext { gathered, card, measure, size, .. } = context::build(&self.context, occasion).await?;
-        models[0] = ModelRegistry::resized(&models[0], &card);
-        Ok(Scene { conversation, models, sizes: measure, past: gathered.history, size })
-    }
+/// Reads what the next request of a conversation would be made from, without a new message.
+pub(crate) async fn scene(deps: &Inner, conversation: Conversation) -> Result<Scene, AgentError> {
+    let mut models = deps.models.for_turn(deps.context.wanted_model(Some(&conversation)).await.as_deref()).await?;
+    let occasion = Occasion {
+        conversation: Some(&conversation),
+        profile: &conversation.profile,
+        path: None,
+        mode: deps.mode_of(&conversation),
+        card: models[0].info(),
+        window: &window_state_of(Some(&conversation)),
+        text: "",
+        trust: Trust::Owner,
+        boundary: None,
+        unanswered: &[],
+        now: deps.host.now(),
+        fit: context::Fit::AsIs,
+    };
+    let BuiltContext { gathered, card, measure, size, .. } = context::build(&deps.context, occasion).await?;
+    models[0] = ModelRegistry::resized(&models[0], &card);
+    Ok(Scene { conversation, models, measure, history: gathered.history, size })
+}
 
-    /// Compacts a conversation if that is due, and warns when it soon will be. Whatever goes wrong costs nothing: the
-    /// conversation is as it was, and the next request is fitted without a model.
-    pub(crate) async fn compact_if_due(&self, lease: &Lease) -> Result<(), AgentError> {
-        if !self.config.window.is_on() {
-            return Ok(());
-        }
-        self.settle(&lease.conversation);
-        let conversation = self.directory.existing(&lease.conversation).await?;
-        let scene = self.scene(conversation).await?;
-        if !is_complete(&scene.past) || self.was_tried(lease, &scene.past).await? {
-            return Ok(());
-        }
-        if is_due(&scene) {
-            if !self.is_hopeless(&scene).await? {
-                self.compact(lease, scene, false).await?;
-            }
-            return Ok(());
-        }
-        if scene.size.fill(&scene.sizes.settings) >= Fill::Warn && self.warn_once(&lease.conversation) {
-            let change = EventKind::ContextWarning {
-                used: scene.size.conversation(),
-                available: scene.size.available(),
-                advice: format!("older messages become a digest at {} %", scene.sizes.settings.start),
+/// What a compaction that is due would work on. Warns when it soon will be. From here on this process looks after the
+/// conversation's window.
+pub(super) async fn due(deps: &Inner, lease: &Lease) -> Result<Option<Scene>, AgentError> {
+    if !deps.config.window.is_on() {
+        return Ok(None);
+    }
+    deps.settle(&lease.conversation);
+    let conversation = deps.directory.existing(&lease.conversation).await?;
+    let scene = scene(deps, conversation).await?;
+    if !is_complete(&scene.history) || was_tried(deps, lease, &scene.history).await? {
+        return Ok(None);
+    }
+    if is_due(&scene) {
+        return Ok(if is_hopeless(deps, &scene).await? { None } else { Some(scene) });
+    }
+    if scene.size.fill(&scene.measure.settings) >= Fill::Warn && deps.warn_once(&lease.conversation) {
+        let change = EventKind::ContextWarning {
+            used: scene.size.conversation(),
+            available: scene.size.available(),
+            advice: format!("older messages become a digest at {} %", scene.measure.settings.start),
+        };
+        deps.bus.send(Some(&lease.conversation), change);
+    }
+    Ok(None)
+}
+
+/// Compacts a conversation at any fill, and writes down how that ended. Forced, all but the newest turn
+/// leaves the window.
+pub(super) async fn compact(
+    deps: &std::sync::Arc<Inner>,
+    lease: &Lease,
+    scene: Scene,
+    is_forced: bool,
+    cancel: &CancellationToken,
+) -> Result<WindowEvent, AgentError> {
+    let before = scene.size.conversation();
+    deps.bus.send(Some(&lease.conversation), EventKind::CompactionStarted { before });
+    let done = compact_now(deps, lease, scene, is_forced, cancel).await;
+    // Whoever was told of the beginning is told of the end, whatever it is.
+    let change = match &done {
+        Ok((written, again)) => match &written.new.failure {
+            None => EventKind::CompactionFinished {
+                before,
+                after: written.new.after as usize,
+                steps: written.new.steps.clone(),
+            },
+            Some(reason) => EventKind::CompactionFailed { again: *again, reason: reason.clone() },
+        },
+        Err(error) => EventKind::CompactionFailed { again: false, reason: error.to_string() },
+    };
+    deps.bus.send(Some(&lease.conversation), change);
+    done.map(|(written, _)| written)
+}
+
+/// Compacts, and says whether it failed for the reason that the person was last told.
+async fn compact_now(
+    deps: &std::sync::Arc<Inner>,
+    lease: &Lease,
+    scene: Scene,
+    is_forced: bool,
+    cancel: &CancellationToken,
+) -> Result<(WindowEvent, bool), AgentError> {
+    let newest = scene.history.entries.last().map(|entry| entry.id);
+    let before = scene.size.conversation();
+    save_automatic(deps, lease, newest, scene.history.view.clone(), "before a compaction").await?;
+    let summarizer = Summarizer::new(deps, &lease.conversation, (&scene.models, &scene.measure), cancel);
+    let made = match summarizer.compact(&scene.history, is_forced).await? {
+        _ if cancel.is_cancelled() => Err("it was stopped".to_owned()),
+        Some(made) => within_bounds(&scene, made),
+        None => Err("nothing is left that could leave the window".to_owned()),
+    };
+    let event = NewWindowEvent {
+        kind: "compaction".to_owned(),
+        newest,
+        before: before as u64,
+        after: before as u64,
+        ..NewWindowEvent::default()
+    };
+    let event = match made {
+        Ok((made, after)) => NewWindowEvent { after: after as u64, steps: made.steps, view: Some(made.view), ..event },
+        Err(reason) => NewWindowEvent { failure: Some(reason), ..event },
+    };
+    // A person who was told why it fails is told again only when they ask, or when the reason is another one.
+    let last = deps.store.window_events(&lease.conversation, 1).await?.rows.into_iter().next();
+    let again = !is_forced && event.failure.is_some() && last.is_some_and(|last| last.new.failure == event.failure);
+    let written = deps.store.write_window(lease, event, deps.host.now_ms()).await?;
+    deps.warned().remove(&lease.conversation);
+    if written.new.failure.is_none() {
+        settings::renew_sizes(deps, &lease.conversation, "compaction").await?;
+    }
+    Ok((written, again))
+}
+
+/// Whether the newest attempt freed nothing and little was said since: it would free nothing again, and the person
+/// knows. A trigger waits in its own unit: that of messages for messages, that of tokens for tokens.
+async fn is_hopeless(deps: &Inner, scene: &Scene) -> Result<bool, AgentError> {
+    let last = deps.store.window_events(&scene.conversation.id, 1).await?.rows.into_iter().next();
+    let Some(last) = last.filter(|last| last.new.failure.is_some()) else { return Ok(false) };
+    let growth = scene.size.available() as u64 * GROWTH / 100;
+    let has_grown = scene.size.conversation() as u64 >= last.new.before + growth;
+    let settings = &scene.measure.settings;
+    let since = scene.history.entries.iter().filter(|entry| Some(entry.id) > last.new.newest).count();
+    let more = settings.messages.map(|most| (most * MORE_MESSAGES / 100).max(1));
+    let is_longer = settings.is_long(shown(scene)) && more.is_some_and(|more| since >= more);
+    Ok(!has_grown && !is_longer)
+}
+
+/// Whether a compaction was tried since the newest message: at most one an answer.
+pub(super) async fn was_tried(deps: &Inner, lease: &Lease, past: &History) -> Result<bool, AgentError> {
+    let newest = past.entries.last().map(|entry| entry.id);
+    let last = deps.store.window_events(&lease.conversation, 1).await?.rows.into_iter().next();
+    Ok(last.is_some_and(|last| last.new.newest == newest))
+}
+
+/// Recounts what was made. What is still too large is made once more with smaller shares; what frees nothing is a
+/// failure.
+fn within_bounds(scene: &Scene, made: Made) -> Result<(Made, usize), String> {
+    let sizes = &scene.measure;
+    let count = |text: &str| sizes.count(text);
+    let entries = &scene.history.entries;
+    let mut made = made;
+    for share in [100, 75, 50, 25] {
+        let size = sizes.recount(&made.view, entries, 0);
+        let is_small = size.percent() <= AFTERWARDS;
+        if is_small || share == 25 {
+            let after = size.conversation();
+            return if after < scene.size.conversation() {
+                Ok((made, after))
+            } else {
+                Err("the conversation is as short as it can be".to_owned())
             };
-            self.bus.send(Some(&lease.conversation), change);
         }
-        Ok(())
+        let task = sizes.task(&scene.history, &[]).map_err(|error| error.to_string())?;
+        made.view = tighter(&made, &task, share * 3 / 4, &count);
     }
-
-    /// Does before a turn what a process that ended too early left undone. Says whether the view is another one.
-    pub(crate) async fn compact_late(&self, lease: &Lease) -> bool {
-        let is_mine = self.config.window.is_on() && !self.is_settled(&lease.conversation);
-        is_mine && self.compact_if_due(lease).await.is_ok()
-    }
-
-    /// Compacts a conversation at any fill, and writes down how that ended. Forced, all but the newest turn
-    /// leaves the window.
-    pub(crate) async fn compact(
-        &self,
-        lease: &Lease,
-        scene: Scene,
-        is_forced: bool,
-    ) -> Result<WindowEvent, AgentError> {
-        let before = scene.size.conversation();
-        self.bus.send(Some(&lease.conversation), EventKind::CompactionStarted { before });
-        let done = self.compact_now(lease, scene, is_forced).await;
-        // Whoever was told of the beginning is told of the end, whatever it is.
-        let change = match &done {
-            Ok((written, again)) => match &written.new.failure {
-                None => EventKind::CompactionFinished {
-                    before,
-                    after: written.new.after as usize,
-                    steps: written.new.steps.clone(),
-                },
-                Some(reason) => EventKind::CompactionFailed { again: *again, reason: reason.clone() },
-            },
-            Err(error) => EventKind::CompactionFailed { again: false, reason: error.to_string() },
-        };
-        self.bus.send(Some(&lease.conversation), change);
-        done.map(|(written, _)| written)
-    }
-
-    /// Compacts, and says whether it failed for the reason that the person was last told.
-    async fn compact_now(
-        &self,
-        lease: &Lease,
-        scene: Scene,
-        is_forced: bool,
-    ) -> Result<(WindowEvent, bool), AgentError> {
-        let newest = scene.past.entries.last().map(|entry| entry.id);
-        let before = scene.size.conversation();
-        self.keep_automatic(lease, newest, scene.past.view.clone(), "before a compaction").await?;
-        let made = match self.make(&scene, is_forced).await? {
-            Some(made) => self.within_bounds(&scene, made),
-            None => Err("nothing is left that could leave the window".to_owned()),
-        };
-        let event = match made {
-            Ok((made, after)) => NewWindowEvent {
-                kind: "compaction".to_owned(),
-                newest,
-                before: before as u64,
-                after: after as u64,
-                steps: made.steps,
-                view: Some(made.view),
-                failure: None,
-            },
-            Err(reason) => NewWindowEvent {
-                kind: "compaction".to_owned(),
-                newest,
-                before: before as u64,
-                after: before as u64,
-                failure: Some(reason),
-                ..NewWindowEvent::default()
-            },
-        };
-        // A person who was told why it fails is told again only when they ask, or when the reason is another one.
-        let last = self.store.window_events(&lease.conversation, 1).await?.rows.into_iter().next();
-        let again = !is_forced && event.failure.is_some() && last.is_some_and(|last| last.new.failure == event.failure);
-        let written = self.store.write_window(lease, event, self.host.now_ms()).await?;
-        self.warned().remove(&lease.conversation);
-        if written.new.failure.is_none() {
-            self.renew_sizes(&lease.conversation, "compaction").await?;
-        }
-        Ok((written, again))
-    }
-
-    /// Keeps the moment before something is shortened.
-    pub(crate) async fn keep_automatic(
-        &self,
-        lease: &Lease,
-        newest: Option<MessageId>,
-        view: WindowView,
-        reason: &str,
-    ) -> Result<(), AgentError> {
-        let conversation = self.directory.existing(&lease.conversation).await?;
-        let new = self.moment(&conversation, reason, newest, view).await?;
-        self.store.keep_snapshot(&lease.conversation, new, self.host.now_ms()).await?;
-        Ok(())
-    }
-
-    /// The present moment of a conversation.
-    pub(crate) async fn moment(
-        &self,
-        conversation: &Conversation,
-        reason: &str,
-        newest: Option<MessageId>,
-        view: WindowView,
-    ) -> Result<NewSnapshot, AgentError> {
-        let goals = self.store.goal_log(&conversation.id).await?.records.len();
-        Ok(NewSnapshot {
-            automatic: true,
-            reason: reason.to_owned(),
-            newest,
-            mode: conversation.mode.clone(),
-            tier: window_state_of(Some(conversation)).tier().map(Tier::number),
-            goals: Some(goals as u64),
-            view,
-        })
-    }
-
-    /// Keeps the present moment.
-    pub(crate) async fn keep_turn(&self, lease: &Lease) -> Result<(), AgentError> {
-        let conversation = self.directory.existing(&lease.conversation).await?;
-        let past = History::read(&*self.store, &conversation, &mut Vec::new()).await?;
-        let newest = past.entries.last().map(|entry| entry.id);
-        self.keep_automatic(lease, newest, past.view, "every five turns").await
-    }
-
-    /// Whether the newest attempt freed nothing and little was said since: it would free nothing again, and the person
-    /// knows. A trigger waits in its own unit: that of messages for messages, that of tokens for tokens.
-    async fn is_hopeless(&self, scene: &Scene) -> Result<bool, AgentError> {
-        let last = self.store.window_events(&scene.conversation.id, 1).await?.rows.into_iter().next();
-        let Some(last) = last.filter(|last| last.new.failure.is_some()) else { return Ok(false) };
-        let growth = scene.size.available() as u64 * GROWTH / 100;
-        let has_grown = scene.size.conversation() as u64 >= last.new.before + growth;
-        let settings = &scene.sizes.settings;
-        let since = scene.past.entries.iter().filter(|entry| Some(entry.id) > last.new.newest).count();
-        let more = settings.messages.map(|most| (most * MORE_MESSAGES / 100).max(1));
-        let is_longer = settings.is_long(shown(scene)) && more.is_some_and(|more| since >= more);
-        Ok(!has_grown && !is_longer)
-    }
-
-    /// Whether a compaction was tried since the newest message: at most one an answer.
-    pub(crate) async fn was_tried(&self, lease: &Lease, past: &History) -> Result<bool, AgentError> {
-        let newest = past.entries.last().map(|entry| entry.id);
-        let last = self.store.window_events(&lease.conversation, 1).await?.rows.into_iter().next();
-        Ok(last.is_some_and(|last| last.new.newest == newest))
-    }
-
-    /// Recounts what was made. What is still too large is made once more with smaller shares; what frees nothing is a
-    /// failure.
-    fn within_bounds(&self, scene: &Scene, made: Made) -> Result<(Made, usize), String> {
-        let sizes = &scene.sizes;
-        let count = |text: &str| sizes.count(text);
-        let entries = &scene.past.entries;
-        let mut made = made;
-        for share in [100, 75, 50, 25] {
-            let size = sizes.recount(&made.view, entries, 0);
-            let is_small = size.percent() <= AFTERWARDS;
-            if is_small || share == 25 {
-                let after = size.conversation();
-                return if after < scene.size.conversation() {
-                    Ok((made, after))
-                } else {
-                    Err("the conversation is as short as it can be".to_owned())
-                };
-            }
-            let task = sizes.task(&scene.past, &[]).map_err(|error| error.to_string())?;
-            made.view = tighter(&made, &task, share * 3 / 4, &count);
-        }
-        Err("the conversation is as short as it can be".to_owned())
-    }
+    Err("the conversation is as short as it can be".to_owned())
 }
 
 /// The same view with smaller shares, without a model.
@@ -266,12 +213,12 @@ fn tighter(made: &Made, task: &Task, percent: usize, count: limpid_turn::window:
 
 /// Whether a compaction is due by size or by number of messages.
 fn is_due(scene: &Scene) -> bool {
-    scene.size.is_due(&scene.sizes.settings, shown(scene))
+    scene.size.is_due(&scene.measure.settings, shown(scene))
 }
 
 /// Messages that are shown.
 fn shown(scene: &Scene) -> usize {
-    scene.past.entries.iter().filter(|entry| scene.past.view.shows(entry.id)).count()
+    scene.history.entries.iter().filter(|entry| scene.history.view.shows(entry.id)).count()
 }
 
 /// Whether the last thing that was said is a whole answer.

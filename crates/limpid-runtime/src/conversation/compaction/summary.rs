@@ -3,27 +3,35 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use limpid_core::{ConversationId, FailureClass, Message};
 use limpid_model::{ModelCall, ModelCard, ModelError, Reasoning, ReplyForm, Sampling, ToolUse};
 use limpid_prompt::RenderRequest;
 use limpid_prompt::count::Estimate;
 use limpid_prompt::inputs::{HistoryMessage, Inputs, SummarizeInput};
+use limpid_store::Lease;
 use limpid_turn::Outcome;
 use limpid_turn::window::check::check;
-use limpid_turn::window::{Ask, Compaction, Made, Next, Task};
+use limpid_turn::window::{Ask, Compaction as Rules, Made, Next, Task};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::Inner;
+use crate::context::History;
 use crate::context::Measure;
-use crate::context::convert;
-use crate::conversation::compaction::run::Scene;
+use crate::context::{NoteRequest, convert};
+use crate::conversation::compaction::run::was_tried;
+use crate::conversation::compaction::{Compaction, CompactionDone};
 use crate::conversation::event::TurnEvent;
-use crate::conversation::model_call::{Once, most_possible};
+use crate::conversation::model_call::most_possible;
+use crate::conversation::one_off::OneOffRequest;
 use crate::services::error::AgentError;
 use crate::services::models::EffortChoice;
 use crate::services::models::Models;
 use crate::services::models::cache_life::cache_life;
+
+/// What is said of a summary that was stopped.
+const STOPPED: &str = "it was stopped";
 
 /// How long one call for a summary may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -39,57 +47,134 @@ const SUMMARIZE: &str = "summarize";
 const MERGE: &str = "merge-summaries";
 const SNAPSHOT: &str = "state-snapshot";
 
-/// Who is asked for a summary, and for which conversation.
-#[derive(Clone, Copy)]
-pub(crate) struct Asking<'a> {
-    pub(crate) models: &'a Models,
-    pub(crate) conversation: &'a ConversationId,
-    pub(crate) sizes: &'a Measure,
+/// Asks models for what is written about one conversation.
+pub(crate) struct Summarizer {
+    deps: Arc<Inner>,
+    models: Models,
+    conversation: ConversationId,
+    measure: Measure,
+    cancel: CancellationToken,
 }
 
-impl Inner {
+/// A question for the note of a rollover.
+pub(crate) struct NoteQuestion {
+    models: Models,
+    measure: Measure,
+    ask: Ask,
+    /// Tokens of what the note stands for.
+    source: usize,
+    /// What the conversation shows before the rollover.
+    history: History,
+}
+
+impl NoteQuestion {
+    /// The question of a request that does not fit.
+    pub(crate) fn new(models: &Models, measure: &Measure, request: &NoteRequest) -> Self {
+        Self {
+            models: models.clone(),
+            measure: measure.clone(),
+            ask: request.ask.clone(),
+            source: request.source,
+            history: request.whole.0.clone(),
+        }
+    }
+
+    /// Asks it; none when a model was asked for a summary since the newest answer: nobody waits longer than for one
+    /// compaction.
+    pub(crate) async fn ask(self, deps: &Arc<Inner>, lease: &Lease) -> Result<Option<Compaction>, AgentError> {
+        if was_tried(deps, lease, &self.history).await? {
+            return Ok(None);
+        }
+        let (deps, conversation) = (Arc::clone(deps), lease.conversation.clone());
+        Ok(Some(Compaction::new(|cancel| {
+            async move {
+                let summarizer = Summarizer::new(&deps, &conversation, (&self.models, &self.measure), &cancel);
+                CompactionDone::Note(summarizer.note(&self.ask, self.source).await)
+            }
+            .boxed()
+        })))
+    }
+}
+
+impl Summarizer {
+    pub(crate) fn new(
+        deps: &Arc<Inner>,
+        conversation: &ConversationId,
+        (models, measure): (&Models, &Measure),
+        cancel: &CancellationToken,
+    ) -> Self {
+        Self {
+            deps: Arc::clone(deps),
+            models: models.clone(),
+            conversation: conversation.clone(),
+            measure: measure.clone(),
+            cancel: cancel.clone(),
+        }
+    }
+
     /// What a compaction comes to; none when nothing can leave.
-    pub(crate) async fn make(&self, scene: &Scene, is_forced: bool) -> Result<Option<Made>, AgentError> {
-        let sizes = &scene.sizes;
-        let task = Task { is_forced, ..sizes.task(&scene.past, &[])? };
-        let Some(mut compaction) = Compaction::start(task, &|text| sizes.count(text)) else { return Ok(None) };
-        let asking = Asking { models: &scene.models, conversation: &scene.conversation.id, sizes };
+    pub(crate) async fn compact(&self, history: &History, is_forced: bool) -> Result<Option<Made>, AgentError> {
+        let measure = &self.measure;
+        let task = Task { is_forced, ..measure.task(history, &[])? };
+        let Some(mut rules) = Rules::start(task, &|text| measure.count(text)) else { return Ok(None) };
         loop {
-            let ask = match compaction.next(&|text| sizes.count(text)) {
+            let ask = match rules.next(&|text| measure.count(text)) {
                 Next::Done(made) => return Ok(Some(*made)),
                 Next::Ask(ask) => ask,
             };
-            let instruction = instruction(sizes, &ask)?;
-            let answer = self.summary(&asking, &ask).await;
+            let instruction = instruction(measure, &ask)?;
+            let answer = self.summary(&ask).await;
             let answer = answer.as_deref().map_err(String::as_str);
-            compaction.answer(answer, &instruction, &|text| sizes.count(text));
+            rules.answer(answer, &instruction, &|text| measure.count(text));
         }
     }
 
     /// What a model writes as the note of a rollover; none when it writes none.
-    pub(crate) async fn note(&self, asking: &Asking<'_>, ask: &Ask, source: usize) -> Option<String> {
-        let answer = self.summary(asking, ask).await.ok()?;
-        let instruction = instruction(asking.sizes, ask).ok()?;
-        check(&answer, &instruction, source, &|text| asking.sizes.count(text)).ok()
+    async fn note(&self, ask: &Ask, source: usize) -> Option<String> {
+        let answer = self.summary(ask).await.ok()?;
+        let instruction = instruction(&self.measure, ask).ok()?;
+        check(&answer, &instruction, source, &|text| self.measure.count(text)).ok()
     }
 
     /// Asks for one summary.
-    async fn summary(&self, asking: &Asking<'_>, ask: &Ask) -> Result<String, String> {
-        let sizes = asking.sizes;
-        let inputs = Inputs { summarize: quoted(ask), ..without_conversation(&sizes.inputs) };
+    async fn summary(&self, ask: &Ask) -> Result<String, String> {
+        if self.cancel.is_cancelled() {
+            return Err(STOPPED.to_owned());
+        }
+        let request = self.request(ask).await?;
+        let (sender, _events) = unbounded_channel();
+        let done = tokio::select! {
+            done = request.answer(&self.deps, &sender) => done.map_err(|error| error.to_string())?,
+            () = self.deps.pause.pause(PATIENCE) => {
+                return Err(format!("no summary within {} s", PATIENCE.as_secs()));
+            }
+            () = self.cancel.cancelled() => return Err(STOPPED.to_owned()),
+        };
+        match done {
+            TurnEvent::Done { outcome: Outcome::Answered { .. }, answer: Some(text) } => Ok(text),
+            TurnEvent::Done { outcome: Outcome::Failed { class, message }, .. } => Err(format!("{class}: {message}")),
+            _ => Err("the model gave no summary".to_owned()),
+        }
+    }
+
+    /// The request for a summary, within the window of whichever model is asked.
+    async fn request(&self, ask: &Ask) -> Result<OneOffRequest, String> {
+        let measure = &self.measure;
+        let inputs = Inputs { summarize: quoted(ask), ..without_conversation(&measure.inputs) };
         let counter = Estimate::default();
         let request = RenderRequest { path: path_of(ask), inputs: &inputs, counter: &counter, count_tokens: false };
-        let prompt = sizes.profile.render(request).map_err(|error| error.to_string())?.counted_by(&sizes.counter);
+        let prompt = measure.profile.render(request).map_err(|error| error.to_string())?.counted_by(&measure.counter);
         let total = prompt.totals().map_or(0, |totals| totals.total);
-        let usable = sizes.usable.0 as usize;
+        let usable = measure.usable.0 as usize;
         let needed = total + ask.cap();
         if needed > usable {
             return Err(too_large(needed, usable).message);
         }
         let prompt = Arc::new(prompt);
-        let cache = cache_life(&*self.store, &self.config, (path_of(ask), None), self.host.now_ms()).await;
+        let deps = &self.deps;
+        let cache = cache_life(&*deps.store, &deps.config, (path_of(ask), None), deps.host.now_ms()).await;
         let cache = cache.map_err(|error| error.to_string())?;
-        let (effort, cap) = (EffortChoice::of(&self.config, None, path_of(ask)), ask.cap());
+        let (effort, cap) = (EffortChoice::of(&self.deps.config, None, path_of(ask)), ask.cap());
         let asked = Arc::clone(&prompt);
         let call = move |card: &ModelCard| {
             let held = card.usable_window.map_or(usable, |window| usable.min(window.0 as usize));
@@ -113,28 +198,13 @@ impl Inner {
                 cache,
             })
         };
-        let (sender, _events) = unbounded_channel();
-        let cancel = CancellationToken::new();
-        let _stop = cancel.clone().drop_guard();
-        let once = Once {
-            models: asking.models.clone(),
+        Ok(OneOffRequest {
+            models: self.models.clone(),
             prompt,
             call: Arc::new(call),
-            conversation: Some(asking.conversation.clone()),
-            cancel: cancel.clone(),
-        };
-        let asked = self.answer_once(once, &sender);
-        let done = tokio::select! {
-            done = asked => done.map_err(|error| error.to_string())?,
-            () = self.pause.pause(PATIENCE) => {
-                return Err(format!("no summary within {} s", PATIENCE.as_secs()));
-            }
-        };
-        match done {
-            TurnEvent::Done { outcome: Outcome::Answered { .. }, answer: Some(text) } => Ok(text),
-            TurnEvent::Done { outcome: Outcome::Failed { class, message }, .. } => Err(format!("{class}: {message}")),
-            _ => Err("the model gave no summary".to_owned()),
-        }
+            conversation: Some(self.conversation.clone()),
+            cancel: self.cancel.child_token(),
+        })
     }
 }
 

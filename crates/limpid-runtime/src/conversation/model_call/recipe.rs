@@ -3,20 +3,30 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use limpid_config::Config;
 use limpid_core::{CacheLife, FailureClass};
-use limpid_model::chain::Ask;
+use limpid_model::chain::{Ask, MakeAsk};
 use limpid_model::{ModelCall, ModelCard, ModelError, Reasoning, ReplyForm, Sampling, ToolUse};
 use limpid_prompt::count::WindowEstimate;
 use limpid_prompt::inputs::Inputs;
 use limpid_prompt::{Profile, Prompt};
+use limpid_turn::window::ContextSize;
 
-use crate::agent::Inner;
 use crate::context::convert;
 use crate::context::{BuiltContext, render};
 use crate::context::{check_window, sure_tokens};
-use crate::conversation::model_call::Rendered;
+use crate::conversation::model_call::PromptTokens;
 use crate::conversation::model_call::limit::{most_possible, reply_limit};
 use crate::services::models::EffortChoice;
+
+/// A prompt that is rendered and fits.
+#[derive(Clone)]
+pub(crate) struct Rendered {
+    /// The model that it is for.
+    pub(crate) model: String,
+    pub(crate) prompt: Arc<Prompt>,
+    pub(crate) size: ContextSize,
+}
 
 /// Everything that renders the prompt of one call for whichever model is asked.
 #[derive(Clone)]
@@ -43,23 +53,38 @@ pub(crate) struct Recipe {
 
 impl Recipe {
     /// The recipe of a prompt that is only looked at.
-    pub(crate) fn new(inner: &Inner, built: &BuiltContext, effort: EffortChoice) -> Self {
+    pub(crate) fn new(config: &Config, built: &BuiltContext, effort: EffortChoice) -> Self {
         let BuiltContext { gathered, card, prompt, size, estimate, .. } = built;
         Self {
             profile: Arc::clone(&gathered.profile),
             path: gathered.path.clone(),
             inputs: gathered.inputs.clone(),
             counters: HashMap::from([(card.name(), estimate.clone())]),
-            sampling: inner.sampling(),
+            sampling: sampling(config),
             effort,
             raised: false,
-            hide_reasoning: inner.config.chat.hide_reasoning,
+            hide_reasoning: config.chat.hide_reasoning,
             tools: ToolUse::Auto,
             reply: ReplyForm::Text,
             rendered: Rendered { model: card.name(), prompt: Arc::clone(prompt), size: *size },
             conversation: None,
             cache: CacheLife::default(),
         }
+    }
+
+    /// What makes the call for whichever model is asked, and what says how many tokens its prompt is sure to need.
+    pub(crate) fn into_calls(self) -> (Arc<MakeAsk>, Arc<PromptTokens>) {
+        let recipe = Arc::new(self);
+        let counts = Arc::clone(&recipe);
+        (
+            Arc::new(move |card: &ModelCard| recipe.ask(card)),
+            Arc::new(move |card: &ModelCard, prompt: &Prompt| counts.tokens(card, prompt)),
+        )
+    }
+
+    /// Tokens that a prompt of this recipe is sure to need at a model.
+    fn tokens(&self, card: &ModelCard, prompt: &Prompt) -> usize {
+        sure_tokens(prompt, &self.counter(card))
     }
 
     /// The prompt for a model.
@@ -108,9 +133,7 @@ impl Recipe {
     }
 }
 
-impl Inner {
-    /// How replies are drawn.
-    pub(crate) fn sampling(&self) -> Sampling {
-        Sampling { max_output: self.config.limits.output_tokens, ..Sampling::default() }
-    }
+/// How replies are drawn.
+pub(crate) fn sampling(config: &Config) -> Sampling {
+    Sampling { max_output: config.limits.output_tokens, ..Sampling::default() }
 }

@@ -4,65 +4,47 @@
 use limpid_core::{ConversationId, Role};
 use limpid_store::{Conversation, ConversationChange, NewSetting};
 
-use crate::agent::{Agent, Inner};
+use crate::agent::Inner;
 use crate::context::PrefixCache;
-use crate::conversation::settings::{Setting, Settled};
+use crate::conversation::settings::ChangeOutcome;
 use crate::services::error::AgentError;
 use crate::services::modes::manual;
 
-impl Agent {
-    /// Takes the last turn out of what is sent.
-    ///
-    /// # Errors
-    /// When there is none.
-    pub async fn undo_turn(&self, id: &ConversationId) -> Result<Settled, AgentError> {
-        self.inner.arrange(id, Setting::Undo).await
-    }
-
-    /// Puts back the turn that was taken out last.
-    ///
-    /// # Errors
-    /// When there is none.
-    pub async fn redo_turn(&self, id: &ConversationId) -> Result<Settled, AgentError> {
-        self.inner.arrange(id, Setting::Redo).await
-    }
+/// Takes the last turn out of what is sent.
+pub(super) async fn undo_turn(deps: &Inner, id: &ConversationId) -> Result<ChangeOutcome, AgentError> {
+    let conversation = deps.directory.existing(id).await?;
+    let rows = deps.store.messages(id, None).await?.rows;
+    let hidden = deps.store.hidden_turns(id).await?;
+    let last = rows.iter().rev().map(|row| &row.turn).find(|turn| !hidden.contains(turn));
+    let last = last.ok_or_else(|| AgentError::Invalid("there is no turn to take out".to_owned()))?.clone();
+    let asked = rows.iter().find(|row| row.turn == last && row.message.role == Role::User);
+    let text = asked.map(|row| row.typed.clone().unwrap_or_else(|| row.message.text.clone()));
+    let event = manual("undo", Some(last.to_string()));
+    set_hidden(deps, &conversation, ConversationChange::Hide(last), event).await?;
+    Ok(ChangeOutcome::Applied(text.unwrap_or_default()))
 }
 
-impl Inner {
-    pub(crate) async fn undo_turn(&self, id: &ConversationId) -> Result<Settled, AgentError> {
-        let conversation = self.directory.existing(id).await?;
-        let rows = self.store.messages(id, None).await?.rows;
-        let hidden = self.store.hidden_turns(id).await?;
-        let last = rows.iter().rev().map(|row| &row.turn).find(|turn| !hidden.contains(turn));
-        let last = last.ok_or_else(|| AgentError::Invalid("there is no turn to take out".to_owned()))?.clone();
-        let asked = rows.iter().find(|row| row.turn == last && row.message.role == Role::User);
-        let text = asked.map(|row| row.typed.clone().unwrap_or_else(|| row.message.text.clone()));
-        let event = manual("undo", Some(last.to_string()));
-        self.set_hidden(&conversation, ConversationChange::Hide(last), event).await?;
-        Ok(Settled::Changed(text.unwrap_or_default()))
-    }
+/// Puts back the turn that was taken out last.
+pub(super) async fn redo_turn(deps: &Inner, id: &ConversationId) -> Result<ChangeOutcome, AgentError> {
+    let conversation = deps.directory.existing(id).await?;
+    let mut hidden = deps.store.hidden_turns(id).await?;
+    let none = || AgentError::Invalid("no turn was taken out".to_owned());
+    let back = hidden.pop().ok_or_else(none)?;
+    let event = manual("redo", hidden.last().map(ToString::to_string));
+    set_hidden(deps, &conversation, ConversationChange::Unhide(back), event).await?;
+    Ok(ChangeOutcome::Applied(String::new()))
+}
 
-    pub(crate) async fn redo_turn(&self, id: &ConversationId) -> Result<Settled, AgentError> {
-        let conversation = self.directory.existing(id).await?;
-        let mut hidden = self.store.hidden_turns(id).await?;
-        let none = || AgentError::Invalid("no turn was taken out".to_owned());
-        let back = hidden.pop().ok_or_else(none)?;
-        let event = manual("redo", hidden.last().map(ToString::to_string));
-        self.set_hidden(&conversation, ConversationChange::Unhide(back), event).await?;
-        Ok(Settled::Changed(String::new()))
-    }
-
-    /// Takes a turn out or puts it back. The beginning of the prompt is made anew, since the tail of a message that is
-    /// gone may have told of a change.
-    async fn set_hidden(
-        &self,
-        conversation: &Conversation,
-        change: ConversationChange,
-        event: NewSetting,
-    ) -> Result<(), AgentError> {
-        let session = PrefixCache::of(conversation).with_prefix_reset();
-        let kept = vec![change, ConversationChange::Session(Some(session.to_text()))];
-        self.store.set_in_conversation(&conversation.id, kept, vec![event], self.host.now_ms()).await?;
-        Ok(())
-    }
+/// Takes a turn out or puts it back. The beginning of the prompt is made anew, since the tail of a message that is
+/// gone may have told of a change.
+async fn set_hidden(
+    deps: &Inner,
+    conversation: &Conversation,
+    change: ConversationChange,
+    event: NewSetting,
+) -> Result<(), AgentError> {
+    let session = PrefixCache::of(conversation).with_prefix_reset();
+    let kept = vec![change, ConversationChange::Session(Some(session.to_text()))];
+    deps.store.set_in_conversation(&conversation.id, kept, vec![event], deps.host.now_ms()).await?;
+    Ok(())
 }

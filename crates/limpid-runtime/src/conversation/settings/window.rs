@@ -6,11 +6,11 @@ use limpid_core::{ConversationId, Tier, Trust, WindowSize};
 use limpid_prompt::inputs::Inputs;
 use limpid_store::{Conversation, ConversationChange};
 
-use crate::agent::{Agent, Inner};
+use crate::agent::Inner;
 use crate::context::PrefixCache;
 use crate::context::{self, Fit, Occasion};
 use crate::context::{WindowState, tier_of, window_state_of};
-use crate::conversation::settings::{Setting, Settled};
+use crate::conversation::settings::ChangeOutcome;
 use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 use crate::services::events::EventKind;
@@ -53,119 +53,109 @@ impl fmt::Display for Tiers {
     }
 }
 
-impl Agent {
-    /// The tiers of a conversation, or of the next new one.
-    ///
-    /// # Errors
-    /// When there is no such conversation, or no model.
-    pub async fn tiers(&self, conversation: &ConversationChoice) -> Result<Tiers, AgentError> {
-        let inner = &self.inner;
-        let found = inner.directory.find(conversation).await?;
-        let own = found.as_ref();
-        let model = inner.models.choose(inner.context.wanted_model(own).await.as_deref()).await?;
-        let card = model.info();
-        let mut frame = window_state_of(own);
-        let fitted = frame.fit(card, inner.host.now_ms());
-        let profile = own.map_or(inner.config.agent.profile.as_str(), |own| own.profile.as_str());
-        let profile = inner.profiles.profile(profile)?;
-        let path = if card.local { "chat-local" } else { "chat-remote" };
-        let inputs = Inputs { tier: frame.tier().map(Tier::number), ..Inputs::default() };
-        let effective = tier_of(&profile, path, &inputs);
-        Ok(Tiers {
-            model: card.name(),
-            memory: memory_available().filter(|_| card.local),
-            actual: card.window,
-            window: fitted.card.window,
-            effective,
-        })
-    }
-
-    /// Chooses the window of a conversation, or (none) the model's own again. It holds from the next message on; while
-    /// a reply streams, from the one after it.
-    ///
-    /// # Errors
-    /// When the model has no window of that size, or the prompt does not fit it.
-    pub async fn resize(&self, id: &ConversationId, size: Option<WindowSize>) -> Result<Settled, AgentError> {
-        let conversation = self.inner.directory.existing(id).await?;
-        let card = self
-            .inner
-            .models
-            .choose(self.inner.context.wanted_model(Some(&conversation)).await.as_deref())
-            .await?
-            .info()
-            .clone();
-        let most = card.window.map_or(u32::MAX, |window| window.0);
-        if let Some(WindowSize(size)) = size.filter(|size| size.0 < LEAST || size.0 > most) {
-            let most = if most == u32::MAX { "more".to_owned() } else { most.to_string() };
-            return Err(AgentError::Invalid(format!(
-                "{} cannot have a window of {size} tokens; choose {LEAST} to {most}",
-                card.name()
-            )));
-        }
-        self.inner.arrange(id, Setting::Window(size)).await
-    }
+/// The tiers of a conversation, or of the next new one.
+///
+/// # Errors
+/// When there is no such conversation, or no model.
+pub(crate) async fn tiers(deps: &Inner, conversation: &ConversationChoice) -> Result<Tiers, AgentError> {
+    let found = deps.directory.find(conversation).await?;
+    let own = found.as_ref();
+    let model = deps.models.choose(deps.context.wanted_model(own).await.as_deref()).await?;
+    let card = model.info();
+    let mut frame = window_state_of(own);
+    let fitted = frame.fit(card, deps.host.now_ms());
+    let profile = own.map_or(deps.config.agent.profile.as_str(), |own| own.profile.as_str());
+    let profile = deps.profiles.profile(profile)?;
+    let path = if card.local { "chat-local" } else { "chat-remote" };
+    let inputs = Inputs { tier: frame.tier().map(Tier::number), ..Inputs::default() };
+    let effective = tier_of(&profile, path, &inputs);
+    Ok(Tiers {
+        model: card.name(),
+        memory: memory_available().filter(|_| card.local),
+        actual: card.window,
+        window: fitted.card.window,
+        effective,
+    })
 }
 
-impl Inner {
-    /// Makes the prompt anew after something was set, and takes note of it. Without a model there is none to be made.
-    pub(crate) async fn rebuild(
-        &self,
-        conversation: &Conversation,
-        frame: &mut WindowState,
-    ) -> Result<Vec<EventKind>, AgentError> {
-        let Ok(model) = self.models.choose(self.context.wanted_model(Some(conversation)).await.as_deref()).await else {
-            return Ok(Vec::new());
-        };
-        let occasion = Occasion {
-            conversation: Some(conversation),
-            profile: &conversation.profile,
-            path: None,
-            mode: self.mode_of(conversation),
-            card: model.info(),
-            window: frame,
-            text: "",
-            trust: Trust::Owner,
-            boundary: None,
-            unanswered: &[],
-            now: self.host.now(),
-            fit: Fit::AsIs,
-        };
-        let mut built = context::build(&self.context, occasion).await?;
-        let changes = built.take_note();
-        *frame = built.gathered.session.frame;
-        Ok(changes)
+/// Refuses a window that the model of a conversation cannot have.
+pub(crate) async fn check(deps: &Inner, id: &ConversationId, size: Option<WindowSize>) -> Result<(), AgentError> {
+    let conversation = deps.directory.existing(id).await?;
+    let card =
+        deps.models.choose(deps.context.wanted_model(Some(&conversation)).await.as_deref()).await?.info().clone();
+    let most = card.window.map_or(u32::MAX, |window| window.0);
+    if let Some(WindowSize(size)) = size.filter(|size| size.0 < LEAST || size.0 > most) {
+        let most = if most == u32::MAX { "more".to_owned() } else { most.to_string() };
+        return Err(AgentError::Invalid(format!(
+            "{} cannot have a window of {size} tokens; choose {LEAST} to {most}",
+            card.name()
+        )));
     }
+    Ok(())
+}
 
-    /// Chooses the window of a conversation.
-    pub(crate) async fn resize(&self, id: &ConversationId, size: Option<WindowSize>) -> Result<Settled, AgentError> {
-        let conversation = self.directory.existing(id).await?;
-        let mut session = PrefixCache::of(&conversation);
-        let before = session.frame.chosen();
-        if before == size {
-            return Ok(Settled::Same);
-        }
-        if let Some(size) = size {
-            self.goals.check_fits(id, Tier::of(size)).await?;
-        }
-        session.frame.choose(size);
-        let changes = self.rebuild(&conversation, &mut session.frame).await?;
-        let event = manual("window", size.map(|size| size.0.to_string()));
-        let window = ConversationChange::Window(size.map(|size| size.0));
-        let kept = vec![window, ConversationChange::Session(Some(session.to_text()))];
-        self.store.set_in_conversation(id, kept, vec![event], self.host.now_ms()).await?;
-        changes.into_iter().for_each(|change| self.bus.send(Some(id), change));
-        Ok(Settled::Changed(before.map_or("the model's own".to_owned(), |before| before.0.to_string())))
-    }
+/// Makes the prompt anew after something was set, and takes note of it. Without a model there is none to be made.
+pub(crate) async fn rebuild(
+    deps: &Inner,
+    conversation: &Conversation,
+    frame: &mut WindowState,
+) -> Result<Vec<EventKind>, AgentError> {
+    let Ok(model) = deps.models.choose(deps.context.wanted_model(Some(conversation)).await.as_deref()).await else {
+        return Ok(Vec::new());
+    };
+    let occasion = Occasion {
+        conversation: Some(conversation),
+        profile: &conversation.profile,
+        path: None,
+        mode: deps.mode_of(conversation),
+        card: model.info(),
+        window: frame,
+        text: "",
+        trust: Trust::Owner,
+        boundary: None,
+        unanswered: &[],
+        now: deps.host.now(),
+        fit: Fit::AsIs,
+    };
+    let mut built = context::build(&deps.context, occasion).await?;
+    let changes = built.take_note();
+    *frame = built.gathered.session.frame;
+    Ok(changes)
+}
 
-    /// Lets a conversation take tier and window anew at its next turn: the last turn of a stretch is over.
-    pub(crate) async fn renew_sizes(&self, id: &ConversationId, reason: &str) -> Result<(), AgentError> {
-        let conversation = self.directory.existing(id).await?;
-        let mut session = PrefixCache::of(&conversation);
-        session.frame.renew(reason);
-        let kept = vec![ConversationChange::Session(Some(session.to_text()))];
-        self.store.change_conversation(id, kept, self.host.now_ms()).await?;
-        Ok(())
+/// Chooses the window of a conversation.
+pub(super) async fn resize(
+    deps: &Inner,
+    id: &ConversationId,
+    size: Option<WindowSize>,
+) -> Result<ChangeOutcome, AgentError> {
+    let conversation = deps.directory.existing(id).await?;
+    let mut session = PrefixCache::of(&conversation);
+    let before = session.frame.chosen();
+    if before == size {
+        return Ok(ChangeOutcome::Unchanged);
     }
+    if let Some(size) = size {
+        deps.goals.check_fits(id, Tier::of(size)).await?;
+    }
+    session.frame.choose(size);
+    let changes = rebuild(deps, &conversation, &mut session.frame).await?;
+    let event = manual("window", size.map(|size| size.0.to_string()));
+    let window = ConversationChange::Window(size.map(|size| size.0));
+    let kept = vec![window, ConversationChange::Session(Some(session.to_text()))];
+    deps.store.set_in_conversation(id, kept, vec![event], deps.host.now_ms()).await?;
+    changes.into_iter().for_each(|change| deps.bus.send(Some(id), change));
+    Ok(ChangeOutcome::Applied(before.map_or("the model's own".to_owned(), |before| before.0.to_string())))
+}
+
+/// Lets a conversation take tier and window anew at its next turn: the last turn of a stretch is over.
+pub(crate) async fn renew_sizes(deps: &Inner, id: &ConversationId, reason: &str) -> Result<(), AgentError> {
+    let conversation = deps.directory.existing(id).await?;
+    let mut session = PrefixCache::of(&conversation);
+    session.frame.renew(reason);
+    let kept = vec![ConversationChange::Session(Some(session.to_text()))];
+    deps.store.change_conversation(id, kept, deps.host.now_ms()).await?;
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
 //! The accepted messages that a turn answers.
 
-use limpid_core::{Entry, FailureClass, Message};
+use limpid_core::{Entry, FailureClass, Message, Role};
 use limpid_store::{Inbound, InboundId, NewMessage};
 
-use crate::agent::Inner;
 use crate::context::UNSTORED;
-use crate::conversation::actor::message_of;
 use crate::services::error::AgentError;
+use crate::services::host::Host;
 
 /// They are made once, so that the boundary around a stranger's words is the same in the request and in the store.
 pub(crate) struct Asked {
@@ -16,8 +15,8 @@ pub(crate) struct Asked {
 
 impl Asked {
     /// The messages that wait, oldest first; none when none does.
-    pub(crate) fn of(inner: &Inner, waiting: &[Inbound]) -> Option<Self> {
-        let message = |inbound: &Inbound| (inbound.id, message_of(inbound, || inner.host.tag()));
+    pub(crate) fn of(host: &Host, waiting: &[Inbound]) -> Option<Self> {
+        let message = |inbound: &Inbound| (inbound.id, message_of(inbound, || host.tag()));
         let mut earlier: Vec<(InboundId, Message)> = waiting.iter().map(message).collect();
         let newest = earlier.pop()?;
         Some(Self { earlier, newest })
@@ -63,7 +62,13 @@ impl Asked {
     }
 }
 
+/// An accepted message as one of the conversation.
+pub(crate) fn message_of(inbound: &Inbound, boundary: impl FnOnce() -> String) -> Message {
+    let boundary = inbound.trust.is_foreign().then(boundary);
+    Message { trust: inbound.trust, boundary, ..Message::new(Role::User, inbound.text.clone()) }
+}
+
 /// Whether a request was too large for its window.
-pub(crate) fn is_overflow<T>(made: &Result<T, AgentError>) -> bool {
-    matches!(made, Err(AgentError::Model(error)) if error.class == FailureClass::Overflow)
+pub(crate) fn is_overflow(error: &AgentError) -> bool {
+    matches!(error, AgentError::Model(error) if error.class == FailureClass::Overflow)
 }

@@ -1,24 +1,27 @@
 //! The markers of a reply change the goal in the transaction that stores the reply.
 
-use limpid_core::Role;
-use limpid_core::goal::{GoalAuthor, Marker, Rejected, advance, scan};
-use limpid_store::{StoreError, TurnWrite, Written};
+use limpid_core::goal::{GoalAuthor, GoalError, Marker, Rejected, advance, scan};
+use limpid_core::{Role, Tier, Trust};
+use limpid_store::{GoalAppend, StoreError, TurnWrite};
 use limpid_turn::{Effect, Finish, Outcome};
 
-use crate::conversation::event::TurnEvent;
-use crate::conversation::turn::running::Driver;
+use crate::agent::Inner;
+use crate::conversation::turn::transaction::TurnWriter;
 use crate::services::error::AgentError;
-use crate::services::goals::{Cause, Changed, Goals, TRIES};
+use crate::services::goals::{Cause, Changed, TRIES};
 
 /// What one reply says about the goal.
-#[derive(Debug, Default)]
-struct Markers {
+#[derive(Default)]
+pub(crate) struct GoalMarkers {
     good: Vec<Marker>,
     bad: Vec<Rejected>,
+    tries: u32,
+    /// What the newest plan appends and refuses.
+    planned: Option<(GoalAppend, Vec<GoalError>)>,
 }
 
-impl Markers {
-    fn of(reply: &str) -> Self {
+impl GoalMarkers {
+    pub(crate) fn of(reply: &str) -> Self {
         let mut markers = Self::default();
         for marker in scan(reply).into_iter().filter_map(|line| line.marker) {
             match marker {
@@ -28,56 +31,51 @@ impl Markers {
         }
         markers
     }
-}
 
-impl Driver<'_> {
-    /// Writes all or nothing, with what the final text of the turn says about the goal.
-    pub(crate) async fn commit_and_advance(
+    pub(crate) fn is_empty(&self) -> bool {
+        self.good.is_empty() && self.bad.is_empty()
+    }
+
+    /// What the person is told of markers that change nothing; each once.
+    pub(crate) fn refused(&mut self) -> impl Iterator<Item = String> + use<> {
+        let bad = std::mem::take(&mut self.bad).into_iter().map(|bad| bad.to_string());
+        let planned = self.planned.take().map(|(_, refused)| refused).unwrap_or_default();
+        bad.chain(planned.into_iter().map(|refused| refused.to_string())).map(|why| format!("goal: {why}"))
+    }
+
+    /// What is written into the goal's log, by the goal as it stands now; nothing when no marker is good.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub(crate) async fn plan(
         &mut self,
-        writes: Vec<TurnWrite>,
-        reply: Option<&str>,
-    ) -> Result<Vec<Written>, AgentError> {
-        let markers = reply.map(Markers::of).unwrap_or_default();
-        self.report(&markers.bad);
-        if markers.good.is_empty() {
-            return self.commit(writes).await;
+        deps: &Inner,
+        writer: &TurnWriter,
+        trust: Trust,
+        tier: Tier,
+    ) -> Result<Option<TurnWrite>, AgentError> {
+        if self.good.is_empty() {
+            return Ok(None);
         }
-        let goals = self.worker.inner.goals.clone();
-        for _ in 1..TRIES {
-            let Changed { value: refused, append, .. } = self.plan(&goals, &markers.good).await?;
-            let changed = TurnWrite::Goals(append.clone());
-            match self.commit(std::iter::once(changed).chain(writes.clone()).collect()).await {
-                // A command or another process has changed the goal since it was read.
-                Err(AgentError::Store(StoreError::Conflict { .. })) => {}
-                committed => {
-                    let written = committed?;
-                    self.report(&refused);
-                    goals.publish(&self.worker.conversation, &append.records);
-                    return Ok(written);
-                }
-            }
-        }
-        Err(StoreError::Conflict { what: "goal log" }.into())
+        self.tries += 1;
+        let cause =
+            Cause { by: GoalAuthor::Marker, trust, turn: Some(writer.turn()), tier, now_ms: deps.host.now_ms() };
+        let conversation = &writer.lease().conversation;
+        let Changed { value: refused, append, .. } =
+            deps.goals.plan(conversation, cause, |manager| Ok(advance(manager, &self.good))).await?;
+        self.planned = Some((append.clone(), refused));
+        Ok(Some(TurnWrite::Goals(append)))
     }
 
-    async fn plan(
-        &self,
-        goals: &Goals,
-        markers: &[Marker],
-    ) -> Result<Changed<Vec<limpid_core::goal::GoalError>>, AgentError> {
-        let cause = Cause {
-            by: GoalAuthor::Marker,
-            trust: self.trust(),
-            turn: Some(&self.id),
-            tier: self.tier(),
-            now_ms: self.worker.inner.host.now_ms(),
-        };
-        goals.plan(&self.worker.conversation, cause, |manager| Ok(advance(manager, markers))).await
+    /// Whether a command or another process has changed the goal since it was read, so that it is planned again.
+    pub(crate) fn may_try_again(&self, error: &AgentError) -> bool {
+        self.tries < TRIES && matches!(error, AgentError::Store(StoreError::Conflict { .. }))
     }
 
-    fn report(&self, refused: &[impl ToString]) {
-        for refusal in refused {
-            self.worker.listeners.send(&TurnEvent::Notice(format!("goal: {}", refusal.to_string())));
+    /// Tells everybody what was written.
+    pub(crate) fn tell(&self, deps: &Inner, writer: &TurnWriter) {
+        if let Some((append, _)) = &self.planned {
+            deps.goals.publish(&writer.lease().conversation, &append.records);
         }
     }
 }

@@ -24,18 +24,18 @@ use crate::services::models::cache_life;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Entry {
     /// What the turn began with: enough to render its prompt again, byte for byte.
-    Began(Box<Began>),
+    Started(Box<TurnStarted>),
     /// Something that happened to the machine; a steering message comes with the accepted message that it is.
     Event(Event, Option<InboundId>),
     /// Calls that have consequences outside are about to run.
-    Running(Vec<CallId>),
+    ToolsStarted(Vec<CallId>),
     /// The skills that the turn uses, each with its version.
     Skills(Vec<(String, Option<String>)>),
 }
 
 /// What a turn began with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Began {
+pub(crate) struct TurnStarted {
     /// The model: `provider/id`.
     pub(crate) model: String,
     pub(crate) profile: String,
@@ -56,7 +56,7 @@ pub(crate) struct Began {
     pub(crate) cache: CacheLife,
 }
 
-impl Began {
+impl TurnStarted {
     pub(crate) fn tools(&self) -> Vec<OfferedTool> {
         let tool = |(name, seconds): &(String, u64)| OfferedTool {
             name: name.clone(),
@@ -116,13 +116,13 @@ impl Entry {
     /// The entry as the store takes it.
     pub(crate) fn into_row(self, kept: Kept) -> Result<NewEvent, AgentError> {
         let (kind, payload, shared, trust) = match self {
-            Self::Began(mut began) => {
+            Self::Started(mut began) => {
                 let inputs = &mut began.inputs;
                 let (tools, more_tools) = (mem::take(&mut inputs.tools), mem::take(&mut inputs.more_tools));
                 let shared = serde_json::to_string(&Declared { tools, more_tools });
                 ("began", serde_json::to_string(&began), Some(shared), Trust::Owner)
             }
-            Self::Running(ids) => {
+            Self::ToolsStarted(ids) => {
                 let ids: Vec<&str> = ids.iter().map(CallId::as_str).collect();
                 ("running", serde_json::to_string(&ids), None, Trust::Owner)
             }
@@ -144,18 +144,18 @@ impl Entry {
         let read = |error: serde_json::Error| bad(error.to_string());
         match row.kind.as_str() {
             "began" => {
-                let mut began: Box<Began> = serde_json::from_str(&row.payload).map_err(read)?;
+                let mut began: Box<TurnStarted> = serde_json::from_str(&row.payload).map_err(read)?;
                 // Entries of older versions hold the tools themselves.
                 if let Some(shared) = &row.shared {
                     let Declared { tools, more_tools } = serde_json::from_str(shared).map_err(read)?;
                     began.inputs.tools = tools;
                     began.inputs.more_tools = more_tools;
                 }
-                Ok(Self::Began(began))
+                Ok(Self::Started(began))
             }
             "running" => {
                 let ids: Vec<String> = serde_json::from_str(&row.payload).map_err(read)?;
-                Ok(Self::Running(ids.into_iter().map(CallId::new).collect()))
+                Ok(Self::ToolsStarted(ids.into_iter().map(CallId::new).collect()))
             }
             "skills" => serde_json::from_str(&row.payload).map(Self::Skills).map_err(read),
             _ => {
@@ -326,7 +326,7 @@ mod tests {
             after: Some("00ff".into()),
         };
         let done = ToolOutcome::Done { text: "12:00".into(), trust: Trust::Outside, boundary: Some("00ff".into()) };
-        let began = Began {
+        let began = TurnStarted {
             model: "openai/gpt-5".into(),
             profile: "limpid".into(),
             path: "chat-remote".into(),
@@ -346,8 +346,8 @@ mod tests {
         let steer = Message { trust: Trust::Guest, boundary: Some("0a".into()), ..Message::new(Role::User, "and?") };
         let event = |event| Entry::Event(event, None);
         let entries = [
-            Entry::Began(Box::new(began)),
-            Entry::Running(vec![CallId::new("c1")]),
+            Entry::Started(Box::new(began)),
+            Entry::ToolsStarted(vec![CallId::new("c1")]),
             event(Event::Chunk { text: "It\n".into() }),
             event(Event::Reply(Reply {
                 text: "x".into(),
@@ -387,7 +387,7 @@ mod tests {
             trust: Trust::Owner,
             at_ms: 0,
         };
-        let Entry::Began(began) = Entry::from_row(&row(None)).unwrap() else { panic!("another entry") };
+        let Entry::Started(began) = Entry::from_row(&row(None)).unwrap() else { panic!("another entry") };
         assert_eq!(began.model, "openai/gpt-4o");
         let names: Vec<&str> = began.inputs.tools.iter().map(|tool| tool.name.as_str()).collect();
         assert_eq!(names, ["memory_store", "get_local_time"]);

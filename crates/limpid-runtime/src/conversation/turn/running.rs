@@ -1,144 +1,227 @@
-//! Drives one turn: asks its machine what to do, carries that out, and writes down what happened.
+//! One turn under way: asks its machine what to do, carries that out, and writes down what happened.
 //!
 //! Everything that one event leads to is written in one transaction with it: the journal's entry, the messages, the end
 //! of a request, the end of the turn. After a crash the journal is replayed, and what has no recorded result is done
 //! again, or reported as of unknown outcome when that could do harm.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+use std::mem;
 use std::sync::Arc;
 
-use limpid_core::reach::FIND_TOOLS;
-use limpid_core::{CacheLife, CallId, Message, MessageId, RequestId, Role, Tier, Trust, TurnId};
-use limpid_model::Model;
-use limpid_prompt::count::WindowEstimate;
-use limpid_prompt::inputs::{Inputs, ToolReach};
-use limpid_prompt::{OfferedTool, Profile, Prompt};
-use limpid_store::{Inbound, InboundId, ItemId, Kept, Lease, NewMessage, TurnOutcome, TurnWrite, Written};
-use limpid_turn::{Effect, Event, Outcome, PlannedCall, ToolOutcome, Turn};
-use tokio::sync::OnceCell;
-use tokio::task::JoinSet;
+use limpid_core::{FailureClass, Message, RequestId, Role, Trust, TurnId};
+use limpid_model::ModelError;
+use limpid_store::{Inbound, InboundId, Kept, NewMessage, TurnWrite, Written};
+use limpid_turn::{Effect, Event, Turn};
+use tokio_util::sync::CancellationToken;
 
 use crate::agent::Inner;
-use crate::context::History;
-use crate::context::PrefixCache;
-use crate::conversation::actor::{Command, Worker, message_of};
+use crate::context::Headroom;
+use crate::context::place_found;
+use crate::conversation::compaction::{self, Compaction, CompactionDone};
 use crate::conversation::event::TurnEvent;
-use crate::conversation::model_call::Demand;
-use crate::conversation::model_call::Rendered;
-use crate::conversation::turn::goal_markers::final_text;
-use crate::conversation::turn::journal::{Began, Entry};
-use crate::conversation::turn::transaction::Opening;
-use crate::services::drafts::OUTCOME_UNKNOWN;
+use crate::conversation::listeners::Listeners;
+use crate::conversation::model_call::{
+    CallDeps, CallEnd, CallFailure, EndedRequest, ModelCall, ModelStep, OutgoingRequest,
+};
+use crate::conversation::outcome::end_of;
+use crate::conversation::turn::asked::message_of;
+use crate::conversation::turn::goal_markers::{GoalMarkers, final_text};
+use crate::conversation::turn::journal::Entry;
+use crate::conversation::turn::requests::{NextRequest, ReplyKind, TurnRequests};
+use crate::conversation::turn::tool_calls::{FinishedCall, ToolCalls};
+use crate::conversation::turn::transaction::{TurnBegun, TurnWriter};
 use crate::services::error::AgentError;
-use crate::services::models::EffortChoice;
-use crate::services::tools::policy::{CallContext, window_trust};
-use crate::services::tools::{Decision, ShownItems, ToolContext, ToolFinder, TurnToolExecutor};
+use crate::services::spending::spender_of;
+use crate::services::tools::policy::window_trust;
+use limpid_turn::window::ContextSize;
 
-/// What is said of a call that may or may not have been carried out before a crash.
-
-/// What a provider said of its window.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Overflow {
-    /// How often a request was too large for it.
-    pub(crate) times: u32,
-    /// The window that it is believed to have.
-    pub(crate) usable: Option<u32>,
+/// What a turn is begun or carried on with.
+pub(crate) struct TurnSeed {
+    pub(crate) machine: Turn,
+    /// What is to be done first.
+    pub(crate) effects: Vec<Effect>,
+    pub(crate) requests: TurnRequests,
+    pub(crate) calls: ToolCalls,
+    pub(crate) writer: TurnWriter,
+    /// Steering messages that the machine has and no border has placed.
+    pub(crate) steering: VecDeque<InboundId>,
+    /// The accepted messages that it begins with.
+    pub(crate) answers: Vec<InboundId>,
+    /// Who wrote the least trusted text of the prompts that were sent.
+    pub(crate) read: Trust,
+    /// Whether a crash interrupted it.
+    pub(crate) was_resumed: bool,
 }
 
 /// One turn under way.
-pub(crate) struct Driver<'a> {
-    pub(crate) worker: &'a mut Worker,
-    pub(crate) lease: &'a Lease,
-    pub(crate) id: TurnId,
-    pub(crate) machine: Turn,
-    pub(crate) profile: Arc<Profile>,
-    pub(crate) path: String,
-    pub(crate) models: Vec<Arc<dyn Model>>,
-    /// Everything that the prompt uses; the messages of the turn are added for each call.
-    pub(crate) inputs: Inputs,
-    /// What the conversation shows of its past.
-    pub(crate) past: History,
-    /// The stored messages of the turn after the person's, by number.
-    pub(crate) in_flight: Vec<MessageId>,
-    /// Overflows that a provider reported in this turn, and the window that it is believed to have since.
-    pub(crate) overflow: Overflow,
-    pub(crate) tools: Arc<TurnToolExecutor>,
-    /// What counts the prompts of the turn, by model: it does not change while the turn runs.
-    pub(crate) counters: HashMap<String, WindowEstimate>,
-    /// How much the models are to reason: it does not change while the turn runs.
-    pub(crate) effort: EffortChoice,
-    /// How long providers are asked to keep what they have read: a change costs what they have.
-    pub(crate) cache: CacheLife,
-    /// Whether a reply ended at its limit without a word, so that the next one may be as long as is possible.
-    pub(crate) raised: bool,
-    /// Steering messages that the machine has and no border has placed.
-    pub(crate) steering: VecDeque<InboundId>,
+pub(crate) struct RunningTurn {
+    pub(super) deps: Arc<Inner>,
+    pub(super) listeners: Arc<Listeners>,
+    pub(super) machine: Turn,
+    pub(super) requests: TurnRequests,
+    pub(super) calls: ToolCalls,
+    pub(super) writer: TurnWriter,
+    steering: VecDeque<InboundId>,
     /// The accepted messages that this run of it took in: those that it began with, and those that a border placed.
-    pub(crate) answers: Vec<InboundId>,
-    /// The beginning, until it is stored with the first request.
-    pub(crate) opening: Option<Opening>,
-    /// The first request, until it is made.
-    pub(crate) first: Option<Rendered>,
+    answers: Vec<InboundId>,
     /// The request whose reply is being worked off.
-    pub(crate) request: Option<RequestId>,
-    /// Who wrote the least trusted text of the prompts that were sent.
-    pub(crate) read: Trust,
-    /// Hosts that the owner's stored messages name, once a call needed to know.
-    pub(crate) hosts: OnceCell<Vec<String>>,
+    request: Option<RequestId>,
+    pub(super) read: Trust,
+    /// What is still to be done, in order.
+    pub(super) todo: VecDeque<Effect>,
+    waits_for: WaitsFor,
+    answer: Option<String>,
+    state: RunState,
 }
 
-impl Driver<'_> {
-    /// Whether a stop is meant for this turn: one that names no message, or one that this turn answers. A stop of another
-    /// message waits for its turn.
-    pub(crate) fn is_meant(&mut self, message: Option<InboundId>) -> bool {
-        let Some(message) = message else { return true };
-        let own = self.answers.contains(&message) || self.steering.contains(&message);
-        if !own {
-            self.worker.stopped.push(message);
+/// What a turn waits for, besides its tools.
+enum WaitsFor {
+    Nothing,
+    Reply(Box<PendingReply>),
+    /// A note of what leaves the window, before this reply is asked for.
+    Note(Compaction, u32, ReplyKind),
+}
+
+/// A reply under way.
+struct PendingReply {
+    call: ModelCall,
+    round: u32,
+    kind: ReplyKind,
+    /// The size of the request.
+    size: ContextSize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RunState {
+    Running { was_resumed: bool },
+    Over { was_resumed: bool },
+}
+
+/// What came of something that a turn waits for.
+pub(crate) enum TurnStep {
+    Model(ModelStep),
+    Note(Option<String>),
+    Tool(FinishedCall),
+    /// Whoever could have answered a question is gone.
+    NobodyAnswers,
+}
+
+impl RunningTurn {
+    pub(crate) fn new(deps: Arc<Inner>, listeners: Arc<Listeners>, seed: TurnSeed) -> Self {
+        let TurnSeed { machine, effects, requests, calls, writer, steering, answers, read, was_resumed } = seed;
+        Self {
+            deps,
+            listeners,
+            machine,
+            requests,
+            calls,
+            writer,
+            steering,
+            answers,
+            request: None,
+            read,
+            todo: effects.into(),
+            waits_for: WaitsFor::Nothing,
+            answer: None,
+            state: RunState::Running { was_resumed },
         }
-        own
     }
 
-    /// Whether one of the messages that this turn answers was stopped before it began.
-    pub(crate) fn was_stopped(&mut self) -> bool {
-        let Self { worker, answers, .. } = self;
-        let before = worker.stopped.len();
-        worker.stopped.retain(|message| !answers.contains(message));
-        worker.stopped.len() < before
+    /// Goes on with what its machine waits for.
+    pub(super) fn carry_on(&mut self) {
+        self.todo = self.machine.pending().into();
     }
 
-    /// Carries out effects until the turn is over.
-    pub(crate) async fn run(mut self, effects: Vec<Effect>) -> Result<(), AgentError> {
-        let mut todo = VecDeque::from(effects);
-        let mut answer = None;
-        while let Some(effect) = todo.pop_front() {
+    pub(crate) fn id(&self) -> &TurnId {
+        self.writer.turn()
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        matches!(self.state, RunState::Over { .. })
+    }
+
+    /// Whether a crash interrupted it.
+    pub(crate) fn was_resumed(&self) -> bool {
+        let (RunState::Running { was_resumed } | RunState::Over { was_resumed }) = self.state;
+        was_resumed
+    }
+
+    /// What its newest request leaves of the window.
+    pub(crate) fn room(&self) -> Option<Headroom> {
+        self.requests.room
+    }
+
+    /// Whether it answers an accepted message.
+    pub(crate) fn answers(&self, message: InboundId) -> bool {
+        self.answers.contains(&message) || self.steering.contains(&message)
+    }
+
+    /// Waits for the next thing; it may be given up while it waits and asked for again.
+    pub(crate) async fn next(&mut self) -> TurnStep {
+        let asking = self.is_asking();
+        let Self { waits_for, calls, listeners, .. } = self;
+        let waited = async {
+            match waits_for {
+                WaitsFor::Reply(reply) => TurnStep::Model(reply.call.next().await),
+                WaitsFor::Note(compaction, ..) => match compaction.done().await {
+                    CompactionDone::Note(note) => TurnStep::Note(note),
+                    CompactionDone::Compacted => TurnStep::Note(None),
+                },
+                WaitsFor::Nothing => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            step = waited => step,
+            call = calls.next() => TurnStep::Tool(call),
+            () = listeners.nobody_answers(), if asking => TurnStep::NobodyAnswers,
+        }
+    }
+
+    /// Takes in what came of something that it waited for.
+    pub(crate) async fn take(&mut self, step: TurnStep) -> Result<(), AgentError> {
+        match step {
+            TurnStep::Model(step) => self.model_step(step).await,
+            TurnStep::Tool(call) => self.tool_done(call).await,
+            TurnStep::NobodyAnswers => self.ask_nobody().await,
+            TurnStep::Note(note) => {
+                let WaitsFor::Note(_, round, kind) = mem::replace(&mut self.waits_for, WaitsFor::Nothing) else {
+                    return Ok(());
+                };
+                self.requests.take_note(note);
+                self.ask(round, kind).await
+            }
+        }
+    }
+
+    /// Carries out effects until it waits for something or is over.
+    pub(crate) async fn go_on(&mut self) -> Result<(), AgentError> {
+        while let Some(effect) = self.todo.pop_front() {
             match effect {
-                Effect::CallModel { round, tools: true } => todo.extend(self.ask(round, Demand::Message).await?),
-                Effect::CallModel { round, tools: false } => todo.extend(self.ask(round, Demand::End).await?),
-                Effect::Decide { round } => todo.extend(self.ask(round, Demand::Decision).await?),
-                Effect::RunTools { .. } | Effect::AskOwner { .. } => {
-                    todo.push_front(effect);
-                    todo = self.run_tools(todo).await?;
-                }
-                Effect::Deliver { text } => answer = Some(text),
+                Effect::CallModel { round, tools: true } => self.ask(round, ReplyKind::Message).await?,
+                Effect::CallModel { round, tools: false } => self.ask(round, ReplyKind::End).await?,
+                Effect::Decide { round } => self.ask(round, ReplyKind::Decision).await?,
+                Effect::RunTools { calls } => self.start_tools(calls).await?,
+                Effect::AskOwner { calls } => self.ask_owner(calls).await?,
+                Effect::Deliver { text } => self.answer = Some(text),
                 // Written together with the event that it belongs to.
                 Effect::StoreMessages { .. } => {}
                 Effect::End { outcome, .. } => {
-                    self.worker.listeners.finish(&TurnEvent::Done { outcome, answer: answer.take() });
+                    self.calls.stop_all();
+                    self.listeners.finish(&TurnEvent::Done { outcome, answer: self.answer.take() });
+                    self.state = RunState::Over { was_resumed: self.was_resumed() };
                 }
             }
         }
         Ok(())
     }
 
-    /// Gives the machine an event and writes down, all or nothing, the event and what it leads to. Returns what is
-    /// still to be done.
+    /// Gives the machine an event and writes down, all or nothing, the event and what it leads to.
     pub(crate) async fn apply(
         &mut self,
         event: Event,
         inbound: Option<InboundId>,
         before: Vec<TurnWrite>,
-    ) -> Result<Vec<Effect>, AgentError> {
+    ) -> Result<(), AgentError> {
         // `read_result` reads on in what the message shows cut.
         let kept = match &event {
             Event::ToolDone { id, outcome } if self.machine.cuts(id, outcome) => Kept::Afterwards,
@@ -167,26 +250,67 @@ impl Driver<'_> {
                 | Effect::Deliver { .. } => {}
             }
         }
-        for written in self.commit_and_advance(writes, final_text(&effects)).await? {
+        for written in self.commit_with_goal(writes, final_text(&effects)).await? {
             if let Written::Messages(ids) = written {
-                self.in_flight.extend(ids);
+                self.requests.in_flight.extend(ids);
             }
         }
-        self.worker.listeners.activate(&placed);
+        self.listeners.activate(&placed);
         self.answers.extend(placed);
         for message in steered {
-            self.worker.listeners.send(&TurnEvent::Steered { text: message.text.clone() });
+            self.listeners.send(&TurnEvent::Steered { text: message.text.clone() });
         }
-        Ok(effects)
+        self.todo.extend(effects);
+        Ok(())
+    }
+
+    /// Writes all or nothing, durably.
+    pub(super) async fn commit(&mut self, writes: Vec<TurnWrite>) -> Result<Vec<Written>, AgentError> {
+        let committed = self.writer.commit(&self.deps, writes).await?;
+        if let Some(TurnBegun { messages, news }) = committed.started {
+            messages.iter().for_each(|ids| self.requests.history.stored(ids));
+            let conversation = &self.writer.lease().conversation;
+            for change in news.changes {
+                self.deps.bus.send(Some(conversation), change);
+            }
+            self.deps.skills.publish_active(conversation, news.skills).await?;
+            news.events.iter().for_each(|event| self.listeners.send(event));
+        }
+        Ok(committed.written)
+    }
+
+    /// Writes all or nothing, with what the final text of the turn says about the goal.
+    async fn commit_with_goal(
+        &mut self,
+        writes: Vec<TurnWrite>,
+        reply: Option<&str>,
+    ) -> Result<Vec<Written>, AgentError> {
+        let Some(mut markers) = reply.map(GoalMarkers::of).filter(|markers| !markers.is_empty()) else {
+            return self.commit(writes).await;
+        };
+        markers.refused().for_each(|refusal| self.listeners.send(&TurnEvent::Notice(refusal)));
+        let deps = Arc::clone(&self.deps);
+        while let Some(goals) = markers.plan(&deps, &self.writer, self.trust(), self.requests.tier()).await? {
+            match self.commit(std::iter::once(goals).chain(writes.clone()).collect()).await {
+                Err(error) if markers.may_try_again(&error) => {}
+                committed => {
+                    let written = committed?;
+                    markers.tell(&deps, &self.writer);
+                    markers.refused().for_each(|refusal| self.listeners.send(&TurnEvent::Notice(refusal)));
+                    return Ok(written);
+                }
+            }
+        }
+        self.commit(writes).await
     }
 
     /// Takes in another message while the turn runs. One that is handed in again is answered by it already.
-    pub(crate) async fn steer(&mut self, inbound: Inbound) -> Result<Vec<Effect>, AgentError> {
-        if inbound.turn.is_some() || self.answers.contains(&inbound.id) || self.steering.contains(&inbound.id) {
-            self.worker.listeners.activate(&[inbound.id]);
-            return Ok(Vec::new());
+    pub(crate) async fn steer(&mut self, inbound: Inbound) -> Result<(), AgentError> {
+        if inbound.turn.is_some() || self.answers(inbound.id) {
+            self.listeners.activate(&[inbound.id]);
+            return Ok(());
         }
-        let message = message_of(&inbound, || self.worker.inner.host.tag());
+        let message = message_of(&inbound, || self.deps.host.tag());
         self.steering.push_back(inbound.id);
         self.apply(Event::Steer(message), Some(inbound.id), Vec::new()).await
     }
@@ -202,217 +326,173 @@ impl Driver<'_> {
         batch.iter().map(&mut row).collect()
     }
 
-    /// Runs tools at once, and asks the owner where it must, until the machine has what it waits for. Returns what is
-    /// to be done after that.
-    async fn run_tools(&mut self, mut todo: VecDeque<Effect>) -> Result<VecDeque<Effect>, AgentError> {
-        let mut running = JoinSet::new();
-        loop {
-            while let Some(effect) = todo.pop_front() {
-                match effect {
-                    Effect::RunTools { calls } => todo.extend(self.start(calls, &mut running).await?),
-                    Effect::AskOwner { calls } => todo.extend(self.ask_owner(calls).await?),
-                    other => {
-                        todo.push_front(other);
-                        return Ok(todo);
-                    }
+    /// Stops the turn: the text that came is kept, calls of the model are not.
+    pub(crate) async fn cancel(&mut self) -> Result<(), AgentError> {
+        match mem::replace(&mut self.waits_for, WaitsFor::Nothing) {
+            WaitsFor::Reply(mut reply) => {
+                for step in reply.call.stop() {
+                    self.model_step(step).await?;
                 }
             }
-            let asking = self.is_asking();
-            let effects = tokio::select! {
-                Some(event) = running.join_next() => match event {
-                    Ok((event, shown)) => self.tool_done(event, shown).await?,
-                    // Tools run in tasks of their own, so nothing of theirs can break this one.
-                    Err(error) => return Err(AgentError::Invalid(error.to_string())),
-                },
-                Some(command) = self.worker.commands.recv() => match command {
-                    Command::Cancel(message) => match self.is_meant(message) {
-                        true => self.apply(Event::Cancel, None, Vec::new()).await?,
-                        false => Vec::new(),
-                    },
-                    Command::Message { inbound, sender, .. } => {
-                        self.worker.listeners.add(sender);
-                        self.steer(inbound).await?
-                    }
-                    Command::Settle(settle) => {
-                        self.worker.put_off(settle);
-                        Vec::new()
-                    }
-                    Command::Answer { call, answer } => self.answered_by_owner(&call, answer).await?,
-                    Command::Wake => Vec::new(),
-                },
-                () = self.worker.listeners.nobody_answers(), if asking => self.ask_nobody().await?,
-            };
-            todo.extend(effects);
+            // The note is not waited for any more; whoever listens loses nothing.
+            WaitsFor::Note(..) => self.apply(Event::Chunk { text: String::new() }, None, Vec::new()).await?,
+            WaitsFor::Nothing => {}
         }
+        let ends = self.todo.iter().any(|effect| matches!(effect, Effect::End { .. }));
+        if !ends {
+            self.apply(Event::Cancel, None, Vec::new()).await?;
+            // What was to be done before the stop is not.
+            self.todo.retain(|effect| {
+                matches!(effect, Effect::StoreMessages { .. } | Effect::Deliver { .. } | Effect::End { .. })
+            });
+        }
+        Ok(())
     }
 
-    /// Starts the calls that may run; the others are refused or wait for the owner.
-    async fn start(
-        &mut self,
-        calls: Vec<PlannedCall>,
-        running: &mut JoinSet<(Event, Vec<ItemId>)>,
-    ) -> Result<Vec<Effect>, AgentError> {
-        let moment = self.moment().await?;
-        let (mut effects, mut permitted) = (Vec::new(), Vec::new());
-        for planned in calls {
-            let id = planned.call.id.clone();
-            match self.tools.decide(&planned, &moment).await {
-                Decision::Run(permit) => permitted.push((permit, planned.timeout)),
-                Decision::Refused(error) => {
-                    let outcome = ToolOutcome::Failed { error };
-                    effects.extend(self.tool_done(Event::ToolDone { id, outcome }, Vec::new()).await?);
+    /// Asks the models in their order for the next reply.
+    async fn ask(&mut self, round: u32, kind: ReplyKind) -> Result<(), AgentError> {
+        let deps = Arc::clone(&self.deps);
+        let path = &self.requests.path;
+        let allowed = deps.spending.check_and_tell(spender_of(path), Some(path), Some(self.writer.turn())).await;
+        let next = match allowed {
+            Ok(()) => {
+                if let Some(finder) = self.calls.finder() {
+                    place_found(&mut self.requests.inputs.tools, &finder.found());
                 }
-                Decision::Ask(why) => effects.extend(self.apply(Event::Held { id, why }, None, Vec::new()).await?),
+                self.requests.next(&deps, self.writer.lease(), self.machine.in_flight()).await
             }
-        }
-        let once: Vec<CallId> = permitted
-            .iter()
-            .map(|(permit, _)| permit.call())
-            .filter(|call| !self.tools.is_repeatable(&call.name))
-            .map(|call| call.id.clone())
-            .collect();
-        if !once.is_empty() {
-            self.commit(vec![TurnWrite::Event(Entry::Running(once).into_row(Kept::UntilEnd)?)]).await?;
-        }
-        for (permit, timeout) in permitted {
-            let call = permit.call();
-            let id = call.id.clone();
-            self.worker.listeners.send(&TurnEvent::ToolStarted {
-                id: id.clone(),
-                name: call.name.clone(),
-                arguments: call.arguments.clone(),
-            });
-            let (tools, context) = (Arc::clone(&self.tools), self.context(&moment));
-            let shown = context.shown.clone();
-            running.spawn(async move {
-                match tokio::time::timeout(timeout, tools.run(context, *permit)).await {
-                    Ok(outcome @ ToolOutcome::Done { .. }) => {
-                        let items = shown.take().into_iter().map(ItemId).collect();
-                        (Event::ToolDone { id, outcome }, items)
-                    }
-                    Ok(outcome @ ToolOutcome::Failed { .. }) => (Event::ToolDone { id, outcome }, Vec::new()),
-                    Err(_) => (Event::Timer { id }, Vec::new()),
-                }
-            });
-        }
-        Ok(effects)
-    }
-
-    /// Takes in what came of a call, with the items of the inbox that its result shows.
-    pub(crate) async fn tool_done(&mut self, event: Event, shown: Vec<ItemId>) -> Result<Vec<Effect>, AgentError> {
-        let event = self.without_secrets(event);
-        let (id, result) = match &event {
-            Event::ToolDone { id, outcome: ToolOutcome::Done { text, .. } } => (id.clone(), text.clone()),
-            Event::ToolDone { id, outcome: ToolOutcome::Failed { error } } => (id.clone(), error.clone()),
-            Event::Timer { id } => (id.clone(), "it took too long and was stopped".to_owned()),
-            _ => return Ok(Vec::new()),
+            Err(error) => Err(error),
         };
-        let shown = (!shown.is_empty()).then_some(TurnWrite::Shown(shown));
-        let writes = shown.into_iter().chain(self.found_tools().await?).collect();
-        let effects = self.apply(event, None, writes).await?;
-        self.worker.listeners.send(&TurnEvent::ToolDone { id, result });
-        if let Some(notice) = self.worker.inner.memory.take_search_notice() {
-            self.worker.listeners.send(&TurnEvent::Notice(notice));
-        }
-        Ok(effects)
-    }
-
-    /// Tools that were found since the last result: the conversation keeps them with this one.
-    async fn found_tools(&self) -> Result<Option<TurnWrite>, AgentError> {
-        let Some(found) = self.tools.finder().and_then(ToolFinder::take_changes) else { return Ok(None) };
-        let conversation = self.worker.inner.directory.existing(&self.worker.conversation).await?;
-        Ok(Some(TurnWrite::Conversation(vec![PrefixCache::with_found_tools(&conversation, found)])))
-    }
-
-    fn without_secrets(&self, event: Event) -> Event {
-        let redactor = &self.worker.inner.redactor;
-        match event {
-            Event::ToolDone { id, outcome: ToolOutcome::Done { text, trust, boundary } } => {
-                Event::ToolDone { id, outcome: ToolOutcome::Done { text: redactor.clean(text), trust, boundary } }
+        let next = match next {
+            Ok(NextRequest::Ready(next)) => *next,
+            Ok(NextRequest::NeedsNote(compaction)) => {
+                self.waits_for = WaitsFor::Note(compaction, round, kind);
+                return Ok(());
             }
-            Event::ToolDone { id, outcome: ToolOutcome::Failed { error } } => {
-                Event::ToolDone { id, outcome: ToolOutcome::Failed { error: redactor.clean(error) } }
+            Err(AgentError::Model(error)) => return self.failed(None, String::new(), error).await,
+            Err(error) => return Err(error),
+        };
+        if let Some(smaller) = next.smaller {
+            compaction::show_less(&deps, self.writer.lease(), smaller).await?;
+        }
+        next.notices.into_iter().for_each(|notice| self.listeners.send(&TurnEvent::Notice(notice)));
+        if self.listeners.take_stopped(&self.answers) {
+            return self.stopped_before_asking().await;
+        }
+        let size = next.rendered.size;
+        let form = self.requests.form_of(kind, self.machine.decision());
+        let recipe = self.requests.recipe(&deps, self.writer.lease(), next.rendered, form).await?;
+        let call = ModelCall::start(
+            CallDeps::of(&deps),
+            self.requests.models.clone(),
+            *deps.retry,
+            round,
+            recipe.into_calls(),
+            CancellationToken::new(),
+        );
+        self.waits_for = WaitsFor::Reply(Box::new(PendingReply { call, round, kind, size }));
+        Ok(())
+    }
+
+    /// Every message that is answered was stopped before a model was asked.
+    async fn stopped_before_asking(&mut self) -> Result<(), AgentError> {
+        self.apply(Event::Chunk { text: String::new() }, None, Vec::new()).await?;
+        self.apply(Event::Cancel, None, Vec::new()).await
+    }
+
+    async fn model_step(&mut self, step: ModelStep) -> Result<(), AgentError> {
+        match step {
+            ModelStep::Seen(event) => self.listeners.send(&event),
+            ModelStep::Request(request) => {
+                let OutgoingRequest { row, trust, .. } = *request;
+                self.read = self.read.join(trust);
+                self.commit(vec![TurnWrite::Request(Box::new(row))]).await?;
             }
-            other => other,
+            ModelStep::GivenUp(ended) => {
+                let end = self.end_of_request(Some(ended));
+                self.commit(end).await?;
+            }
+            ModelStep::Over(end) => {
+                let reply = match mem::replace(&mut self.waits_for, WaitsFor::Nothing) {
+                    WaitsFor::Reply(reply) => Some((reply.round, reply.kind, reply.size)),
+                    other => {
+                        self.waits_for = other;
+                        None
+                    }
+                };
+                self.call_over(*end, reply).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What comes of a call that is over; `asked` is what it was for, unless it was stopped.
+    async fn call_over(
+        &mut self,
+        end: CallEnd,
+        asked: Option<(u32, ReplyKind, ContextSize)>,
+    ) -> Result<(), AgentError> {
+        let CallEnd { reply, request, failure } = end;
+        match (failure, asked) {
+            (None, _) => {
+                let end = self.end_of_request(request);
+                self.apply(Event::Reply(reply), None, end).await
+            }
+            (Some(CallFailure::NothingSaid { error, service, can_be_longer }), Some((round, kind, _))) => {
+                if !can_be_longer || !self.requests.raise_limit() {
+                    return self.failed(request, reply.text, error).await;
+                }
+                self.give_up(request).await?;
+                self.listeners.send(&TurnEvent::Retrying { reason: error.message, model: service });
+                self.ask(round, kind).await
+            }
+            (Some(CallFailure::Failed(error)), Some((round, kind, size)))
+                if error.class == FailureClass::Overflow && request.is_some() && self.requests.overflowed(&size) =>
+            {
+                self.give_up(request).await?;
+                self.ask(round, kind).await
+            }
+            // The text that came before the stop is kept.
+            (Some(CallFailure::Failed(error)), None) if error.class == FailureClass::Cancelled => {
+                let end = self.end_of_request(request);
+                self.apply(Event::Chunk { text: reply.text }, None, end).await
+            }
+            (Some(failure), _) => self.failed(request, reply.text, failure.into_error()).await,
         }
     }
 
-    fn context(&self, moment: &CallContext) -> ToolContext {
-        ToolContext {
-            now: self.worker.inner.host.now(),
-            zone: self.worker.inner.host.zone(),
-            conversation: self.worker.conversation.clone(),
-            turn: self.id.clone(),
-            trust: moment.trust,
-            tier: self.tier(),
-            read_only: self.tools.is_read_only(),
-            approved: false,
-            passage: None,
-            shown: ShownItems::default(),
+    async fn failed(
+        &mut self,
+        request: Option<EndedRequest>,
+        text: String,
+        error: ModelError,
+    ) -> Result<(), AgentError> {
+        let end = self.end_of_request(request);
+        if !text.is_empty() && !error.discards {
+            // Whoever listened has read it.
+            self.apply(Event::Chunk { text }, None, Vec::new()).await?;
         }
+        self.apply(Event::ModelFailed { class: error.class, message: error.message }, None, end).await
     }
 
-    /// The tier of the turn's prompt.
-    pub(crate) fn tier(&self) -> Tier {
-        // The path was rendered before this turn could begin.
-        self.profile.tier(&self.path, &self.inputs).unwrap_or(Tier::ALL[2])
+    async fn give_up(&mut self, request: Option<EndedRequest>) -> Result<(), AgentError> {
+        let end = self.end_of_request(request);
+        if !end.is_empty() {
+            self.commit(end).await?;
+        }
+        Ok(())
+    }
+
+    /// The end of a request for the request log; it is the one whose reply the next messages are.
+    fn end_of_request(&mut self, request: Option<EndedRequest>) -> Vec<TurnWrite> {
+        let Some((id, end)) = request else { return Vec::new() };
+        self.request = Some(id.clone());
+        vec![TurnWrite::RequestEnd(id, end)]
     }
 
     /// Who wrote the least trusted text that the model has read in this turn.
-    pub(crate) fn trust(&self) -> Trust {
-        window_trust(&self.inputs, self.machine.in_flight()).join(self.read)
-    }
-}
-
-/// What a turn that was interrupted still has to do, and what of it must not be done again.
-pub(crate) fn unknown_outcomes(machine: &Turn, entries: &[Entry], tools: &TurnToolExecutor) -> Vec<Event> {
-    let started = |id: &CallId| entries.iter().any(|entry| matches!(entry, Entry::Running(ids) if ids.contains(id)));
-    let mut events = Vec::new();
-    for effect in machine.pending() {
-        let Effect::RunTools { calls } = effect else { continue };
-        for PlannedCall { call, .. } in calls {
-            if started(&call.id) && !tools.is_repeatable(&call.name) {
-                let outcome = ToolOutcome::Failed { error: OUTCOME_UNKNOWN.to_owned() };
-                events.push(Event::ToolDone { id: call.id, outcome });
-            }
-        }
-    }
-    events
-}
-
-/// The end of a turn as the store takes it.
-pub(crate) fn end_of(outcome: &Outcome) -> TurnWrite {
-    match outcome {
-        Outcome::Answered { finish } => TurnWrite::End(TurnOutcome::Answered, finish.as_str().to_owned()),
-        Outcome::Cancelled => TurnWrite::End(TurnOutcome::Cancelled, String::new()),
-        Outcome::Failed { class, message } => TurnWrite::End(TurnOutcome::Failed, format!("{class}: {message}")),
-    }
-}
-
-/// What a turn begins with, for its journal; the tools are those that its first prompt offers or that can be found.
-pub(crate) fn began(inner: &Inner, inputs: &Inputs, prompt: &Prompt, model: String) -> Began {
-    let limits = &inner.config.limits;
-    let tool = |name: &str| {
-        let own = inner.tools.tool(name).and_then(|tool| tool.timeout());
-        (name.to_owned(), own.map_or(limits.tool_seconds, |time| time.as_secs()))
-    };
-    // What waits behind `find_tools` may be called once it was found.
-    let finds = prompt.offered().iter().any(|tool| tool.name() == FIND_TOOLS);
-    let waits = inputs.tools.iter().filter(|tool| finds && tool.reach == ToolReach::Deferred);
-    let names: Vec<&str> =
-        prompt.offered().iter().map(OfferedTool::name).chain(waits.map(|tool| tool.name.as_str())).collect();
-    let own_chars = |name: &&str| Some(((*name).to_owned(), inner.tools.tool(name)?.result_chars()?));
-    Began {
-        model,
-        profile: prompt.profile().to_owned(),
-        path: prompt.path().to_owned(),
-        inputs: Inputs { history: Vec::new(), ..inputs.clone() },
-        own_result_chars: names.iter().filter_map(own_chars).collect(),
-        tools: names.into_iter().map(tool).collect(),
-        calls_with_tools: limits.calls_with_tools,
-        result_chars: limits.result_chars,
-        effort: EffortChoice::default(),
-        cache: CacheLife::default(),
+    pub(super) fn trust(&self) -> Trust {
+        window_trust(&self.requests.inputs, self.machine.in_flight()).join(self.read)
     }
 }
 

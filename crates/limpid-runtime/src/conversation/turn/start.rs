@@ -1,17 +1,20 @@
-//! How a turn begins: with the messages that wait.
+//! How a turn begins: with the messages that wait. The newest is the turn's own, earlier ones stand before it.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use limpid_core::{Message, Trust, TurnId};
+use limpid_core::reach::FIND_TOOLS;
+use limpid_core::{CacheLife, Message, Trust, TurnId};
+use limpid_prompt::Prompt;
 use limpid_prompt::count::WindowEstimate;
+use limpid_prompt::inputs::{Inputs, ToolReach};
 use limpid_store::{
     Conversation, ConversationChange, ConversationKind, Inbound, ItemId, Kept, Lease, NewMessage, NewTurn, TurnWrite,
 };
 use limpid_turn::{Turn, TurnStart};
-use tokio::sync::OnceCell;
 
+use crate::agent::Inner;
 use crate::context::FindTools;
 use crate::context::Headroom;
 use crate::context::History;
@@ -21,14 +24,18 @@ use crate::context::rendered_items;
 use crate::context::unknown_notice;
 use crate::context::window_state_of;
 use crate::context::{self, BuiltContext, Fit, Gathered, Occasion};
-use crate::conversation::actor::{Worker, failed};
-use crate::conversation::compaction::run::is_complete;
+use crate::conversation::actor::NextTurn;
+use crate::conversation::compaction::{self, Compaction, NoteQuestion, is_complete};
 use crate::conversation::event::TurnEvent;
+use crate::conversation::listeners::Listeners;
 use crate::conversation::model_call::{Rendered, as_sent};
+use crate::conversation::outcome::{end_of, failed};
 use crate::conversation::turn::asked::{Asked, is_overflow};
-use crate::conversation::turn::journal::{Began, Entry};
-use crate::conversation::turn::running::{Driver, Overflow, began, end_of};
-use crate::conversation::turn::transaction::{News, Opening};
+use crate::conversation::turn::journal::{Entry, TurnStarted};
+use crate::conversation::turn::requests::TurnRequests;
+use crate::conversation::turn::running::{RunningTurn, TurnSeed};
+use crate::conversation::turn::tool_calls::ToolCalls;
+use crate::conversation::turn::transaction::{PendingStart, TurnNews, TurnWriter};
 use crate::services::error::AgentError;
 use crate::services::events::EventKind;
 use crate::services::models::cache_life::cache_life;
@@ -39,14 +46,23 @@ use crate::services::profiles::new_fallback_notice;
 /// Characters of the first message that a conversation is titled with.
 const TITLE: usize = 60;
 
+/// What is to be done for the messages that wait.
+pub(crate) enum Start {
+    /// This turn answers them.
+    Turn(Box<RunningTurn>),
+    /// This first; then the turn is begun anew.
+    First(Compaction),
+    /// Nothing: they are kept, and whoever listens was told why nobody answers them.
+    Nothing,
+}
+
 /// A turn that is ready to begin.
 struct Ready {
     gathered: Gathered,
-    began: Began,
+    started: TurnStarted,
     models: Models,
     /// What counts the prompts of the turn, by model.
     counters: HashMap<String, WindowEstimate>,
-    /// The first request.
     first: Rendered,
     /// The message as it is sent.
     sent: Message,
@@ -56,188 +72,223 @@ struct Ready {
     changes: Vec<EventKind>,
 }
 
-impl Worker {
-    /// Answers the messages that wait: the newest is this turn's, earlier ones stand before it.
-    ///
-    /// Those that leave no room for each other even when they are shortened are answered one after the other.
-    pub(crate) async fn turn(&mut self, lease: &Lease, waiting: Vec<Inbound>) -> Result<(), AgentError> {
-        let inner = Arc::clone(&self.inner);
-        let now = inner.host.now();
-        let mut conversation = inner.directory.existing(&self.conversation).await?;
-        let hint = match waiting.last() {
-            // No person speaks in a run, so nothing in it asks for another mode.
-            Some(newest) if conversation.kind != ConversationKind::Run => inner.lean(&conversation, newest).await?,
-            _ => None,
-        };
-        if hint.is_some() {
-            conversation = inner.directory.existing(&self.conversation).await?;
+enum Prepared {
+    Ready(Box<Ready>),
+    First(Compaction),
+}
+
+/// Begins the turn that answers the messages that wait. Those that leave no room for each other even when they are
+/// shortened are answered one after the other.
+pub(crate) async fn start(
+    deps: &Arc<Inner>,
+    lease: &Lease,
+    listeners: &Arc<Listeners>,
+    next: &mut NextTurn,
+    waiting: &[Inbound],
+) -> Result<Start, AgentError> {
+    let now = deps.host.now();
+    let mut conversation = deps.directory.existing(&lease.conversation).await?;
+    if let Some(newest) = waiting.last()
+        // No person speaks in a run, so nothing in it asks for another mode.
+        && conversation.kind != ConversationKind::Run
+        && next.hint.is_none()
+    {
+        next.hint = deps.lean(&conversation, newest).await?;
+        if next.hint.is_some() {
+            conversation = deps.directory.existing(&lease.conversation).await?;
         }
-        let path = self.path.take();
-        let Some(mut asked) = Asked::of(&inner, &waiting) else { return Ok(()) };
-        let ready = loop {
-            let ready = self.ready(lease, &conversation, path.clone(), &asked, now).await;
-            if !is_overflow(&ready) || !asked.put_off_half() {
-                break ready;
+    }
+    let path = next.path.take();
+    let Some(mut asked) = Asked::of(&deps.host, waiting) else { return Ok(Start::Nothing) };
+    let ready = loop {
+        match prepare(deps, lease, &conversation, path.as_deref(), &asked, (now, &next.note)).await {
+            Ok(Prepared::First(compaction)) => {
+                next.path = path;
+                return Ok(Start::First(compaction));
             }
             // Whoever wrote the others wants them answered the same way.
-            self.path.clone_from(&path);
-        };
-        let ids = asked.ids();
-        self.listeners.activate(&ids);
-
-        let id = TurnId::new(inner.host.new_id("t"));
-        let name = ready.as_ref().map(|ready| ready.gathered.path.clone());
-        let path = name.unwrap_or_else(|_| path.unwrap_or_else(|| "chat-remote".to_owned()));
-        let new = NewTurn { id: id.clone(), path, inbound: ids, now_ms: now.as_millisecond() };
-
-        let ready = match ready {
-            Ok(ready) => ready,
-            Err(error) => return self.cannot_begin(lease, new, asked.as_accepted(), &error).await,
-        };
-        let shown = ready.gathered.history.unanswered.iter().map(|entry| &entry.message).chain([&ready.sent]);
-        let messages = asked.as_sent(shown.cloned());
-        // The end of a background run looks at what it began with.
-        let began_kept = match conversation.kind {
-            ConversationKind::Run => Kept::Afterwards,
-            _ => Kept::UntilEnd,
-        };
-        let began = Entry::Began(Box::new(ready.began.clone())).into_row(began_kept)?;
-        let mut writes = vec![TurnWrite::Event(began)];
-        let skills: Vec<_> =
-            ready.began.inputs.skills.active.iter().map(|skill| (skill.name.clone(), skill.version.clone())).collect();
-        if !skills.is_empty() {
-            writes.push(TurnWrite::Event(Entry::Skills(skills).into_row(Kept::Afterwards)?));
+            Err(error) if is_overflow(&error) && asked.put_off_half() => next.path.clone_from(&path),
+            Ok(Prepared::Ready(ready)) => break Ok(ready),
+            Err(error) => break Err(error),
         }
-        writes.push(TurnWrite::Messages(messages));
-        writes.extend(kept(&conversation, &ready, asked.newest()));
-        if !ready.items.is_empty() {
-            writes.push(TurnWrite::Shown(ready.items.clone()));
+    };
+    listeners.activate(&asked.ids());
+    next.note = None;
+    let hint = next.hint.take();
+    let id = TurnId::new(deps.host.new_id("t"));
+    let name = ready.as_ref().map(|ready| ready.gathered.path.clone());
+    let path = name.unwrap_or_else(|_| path.unwrap_or_else(|| "chat-remote".to_owned()));
+    let new = NewTurn { id: id.clone(), path, inbound: asked.ids(), now_ms: now.as_millisecond() };
+    match ready {
+        Ok(ready) => {
+            let seed = seed(deps, lease, &conversation, new, &asked, *ready, hint)?;
+            Ok(Start::Turn(Box::new(RunningTurn::new(Arc::clone(deps), Arc::clone(listeners), seed))))
         }
-        let opening = Opening { new, writes, news: news(&id, &ready, hint) };
-        let (effort, cache) = (ready.began.effort, ready.began.cache);
-        let start = start_of(&ready.began, &ready.gathered.history);
-        let (machine, effects) = Turn::start(start);
-        let Ready { gathered, models, counters, first, .. } = ready;
-        self.room = Some(Headroom::new(&first.size, &gathered.profile, &gathered.history, 0));
-        let found = gathered.session.tools.found.clone();
-        let finder = FindTools::of_turn(&gathered.profile, &gathered.path, &gathered.inputs, found);
-        let tools = Arc::new(inner.executor.for_turn(gathered.policy, finder, std::iter::empty()));
-        let driver = Driver {
-            worker: self,
-            lease,
-            id,
-            machine,
-            profile: gathered.profile,
-            path: gathered.path,
-            models,
-            inputs: gathered.inputs,
-            past: gathered.history,
-            in_flight: Vec::new(),
-            overflow: Overflow::default(),
-            tools,
-            counters,
-            effort,
-            cache,
-            raised: false,
-            steering: VecDeque::new(),
-            answers: opening.new.inbound.clone(),
-            opening: Some(opening),
-            first: Some(first),
-            request: None,
-            read: Trust::Owner,
-            hosts: OnceCell::new(),
-        };
-        driver.run(effects).await
+        Err(error) => {
+            let outcome = failed(&error);
+            let writes = vec![TurnWrite::Messages(asked.as_accepted()), end_of(&outcome)];
+            deps.store.begin_turn(lease, new, writes).await?;
+            listeners.finish(&TurnEvent::Done { outcome, answer: None });
+            Ok(Start::Nothing)
+        }
     }
+}
 
-    /// Reads everything that the turn needs and renders its first prompt.
-    async fn ready(
-        &self,
-        lease: &Lease,
-        conversation: &Conversation,
-        path: Option<String>,
-        asked: &Asked,
-        now: Timestamp,
-    ) -> Result<Ready, AgentError> {
-        let inner = &self.inner;
-        let mut models = inner.models.for_turn(inner.context.wanted_model(Some(conversation)).await.as_deref()).await?;
-        let typed = asked.newest();
-        let mode = inner.mode_of(conversation);
-        let (window, unanswered) = (window_state_of(Some(conversation)), asked.earlier());
-        let occasion = Occasion {
-            conversation: Some(conversation),
-            profile: &conversation.profile,
-            path: path.as_deref(),
-            mode,
-            card: models[0].info(),
-            window: &window,
-            text: &typed.text,
-            trust: typed.trust,
-            boundary: typed.boundary.as_deref(),
-            unanswered: &unanswered,
-            now,
-            fit: Fit::ToWindow,
-        };
-        let mut built = context::build(&inner.context, occasion).await;
-        let may_be_due = match &built {
-            Ok(built) => built.smaller.is_some() || is_tight(built),
-            Err(_) => is_overflow(&built),
-        };
-        if may_be_due && inner.compact_late(lease).await {
-            built = context::build(&inner.context, occasion).await;
-        }
-        let mut built = built?;
-        models[0] = ModelRegistry::resized(&models[0], &built.card);
-        if let Some(request) = &built.wants_note
-            && let Some(note) = inner.note_of_rollover(lease, &models, &built.measure, request).await?
-        {
-            built.with_note(&note);
-        }
-        if let Some(smaller) = built.smaller.take() {
-            inner.shrink(lease, smaller).await?;
-        }
-        let changes = built.take_note();
-        let mut told = built.trims();
-        let BuiltContext { mut gathered, card, prompt, size, estimate, tier, notice, .. } = built;
-        gathered.notices.extend(notice);
-        let fallback = new_fallback_notice(&*inner.store, &gathered.profile, (mode, tier), inner.host.now_ms()).await?;
-        gathered.notices.extend(fallback);
-        let effort = EffortChoice::of(&inner.config, Some(conversation), &gathered.path);
-        let cache =
-            cache_life(&*inner.store, &inner.config, (&gathered.path, Some(&conversation.id)), inner.host.now_ms())
-                .await?;
-        let items = rendered_items(&*inner.store, &prompt).await?;
-        told.extend(dropped_skills(&prompt, &gathered.inputs.skills));
-        told.append(&mut gathered.standing_notices);
-        told.extend(lacking(&card, effort.of_model(&card)));
-        told.extend(models[0].left_out(&prompt));
-        let news = gathered.session.news(told);
-        gathered.notices.extend(news);
-        if gathered.inputs.history.is_empty() {
-            gathered.notices.extend(unknown_notice(&card));
-        }
-        let mut began = began(inner, &gathered.inputs, &prompt, card.name());
-        (began.effort, began.cache) = (effort, cache);
-        began.calls_with_tools = gathered.max_turns.unwrap_or(u32::MAX).min(began.calls_with_tools);
-        let sent = as_sent(&prompt, typed);
-        let counters = HashMap::from([(card.name(), estimate)]);
-        let first = Rendered { model: card.name(), prompt, size };
-        Ok(Ready { sent, first, began, items, models, counters, changes, gathered })
-    }
+/// Everything that a turn runs with.
+fn seed(
+    deps: &Arc<Inner>,
+    lease: &Lease,
+    conversation: &Conversation,
+    new: NewTurn,
+    asked: &Asked,
+    ready: Ready,
+    hint: Option<String>,
+) -> Result<TurnSeed, AgentError> {
+    let shown = ready.gathered.history.unanswered.iter().map(|entry| &entry.message).chain([&ready.sent]);
+    let writes = first_writes(conversation, &ready, asked.as_sent(shown.cloned()), asked.newest())?;
+    let answers = new.inbound.clone();
+    let news = news(&new.id, &ready, hint);
+    let Ready { gathered, started, models, counters, first, .. } = ready;
+    let (machine, effects) = Turn::start(start_of(&started, &gathered.history));
+    let found = gathered.session.tools.found.clone();
+    let finder = FindTools::of_turn(&gathered.profile, &gathered.path, &gathered.inputs, found);
+    let tools = deps.executor.for_turn(gathered.policy, finder, std::iter::empty());
+    let room = Headroom::new(&first.size, &gathered.profile, &gathered.history, 0);
+    let mut requests = TurnRequests::new(
+        (gathered.profile, gathered.path, models),
+        (gathered.inputs, gathered.history),
+        (started.effort, started.cache),
+    );
+    (requests.counters, requests.first, requests.room) = (counters, Some(first), Some(room));
+    Ok(TurnSeed {
+        machine,
+        effects,
+        requests,
+        calls: ToolCalls::new(tools),
+        writer: TurnWriter::starting(lease.clone(), PendingStart { new, writes, news }),
+        steering: VecDeque::new(),
+        answers,
+        read: Trust::Owner,
+        was_resumed: false,
+    })
+}
 
-    /// Keeps the messages and tells why nobody answers them.
-    async fn cannot_begin(
-        &mut self,
-        lease: &Lease,
-        new: NewTurn,
-        messages: Vec<NewMessage>,
-        error: &AgentError,
-    ) -> Result<(), AgentError> {
-        let outcome = failed(error);
-        self.inner.store.begin_turn(lease, new, vec![TurnWrite::Messages(messages), end_of(&outcome)]).await?;
-        self.listeners.finish(&TurnEvent::Done { outcome, answer: None });
-        Ok(())
+/// What the first transaction of a turn writes besides its request.
+fn first_writes(
+    conversation: &Conversation,
+    ready: &Ready,
+    messages: Vec<NewMessage>,
+    typed: &Message,
+) -> Result<Vec<TurnWrite>, AgentError> {
+    // The end of a background run looks at what it began with.
+    let kept_until = match conversation.kind {
+        ConversationKind::Run => Kept::Afterwards,
+        _ => Kept::UntilEnd,
+    };
+    let started = Entry::Started(Box::new(ready.started.clone())).into_row(kept_until)?;
+    let mut writes = vec![TurnWrite::Event(started)];
+    let active = ready.started.inputs.skills.active.iter();
+    let skills: Vec<_> = active.map(|skill| (skill.name.clone(), skill.version.clone())).collect();
+    if !skills.is_empty() {
+        writes.push(TurnWrite::Event(Entry::Skills(skills).into_row(Kept::Afterwards)?));
     }
+    writes.push(TurnWrite::Messages(messages));
+    writes.extend(kept(conversation, ready, typed));
+    if !ready.items.is_empty() {
+        writes.push(TurnWrite::Shown(ready.items.clone()));
+    }
+    Ok(writes)
+}
+
+/// Reads everything that the turn needs and renders its first prompt.
+async fn prepare(
+    deps: &Arc<Inner>,
+    lease: &Lease,
+    conversation: &Conversation,
+    path: Option<&str>,
+    asked: &Asked,
+    (now, note): (Timestamp, &Option<Option<String>>),
+) -> Result<Prepared, AgentError> {
+    let mut models = deps.models.for_turn(deps.context.wanted_model(Some(conversation)).await.as_deref()).await?;
+    let typed = asked.newest();
+    let mode = deps.mode_of(conversation);
+    let (window, unanswered) = (window_state_of(Some(conversation)), asked.earlier());
+    let occasion = Occasion {
+        conversation: Some(conversation),
+        profile: &conversation.profile,
+        path,
+        mode,
+        card: models[0].info(),
+        window: &window,
+        text: &typed.text,
+        trust: typed.trust,
+        boundary: typed.boundary.as_deref(),
+        unanswered: &unanswered,
+        now,
+        fit: Fit::ToWindow,
+    };
+    let built = context::build(&deps.context, occasion).await;
+    let may_be_due = match &built {
+        Ok(built) => built.smaller.is_some() || is_tight(built),
+        Err(error) => is_overflow(error),
+    };
+    if may_be_due && let Some(compaction) = Compaction::left_undone(deps, lease).await {
+        return Ok(Prepared::First(compaction));
+    }
+    let mut built = built?;
+    models[0] = ModelRegistry::resized(&models[0], &built.card);
+    if let Some(request) = &built.wants_note {
+        match note {
+            Some(Some(note)) => built.with_note(note),
+            Some(None) => {}
+            None => {
+                let question = NoteQuestion::new(&models, &built.measure, request);
+                if let Some(asked) = question.ask(deps, lease).await? {
+                    return Ok(Prepared::First(asked));
+                }
+            }
+        }
+    }
+    if let Some(smaller) = built.smaller.take() {
+        compaction::show_less(deps, lease, smaller).await?;
+    }
+    ready(deps, conversation, (typed, mode), models, built).await
+}
+
+/// What a built prompt comes to.
+async fn ready(
+    deps: &Arc<Inner>,
+    conversation: &Conversation,
+    (typed, mode): (&Message, &str),
+    models: Models,
+    mut built: BuiltContext,
+) -> Result<Prepared, AgentError> {
+    let changes = built.take_note();
+    let mut told = built.trims();
+    let BuiltContext { mut gathered, card, prompt, size, estimate, tier, notice, .. } = built;
+    gathered.notices.extend(notice);
+    let now_ms = deps.host.now_ms();
+    gathered.notices.extend(new_fallback_notice(&*deps.store, &gathered.profile, (mode, tier), now_ms).await?);
+    let effort = EffortChoice::of(&deps.config, Some(conversation), &gathered.path);
+    let on = (gathered.path.as_str(), Some(&conversation.id));
+    let cache = cache_life(&*deps.store, &deps.config, on, now_ms).await?;
+    let items = rendered_items(&*deps.store, &prompt).await?;
+    told.extend(dropped_skills(&prompt, &gathered.inputs.skills));
+    told.append(&mut gathered.standing_notices);
+    told.extend(lacking(&card, effort.of_model(&card)));
+    told.extend(models[0].left_out(&prompt));
+    let news = gathered.session.news(told);
+    gathered.notices.extend(news);
+    if gathered.inputs.history.is_empty() {
+        gathered.notices.extend(unknown_notice(&card));
+    }
+    let mut started = started(deps, &gathered.inputs, &prompt, card.name());
+    (started.effort, started.cache) = (effort, cache);
+    started.calls_with_tools = gathered.max_turns.unwrap_or(u32::MAX).min(started.calls_with_tools);
+    let sent = as_sent(&prompt, typed);
+    let counters = HashMap::from([(card.name(), estimate)]);
+    let first = Rendered { model: card.name(), prompt, size };
+    Ok(Prepared::Ready(Box::new(Ready { sent, first, started, items, models, counters, changes, gathered })))
 }
 
 /// Whether a compaction can have been due after the newest answer.
@@ -247,15 +298,15 @@ fn is_tight(built: &BuiltContext) -> bool {
 }
 
 /// What is told once a turn has begun.
-fn news(id: &TurnId, ready: &Ready, hint: Option<String>) -> News {
+fn news(id: &TurnId, ready: &Ready, hint: Option<String>) -> TurnNews {
     let started = TurnEvent::Started {
         turn: Some(id.clone()),
-        model: ready.began.model.clone(),
-        profile: ready.began.profile.clone(),
-        path: ready.began.path.clone(),
+        model: ready.started.model.clone(),
+        profile: ready.started.profile.clone(),
+        path: ready.started.path.clone(),
     };
     let notices = hint.into_iter().chain(ready.gathered.notices.iter().cloned()).map(TurnEvent::Notice);
-    News {
+    TurnNews {
         events: std::iter::once(started).chain(notices).collect(),
         changes: ready.changes.clone(),
         skills: ready.gathered.inputs.skills.active.iter().map(|skill| skill.name.clone()).collect(),
@@ -275,13 +326,40 @@ fn kept(conversation: &Conversation, ready: &Ready, typed: &Message) -> Option<T
     (!changes.is_empty()).then_some(TurnWrite::Conversation(changes))
 }
 
+/// What a turn begins with, for its journal; the tools are those that its first prompt offers or that can be found.
+fn started(deps: &Inner, inputs: &Inputs, prompt: &Prompt, model: String) -> TurnStarted {
+    let limits = &deps.config.limits;
+    let tool = |name: &str| {
+        let own = deps.tools.tool(name).and_then(|tool| tool.timeout());
+        (name.to_owned(), own.map_or(limits.tool_seconds, |time| time.as_secs()))
+    };
+    // What waits behind `find_tools` may be called once it was found.
+    let finds = prompt.offered().iter().any(|tool| tool.name() == FIND_TOOLS);
+    let waits = inputs.tools.iter().filter(|tool| finds && tool.reach == ToolReach::Deferred);
+    let offered = prompt.offered().iter().map(limpid_prompt::OfferedTool::name);
+    let names: Vec<&str> = offered.chain(waits.map(|tool| tool.name.as_str())).collect();
+    let own_chars = |name: &&str| Some(((*name).to_owned(), deps.tools.tool(name)?.result_chars()?));
+    TurnStarted {
+        model,
+        profile: prompt.profile().to_owned(),
+        path: prompt.path().to_owned(),
+        inputs: Inputs { history: Vec::new(), ..inputs.clone() },
+        own_result_chars: names.iter().filter_map(own_chars).collect(),
+        tools: names.into_iter().map(tool).collect(),
+        calls_with_tools: limits.calls_with_tools,
+        result_chars: limits.result_chars,
+        effort: EffortChoice::default(),
+        cache: CacheLife::default(),
+    }
+}
+
 /// Where the machine starts from.
-pub(crate) fn start_of(began: &Began, past: &History) -> TurnStart {
+pub(super) fn start_of(started: &TurnStarted, past: &History) -> TurnStart {
     TurnStart {
-        tools: began.tools(),
+        tools: started.tools(),
         taken: past.calls.clone(),
-        limits: began.limits(),
-        decision: began.decision().map(str::to_owned),
+        limits: started.limits(),
+        decision: started.decision().map(str::to_owned),
     }
 }
 

@@ -1,23 +1,25 @@
-//! The beginning of a turn, held until there is something to store with it: the turn, its messages and its first
-//! request are one transaction and one `fsync`. Until then its messages wait, so a crash in between loses nothing.
+//! Where a turn writes. Everything that one event leads to is one transaction; the first of them also stores the turn
+//! itself, so that a turn and its first request are one transaction and one `fsync`. Until then its messages wait, and a
+//! crash in between loses nothing.
 
-use limpid_store::{NewTurn, TurnWrite, Written};
+use limpid_core::{MessageId, TurnId};
+use limpid_store::{Lease, NewTurn, TurnWrite, Written};
 
+use crate::agent::Inner;
 use crate::conversation::event::TurnEvent;
-use crate::conversation::turn::running::Driver;
 use crate::services::error::AgentError;
 use crate::services::events::EventKind;
 
 /// A turn that is not stored yet.
-pub(crate) struct Opening {
+pub(crate) struct PendingStart {
     pub(crate) new: NewTurn,
     pub(crate) writes: Vec<TurnWrite>,
-    /// What is told once it is stored.
-    pub(crate) news: News,
+    pub(crate) news: TurnNews,
 }
 
 /// What a turn that began has to tell.
-pub(crate) struct News {
+#[derive(Default)]
+pub(crate) struct TurnNews {
     /// To those who wait for its answer.
     pub(crate) events: Vec<TurnEvent>,
     /// What is different from the turn before, for everybody.
@@ -26,36 +28,66 @@ pub(crate) struct News {
     pub(crate) skills: Vec<String>,
 }
 
-impl Driver<'_> {
-    /// Writes all or nothing, durably; the first of a turn's writes begin it.
-    pub(crate) async fn commit(&mut self, mut writes: Vec<TurnWrite>) -> Result<Vec<Written>, AgentError> {
-        let inner = &self.worker.inner;
-        let Some(Opening { new, writes: first, .. }) = &self.opening else {
-            return Ok(inner.store.commit(self.lease, &self.id, writes, inner.host.now_ms()).await?);
+/// The writes of a turn, under the lease of its conversation.
+pub(crate) struct TurnWriter {
+    lease: Lease,
+    turn: TurnId,
+    start: Option<Box<PendingStart>>,
+}
+
+/// What was written.
+#[must_use]
+pub(crate) struct Committed {
+    /// A row for each write.
+    pub(crate) written: Vec<Written>,
+    /// What is known only since the turn itself was stored, when this stored it.
+    pub(crate) started: Option<TurnBegun>,
+}
+
+/// A turn that was stored just now.
+pub(crate) struct TurnBegun {
+    /// The messages that it answers, by number.
+    pub(crate) messages: Vec<Vec<MessageId>>,
+    pub(crate) news: TurnNews,
+}
+
+impl TurnWriter {
+    /// The writes of a turn that begins with its first transaction.
+    pub(crate) fn starting(lease: Lease, start: PendingStart) -> Self {
+        Self { lease, turn: start.new.id.clone(), start: Some(Box::new(start)) }
+    }
+
+    /// The writes of a turn that is stored.
+    pub(crate) fn of(lease: Lease, turn: TurnId) -> Self {
+        Self { lease, turn, start: None }
+    }
+
+    /// The turn.
+    pub(crate) fn turn(&self) -> &TurnId {
+        &self.turn
+    }
+
+    /// The lease that it writes under.
+    pub(crate) fn lease(&self) -> &Lease {
+        &self.lease
+    }
+
+    /// Writes all or nothing, durably.
+    pub(crate) async fn commit(&mut self, deps: &Inner, mut writes: Vec<TurnWrite>) -> Result<Committed, AgentError> {
+        let Some(PendingStart { new, writes: first, .. }) = self.start.as_deref() else {
+            let written = deps.store.commit(&self.lease, &self.turn, writes, deps.host.now_ms()).await?;
+            return Ok(Committed { written, started: None });
         };
         let own = first.len();
         writes.splice(0..0, first.iter().cloned());
-        let written = inner.store.begin_turn(self.lease, new.clone(), writes).await?;
-        for written in &written[..own.min(written.len())] {
-            if let Written::Messages(ids) = written {
-                self.past.stored(ids);
-            }
-        }
-        if let Some(Opening { news, .. }) = self.opening.take() {
-            self.announce(news).await?;
-        }
-        Ok(written.into_iter().skip(own).collect())
-    }
-
-    async fn announce(&self, news: News) -> Result<(), AgentError> {
-        let (inner, conversation) = (&self.worker.inner, &self.worker.conversation);
-        for change in news.changes {
-            inner.bus.send(Some(conversation), change);
-        }
-        inner.skills.publish_active(conversation, news.skills).await?;
-        for event in &news.events {
-            self.worker.listeners.send(event);
-        }
-        Ok(())
+        let mut written = deps.store.begin_turn(&self.lease, new.clone(), writes).await?;
+        let rest = written.split_off(own.min(written.len()));
+        let messages = written.into_iter().filter_map(|written| match written {
+            Written::Messages(ids) => Some(ids),
+            _ => None,
+        });
+        let messages = messages.collect();
+        let news = self.start.take().map(|start| start.news).unwrap_or_default();
+        Ok(Committed { written: rest, started: Some(TurnBegun { messages, news }) })
     }
 }

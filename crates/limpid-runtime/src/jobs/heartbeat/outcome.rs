@@ -10,7 +10,7 @@ use limpid_store::{
 };
 use limpid_turn::{Outcome, decision};
 
-use crate::conversation::background_run::RunEnd;
+use crate::conversation::background_run::RunReport;
 use crate::jobs::heartbeat::HeartbeatJob;
 use crate::services::error::AgentError;
 use crate::services::heartbeat::{StandingItem, additions, standing_items, standing_mark};
@@ -35,7 +35,7 @@ impl HeartbeatJob {
     pub(crate) async fn interpret_result(
         &self,
         running: &RunningHeartbeat,
-        end: RunEnd,
+        end: RunReport,
     ) -> Result<HeartbeatEnd, AgentError> {
         let now_ms = self.host.now_ms();
         let row = self.store.heartbeat().await?;
@@ -124,7 +124,7 @@ impl HeartbeatJob {
         Ok(standing_items(inputs).into_iter().filter(is_said).map(|item| item.mark).collect())
     }
 
-    fn meaning(&self, end: &RunEnd) -> Result<Meaning, AgentError> {
+    fn meaning(&self, end: &RunReport) -> Result<Meaning, AgentError> {
         if let Some((_, arguments)) = &end.decision {
             return Ok(match decision::read(arguments) {
                 Ok(Decision::Quiet) => Meaning::Quiet,

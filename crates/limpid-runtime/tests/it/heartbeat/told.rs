@@ -176,7 +176,7 @@ async fn a_hundred_quiet_runs_leave_a_long_chat_and_its_events_as_they_were() {
     let mut handle = agent.chat(last("hi")).await.unwrap();
     let chat = handle.conversation().clone();
     while handle.next().await.is_some_and(|event| !event.is_last()) {}
-    agent.settled(&chat).await;
+    agent.conversations().wait_idle(&chat).await;
     let store = agent.store();
     let Acquired::Lease(lease) = store.acquire(&chat, "test", agent.now_ms(), 60_000).await.unwrap() else { panic!() };
     let turn = NewTurn {
@@ -206,7 +206,7 @@ async fn a_hundred_quiet_runs_leave_a_long_chat_and_its_events_as_they_were() {
         let HeartbeatResult::Ran(run) = agent.jobs().run_heartbeat().await.unwrap() else { panic!() };
         assert_eq!((run.outcome.as_str(), run.requests), ("quiet", 1));
     }
-    agent.deliver_waiting().await.unwrap();
+    agent.conversations().deliver_waiting().await.unwrap();
     assert_eq!(rows().await, before);
     while let Ok(event) = events.try_recv() {
         assert!(matches!(event.change, EventKind::HeartbeatDecided { .. }), "no chat is told of anything: {event:?}");

@@ -26,7 +26,7 @@ async fn off_a_full_window_is_an_error_with_its_sizes_and_no_summary_is_asked_fo
     assert!(model.take_sent().iter().all(|prompt| prompt.path().starts_with("chat")));
     assert_eq!(events_of(&agent).await, []);
     // What the person asks for is still done, and the conversation goes on.
-    let report = agent.compact(&ConversationChoice::Last).await.unwrap();
+    let report = agent.conversations().compact(&ConversationChoice::Last).await.unwrap();
     assert!(report.failure.is_none() && report.after < report.before, "{report:?}");
     assert!(matches!(outcome(&say(&agent, "And now?").await), Outcome::Answered { .. }));
 }
@@ -41,22 +41,22 @@ async fn a_compaction_by_hand_is_undone_and_the_next_request_is_as_before() {
         say(&agent, &question(n)).await;
     }
     let last = || ConversationChoice::Last;
-    let before = agent.context(&last()).await.unwrap();
-    let report = agent.compact(&last()).await.unwrap();
+    let before = agent.conversations().context(&last()).await.unwrap();
+    let report = agent.conversations().compact(&last()).await.unwrap();
     assert!(report.failure.is_none() && report.after < report.before, "{report:?}");
-    let compacted = agent.context(&last()).await.unwrap();
+    let compacted = agent.conversations().context(&last()).await.unwrap();
     assert_eq!(compacted.view.digests.len(), 1);
     assert_eq!(compacted.size.conversation() as u64, report.after, "what it says it freed is freed");
-    agent.undo_compaction(&last()).await.unwrap();
-    let undone = agent.context(&last()).await.unwrap();
+    agent.conversations().undo_compaction(&last()).await.unwrap();
+    let undone = agent.conversations().context(&last()).await.unwrap();
     assert_eq!((undone.size, undone.view.digests.len()), (before.size, 0));
-    assert!(agent.undo_compaction(&last()).await.is_err(), "there is nothing more to undo");
+    assert!(agent.conversations().undo_compaction(&last()).await.is_err(), "there is nothing more to undo");
     // A later compaction does not take the number of the one that was undone.
-    agent.compact(&last()).await.unwrap();
-    assert_eq!(agent.context(&last()).await.unwrap().view.compactions, 2);
+    agent.conversations().compact(&last()).await.unwrap();
+    assert_eq!(agent.conversations().context(&last()).await.unwrap().view.compactions, 2);
     // Nor does its undoing bring back what was undone before.
-    agent.undo_compaction(&last()).await.unwrap();
-    let undone = agent.context(&last()).await.unwrap();
+    agent.conversations().undo_compaction(&last()).await.unwrap();
+    let undone = agent.conversations().context(&last()).await.unwrap();
     assert_eq!((undone.size, undone.view.digests.len()), (before.size, 0));
 }
 
@@ -70,19 +70,28 @@ async fn a_kept_moment_is_listed_and_restores_messages_digests_and_mode() {
     for n in 1..=12 {
         say(&agent, &question(n)).await;
     }
-    agent.compact(&last()).await.unwrap();
-    let kept = agent.keep_moment(&last(), "before the detour").await.unwrap();
-    let then = agent.context(&last()).await.unwrap();
+    agent.conversations().compact(&last()).await.unwrap();
+    let kept = agent.conversations().save_snapshot(&last(), "before the detour").await.unwrap();
+    let then = agent.conversations().context(&last()).await.unwrap();
     say(&agent, "A detour that leads nowhere.").await;
     say(&agent, &question(13)).await;
-    assert!(agent.snapshots(&last()).await.unwrap().rows.iter().any(|row| row.kept.reason == "before the detour"));
-    agent.restore_snapshot(&last(), kept.id).await.unwrap();
-    let now = agent.context(&last()).await.unwrap();
+    assert!(
+        agent
+            .conversations()
+            .snapshots(&last())
+            .await
+            .unwrap()
+            .rows
+            .iter()
+            .any(|row| row.kept.reason == "before the detour")
+    );
+    agent.conversations().restore_snapshot(&last(), kept.id).await.unwrap();
+    let now = agent.conversations().context(&last()).await.unwrap();
     assert_eq!((now.size, now.view.digests, now.shown), (then.size, then.view.digests, then.shown));
     assert_eq!(now.conversation.mode, then.conversation.mode);
     model.take_sent();
     say(&agent, "On we go.").await;
     let sent = text_of(&model.take_sent()[0]);
     assert!(!sent.contains("A detour") && sent.contains("Question 12: "), "{sent}");
-    assert!(agent.restore_snapshot(&last(), 4711).await.is_err());
+    assert!(agent.conversations().restore_snapshot(&last(), 4711).await.is_err());
 }

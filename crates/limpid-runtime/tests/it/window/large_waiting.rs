@@ -31,8 +31,8 @@ async fn left_waiting(bench: &Bench, model: &Arc<Talker>, texts: &[(String, Trus
     drop(first);
     model.take_sent();
     let second = agent(bench, model, BARE);
-    second.resume().await.unwrap();
-    second.settled(&conversation).await;
+    second.conversations().resume().await.unwrap();
+    second.conversations().wait_idle(&conversation).await;
     second
 }
 
@@ -123,7 +123,7 @@ async fn a_process_whose_message_another_one_failed_to_answer_says_how_that_ende
     let [first, second] = [agent(&bench, &model, BARE), agent(&bench, &model, BARE)];
     say(&first, "hello").await;
     let id = first.last_chat().await;
-    first.settled(&id).await;
+    first.conversations().wait_idle(&id).await;
     // The first process holds the conversation while both messages are accepted.
     let lease = first.store().acquire(&id, "another", first.now_ms(), 60_000).await.unwrap();
     let limpid_store::Acquired::Lease(lease) = lease else { panic!() };
@@ -160,7 +160,7 @@ async fn what_is_shown_stays_the_same_between_two_changes_of_the_window_whatever
             let events = say(&agent, &format!("Question {n}: {}", "and what of this? ".repeat(words))).await;
             assert!(matches!(outcome(&events), Outcome::Answered { .. }), "{window} {n}: {:?}", outcome(&events));
             let id = agent.last_chat().await;
-            agent.settled(&id).await;
+            agent.conversations().wait_idle(&id).await;
             let sent = chats(model);
             let changes = agent.store().window_events(&id, 200).await.unwrap().rows;
             let changes = changes.iter().filter(|event| event.new.view.is_some()).count();
@@ -172,7 +172,10 @@ async fn what_is_shown_stays_the_same_between_two_changes_of_the_window_whatever
             }
             (before, seen) = (Some(text_of(sent.last().unwrap())), [seen[1], changes]);
         }
-        assert!(agent(&bench, &model, BARE).context(&LAST).await.unwrap().view.compactions > 0, "{window}");
+        assert!(
+            agent(&bench, &model, BARE).conversations().context(&LAST).await.unwrap().view.compactions > 0,
+            "{window}"
+        );
     }
     assert!(pairs > 40, "{pairs}");
 }

@@ -16,8 +16,8 @@ const LAST: ConversationChoice = ConversationChoice::Last;
 
 async fn settle(agent: &Agent, text: &str) -> Vec<limpid_runtime::TurnEvent> {
     let events = say(agent, text).await;
-    let id = agent.find_conversation(&LAST).await.unwrap().unwrap().id;
-    agent.settled(&id).await;
+    let id = agent.conversations().find(&LAST).await.unwrap().unwrap().id;
+    agent.conversations().wait_idle(&id).await;
     events
 }
 
@@ -26,7 +26,7 @@ async fn left_full(bench: &Bench, model: &Arc<Talker>) {
     let first = agent(bench, model, &format!("{BARE}[window]\ncompaction = \"off\"\n"));
     for n in 1.. {
         settle(&first, &question(n)).await;
-        if (84..95).contains(&first.context(&LAST).await.unwrap().size.percent()) {
+        if (84..95).contains(&first.conversations().context(&LAST).await.unwrap().size.percent()) {
             break;
         }
     }
@@ -80,9 +80,9 @@ async fn messages_that_wait_beside_the_newest_are_counted_before_the_request_lea
     for n in 1..=8 {
         settle(&first, &question(n)).await;
     }
-    let percent = first.context(&LAST).await.unwrap().size.percent();
+    let percent = first.conversations().context(&LAST).await.unwrap().size.percent();
     assert!((40..80).contains(&percent), "{percent} %");
-    let conversation = first.find_conversation(&LAST).await.unwrap().unwrap().id;
+    let conversation = first.conversations().find(&LAST).await.unwrap().unwrap().id;
     for n in 0..9 {
         let new = NewInbound {
             conversation: conversation.clone(),
@@ -96,8 +96,8 @@ async fn messages_that_wait_beside_the_newest_are_counted_before_the_request_lea
     drop(first);
     model.take_sent();
     let second = agent(&bench, &model, BARE);
-    second.resume().await.unwrap();
-    second.settled(&conversation).await;
+    second.conversations().resume().await.unwrap();
+    second.conversations().wait_idle(&conversation).await;
     let sent = model.take_sent();
     let chat = sent.iter().find(|prompt| prompt.path() == "chat-remote").unwrap();
     assert!((0..9).all(|n| text_of(chat).contains(&format!("Waiting {n}: "))), "{}", text_of(chat));
@@ -118,7 +118,7 @@ async fn a_call_without_words_and_its_result_count_among_what_was_said_and_the_p
     let agent = agent(&bench, &model, BARE);
     for n in 1..=3 {
         settle(&agent, &question(n)).await;
-        let size = agent.context(&LAST).await.unwrap().size;
+        let size = agent.conversations().context(&LAST).await.unwrap().size;
         assert_eq!((size.pin.0, size.digests.0), (0, 0), "nothing left the window: {size:?}");
         let request = PreviewRequest { conversation: LAST, ..PreviewRequest::default() };
         let prompt = agent.prompt_preview(request).await.unwrap();
@@ -151,7 +151,7 @@ async fn a_profile_asks_for_summaries_in_its_own_words_and_one_without_any_in_th
             settle(&agent, &question(n)).await;
         }
         model.take_sent();
-        assert_eq!(agent.compact(&LAST).await.unwrap().failure, None, "{profile}");
+        assert_eq!(agent.conversations().compact(&LAST).await.unwrap().failure, None, "{profile}");
         let sent = model.take_sent();
         let request = sent.iter().find(|prompt| prompt.path() == "summarize").unwrap();
         assert_eq!(request.profile(), profile);
@@ -178,7 +178,7 @@ async fn a_request_for_a_summary_obeys_the_gate_whatever_it_quotes() {
         assert!(matches!(outcome(&events), Outcome::Answered { .. } | Outcome::Failed { .. }));
     }
     model.take_sent();
-    let done = agent.compact(&LAST).await.unwrap();
+    let done = agent.conversations().compact(&LAST).await.unwrap();
     assert_eq!(done.failure, None);
     assert!(!done.steps.iter().any(|step| step.contains("the request for a summary needs")), "{done:?}");
     let usable = card(4096).usable_window.unwrap().0 as usize;
@@ -203,10 +203,10 @@ async fn a_request_for_a_summary_that_cannot_be_made_to_fit_is_not_sent_and_the_
     for n in 1..=120 {
         settle(&agent, &format!("What comes after the number {n}?")).await;
     }
-    let id = agent.find_conversation(&LAST).await.unwrap().unwrap().id;
-    agent.resize(&id, Some(WindowSize(2048))).await.unwrap();
+    let id = agent.conversations().find(&LAST).await.unwrap().unwrap().id;
+    agent.conversations().set_window(&id, Some(WindowSize(2048))).await.unwrap();
     model.take_sent();
-    let done = agent.compact(&LAST).await.unwrap();
+    let done = agent.conversations().compact(&LAST).await.unwrap();
     assert_eq!(done.failure, None);
     let usable = UsableWindow::default_for(WindowSize(2048)).0 as usize;
     let sent = model.take_sent();

@@ -43,7 +43,7 @@ async fn prompt_files_skills_and_standing_orders_are_there_after_a_compaction() 
         let before = model.take_sent().pop().unwrap();
         assert!(text_of(&before).contains(ORDER), "{profile}: {}", text_of(&before));
         let skill = text_of(&before).contains("Steep at 80 degrees.");
-        let report = agent.compact(&ConversationChoice::Last).await.unwrap();
+        let report = agent.conversations().compact(&ConversationChoice::Last).await.unwrap();
         assert_eq!(report.failure, None);
         model.take_sent();
         say(&agent, &question(10)).await;
@@ -79,13 +79,13 @@ async fn a_denied_tool_a_mode_and_a_window_stay_over_compaction_restart_and_midn
         ..ChatRequest::default()
     };
     all(first.chat(request).await.unwrap()).await;
-    let id = first.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap().id;
-    first.resize(&id, Some(WindowSize(8192))).await.unwrap();
+    let id = first.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+    first.conversations().set_window(&id, Some(WindowSize(8192))).await.unwrap();
     let settings = |agent: &Agent| {
         let agent = agent.clone();
         async move {
-            let conversation = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap();
-            let tiers = agent.tiers(&ConversationChoice::Last).await.unwrap();
+            let conversation = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap();
+            let tiers = agent.conversations().tiers(&ConversationChoice::Last).await.unwrap();
             (conversation.mode, conversation.model, tiers.window)
         }
     };
@@ -131,7 +131,7 @@ async fn of_an_unknown_model_a_careful_window_is_assumed_and_said_once() {
     assert_eq!(notices, 1);
     let largest = model.take_sent().iter().map(|prompt| total(prompt)).max().unwrap();
     let careful = UsableWindow::default_for(WindowSize(16_384)).0 as usize;
-    assert_eq!(agent.context(&ConversationChoice::Last).await.unwrap().size.usable.0 as usize, careful);
+    assert_eq!(agent.conversations().context(&ConversationChoice::Last).await.unwrap().size.usable.0 as usize, careful);
     assert!(largest + careful / 4 <= careful && largest > 4096, "{largest}");
 }
 
@@ -151,8 +151,8 @@ async fn a_server_that_counts_three_times_as_much_is_compacted_in_its_own_tokens
         n += 1;
         assert!(n < 200, "it never compacts");
         say(&agent, &format!("Question {n}: {usual}")).await;
-        let id = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap().id;
-        agent.settled(&id).await;
+        let id = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+        agent.conversations().wait_idle(&id).await;
         if !events_of(&agent).await.is_empty() {
             break;
         }

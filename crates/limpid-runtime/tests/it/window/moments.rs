@@ -15,8 +15,8 @@ const LAST: ConversationChoice = ConversationChoice::Last;
 /// Says something and waits until nothing is left to do.
 async fn settle(agent: &Agent, text: &str) -> Vec<limpid_runtime::TurnEvent> {
     let events = say(agent, text).await;
-    let id = agent.find_conversation(&LAST).await.unwrap().unwrap().id;
-    agent.settled(&id).await;
+    let id = agent.conversations().find(&LAST).await.unwrap().unwrap().id;
+    agent.conversations().wait_idle(&id).await;
     events
 }
 
@@ -27,13 +27,13 @@ async fn a_moment_is_kept_every_five_turns_and_before_a_compaction_and_a_persons
     let model = talker(131_072, "They talk; the port is 8080.");
     let agent = agent(&bench, &model, BARE);
     settle(&agent, &question(1)).await;
-    agent.keep_moment(&LAST, "before the detour").await.unwrap();
+    agent.conversations().save_snapshot(&LAST, "before the detour").await.unwrap();
     for n in 2..=32 {
         settle(&agent, &question(n)).await;
     }
-    let before = agent.context(&LAST).await.unwrap();
-    assert_eq!(agent.compact(&LAST).await.unwrap().failure, None);
-    let rows = agent.snapshots(&LAST).await.unwrap().rows;
+    let before = agent.conversations().context(&LAST).await.unwrap();
+    assert_eq!(agent.conversations().compact(&LAST).await.unwrap().failure, None);
+    let rows = agent.conversations().snapshots(&LAST).await.unwrap().rows;
     let told: Vec<(&str, Option<i64>)> =
         rows.iter().map(|row| (row.kept.reason.as_str(), row.kept.newest.map(|id| id.0))).collect();
     let five = "every five turns";
@@ -46,8 +46,8 @@ async fn a_moment_is_kept_every_five_turns_and_before_a_compaction_and_a_persons
         ("before the detour", Some(2)),
     ];
     assert_eq!(told, wanted);
-    agent.restore_snapshot(&LAST, rows[0].id).await.unwrap();
-    let now = agent.context(&LAST).await.unwrap();
+    agent.conversations().restore_snapshot(&LAST, rows[0].id).await.unwrap();
+    let now = agent.conversations().context(&LAST).await.unwrap();
     assert_eq!((now.size, now.shown, now.view.digests.len()), (before.size, before.shown, 0));
 }
 
@@ -58,14 +58,14 @@ async fn a_restored_moment_brings_its_tier_back() {
     let model = talker(16_384, "They talk; the port is 8080.");
     let agent = agent(&bench, &model, BARE);
     settle(&agent, &question(1)).await;
-    let kept = agent.keep_moment(&LAST, "before it was made small").await.unwrap();
-    let id = agent.find_conversation(&LAST).await.unwrap().unwrap().id;
-    agent.resize(&id, Some(WindowSize(4096))).await.unwrap();
+    let kept = agent.conversations().save_snapshot(&LAST, "before it was made small").await.unwrap();
+    let id = agent.conversations().find(&LAST).await.unwrap().unwrap().id;
+    agent.conversations().set_window(&id, Some(WindowSize(4096))).await.unwrap();
     settle(&agent, &question(2)).await;
-    assert_eq!(agent.tiers(&LAST).await.unwrap().effective.number(), 1);
-    agent.restore_snapshot(&LAST, kept.id).await.unwrap();
+    assert_eq!(agent.conversations().tiers(&LAST).await.unwrap().effective.number(), 1);
+    agent.conversations().restore_snapshot(&LAST, kept.id).await.unwrap();
     settle(&agent, &question(3)).await;
-    assert_eq!(agent.tiers(&LAST).await.unwrap().effective.number(), 3);
+    assert_eq!(agent.conversations().tiers(&LAST).await.unwrap().effective.number(), 3);
 }
 
 // OLLM-089
@@ -84,13 +84,13 @@ async fn a_window_that_an_unanswered_message_fills_is_compacted_after_the_next_a
     let agent = agent(&bench, &model, BARE);
     for n in 1.. {
         settle(&agent, &question(n)).await;
-        if agent.context(&LAST).await.unwrap().size.percent() >= 73 {
+        if agent.conversations().context(&LAST).await.unwrap().size.percent() >= 73 {
             break;
         }
     }
     let failed = settle(&agent, &format!("Fail: {}", "what about this and that? ".repeat(60))).await;
     assert!(matches!(outcome(&failed), Outcome::Failed { .. }), "{:?}", outcome(&failed));
-    let percent = agent.context(&LAST).await.unwrap().size.percent();
+    let percent = agent.conversations().context(&LAST).await.unwrap().size.percent();
     assert!((80..95).contains(&percent), "{percent} %");
     assert_eq!(events_of(&agent).await, [], "nothing was answered");
     settle(&agent, "And now?").await;
@@ -109,11 +109,11 @@ async fn a_window_that_has_grown_is_taken_at_a_compaction_and_not_before() {
     }
     drop(first);
     let agent = agent(&bench, &talker(32_768, SUMMARY), BARE);
-    let usable = async || agent.context(&LAST).await.unwrap().size.usable.0;
+    let usable = async || agent.conversations().context(&LAST).await.unwrap().size.usable.0;
     let mut bus = agent.subscribe();
     settle(&agent, &question(13)).await;
     assert_eq!(usable().await, 13_926);
-    assert_eq!(agent.compact(&LAST).await.unwrap().failure, None);
+    assert_eq!(agent.conversations().compact(&LAST).await.unwrap().failure, None);
     settle(&agent, &question(14)).await;
     assert_eq!(usable().await, 27_853);
     let tiers: Vec<EventKind> = std::iter::from_fn(|| bus.try_recv().ok())
@@ -163,8 +163,8 @@ async fn no_note_is_asked_for_after_a_summary_since_nobody_waits_twice() {
         n += 1;
         settle(&agent, &format!("Short question {n}: what comes after the number {n}, and after that?")).await;
     }
-    let id = agent.find_conversation(&LAST).await.unwrap().unwrap().id;
-    agent.resize(&id, Some(WindowSize(2048))).await.unwrap();
+    let id = agent.conversations().find(&LAST).await.unwrap().unwrap().id;
+    agent.conversations().set_window(&id, Some(WindowSize(2048))).await.unwrap();
     model.take_sent();
     let answered = settle(&agent, "And now?").await;
     assert!(matches!(outcome(&answered), Outcome::Answered { .. }), "{:?}", outcome(&answered));

@@ -31,7 +31,7 @@ async fn the_task_is_in_sight_after_ten_compactions_that_kept_only_replies() {
         for n in 1..=400 {
             let events = say(&agent, &question(n)).await;
             assert!(matches!(outcome(&events), Outcome::Answered { .. }), "{profile} {n}: {:?}", outcome(&events));
-            done = agent.context(&ConversationChoice::Last).await.unwrap().view.compactions;
+            done = agent.conversations().context(&ConversationChoice::Last).await.unwrap().view.compactions;
             if done >= 10 {
                 break;
             }
@@ -63,7 +63,7 @@ async fn a_model_that_reasons_gets_its_mandates_and_its_goal_before_and_after_a_
             for n in 1..=8 {
                 say(&agent, &question(n)).await;
             }
-            assert_eq!(agent.compact(&ConversationChoice::Last).await.unwrap().failure, None);
+            assert_eq!(agent.conversations().compact(&ConversationChoice::Last).await.unwrap().failure, None);
             say(&agent, "And now?").await;
             let home = bench.home.path().display().to_string();
             let texts = model.take_sent();
@@ -101,18 +101,18 @@ async fn a_digest_is_stored_although_the_model_never_saves_anything() {
             say(&agent, &question(n)).await;
         }
         let offered = model.take_calls().iter().any(|call| !call.prompt.tools().is_empty());
-        let stored = agent.compact(&ConversationChoice::Last).await.unwrap();
+        let stored = agent.conversations().compact(&ConversationChoice::Last).await.unwrap();
         assert_eq!(stored.failure, None, "{profile}");
         assert!(offered, "{profile} offers tools");
         let summaries = model.take_calls();
         assert!(summaries.iter().all(|call| call.prompt.tools().is_empty()), "{profile}: nothing to call is offered");
-        let view = agent.context(&ConversationChoice::Last).await.unwrap().view;
+        let view = agent.conversations().context(&ConversationChoice::Last).await.unwrap().view;
         assert_eq!(view.digests.len(), 1, "{profile}");
         assert!(view.digests[0].text.contains("port is 8080"), "{profile}: {:?}", view.digests);
         assert_eq!(agent.store().memories(None).await.unwrap().rows.len(), 0, "{profile}: nothing was saved");
         let kept = events_of(&agent).await;
         assert!(kept.iter().any(|event| event.new.view.as_ref().is_some_and(|kept| kept.digests == view.digests)));
-        let conversation = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap();
+        let conversation = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap();
         let all = agent.store().messages(&conversation.id, None).await.unwrap().rows;
         assert!(all.iter().all(|row| row.message.role != Role::Tool), "{profile}");
     }

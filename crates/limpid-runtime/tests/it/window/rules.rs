@@ -83,7 +83,7 @@ async fn the_message_that_began_the_goal_is_pinned_from_then_on() {
         say(&agent, &question(n)).await;
     }
     let after = last(&model);
-    let report = agent.context(&ConversationChoice::Last).await.unwrap();
+    let report = agent.conversations().context(&ConversationChoice::Last).await.unwrap();
     let pin = report.view.pin.unwrap();
     assert!(pin.text.starts_with("Build me a lighthouse of four") && pin.text.contains("characters left out"));
     assert!(pin.text.ends_with(&format!("paint it white.\n[message {}]", pin.message)), "{}", pin.text);
@@ -102,8 +102,8 @@ async fn overflowing(
         let events = say(&agent, &format!("Short question {n}: what comes after the number {n}?")).await;
         assert!(matches!(outcome(&events), Outcome::Answered { .. }));
     }
-    let id = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap().id;
-    agent.resize(&id, Some(WindowSize(4096))).await.unwrap();
+    let id = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+    agent.conversations().set_window(&id, Some(WindowSize(4096))).await.unwrap();
     model.take_calls();
     (bench, model, agent)
 }
@@ -132,7 +132,7 @@ async fn a_rollover_leaves_the_note_that_the_model_writes() {
     assert!(NOTE.lines().all(|line| sent.contains(line)), "the note: {sent}");
     assert!(sent.contains("Short question 1: what comes after"), "the pin: {sent}");
     assert!(sent.contains("Short question 90") && !sent.contains("Short question 30:"), "{sent}");
-    let report = agent.context(&ConversationChoice::Last).await.unwrap();
+    let report = agent.conversations().context(&ConversationChoice::Last).await.unwrap();
     assert_eq!((report.attempts[0].new.kind.as_str(), report.view.digests.len()), ("rollover", 1));
     assert_eq!(report.snapshots[0].kept.reason, "before shortening");
     assert!(report.snapshots[0].kept.view.digests.is_empty(), "the moment before it can be gone back to");
@@ -158,21 +158,21 @@ async fn a_restored_moment_has_its_goals_its_mode_and_its_tier_and_what_was_lock
     let last = || ConversationChoice::Last;
     let request = ChatRequest { text: question(1), mode: Some("planning".to_owned()), ..ChatRequest::default() };
     all(agent.chat(request).await.unwrap()).await;
-    let id = agent.find_conversation(&last()).await.unwrap().unwrap().id;
+    let id = agent.conversations().find(&last()).await.unwrap().unwrap().id;
     agent.goals().create(&last(), "Mend the pump", Priority::High).await.unwrap();
     agent.goals().add_checkpoint(&last(), "Find the leak").await.unwrap();
     say(&agent, &question(2)).await;
-    let kept = agent.keep_moment(&last(), "before the detour").await.unwrap();
+    let kept = agent.conversations().save_snapshot(&last(), "before the detour").await.unwrap();
     let (then, goals, tiers) = moment(&agent).await;
     assert_eq!((kept.kept.tier, then.conversation.mode.as_deref()), (Some(3), Some("planning")));
 
     agent.goals().complete(&last(), None, "dry").await.unwrap();
     agent.goals().create(&last(), "Paint it", Priority::Low).await.unwrap();
-    agent.set_mode(&id, "developer").await.unwrap();
-    agent.resize(&id, Some(WindowSize(4096))).await.unwrap();
+    agent.conversations().set_mode(&id, "developer").await.unwrap();
+    agent.conversations().set_window(&id, Some(WindowSize(4096))).await.unwrap();
     say(&agent, &question(3)).await;
-    agent.resize(&id, None).await.unwrap();
-    let sum = agent.restore_snapshot(&last(), kept.id).await.unwrap();
+    agent.conversations().set_window(&id, None).await.unwrap();
+    let sum = agent.conversations().restore_snapshot(&last(), kept.id).await.unwrap();
     assert_eq!(sum.failure, None);
     let (mut now, restored, same) = moment(&agent).await;
     assert_eq!((now.size.recent, now.shown), (then.size.recent, then.shown));
@@ -193,8 +193,8 @@ async fn moment(
     agent: &limpid_runtime::Agent,
 ) -> (limpid_runtime::ContextReport, limpid_core::goal::Goals, limpid_runtime::Tiers) {
     let last = ConversationChoice::Last;
-    let report = agent.context(&last).await.unwrap();
-    (report, agent.goals().list(&last).await.unwrap(), agent.tiers(&last).await.unwrap())
+    let report = agent.conversations().context(&last).await.unwrap();
+    (report, agent.goals().list(&last).await.unwrap(), agent.conversations().tiers(&last).await.unwrap())
 }
 
 // OLLM-125
@@ -208,7 +208,7 @@ async fn the_smallest_windows_pass_a_hundred_turns_and_compact() {
             let events = say(&agent, &question(n)).await;
             assert!(matches!(outcome(&events), Outcome::Answered { .. }), "{window} {n}: {:?}", outcome(&events));
         }
-        let done = agent.context(&ConversationChoice::Last).await.unwrap().view.compactions;
+        let done = agent.conversations().context(&ConversationChoice::Last).await.unwrap().view.compactions;
         assert!(done >= 5, "{window}: {done} compactions");
     }
 }
@@ -309,8 +309,8 @@ async fn after_a_compaction_the_parts_add_up_under_their_own_names() {
         for n in 1..=6 {
             say(&agent, &question(n)).await;
         }
-        agent.compact(&ConversationChoice::Last).await.unwrap();
-        let size = agent.context(&ConversationChoice::Last).await.unwrap().size;
+        agent.conversations().compact(&ConversationChoice::Last).await.unwrap();
+        let size = agent.conversations().context(&ConversationChoice::Last).await.unwrap().size;
         // Nothing runs; some profiles end a prompt with the time.
         assert!(size.in_flight.0 < 40, "{profile}: {size:?}");
         assert!(size.digests.0 > 0 && size.recent.0 > 100, "{profile}: {size:?}");
@@ -370,8 +370,8 @@ async fn what_is_shown_of_a_full_window_is_what_is_sent() {
         say(&agent, "Hello.").await;
         for n in 1..=30 {
             // A compaction that follows a turn is over.
-            let last = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap();
-            agent.settled(&last.id).await;
+            let last = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap();
+            agent.conversations().wait_idle(&last.id).await;
             let text = format!("{} {}", question(n), "and so on ".repeat(n * 10));
             let request = PreviewRequest { conversation: ConversationChoice::Last, text, ..PreviewRequest::default() };
             let shown = agent.prompt_preview(request.clone()).await.unwrap();

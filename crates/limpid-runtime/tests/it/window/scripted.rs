@@ -56,7 +56,7 @@ async fn a_goal_is_worked_at_through_digests_until_it_is_done() {
         for n in 0..400 {
             tell(&agent, &format!("Go on, {n}. {}", "There is more to be said of it. ".repeat(window as usize / 400)))
                 .await;
-            compactions = agent.context(&ConversationChoice::Last).await.unwrap().view.compactions;
+            compactions = agent.conversations().context(&ConversationChoice::Last).await.unwrap().view.compactions;
             if compactions >= 2 {
                 break;
             }

@@ -47,13 +47,13 @@ async fn count_on(agent: &Agent, model: &Talker, text: &str) -> Vec<ModelCall> {
     let events = say(agent, text).await;
     let is_notice = |event: &TurnEvent| matches!(event, TurnEvent::Notice(text) if !text.starts_with("price of"));
     assert!(!events.iter().any(is_notice), "{events:?}");
-    let conversation = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap();
-    agent.settled(&conversation.id).await;
+    let conversation = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap();
+    agent.conversations().wait_idle(&conversation.id).await;
     model.take_calls().into_iter().filter(is_summary).collect()
 }
 
 async fn rows(agent: &Agent) -> Vec<StoredMessage> {
-    let conversation = agent.find_conversation(&ConversationChoice::Last).await.unwrap().unwrap();
+    let conversation = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap();
     agent.store().messages(&conversation.id, None).await.unwrap().rows
 }
 
@@ -87,7 +87,8 @@ async fn three_quarters_of_the_window_are_summarised_however_few_the_messages() 
     let mut calls = Vec::new();
     let mut shares = Vec::new();
     while calls.is_empty() && shares.len() < 40 {
-        let size = agent.context(&ConversationChoice::Last).await.map_or(0, |report| report.size.total());
+        let size =
+            agent.conversations().context(&ConversationChoice::Last).await.map_or(0, |report| report.size.total());
         shares.push(size * 100 / usable);
         // Few messages, each of some percent of the window.
         calls = count_on(&agent, &model, &part.repeat(3)).await;
@@ -109,7 +110,7 @@ async fn ten_messages_are_one_call_and_more_are_one_a_half_and_one_that_merges()
         for n in 1..=turns {
             count_on(&agent, &model, &format!("Number {n}, after which comes another.")).await;
         }
-        let report = agent.compact(&ConversationChoice::Last).await.unwrap();
+        let report = agent.conversations().compact(&ConversationChoice::Last).await.unwrap();
         assert_eq!(report.failure, None);
         let _ = writeln!(shown, "# {} messages leave", turns * 2 - 4);
         for call in model.take_calls() {
@@ -154,7 +155,7 @@ async fn what_is_said_while_a_summary_is_made_is_still_there_afterwards() {
         let events = all(handle).await;
         assert!(events.last().is_some_and(TurnEvent::is_last), "{events:?}");
     }
-    let report = agent.context(&ConversationChoice::Last).await.unwrap();
+    let report = agent.conversations().context(&ConversationChoice::Last).await.unwrap();
     assert_eq!((report.view.through, report.view.compactions), (Some(cut), 1));
     assert_eq!(report.view.digests[0].last, cut);
     let sent = model.take_sent().into_iter().rfind(|prompt| prompt.path() == "chat-remote").unwrap();
@@ -195,10 +196,10 @@ async fn a_summary_has_1024_tokens_or_its_share_of_the_window_and_half_a_minute(
         }
         model.take_calls();
         while waits.try_recv().is_ok() {}
-        let report = agent.compact(&ConversationChoice::Last).await.unwrap();
+        let report = agent.conversations().compact(&ConversationChoice::Last).await.unwrap();
         let steps = report.steps.join("\n");
         assert!(steps.contains("no summary within 30 s") && steps.contains("without a model"), "{steps}");
-        let share = agent.context(&ConversationChoice::Last).await.unwrap().size.available() / 5;
+        let share = agent.conversations().context(&ConversationChoice::Last).await.unwrap().size.available() / 5;
         let calls = model.take_calls();
         assert_eq!(calls.len(), 2, "the call and its retry");
         for call in &calls {

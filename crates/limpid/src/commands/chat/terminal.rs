@@ -121,10 +121,10 @@ enum Next {
 
 impl Chat<'_> {
     async fn greet(&self) -> Result<(), Failure> {
-        if let Some(known) = self.agent.find_conversation(&self.conversation).await? {
+        if let Some(known) = self.agent.conversations().find(&self.conversation).await? {
             output::tell(&format!("Continuing “{}”. /new begins a new conversation.", known.title));
         }
-        if let Ok(tiers) = self.agent.tiers(&self.conversation).await {
+        if let Ok(tiers) = self.agent.conversations().tiers(&self.conversation).await {
             output::tell(&tiers.to_string());
         }
         output::tell("/help lists the commands. Ctrl-C stops an answer, Ctrl-D leaves.");
@@ -132,7 +132,7 @@ impl Chat<'_> {
     }
 
     async fn here(&self) -> Result<Option<ConversationId>, Failure> {
-        Ok(self.agent.find_conversation(&self.conversation).await?.map(|known| known.id))
+        Ok(self.agent.conversations().find(&self.conversation).await?.map(|known| known.id))
     }
 
     async fn tell_unread(&mut self) -> Result<(), Failure> {

@@ -8,7 +8,7 @@ use crate::failure::{ExitStatus, Failure};
 use crate::output;
 
 pub(super) async fn context(agent: &Agent, id: &str, json: bool) -> Result<(), Failure> {
-    let report = agent.context(&chosen(id)).await?;
+    let report = agent.conversations().context(&chosen(id)).await?;
     if !json {
         output::line(&report.to_string())?;
         for attempt in &report.attempts {
@@ -66,17 +66,21 @@ pub(super) async fn context(agent: &Agent, id: &str, json: bool) -> Result<(), F
 
 pub(super) async fn compact(agent: &Agent, id: &str, undo: bool, json: bool) -> Result<(), Failure> {
     let choice = chosen(id);
-    let report = if undo { agent.undo_compaction(&choice).await? } else { agent.compact(&choice).await? };
+    let report = if undo {
+        agent.conversations().undo_compaction(&choice).await?
+    } else {
+        agent.conversations().compact(&choice).await?
+    };
     tell(&report, json)
 }
 
 pub(super) async fn keep(agent: &Agent, id: &str, reason: &str) -> Result<(), Failure> {
-    let kept = agent.keep_moment(&chosen(id), reason).await?;
+    let kept = agent.conversations().save_snapshot(&chosen(id), reason).await?;
     output::line(&format!("This moment is kept as {}.", kept.id))
 }
 
 pub(super) async fn restore(agent: &Agent, id: &str, moment: i64, json: bool) -> Result<(), Failure> {
-    tell(&agent.restore_snapshot(&chosen(id), moment).await?, json)
+    tell(&agent.conversations().restore_snapshot(&chosen(id), moment).await?, json)
 }
 
 fn chosen(id: &str) -> ConversationChoice {

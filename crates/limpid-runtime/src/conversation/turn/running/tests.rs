@@ -8,7 +8,13 @@ use limpid_store::NewInbound;
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 
+use std::sync::Arc;
+
+use limpid_model::Model;
+use limpid_turn::Outcome;
+
 use super::*;
+use crate::conversation::actor::Command;
 use crate::{Agent, AgentOptions, ChatRequest, Config, ConversationChoice, Home, Tool, ToolContext, ToolText};
 
 /// A tool that tells when it runs and waits to be let go on.
@@ -81,7 +87,7 @@ async fn a_second_delivery_that_is_heard_of_behind_the_border_changes_nothing() 
     agent.chat(ChatRequest { conversation: here, text, key, ..ChatRequest::default() }).await.unwrap();
     step.go_on.add_permits(1);
     step.running.acquire().await.unwrap().forget();
-    agent.inner.command(&conversation, Command::Message { inbound, sender: None, path: None });
+    agent.conversations().command(&conversation, Command::Message { inbound, listener: None, path: None });
     step.go_on.add_permits(1);
 
     let mut last = None;

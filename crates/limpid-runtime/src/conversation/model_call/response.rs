@@ -1,4 +1,4 @@
-//! Requests and answers as the ledger keeps them.
+//! Requests and responses as the request log keeps them.
 
 use limpid_config::Redactor;
 use limpid_core::state::Span;
@@ -9,17 +9,17 @@ use limpid_prompt::{Part, Prompt, PromptMessage};
 use limpid_store::{NewRequest, RequestEnd};
 use limpid_turn::{Finish, Reply};
 
-use crate::agent::Inner;
+use super::limit::nothing_said;
+use super::redaction::Cleaned;
 use crate::context::by_kind;
 use crate::context::convert;
 use crate::context::tokens;
 use crate::conversation::event::TurnEvent;
-use crate::conversation::model_call::limit::nothing_said;
-use crate::conversation::model_call::redaction::Cleaned;
+use crate::services::host::Host;
 
 /// What came back for the request under way.
 #[derive(Default)]
-pub(crate) struct Answer {
+pub(crate) struct ResponseBuffer {
     cleaned: Cleaned,
     pub(crate) reply: Reply,
     reasoning: String,
@@ -51,7 +51,7 @@ impl Maker {
     }
 }
 
-impl Answer {
+impl ResponseBuffer {
     /// Nothing yet; known secrets are taken out of what comes.
     pub(crate) fn new(redactor: &Redactor) -> Self {
         Self { cleaned: Cleaned::new(redactor), ..Self::default() }
@@ -165,14 +165,8 @@ impl Answer {
     }
 }
 
-/// A request as the ledger keeps it.
-pub(crate) fn new_request(
-    inner: &Inner,
-    id: &RequestId,
-    card: &ModelCard,
-    prepared: Prepared,
-    round: u32,
-) -> NewRequest {
+/// A request as the request log keeps it.
+pub(crate) fn new_request(host: &Host, id: &RequestId, card: &ModelCard, prepared: Prepared, round: u32) -> NewRequest {
     let Prepared { target, body, protocol, call } = prepared;
     let ModelCall { prompt, sampling, reasoning, tools, .. } = &call;
     let sampling = serde_json::json!({
@@ -201,8 +195,8 @@ pub(crate) fn new_request(
         messages: convert::request_messages(prompt),
         estimate: Some(tokens(prompt, &Estimate::default()) as u64),
         estimate_by_kind: by_kind(&prompt.tally()),
-        holder: Some(inner.host.holder().to_owned()),
-        sent_ms: inner.host.now_ms(),
+        holder: Some(host.holder().to_owned()),
+        sent_ms: host.now_ms(),
     }
 }
 

@@ -1,0 +1,116 @@
+//! One answer outside of any turn: a summary, a request sent again, a model that is tested.
+
+use std::sync::Arc;
+
+use limpid_core::{ConversationId, RetryPlan};
+use limpid_model::chain::{Ask, MakeAsk};
+use limpid_model::{ModelCall as Call, ModelCard, ModelError};
+use limpid_prompt::Prompt;
+use limpid_prompt::count::Estimate;
+use limpid_store::NewRequest;
+use limpid_turn::Outcome;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::Inner;
+use crate::context::tokens;
+use crate::conversation::event::TurnEvent;
+use crate::conversation::model_call::{
+    CallDeps, CallEnd, CallFailure, EndedRequest, ModelCall, ModelStep, PromptTokens, most_possible,
+};
+use crate::services::error::AgentError;
+use crate::services::models::Models;
+
+/// A question outside of any turn.
+pub(crate) struct OneOffRequest {
+    /// Who is asked, in order; each once.
+    pub(crate) models: Models,
+    pub(crate) prompt: Arc<Prompt>,
+    /// The call that the prompt makes with a model.
+    pub(crate) call: Arc<MakeCall>,
+    /// The conversation that it is asked for, if any.
+    pub(crate) conversation: Option<ConversationId>,
+    pub(crate) cancel: CancellationToken,
+}
+
+/// Makes the call of a model, or says why it cannot be asked.
+pub(crate) type MakeCall = dyn Fn(&ModelCard) -> Result<Call, ModelError> + Send + Sync;
+
+impl OneOffRequest {
+    /// Asks the models in their order until one answers, and streams what is said. A reply that ends at its limit without
+    /// a word is asked for once more, as long as the window allows.
+    pub(crate) async fn answer(
+        &self,
+        inner: &Inner,
+        events: &UnboundedSender<TurnEvent>,
+    ) -> Result<TurnEvent, AgentError> {
+        let mut end = self.ask(inner, false, events).await?;
+        if let Some(CallFailure::NothingSaid { error, service, can_be_longer: true }) = end.failure {
+            let _ = events.send(TurnEvent::Retrying { reason: error.message, model: service });
+            end = self.ask(inner, true, events).await?;
+        }
+        Ok(done(end))
+    }
+
+    async fn ask(
+        &self,
+        inner: &Inner,
+        raised: bool,
+        events: &UnboundedSender<TurnEvent>,
+    ) -> Result<CallEnd, AgentError> {
+        let path = self.prompt.path();
+        let spender = inner.spending.spender_in(self.conversation.as_ref(), path).await?;
+        inner.spending.check(spender, Some(path), None).await?;
+        let needed = tokens(&self.prompt, &Estimate::default());
+        let call = Arc::clone(&self.call);
+        let make: Arc<MakeAsk> = Arc::new(move |card: &ModelCard| {
+            let mut call = call(card)?;
+            if raised {
+                call.sampling.max_output = most_possible(card, needed).or(call.sampling.max_output);
+            }
+            Ok(Ask { call, tokens: 0 })
+        });
+        let size: Arc<PromptTokens> = Arc::new(move |_, _| needed);
+        let retry = RetryPlan { tries: 1, ..*inner.retry };
+        let made = (make, size);
+        let mut asked =
+            ModelCall::start(CallDeps::of(inner), self.models.clone(), retry, 1, made, self.cancel.child_token());
+        loop {
+            match asked.next().await {
+                ModelStep::Request(request) => {
+                    let row = NewRequest { conversation: self.conversation.clone(), ..request.row };
+                    inner.store.record_request(row).await?;
+                    let _ = events.send(TurnEvent::Started {
+                        turn: None,
+                        model: request.service,
+                        profile: self.prompt.profile().to_owned(),
+                        path: path.to_owned(),
+                    });
+                }
+                ModelStep::GivenUp(ended) => end_request(inner, ended).await?,
+                ModelStep::Seen(event) => drop(events.send(event)),
+                ModelStep::Over(mut end) => {
+                    if let Some(ended) = end.request.take() {
+                        end_request(inner, ended).await?;
+                    }
+                    return Ok(*end);
+                }
+            }
+        }
+    }
+}
+
+async fn end_request(inner: &Inner, (id, end): EndedRequest) -> Result<(), AgentError> {
+    Ok(inner.store.end_request(&id, *end).await?)
+}
+
+fn done(end: CallEnd) -> TurnEvent {
+    match end.failure.map(CallFailure::into_error) {
+        Some(ModelError { class, message, .. }) => {
+            TurnEvent::Done { outcome: Outcome::Failed { class, message }, answer: None }
+        }
+        None => {
+            TurnEvent::Done { outcome: Outcome::Answered { finish: end.reply.finish }, answer: Some(end.reply.text) }
+        }
+    }
+}
