@@ -284,13 +284,13 @@ impl Drafts {
 }
 
 /// How long a call of a tool may take.
-pub(crate) fn time_of(tools: &ToolCatalog, config: &Config, name: &str) -> Duration {
+pub fn time_of(tools: &ToolCatalog, config: &Config, name: &str) -> Duration {
     let own = tools.tool(name).and_then(|tool| tool.timeout());
     own.unwrap_or_else(|| Duration::from_secs(config.limits.tool_seconds))
 }
 
 /// A call that nobody could be asked about, as a draft.
-pub(crate) fn new_draft(
+pub fn new_draft(
     (conversation, turn): (&ConversationId, &TurnId),
     held: &HeldCall,
     described: CallDescription,
