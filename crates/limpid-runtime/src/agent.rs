@@ -39,6 +39,7 @@ use crate::services::inbox::{Inbox, InboxOptions};
 use crate::services::mail::{MailAccounts, MailOptions};
 use crate::services::memory::{Memories, MemoryWriter};
 use crate::services::models::{ModelRegistry, ModelRegistryParts};
+use crate::services::modes::Modes;
 use crate::services::notifications::{NotificationOptions, Notifications, Notifier};
 use crate::services::profiles::{self, ProfileRegistry};
 use crate::services::skills::Skills;
@@ -130,6 +131,7 @@ pub(crate) struct Inner {
     pub(crate) environment: Environment,
     pub(crate) host: Host,
     pub(crate) directory: Directory,
+    pub(crate) modes: Modes,
     pub(crate) deliveries: Deliveries,
     pub(crate) notifications: Notifications,
     pub(crate) spending: Spending,
@@ -323,6 +325,8 @@ impl Agent {
             waker: Arc::clone(&waker),
         });
         let maintenance = Arc::new(Maintenance::new(Arc::clone(&store), config.clone(), host.clone(), memory.clone()));
+        let modes =
+            Modes::new(Arc::clone(&store), config.clone(), host.clone(), Arc::clone(&profiles), directory.clone());
         let inner = Inner {
             context,
             profiles,
@@ -360,6 +364,7 @@ impl Agent {
             warned: Mutex::default(),
             settled: Mutex::default(),
             actors: Arc::default(),
+            modes,
             housekeeping: Arc::clone(&maintenance) as Arc<dyn Housekeeping>,
         };
         let inner = Arc::new(inner);
@@ -474,6 +479,11 @@ impl Agent {
     /// What the agent remembers.
     pub fn memory(&self) -> &Memories {
         &self.inner.memory
+    }
+
+    /// Modes of conversations.
+    pub fn modes(&self) -> &Modes {
+        &self.inner.modes
     }
 
     /// Which model answers.

@@ -126,7 +126,7 @@ impl Agent {
         let card = model.as_ref().map_or_else(no_model, |model| model.info().clone());
         let text = inner.redactor.clean(request.text);
         let path = request.path.as_deref().unwrap_or_default();
-        let mode = mode.unwrap_or_else(|| own.map_or_else(|| inner.mode_of_next(path), |own| inner.mode_of(own)));
+        let mode = mode.unwrap_or_else(|| own.map_or_else(|| inner.modes.of_next(path), |own| inner.modes.of(own)));
         let occasion = Occasion {
             conversation: own,
             profile: profile.unwrap_or(&inner.config.agent.profile),

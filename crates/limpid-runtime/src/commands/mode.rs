@@ -49,7 +49,7 @@ impl SlashCommand for Mode {
 
 async fn state(scene: &Scene<'_>) -> Result<ModeState, AgentError> {
     let known = scene.conversation.as_ref().map(|conversation| conversation.id.clone());
-    scene.agent.mode(&known.map_or(ConversationChoice::New, ConversationChoice::Id)).await
+    scene.agent.modes().state(&known.map_or(ConversationChoice::New, ConversationChoice::Id)).await
 }
 
 fn shown(state: &ModeState) -> String {
@@ -83,7 +83,7 @@ async fn focus(scene: &Scene<'_>, change: &[&str]) -> Result<SlashReply, AgentEr
         _ => return Err(AgentError::Invalid("write /mode focus 25, /mode focus extend 10 or /mode focus off".into())),
     };
     let conversation = scene.found_or_new().await?;
-    let text = match scene.agent.focus(&conversation.id, change).await? {
+    let text = match scene.agent.modes().focus(&conversation.id, change).await? {
         Some(focus) => format!("The mode stays for {}; end it with /mode focus off.", focus.left()),
         None => "The mode may be switched again.".to_owned(),
     };
@@ -92,7 +92,7 @@ async fn focus(scene: &Scene<'_>, change: &[&str]) -> Result<SlashReply, AgentEr
 
 async fn history(scene: &Scene<'_>) -> Result<SlashReply, AgentError> {
     let switches = match &scene.conversation {
-        Some(conversation) => scene.agent.mode_history(&conversation.id).await?,
+        Some(conversation) => scene.agent.modes().history(&conversation.id).await?,
         None => Vec::new(),
     };
     let zone = scene.agent.zone();

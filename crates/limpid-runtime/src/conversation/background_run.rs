@@ -123,7 +123,7 @@ impl Conversations {
             kind: ConversationKind::Run,
             title: run.key.clone(),
             profile: run.profile.clone().unwrap_or_else(|| self.deps.config.agent.profile.clone()),
-            mode: self.deps.mode_of_runs(run.path).map(str::to_owned),
+            mode: self.deps.modes.of_runs(run.path).map(str::to_owned),
             model: run.model.clone(),
             audience: run.audience,
             now_ms: self.deps.host.now_ms(),

@@ -155,6 +155,14 @@ impl Conversations {
         self.deps.directory.find(choice).await
     }
 
+    /// The conversation that something is to be set in, made when there is none.
+    ///
+    /// # Errors
+    /// When there is none of that id, or the store cannot be written.
+    pub async fn find_or_create(&self, choice: &ConversationChoice) -> Result<ConversationId, AgentError> {
+        Ok(self.deps.directory.find_or_create(choice).await?.id)
+    }
+
     /// Carries on what a crash interrupted: unfinished turns, deliveries, and messages that nobody answered. What another
     /// process works on is left to it.
     ///
@@ -267,9 +275,9 @@ impl Conversations {
             let change = vec![ConversationChange::Effort(Some(effort))];
             return Ok(deps.store.change_conversation(&made.id, change, now_ms).await?);
         };
-        let to = request.mode.clone().filter(|to| *to != deps.mode_of(&found));
+        let to = request.mode.clone().filter(|to| *to != deps.modes.of(&found));
         if let Some(to) = &to {
-            deps.may_switch(&found, to).await?;
+            deps.modes.may_switch(&found, to).await?;
         }
         let mut changes = Vec::new();
         if found.profile != profile {

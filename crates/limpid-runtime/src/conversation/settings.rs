@@ -2,6 +2,7 @@
 //! reply streams it waits until the reply has ended.
 
 mod audience;
+mod mode;
 pub(crate) mod skills;
 mod undo;
 pub(crate) mod window;
@@ -13,8 +14,9 @@ use limpid_core::mode::Trigger;
 use limpid_store::{Audience, Lease};
 use tokio::sync::oneshot;
 
+pub(crate) use mode::suggest_mode;
 pub use window::Tiers;
-pub(crate) use window::{rebuild, renew_sizes};
+pub(crate) use window::renew_sizes;
 
 use crate::agent::Inner;
 use crate::conversation::compaction::{Compaction, CompactionReport, restore_snapshot, undo_compaction};
@@ -103,7 +105,7 @@ pub(crate) async fn make(deps: &Arc<Inner>, lease: &Lease, request: ChangeReques
         Change::UndoCompaction => undo_compaction(deps, lease).await.map(Changed::Shown),
         Change::RestoreSnapshot(snapshot) => restore_snapshot(deps, lease, snapshot).await.map(Changed::Shown),
         Change::Mode { to, trigger, confidence } => {
-            deps.switch_mode(id, &to, trigger, confidence).await.map(Changed::Outcome)
+            mode::switch_mode(deps, id, &to, trigger, confidence).await.map(Changed::Outcome)
         }
         Change::Window(size) => window::resize(deps, id, size).await.map(Changed::Outcome),
         Change::Audience(audience) => audience::set_audience(deps, id, audience).await.map(Changed::Outcome),

@@ -33,7 +33,7 @@ impl Switch {
 /// Switches to every mode of the last conversation's profile, and names the first step that does not work.
 pub(crate) async fn switching(options: &AgentOptions, agent: &Agent) -> Finding {
     let plain = |error: AgentError| (error.to_string(), "");
-    let state = agent.mode(&ConversationChoice::Last).await.map_err(plain)?;
+    let state = agent.modes().state(&ConversationChoice::Last).await.map_err(plain)?;
     let own = agent.conversations().find(&ConversationChoice::Last).await.map_err(plain)?;
     if !state.modes.contains(&state.mode) {
         let why = format!("the mode is {}, and there are: {}", state.mode, state.modes.join(", "));
@@ -77,9 +77,9 @@ impl Trial {
 
     /// Switches to each mode, from the one before it; the last is the one that it began with.
     async fn switches(&self, modes: &[String]) -> Result<Vec<Switch>, AgentError> {
-        let id = self.agent.conversation_for_settings(&ConversationChoice::New).await?;
+        let id = self.agent.conversations().find_or_create(&ConversationChoice::New).await?;
         let mut events = self.agent.subscribe();
-        let first = self.agent.mode(&ConversationChoice::Id(id.clone())).await?.mode;
+        let first = self.agent.modes().state(&ConversationChoice::Id(id.clone())).await?.mode;
         let mut switches = Vec::new();
         for mode in modes.iter().filter(|mode| **mode != first).chain([&first]) {
             switches.push(self.switch(&id, mode, &mut events).await?);

@@ -25,7 +25,7 @@ impl BackgroundTurns {
 
     /// The mode of the next run on a path.
     pub(crate) fn mode_of_next(&self, path: &str) -> &str {
-        self.0.mode_of_next(path)
+        self.0.modes.of_next(path)
     }
 
     /// How long a call of a tool may take.

@@ -79,7 +79,7 @@ async fn a_profile_without_modes_has_those_of_the_default_one_and_refuses_others
         assert_eq!(refused, format!("unknown mode `sleepy`; {list}"), "{profile}");
         assert_eq!(agent.conversations().find(&LAST).await.unwrap(), before, "{profile}");
         agent.conversations().set_mode(&id(&agent).await, "planning").await.unwrap();
-        assert_eq!(agent.mode(&LAST).await.unwrap().mode, "planning", "{profile}");
+        assert_eq!(agent.modes().state(&LAST).await.unwrap().mode, "planning", "{profile}");
     }
 }
 
@@ -121,12 +121,12 @@ async fn a_mode_that_is_set_while_text_streams_applies_when_the_reply_has_ended(
     }
     let mut bus = agent.subscribe();
     assert_eq!(agent.conversations().set_mode(&id(&agent).await, "planning").await.unwrap(), ChangeOutcome::Deferred);
-    assert_eq!(agent.mode(&LAST).await.unwrap().mode, "assistant");
+    assert_eq!(agent.modes().state(&LAST).await.unwrap().mode, "assistant");
     assert!(bus.try_recv().is_err(), "nothing changed yet");
     handle.cancel();
     all(handle).await;
     agent.conversations().wait_idle(&id(&agent).await).await;
-    assert_eq!(agent.mode(&LAST).await.unwrap().mode, "planning");
+    assert_eq!(agent.modes().state(&LAST).await.unwrap().mode, "planning");
     let switched = |change: &EventKind| matches!(change, EventKind::ModeChanged { to, .. } if to == "planning");
     let told: Vec<EventKind> = std::iter::from_fn(|| bus.try_recv().ok()).map(|event| event.change).collect();
     assert_eq!(told.iter().filter(|change| switched(change)).count(), 1, "{told:?}");
@@ -149,8 +149,8 @@ async fn what_is_said_while_a_reply_is_under_way_suggests_and_switches_nothing()
         let (first, second) = tokio::join!(all(first), all(second));
         let told = |event: &TurnEvent| matches!(event, TurnEvent::Notice(text) if text.contains("planning"));
         assert!(!first.iter().chain(&second).any(told), "{first:?} {second:?}");
-        assert_eq!(agent.mode(&LAST).await.unwrap().mode, "assistant");
-        assert!(agent.mode_history(&id(&agent).await).await.unwrap().is_empty());
+        assert_eq!(agent.modes().state(&LAST).await.unwrap().mode, "assistant");
+        assert!(agent.modes().history(&id(&agent).await).await.unwrap().is_empty());
         let calls = bench.server.calls();
         assert_eq!(calls[0].system(), calls[1].system());
     }

@@ -130,10 +130,10 @@ async fn modes_are_kept_by_conversation_and_over_a_restart() {
     let other = all(agent.chat(ChatRequest { text: "hi".into(), ..ChatRequest::default() }).await.unwrap()).await;
     assert!(other.len() > 1);
     let again = bench.agent();
-    let mode = async |id: &ConversationId| again.mode(&ConversationChoice::Id(id.clone())).await.unwrap().mode;
+    let mode = async |id: &ConversationId| again.modes().state(&ConversationChoice::Id(id.clone())).await.unwrap().mode;
     assert_eq!(mode(&first).await, "debugger");
     assert_eq!(mode(&id(&again).await).await, "assistant");
-    let history = again.mode_history(&first).await.unwrap();
+    let history = again.modes().history(&first).await.unwrap();
     let told: Vec<_> = history.iter().map(|s| (s.from.as_str(), s.to.as_str(), s.trigger.as_str())).collect();
     assert_eq!(told, [("planning", "debugger", "manual"), ("assistant", "planning", "manual")]);
     assert!(history[0].at_ms - history[1].at_ms == 60_000);
@@ -151,7 +151,7 @@ async fn the_history_shows_the_last_hundred_switches() {
         agent.conversations().set_mode(&id, to).await.unwrap();
         bench.clock.forward(1.second());
     }
-    let history = agent.mode_history(&id).await.unwrap();
+    let history = agent.modes().history(&id).await.unwrap();
     assert_eq!(history.len(), 100);
     assert_eq!((history[0].to.as_str(), history[99].to.as_str()), ("planning", "developer"));
 }
@@ -172,7 +172,7 @@ async fn a_mode_that_is_set_while_a_reply_is_under_way_applies_when_it_ends() {
     heard(&mut bus);
     assert_eq!(agent.conversations().set_mode(&id, "planning").await.unwrap(), ChangeOutcome::Deferred);
     assert_eq!(heard(&mut bus), [""; 0]);
-    assert_eq!(agent.mode(&ConversationChoice::Id(id.clone())).await.unwrap().mode, "assistant");
+    assert_eq!(agent.modes().state(&ConversationChoice::Id(id.clone())).await.unwrap().mode, "assistant");
     once.go_on.add_permits(1);
     all(handle).await;
     say(&agent, "and?").await;
@@ -191,7 +191,7 @@ async fn focus_refuses_every_switch_until_it_ends_and_survives_a_restart() {
     let agent = bench.agent();
     say(&agent, "hi").await;
     let id = id(&agent).await;
-    let on = agent.focus(&id, FocusChange::On(None)).await.unwrap();
+    let on = agent.modes().focus(&id, FocusChange::On(None)).await.unwrap();
     assert_eq!(on.map(|focus| focus.minutes), Some(25));
     let agent = bench.agent();
     let refused = agent.conversations().set_mode(&id, "planning").await.unwrap_err().to_string();
@@ -199,17 +199,17 @@ async fn focus_refuses_every_switch_until_it_ends_and_survives_a_restart() {
     let by_flag = ChatRequest { mode: Some("planning".to_owned()), ..last("hi") };
     assert!(agent.chat(by_flag).await.is_err());
     assert!(agent.conversations().set_mode(&id, "assistant").await.is_ok(), "the mode that is on may be asked for");
-    agent.focus(&id, FocusChange::Extend(10)).await.unwrap();
+    agent.modes().focus(&id, FocusChange::Extend(10)).await.unwrap();
     bench.clock.forward(34.minutes());
     assert!(agent.conversations().set_mode(&id, "planning").await.is_err());
     bench.clock.forward(1.minute());
     assert!(agent.conversations().set_mode(&id, "planning").await.is_ok(), "it is over");
-    assert!(agent.focus(&id, FocusChange::Extend(10)).await.is_err());
+    assert!(agent.modes().focus(&id, FocusChange::Extend(10)).await.is_err());
     for minutes in [0, 241] {
-        assert!(agent.focus(&id, FocusChange::On(Some(minutes))).await.is_err());
+        assert!(agent.modes().focus(&id, FocusChange::On(Some(minutes))).await.is_err());
     }
-    agent.focus(&id, FocusChange::On(Some(240))).await.unwrap();
-    assert_eq!(agent.focus(&id, FocusChange::Off).await.unwrap(), None);
+    agent.modes().focus(&id, FocusChange::On(Some(240))).await.unwrap();
+    assert_eq!(agent.modes().focus(&id, FocusChange::Off).await.unwrap(), None);
     assert!(agent.conversations().set_mode(&id, "developer").await.is_ok());
 }
 
@@ -225,7 +225,7 @@ async fn a_mode_is_suggested_and_not_again_at_once() {
     assert_eq!(notices(&say(&agent, "And the architecture?").await), [""; 0]);
     bench.clock.forward(1.second());
     assert_eq!(notices(&say(&agent, "The roadmap, please").await), [told]);
-    let state = agent.mode(&ConversationChoice::Last).await.unwrap();
+    let state = agent.modes().state(&ConversationChoice::Last).await.unwrap();
     assert_eq!(state.mode, "assistant", "a suggestion switches nothing");
 }
 
@@ -242,7 +242,7 @@ async fn where_the_owner_wants_it_the_mode_follows_the_words() {
     say(&agent, "Switch to developer mode").await;
     bench.clock.forward(1.second());
     say(&agent, "Switch to developer mode").await;
-    let history = agent.mode_history(&id(&agent).await).await.unwrap();
+    let history = agent.modes().history(&id(&agent).await).await.unwrap();
     let told: Vec<_> = history.iter().map(|s| (s.to.as_str(), s.trigger.as_str(), s.confidence)).collect();
     assert_eq!(told, [("developer", "explicit", Some(100)), ("planning", "auto", Some(70))]);
 }
@@ -299,6 +299,6 @@ async fn the_words_of_a_stranger_switch_no_mode() {
         agent.store().accept(from(trust)).await.unwrap();
         agent.conversations().resume().await.unwrap();
         agent.conversations().wait_idle(&conversation).await;
-        assert_eq!(agent.mode(&ConversationChoice::Last).await.unwrap().mode, mode, "{trust}");
+        assert_eq!(agent.modes().state(&ConversationChoice::Last).await.unwrap().mode, mode, "{trust}");
     }
 }

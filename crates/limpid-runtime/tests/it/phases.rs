@@ -189,7 +189,7 @@ impl Stage {
             told += &format!(" {};", end(&all(handle).await));
         }
         self.agent.conversations().wait_idle(&conversation).await;
-        let mode = self.agent.mode(&ConversationChoice::Last).await.unwrap().mode;
+        let mode = self.agent.modes().state(&ConversationChoice::Last).await.unwrap().mode;
         let rows = self.agent.store().messages(&conversation, None).await.unwrap().rows;
         let said: Vec<String> = rows
             .iter()

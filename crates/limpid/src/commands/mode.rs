@@ -27,12 +27,12 @@ pub async fn run(context: &Context, command: &ModeCommand) -> Result<(), Failure
         ModeCommand::Show { name: Some(name), profile, .. } => templates(&*context.profile(profile.as_deref())?, name),
         ModeCommand::Show { name: None, conversation, json, .. } => {
             let agent = context.agent()?;
-            let state = agent.mode(&chosen(conversation.as_deref())).await?;
+            let state = agent.modes().state(&chosen(conversation.as_deref())).await?;
             if *json { output::json("mode", &state_json(&state)) } else { output::line(&state.mode) }
         }
         ModeCommand::Set { name, conversation } => {
             let agent = context.agent()?;
-            let id = agent.conversation_for_settings(&chosen(conversation.as_deref())).await?;
+            let id = agent.conversations().find_or_create(&chosen(conversation.as_deref())).await?;
             output::tell(&match agent.conversations().set_mode(&id, name).await? {
                 ChangeOutcome::Applied(from) => format!("The mode of {id} is {name}; it was {from}."),
                 ChangeOutcome::Unchanged => format!("The mode of {id} is {name} already."),
@@ -45,7 +45,7 @@ pub async fn run(context: &Context, command: &ModeCommand) -> Result<(), Failure
         ModeCommand::History { conversation, json } => {
             let agent = context.agent()?;
             let id = known(&agent, conversation.as_deref()).await?;
-            history(&agent.mode_history(&id).await?, &agent.zone(), *json)
+            history(&agent.modes().history(&id).await?, &agent.zone(), *json)
         }
         ModeCommand::Focus { minutes, extend, off, conversation } => {
             let agent = context.agent()?;
@@ -55,7 +55,7 @@ pub async fn run(context: &Context, command: &ModeCommand) -> Result<(), Failure
                 (false, Some(more)) => FocusChange::Extend(*more),
                 (false, None) => FocusChange::On(*minutes),
             };
-            output::tell(&match agent.focus(&id, change).await? {
+            output::tell(&match agent.modes().focus(&id, change).await? {
                 Some(focus) => format!("The mode of {id} stays for {}.", focus.left()),
                 None => format!("The mode of {id} may be switched."),
             });

@@ -43,7 +43,7 @@ pub(crate) async fn scene(deps: &Inner, conversation: Conversation) -> Result<Sc
         conversation: Some(&conversation),
         profile: &conversation.profile,
         path: None,
-        mode: deps.mode_of(&conversation),
+        mode: deps.modes.of(&conversation),
         card: models[0].info(),
         window: &window_state_of(Some(&conversation)),
         text: "",

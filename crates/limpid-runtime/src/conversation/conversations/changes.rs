@@ -42,7 +42,7 @@ impl Conversations {
     /// changed.
     pub async fn set_mode(&self, id: &ConversationId, to: &str) -> Result<ChangeOutcome, AgentError> {
         let found = self.deps.directory.existing(id).await?;
-        self.deps.may_switch(&found, to).await?;
+        self.deps.modes.may_switch(&found, to).await?;
         self.change(id, Change::Mode { to: to.to_owned(), trigger: Trigger::Manual, confidence: None }).await
     }
 

@@ -107,7 +107,7 @@ pub(crate) async fn rebuild(
         conversation: Some(conversation),
         profile: &conversation.profile,
         path: None,
-        mode: deps.mode_of(conversation),
+        mode: deps.modes.of(conversation),
         card: model.info(),
         window: frame,
         text: "",

@@ -30,6 +30,7 @@ use crate::conversation::event::TurnEvent;
 use crate::conversation::listeners::Listeners;
 use crate::conversation::model_call::{Rendered, as_sent};
 use crate::conversation::outcome::{end_of, failed};
+use crate::conversation::settings::suggest_mode;
 use crate::conversation::turn::asked::{Asked, is_overflow};
 use crate::conversation::turn::journal::{Entry, TurnStarted};
 use crate::conversation::turn::requests::TurnRequests;
@@ -93,7 +94,7 @@ pub(crate) async fn start(
         && conversation.kind != ConversationKind::Run
         && next.hint.is_none()
     {
-        next.hint = deps.lean(&conversation, newest).await?;
+        next.hint = suggest_mode(deps, &conversation, newest).await?;
         if next.hint.is_some() {
             conversation = deps.directory.existing(&lease.conversation).await?;
         }
@@ -211,7 +212,7 @@ async fn prepare(
 ) -> Result<Prepared, AgentError> {
     let mut models = deps.models.for_turn(deps.context.wanted_model(Some(conversation)).await.as_deref()).await?;
     let typed = asked.newest();
-    let mode = deps.mode_of(conversation);
+    let mode = deps.modes.of(conversation);
     let (window, unanswered) = (window_state_of(Some(conversation)), asked.earlier());
     let occasion = Occasion {
         conversation: Some(conversation),
