@@ -4,17 +4,16 @@ pub(crate) mod parts;
 pub(crate) mod settings;
 pub(crate) mod tools;
 
-use std::collections::HashSet;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_channels::mail::{MailServers, Mailbox};
 use limpid_config::{Clock, Config, Environment, Home, Ids, Live, RandomIds, Redactor, SystemClock, hex, process};
 use limpid_core::policy::OwnerRules;
-use limpid_core::{ConversationId, RetryPlan, Tier};
+use limpid_core::{RetryPlan, Tier};
 use limpid_model::Model;
 use limpid_model::chain::{Pause, RealPause};
 use limpid_store::{SqliteOptions, SqliteStore, Store};
@@ -23,7 +22,8 @@ use tokio::sync::{broadcast, watch};
 use crate::agent::parts::{Built, Parts};
 use crate::context::ContextDeps;
 use crate::context::TokenCalibration;
-use crate::conversation::conversations::{Actors, ChatRequest, Conversations, TurnHandle};
+use crate::conversation::conversations::{ChatRequest, Conversations, TurnHandle};
+use crate::conversation::deps::{ConversationDeps, WindowMemory};
 use crate::conversation::housekeeping::Housekeeping;
 use crate::jobs::Jobs;
 use crate::jobs::maintenance::Maintenance;
@@ -160,13 +160,7 @@ pub(crate) struct Inner {
     pub(crate) heartbeat: HeartbeatSettings,
     pub(crate) tasks: Tasks,
     pub(crate) waker: Arc<SchedulerWaker>,
-    /// The actors of conversations in this process.
-    pub(crate) actors: Arc<Actors>,
-    pub(crate) housekeeping: Arc<dyn Housekeeping>,
-    /// Conversations whose owner knows that the window fills up.
-    warned: Mutex<HashSet<ConversationId>>,
-    /// Conversations that no earlier process can have left without a compaction that was due.
-    settled: Mutex<HashSet<ConversationId>>,
+    pub(crate) conversations: Conversations,
 }
 
 impl Agent {
@@ -279,7 +273,7 @@ impl Agent {
         };
         let Built { tools, rules, semantics } = parts.build(&config);
         let memory = Memories::new(parts.memory.clone(), semantics, config.clone(), host.clone());
-        let (tools, rules) = (Live::new(tools), Live::new(rules));
+        let (tools, rules, retry) = (Live::new(tools), Live::new(rules), Live::new(parts.retry));
         let policy = PolicyRules::new(options.home.clone(), config.clone(), rules.clone());
         let executor = ToolExecutor::new(ToolExecutorParts {
             tools: tools.clone(),
@@ -327,6 +321,22 @@ impl Agent {
         let maintenance = Arc::new(Maintenance::new(Arc::clone(&store), config.clone(), host.clone(), memory.clone()));
         let modes =
             Modes::new(Arc::clone(&store), config.clone(), host.clone(), Arc::clone(&profiles), directory.clone());
+        let conversations = Conversations::new(ConversationDeps {
+            context: context.clone(),
+            directory: directory.clone(),
+            modes: modes.clone(),
+            bus: bus.clone(),
+            spending: spending.clone(),
+            drafts: drafts.clone(),
+            executor: executor.clone(),
+            deliveries: deliveries.clone(),
+            notifications: notifications.clone(),
+            memory: memory.clone(),
+            retry: retry.clone(),
+            pause: Arc::clone(&options.pause),
+            housekeeping: Arc::clone(&maintenance) as Arc<dyn Housekeeping>,
+            windows: WindowMemory::default(),
+        });
         let inner = Inner {
             context,
             profiles,
@@ -355,17 +365,14 @@ impl Agent {
             skills: Arc::clone(&parts.skills),
             bus,
             store,
-            retry: Live::new(parts.retry),
+            retry,
             parts,
             config_file: options.config_file,
             named_at_start,
             changes: watch::Sender::new(0),
             pause: options.pause,
-            warned: Mutex::default(),
-            settled: Mutex::default(),
-            actors: Arc::default(),
             modes,
-            housekeeping: Arc::clone(&maintenance) as Arc<dyn Housekeeping>,
+            conversations: conversations.clone(),
         };
         let inner = Arc::new(inner);
         let made = Arc::downgrade(&inner);
@@ -378,14 +385,14 @@ impl Agent {
                 }
             })
         });
-        let conversations = Arc::downgrade(&inner);
+        let waking = conversations.downgrade();
         signal.connect(move |conversation| {
-            if let Some(inner) = conversations.upgrade() {
-                Conversations::of(&inner).wake(conversation);
+            if let Some(conversations) = waking.upgrade() {
+                conversations.wake(conversation);
             }
         });
         let jobs = Arc::new(Jobs::new(&inner, maintenance));
-        Ok(Self { conversations: Conversations::of(&inner), inner, jobs })
+        Ok(Self { conversations, inner, jobs })
     }
 
     /// The home folder.
@@ -524,28 +531,6 @@ impl Agent {
     /// The spending limits, and what was used of them.
     pub fn spending(&self) -> &Spending {
         &self.inner.spending
-    }
-}
-
-impl Inner {
-    /// Conversations whose owner knows that the window fills up.
-    pub(crate) fn warned(&self) -> MutexGuard<'_, HashSet<ConversationId>> {
-        self.warned.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether this process looks after a conversation's window.
-    pub(crate) fn is_settled(&self, conversation: &ConversationId) -> bool {
-        self.settled.lock().unwrap_or_else(PoisonError::into_inner).contains(conversation)
-    }
-
-    /// This process looks after a conversation's window from here on.
-    pub(crate) fn settle(&self, conversation: &ConversationId) {
-        self.settled.lock().unwrap_or_else(PoisonError::into_inner).insert(conversation.clone());
-    }
-
-    /// Says once that a window fills up, until it was made smaller.
-    pub(crate) fn warn_once(&self, conversation: &ConversationId) -> bool {
-        self.warned().insert(conversation.clone())
     }
 }
 

@@ -24,7 +24,7 @@ pub use crate::context::history::clean::{CLEAN, count_put_aside};
 
 pub(crate) use crate::context::build::{BuiltContext, build};
 pub(crate) use crate::context::calibration::{TokenCalibration, by_kind};
-pub(crate) use crate::context::deps::ContextDeps;
+pub use crate::context::deps::ContextDeps;
 pub(crate) use crate::context::fit::{Fitting, NoteRequest, Running, SmallerView, as_it_stands, fit_to_window};
 pub(crate) use crate::context::gather::Gathered;
 pub(crate) use crate::context::headroom::Headroom;

@@ -7,6 +7,7 @@ pub(crate) mod clean;
 pub(crate) mod compaction;
 pub(crate) mod conversations;
 mod delivery;
+pub(crate) mod deps;
 pub(crate) mod event;
 pub mod housekeeping;
 pub(crate) mod incomplete;

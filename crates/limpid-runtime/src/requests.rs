@@ -102,7 +102,7 @@ impl Agent {
             };
             let call = Arc::new(move |_: &ModelCard| Ok(call.clone()));
             let request = OneOffRequest { models: vec![model], prompt, call, conversation: None, cancel };
-            let last = match request.answer(&inner, &sender).await {
+            let last = match request.answer(inner.conversations.deps(), &sender).await {
                 Ok(last) => last,
                 Err(error) => TurnEvent::Interrupted(error.to_string()),
             };

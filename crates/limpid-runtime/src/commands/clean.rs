@@ -21,7 +21,9 @@ impl SlashCommand for Clean {
 
     async fn run(&self, scene: &Scene<'_>, _arguments: &str) -> Result<SlashReply, AgentError> {
         let aside = match &scene.conversation {
-            Some(conversation) => scene.agent.clean(&ConversationChoice::Id(conversation.id.clone())).await?,
+            Some(conversation) => {
+                scene.agent.conversations().clean(&ConversationChoice::Id(conversation.id.clone())).await?
+            }
             None => 0,
         };
         let mut reply = match aside {

@@ -36,7 +36,7 @@ impl SlashCommand for Skills {
         let conversation = scene.change(crate::conversation::conversations::ChatRequest::default()).await?;
         let names = arguments.split_whitespace().filter(|name| *name != "none").map(str::to_owned).collect();
         let choice = ConversationChoice::Id(conversation.id.clone());
-        let chosen = scene.agent.use_skills(&choice, names).await?;
+        let chosen = scene.agent.conversations().use_skills(&choice, names).await?;
         let mut lines = match chosen.active.as_slice() {
             [] => vec!["No skill is in every turn.".to_owned()],
             active => vec![format!("In every turn from here on: {}", active.join(", "))],

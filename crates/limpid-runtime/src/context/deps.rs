@@ -16,7 +16,7 @@ use crate::services::tools::policy::PolicyRules;
 
 /// What the sources of a prompt read from. Made once; a clone is a few counts.
 #[derive(Clone)]
-pub(crate) struct ContextDeps {
+pub struct ContextDeps {
     pub(crate) home: Home,
     pub(crate) config: Live<Config>,
     pub(crate) host: Host,

@@ -11,11 +11,11 @@ use limpid_core::{CallId, ConversationId, TurnId};
 use limpid_store::{Inbound, InboundId, Lease};
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use crate::agent::Inner;
 use crate::context::Headroom;
 use crate::conversation::compaction::{Compaction, CompactionDone};
 use crate::conversation::conversations::{ActorHandle, Actors};
 use crate::conversation::delivery::deliver_waiting;
+use crate::conversation::deps::ConversationDeps;
 use crate::conversation::event::{Answer, TurnEvent};
 use crate::conversation::lease::{Attempt, HeldLease};
 use crate::conversation::listeners::{Listener, Listeners};
@@ -51,7 +51,7 @@ pub(crate) enum Command {
 
 /// The work on one conversation.
 pub(crate) struct Actor {
-    deps: Arc<Inner>,
+    deps: Arc<ConversationDeps>,
     actors: Arc<Actors>,
     handle: Arc<ActorHandle>,
     conversation: ConversationId,
@@ -108,7 +108,7 @@ enum ActorEvent {
 
 impl Actor {
     pub(crate) fn new(
-        deps: Arc<Inner>,
+        deps: Arc<ConversationDeps>,
         actors: Arc<Actors>,
         handle: Arc<ActorHandle>,
         conversation: ConversationId,
@@ -237,11 +237,11 @@ impl Actor {
     /// Asks for the lease. Whoever waits beside another process is told for what, in the end.
     async fn acquire(&mut self) -> Result<(), AgentError> {
         let Phase::Lease { tries } = &mut self.phase else { return Ok(()) };
-        let holder = match HeldLease::acquire(&self.deps.store, &self.deps.host, &self.conversation).await? {
+        let holder = match HeldLease::acquire(&self.deps.context.store, self.deps.host(), &self.conversation).await? {
             Attempt::Held(lease) => {
                 self.lease = Some(lease);
                 self.phase = Phase::Idle;
-                let unfinished = self.deps.store.unfinished_turns().await?.rows;
+                let unfinished = self.deps.store().unfinished_turns().await?.rows;
                 let own = unfinished.into_iter().filter(|turn| turn.conversation == self.conversation);
                 self.unfinished = own.map(|turn| turn.id).collect();
                 return Ok(());
@@ -313,14 +313,14 @@ impl Actor {
         let Some(lease) = self.lease() else { return Ok(()) };
         self.listeners.notice_all(&error.to_string());
         let end = vec![end_of(&failed(error))];
-        self.deps.store.commit(&lease, turn, end, self.deps.host.now_ms()).await?;
+        self.deps.store().commit(&lease, turn, end, self.deps.host().now_ms()).await?;
         Ok(())
     }
 
     /// Whoever asked is gone, and the next message comes from the same person.
     async fn tell_of_resumed(&mut self, turn: &TurnId) -> Result<(), AgentError> {
         if self.listeners.somebody_waits()
-            && let Some(answer) = answer_of(&*self.deps.store, &self.conversation, turn).await?
+            && let Some(answer) = answer_of(self.deps.store(), &self.conversation, turn).await?
         {
             self.listeners.notice_all(&format!("an answer that was interrupted is there now:\n{answer}"));
         }
@@ -334,7 +334,7 @@ impl Actor {
         while let Ok(command) = self.commands.try_recv() {
             self.command(command).await?;
         }
-        Ok(self.deps.store.waiting(&self.conversation).await?.rows)
+        Ok(self.deps.store().waiting(&self.conversation).await?.rows)
     }
 
     /// Gives the lease back, and ends unless somebody has said something since.
@@ -356,7 +356,7 @@ impl Actor {
     /// Tells those who still listen how the turn of another process ended that took their message.
     async fn tell_of_others(&mut self) {
         for listener in self.listeners.take_later() {
-            match end_of_message(&*self.deps.store, listener.message()).await {
+            match end_of_message(self.deps.store(), listener.message()).await {
                 Ok(Some(end)) => listener.send(end),
                 Ok(None) => self.listeners.add(Some(listener)),
                 Err(error) => listener.send(TurnEvent::Interrupted(error.to_string())),

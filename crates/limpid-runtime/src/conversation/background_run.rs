@@ -83,18 +83,18 @@ impl Conversations {
     /// limit stands against it.
     pub(crate) async fn run(&self, run: BackgroundRun) -> Result<RunReport, AgentError> {
         let known = conversation_of_run(&run.key);
-        if self.deps.store.conversation(&known).await?.is_none() {
+        if self.deps.store().conversation(&known).await?.is_none() {
             self.deps.spending.check_and_tell(Spender::Background, None, None).await?;
         }
         let conversation = self.run_conversation(&run).await?;
         let new = NewInbound {
             conversation: conversation.id.clone(),
             key: Some(conversation.id.to_string()),
-            text: self.deps.redactor.clean(run.text),
+            text: self.deps.redactor().clean(run.text),
             trust: run.extra.trust,
-            now_ms: self.deps.host.now_ms(),
+            now_ms: self.deps.host().now_ms(),
         };
-        let accepted = self.deps.store.accept(new.clone()).await?;
+        let accepted = self.deps.store().accept(new.clone()).await?;
         if self.ended(&accepted).await?.is_none() {
             let path = Some(run.path.to_owned());
             let (_, mut events) = self.accept(new.clone(), path, false, Taken::IsWaitedFor).await?;
@@ -105,9 +105,9 @@ impl Conversations {
             }
         }
         // The key finds the message again, and the turn that took it.
-        let accepted = self.deps.store.accept(new).await?;
+        let accepted = self.deps.store().accept(new).await?;
         match self.ended(&accepted).await? {
-            Some((turn, end)) => report(&*self.deps.store, turn, &end).await,
+            Some((turn, end)) => report(self.deps.store(), turn, &end).await,
             None => Err(AgentError::Invalid("the run is not over; the next start carries it on".to_owned())),
         }
     }
@@ -115,20 +115,20 @@ impl Conversations {
     /// The conversation of a run, made when this is its first try.
     async fn run_conversation(&self, run: &BackgroundRun) -> Result<Conversation, AgentError> {
         let id = conversation_of_run(&run.key);
-        if let Some(found) = self.deps.store.conversation(&id).await? {
+        if let Some(found) = self.deps.store().conversation(&id).await? {
             return Ok(found);
         }
         let new = NewConversation {
             id: id.clone(),
             kind: ConversationKind::Run,
             title: run.key.clone(),
-            profile: run.profile.clone().unwrap_or_else(|| self.deps.config.agent.profile.clone()),
+            profile: run.profile.clone().unwrap_or_else(|| self.deps.config().agent.profile.clone()),
             mode: self.deps.modes.of_runs(run.path).map(str::to_owned),
             model: run.model.clone(),
             audience: run.audience,
-            now_ms: self.deps.host.now_ms(),
+            now_ms: self.deps.host().now_ms(),
         };
-        match self.deps.store.create_conversation(new).await {
+        match self.deps.store().create_conversation(new).await {
             // Another process was faster; the lease decides which of them runs it.
             Err(StoreError::Exists { .. }) => self.deps.directory.existing(&id).await,
             made => Ok(made?),
@@ -138,7 +138,7 @@ impl Conversations {
     /// The turn that took the message of a run, once it is over.
     async fn ended(&self, accepted: &Accepted) -> Result<Option<(Turn, TurnEnd)>, AgentError> {
         let Some(id) = &accepted.inbound.turn else { return Ok(None) };
-        let turn = self.deps.store.turn(id).await?;
+        let turn = self.deps.store().turn(id).await?;
         Ok(turn.and_then(|turn| turn.end.clone().map(|end| (turn, end))))
     }
 }

@@ -29,8 +29,8 @@ pub(crate) use show_less::show_less;
 pub(crate) use snapshot::save_snapshot;
 pub(crate) use summary::NoteQuestion;
 
-use crate::agent::Inner;
 use crate::context::Headroom;
+use crate::conversation::deps::ConversationDeps;
 use crate::conversation::settings::{ChangeRequest, Changed};
 
 /// Turns after which a snapshot of the conversation is saved.
@@ -69,7 +69,7 @@ impl Compaction {
 
     /// What is due after a turn that leaves this room: a compaction, and a snapshot every few turns. A failure costs
     /// nothing: what is not compacted here is fitted before the next request.
-    pub(crate) async fn after_turn(deps: &Arc<Inner>, lease: &Lease, room: Headroom) -> Option<Self> {
+    pub(crate) async fn after_turn(deps: &Arc<ConversationDeps>, lease: &Lease, room: Headroom) -> Option<Self> {
         let saves = (room.turns + 1).is_multiple_of(SNAPSHOT_TURNS);
         let due = if room.is_tight { run::due(deps, lease).await.ok().flatten() } else { None };
         let Some(scene) = due else {
@@ -92,8 +92,8 @@ impl Compaction {
     }
 
     /// What a process that ended too early left undone, before a turn.
-    pub(crate) async fn left_undone(deps: &Arc<Inner>, lease: &Lease) -> Option<Self> {
-        if !deps.config.window.is_on() || deps.is_settled(&lease.conversation) {
+    pub(crate) async fn left_undone(deps: &Arc<ConversationDeps>, lease: &Lease) -> Option<Self> {
+        if !deps.config().window.is_on() || deps.windows.looks_after(&lease.conversation) {
             return None;
         }
         let scene = run::due(deps, lease).await.ok().flatten()?;
@@ -108,7 +108,7 @@ impl Compaction {
     }
 
     /// One that a person asked for, however full the window is. They hear what came of it.
-    pub(crate) fn by_hand(deps: &Arc<Inner>, lease: &Lease, request: ChangeRequest) -> Self {
+    pub(crate) fn by_hand(deps: &Arc<ConversationDeps>, lease: &Lease, request: ChangeRequest) -> Self {
         let (deps, lease) = (Arc::clone(deps), lease.clone());
         Self::new(|cancel| {
             async move {

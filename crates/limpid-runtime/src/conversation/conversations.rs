@@ -4,7 +4,7 @@ mod changes;
 
 use std::collections::{BTreeSet, HashMap};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll};
 
 use futures_util::Stream;
@@ -14,8 +14,8 @@ use limpid_store::{Conversation, ConversationChange, InboundId, NewInbound};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{Notify, RwLock};
 
-use crate::agent::Inner;
 use crate::conversation::actor::{Actor, Command};
+use crate::conversation::deps::ConversationDeps;
 use crate::conversation::event::{Answer, TurnEvent};
 use crate::conversation::listeners::Listener;
 use crate::conversation::settings::{Change, ChangeRequest};
@@ -50,8 +50,22 @@ pub struct ChatRequest {
 /// The conversations that this process works on, an actor for each.
 #[derive(Clone)]
 pub struct Conversations {
-    pub(super) deps: Arc<Inner>,
+    pub(super) deps: Arc<ConversationDeps>,
     actors: Arc<Actors>,
+}
+
+/// Conversations that may be gone.
+#[derive(Clone)]
+pub struct WeakConversations {
+    deps: Weak<ConversationDeps>,
+    actors: Weak<Actors>,
+}
+
+impl WeakConversations {
+    /// The conversations; none when nobody holds them any more.
+    pub fn upgrade(&self) -> Option<Conversations> {
+        Some(Conversations { deps: self.deps.upgrade()?, actors: self.actors.upgrade()? })
+    }
 }
 
 /// The actors of a process.
@@ -92,9 +106,19 @@ pub struct TurnHandle {
 }
 
 impl Conversations {
-    /// The conversations of an agent.
-    pub(crate) fn of(deps: &Arc<Inner>) -> Self {
-        Self { deps: Arc::clone(deps), actors: Arc::clone(&deps.actors) }
+    /// Conversations that nobody works on yet.
+    pub fn new(deps: ConversationDeps) -> Self {
+        Self { deps: Arc::new(deps), actors: Arc::default() }
+    }
+
+    /// The same, for somebody who may outlive them.
+    pub fn downgrade(&self) -> WeakConversations {
+        WeakConversations { deps: Arc::downgrade(&self.deps), actors: Arc::downgrade(&self.actors) }
+    }
+
+    /// What they work with.
+    pub fn deps(&self) -> &ConversationDeps {
+        &self.deps
     }
 
     /// Sends a message. It is kept before anything runs; when a turn of its conversation is running, it
@@ -110,9 +134,9 @@ impl Conversations {
         let new = NewInbound {
             conversation: conversation.clone(),
             key: request.key,
-            text: self.deps.redactor.clean(request.text),
+            text: self.deps.redactor().clean(request.text),
             trust: Trust::Owner,
-            now_ms: self.deps.host.now_ms(),
+            now_ms: self.deps.host().now_ms(),
         };
         let (message, events) = self.accept(new, request.path, request.can_answer, Taken::IsTold).await?;
         Ok(TurnHandle { conversations: self.clone(), conversation, message, events: VisibleEvents::new(events) })
@@ -129,7 +153,7 @@ impl Conversations {
         let conversation = new.conversation.clone();
         let handle = self.actors.handle(&conversation);
         let accepting = handle.accepting.read().await;
-        let accepted = self.deps.store.accept(new).await?;
+        let accepted = self.deps.store().accept(new).await?;
         let (sender, events) = unbounded_channel();
         let message = accepted.inbound.id;
         let listener = Listener::new(message, sender, can_answer);
@@ -169,7 +193,7 @@ impl Conversations {
     /// # Errors
     /// When the store cannot be read.
     pub async fn resume(&self) -> Result<(), AgentError> {
-        let store = &self.deps.store;
+        let store = self.deps.store();
         let turns = store.unfinished_turns().await?.rows;
         let mut open: BTreeSet<ConversationId> = turns.into_iter().map(|turn| turn.conversation).collect();
         open.extend(store.conversations_that_wait().await?);
@@ -179,7 +203,7 @@ impl Conversations {
     }
 
     /// Has the actor of a conversation look for something to do; it is started when there is none.
-    pub(crate) fn wake(&self, conversation: &ConversationId) {
+    pub fn wake(&self, conversation: &ConversationId) {
         self.command(conversation, Command::Wake);
     }
 
@@ -262,18 +286,18 @@ impl Conversations {
         let found = deps.directory.find(&request.conversation).await?;
         let kept = |field: fn(&Conversation) -> Option<String>| found.as_ref().and_then(field);
         let profile = request.profile.clone().or_else(|| kept(|found| Some(found.profile.clone())));
-        let profile = profile.unwrap_or_else(|| deps.config.agent.profile.clone());
+        let profile = profile.unwrap_or_else(|| deps.config().agent.profile.clone());
         let mode = request.mode.clone().or_else(|| kept(|found| found.mode.clone()));
         let model = request.model.clone().or_else(|| kept(|found| found.model.clone()));
         check_profile(deps, &profile, mode.as_deref(), request.path.as_deref())?;
-        deps.models.choose(model.as_deref()).await?;
+        deps.context.models.choose(model.as_deref()).await?;
 
-        let now_ms = deps.host.now_ms();
+        let now_ms = deps.host().now_ms();
         let Some(found) = found else {
             let made = deps.directory.create_chat(profile, mode, model).await?;
             let Some(effort) = request.effort else { return Ok(made) };
             let change = vec![ConversationChange::Effort(Some(effort))];
-            return Ok(deps.store.change_conversation(&made.id, change, now_ms).await?);
+            return Ok(deps.store().change_conversation(&made.id, change, now_ms).await?);
         };
         let to = request.mode.clone().filter(|to| *to != deps.modes.of(&found));
         if let Some(to) = &to {
@@ -291,7 +315,7 @@ impl Conversations {
         }
         let changed = match changes.is_empty() {
             true => found,
-            false => deps.store.change_conversation(&found.id, changes, now_ms).await?,
+            false => deps.store().change_conversation(&found.id, changes, now_ms).await?,
         };
         if let Some(to) = to {
             let change = Change::Mode { to, trigger: Trigger::Manual, confidence: None };
@@ -301,8 +325,13 @@ impl Conversations {
     }
 }
 
-fn check_profile(deps: &Inner, profile: &str, mode: Option<&str>, path: Option<&str>) -> Result<(), AgentError> {
-    let profile = deps.profiles.profile(profile)?;
+fn check_profile(
+    deps: &ConversationDeps,
+    profile: &str,
+    mode: Option<&str>,
+    path: Option<&str>,
+) -> Result<(), AgentError> {
+    let profile = deps.context.profiles.profile(profile)?;
     if let Some(mode) = mode {
         profile.mode(mode, limpid_core::Tier::ALL[2]).map_err(|error| AgentError::Invalid(error.to_string()))?;
     }

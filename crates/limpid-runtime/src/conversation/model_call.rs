@@ -26,8 +26,8 @@ pub(crate) use recipe::{Recipe, Rendered, sampling};
 pub(crate) use response::as_sent;
 use response::{Maker, ResponseBuffer, new_request, trust_of};
 
-use crate::agent::Inner;
 use crate::context::TokenCalibration;
+use crate::conversation::deps::ConversationDeps;
 use crate::conversation::event::TurnEvent;
 use crate::services::host::Host;
 use crate::services::models::Models;
@@ -102,12 +102,12 @@ pub(crate) struct CallDeps {
 
 impl CallDeps {
     /// Those of an agent.
-    pub(crate) fn of(inner: &Inner) -> Self {
+    pub(crate) fn of(deps: &ConversationDeps) -> Self {
         Self {
-            host: inner.host.clone(),
-            redactor: inner.redactor.clone(),
-            counts: Arc::clone(&inner.context.counts),
-            pause: Arc::clone(&inner.pause),
+            host: deps.host().clone(),
+            redactor: deps.redactor().clone(),
+            counts: Arc::clone(&deps.context.counts),
+            pause: Arc::clone(&deps.pause),
         }
     }
 }

@@ -12,8 +12,8 @@ use limpid_turn::Outcome;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::Inner;
 use crate::context::tokens;
+use crate::conversation::deps::ConversationDeps;
 use crate::conversation::event::TurnEvent;
 use crate::conversation::model_call::{
     CallDeps, CallEnd, CallFailure, EndedRequest, ModelCall, ModelStep, PromptTokens, most_possible,
@@ -41,26 +41,26 @@ impl OneOffRequest {
     /// a word is asked for once more, as long as the window allows.
     pub(crate) async fn answer(
         &self,
-        inner: &Inner,
+        deps: &ConversationDeps,
         events: &UnboundedSender<TurnEvent>,
     ) -> Result<TurnEvent, AgentError> {
-        let mut end = self.ask(inner, false, events).await?;
+        let mut end = self.ask(deps, false, events).await?;
         if let Some(CallFailure::NothingSaid { error, service, can_be_longer: true }) = end.failure {
             let _ = events.send(TurnEvent::Retrying { reason: error.message, model: service });
-            end = self.ask(inner, true, events).await?;
+            end = self.ask(deps, true, events).await?;
         }
         Ok(done(end))
     }
 
     async fn ask(
         &self,
-        inner: &Inner,
+        deps: &ConversationDeps,
         raised: bool,
         events: &UnboundedSender<TurnEvent>,
     ) -> Result<CallEnd, AgentError> {
         let path = self.prompt.path();
-        let spender = inner.spending.spender_in(self.conversation.as_ref(), path).await?;
-        inner.spending.check(spender, Some(path), None).await?;
+        let spender = deps.spending.spender_in(self.conversation.as_ref(), path).await?;
+        deps.spending.check(spender, Some(path), None).await?;
         let needed = tokens(&self.prompt, &Estimate::default());
         let call = Arc::clone(&self.call);
         let make: Arc<MakeAsk> = Arc::new(move |card: &ModelCard| {
@@ -71,15 +71,15 @@ impl OneOffRequest {
             Ok(Ask { call, tokens: 0 })
         });
         let size: Arc<PromptTokens> = Arc::new(move |_, _| needed);
-        let retry = RetryPlan { tries: 1, ..*inner.retry };
+        let retry = RetryPlan { tries: 1, ..*deps.retry };
         let made = (make, size);
         let mut asked =
-            ModelCall::start(CallDeps::of(inner), self.models.clone(), retry, 1, made, self.cancel.child_token());
+            ModelCall::start(CallDeps::of(deps), self.models.clone(), retry, 1, made, self.cancel.child_token());
         loop {
             match asked.next().await {
                 ModelStep::Request(request) => {
                     let row = NewRequest { conversation: self.conversation.clone(), ..request.row };
-                    inner.store.record_request(row).await?;
+                    deps.store().record_request(row).await?;
                     let _ = events.send(TurnEvent::Started {
                         turn: None,
                         model: request.service,
@@ -87,11 +87,11 @@ impl OneOffRequest {
                         path: path.to_owned(),
                     });
                 }
-                ModelStep::GivenUp(ended) => end_request(inner, ended).await?,
+                ModelStep::GivenUp(ended) => end_request(deps, ended).await?,
                 ModelStep::Seen(event) => drop(events.send(event)),
                 ModelStep::Over(mut end) => {
                     if let Some(ended) = end.request.take() {
-                        end_request(inner, ended).await?;
+                        end_request(deps, ended).await?;
                     }
                     return Ok(*end);
                 }
@@ -100,8 +100,8 @@ impl OneOffRequest {
     }
 }
 
-async fn end_request(inner: &Inner, (id, end): EndedRequest) -> Result<(), AgentError> {
-    Ok(inner.store.end_request(&id, *end).await?)
+async fn end_request(deps: &ConversationDeps, (id, end): EndedRequest) -> Result<(), AgentError> {
+    Ok(deps.store().end_request(&id, *end).await?)
 }
 
 fn done(end: CallEnd) -> TurnEvent {

@@ -18,8 +18,8 @@ pub(crate) use mode::suggest_mode;
 pub use window::Tiers;
 pub(crate) use window::renew_sizes;
 
-use crate::agent::Inner;
 use crate::conversation::compaction::{Compaction, CompactionReport, restore_snapshot, undo_compaction};
+use crate::conversation::deps::ConversationDeps;
 use crate::services::error::AgentError;
 
 /// Something to be changed.
@@ -98,7 +98,7 @@ impl ChangeRequest {
 }
 
 /// Makes a change; no turn is running. One that models are asked for is returned to be waited for.
-pub(crate) async fn make(deps: &Arc<Inner>, lease: &Lease, request: ChangeRequest) -> Option<Compaction> {
+pub(crate) async fn make(deps: &Arc<ConversationDeps>, lease: &Lease, request: ChangeRequest) -> Option<Compaction> {
     let id = &lease.conversation;
     let outcome = match request.change.clone() {
         Change::Compact => return Some(Compaction::by_hand(deps, lease, request)),

@@ -10,7 +10,6 @@ use std::time::Duration;
 use limpid_config::process::{Daemon, ServeLock};
 use limpid_store::TASK_TIMER;
 
-use crate::conversation::conversations::Conversations;
 use crate::jobs::Jobs;
 use crate::jobs::scheduler::{LOOK_AGAIN, Scheduler};
 use crate::jobs::serve::follow::Follower;
@@ -132,7 +131,7 @@ impl Jobs {
         let unfinished = inner.store.unfinished_turns().await?.rows;
         self.begin(&scheduler).await?;
         for turn in unfinished {
-            Conversations::of(&self.inner).wait_idle(&turn.conversation).await;
+            self.inner.conversations.wait_idle(&turn.conversation).await;
         }
         let now_ms = inner.host.now_ms();
         loop {

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use crate::agent::Inner;
 use crate::conversation::background_run::{BackgroundRun, RunReport};
-use crate::conversation::conversations::Conversations;
 use crate::services::drafts::time_of;
 use crate::services::error::AgentError;
 
@@ -20,7 +19,7 @@ impl BackgroundTurns {
 
     /// Runs a turn and returns when it is over. The same key is the same run.
     pub(crate) async fn run(&self, run: BackgroundRun) -> Result<RunReport, AgentError> {
-        Conversations::of(&self.0).run(run).await
+        self.0.conversations.run(run).await
     }
 
     /// The mode of the next run on a path.
@@ -35,11 +34,11 @@ impl BackgroundTurns {
 
     /// Carries on what a crash interrupted.
     pub(crate) async fn resume(&self) -> Result<(), AgentError> {
-        Conversations::of(&self.0).resume().await
+        self.0.conversations.resume().await
     }
 
     /// Delivers what waits to be delivered.
     pub(crate) async fn deliver_waiting(&self) -> Result<(), AgentError> {
-        Conversations::of(&self.0).deliver_waiting().await
+        self.0.conversations.deliver_waiting().await
     }
 }

@@ -140,8 +140,8 @@ async fn a_new_system_prompt_tells_why_it_is_new_its_size_and_what_was_cut() {
         let mut request = last("go on");
         match (step, id) {
             (1, _) => drop(agent.goals().create(&LAST, "Move the library", Priority::High).await.unwrap()),
-            (2, _) => drop(agent.use_skills(&LAST, vec!["tea".to_owned()]).await.unwrap()),
-            (3, _) => drop(agent.use_skills(&LAST, Vec::new()).await.unwrap()),
+            (2, _) => drop(agent.conversations().use_skills(&LAST, vec!["tea".to_owned()]).await.unwrap()),
+            (3, _) => drop(agent.conversations().use_skills(&LAST, Vec::new()).await.unwrap()),
             (4, Some(id)) => drop(agent.conversations().set_window(&id, Some(WindowSize(4096))).await.unwrap()),
             (5, _) => bench.write("profiles/ollm/sections/core-mandates/tier1.md", "Be kind.\n"),
             (6, _) => request.profile = Some("kai".to_owned()),

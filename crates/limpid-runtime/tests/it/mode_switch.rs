@@ -50,7 +50,7 @@ async fn goal_skills_sanity_and_additional_text_survive_every_switch() {
     let agent = bench.agent();
     say(&agent, "hi").await;
     agent.goals().create(&LAST, "Mend the pump", Priority::High).await.unwrap();
-    agent.use_skills(&LAST, vec!["house".to_owned()]).await.unwrap();
+    agent.conversations().use_skills(&LAST, vec!["house".to_owned()]).await.unwrap();
     let kept = ["CURRENT GOAL: Mend the pump", "[Active Skills]\nMetric units.", "[Sanity Checks]", "Never shout."];
     let mut before = String::new();
     for mode in ["planning", "user", "debugger", "assistant", "developer"] {

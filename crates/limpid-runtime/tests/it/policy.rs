@@ -483,7 +483,7 @@ text = "Done."
     let mail = Effect::new("send_mail", ToolClass::Send);
     let agent = agent(&bench, &[&Effect::outside("read_page"), &mail]);
     all(agent.chat(last("read the page")).await.unwrap()).await;
-    agent.clean(&limpid_runtime::ConversationChoice::Last).await.unwrap();
+    agent.conversations().clean(&limpid_runtime::ConversationChoice::Last).await.unwrap();
     let events = all(agent.chat(last("hello?")).await.unwrap()).await;
     let aside = |event: &TurnEvent| matches!(event, TurnEvent::Notice(text) if text.contains("is put aside"));
     assert!(events.iter().any(aside), "{events:?}");

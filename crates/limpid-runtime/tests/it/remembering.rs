@@ -246,7 +246,7 @@ async fn what_a_guest_said_is_not_what_the_owner_said_also_when_it_is_put_aside(
     say_as_guest(&bench, &agent, "I moved to Bergen.").await;
     let conversation = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
     agent.conversations().wait_idle(&conversation).await;
-    assert_ne!(agent.clean(&ConversationChoice::Last).await.unwrap(), 0);
+    assert_ne!(agent.conversations().clean(&ConversationChoice::Last).await.unwrap(), 0);
     say(&agent, "what do you know of me?").await;
     let home = agent.store().memory(&"home".into()).await.unwrap().unwrap();
     assert!(!home.trust.is_foreign(), "the turn has read nothing of the guest");

@@ -432,7 +432,7 @@ async fn a_skill_registered_anywhere_is_in_the_next_build() {
     agent.skills().register(needy).unwrap();
     let names = ["from-server", "from-folder", "from-settings", "from-workspace", "from-file", "from-program"]
         .map(str::to_owned);
-    let chosen = agent.use_skills(&ConversationChoice::Last, names.to_vec()).await.unwrap();
+    let chosen = agent.conversations().use_skills(&ConversationChoice::Last, names.to_vec()).await.unwrap();
     assert_eq!((chosen.active.as_slice(), chosen.left_out.len()), (&names[..], 0));
     say(&agent, "hi").await;
     let system = bench.server.calls()[1].system();
@@ -458,9 +458,9 @@ async fn a_skill_that_is_chosen_renders_the_beginning_anew() {
     };
     say(&agent, "and now?").await;
     assert_eq!(shows_the_cup(), (false, true));
-    agent.use_skills(&ConversationChoice::Last, vec!["tea".to_owned()]).await.unwrap();
+    agent.conversations().use_skills(&ConversationChoice::Last, vec!["tea".to_owned()]).await.unwrap();
     let unknown = vec!["tea".to_owned(), "tee".to_owned()];
-    let refused = agent.use_skills(&ConversationChoice::Last, unknown).await.unwrap_err().to_string();
+    let refused = agent.conversations().use_skills(&ConversationChoice::Last, unknown).await.unwrap_err().to_string();
     assert!(refused.contains("`tee`") && refused.contains("tea stay chosen"), "{refused}");
     say(&agent, "tea, please").await;
     assert_eq!(shows_the_cup(), (true, false));
@@ -484,7 +484,7 @@ async fn a_server_that_goes_takes_its_skill_along_and_brings_it_back() {
     };
     let plan = || vec!["plan".to_owned()];
     agent.skills().register(prompt("plan", desk())).unwrap();
-    agent.use_skills(&ConversationChoice::Last, plan()).await.unwrap();
+    agent.conversations().use_skills(&ConversationChoice::Last, plan()).await.unwrap();
     assert_eq!(changes(), [(plan(), vec![])]);
     say(&agent, "hi").await;
     assert!(sent(&bench.server).contains("The text of plan."));
@@ -494,7 +494,7 @@ async fn a_server_that_goes_takes_its_skill_along_and_brings_it_back() {
     say(&agent, "hi").await;
     assert!(!sent(&bench.server).contains("The text of plan."));
     assert_eq!(changes(), [(vec![], plan())]);
-    let chosen = agent.use_skills(&ConversationChoice::Last, plan()).await.unwrap();
+    let chosen = agent.conversations().use_skills(&ConversationChoice::Last, plan()).await.unwrap();
     assert_eq!(chosen.left_out, [("plan".to_owned(), "it was chosen, but there is no skill of that id".to_owned())]);
     agent.skills().register(prompt("plan", desk())).unwrap();
     say(&agent, "hi").await;
@@ -506,7 +506,7 @@ async fn a_server_that_goes_takes_its_skill_along_and_brings_it_back() {
     let mut needy = prompt("plan", desk());
     needy.skill.required_tools = vec!["fly".to_owned()];
     agent.skills().register(needy).unwrap();
-    let chosen = agent.use_skills(&ConversationChoice::Last, plan()).await.unwrap();
+    let chosen = agent.conversations().use_skills(&ConversationChoice::Last, plan()).await.unwrap();
     assert_eq!(chosen.left_out, [("plan".to_owned(), "it needs tools that are not here: fly".to_owned())]);
 }
 

@@ -101,7 +101,7 @@ async fn load(agent: &Agent, id: &str) -> Result<Loaded, Failure> {
         })?;
     let listed = agent.store().messages(&conversation.id, None).await?;
     super::tell_broken(&listed.broken);
-    let incomplete = agent.incomplete(&listed.rows).await?;
+    let incomplete = agent.conversations().incomplete(&listed.rows).await?;
     Ok(Loaded { conversation, messages: listed.rows, incomplete })
 }
 

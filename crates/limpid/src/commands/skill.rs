@@ -290,7 +290,7 @@ fn history(agent: &Agent, events: &[SkillEvent], json: bool) -> Result<(), Failu
 
 async fn choose(agent: &Agent, names: &[String], conversation: &str) -> Result<(), Failure> {
     let conversation = choice(Some(conversation), &ConversationChoice::Last);
-    let chosen = agent.use_skills(&conversation, names.to_vec()).await?;
+    let chosen = agent.conversations().use_skills(&conversation, names.to_vec()).await?;
     match chosen.active.as_slice() {
         [] => output::tell("No skill is in every turn."),
         active => output::tell(&format!("In every turn from here on: {}", active.join(", "))),

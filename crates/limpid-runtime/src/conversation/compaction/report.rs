@@ -6,8 +6,8 @@ use limpid_core::WindowView;
 use limpid_store::{Conversation, NewWindowEvent, Snapshot, WindowEvent};
 use limpid_turn::window::ContextSize;
 
-use crate::agent::Inner;
 use crate::conversation::compaction::run::scene;
+use crate::conversation::deps::ConversationDeps;
 use crate::services::error::AgentError;
 
 /// Attempts that are listed.
@@ -75,12 +75,15 @@ impl CompactionReport {
 }
 
 /// What the next request of a conversation is made of.
-pub(crate) async fn context_report(deps: &Inner, conversation: Conversation) -> Result<ContextReport, AgentError> {
+pub(crate) async fn context_report(
+    deps: &ConversationDeps,
+    conversation: Conversation,
+) -> Result<ContextReport, AgentError> {
     let scene = scene(deps, conversation).await?;
     let shown = scene.history.entries.iter().filter(|entry| scene.history.view.shows(entry.id)).count();
     let id = &scene.conversation.id;
-    let attempts = deps.store.window_events(id, LISTED).await?.rows;
-    let snapshots = deps.store.kept_snapshots(id).await?.rows;
+    let attempts = deps.store().window_events(id, LISTED).await?.rows;
+    let snapshots = deps.store().kept_snapshots(id).await?.rows;
     Ok(ContextReport {
         model: scene.models[0].info().name(),
         size: scene.size,

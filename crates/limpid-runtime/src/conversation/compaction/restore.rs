@@ -3,19 +3,19 @@
 use limpid_core::{MessageId, Tier, WindowView};
 use limpid_store::{Conversation, ConversationChange, Lease, NewWindowEvent, WindowEvent};
 
-use crate::agent::Inner;
 use crate::context::{PrefixCache, window_state_of};
 use crate::conversation::compaction::CompactionReport;
 use crate::conversation::compaction::run::scene;
+use crate::conversation::deps::ConversationDeps;
 use crate::services::error::AgentError;
 
 /// Shows a conversation as it was before the newest change of its window.
 ///
 /// # Errors
 /// When there is nothing to undo, or the store fails.
-pub(crate) async fn undo_compaction(deps: &Inner, lease: &Lease) -> Result<CompactionReport, AgentError> {
+pub(crate) async fn undo_compaction(deps: &ConversationDeps, lease: &Lease) -> Result<CompactionReport, AgentError> {
     let conversation = deps.directory.existing(&lease.conversation).await?;
-    let events = deps.store.window_events(&conversation.id, u32::MAX).await?.rows;
+    let events = deps.store().window_events(&conversation.id, u32::MAX).await?.rows;
     let earlier = undone(&events).ok_or_else(|| AgentError::Invalid("there is no compaction to undo".to_owned()))?;
     restore_view(deps, lease, conversation, "undo", earlier).await
 }
@@ -26,45 +26,45 @@ pub(crate) async fn undo_compaction(deps: &Inner, lease: &Lease) -> Result<Compa
 /// # Errors
 /// When there is no such snapshot, its goal does not fit the prompt any more, or the store fails.
 pub(crate) async fn restore_snapshot(
-    deps: &Inner,
+    deps: &ConversationDeps,
     lease: &Lease,
     snapshot: i64,
 ) -> Result<CompactionReport, AgentError> {
     let conversation = deps.directory.existing(&lease.conversation).await?;
-    let kept = deps.store.kept_snapshots(&conversation.id).await?.rows;
+    let kept = deps.store().kept_snapshots(&conversation.id).await?.rows;
     let kept = kept.into_iter().find(|kept| kept.id == snapshot).ok_or_else(|| AgentError::NotFound {
         what: "snapshot",
         name: snapshot.to_string(),
         advice: "`limpid conversation context` lists them".to_owned(),
     })?;
     let mut view = kept.kept.view;
-    let newest = deps.store.last_message(&conversation.id).await?.map(|row| row.id);
+    let newest = deps.store().last_message(&conversation.id).await?.map(|row| row.id);
     if let Some(newest) = newest.filter(|newest| Some(*newest) > kept.kept.newest) {
         view.hidden.push((MessageId(kept.kept.newest.map_or(0, |id| id.0) + 1), newest));
     }
     if let Some(records) = kept.kept.goals {
         let tier = kept.kept.tier.and_then(Tier::new).or_else(|| window_state_of(Some(&conversation)).tier());
-        deps.goals.restore(&conversation.id, records, tier.unwrap_or(Tier::ALL[2])).await?;
+        deps.context.goals.restore(&conversation.id, records, tier.unwrap_or(Tier::ALL[2])).await?;
     }
     let mut session = PrefixCache::of(&conversation).with_prefix_reset();
     session.frame.go_back(kept.kept.tier.and_then(Tier::new));
     let changes = vec![ConversationChange::Mode(kept.kept.mode), ConversationChange::Session(Some(session.to_text()))];
-    deps.store.change_conversation(&conversation.id, changes, deps.host.now_ms()).await?;
+    deps.store().change_conversation(&conversation.id, changes, deps.host().now_ms()).await?;
     restore_view(deps, lease, conversation, "restore", view).await
 }
 
 /// Shows an earlier view again. Compactions go on counting, so that no digest gets the number of another.
 async fn restore_view(
-    deps: &Inner,
+    deps: &ConversationDeps,
     lease: &Lease,
     conversation: Conversation,
     kind: &str,
     earlier: WindowView,
 ) -> Result<CompactionReport, AgentError> {
-    let now = deps.store.window(&conversation.id).await?;
+    let now = deps.store().window(&conversation.id).await?;
     let before = scene(deps, conversation.clone()).await?.size.conversation();
     let view = WindowView { compactions: now.compactions.max(earlier.compactions), ..earlier };
-    let newest = deps.store.last_message(&conversation.id).await?.map(|row| row.id);
+    let newest = deps.store().last_message(&conversation.id).await?.map(|row| row.id);
     let event = NewWindowEvent {
         kind: kind.to_owned(),
         newest,
@@ -74,7 +74,7 @@ async fn restore_view(
         view: Some(view),
         failure: None,
     };
-    let mut written = deps.store.write_window(lease, event, deps.host.now_ms()).await?;
+    let mut written = deps.store().write_window(lease, event, deps.host().now_ms()).await?;
     written.new.after = scene(deps, conversation).await?.size.conversation() as u64;
     Ok(CompactionReport::of(&written))
 }

@@ -1,17 +1,19 @@
 //! A compaction: after a complete answer, all or nothing.
 
+use std::sync::Arc;
+
 use limpid_core::{Entry, Role, Trust, WindowView};
 use limpid_store::{Conversation, Lease, NewWindowEvent, WindowEvent};
 use limpid_turn::window::{ContextSize, Fill, Made, Task};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::Inner;
 use crate::context::History;
 use crate::context::Measure;
 use crate::context::window_state_of;
 use crate::context::{self, BuiltContext, Occasion};
 use crate::conversation::compaction::snapshot::save_automatic;
 use crate::conversation::compaction::summary::Summarizer;
+use crate::conversation::deps::ConversationDeps;
 use crate::conversation::settings;
 use crate::services::error::AgentError;
 use crate::services::events::EventKind;
@@ -37,8 +39,9 @@ pub(crate) struct Scene {
 }
 
 /// Reads what the next request of a conversation would be made from, without a new message.
-pub(crate) async fn scene(deps: &Inner, conversation: Conversation) -> Result<Scene, AgentError> {
-    let mut models = deps.models.for_turn(deps.context.wanted_model(Some(&conversation)).await.as_deref()).await?;
+pub(crate) async fn scene(deps: &ConversationDeps, conversation: Conversation) -> Result<Scene, AgentError> {
+    let mut models =
+        deps.context.models.for_turn(deps.context.wanted_model(Some(&conversation)).await.as_deref()).await?;
     let occasion = Occasion {
         conversation: Some(&conversation),
         profile: &conversation.profile,
@@ -50,7 +53,7 @@ pub(crate) async fn scene(deps: &Inner, conversation: Conversation) -> Result<Sc
         trust: Trust::Owner,
         boundary: None,
         unanswered: &[],
-        now: deps.host.now(),
+        now: deps.host().now(),
         fit: context::Fit::AsIs,
     };
     let BuiltContext { gathered, card, measure, size, .. } = context::build(&deps.context, occasion).await?;
@@ -60,11 +63,11 @@ pub(crate) async fn scene(deps: &Inner, conversation: Conversation) -> Result<Sc
 
 /// What a compaction that is due would work on. Warns when it soon will be. From here on this process looks after the
 /// conversation's window.
-pub(super) async fn due(deps: &Inner, lease: &Lease) -> Result<Option<Scene>, AgentError> {
-    if !deps.config.window.is_on() {
+pub(super) async fn due(deps: &ConversationDeps, lease: &Lease) -> Result<Option<Scene>, AgentError> {
+    if !deps.config().window.is_on() {
         return Ok(None);
     }
-    deps.settle(&lease.conversation);
+    deps.windows.look_after(&lease.conversation);
     let conversation = deps.directory.existing(&lease.conversation).await?;
     let scene = scene(deps, conversation).await?;
     if !is_complete(&scene.history) || was_tried(deps, lease, &scene.history).await? {
@@ -73,7 +76,7 @@ pub(super) async fn due(deps: &Inner, lease: &Lease) -> Result<Option<Scene>, Ag
     if is_due(&scene) {
         return Ok(if is_hopeless(deps, &scene).await? { None } else { Some(scene) });
     }
-    if scene.size.fill(&scene.measure.settings) >= Fill::Warn && deps.warn_once(&lease.conversation) {
+    if scene.size.fill(&scene.measure.settings) >= Fill::Warn && deps.windows.warn_once(&lease.conversation) {
         let change = EventKind::ContextWarning {
             used: scene.size.conversation(),
             available: scene.size.available(),
@@ -87,7 +90,7 @@ pub(super) async fn due(deps: &Inner, lease: &Lease) -> Result<Option<Scene>, Ag
 /// Compacts a conversation at any fill, and writes down how that ended. Forced, all but the newest turn
 /// leaves the window.
 pub(super) async fn compact(
-    deps: &std::sync::Arc<Inner>,
+    deps: &Arc<ConversationDeps>,
     lease: &Lease,
     scene: Scene,
     is_forced: bool,
@@ -114,7 +117,7 @@ pub(super) async fn compact(
 
 /// Compacts, and says whether it failed for the reason that the person was last told.
 async fn compact_now(
-    deps: &std::sync::Arc<Inner>,
+    deps: &Arc<ConversationDeps>,
     lease: &Lease,
     scene: Scene,
     is_forced: bool,
@@ -141,10 +144,10 @@ async fn compact_now(
         Err(reason) => NewWindowEvent { failure: Some(reason), ..event },
     };
     // A person who was told why it fails is told again only when they ask, or when the reason is another one.
-    let last = deps.store.window_events(&lease.conversation, 1).await?.rows.into_iter().next();
+    let last = deps.store().window_events(&lease.conversation, 1).await?.rows.into_iter().next();
     let again = !is_forced && event.failure.is_some() && last.is_some_and(|last| last.new.failure == event.failure);
-    let written = deps.store.write_window(lease, event, deps.host.now_ms()).await?;
-    deps.warned().remove(&lease.conversation);
+    let written = deps.store().write_window(lease, event, deps.host().now_ms()).await?;
+    deps.windows.is_smaller(&lease.conversation);
     if written.new.failure.is_none() {
         settings::renew_sizes(deps, &lease.conversation, "compaction").await?;
     }
@@ -153,8 +156,8 @@ async fn compact_now(
 
 /// Whether the newest attempt freed nothing and little was said since: it would free nothing again, and the person
 /// knows. A trigger waits in its own unit: that of messages for messages, that of tokens for tokens.
-async fn is_hopeless(deps: &Inner, scene: &Scene) -> Result<bool, AgentError> {
-    let last = deps.store.window_events(&scene.conversation.id, 1).await?.rows.into_iter().next();
+async fn is_hopeless(deps: &ConversationDeps, scene: &Scene) -> Result<bool, AgentError> {
+    let last = deps.store().window_events(&scene.conversation.id, 1).await?.rows.into_iter().next();
     let Some(last) = last.filter(|last| last.new.failure.is_some()) else { return Ok(false) };
     let growth = scene.size.available() as u64 * GROWTH / 100;
     let has_grown = scene.size.conversation() as u64 >= last.new.before + growth;
@@ -166,9 +169,9 @@ async fn is_hopeless(deps: &Inner, scene: &Scene) -> Result<bool, AgentError> {
 }
 
 /// Whether a compaction was tried since the newest message: at most one an answer.
-pub(super) async fn was_tried(deps: &Inner, lease: &Lease, past: &History) -> Result<bool, AgentError> {
+pub(super) async fn was_tried(deps: &ConversationDeps, lease: &Lease, past: &History) -> Result<bool, AgentError> {
     let newest = past.entries.last().map(|entry| entry.id);
-    let last = deps.store.window_events(&lease.conversation, 1).await?.rows.into_iter().next();
+    let last = deps.store().window_events(&lease.conversation, 1).await?.rows.into_iter().next();
     Ok(last.is_some_and(|last| last.new.newest == newest))
 }
 

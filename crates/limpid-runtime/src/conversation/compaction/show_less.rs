@@ -2,14 +2,14 @@
 
 use limpid_store::{Lease, NewWindowEvent};
 
-use crate::agent::Inner;
 use crate::context::SmallerView;
 use crate::conversation::compaction::snapshot::save_automatic;
+use crate::conversation::deps::ConversationDeps;
 use crate::services::error::AgentError;
 use crate::services::events::EventKind;
 
 /// Saves a snapshot, then shows less of the conversation from here on.
-pub(crate) async fn show_less(deps: &Inner, lease: &Lease, smaller: SmallerView) -> Result<(), AgentError> {
+pub(crate) async fn show_less(deps: &ConversationDeps, lease: &Lease, smaller: SmallerView) -> Result<(), AgentError> {
     let SmallerView { view, is_rollover, before, after, steps, newest, was: (earlier, stored) } = smaller;
     save_automatic(deps, lease, stored, earlier, "before shortening").await?;
     let event = NewWindowEvent {
@@ -21,7 +21,7 @@ pub(crate) async fn show_less(deps: &Inner, lease: &Lease, smaller: SmallerView)
         view: Some(view),
         failure: None,
     };
-    deps.store.write_window(lease, event, deps.host.now_ms()).await?;
+    deps.store().write_window(lease, event, deps.host().now_ms()).await?;
     deps.bus.send(Some(&lease.conversation), EventKind::CompactionFinished { before, after, steps });
     Ok(())
 }

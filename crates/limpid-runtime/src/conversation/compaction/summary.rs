@@ -16,12 +16,12 @@ use limpid_turn::window::{Ask, Compaction as Rules, Made, Next, Task};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::Inner;
 use crate::context::History;
 use crate::context::Measure;
 use crate::context::{NoteRequest, convert};
 use crate::conversation::compaction::run::was_tried;
 use crate::conversation::compaction::{Compaction, CompactionDone};
+use crate::conversation::deps::ConversationDeps;
 use crate::conversation::event::TurnEvent;
 use crate::conversation::model_call::most_possible;
 use crate::conversation::one_off::OneOffRequest;
@@ -49,7 +49,7 @@ const SNAPSHOT: &str = "state-snapshot";
 
 /// Asks models for what is written about one conversation.
 pub(crate) struct Summarizer {
-    deps: Arc<Inner>,
+    deps: Arc<ConversationDeps>,
     models: Models,
     conversation: ConversationId,
     measure: Measure,
@@ -81,7 +81,11 @@ impl NoteQuestion {
 
     /// Asks it; none when a model was asked for a summary since the newest answer: nobody waits longer than for one
     /// compaction.
-    pub(crate) async fn ask(self, deps: &Arc<Inner>, lease: &Lease) -> Result<Option<Compaction>, AgentError> {
+    pub(crate) async fn ask(
+        self,
+        deps: &Arc<ConversationDeps>,
+        lease: &Lease,
+    ) -> Result<Option<Compaction>, AgentError> {
         if was_tried(deps, lease, &self.history).await? {
             return Ok(None);
         }
@@ -98,7 +102,7 @@ impl NoteQuestion {
 
 impl Summarizer {
     pub(crate) fn new(
-        deps: &Arc<Inner>,
+        deps: &Arc<ConversationDeps>,
         conversation: &ConversationId,
         (models, measure): (&Models, &Measure),
         cancel: &CancellationToken,
@@ -172,9 +176,9 @@ impl Summarizer {
         }
         let prompt = Arc::new(prompt);
         let deps = &self.deps;
-        let cache = cache_life(&*deps.store, &deps.config, (path_of(ask), None), deps.host.now_ms()).await;
+        let cache = cache_life(deps.store(), deps.config(), (path_of(ask), None), deps.host().now_ms()).await;
         let cache = cache.map_err(|error| error.to_string())?;
-        let (effort, cap) = (EffortChoice::of(&self.deps.config, None, path_of(ask)), ask.cap());
+        let (effort, cap) = (EffortChoice::of(self.deps.config(), None, path_of(ask)), ask.cap());
         let asked = Arc::clone(&prompt);
         let call = move |card: &ModelCard| {
             let held = card.usable_window.map_or(usable, |window| usable.min(window.0 as usize));

@@ -125,7 +125,7 @@ impl Conversations {
     /// When there is no such conversation or the store cannot be read.
     pub async fn snapshots(&self, conversation: &ConversationChoice) -> Result<Listed<Snapshot>, AgentError> {
         let conversation = self.known(conversation).await?;
-        Ok(self.deps.store.kept_snapshots(&conversation.id).await?)
+        Ok(self.deps.store().kept_snapshots(&conversation.id).await?)
     }
 
     /// What the next request of a conversation is made of.

@@ -3,14 +3,14 @@
 use limpid_core::ConversationId;
 use limpid_store::{Audience, ConversationChange};
 
-use crate::agent::Inner;
+use crate::conversation::deps::ConversationDeps;
 use crate::conversation::settings::ChangeOutcome;
 use crate::services::error::AgentError;
 use crate::services::modes::manual;
 
 /// Says who reads a conversation.
 pub(super) async fn set_audience(
-    deps: &Inner,
+    deps: &ConversationDeps,
     id: &ConversationId,
     audience: Audience,
 ) -> Result<ChangeOutcome, AgentError> {
@@ -20,6 +20,6 @@ pub(super) async fn set_audience(
     let on = if audience == Audience::Group { "on" } else { "off" };
     let event = manual("group", Some(on.to_owned()));
     let change = vec![ConversationChange::Audience(audience)];
-    deps.store.set_in_conversation(id, change, vec![event], deps.host.now_ms()).await?;
+    deps.store().set_in_conversation(id, change, vec![event], deps.host().now_ms()).await?;
     Ok(ChangeOutcome::Applied(String::new()))
 }

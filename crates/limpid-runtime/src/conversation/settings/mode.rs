@@ -4,8 +4,8 @@ use limpid_core::ConversationId;
 use limpid_core::mode::{Suggestion, Trigger};
 use limpid_store::{Conversation, ConversationChange, Inbound};
 
-use crate::agent::Inner;
 use crate::context::PrefixCache;
+use crate::conversation::deps::ConversationDeps;
 use crate::conversation::settings::ChangeOutcome;
 use crate::conversation::settings::window::rebuild;
 use crate::services::error::AgentError;
@@ -14,7 +14,7 @@ use crate::services::modes::switch_event;
 
 /// Switches the mode: the tier stays, the prompt is made anew, then the events are sent.
 pub(super) async fn switch_mode(
-    deps: &Inner,
+    deps: &ConversationDeps,
     id: &ConversationId,
     to: &str,
     trigger: Trigger,
@@ -32,7 +32,7 @@ pub(super) async fn switch_mode(
     let event = switch_event(&from, to, trigger, confidence);
     let kept =
         vec![ConversationChange::Mode(Some(to.to_owned())), ConversationChange::Session(Some(session.to_text()))];
-    deps.store.set_in_conversation(id, kept, vec![event], deps.host.now_ms()).await?;
+    deps.store().set_in_conversation(id, kept, vec![event], deps.host().now_ms()).await?;
     let trigger = trigger.as_str().to_owned();
     deps.bus.send(Some(id), EventKind::ModeChanged { from: from.clone(), to: to.to_owned(), trigger });
     changes.into_iter().for_each(|change| deps.bus.send(Some(id), change));
@@ -42,12 +42,12 @@ pub(super) async fn switch_mode(
 /// Suggests the mode that a message sounds like, or switches to it when the owner wants that. Returns what the person is
 /// told. Nothing streams: the turn that answers the message has not begun.
 pub(crate) async fn suggest_mode(
-    deps: &Inner,
+    deps: &ConversationDeps,
     conversation: &Conversation,
     newest: &Inbound,
 ) -> Result<Option<String>, AgentError> {
     let Some(suggestion) = deps.modes.suggest(conversation, newest).await? else { return Ok(None) };
-    if !deps.config.modes.auto {
+    if !deps.config().modes.auto {
         return Ok(Some(deps.modes.record_suggestion(&conversation.id, &suggestion).await?));
     }
     let Suggestion { target, reason, confidence } = &suggestion;

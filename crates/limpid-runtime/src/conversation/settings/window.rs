@@ -6,10 +6,10 @@ use limpid_core::{ConversationId, Tier, Trust, WindowSize};
 use limpid_prompt::inputs::Inputs;
 use limpid_store::{Conversation, ConversationChange};
 
-use crate::agent::Inner;
 use crate::context::PrefixCache;
 use crate::context::{self, Fit, Occasion};
 use crate::context::{WindowState, tier_of, window_state_of};
+use crate::conversation::deps::ConversationDeps;
 use crate::conversation::settings::ChangeOutcome;
 use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
@@ -57,15 +57,15 @@ impl fmt::Display for Tiers {
 ///
 /// # Errors
 /// When there is no such conversation, or no model.
-pub(crate) async fn tiers(deps: &Inner, conversation: &ConversationChoice) -> Result<Tiers, AgentError> {
+pub(crate) async fn tiers(deps: &ConversationDeps, conversation: &ConversationChoice) -> Result<Tiers, AgentError> {
     let found = deps.directory.find(conversation).await?;
     let own = found.as_ref();
-    let model = deps.models.choose(deps.context.wanted_model(own).await.as_deref()).await?;
+    let model = deps.context.models.choose(deps.context.wanted_model(own).await.as_deref()).await?;
     let card = model.info();
     let mut frame = window_state_of(own);
-    let fitted = frame.fit(card, deps.host.now_ms());
-    let profile = own.map_or(deps.config.agent.profile.as_str(), |own| own.profile.as_str());
-    let profile = deps.profiles.profile(profile)?;
+    let fitted = frame.fit(card, deps.host().now_ms());
+    let profile = own.map_or(deps.config().agent.profile.as_str(), |own| own.profile.as_str());
+    let profile = deps.context.profiles.profile(profile)?;
     let path = if card.local { "chat-local" } else { "chat-remote" };
     let inputs = Inputs { tier: frame.tier().map(Tier::number), ..Inputs::default() };
     let effective = tier_of(&profile, path, &inputs);
@@ -79,10 +79,19 @@ pub(crate) async fn tiers(deps: &Inner, conversation: &ConversationChoice) -> Re
 }
 
 /// Refuses a window that the model of a conversation cannot have.
-pub(crate) async fn check(deps: &Inner, id: &ConversationId, size: Option<WindowSize>) -> Result<(), AgentError> {
+pub(crate) async fn check(
+    deps: &ConversationDeps,
+    id: &ConversationId,
+    size: Option<WindowSize>,
+) -> Result<(), AgentError> {
     let conversation = deps.directory.existing(id).await?;
-    let card =
-        deps.models.choose(deps.context.wanted_model(Some(&conversation)).await.as_deref()).await?.info().clone();
+    let card = deps
+        .context
+        .models
+        .choose(deps.context.wanted_model(Some(&conversation)).await.as_deref())
+        .await?
+        .info()
+        .clone();
     let most = card.window.map_or(u32::MAX, |window| window.0);
     if let Some(WindowSize(size)) = size.filter(|size| size.0 < LEAST || size.0 > most) {
         let most = if most == u32::MAX { "more".to_owned() } else { most.to_string() };
@@ -96,11 +105,12 @@ pub(crate) async fn check(deps: &Inner, id: &ConversationId, size: Option<Window
 
 /// Makes the prompt anew after something was set, and takes note of it. Without a model there is none to be made.
 pub(crate) async fn rebuild(
-    deps: &Inner,
+    deps: &ConversationDeps,
     conversation: &Conversation,
     frame: &mut WindowState,
 ) -> Result<Vec<EventKind>, AgentError> {
-    let Ok(model) = deps.models.choose(deps.context.wanted_model(Some(conversation)).await.as_deref()).await else {
+    let Ok(model) = deps.context.models.choose(deps.context.wanted_model(Some(conversation)).await.as_deref()).await
+    else {
         return Ok(Vec::new());
     };
     let occasion = Occasion {
@@ -114,7 +124,7 @@ pub(crate) async fn rebuild(
         trust: Trust::Owner,
         boundary: None,
         unanswered: &[],
-        now: deps.host.now(),
+        now: deps.host().now(),
         fit: Fit::AsIs,
     };
     let mut built = context::build(&deps.context, occasion).await?;
@@ -125,7 +135,7 @@ pub(crate) async fn rebuild(
 
 /// Chooses the window of a conversation.
 pub(super) async fn resize(
-    deps: &Inner,
+    deps: &ConversationDeps,
     id: &ConversationId,
     size: Option<WindowSize>,
 ) -> Result<ChangeOutcome, AgentError> {
@@ -136,25 +146,25 @@ pub(super) async fn resize(
         return Ok(ChangeOutcome::Unchanged);
     }
     if let Some(size) = size {
-        deps.goals.check_fits(id, Tier::of(size)).await?;
+        deps.context.goals.check_fits(id, Tier::of(size)).await?;
     }
     session.frame.choose(size);
     let changes = rebuild(deps, &conversation, &mut session.frame).await?;
     let event = manual("window", size.map(|size| size.0.to_string()));
     let window = ConversationChange::Window(size.map(|size| size.0));
     let kept = vec![window, ConversationChange::Session(Some(session.to_text()))];
-    deps.store.set_in_conversation(id, kept, vec![event], deps.host.now_ms()).await?;
+    deps.store().set_in_conversation(id, kept, vec![event], deps.host().now_ms()).await?;
     changes.into_iter().for_each(|change| deps.bus.send(Some(id), change));
     Ok(ChangeOutcome::Applied(before.map_or("the model's own".to_owned(), |before| before.0.to_string())))
 }
 
 /// Lets a conversation take tier and window anew at its next turn: the last turn of a stretch is over.
-pub(crate) async fn renew_sizes(deps: &Inner, id: &ConversationId, reason: &str) -> Result<(), AgentError> {
+pub(crate) async fn renew_sizes(deps: &ConversationDeps, id: &ConversationId, reason: &str) -> Result<(), AgentError> {
     let conversation = deps.directory.existing(id).await?;
     let mut session = PrefixCache::of(&conversation);
     session.frame.renew(reason);
     let kept = vec![ConversationChange::Session(Some(session.to_text()))];
-    deps.store.change_conversation(id, kept, deps.host.now_ms()).await?;
+    deps.store().change_conversation(id, kept, deps.host().now_ms()).await?;
     Ok(())
 }
 

@@ -34,7 +34,7 @@ impl RunningTurn {
         let stored = self
             .calls
             .hosts
-            .get_or_try_init(|| stored_hosts(&*self.deps.store, &self.writer.lease().conversation))
+            .get_or_try_init(|| stored_hosts(self.deps.store(), &self.writer.lease().conversation))
             .await?;
         let steering = self.machine.in_flight().iter().filter(|message| message.role == Role::User);
         let steering = steering.filter(|message| !message.trust.is_foreign()).map(|message| message.text.as_str());
@@ -94,7 +94,7 @@ impl RunningTurn {
         let led_by = self.led_by().await?;
         let trust = self.call_context().await?.trust;
         let place = (&self.writer.lease().conversation, self.id());
-        let new = new_draft(place, &held, described, (led_by, trust), deps.host.now_ms());
+        let new = new_draft(place, &held, described, (led_by, trust), deps.host().now_ms());
         let outcome = match deps.drafts.keep(new, self.draft_room()).await? {
             Some(draft) => {
                 self.tell_of_draft(&draft).await?;
@@ -112,7 +112,7 @@ impl RunningTurn {
 
     /// Which text led to what the model calls: everything that it has read is in the newest request of the turn.
     async fn led_by(&mut self) -> Result<String, AgentError> {
-        let store = &self.deps.store;
+        let store = self.deps.store();
         let newest = RequestFilter { turn: Some(self.id().clone()), limit: 1, ..RequestFilter::default() };
         let mut sent = Vec::new();
         for summary in store.requests(newest).await?.rows {

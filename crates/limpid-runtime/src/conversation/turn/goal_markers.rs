@@ -5,7 +5,7 @@ use limpid_core::{Role, Tier, Trust};
 use limpid_store::{GoalAppend, StoreError, TurnWrite};
 use limpid_turn::{Effect, Finish, Outcome};
 
-use crate::agent::Inner;
+use crate::conversation::deps::ConversationDeps;
 use crate::conversation::turn::transaction::TurnWriter;
 use crate::services::error::AgentError;
 use crate::services::goals::{Cause, Changed, TRIES};
@@ -49,7 +49,7 @@ impl GoalMarkers {
     /// When the store cannot be read.
     pub(crate) async fn plan(
         &mut self,
-        deps: &Inner,
+        deps: &ConversationDeps,
         writer: &TurnWriter,
         trust: Trust,
         tier: Tier,
@@ -59,10 +59,10 @@ impl GoalMarkers {
         }
         self.tries += 1;
         let cause =
-            Cause { by: GoalAuthor::Marker, trust, turn: Some(writer.turn()), tier, now_ms: deps.host.now_ms() };
+            Cause { by: GoalAuthor::Marker, trust, turn: Some(writer.turn()), tier, now_ms: deps.host().now_ms() };
         let conversation = &writer.lease().conversation;
         let Changed { value: refused, append, .. } =
-            deps.goals.plan(conversation, cause, |manager| Ok(advance(manager, &self.good))).await?;
+            deps.context.goals.plan(conversation, cause, |manager| Ok(advance(manager, &self.good))).await?;
         self.planned = Some((append.clone(), refused));
         Ok(Some(TurnWrite::Goals(append)))
     }
@@ -73,9 +73,9 @@ impl GoalMarkers {
     }
 
     /// Tells everybody what was written.
-    pub(crate) fn tell(&self, deps: &Inner, writer: &TurnWriter) {
+    pub(crate) fn tell(&self, deps: &ConversationDeps, writer: &TurnWriter) {
         if let Some((append, _)) = &self.planned {
-            deps.goals.publish(&writer.lease().conversation, &append.records);
+            deps.context.goals.publish(&writer.lease().conversation, &append.records);
         }
     }
 }

@@ -12,12 +12,12 @@ use limpid_prompt::count::WindowEstimate;
 use limpid_prompt::inputs::Inputs;
 use limpid_turn::window::ContextSize;
 
-use crate::agent::Inner;
 use crate::context::Headroom;
 use crate::context::History;
 use crate::context::Measure;
 use crate::context::{Fitting, Running, SmallerView, as_it_stands, fit_to_window, shown_goal};
 use crate::conversation::compaction::{Compaction, NoteQuestion};
+use crate::conversation::deps::ConversationDeps;
 use crate::conversation::model_call::{Recipe, Rendered, sampling};
 use crate::services::error::AgentError;
 use crate::services::models::EffortChoice;
@@ -123,7 +123,7 @@ impl TurnRequests {
     /// Makes the next request of a turn whose messages are these.
     pub(crate) async fn next(
         &mut self,
-        deps: &Arc<Inner>,
+        deps: &Arc<ConversationDeps>,
         lease: &Lease,
         in_flight: &[Message],
     ) -> Result<NextRequest, AgentError> {
@@ -153,7 +153,7 @@ impl TurnRequests {
             measure: &measure,
             now,
             is_known: card.usable_window.is_some() || believed.is_some(),
-            may_shrink: deps.config.window.is_on(),
+            may_shrink: deps.config().window.is_on(),
             note: None,
         };
         let measured = as_it_stands(&measure, now, &self.history, &mut self.inputs)?;
@@ -189,7 +189,7 @@ impl TurnRequests {
 
     /// Where the beginning is rendered for each call, it shows the goal as it stands; elsewhere it stays for
     /// the whole turn, and the results of the tools tell what has changed.
-    async fn look_at_goal(&mut self, deps: &Inner, lease: &Lease) -> Result<(), AgentError> {
+    async fn look_at_goal(&mut self, deps: &ConversationDeps, lease: &Lease) -> Result<(), AgentError> {
         if !self.profile.behaviour().stable_prefix {
             self.inputs.goal = shown_goal(&deps.context, &lease.conversation).await?;
         }
@@ -199,7 +199,7 @@ impl TurnRequests {
     /// What renders the prompt of the next call for whichever model is asked.
     pub(crate) async fn recipe(
         &mut self,
-        deps: &Inner,
+        deps: &ConversationDeps,
         lease: &Lease,
         rendered: Rendered,
         (tools, reply): (ToolUse, ReplyForm),
@@ -215,10 +215,10 @@ impl TurnRequests {
             path: self.path.clone(),
             inputs: self.inputs.clone(),
             counters: self.counters.clone(),
-            sampling: sampling(&deps.config),
+            sampling: sampling(deps.config()),
             effort: self.effort,
             raised: self.windows.raised,
-            hide_reasoning: deps.config.chat.hide_reasoning,
+            hide_reasoning: deps.config().chat.hide_reasoning,
             tools,
             reply,
             rendered,

@@ -7,11 +7,11 @@ use limpid_core::{CallId, Role, TurnId};
 use limpid_store::{InboundId, Lease, StoredMessage};
 use limpid_turn::{Effect, Event, PlannedCall, ToolOutcome, Turn};
 
-use crate::agent::Inner;
 use crate::context::FindTools;
 use crate::context::History;
 use crate::context::PrefixCache;
 use crate::context::window_state_of;
+use crate::conversation::deps::ConversationDeps;
 use crate::conversation::listeners::Listeners;
 use crate::conversation::turn::journal::{Entry, entries};
 use crate::conversation::turn::requests::TurnRequests;
@@ -31,20 +31,20 @@ use crate::services::tools::policy::trust_read_in;
 /// # Errors
 /// When its journal or what it needs cannot be read; then it is over.
 pub(crate) async fn resume(
-    deps: &Arc<Inner>,
+    deps: &Arc<ConversationDeps>,
     lease: &Lease,
     listeners: &Arc<Listeners>,
     id: &TurnId,
 ) -> Result<RunningTurn, AgentError> {
-    let listed = deps.store.turn_events(id).await?;
+    let listed = deps.store().turn_events(id).await?;
     let entries = entries(&listed).map_err(|bad| bad.of_turn(id, &lease.conversation))?;
     let Some(Entry::Started(started)) = entries.first() else {
         // It had taken nothing yet: its messages wait for the next turn.
         return Err(AgentError::Invalid("the program stopped before the turn began".to_owned()));
     };
     let conversation = deps.directory.existing(&lease.conversation).await?;
-    let mut past = History::read(&*deps.store, &conversation, &mut Vec::new()).await?;
-    let listed = deps.store.messages(&lease.conversation, past.view.through).await?.rows;
+    let mut past = History::read(deps.store(), &conversation, &mut Vec::new()).await?;
+    let listed = deps.store().messages(&lease.conversation, past.view.through).await?.rows;
     let own: Vec<StoredMessage> = listed.into_iter().filter(|row| row.turn == *id).collect();
     past.without(&own);
     let events = entries.iter().filter_map(|entry| match entry {
@@ -56,12 +56,12 @@ pub(crate) async fn resume(
     let waited = own.iter().take(asked.saturating_sub(1));
     past.unanswered = waited.map(|row| limpid_core::Entry { id: row.id, message: row.message.clone() }).collect();
 
-    let loaded = deps.profiles.load(&started.profile)?;
-    let mut models = deps.models.for_turn(Some(&started.model)).await?;
-    let card = window_state_of(Some(&conversation)).fit(models[0].info(), deps.host.now_ms()).card;
+    let loaded = deps.context.profiles.load(&started.profile)?;
+    let mut models = deps.context.models.for_turn(Some(&started.model)).await?;
+    let card = window_state_of(Some(&conversation)).fit(models[0].info(), deps.host().now_ms()).card;
     models[0] = ModelRegistry::resized(&models[0], &card);
     let profile = loaded.profile(&started.profile)?;
-    let profile = deps.profiles.fitting(&loaded, profile, (&started.path, &started.inputs), &mut Vec::new())?;
+    let profile = deps.context.profiles.fitting(&loaded, profile, (&started.path, &started.inputs), &mut Vec::new())?;
     let mode = &started.inputs.mode;
     let policy = deps.context.policy.for_turn(&profile, &started.path, mode, is_set(Some(&conversation), mode));
     let found = PrefixCache::of(&conversation).tools.found;
@@ -81,7 +81,7 @@ pub(crate) async fn resume(
         calls: ToolCalls::new(tools),
         writer: TurnWriter::of(lease.clone(), id.clone()),
         answers: Vec::new(),
-        read: trust_read_in(&*deps.store, id).await?,
+        read: trust_read_in(deps.store(), id).await?,
         was_resumed: true,
     };
     let mut turn = RunningTurn::new(Arc::clone(deps), Arc::clone(listeners), seed);

@@ -14,10 +14,10 @@ use limpid_store::{Inbound, InboundId, Kept, NewMessage, TurnWrite, Written};
 use limpid_turn::{Effect, Event, Turn};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::Inner;
 use crate::context::Headroom;
 use crate::context::place_found;
 use crate::conversation::compaction::{self, Compaction, CompactionDone};
+use crate::conversation::deps::ConversationDeps;
 use crate::conversation::event::TurnEvent;
 use crate::conversation::listeners::Listeners;
 use crate::conversation::model_call::{
@@ -55,7 +55,7 @@ pub(crate) struct TurnSeed {
 
 /// One turn under way.
 pub(crate) struct RunningTurn {
-    pub(super) deps: Arc<Inner>,
+    pub(super) deps: Arc<ConversationDeps>,
     pub(super) listeners: Arc<Listeners>,
     pub(super) machine: Turn,
     pub(super) requests: TurnRequests,
@@ -107,7 +107,7 @@ pub(crate) enum TurnStep {
 }
 
 impl RunningTurn {
-    pub(crate) fn new(deps: Arc<Inner>, listeners: Arc<Listeners>, seed: TurnSeed) -> Self {
+    pub(crate) fn new(deps: Arc<ConversationDeps>, listeners: Arc<Listeners>, seed: TurnSeed) -> Self {
         let TurnSeed { machine, effects, requests, calls, writer, steering, answers, read, was_resumed } = seed;
         Self {
             deps,
@@ -273,7 +273,7 @@ impl RunningTurn {
             for change in news.changes {
                 self.deps.bus.send(Some(conversation), change);
             }
-            self.deps.skills.publish_active(conversation, news.skills).await?;
+            self.deps.context.skills.publish_active(conversation, news.skills).await?;
             news.events.iter().for_each(|event| self.listeners.send(event));
         }
         Ok(committed.written)
@@ -310,7 +310,7 @@ impl RunningTurn {
             self.listeners.activate(&[inbound.id]);
             return Ok(());
         }
-        let message = message_of(&inbound, || self.deps.host.tag());
+        let message = message_of(&inbound, || self.deps.host().tag());
         self.steering.push_back(inbound.id);
         self.apply(Event::Steer(message), Some(inbound.id), Vec::new()).await
     }

@@ -14,7 +14,6 @@ use limpid_store::{
 };
 use limpid_turn::{Turn, TurnStart};
 
-use crate::agent::Inner;
 use crate::context::FindTools;
 use crate::context::Headroom;
 use crate::context::History;
@@ -26,6 +25,7 @@ use crate::context::window_state_of;
 use crate::context::{self, BuiltContext, Fit, Gathered, Occasion};
 use crate::conversation::actor::NextTurn;
 use crate::conversation::compaction::{self, Compaction, NoteQuestion, is_complete};
+use crate::conversation::deps::ConversationDeps;
 use crate::conversation::event::TurnEvent;
 use crate::conversation::listeners::Listeners;
 use crate::conversation::model_call::{Rendered, as_sent};
@@ -81,13 +81,13 @@ enum Prepared {
 /// Begins the turn that answers the messages that wait. Those that leave no room for each other even when they are
 /// shortened are answered one after the other.
 pub(crate) async fn start(
-    deps: &Arc<Inner>,
+    deps: &Arc<ConversationDeps>,
     lease: &Lease,
     listeners: &Arc<Listeners>,
     next: &mut NextTurn,
     waiting: &[Inbound],
 ) -> Result<Start, AgentError> {
-    let now = deps.host.now();
+    let now = deps.host().now();
     let mut conversation = deps.directory.existing(&lease.conversation).await?;
     if let Some(newest) = waiting.last()
         // No person speaks in a run, so nothing in it asks for another mode.
@@ -100,7 +100,7 @@ pub(crate) async fn start(
         }
     }
     let path = next.path.take();
-    let Some(mut asked) = Asked::of(&deps.host, waiting) else { return Ok(Start::Nothing) };
+    let Some(mut asked) = Asked::of(deps.host(), waiting) else { return Ok(Start::Nothing) };
     let ready = loop {
         match prepare(deps, lease, &conversation, path.as_deref(), &asked, (now, &next.note)).await {
             Ok(Prepared::First(compaction)) => {
@@ -116,7 +116,7 @@ pub(crate) async fn start(
     listeners.activate(&asked.ids());
     next.note = None;
     let hint = next.hint.take();
-    let id = TurnId::new(deps.host.new_id("t"));
+    let id = TurnId::new(deps.host().new_id("t"));
     let name = ready.as_ref().map(|ready| ready.gathered.path.clone());
     let path = name.unwrap_or_else(|_| path.unwrap_or_else(|| "chat-remote".to_owned()));
     let new = NewTurn { id: id.clone(), path, inbound: asked.ids(), now_ms: now.as_millisecond() };
@@ -128,7 +128,7 @@ pub(crate) async fn start(
         Err(error) => {
             let outcome = failed(&error);
             let writes = vec![TurnWrite::Messages(asked.as_accepted()), end_of(&outcome)];
-            deps.store.begin_turn(lease, new, writes).await?;
+            deps.store().begin_turn(lease, new, writes).await?;
             listeners.finish(&TurnEvent::Done { outcome, answer: None });
             Ok(Start::Nothing)
         }
@@ -137,7 +137,7 @@ pub(crate) async fn start(
 
 /// Everything that a turn runs with.
 fn seed(
-    deps: &Arc<Inner>,
+    deps: &Arc<ConversationDeps>,
     lease: &Lease,
     conversation: &Conversation,
     new: NewTurn,
@@ -203,14 +203,15 @@ fn first_writes(
 
 /// Reads everything that the turn needs and renders its first prompt.
 async fn prepare(
-    deps: &Arc<Inner>,
+    deps: &Arc<ConversationDeps>,
     lease: &Lease,
     conversation: &Conversation,
     path: Option<&str>,
     asked: &Asked,
     (now, note): (Timestamp, &Option<Option<String>>),
 ) -> Result<Prepared, AgentError> {
-    let mut models = deps.models.for_turn(deps.context.wanted_model(Some(conversation)).await.as_deref()).await?;
+    let mut models =
+        deps.context.models.for_turn(deps.context.wanted_model(Some(conversation)).await.as_deref()).await?;
     let typed = asked.newest();
     let mode = deps.modes.of(conversation);
     let (window, unanswered) = (window_state_of(Some(conversation)), asked.earlier());
@@ -258,7 +259,7 @@ async fn prepare(
 
 /// What a built prompt comes to.
 async fn ready(
-    deps: &Arc<Inner>,
+    deps: &Arc<ConversationDeps>,
     conversation: &Conversation,
     (typed, mode): (&Message, &str),
     models: Models,
@@ -268,12 +269,12 @@ async fn ready(
     let mut told = built.trims();
     let BuiltContext { mut gathered, card, prompt, size, estimate, tier, notice, .. } = built;
     gathered.notices.extend(notice);
-    let now_ms = deps.host.now_ms();
-    gathered.notices.extend(new_fallback_notice(&*deps.store, &gathered.profile, (mode, tier), now_ms).await?);
-    let effort = EffortChoice::of(&deps.config, Some(conversation), &gathered.path);
+    let now_ms = deps.host().now_ms();
+    gathered.notices.extend(new_fallback_notice(deps.store(), &gathered.profile, (mode, tier), now_ms).await?);
+    let effort = EffortChoice::of(deps.config(), Some(conversation), &gathered.path);
     let on = (gathered.path.as_str(), Some(&conversation.id));
-    let cache = cache_life(&*deps.store, &deps.config, on, now_ms).await?;
-    let items = rendered_items(&*deps.store, &prompt).await?;
+    let cache = cache_life(deps.store(), deps.config(), on, now_ms).await?;
+    let items = rendered_items(deps.store(), &prompt).await?;
     told.extend(dropped_skills(&prompt, &gathered.inputs.skills));
     told.append(&mut gathered.standing_notices);
     told.extend(lacking(&card, effort.of_model(&card)));
@@ -328,10 +329,10 @@ fn kept(conversation: &Conversation, ready: &Ready, typed: &Message) -> Option<T
 }
 
 /// What a turn begins with, for its journal; the tools are those that its first prompt offers or that can be found.
-fn started(deps: &Inner, inputs: &Inputs, prompt: &Prompt, model: String) -> TurnStarted {
-    let limits = &deps.config.limits;
+fn started(deps: &ConversationDeps, inputs: &Inputs, prompt: &Prompt, model: String) -> TurnStarted {
+    let limits = &deps.config().limits;
     let tool = |name: &str| {
-        let own = deps.tools.tool(name).and_then(|tool| tool.timeout());
+        let own = deps.context.tools.tool(name).and_then(|tool| tool.timeout());
         (name.to_owned(), own.map_or(limits.tool_seconds, |time| time.as_secs()))
     };
     // What waits behind `find_tools` may be called once it was found.
@@ -339,7 +340,7 @@ fn started(deps: &Inner, inputs: &Inputs, prompt: &Prompt, model: String) -> Tur
     let waits = inputs.tools.iter().filter(|tool| finds && tool.reach == ToolReach::Deferred);
     let offered = prompt.offered().iter().map(limpid_prompt::OfferedTool::name);
     let names: Vec<&str> = offered.chain(waits.map(|tool| tool.name.as_str())).collect();
-    let own_chars = |name: &&str| Some(((*name).to_owned(), deps.tools.tool(name)?.result_chars()?));
+    let own_chars = |name: &&str| Some(((*name).to_owned(), deps.context.tools.tool(name)?.result_chars()?));
     TurnStarted {
         model,
         profile: prompt.profile().to_owned(),

@@ -144,7 +144,7 @@ impl RunningTurn {
     }
 
     fn without_secrets(&self, event: Event) -> Event {
-        let redactor = &self.deps.redactor;
+        let redactor = self.deps.redactor();
         match event {
             Event::ToolDone { id, outcome: ToolOutcome::Done { text, trust, boundary } } => {
                 Event::ToolDone { id, outcome: ToolOutcome::Done { text: redactor.clean(text), trust, boundary } }
@@ -158,8 +158,8 @@ impl RunningTurn {
 
     fn tool_context(&self, context: &CallContext) -> ToolContext {
         ToolContext {
-            now: self.deps.host.now(),
-            zone: self.deps.host.zone(),
+            now: self.deps.host().now(),
+            zone: self.deps.host().zone(),
             conversation: self.writer.lease().conversation.clone(),
             turn: self.id().clone(),
             trust: context.trust,

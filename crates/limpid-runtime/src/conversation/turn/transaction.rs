@@ -5,7 +5,7 @@
 use limpid_core::{MessageId, TurnId};
 use limpid_store::{Lease, NewTurn, TurnWrite, Written};
 
-use crate::agent::Inner;
+use crate::conversation::deps::ConversationDeps;
 use crate::conversation::event::TurnEvent;
 use crate::services::error::AgentError;
 use crate::services::events::EventKind;
@@ -73,14 +73,18 @@ impl TurnWriter {
     }
 
     /// Writes all or nothing, durably.
-    pub(crate) async fn commit(&mut self, deps: &Inner, mut writes: Vec<TurnWrite>) -> Result<Committed, AgentError> {
+    pub(crate) async fn commit(
+        &mut self,
+        deps: &ConversationDeps,
+        mut writes: Vec<TurnWrite>,
+    ) -> Result<Committed, AgentError> {
         let Some(PendingStart { new, writes: first, .. }) = self.start.as_deref() else {
-            let written = deps.store.commit(&self.lease, &self.turn, writes, deps.host.now_ms()).await?;
+            let written = deps.store().commit(&self.lease, &self.turn, writes, deps.host().now_ms()).await?;
             return Ok(Committed { written, started: None });
         };
         let own = first.len();
         writes.splice(0..0, first.iter().cloned());
-        let mut written = deps.store.begin_turn(&self.lease, new.clone(), writes).await?;
+        let mut written = deps.store().begin_turn(&self.lease, new.clone(), writes).await?;
         let rest = written.split_off(own.min(written.len()));
         let messages = written.into_iter().filter_map(|written| match written {
             Written::Messages(ids) => Some(ids),

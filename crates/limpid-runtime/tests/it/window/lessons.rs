@@ -36,7 +36,7 @@ async fn prompt_files_skills_and_standing_orders_are_there_after_a_compaction() 
         let model = talker(16_384, "They talk; the port is 8080.");
         let agent = agent(&bench, &model, &format!("[agent]\nprofile = \"{profile}\"\n{BARE}{prompt}"));
         say(&agent, &question(1)).await;
-        agent.use_skills(&ConversationChoice::Last, vec!["tea".to_owned()]).await.unwrap();
+        agent.conversations().use_skills(&ConversationChoice::Last, vec!["tea".to_owned()]).await.unwrap();
         for n in 2..=9 {
             say(&agent, &question(n)).await;
         }
