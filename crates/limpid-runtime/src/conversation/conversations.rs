@@ -1,27 +1,28 @@
 //! Talking to the agent: a message goes in, events come out.
 
+mod actors;
 mod changes;
+mod turn_handle;
 
-use std::collections::{BTreeSet, HashMap};
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::task::{Context, Poll};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Weak};
 
-use futures_util::Stream;
 use limpid_core::mode::Trigger;
-use limpid_core::{CallId, ConversationId, Effort, Trust};
+use limpid_core::{ConversationId, Effort, Trust};
 use limpid_store::{Conversation, ConversationChange, InboundId, NewInbound};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::sync::{Notify, RwLock};
 
 use crate::conversation::actor::{Actor, Command};
 use crate::conversation::deps::ConversationDeps;
-use crate::conversation::event::{Answer, TurnEvent};
+use crate::conversation::event::TurnEvent;
 use crate::conversation::listeners::Listener;
 use crate::conversation::settings::{Change, ChangeRequest};
 use crate::conversation::visible_events::VisibleEvents;
 use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
+
+pub(crate) use actors::{ActorHandle, Actors};
+pub use turn_handle::TurnHandle;
 
 /// A message to the agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,14 +69,6 @@ impl WeakConversations {
     }
 }
 
-/// The actors of a process.
-#[derive(Default)]
-pub(crate) struct Actors {
-    handles: Mutex<HashMap<ConversationId, Arc<ActorHandle>>>,
-    /// Rings when an actor has ended.
-    ended: Notify,
-}
-
 /// What is done with a message that a turn has taken already.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Taken {
@@ -83,26 +76,6 @@ pub(crate) enum Taken {
     IsTold,
     /// Whoever sent it waits for the end of that turn.
     IsWaitedFor,
-}
-
-/// How the actor of a conversation is reached.
-#[derive(Default)]
-pub(crate) struct ActorHandle {
-    /// Held for reading while a message is accepted and its actor told, and for writing while the actor looks at what
-    /// waits: so nobody answers a message before its listener is known.
-    pub(crate) accepting: RwLock<()>,
-    /// None while no actor runs.
-    commands: Mutex<Option<UnboundedSender<Command>>>,
-}
-
-/// A message that was accepted: its events, and a hold on the turn that answers it.
-///
-/// Dropping it does not stop the turn.
-pub struct TurnHandle {
-    conversations: Conversations,
-    conversation: ConversationId,
-    message: InboundId,
-    events: VisibleEvents,
 }
 
 impl Conversations {
@@ -339,119 +312,4 @@ fn check_profile(
         profile.path(path).map_err(|error| AgentError::Invalid(error.to_string()))?;
     }
     Ok(())
-}
-
-impl Actors {
-    fn lock(&self) -> MutexGuard<'_, HashMap<ConversationId, Arc<ActorHandle>>> {
-        self.handles.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn handle(&self, conversation: &ConversationId) -> Arc<ActorHandle> {
-        Arc::clone(self.lock().entry(conversation.clone()).or_default())
-    }
-
-    fn is_running(&self, conversation: &ConversationId) -> bool {
-        self.lock().get(conversation).is_some_and(|handle| handle.lock().is_some())
-    }
-
-    /// Tells an actor something when there is one, and says whether there is.
-    fn tell(&self, conversation: &ConversationId, command: Command) -> bool {
-        let handle = self.lock().get(conversation).cloned();
-        let commands = handle.as_ref().and_then(|handle| handle.lock().clone());
-        commands.is_some_and(|commands| commands.send(command).is_ok())
-    }
-
-    /// Ends an actor unless somebody has told it something. Says whether it has ended.
-    pub(crate) fn end(
-        &self,
-        conversation: &ConversationId,
-        handle: &Arc<ActorHandle>,
-        commands: &UnboundedReceiver<Command>,
-    ) -> bool {
-        let mut running = handle.lock();
-        if !commands.is_empty() {
-            return false;
-        }
-        *running = None;
-        drop(running);
-        self.let_go(conversation, handle);
-        self.ended.notify_waiters();
-        true
-    }
-
-    /// Ends an actor whatever it was told; returns that.
-    pub(crate) fn abandon(
-        &self,
-        conversation: &ConversationId,
-        handle: &Arc<ActorHandle>,
-        commands: &mut UnboundedReceiver<Command>,
-    ) -> Vec<Command> {
-        let mut running = handle.lock();
-        let told = std::iter::from_fn(|| commands.try_recv().ok()).collect();
-        *running = None;
-        drop(running);
-        self.let_go(conversation, handle);
-        self.ended.notify_waiters();
-        told
-    }
-
-    /// Forgets a handle that leads to no actor and that nobody else holds.
-    fn let_go(&self, conversation: &ConversationId, handle: &Arc<ActorHandle>) {
-        let mut handles = self.lock();
-        // This one, and the map's.
-        if Arc::strong_count(handle) == 2 && handle.lock().is_none() {
-            handles.remove(conversation);
-        }
-    }
-}
-
-impl ActorHandle {
-    fn lock(&self) -> MutexGuard<'_, Option<UnboundedSender<Command>>> {
-        self.commands.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl TurnHandle {
-    /// The conversation.
-    pub fn conversation(&self) -> &ConversationId {
-        &self.conversation
-    }
-
-    /// The next event; none after the last one.
-    pub async fn next(&mut self) -> Option<TurnEvent> {
-        self.events.next().await
-    }
-
-    /// Stops the turn: what was said so far is kept. One that has not begun yet ends when it does; the message is kept.
-    pub fn cancel(&self) {
-        self.conversations.actors.tell(&self.conversation, Command::Cancel(Some(self.message)));
-    }
-
-    /// Answers the question about a call; an answer to no open question changes nothing.
-    pub fn answer(&self, call: &CallId, answer: Answer) {
-        self.conversations.actors.tell(&self.conversation, Command::Answer { call: call.clone(), answer });
-    }
-
-    /// Says something more while the turn runs; it is answered by this turn or by the next one.
-    ///
-    /// # Errors
-    /// As [`Conversations::chat`].
-    pub async fn steer(&self, text: impl Into<String>) -> Result<Self, AgentError> {
-        let conversation = ConversationChoice::Id(self.conversation.clone());
-        self.conversations.chat(ChatRequest { conversation, text: text.into(), ..ChatRequest::default() }).await
-    }
-}
-
-impl std::fmt::Debug for TurnHandle {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TurnHandle").field("conversation", &self.conversation).finish_non_exhaustive()
-    }
-}
-
-impl Stream for TurnHandle {
-    type Item = TurnEvent;
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<TurnEvent>> {
-        self.events.poll(context)
-    }
 }

@@ -3,27 +3,27 @@
 use std::collections::BTreeMap;
 
 use limpid_core::{MessageId, Role};
-use limpid_store::{StoredMessage, TurnOutcome};
+use limpid_store::{Store, StoredMessage, TurnOutcome};
 
-use crate::conversation::conversations::Conversations;
 use crate::services::error::AgentError;
 
-impl Conversations {
-    /// Why the last words of turns that failed or were stopped are not whole, by their message.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub async fn incomplete(&self, messages: &[StoredMessage]) -> Result<BTreeMap<MessageId, String>, AgentError> {
-        let last_of_turn = messages.chunk_by(|one, next| one.turn == next.turn).filter_map(<[StoredMessage]>::last);
-        let mut found = BTreeMap::new();
-        for stored in last_of_turn.filter(|stored| stored.message.role == Role::Assistant) {
-            let end = self.deps.store().turn(&stored.turn).await?.and_then(|turn| turn.end);
-            match end.map(|end| (end.outcome, end.detail)) {
-                Some((TurnOutcome::Failed, detail)) => drop(found.insert(stored.id, detail)),
-                Some((TurnOutcome::Cancelled, _)) => drop(found.insert(stored.id, "it was stopped".to_owned())),
-                Some((TurnOutcome::Answered, _)) | None => {}
-            }
+/// Why the last words of turns that failed or were stopped are not whole, by their message.
+///
+/// # Errors
+/// When the store cannot be read.
+pub(super) async fn incomplete(
+    store: &dyn Store,
+    messages: &[StoredMessage],
+) -> Result<BTreeMap<MessageId, String>, AgentError> {
+    let last_of_turn = messages.chunk_by(|one, next| one.turn == next.turn).filter_map(<[StoredMessage]>::last);
+    let mut found = BTreeMap::new();
+    for stored in last_of_turn.filter(|stored| stored.message.role == Role::Assistant) {
+        let end = store.turn(&stored.turn).await?.and_then(|turn| turn.end);
+        match end.map(|end| (end.outcome, end.detail)) {
+            Some((TurnOutcome::Failed, detail)) => drop(found.insert(stored.id, detail)),
+            Some((TurnOutcome::Cancelled, _)) => drop(found.insert(stored.id, "it was stopped".to_owned())),
+            Some((TurnOutcome::Answered, _)) | None => {}
         }
-        Ok(found)
     }
+    Ok(found)
 }

@@ -7,7 +7,7 @@ use limpid_model::chain::{Ask, MakeAsk};
 use limpid_model::{ModelCall as Call, ModelCard, ModelError};
 use limpid_prompt::Prompt;
 use limpid_prompt::count::Estimate;
-use limpid_store::NewRequest;
+use limpid_store::{NewRequest, Store};
 use limpid_turn::Outcome;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
@@ -73,10 +73,10 @@ impl OneOffRequest {
         let size: Arc<PromptTokens> = Arc::new(move |_, _| needed);
         let retry = RetryPlan { tries: 1, ..*deps.retry };
         let made = (make, size);
-        let mut asked =
-            ModelCall::start(CallDeps::of(deps), self.models.clone(), retry, 1, made, self.cancel.child_token());
+        let call = ModelCall::start(CallDeps::of(deps), self.models.clone(), retry, 1, made, self.cancel.child_token());
+        let mut asked = UnderWay { call, store: Arc::clone(&deps.context.store) };
         loop {
-            match asked.next().await {
+            match asked.call.next().await {
                 ModelStep::Request(request) => {
                     let row = NewRequest { conversation: self.conversation.clone(), ..request.row };
                     deps.store().record_request(row).await?;
@@ -96,6 +96,25 @@ impl OneOffRequest {
                     return Ok(*end);
                 }
             }
+        }
+    }
+}
+
+/// A call under way. Whoever stops waiting for it leaves no request without an end in the log.
+struct UnderWay {
+    call: ModelCall,
+    store: Arc<dyn Store>,
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        let ended = self.call.stop().into_iter().find_map(|step| match step {
+            ModelStep::Over(end) => end.request,
+            ModelStep::Request(_) | ModelStep::GivenUp(_) | ModelStep::Seen(_) => None,
+        });
+        if let Some((id, end)) = ended {
+            let store = Arc::clone(&self.store);
+            tokio::spawn(async move { store.end_request(&id, *end).await });
         }
     }
 }

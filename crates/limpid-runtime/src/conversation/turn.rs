@@ -2,9 +2,11 @@
 
 mod approvals;
 mod asked;
+mod first_request;
 mod goal_markers;
 pub(crate) mod journal;
 pub(crate) mod read_result_tool;
+mod replies;
 pub(crate) mod requests;
 pub(crate) mod resume;
 pub(crate) mod running;

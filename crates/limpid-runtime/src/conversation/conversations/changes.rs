@@ -1,12 +1,17 @@
 //! What a person changes in a conversation, and what they look at of it.
 
+use std::collections::BTreeMap;
+
 use limpid_core::mode::Trigger;
-use limpid_core::{ConversationId, WindowSize};
-use limpid_store::{Audience, Conversation, Listed, Snapshot};
+use limpid_core::{ConversationId, MessageId, WindowSize};
+use limpid_store::{Audience, Conversation, Listed, Snapshot, StoredMessage};
 
 use super::Conversations;
 use crate::conversation::actor::Command;
+use crate::conversation::clean::clean;
 use crate::conversation::compaction::{self, CompactionReport, ContextReport};
+use crate::conversation::incomplete::incomplete;
+use crate::conversation::settings::skills::{Chosen, use_skills};
 use crate::conversation::settings::{Change, ChangeOutcome, ChangeRequest, Changed, Tiers, window};
 use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
@@ -143,6 +148,36 @@ impl Conversations {
     /// When there is no such conversation, or no model.
     pub async fn tiers(&self, conversation: &ConversationChoice) -> Result<Tiers, AgentError> {
         window::tiers(&self.deps, conversation).await
+    }
+
+    /// Chooses the skills that every turn of a conversation has, in this order, in place of those chosen before. One that
+    /// was chosen before and exists no longer stays chosen, and is used as soon as it does.
+    ///
+    /// # Errors
+    /// When there is no such conversation, or no such skill; then those chosen before stay.
+    pub async fn use_skills(
+        &self,
+        conversation: &ConversationChoice,
+        names: Vec<String>,
+    ) -> Result<Chosen, AgentError> {
+        use_skills(&self.deps, conversation, names).await
+    }
+
+    /// Puts aside what strangers wrote, and everything that was said after it was read, up to the newest message of a
+    /// conversation. Returns how many messages that are.
+    ///
+    /// # Errors
+    /// When there is no such conversation, or the store fails.
+    pub async fn clean(&self, conversation: &ConversationChoice) -> Result<usize, AgentError> {
+        clean(&self.deps, conversation).await
+    }
+
+    /// Why the last words of turns that failed or were stopped are not whole, by their message.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn incomplete(&self, messages: &[StoredMessage]) -> Result<BTreeMap<MessageId, String>, AgentError> {
+        incomplete(self.deps.store(), messages).await
     }
 
     async fn known(&self, conversation: &ConversationChoice) -> Result<Conversation, AgentError> {

@@ -18,132 +18,127 @@ use crate::services::error::AgentError;
 use crate::services::spending::{Spender, spender_of};
 use crate::services::tools::policy::{CallContext, CallDescription};
 
-impl RunningTurn {
-    /// What the policy needs to know besides the call.
-    pub(super) async fn call_context(&mut self) -> Result<CallContext, AgentError> {
-        let trust = self.trust();
-        let grants = self.deps.drafts.grants(&self.writer.lease().conversation).await?;
-        Ok(CallContext { trust, grants, named_hosts: self.named_hosts(trust).await? })
-    }
+/// What the policy needs to know besides the call.
+pub(super) async fn call_context(turn: &mut RunningTurn) -> Result<CallContext, AgentError> {
+    let trust = turn.trust();
+    let grants = turn.deps.drafts.grants(&turn.writer.lease().conversation).await?;
+    Ok(CallContext { trust, grants, named_hosts: owner_hosts(turn, trust).await? })
+}
 
-    /// Hosts that the owner's own messages named; they matter in a tainted turn only.
-    async fn named_hosts(&mut self, trust: Trust) -> Result<Vec<String>, AgentError> {
-        if !trust.is_foreign() {
-            return Ok(Vec::new());
+/// Hosts that the owner's own messages named; they matter in a tainted turn only.
+async fn owner_hosts(turn: &mut RunningTurn, trust: Trust) -> Result<Vec<String>, AgentError> {
+    if !trust.is_foreign() {
+        return Ok(Vec::new());
+    }
+    let stored =
+        turn.calls.hosts.get_or_try_init(|| stored_hosts(turn.deps.store(), &turn.writer.lease().conversation)).await?;
+    let steering = turn.machine.in_flight().iter().filter(|message| message.role == Role::User);
+    let steering = steering.filter(|message| !message.trust.is_foreign()).map(|message| message.text.as_str());
+    Ok(stored.iter().cloned().chain(steering.flat_map(named_hosts)).collect())
+}
+
+/// Asks the owner about calls, when somebody is there to answer.
+pub(super) async fn ask_owner(turn: &mut RunningTurn, calls: Vec<HeldCall>) -> Result<(), AgentError> {
+    for held in calls {
+        if turn.listeners.can_answer() {
+            ask(turn, &held);
+        } else {
+            keep_as_draft(turn, held).await?;
         }
-        let stored = self
-            .calls
-            .hosts
-            .get_or_try_init(|| stored_hosts(self.deps.store(), &self.writer.lease().conversation))
-            .await?;
-        let steering = self.machine.in_flight().iter().filter(|message| message.role == Role::User);
-        let steering = steering.filter(|message| !message.trust.is_foreign()).map(|message| message.text.as_str());
-        Ok(stored.iter().cloned().chain(steering.flat_map(named_hosts)).collect())
     }
+    Ok(())
+}
 
-    /// Asks the owner about calls, when somebody is there to answer.
-    pub(super) async fn ask_owner(&mut self, calls: Vec<HeldCall>) -> Result<(), AgentError> {
-        for held in calls {
-            if self.listeners.can_answer() {
-                self.question(&held);
-            } else {
-                self.keep_as_draft(held).await?;
-            }
+/// Takes the owner's answer; one to no open question changes nothing.
+pub(super) async fn take_answer(turn: &mut RunningTurn, call: &CallId, answer: Answer) -> Result<(), AgentError> {
+    let Some(held) = turn.held().into_iter().find(|held| held.call.id == *call) else { return Ok(()) };
+    if answer == Answer::Always
+        && let Some(CallDescription { pattern, .. }) = turn.calls.tools.describe(&held.call)
+    {
+        let grant = Grant { tool: held.call.name, pattern };
+        turn.deps.drafts.grant(&turn.writer.lease().conversation, grant).await?;
+    }
+    let approved = answer != Answer::No;
+    turn.apply(Event::Decided { id: call.clone(), approved }, None, Vec::new()).await
+}
+
+/// Whoever could have answered is gone.
+pub(super) async fn ask_nobody(turn: &mut RunningTurn) -> Result<(), AgentError> {
+    for held in turn.held() {
+        keep_as_draft(turn, held).await?;
+    }
+    Ok(())
+}
+
+fn ask(turn: &RunningTurn, held: &HeldCall) {
+    let Some(described) = turn.calls.tools.describe(&held.call) else { return };
+    turn.listeners.send(&TurnEvent::ApprovalRequested {
+        id: held.call.id.clone(),
+        name: held.call.name.clone(),
+        arguments: held.call.arguments.clone(),
+        destination: described.destination,
+        folder: described.folder,
+        reason: held.why.reason.clone(),
+        pattern: described.pattern,
+    });
+}
+
+/// Nobody can be asked: the call is kept as a draft, and the model is told so.
+async fn keep_as_draft(turn: &mut RunningTurn, held: HeldCall) -> Result<(), AgentError> {
+    let Some(described) = turn.calls.tools.describe(&held.call) else { return Ok(()) };
+    let deps = Arc::clone(&turn.deps);
+    let led_by = led_by_text(turn).await?;
+    let trust = call_context(turn).await?.trust;
+    let place = (&turn.writer.lease().conversation, turn.id());
+    let new = new_draft(place, &held, described, (led_by, trust), deps.host().now_ms());
+    let outcome = match deps.drafts.keep(new, draft_room(turn)).await? {
+        Some(draft) => {
+            tell_of_draft(turn, &draft).await?;
+            let (id, why) = (draft.id.0, &held.why.reason);
+            let text = format!("not done yet: kept as draft {id}, which the owner approves or refuses ({why})");
+            ToolOutcome::Done { text, trust: Trust::Owner, boundary: None }
         }
-        Ok(())
-    }
+        None => ToolOutcome::Failed {
+            error: "not done and not kept: too many drafts wait for the owner already; they have to answer some"
+                .to_owned(),
+        },
+    };
+    turn.tool_done(FinishedCall::new(held.call.id, outcome)).await
+}
 
-    /// Takes the owner's answer; one to no open question changes nothing.
-    pub(crate) async fn answered_by_owner(&mut self, call: &CallId, answer: Answer) -> Result<(), AgentError> {
-        let Some(held) = self.held().into_iter().find(|held| held.call.id == *call) else { return Ok(()) };
-        if answer == Answer::Always
-            && let Some(CallDescription { pattern, .. }) = self.calls.tools.describe(&held.call)
-        {
-            let grant = Grant { tool: held.call.name, pattern };
-            self.deps.drafts.grant(&self.writer.lease().conversation, grant).await?;
-        }
-        let approved = answer != Answer::No;
-        self.apply(Event::Decided { id: call.clone(), approved }, None, Vec::new()).await
+/// Which text led to what the model calls: everything that it has read is in the newest request of the turn.
+async fn led_by_text(turn: &mut RunningTurn) -> Result<String, AgentError> {
+    let store = turn.deps.store();
+    let newest = RequestFilter { turn: Some(turn.id().clone()), limit: 1, ..RequestFilter::default() };
+    let mut sent = Vec::new();
+    for summary in store.requests(newest).await?.rows {
+        sent.extend(store.request(&summary.id).await?.into_iter().flat_map(|request| request.messages));
     }
+    let Inputs { history, user_message, user_trust, .. } = &turn.requests.inputs;
+    let asked = Message { trust: Trust::from(*user_trust), ..Message::new(Role::User, user_message.clone()) };
+    let running = std::iter::once(&asked).chain(turn.machine.in_flight()).map(convert::in_flight);
+    let messages: Vec<_> = history.iter().cloned().chain(running).collect();
+    Ok(led_by(&messages, &sent))
+}
 
-    /// Whoever could have answered is gone.
-    pub(super) async fn ask_nobody(&mut self) -> Result<(), AgentError> {
-        for held in self.held() {
-            self.keep_as_draft(held).await?;
-        }
-        Ok(())
-    }
+fn draft_room(turn: &RunningTurn) -> DraftRoom {
+    let of_turn = match spender_of(&turn.requests.path) {
+        Spender::Background => MOST_OF_BACKGROUND_RUN,
+        Spender::Asked => MOST_DRAFTS,
+    };
+    DraftRoom { open: MOST_DRAFTS, of_turn }
+}
 
-    fn question(&self, held: &HeldCall) {
-        let Some(described) = self.calls.tools.describe(&held.call) else { return };
-        self.listeners.send(&TurnEvent::ApprovalRequested {
-            id: held.call.id.clone(),
-            name: held.call.name.clone(),
-            arguments: held.call.arguments.clone(),
-            destination: described.destination,
-            folder: described.folder,
-            reason: held.why.reason.clone(),
-            pattern: described.pattern,
-        });
+/// Whoever listens in a chat is told at once; nobody else is lost sight of.
+async fn tell_of_draft(turn: &mut RunningTurn, draft: &Draft) -> Result<(), AgentError> {
+    let (deps, id) = (&turn.deps, draft.id.0);
+    let text = format!("Draft {id} waits for you: limpid draft show {id}, then approve or refuse.");
+    if turn.listeners.is_heard() && spender_of(&turn.requests.path) == Spender::Asked {
+        turn.listeners.send(&TurnEvent::Notice(text));
+        return Ok(());
     }
-
-    /// Nobody can be asked: the call is kept as a draft, and the model is told so.
-    async fn keep_as_draft(&mut self, held: HeldCall) -> Result<(), AgentError> {
-        let Some(described) = self.calls.tools.describe(&held.call) else { return Ok(()) };
-        let deps = Arc::clone(&self.deps);
-        let led_by = self.led_by().await?;
-        let trust = self.call_context().await?.trust;
-        let place = (&self.writer.lease().conversation, self.id());
-        let new = new_draft(place, &held, described, (led_by, trust), deps.host().now_ms());
-        let outcome = match deps.drafts.keep(new, self.draft_room()).await? {
-            Some(draft) => {
-                self.tell_of_draft(&draft).await?;
-                let (id, why) = (draft.id.0, &held.why.reason);
-                let text = format!("not done yet: kept as draft {id}, which the owner approves or refuses ({why})");
-                ToolOutcome::Done { text, trust: Trust::Owner, boundary: None }
-            }
-            None => ToolOutcome::Failed {
-                error: "not done and not kept: too many drafts wait for the owner already; they have to answer some"
-                    .to_owned(),
-            },
-        };
-        self.tool_done(FinishedCall::new(held.call.id, outcome)).await
-    }
-
-    /// Which text led to what the model calls: everything that it has read is in the newest request of the turn.
-    async fn led_by(&mut self) -> Result<String, AgentError> {
-        let store = self.deps.store();
-        let newest = RequestFilter { turn: Some(self.id().clone()), limit: 1, ..RequestFilter::default() };
-        let mut sent = Vec::new();
-        for summary in store.requests(newest).await?.rows {
-            sent.extend(store.request(&summary.id).await?.into_iter().flat_map(|request| request.messages));
-        }
-        let Inputs { history, user_message, user_trust, .. } = &self.requests.inputs;
-        let asked = Message { trust: Trust::from(*user_trust), ..Message::new(Role::User, user_message.clone()) };
-        let running = std::iter::once(&asked).chain(self.machine.in_flight()).map(convert::in_flight);
-        let messages: Vec<_> = history.iter().cloned().chain(running).collect();
-        Ok(led_by(&messages, &sent))
-    }
-
-    fn draft_room(&self) -> DraftRoom {
-        let of_turn = match spender_of(&self.requests.path) {
-            Spender::Background => MOST_OF_BACKGROUND_RUN,
-            Spender::Asked => MOST_DRAFTS,
-        };
-        DraftRoom { open: MOST_DRAFTS, of_turn }
-    }
-
-    /// Whoever listens in a chat is told at once; nobody else is lost sight of.
-    async fn tell_of_draft(&mut self, draft: &Draft) -> Result<(), AgentError> {
-        let (deps, id) = (&self.deps, draft.id.0);
-        let text = format!("Draft {id} waits for you: limpid draft show {id}, then approve or refuse.");
-        if self.listeners.is_heard() && spender_of(&self.requests.path) == Spender::Asked {
-            self.listeners.send(&TurnEvent::Notice(text));
-            return Ok(());
-        }
-        let text = format!("{text} It would be {}: {}.", in_short(&draft.new), draft.new.why);
-        deps.drafts.tell(draft, draft.state, text).await
-    }
+    let text = format!("{text} It would be {}: {}.", in_short(&draft.new), draft.new.why);
+    deps.drafts.tell(draft, draft.state, text).await
 }
 
 /// Hosts that the owner's stored messages name. The whole conversation is read, so a turn asks once; what comes in while it

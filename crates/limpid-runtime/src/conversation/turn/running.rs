@@ -8,32 +8,27 @@ use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
 
-use limpid_core::{FailureClass, Message, RequestId, Role, Trust, TurnId};
-use limpid_model::ModelError;
+use limpid_core::{CallId, Message, RequestId, Role, Trust, TurnId};
 use limpid_store::{Inbound, InboundId, Kept, NewMessage, TurnWrite, Written};
 use limpid_turn::{Effect, Event, Turn};
-use tokio_util::sync::CancellationToken;
 
 use crate::context::Headroom;
-use crate::context::place_found;
-use crate::conversation::compaction::{self, Compaction, CompactionDone};
+use crate::conversation::compaction::{Compaction, CompactionDone};
 use crate::conversation::deps::ConversationDeps;
-use crate::conversation::event::TurnEvent;
+use crate::conversation::event::{Answer, TurnEvent};
 use crate::conversation::listeners::Listeners;
-use crate::conversation::model_call::{
-    CallDeps, CallEnd, CallFailure, EndedRequest, ModelCall, ModelStep, OutgoingRequest,
-};
+use crate::conversation::model_call::ModelStep;
 use crate::conversation::outcome::end_of;
+use crate::conversation::turn::approvals;
 use crate::conversation::turn::asked::message_of;
 use crate::conversation::turn::goal_markers::{GoalMarkers, final_text};
 use crate::conversation::turn::journal::Entry;
-use crate::conversation::turn::requests::{NextRequest, ReplyKind, TurnRequests};
+use crate::conversation::turn::replies::PendingReply;
+use crate::conversation::turn::requests::{ReplyKind, TurnRequests};
 use crate::conversation::turn::tool_calls::{FinishedCall, ToolCalls};
 use crate::conversation::turn::transaction::{TurnBegun, TurnWriter};
 use crate::services::error::AgentError;
-use crate::services::spending::spender_of;
 use crate::services::tools::policy::window_trust;
-use limpid_turn::window::ContextSize;
 
 /// What a turn is begun or carried on with.
 pub(crate) struct TurnSeed {
@@ -63,32 +58,23 @@ pub(crate) struct RunningTurn {
     pub(super) writer: TurnWriter,
     steering: VecDeque<InboundId>,
     /// The accepted messages that this run of it took in: those that it began with, and those that a border placed.
-    answers: Vec<InboundId>,
+    pub(super) answers: Vec<InboundId>,
     /// The request whose reply is being worked off.
-    request: Option<RequestId>,
+    pub(super) request: Option<RequestId>,
     pub(super) read: Trust,
     /// What is still to be done, in order.
     pub(super) todo: VecDeque<Effect>,
-    waits_for: WaitsFor,
+    pub(super) waits_for: WaitsFor,
     answer: Option<String>,
     state: RunState,
 }
 
 /// What a turn waits for, besides its tools.
-enum WaitsFor {
+pub(super) enum WaitsFor {
     Nothing,
     Reply(Box<PendingReply>),
     /// A note of what leaves the window, before this reply is asked for.
     Note(Compaction, u32, ReplyKind),
-}
-
-/// A reply under way.
-struct PendingReply {
-    call: ModelCall,
-    round: u32,
-    kind: ReplyKind,
-    /// The size of the request.
-    size: ContextSize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -182,7 +168,7 @@ impl RunningTurn {
         match step {
             TurnStep::Model(step) => self.model_step(step).await,
             TurnStep::Tool(call) => self.tool_done(call).await,
-            TurnStep::NobodyAnswers => self.ask_nobody().await,
+            TurnStep::NobodyAnswers => approvals::ask_nobody(self).await,
             TurnStep::Note(note) => {
                 let WaitsFor::Note(_, round, kind) = mem::replace(&mut self.waits_for, WaitsFor::Nothing) else {
                     return Ok(());
@@ -201,7 +187,7 @@ impl RunningTurn {
                 Effect::CallModel { round, tools: false } => self.ask(round, ReplyKind::End).await?,
                 Effect::Decide { round } => self.ask(round, ReplyKind::Decision).await?,
                 Effect::RunTools { calls } => self.start_tools(calls).await?,
-                Effect::AskOwner { calls } => self.ask_owner(calls).await?,
+                Effect::AskOwner { calls } => approvals::ask_owner(self, calls).await?,
                 Effect::Deliver { text } => self.answer = Some(text),
                 // Written together with the event that it belongs to.
                 Effect::StoreMessages { .. } => {}
@@ -304,6 +290,11 @@ impl RunningTurn {
         self.commit(writes).await
     }
 
+    /// Takes the owner's answer; one to no open question changes nothing.
+    pub(crate) async fn answered_by_owner(&mut self, call: &CallId, answer: Answer) -> Result<(), AgentError> {
+        approvals::take_answer(self, call, answer).await
+    }
+
     /// Takes in another message while the turn runs. One that is handed in again is answered by it already.
     pub(crate) async fn steer(&mut self, inbound: Inbound) -> Result<(), AgentError> {
         if inbound.turn.is_some() || self.answers(inbound.id) {
@@ -347,147 +338,6 @@ impl RunningTurn {
             });
         }
         Ok(())
-    }
-
-    /// Asks the models in their order for the next reply.
-    async fn ask(&mut self, round: u32, kind: ReplyKind) -> Result<(), AgentError> {
-        let deps = Arc::clone(&self.deps);
-        let path = &self.requests.path;
-        let allowed = deps.spending.check_and_tell(spender_of(path), Some(path), Some(self.writer.turn())).await;
-        let next = match allowed {
-            Ok(()) => {
-                if let Some(finder) = self.calls.finder() {
-                    place_found(&mut self.requests.inputs.tools, &finder.found());
-                }
-                self.requests.next(&deps, self.writer.lease(), self.machine.in_flight()).await
-            }
-            Err(error) => Err(error),
-        };
-        let next = match next {
-            Ok(NextRequest::Ready(next)) => *next,
-            Ok(NextRequest::NeedsNote(compaction)) => {
-                self.waits_for = WaitsFor::Note(compaction, round, kind);
-                return Ok(());
-            }
-            Err(AgentError::Model(error)) => return self.failed(None, String::new(), error).await,
-            Err(error) => return Err(error),
-        };
-        if let Some(smaller) = next.smaller {
-            compaction::show_less(&deps, self.writer.lease(), smaller).await?;
-        }
-        next.notices.into_iter().for_each(|notice| self.listeners.send(&TurnEvent::Notice(notice)));
-        if self.listeners.take_stopped(&self.answers) {
-            return self.stopped_before_asking().await;
-        }
-        let size = next.rendered.size;
-        let form = self.requests.form_of(kind, self.machine.decision());
-        let recipe = self.requests.recipe(&deps, self.writer.lease(), next.rendered, form).await?;
-        let call = ModelCall::start(
-            CallDeps::of(&deps),
-            self.requests.models.clone(),
-            *deps.retry,
-            round,
-            recipe.into_calls(),
-            CancellationToken::new(),
-        );
-        self.waits_for = WaitsFor::Reply(Box::new(PendingReply { call, round, kind, size }));
-        Ok(())
-    }
-
-    /// Every message that is answered was stopped before a model was asked.
-    async fn stopped_before_asking(&mut self) -> Result<(), AgentError> {
-        self.apply(Event::Chunk { text: String::new() }, None, Vec::new()).await?;
-        self.apply(Event::Cancel, None, Vec::new()).await
-    }
-
-    async fn model_step(&mut self, step: ModelStep) -> Result<(), AgentError> {
-        match step {
-            ModelStep::Seen(event) => self.listeners.send(&event),
-            ModelStep::Request(request) => {
-                let OutgoingRequest { row, trust, .. } = *request;
-                self.read = self.read.join(trust);
-                self.commit(vec![TurnWrite::Request(Box::new(row))]).await?;
-            }
-            ModelStep::GivenUp(ended) => {
-                let end = self.end_of_request(Some(ended));
-                self.commit(end).await?;
-            }
-            ModelStep::Over(end) => {
-                let reply = match mem::replace(&mut self.waits_for, WaitsFor::Nothing) {
-                    WaitsFor::Reply(reply) => Some((reply.round, reply.kind, reply.size)),
-                    other => {
-                        self.waits_for = other;
-                        None
-                    }
-                };
-                self.call_over(*end, reply).await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// What comes of a call that is over; `asked` is what it was for, unless it was stopped.
-    async fn call_over(
-        &mut self,
-        end: CallEnd,
-        asked: Option<(u32, ReplyKind, ContextSize)>,
-    ) -> Result<(), AgentError> {
-        let CallEnd { reply, request, failure } = end;
-        match (failure, asked) {
-            (None, _) => {
-                let end = self.end_of_request(request);
-                self.apply(Event::Reply(reply), None, end).await
-            }
-            (Some(CallFailure::NothingSaid { error, service, can_be_longer }), Some((round, kind, _))) => {
-                if !can_be_longer || !self.requests.raise_limit() {
-                    return self.failed(request, reply.text, error).await;
-                }
-                self.give_up(request).await?;
-                self.listeners.send(&TurnEvent::Retrying { reason: error.message, model: service });
-                self.ask(round, kind).await
-            }
-            (Some(CallFailure::Failed(error)), Some((round, kind, size)))
-                if error.class == FailureClass::Overflow && request.is_some() && self.requests.overflowed(&size) =>
-            {
-                self.give_up(request).await?;
-                self.ask(round, kind).await
-            }
-            // The text that came before the stop is kept.
-            (Some(CallFailure::Failed(error)), None) if error.class == FailureClass::Cancelled => {
-                let end = self.end_of_request(request);
-                self.apply(Event::Chunk { text: reply.text }, None, end).await
-            }
-            (Some(failure), _) => self.failed(request, reply.text, failure.into_error()).await,
-        }
-    }
-
-    async fn failed(
-        &mut self,
-        request: Option<EndedRequest>,
-        text: String,
-        error: ModelError,
-    ) -> Result<(), AgentError> {
-        let end = self.end_of_request(request);
-        if !text.is_empty() && !error.discards {
-            // Whoever listened has read it.
-            self.apply(Event::Chunk { text }, None, Vec::new()).await?;
-        }
-        self.apply(Event::ModelFailed { class: error.class, message: error.message }, None, end).await
-    }
-
-    async fn give_up(&mut self, request: Option<EndedRequest>) -> Result<(), AgentError> {
-        let end = self.end_of_request(request);
-        if !end.is_empty() {
-            self.commit(end).await?;
-        }
-        Ok(())
-    }
-
-    /// The end of a request for the request log; it is the one whose reply the next messages are.
-    fn end_of_request(&mut self, request: Option<EndedRequest>) -> Vec<TurnWrite> {
-        let Some((id, end)) = request else { return Vec::new() };
-        self.request = Some(id.clone());
-        vec![TurnWrite::RequestEnd(id, end)]
     }
 
     /// Who wrote the least trusted text that the model has read in this turn.

@@ -11,6 +11,7 @@ use tokio::task::JoinSet;
 
 use crate::context::PrefixCache;
 use crate::conversation::event::TurnEvent;
+use crate::conversation::turn::approvals::call_context;
 use crate::conversation::turn::journal::Entry;
 use crate::conversation::turn::running::RunningTurn;
 use crate::services::error::AgentError;
@@ -85,7 +86,7 @@ impl ToolCalls {
 impl RunningTurn {
     /// Starts the calls that may run; the others are refused or wait for the owner.
     pub(super) async fn start_tools(&mut self, calls: Vec<PlannedCall>) -> Result<(), AgentError> {
-        let context = self.call_context().await?;
+        let context = call_context(self).await?;
         let mut permitted = Vec::new();
         for planned in calls {
             let id = planned.call.id.clone();
