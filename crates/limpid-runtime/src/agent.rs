@@ -46,7 +46,7 @@ use crate::services::skills::Skills;
 use crate::services::spending::Spending;
 use crate::services::tasks::Tasks;
 use crate::services::timers::SchedulerWaker;
-use crate::services::tools::policy::PolicyRules;
+use crate::services::tools::PolicyRules;
 use crate::services::tools::{FileHistory, Tool, ToolCatalog, ToolExecutor, ToolExecutorParts};
 
 /// An agent. It needs a Tokio runtime around it when it is asked to do something.

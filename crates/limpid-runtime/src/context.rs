@@ -3,7 +3,7 @@
 
 mod build;
 mod calibration;
-pub(crate) mod convert;
+pub mod convert;
 mod deps;
 mod fit;
 mod gather;
@@ -22,20 +22,20 @@ mod window_state;
 
 pub use crate::context::history::clean::{CLEAN, count_put_aside};
 
-pub(crate) use crate::context::build::{BuiltContext, build};
-pub(crate) use crate::context::calibration::{TokenCalibration, by_kind};
+pub use crate::context::build::{BuiltContext, build};
+pub use crate::context::calibration::{TokenCalibration, by_kind};
 pub use crate::context::deps::ContextDeps;
-pub(crate) use crate::context::fit::{Fitting, NoteRequest, Running, SmallerView, as_it_stands, fit_to_window};
-pub(crate) use crate::context::gather::Gathered;
-pub(crate) use crate::context::headroom::Headroom;
-pub(crate) use crate::context::history::{History, UNSTORED};
-pub(crate) use crate::context::measure::{Measure, check_window, sure_tokens, tokens};
-pub(crate) use crate::context::notices::{cut_notice, unknown_notice};
-pub(crate) use crate::context::occasion::{Fit, Occasion};
-pub(crate) use crate::context::prefix_cache::{PrefixCache, window_state_of};
-pub(crate) use crate::context::render::render;
-pub(crate) use crate::context::sources::goal::shown as shown_goal;
-pub(crate) use crate::context::sources::inbox::rendered_items;
-pub(crate) use crate::context::sources::skills::{dropped_skills, selected as selected_skills};
-pub(crate) use crate::context::tool_selection::{FindTools, place_found};
-pub(crate) use crate::context::window_state::{WindowState, tier_of};
+pub use crate::context::fit::{Fitting, NoteRequest, Running, SmallerView, as_it_stands, fit_to_window};
+pub use crate::context::gather::Gathered;
+pub use crate::context::headroom::Headroom;
+pub use crate::context::history::{History, UNSTORED};
+pub use crate::context::measure::{Measure, check_window, sure_tokens, tokens};
+pub use crate::context::notices::{cut_notice, unknown_notice};
+pub use crate::context::occasion::{Fit, Occasion};
+pub use crate::context::prefix_cache::{PrefixCache, window_state_of};
+pub use crate::context::render::render;
+pub use crate::context::sources::goal::shown as shown_goal;
+pub use crate::context::sources::inbox::rendered_items;
+pub use crate::context::sources::skills::{dropped_skills, selected as selected_skills};
+pub use crate::context::tool_selection::{FindTools, place_found};
+pub use crate::context::window_state::{WindowState, tier_of};

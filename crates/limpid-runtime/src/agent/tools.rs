@@ -73,7 +73,7 @@ mod tests {
     use crate::services::host::Host;
     use crate::services::models::{ModelRegistry, ModelRegistryParts};
     use crate::services::tools::ToolCatalog;
-    use crate::services::tools::policy::ToolPolicy;
+    use crate::services::tools::ToolPolicy;
 
     // PRO-042
     #[test]

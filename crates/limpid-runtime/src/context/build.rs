@@ -23,33 +23,34 @@ use crate::services::error::AgentError;
 use crate::services::events::EventKind;
 
 /// A prompt, rendered once, with everything that it was made from.
-pub(crate) struct BuiltContext {
-    pub(crate) gathered: Gathered,
+pub struct BuiltContext {
+    /// What the prompt was made from.
+    pub gathered: Gathered,
     /// The model with the window of the conversation.
-    pub(crate) card: ModelCard,
+    pub card: ModelCard,
     /// Its parts are counted by `estimate`.
-    pub(crate) prompt: Arc<Prompt>,
-    pub(crate) size: ContextSize,
-    pub(crate) measure: Measure,
-    pub(crate) estimate: WindowEstimate,
+    pub prompt: Arc<Prompt>,
+    /// Its size in tokens.
+    pub size: ContextSize,
+    /// Measures further requests of the conversation.
+    pub measure: Measure,
+    /// Counts tokens as the model does.
+    pub estimate: WindowEstimate,
     /// The tier that it was made in: the path's own or the conversation's.
-    pub(crate) tier: Tier,
+    pub tier: Tier,
     /// The view that shows less, where the window demands it; it holds once it is written.
-    pub(crate) smaller: Option<SmallerView>,
+    pub smaller: Option<SmallerView>,
     /// What a model may be asked for first.
-    pub(crate) wants_note: Option<Box<NoteRequest>>,
+    pub wants_note: Option<Box<NoteRequest>>,
     /// What the person should know of the model's window.
-    pub(crate) notice: Option<String>,
+    pub notice: Option<String>,
     /// What another model or window has changed.
     changes: Vec<EventKind>,
     may_shrink: bool,
 }
 
 /// Reads everything anew and makes the prompt of the next request. Nothing is written and no model is asked.
-pub(crate) fn build<'a>(
-    deps: &'a ContextDeps,
-    occasion: Occasion<'a>,
-) -> BoxFuture<'a, Result<BuiltContext, AgentError>> {
+pub fn build<'a>(deps: &'a ContextDeps, occasion: Occasion<'a>) -> BoxFuture<'a, Result<BuiltContext, AgentError>> {
     async move {
         let mut window = occasion.window.clone();
         let Offered { card, changes, notice } = window.fit(occasion.card, occasion.now.as_millisecond());
@@ -102,7 +103,7 @@ pub(crate) fn build<'a>(
 impl BuiltContext {
     /// Makes the prompt once more with what a model wrote as the note of a rollover. Where that does not fit, the prompt
     /// stays as it is.
-    pub(crate) fn with_note(&mut self, note: &str) {
+    pub fn with_note(&mut self, note: &str) {
         let Some(request) = self.wants_note.take() else { return };
         let fitting = first_fitting(&self.measure, &self.card, self.may_shrink);
         let Some((fitted, history, inputs)) = request.answered(fitting, note) else { return };
@@ -112,18 +113,18 @@ impl BuiltContext {
     }
 
     /// The prompt with the use of each budget, for somebody who looks at it.
-    pub(crate) fn with_budgets(&self) -> Result<Prompt, AgentError> {
+    pub fn with_budgets(&self) -> Result<Prompt, AgentError> {
         let Gathered { profile, path, inputs, .. } = &self.gathered;
         Ok(render_with_budgets(profile, path, inputs)?.counted_by(&self.estimate))
     }
 
     /// What budgets cut of the prompt, a line each.
-    pub(crate) fn trims(&self) -> Vec<String> {
+    pub fn trims(&self) -> Vec<String> {
         self.prompt.cuts().map(cut_notice).collect()
     }
 
     /// Takes note of the prompt as the newest of its conversation, and says what is different from the one before.
-    pub(crate) fn take_note(&mut self) -> Vec<EventKind> {
+    pub fn take_note(&mut self) -> Vec<EventKind> {
         let trims = self.trims();
         let Self { gathered, prompt, estimate, tier, .. } = self;
         let made = NewPrompt { prompt, mode: &gathered.inputs.mode, tier: *tier, trims, counter: estimate };

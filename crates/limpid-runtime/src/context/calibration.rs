@@ -17,18 +17,18 @@ use crate::services::error::AgentError;
 const OBSERVED: u32 = 20;
 
 /// What providers counted for the newest requests, by model, the newest first: read once, then kept up.
-pub(crate) struct TokenCalibration {
+pub struct TokenCalibration {
     store: Arc<dyn Store>,
     observed: Mutex<HashMap<String, VecDeque<Observation>>>,
 }
 
 impl TokenCalibration {
-    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
+    pub fn new(store: Arc<dyn Store>) -> Self {
         Self { store, observed: Mutex::default() }
     }
 
     /// The estimate for a model.
-    pub(crate) async fn estimate(&self, card: &ModelCard) -> Result<WindowEstimate, AgentError> {
+    pub async fn estimate(&self, card: &ModelCard) -> Result<WindowEstimate, AgentError> {
         if let Some(seen) = self.lock().get(&card.id) {
             return Ok(WindowEstimate::calibrated(seen.iter().copied()));
         }
@@ -45,7 +45,7 @@ impl TokenCalibration {
     }
 
     /// A request ended. What was not read yet is read whole when it is needed.
-    pub(crate) fn add(&self, model: &str, tally: Tally, usage: Option<Usage>) {
+    pub fn add(&self, model: &str, tally: Tally, usage: Option<Usage>) {
         let Some(usage) = usage else { return };
         if let Some(seen) = self.lock().get_mut(model) {
             seen.push_front(Observation { tally, reported: usage.input });
@@ -59,7 +59,7 @@ impl TokenCalibration {
 }
 
 /// A tally as the ledger keeps it.
-pub(crate) fn by_kind(tally: &Tally) -> BTreeMap<String, u64> {
+pub fn by_kind(tally: &Tally) -> BTreeMap<String, u64> {
     tally.tokens().map(|(kind, tokens)| (kind.as_str().to_owned(), tokens)).collect()
 }
 

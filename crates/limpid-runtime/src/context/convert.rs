@@ -7,7 +7,7 @@ use limpid_prompt::{Loading, Part, Prompt, Stability};
 use limpid_store::{RequestMessage, RequestPart};
 
 /// A message of the running turn.
-pub(crate) fn in_flight(message: &Message) -> HistoryMessage {
+pub fn in_flight(message: &Message) -> HistoryMessage {
     let call = |call: &ToolCall| CallInput {
         id: call.id.to_string(),
         name: call.name.clone(),
@@ -37,7 +37,7 @@ pub(crate) fn memory(memory: &Memory) -> MemoryEntry {
 }
 
 /// A model as prompts know it.
-pub(crate) fn model(card: &ModelCard) -> ModelInfo {
+pub fn model(card: &ModelCard) -> ModelInfo {
     ModelInfo {
         id: card.id.clone(),
         provider: card.provider.clone(),
@@ -58,7 +58,7 @@ pub(crate) fn model(card: &ModelCard) -> ModelInfo {
 }
 
 /// The messages of a prompt as the ledger keeps them.
-pub(crate) fn request_messages(prompt: &Prompt) -> Vec<RequestMessage> {
+pub fn request_messages(prompt: &Prompt) -> Vec<RequestMessage> {
     prompt
         .messages()
         .iter()
@@ -74,7 +74,7 @@ pub(crate) fn request_messages(prompt: &Prompt) -> Vec<RequestMessage> {
 }
 
 /// The tools that are declared, as JSON text whose bytes never change for the same tools.
-pub(crate) fn offered_tools(prompt: &Prompt) -> String {
+pub fn offered_tools(prompt: &Prompt) -> String {
     let listed = || prompt.offered().iter().filter(|_| prompt.tools().is_empty());
     let tools = prompt.declarations().chain(listed()).map(|tool| {
         let schema: serde_json::Value = serde_json::from_str(tool.schema()).unwrap_or_default();

@@ -11,22 +11,34 @@ use crate::services::host::Host;
 use crate::services::models::ModelRegistry;
 use crate::services::profiles::ProfileRegistry;
 use crate::services::skills::Skills;
+use crate::services::tools::PolicyRules;
 use crate::services::tools::ToolCatalog;
-use crate::services::tools::policy::PolicyRules;
 
 /// What the sources of a prompt read from. Made once; a clone is a few counts.
 #[derive(Clone)]
 pub struct ContextDeps {
-    pub(crate) home: Home,
-    pub(crate) config: Live<Config>,
-    pub(crate) host: Host,
-    pub(crate) policy: PolicyRules,
-    pub(crate) profiles: Arc<ProfileRegistry>,
-    pub(crate) models: Arc<ModelRegistry>,
-    pub(crate) redactor: Redactor,
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) goals: Goals,
-    pub(crate) skills: Arc<Skills>,
-    pub(crate) tools: Live<ToolCatalog>,
-    pub(crate) counts: Arc<TokenCalibration>,
+    /// The home folder.
+    pub home: Home,
+    /// The settings.
+    pub config: Live<Config>,
+    /// Clock, ids, zone and process.
+    pub host: Host,
+    /// What the owner allows.
+    pub policy: PolicyRules,
+    /// The profiles.
+    pub profiles: Arc<ProfileRegistry>,
+    /// The models.
+    pub models: Arc<ModelRegistry>,
+    /// Removes known secrets.
+    pub redactor: Redactor,
+    /// Where everything is stored.
+    pub store: Arc<dyn Store>,
+    /// The goals.
+    pub goals: Goals,
+    /// The skills.
+    pub skills: Arc<Skills>,
+    /// Every tool.
+    pub tools: Live<ToolCatalog>,
+    /// What is known of how models count tokens.
+    pub counts: Arc<TokenCalibration>,
 }

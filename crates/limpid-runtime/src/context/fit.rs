@@ -16,14 +16,14 @@ use crate::services::error::AgentError;
 
 /// Messages of the running turn, and the numbers of those that are stored.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Running<'a> {
+pub struct Running<'a> {
     pub(crate) messages: &'a [Message],
     pub(crate) ids: &'a [MessageId],
 }
 
 /// A request that is to fit.
 #[derive(Clone, Copy)]
-pub(crate) struct Fitting<'a> {
+pub struct Fitting<'a> {
     pub(crate) measure: &'a Measure,
     pub(crate) now: Running<'a>,
     /// Whether the model's window is known; what does not fit a window that is guessed is sent all the same.
@@ -35,14 +35,15 @@ pub(crate) struct Fitting<'a> {
 }
 
 /// A request that fits.
-pub(crate) struct Fitted {
-    pub(crate) measured: Measured,
+pub struct Fitted {
+    /// The request and its size.
+    pub measured: Measured,
     /// The view that shows less, where it had to.
-    pub(crate) smaller: Option<SmallerView>,
+    pub smaller: Option<SmallerView>,
     /// What a model may be asked for, so that the view keeps more; then the request is fitted once more.
-    pub(crate) wants_note: Option<Box<NoteRequest>>,
+    pub wants_note: Option<Box<NoteRequest>>,
     /// What the owner should know.
-    pub(crate) notices: Vec<String>,
+    pub notices: Vec<String>,
 }
 
 impl Fitted {
@@ -53,7 +54,7 @@ impl Fitted {
 }
 
 /// A view that shows less than the one before it, and what it took.
-pub(crate) struct SmallerView {
+pub struct SmallerView {
     pub(crate) view: WindowView,
     pub(crate) is_rollover: bool,
     /// Tokens of the conversation before and after.
@@ -68,16 +69,18 @@ pub(crate) struct SmallerView {
 }
 
 /// A question to a model for the note of a rollover, with what is fitted again once there is one.
-pub(crate) struct NoteRequest {
-    pub(crate) ask: Ask,
+pub struct NoteRequest {
+    /// What is asked for.
+    pub ask: Ask,
     /// Tokens of what the note stands for.
-    pub(crate) source: usize,
-    pub(crate) whole: (History, Inputs),
+    pub source: usize,
+    /// The history and the inputs before anything was taken out.
+    pub whole: (History, Inputs),
 }
 
 impl NoteRequest {
     /// Fits the request once more with the note that a model wrote; none where that changes nothing or does not fit.
-    pub(crate) fn answered(self, fitting: Fitting<'_>, note: &str) -> Option<(Fitted, History, Inputs)> {
+    pub fn answered(self, fitting: Fitting<'_>, note: &str) -> Option<(Fitted, History, Inputs)> {
         let (mut history, mut inputs) = self.whole;
         let fitting = Fitting { note: Some(note), ..fitting };
         let measured = as_it_stands(fitting.measure, fitting.now, &history, &mut inputs).ok()?;
@@ -87,7 +90,7 @@ impl NoteRequest {
 }
 
 /// Renders and measures a request as history and running turn stand.
-pub(crate) fn as_it_stands(
+pub fn as_it_stands(
     measure: &Measure,
     now: Running<'_>,
     history: &History,
@@ -102,7 +105,7 @@ pub(crate) fn as_it_stands(
 ///
 /// The calibrated estimate comes first, then the one without what was learned: that may shorten a request and refuses none,
 /// since only a request that is sent corrects it.
-pub(crate) fn fit_to_window(
+pub fn fit_to_window(
     fitting: Fitting<'_>,
     history: &mut History,
     inputs: &mut Inputs,

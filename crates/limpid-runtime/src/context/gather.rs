@@ -27,31 +27,33 @@ use crate::context::window_state::WindowState;
 use crate::services::error::AgentError;
 use crate::services::modes::{is_set, kind_of};
 use crate::services::profiles::{Identity, LoadedProfile, identity_files};
-use crate::services::tools::policy::ToolPolicy;
+use crate::services::tools::ToolPolicy;
 
 /// Messages, the newest of all, whose calls say which tools are used.
 const COUNTED: u32 = 2000;
 
 /// Inputs with what else is known before a prompt is made.
-pub(crate) struct Gathered {
+pub struct Gathered {
     /// With what the conversation shows of its past.
-    pub(crate) inputs: Inputs,
+    pub inputs: Inputs,
     /// What the conversation shows of its past.
-    pub(crate) history: History,
-    pub(crate) profile: Arc<Profile>,
+    pub history: History,
+    /// The profile that renders the prompt.
+    pub profile: Arc<Profile>,
     /// The profile's files, as they stood.
-    pub(crate) loaded: LoadedProfile,
-    pub(crate) path: String,
+    pub loaded: LoadedProfile,
+    /// The path of the profile.
+    pub path: String,
     /// Who may call what in this turn.
-    pub(crate) policy: ToolPolicy,
+    pub policy: ToolPolicy,
     /// What the conversation keeps once the turn has begun.
-    pub(crate) session: PrefixCache,
+    pub session: PrefixCache,
     /// What the person is to be told.
-    pub(crate) notices: Vec<String>,
+    pub notices: Vec<String>,
     /// What the person is to be told once, until it is different.
-    pub(crate) standing_notices: Vec<String>,
+    pub standing_notices: Vec<String>,
     /// Calls of the model that may use tools, at most, where AGENT.md says so.
-    pub(crate) max_turns: Option<u32>,
+    pub max_turns: Option<u32>,
 }
 
 /// Reads everything anew.

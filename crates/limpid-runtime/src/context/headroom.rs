@@ -7,16 +7,16 @@ use crate::context::history::History;
 
 /// What a turn's last request tells of the room that is left, so that most turns need no recount after their answer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Headroom {
+pub struct Headroom {
     /// Whether a compaction or a warning can be due.
-    pub(crate) is_tight: bool,
+    pub is_tight: bool,
     /// Turns that are shown.
-    pub(crate) turns: usize,
+    pub turns: usize,
 }
 
 impl Headroom {
     /// `running` is how many messages the running turn has added to the one that it answers.
-    pub(crate) fn new(size: &ContextSize, profile: &Profile, past: &History, running: usize) -> Self {
+    pub fn new(size: &ContextSize, profile: &Profile, past: &History, running: usize) -> Self {
         let settings = &profile.behaviour().compaction;
         let most = size.conversation() + size.reserve();
         let is_full = most * 100 >= size.available() * settings.warn as usize;

@@ -15,28 +15,29 @@ use crate::context::history::clean::cleaned;
 use crate::services::error::AgentError;
 
 /// The number of a message that is not stored yet: no view limits what is shown of it.
-pub(crate) const UNSTORED: MessageId = MessageId(i64::MAX);
+pub const UNSTORED: MessageId = MessageId(i64::MAX);
 
 /// The messages that a conversation still shows, and what stands for the others.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct History {
-    pub(crate) view: WindowView,
+pub struct History {
+    /// What the conversation shows of what was said.
+    pub view: WindowView,
     /// Messages after those that digests stand for, as they were sent.
-    pub(crate) entries: Vec<Entry>,
+    pub entries: Vec<Entry>,
     /// What the person typed, where something else was sent.
     pub(crate) typed: BTreeMap<MessageId, String>,
     /// The message that began the work.
     pub(crate) request: Option<Entry>,
     /// Messages that were accepted before the newest one and that the running turn answers with it; they follow the
     /// rest. Before the turn is stored they are [`UNSTORED`].
-    pub(crate) unanswered: Vec<Entry>,
+    pub unanswered: Vec<Entry>,
     /// Names of every call of the conversation; no later call may have one of them.
-    pub(crate) calls: BTreeSet<CallId>,
+    pub calls: BTreeSet<CallId>,
 }
 
 impl History {
     /// Reads what a conversation shows, without the turns that were taken out. A record that cannot be read costs that record only.
-    pub(crate) async fn read(
+    pub async fn read(
         store: &dyn Store,
         conversation: &Conversation,
         notices: &mut Vec<String>,
@@ -99,7 +100,7 @@ impl History {
     }
 
     /// The turn is stored, and these are the numbers of its first messages.
-    pub(crate) fn stored(&mut self, ids: &[MessageId]) {
+    pub fn stored(&mut self, ids: &[MessageId]) {
         self.unanswered.iter_mut().zip(ids).for_each(|(entry, id)| entry.id = *id);
     }
 
@@ -114,7 +115,7 @@ impl History {
     }
 
     /// Takes out the messages of a turn that is not over.
-    pub(crate) fn without(&mut self, own: &[StoredMessage]) {
+    pub fn without(&mut self, own: &[StoredMessage]) {
         self.entries.retain(|entry| !own.iter().any(|row| row.id == entry.id));
         for call in own.iter().flat_map(|row| &row.message.calls) {
             self.calls.remove(&call.id);

@@ -26,29 +26,36 @@ const CAREFUL: UsableWindow = UsableWindow(13_926);
 const FRAME: usize = 300;
 
 /// A rendered request with its size.
-pub(crate) struct Measured {
-    pub(crate) prompt: Prompt,
-    pub(crate) size: ContextSize,
+pub struct Measured {
+    /// The rendered request.
+    pub prompt: Prompt,
+    /// Its size in tokens.
+    pub size: ContextSize,
 }
 
 /// Everything that sizes of one conversation's requests are made from.
 #[derive(Clone)]
-pub(crate) struct Measure {
-    pub(crate) profile: Arc<Profile>,
-    pub(crate) path: String,
+pub struct Measure {
+    /// The profile that renders.
+    pub profile: Arc<Profile>,
+    /// The path of the profile.
+    pub path: String,
     /// Without history and running turn.
-    pub(crate) inputs: Inputs,
+    pub inputs: Inputs,
     /// Messages before the newest one that are not stored yet.
     unstored: Vec<HistoryMessage>,
     /// How many messages before the newest one are stored.
     waiting: usize,
-    pub(crate) counter: WindowEstimate,
-    pub(crate) usable: UsableWindow,
-    pub(crate) settings: WindowSettings,
+    /// Counts tokens as the model does.
+    pub counter: WindowEstimate,
+    /// The tokens of the window that may be used.
+    pub usable: UsableWindow,
+    /// What the profile says of compaction.
+    pub settings: WindowSettings,
 }
 
 impl Measure {
-    pub(crate) fn new(
+    pub fn new(
         profile: &Arc<Profile>,
         path: &str,
         inputs: &Inputs,
@@ -69,7 +76,7 @@ impl Measure {
     }
 
     /// Tokens of a text.
-    pub(crate) fn count(&self, text: &str) -> usize {
+    pub fn count(&self, text: &str) -> usize {
         self.counter.count(text)
     }
 
@@ -107,7 +114,7 @@ impl Measure {
     }
 
     /// The sizes of the next request under a view, given what runs; a prompt that cannot be rendered fits nowhere.
-    pub(crate) fn recount(&self, view: &WindowView, entries: &[Entry], running: usize) -> ContextSize {
+    pub fn recount(&self, view: &WindowView, entries: &[Entry], running: usize) -> ContextSize {
         let (past, ahead) = entries.split_at(entries.len().saturating_sub(running));
         let (waiting, ahead) = ahead.split_at(self.waiting.min(ahead.len()));
         let mut inputs = self.inputs.clone();
@@ -127,7 +134,7 @@ impl Measure {
 
     /// What there is to compact, with what there is room for. `running` are messages of the running turn, those that wait
     /// beside the newest one first.
-    pub(crate) fn task(&self, past: &History, running: &[Entry]) -> Result<Task, AgentError> {
+    pub fn task(&self, past: &History, running: &[Entry]) -> Result<Task, AgentError> {
         let bare = Inputs { pin: None, digests: Vec::new(), ..self.inputs.clone() };
         let framed = Inputs {
             pin: Some(Quoted { text: "x".to_owned(), ..Quoted::default() }),
@@ -209,12 +216,12 @@ fn size_of(prompt: &Prompt, counter: &dyn TokenCounter, usable: UsableWindow, is
 }
 
 /// Tokens of a prompt with its tools by a counter: the number that is shown of it.
-pub(crate) fn tokens(prompt: &Prompt, counter: &dyn TokenCounter) -> usize {
+pub fn tokens(prompt: &Prompt, counter: &dyn TokenCounter) -> usize {
     prompt.totals_by(counter).total
 }
 
 /// Tokens that a prompt surely needs: by the calibrated estimate or without what was learned, whichever is less.
-pub(crate) fn sure_tokens(prompt: &Prompt, counter: &WindowEstimate) -> usize {
+pub fn sure_tokens(prompt: &Prompt, counter: &WindowEstimate) -> usize {
     let tokens_now = tokens(prompt, counter);
     if !counter.is_calibrated() {
         return tokens_now;
@@ -223,7 +230,7 @@ pub(crate) fn sure_tokens(prompt: &Prompt, counter: &WindowEstimate) -> usize {
 }
 
 /// Refuses a prompt that surely does not fit the window, with the sizes of its largest parts.
-pub(crate) fn check_window(prompt: &Prompt, card: &ModelCard, counter: &WindowEstimate) -> Result<(), ModelError> {
+pub fn check_window(prompt: &Prompt, card: &ModelCard, counter: &WindowEstimate) -> Result<(), ModelError> {
     let Some(window) = card.usable_window.map(|window| window.0 as usize) else { return Ok(()) };
     let total = sure_tokens(prompt, counter);
     let reserve = reserve(UsableWindow(window as u32));

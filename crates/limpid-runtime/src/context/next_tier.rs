@@ -8,7 +8,7 @@ use crate::context::{ContextDeps, convert, window_state_of};
 
 impl ContextDeps {
     /// The tier of a conversation's next prompt, as far as it is known.
-    pub(crate) async fn next_tier(&self, conversation: &Conversation) -> Tier {
+    pub async fn next_tier(&self, conversation: &Conversation) -> Tier {
         let model = self.models.choose(self.wanted_model(Some(conversation)).await.as_deref()).await;
         let card = model.ok().map(|model| model.info().clone());
         let path = if card.as_ref().is_some_and(|card| card.local) { "chat-local" } else { "chat-remote" };

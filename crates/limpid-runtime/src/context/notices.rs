@@ -4,7 +4,7 @@ use limpid_model::ModelCard;
 use limpid_prompt::{Outcome, SectionReport};
 
 /// What a budget cut of a section.
-pub(crate) fn cut_notice(cut: &SectionReport) -> String {
+pub fn cut_notice(cut: &SectionReport) -> String {
     let what = match cut.outcome {
         Outcome::Dropped => "was left out".to_owned(),
         _ => match (cut.kept, cut.dropped) {
@@ -17,7 +17,7 @@ pub(crate) fn cut_notice(cut: &SectionReport) -> String {
 }
 
 /// What is not known of a model, said once a conversation.
-pub(crate) fn unknown_notice(card: &ModelCard) -> Option<String> {
+pub fn unknown_notice(card: &ModelCard) -> Option<String> {
     let facts = [("window", card.window.is_none()), ("price", card.price.is_none() && !card.local)];
     let unknown: Vec<&str> = facts.iter().filter(|(_, unknown)| *unknown).map(|(fact, _)| *fact).collect();
     let is = if unknown.len() == 1 { "is" } else { "are" };

@@ -9,7 +9,7 @@ use crate::context::window_state::WindowState;
 
 /// What a prompt is for.
 #[derive(Clone, Copy)]
-pub(crate) struct Occasion<'a> {
+pub struct Occasion<'a> {
     pub(crate) conversation: Option<&'a Conversation>,
     pub(crate) profile: &'a str,
     pub(crate) path: Option<&'a str>,
@@ -32,7 +32,7 @@ pub(crate) struct Occasion<'a> {
 
 /// Whether a prompt is only measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fit {
+pub enum Fit {
     /// What there is, at whatever size.
     AsIs,
     /// What would be sent.

@@ -15,7 +15,7 @@ use crate::context::window_state::WindowState;
 /// What a conversation keeps; the store holds it as JSON text. It is a cache: one that cannot be read costs a new prefix.
 /// What must not get lost (who reads the conversation, the window that the person chose) is the conversation's own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct PrefixCache {
+pub struct PrefixCache {
     /// The hash of everything whose change has the prefix rendered anew.
     key: String,
     /// The memories that the beginning of the prompt shows.
@@ -28,10 +28,10 @@ pub(crate) struct PrefixCache {
     cuts: Vec<String>,
     /// Which tools travel.
     #[serde(default)]
-    pub(crate) tools: ToolSelection,
+    pub tools: ToolSelection,
     /// Tier, window and system prompt; a reset does not change it.
     #[serde(default)]
-    pub(crate) frame: WindowState,
+    pub frame: WindowState,
     /// The goal that the beginning of the prompt shows; none before it was rendered.
     #[serde(default)]
     stored: Option<StoredInput>,
@@ -63,7 +63,7 @@ impl PrefixCache {
     }
 
     /// What a conversation has kept, if anything.
-    pub(crate) fn of(conversation: &Conversation) -> Self {
+    pub fn of(conversation: &Conversation) -> Self {
         Self::kept(conversation).unwrap_or_else(|| {
             let frame = WindowState::of_window(conversation.window_tokens);
             Self { frame, ..Self::default() }
@@ -77,7 +77,7 @@ impl PrefixCache {
     }
 
     /// Takes what budgets cut in this turn, and returns what of it is news.
-    pub(crate) fn news(&mut self, cuts: Vec<String>) -> Vec<String> {
+    pub fn news(&mut self, cuts: Vec<String>) -> Vec<String> {
         let news = cuts.iter().filter(|cut| !self.cuts.contains(cut)).cloned().collect();
         self.cuts = cuts;
         news
@@ -104,26 +104,26 @@ impl PrefixCache {
     }
 
     /// The same with a prefix reset at the next turn.
-    pub(crate) fn with_prefix_reset(self) -> Self {
+    pub fn with_prefix_reset(self) -> Self {
         Self { key: String::new(), ..self }
     }
 
     /// What a conversation keeps once these tools were found.
-    pub(crate) fn with_found_tools(conversation: &Conversation, found: Vec<String>) -> ConversationChange {
+    pub fn with_found_tools(conversation: &Conversation, found: Vec<String>) -> ConversationChange {
         let mut kept = Self::of(conversation);
         kept.tools.found = found;
         ConversationChange::Session(Some(kept.to_text()))
     }
 
     /// The text for the store.
-    pub(crate) fn to_text(&self) -> String {
+    pub fn to_text(&self) -> String {
         // Plain data with text keys always serialises.
         serde_json::to_string(self).unwrap_or_default()
     }
 }
 
 /// What frames the prompts of a conversation.
-pub(crate) fn window_state_of(conversation: Option<&Conversation>) -> WindowState {
+pub fn window_state_of(conversation: Option<&Conversation>) -> WindowState {
     conversation.map(PrefixCache::of).unwrap_or_default().frame
 }
 

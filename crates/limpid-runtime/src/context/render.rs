@@ -5,7 +5,7 @@ use limpid_prompt::inputs::Inputs;
 use limpid_prompt::{Profile, Prompt, RenderError, RenderRequest};
 
 /// Renders a path's prompt, without counting its tokens.
-pub(crate) fn render(profile: &Profile, path: &str, inputs: &Inputs) -> Result<Prompt, RenderError> {
+pub fn render(profile: &Profile, path: &str, inputs: &Inputs) -> Result<Prompt, RenderError> {
     render_as(profile, path, inputs, false)
 }
 

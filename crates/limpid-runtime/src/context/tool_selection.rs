@@ -16,7 +16,7 @@ use limpid_prompt::Profile;
 use limpid_prompt::inputs::{Inputs, ToolInput, ToolReach};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use crate::context::tool_selection::find_tools::FindTools;
+pub use crate::context::tool_selection::find_tools::FindTools;
 
 use crate::context::tool_selection::choose::{asked, carried_on, chosen};
 use crate::context::tool_selection::sizes::ToolSizes;
@@ -24,11 +24,11 @@ use crate::context::tool_selection::sizes::ToolSizes;
 /// What a conversation keeps of its tools.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct ToolSelection {
+pub struct ToolSelection {
     /// Those that were chosen to travel.
     core: Vec<String>,
     /// Those that were found, or became available, since; in that order.
-    pub(crate) found: Vec<String>,
+    pub found: Vec<String>,
     /// Those of them that nobody looked for.
     added: Vec<String>,
     /// The list of the others as it is sent.
@@ -103,7 +103,7 @@ pub(crate) fn select_tools(inputs: &mut Inputs, choice: &Choice<'_>) -> ToolSele
 
 /// Puts the tools that came later behind the declared ones in the order in which they came; one that came before and is
 /// not among them waits again.
-pub(crate) fn place_found(tools: &mut [ToolInput], found: &[String]) {
+pub fn place_found(tools: &mut [ToolInput], found: &[String]) {
     let place = |name: &str| found.iter().position(|other| other == name);
     for tool in
         tools.iter_mut().filter(|tool| matches!(tool.reach, ToolReach::Added | ToolReach::Found | ToolReach::Deferred))

@@ -20,7 +20,7 @@ const WARN_AGAIN_MS: i64 = 30_000;
 /// Part of a [`PrefixCache`](crate::context::prefix_cache::PrefixCache).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct WindowState {
+pub struct WindowState {
     /// The tier of its prompts; none before the first.
     tier: Option<u8>,
     /// The window that it was begun with.
@@ -47,9 +47,9 @@ struct Window {
 }
 
 /// A model as a conversation sees it.
-pub(crate) struct Offered {
+pub struct Offered {
     /// The model with the window of the conversation.
-    pub(crate) card: ModelCard,
+    pub card: ModelCard,
     /// What changed by it.
     pub(crate) changes: Vec<EventKind>,
     /// What the person should know.
@@ -63,45 +63,45 @@ impl WindowState {
     }
 
     /// The tier of its prompts, once one was made.
-    pub(crate) fn tier(&self) -> Option<Tier> {
+    pub fn tier(&self) -> Option<Tier> {
         self.tier.and_then(Tier::new)
     }
 
     /// The mode of the system prompt that was made last.
-    pub(crate) fn mode(&self) -> Option<&str> {
+    pub fn mode(&self) -> Option<&str> {
         self.system.as_ref().map(|system| system.mode.as_str())
     }
 
     /// The hash of the system prompt that was made last.
-    pub(crate) fn system_hash(&self) -> Option<&str> {
+    pub fn system_hash(&self) -> Option<&str> {
         self.system.as_ref().map(|system| system.hash.as_str())
     }
 
     /// The window that the person chose.
-    pub(crate) fn chosen(&self) -> Option<WindowSize> {
+    pub fn chosen(&self) -> Option<WindowSize> {
         self.chosen.map(WindowSize)
     }
 
     /// Chooses a window, or the model's own again; it holds from the next prompt on.
-    pub(crate) fn choose(&mut self, size: Option<WindowSize>) {
+    pub fn choose(&mut self, size: Option<WindowSize>) {
         self.chosen = size.map(|size| size.0);
         self.renew("resize");
     }
 
     /// Lets tier and window be taken anew at the next prompt, as after a compaction.
-    pub(crate) fn renew(&mut self, reason: &str) {
+    pub fn renew(&mut self, reason: &str) {
         self.renewed = Some(reason.to_owned());
     }
 
     /// Goes back to the tier of a kept moment.
-    pub(crate) fn go_back(&mut self, tier: Option<Tier>) {
+    pub fn go_back(&mut self, tier: Option<Tier>) {
         self.tier = tier.map(Tier::number);
         self.renewed = None;
     }
 
     /// Holds a model to the window that the conversation was begun with, whatever the model's is at the moment; of
     /// another model it takes the window, but not the tier.
-    pub(crate) fn fit(&mut self, card: &ModelCard, now_ms: i64) -> Offered {
+    pub fn fit(&mut self, card: &ModelCard, now_ms: i64) -> Offered {
         let offered = Window::of(card, self.chosen);
         let renewed = self.renewed.take();
         let kept = self.window.clone().filter(|kept| kept.model == offered.model && renewed.is_none());
@@ -183,7 +183,7 @@ impl Window {
 }
 
 /// The tier that a path's prompt is made in.
-pub(crate) fn tier_of(profile: &Profile, path: &str, inputs: &Inputs) -> Tier {
+pub fn tier_of(profile: &Profile, path: &str, inputs: &Inputs) -> Tier {
     profile.path(path).map_or(Tier::ALL[2], |path| render::tier(path, inputs))
 }
 

@@ -16,7 +16,7 @@ use crate::services::deliveries::said_in_run;
 use crate::services::directory::conversation_of_run;
 use crate::services::error::AgentError;
 use crate::services::spending::Spender;
-use crate::services::tools::policy::window_trust;
+use crate::services::tools::window_trust;
 
 /// Requests of one run that are counted.
 const REQUESTS: u32 = 1000;

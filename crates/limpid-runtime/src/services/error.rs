@@ -43,7 +43,7 @@ pub enum AgentError {
 
 impl AgentError {
     /// An error of a file.
-    pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+    pub fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let error = FileError::io(path);
         move |source| error(source).into()
     }

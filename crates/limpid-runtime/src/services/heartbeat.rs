@@ -17,7 +17,7 @@ use limpid_core::heartbeat::{Gate, Settings};
 use limpid_prompt::Profile;
 use limpid_store::{HeartbeatRun, Listed, Store};
 
-pub(crate) use self::decision_tool::{HEARTBEAT_DECISION, tools};
+pub use self::decision_tool::{HEARTBEAT_DECISION, tools};
 pub use self::gate::CUT_OFF_MS;
 pub use self::opening::{HeartbeatOpening, default_opening};
 pub use self::settings::{HeartbeatChange, read_settings, settings_of};
@@ -56,7 +56,7 @@ pub struct HeartbeatSettings {
 
 impl HeartbeatSettings {
     /// The heartbeat of a store; `waker` wakes whoever runs it.
-    pub(crate) fn new(
+    pub fn new(
         store: Arc<dyn Store>,
         config: Live<Config>,
         host: Host,

@@ -34,7 +34,7 @@ use crate::services::host::Host;
 use crate::services::profiles::ProfileRegistry;
 use crate::services::skills::discovery::Found;
 use crate::services::skills::folder::Folder;
-use crate::services::tools::policy::UntrustedFiles;
+use crate::services::tools::UntrustedFiles;
 
 /// The skills of an agent. There is one in a process.
 pub struct Skills {

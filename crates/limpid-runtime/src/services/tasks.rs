@@ -22,7 +22,7 @@ pub use self::display::{time_words, trigger_words};
 pub use self::owner::parse_span;
 pub use self::request::{TaskChange, TaskRequest, When};
 pub use self::time_zone::{ZoneMove, ZoneMoves, ZoneNotice};
-pub(crate) use self::tools::{GROUP as SCHEDULING_TOOLS, tools};
+pub use self::tools::{GROUP as SCHEDULING_TOOLS, tools};
 
 use crate::services::error::AgentError;
 use crate::services::host::Host;

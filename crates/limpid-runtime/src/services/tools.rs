@@ -7,7 +7,7 @@ mod builtin;
 mod catalog;
 mod executor;
 mod file_history;
-pub(crate) mod policy;
+mod policy;
 
 pub use limpid_tools::{Passage, PathArgument, ShownItems, Tool, ToolContext, ToolText, read_arguments, schema_of};
 

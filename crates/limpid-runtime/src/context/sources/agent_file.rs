@@ -8,7 +8,7 @@ use limpid_store::Conversation;
 
 use crate::context::deps::ContextDeps;
 use crate::services::heartbeat::HEARTBEAT_DECISION;
-use crate::services::tools::policy::UntrustedFiles;
+use crate::services::tools::UntrustedFiles;
 
 /// Whether prompts of a profile quote AGENT.md.
 fn quotes(profile: &Profile) -> bool {
@@ -18,7 +18,7 @@ fn quotes(profile: &Profile) -> bool {
 impl ContextDeps {
     /// The model that a conversation asks for: the one that was chosen for it, else that of AGENT.md where it can be
     /// used. None: the configured one.
-    pub(crate) async fn wanted_model(&self, conversation: Option<&Conversation>) -> Option<String> {
+    pub async fn wanted_model(&self, conversation: Option<&Conversation>) -> Option<String> {
         if let Some(chosen) = conversation.and_then(|own| own.model.clone()) {
             return Some(chosen);
         }
@@ -27,7 +27,7 @@ impl ContextDeps {
     }
 
     /// The model of AGENT.md, in a profile that quotes it.
-    pub(crate) async fn model_of_profile(&self, name: &str) -> Option<String> {
+    pub async fn model_of_profile(&self, name: &str) -> Option<String> {
         let profile = self.profiles.profile(name).ok()?;
         let path = self.home.workspace().join(AGENT_FILE);
         let text = read_text(&path).ok().flatten().filter(|_| quotes(&profile))?;

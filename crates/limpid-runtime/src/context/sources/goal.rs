@@ -53,7 +53,7 @@ pub(crate) async fn fill(
 }
 
 /// The goal that a conversation's prompts show.
-pub(crate) async fn shown(deps: &ContextDeps, conversation: &ConversationId) -> Result<Option<GoalInput>, AgentError> {
+pub async fn shown(deps: &ContextDeps, conversation: &ConversationId) -> Result<Option<GoalInput>, AgentError> {
     let kept = deps.goals.load(conversation).await?;
     let Some(goal) = kept.goals.shown() else { return Ok(None) };
     Ok(if is_put_aside(&*deps.store, conversation, goal).await? { None } else { Some(goal_input(goal)) })

@@ -36,7 +36,7 @@ pub(crate) async fn fill(deps: &ContextDeps, inputs: &mut Inputs) -> Result<(), 
 
 /// Exactly the items that stand in a prompt: what came later, and what a source that is off, a limit or a budget left
 /// out, is not among them.
-pub(crate) async fn rendered_items(store: &dyn Store, prompt: &Prompt) -> Result<Vec<ItemId>, AgentError> {
+pub async fn rendered_items(store: &dyn Store, prompt: &Prompt) -> Result<Vec<ItemId>, AgentError> {
     let mut rendered = Vec::new();
     for entry in prompt.report().iter().flat_map(|row| &row.entries) {
         rendered.extend(item_of(store, entry).await?);

@@ -10,14 +10,15 @@ use crate::services::error::AgentError;
 use crate::services::skills::{ListedSkill, SkillStatus};
 
 /// The skills of a turn, and what the owner should know of theirs.
-pub(crate) struct Selected {
-    pub(crate) input: SkillsInput,
+pub struct Selected {
+    /// What the prompt shows.
+    pub input: SkillsInput,
     /// Each skill that they expect and that is not used, to be told once a change.
     pub(crate) told: Vec<String>,
 }
 
 /// Reads the skills and chooses those that a message activates.
-pub(crate) async fn selected(
+pub async fn selected(
     deps: &ContextDeps,
     conversation: Option<&ConversationId>,
     message: &str,
@@ -68,7 +69,7 @@ const fn is_expected(status: SkillStatus) -> bool {
 }
 
 /// The names that a budget took out of the index, for the person.
-pub(crate) fn dropped_skills(prompt: &Prompt, input: &SkillsInput) -> Option<String> {
+pub fn dropped_skills(prompt: &Prompt, input: &SkillsInput) -> Option<String> {
     let is_index = |section: &str| matches!(section, "skills" | "skill-names");
     prompt.cuts().find(|cut| is_index(&cut.section))?;
     let parts = || prompt.messages().iter().flat_map(limpid_prompt::PromptMessage::parts);

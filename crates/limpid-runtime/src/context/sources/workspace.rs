@@ -7,7 +7,7 @@ use limpid_prompt::workspace::note_path;
 
 use crate::context::deps::ContextDeps;
 use crate::services::error::AgentError;
-use crate::services::tools::policy::UntrustedFiles;
+use crate::services::tools::UntrustedFiles;
 
 /// Takes out of what prompts quote each file that was written while text of strangers was read: it is theirs until
 /// the owner writes it anew. A change that the owner approved as it stands is the owner's.

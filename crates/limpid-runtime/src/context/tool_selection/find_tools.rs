@@ -20,7 +20,7 @@ use crate::services::tools::{Tool, ToolContext, ToolFinder, ToolText, read_argum
 const GROUP: &str = "tools";
 
 /// Finds tools by words. One belongs to one turn: it knows what the turn's prompt offers and what was found since.
-pub(crate) struct FindTools {
+pub struct FindTools {
     tools: Vec<Known>,
     room: Room,
     found: Mutex<Found>,
@@ -67,12 +67,7 @@ struct Arguments {
 
 impl FindTools {
     /// The finder of a turn; none when its prompt does not declare it. `found` are the tools that were found before.
-    pub(crate) fn of_turn(
-        profile: &Profile,
-        path: &str,
-        inputs: &Inputs,
-        found: Vec<String>,
-    ) -> Option<Arc<dyn ToolFinder>> {
+    pub fn of_turn(profile: &Profile, path: &str, inputs: &Inputs, found: Vec<String>) -> Option<Arc<dyn ToolFinder>> {
         let is_declared =
             |name: &str| inputs.tools.iter().any(|tool| tool.name == name && tool.reach == ToolReach::Declared);
         let sizes = ToolSizes::of_path(profile, path, inputs);

@@ -16,7 +16,7 @@ use crate::conversation::turn::tool_calls::FinishedCall;
 use crate::services::drafts::{in_short, led_by, new_draft};
 use crate::services::error::AgentError;
 use crate::services::spending::{Spender, spender_of};
-use crate::services::tools::policy::{CallContext, CallDescription};
+use crate::services::tools::{CallContext, CallDescription};
 
 /// What the policy needs to know besides the call.
 pub(super) async fn call_context(turn: &mut RunningTurn) -> Result<CallContext, AgentError> {

@@ -24,7 +24,7 @@ use crate::services::error::AgentError;
 use crate::services::models::ModelRegistry;
 use crate::services::modes::is_set;
 use crate::services::tools::TurnToolExecutor;
-use crate::services::tools::policy::trust_read_in;
+use crate::services::tools::trust_read_in;
 
 /// Carries on a turn that a crash interrupted, from its journal.
 ///

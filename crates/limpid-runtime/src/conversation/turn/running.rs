@@ -28,7 +28,7 @@ use crate::conversation::turn::requests::{ReplyKind, TurnRequests};
 use crate::conversation::turn::tool_calls::{FinishedCall, ToolCalls};
 use crate::conversation::turn::transaction::{TurnBegun, TurnWriter};
 use crate::services::error::AgentError;
-use crate::services::tools::policy::window_trust;
+use crate::services::tools::window_trust;
 
 /// What a turn is begun or carried on with.
 pub(crate) struct TurnSeed {

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::jobs::task_runs::{TaskJob, TaskResult};
 use crate::services::error::AgentError;
-use crate::services::tools::policy::CallContext;
+use crate::services::tools::CallContext;
 use crate::services::tools::{Decision, ShownItems, ToolContext};
 
 /// The tool that runs commands.

@@ -11,10 +11,10 @@ use serde_json::{Map, Value};
 use crate::services::tools::{Tool, ToolContext, ToolText, schema_of};
 
 /// The tool's name.
-pub(crate) const HEARTBEAT_DECISION: &str = "heartbeat_decision";
+pub const HEARTBEAT_DECISION: &str = "heartbeat_decision";
 
 /// The tools of a heartbeat.
-pub(crate) fn tools() -> Vec<Arc<dyn Tool>> {
+pub fn tools() -> Vec<Arc<dyn Tool>> {
     vec![Arc::new(HeartbeatDecision)]
 }
 

@@ -17,7 +17,7 @@ use crate::services::tasks::{Requester, TaskRequest, Tasks, When, zone_of};
 use crate::services::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 /// The group of these tools.
-pub(crate) const GROUP: &str = "scheduling";
+pub const GROUP: &str = "scheduling";
 
 /// Said of a task that is made while nothing would run it.
 const NOT_SERVED: &str = "`limpid serve` is not running; tasks run once it is started";
@@ -26,7 +26,7 @@ const NOT_SERVED: &str = "`limpid serve` is not running; tasks run once it is st
 const TIMES: usize = 3;
 
 /// The tools, in the order in which they are declared.
-pub(crate) fn tools(of: &Tasks) -> Vec<Arc<dyn Tool>> {
+pub fn tools(of: &Tasks) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
     for [schedule, list, cancel] in
         [["schedule_task", "list_tasks", "cancel_task"], ["schedule_job", "list_jobs", "cancel_job"]]

@@ -37,7 +37,8 @@ pub(crate) struct Before {
 }
 
 impl FileHistory {
-    pub(crate) fn new(home: &Home, memory: MemoryWriter) -> Self {
+    /// The history of the files of a home's workspace.
+    pub fn new(home: &Home, memory: MemoryWriter) -> Self {
         let workspace = home.workspace();
         Self { memory, grants: Grants::new(workspace.clone()), workspace, recorded: Mutex::default() }
     }
