@@ -23,6 +23,7 @@ pub struct TokenCalibration {
 }
 
 impl TokenCalibration {
+    /// What a store knows.
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self { store, observed: Mutex::default() }
     }

@@ -17,21 +17,25 @@ use crate::services::error::AgentError;
 /// Messages of the running turn, and the numbers of those that are stored.
 #[derive(Clone, Copy, Default)]
 pub struct Running<'a> {
-    pub(crate) messages: &'a [Message],
-    pub(crate) ids: &'a [MessageId],
+    /// The messages, oldest first.
+    pub messages: &'a [Message],
+    /// The numbers of those that are stored.
+    pub ids: &'a [MessageId],
 }
 
 /// A request that is to fit.
 #[derive(Clone, Copy)]
 pub struct Fitting<'a> {
-    pub(crate) measure: &'a Measure,
-    pub(crate) now: Running<'a>,
+    /// Renders and measures.
+    pub measure: &'a Measure,
+    /// The running turn.
+    pub now: Running<'a>,
     /// Whether the model's window is known; what does not fit a window that is guessed is sent all the same.
-    pub(crate) is_known: bool,
+    pub is_known: bool,
     /// Whether the owner lets a conversation show less than was said.
-    pub(crate) may_shrink: bool,
+    pub may_shrink: bool,
     /// What a model wrote as the note of a rollover; none: one is made without a model.
-    pub(crate) note: Option<&'a str>,
+    pub note: Option<&'a str>,
 }
 
 /// A request that fits.
@@ -55,17 +59,20 @@ impl Fitted {
 
 /// A view that shows less than the one before it, and what it took.
 pub struct SmallerView {
-    pub(crate) view: WindowView,
-    pub(crate) is_rollover: bool,
-    /// Tokens of the conversation before and after.
-    pub(crate) before: usize,
-    pub(crate) after: usize,
+    /// What the conversation shows from then on.
+    pub view: WindowView,
+    /// Whether everything before the newest request was taken out.
+    pub is_rollover: bool,
+    /// Tokens of the conversation before.
+    pub before: usize,
+    /// Tokens of the conversation after.
+    pub after: usize,
     /// What was done, a line each.
-    pub(crate) steps: Vec<String>,
+    pub steps: Vec<String>,
     /// The newest message that it was made for.
-    pub(crate) newest: Option<MessageId>,
+    pub newest: Option<MessageId>,
     /// The view before it, and the newest message that was stored before the running turn.
-    pub(crate) was: (WindowView, Option<MessageId>),
+    pub was: (WindowView, Option<MessageId>),
 }
 
 /// A question to a model for the note of a rollover, with what is fitted again once there is one.

@@ -55,6 +55,7 @@ pub struct Measure {
 }
 
 impl Measure {
+    /// Takes apart the inputs of a prompt that a model with this card is to read.
     pub fn new(
         profile: &Arc<Profile>,
         path: &str,

@@ -10,24 +10,30 @@ use crate::context::window_state::WindowState;
 /// What a prompt is for.
 #[derive(Clone, Copy)]
 pub struct Occasion<'a> {
-    pub(crate) conversation: Option<&'a Conversation>,
-    pub(crate) profile: &'a str,
-    pub(crate) path: Option<&'a str>,
-    pub(crate) mode: &'a str,
+    /// The conversation, where there is one.
+    pub conversation: Option<&'a Conversation>,
+    /// The name of the profile.
+    pub profile: &'a str,
+    /// The path of the profile; none: the one of a conversation with the model.
+    pub path: Option<&'a str>,
+    /// The mode.
+    pub mode: &'a str,
     /// The model, with the window that it has.
-    pub(crate) card: &'a ModelCard,
+    pub card: &'a ModelCard,
     /// Tier and window of the conversation, before this prompt.
-    pub(crate) window: &'a WindowState,
+    pub window: &'a WindowState,
     /// The newest message, as it was typed.
-    pub(crate) text: &'a str,
-    pub(crate) trust: Trust,
+    pub text: &'a str,
+    /// Who wrote the newest message.
+    pub trust: Trust,
     /// The tag around the newest message, where one was made for it.
-    pub(crate) boundary: Option<&'a str>,
+    pub boundary: Option<&'a str>,
     /// Messages before the newest that are answered with it.
-    pub(crate) unanswered: &'a [Entry],
+    pub unanswered: &'a [Entry],
     /// When the turn began: the one reading of the clock.
-    pub(crate) now: Timestamp,
-    pub(crate) fit: Fit,
+    pub now: Timestamp,
+    /// Whether it is made to fit the window.
+    pub fit: Fit,
 }
 
 /// Whether a prompt is only measured.
