@@ -61,6 +61,7 @@ pub(crate) fn own_tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
 #[cfg(test)]
 mod tests {
     use jiff::tz::TimeZone;
+    use limpid_channels::mail::MailServers;
     use limpid_config::{Live, RandomIds, SystemClock};
     use limpid_store::{SqliteOptions, SqliteStore};
     use serde_json::Value;
@@ -71,13 +72,14 @@ mod tests {
     use crate::services::events::EventBus;
     use crate::services::goals::{GoalsParts, NextTier};
     use crate::services::host::Host;
+    use crate::services::mail::{AccountSettings, MailOptions, Secret};
     use crate::services::models::{ModelRegistry, ModelRegistryParts};
-    use crate::services::tools::ToolCatalog;
-    use crate::services::tools::ToolPolicy;
+    use crate::services::timers::SchedulerWaker;
+    use crate::services::tools::{PolicyRules, ToolCatalog};
 
     // PRO-042
-    #[test]
-    fn the_schemas_of_the_tools_are_small_and_always_the_same() {
+    #[tokio::test]
+    async fn the_schemas_of_the_tools_are_small_and_always_the_same() {
         let home = tempfile::tempdir().unwrap();
         let store: Arc<dyn Store> =
             Arc::new(SqliteStore::open(home.path().join("limpid.db"), SqliteOptions::default()).unwrap());
@@ -111,19 +113,31 @@ mod tests {
             environment: environment.clone(),
             only: None,
             clock: Arc::clone(host.clock()),
-            redactor,
+            redactor: redactor.clone(),
         }));
         let goals = Goals::new(GoalsParts {
             store: Arc::clone(&store),
             config: Live::default(),
             host: host.clone(),
             events,
-            directory: Directory::new(Arc::clone(&store), Live::default(), host),
+            directory: Directory::new(Arc::clone(&store), Live::default(), host.clone()),
             models,
             profiles,
             next_tier: NextTier::default(),
         });
-        let mail = Arc::new(MailAccounts::of_one_account(&home, &store));
+        let waker = Arc::new(SchedulerWaker::new(home.wake_socket()));
+        let mail = MailAccounts::new(MailOptions {
+            home: home.clone(),
+            environment: environment.clone(),
+            config: Live::default(),
+            host: host.clone(),
+            store: Arc::clone(&store),
+            redactor,
+            mailbox: Arc::new(MailServers),
+            waker: Arc::clone(&waker),
+        });
+        let account = AccountSettings { address: "me@example.com".to_owned(), ..AccountSettings::default() };
+        mail.setup(account, Some(Secret::new("secret-word"))).await.unwrap();
         let parts = ToolParts {
             store: &store,
             memory: &memory,
@@ -133,11 +147,12 @@ mod tests {
             helper: Some(Path::new("limpid")),
             goals: &goals,
             skills: &skills,
-            tasks: &Tasks::of_test(&store, &home),
-            mail: &mail,
+            tasks: &Tasks::new(Arc::clone(&store), Live::default(), host, waker),
+            mail: &Arc::new(mail),
             semantics: None,
         };
-        let schemas = || ToolCatalog::new(own_tools(&parts), &[]).inputs(&ToolPolicy::open(&home));
+        let policy = PolicyRules::new(home.clone(), Live::default(), Live::default()).without_mode();
+        let schemas = || ToolCatalog::new(own_tools(&parts), &[]).inputs(&policy);
         assert_eq!(schemas(), schemas());
         for tool in schemas().into_iter().chain([FindTools::input()]) {
             insta::with_settings!({snapshot_suffix => tool.name.clone()}, {

@@ -77,26 +77,6 @@ impl MailAccounts {
         Self { files, config, host, store, redactor, mailbox, waker, watched: Arc::default() }
     }
 
-    #[cfg(test)]
-    pub(crate) fn of_one_account(home: &Home, store: &Arc<dyn Store>) -> Self {
-        use limpid_config::{RandomIds, SystemClock};
-
-        let zone = jiff::tz::TimeZone::UTC;
-        let mail = Self::new(MailOptions {
-            home: home.clone(),
-            environment: Environment::default(),
-            config: Live::default(),
-            host: Host::new(Arc::new(SystemClock), Arc::new(RandomIds), Live::default(), zone, "test"),
-            store: Arc::clone(store),
-            redactor: Redactor::default(),
-            mailbox: Arc::new(limpid_channels::mail::MailServers),
-            waker: Arc::new(SchedulerWaker::new(home.wake_socket())),
-        });
-        let settings = AccountSettings { address: "me@example.com".to_owned(), ..AccountSettings::default() };
-        mail.files.write(&settings, Some(&Secret::new("secret-word"))).unwrap();
-        mail
-    }
-
     /// Whether the owner wants mail at all.
     pub(crate) fn is_on(&self) -> bool {
         self.config.mail.enabled

@@ -1,5 +1,6 @@
 //! What came in and waits for a heartbeat, and which of it a prompt has rendered.
 
+use limpid_config::{Config, Redactor};
 use limpid_core::inbox::{Source, preview};
 use limpid_prompt::Prompt;
 use limpid_prompt::inputs::{EmailAccount, Inputs, NewEmail, NewNotification, NewSms, OutsideText};
@@ -11,22 +12,30 @@ use crate::services::inbox::shown_id;
 
 /// Fills in accounts and what waits, of the sources that are on.
 pub(crate) async fn fill(deps: &ContextDeps, inputs: &mut Inputs) -> Result<(), AgentError> {
-    let config = &deps.config.inbox;
+    fill_from(&deps.config, &*deps.store, &deps.redactor, inputs).await
+}
+
+async fn fill_from(
+    config: &Config,
+    store: &dyn Store,
+    redactor: &Redactor,
+    inputs: &mut Inputs,
+) -> Result<(), AgentError> {
     // With mail switched off neither accounts nor their letters are shown; mail that is handed in has its own switch.
-    let reads_mail = deps.config.mail.enabled;
-    let accounts = if reads_mail { deps.store.mail_accounts().await?.rows } else { Vec::new() };
-    inputs.email.enabled = config.mail || !accounts.is_empty();
-    inputs.sms.enabled = config.sms;
-    inputs.notifications.enabled = config.notifications;
+    let reads_mail = config.mail.enabled;
+    let accounts = if reads_mail { store.mail_accounts().await?.rows } else { Vec::new() };
+    inputs.email.enabled = config.inbox.mail || !accounts.is_empty();
+    inputs.sms.enabled = config.inbox.sms;
+    inputs.notifications.enabled = config.inbox.notifications;
     inputs.email.accounts = accounts.into_iter().map(account_input).collect();
     let on = [inputs.email.enabled, inputs.sms.enabled, inputs.notifications.enabled];
     for (source, _) in Source::ALL.into_iter().zip(on).filter(|(_, on)| *on) {
-        for mut item in deps.store.pending(source).await?.rows {
+        for mut item in store.pending(source).await?.rows {
             if item.new.uid.is_some() && !reads_mail {
                 continue;
             }
             for text in [&mut item.new.sender, &mut item.new.title, &mut item.new.text] {
-                *text = deps.redactor.clean(std::mem::take(text));
+                *text = redactor.clean(std::mem::take(text));
             }
             place(inputs, &item);
         }
@@ -103,17 +112,23 @@ fn utc(ms: i64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicI64, Ordering};
 
     use jiff::Timestamp;
-    use limpid_config::Config;
+    use jiff::tz::TimeZone;
+    use limpid_config::{Clock, Environment, Home, Live, RandomIds};
     use limpid_prompt::RenderRequest;
     use limpid_prompt::count::Estimate;
+    use limpid_store::{SqliteOptions, SqliteStore};
 
     use super::*;
-    use crate::services::inbox::IngestKind;
-    use crate::{Agent, AgentOptions, Clock, Home};
+    use crate::services::events::EventBus;
+    use crate::services::host::Host;
+    use crate::services::inbox::{Inbox, InboxOptions, IngestKind};
+    use crate::services::profiles::ProfileRegistry;
+    use crate::services::timers::SchedulerWaker;
 
     /// A clock that goes on by a minute whenever it is read.
     struct Ticking(AtomicI64);
@@ -124,27 +139,57 @@ mod tests {
         }
     }
 
-    fn agent(home: &std::path::Path, inbox: &str) -> Agent {
-        let config = Config::parse(&format!("[inbox]\n{inbox}"), "limpid.toml").unwrap();
-        let clock = Arc::new(Ticking(AtomicI64::new(1_775_000_000_000)));
-        Agent::open(AgentOptions { config, clock, ..AgentOptions::new(Home::new(home)) }).unwrap()
+    /// The store of a home and its inbox under some settings.
+    struct Bench {
+        config: Config,
+        store: Arc<dyn Store>,
+        inbox: Inbox,
+        profiles: ProfileRegistry,
     }
 
-    async fn inputs(agent: &Agent) -> Inputs {
+    impl Bench {
+        fn store(&self) -> &Arc<dyn Store> {
+            &self.store
+        }
+
+        fn inbox(&self) -> &Inbox {
+            &self.inbox
+        }
+    }
+
+    fn bench(home: &Path, inbox: &str) -> Bench {
+        let config = Config::parse(&format!("[inbox]\n{inbox}"), "limpid.toml").unwrap();
+        let clock = Arc::new(Ticking(AtomicI64::new(1_775_000_000_000)));
+        let home = Home::new(home);
+        let store: Arc<dyn Store> = Arc::new(SqliteStore::open(home.database(), SqliteOptions::default()).unwrap());
+        let inbox = Inbox::new(InboxOptions {
+            home: home.clone(),
+            environment: Environment::default(),
+            config: Live::new(config.clone()),
+            host: Host::new(clock, Arc::new(RandomIds), Live::default(), TimeZone::UTC, "test"),
+            store: Arc::clone(&store),
+            redactor: Redactor::default(),
+            events: EventBus::default(),
+            waker: Arc::new(SchedulerWaker::new(home.wake_socket())),
+        });
+        Bench { config, store, inbox, profiles: ProfileRegistry::new(home) }
+    }
+
+    async fn inputs(bench: &Bench) -> Inputs {
         let mut inputs = Inputs::default();
-        fill(&agent.inner.context, &mut inputs).await.unwrap();
+        fill_from(&bench.config, &*bench.store, &Redactor::default(), &mut inputs).await.unwrap();
         inputs
     }
 
-    fn prompt(agent: &Agent, profile: &str, inputs: &Inputs) -> Prompt {
-        let profile = agent.inner.profiles.profile(profile).unwrap();
+    fn prompt(bench: &Bench, profile: &str, inputs: &Inputs) -> Prompt {
+        let profile = bench.profiles.profile(profile).unwrap();
         let counter = Estimate::default();
         let request = RenderRequest { path: "heartbeat", inputs, counter: &counter, count_tokens: false };
         profile.render(request).unwrap()
     }
 
-    async fn waiting(agent: &Agent, source: Source) -> Vec<i64> {
-        agent.store().pending(source).await.unwrap().rows.iter().map(|item| item.id.0).collect()
+    async fn waiting(bench: &Bench, source: Source) -> Vec<i64> {
+        bench.store.pending(source).await.unwrap().rows.iter().map(|item| item.id.0).collect()
     }
 
     // KAI-086 KAI-126
@@ -152,7 +197,7 @@ mod tests {
     async fn exactly_what_a_prompt_has_rendered_is_taken_in() {
         for profile in ["kai", "limpid"] {
             let home = tempfile::tempdir().unwrap();
-            let all = agent(home.path(), "sms = true\nnotifications = true\nmail = true");
+            let all = bench(home.path(), "sms = true\nnotifications = true\nmail = true");
             for n in 1..=25 {
                 let post = format!(r#"{{"app": "Bank", "text": "Card {n}"}}"#);
                 all.inbox().ingest(IngestKind::Notification, post.as_bytes(), None).await.unwrap();
@@ -162,7 +207,7 @@ mod tests {
                 .ingest(IngestKind::Mail, br#"{"from": "e@x.org", "subject": "Hi", "text": "a"}"#, None)
                 .await
                 .unwrap();
-            let off = agent(home.path(), "notifications = true\nmail = true");
+            let off = bench(home.path(), "notifications = true\nmail = true");
             let prompt = prompt(&off, profile, &inputs(&off).await);
             // It comes while the model is at work.
             off.inbox().ingest(IngestKind::Notification, br#"{"app": "Bank", "text": "late"}"#, None).await.unwrap();
@@ -179,7 +224,7 @@ mod tests {
     #[tokio::test]
     async fn mail_is_known_by_its_account_and_number() {
         let home = tempfile::tempdir().unwrap();
-        let agent = agent(home.path(), "");
+        let bench = bench(home.path(), "");
         let uid = limpid_store::MailUid { validity: 7, uid: 3 };
         let mail = |account: &str| limpid_store::NewItem {
             source: Source::Mail,
@@ -195,18 +240,18 @@ mod tests {
         };
         let mark = limpid_core::mail::Mark { validity: 7, uid: 3, renumbered: None };
         for account in ["a@x.org", "b@x.org"] {
-            agent.store().add_mail_account(account).await.unwrap();
+            bench.store().add_mail_account(account).await.unwrap();
             let outcome = limpid_store::PollOutcome::Read { mark, unread: 1 };
-            agent.store().record_poll(account, limpid_store::Poll { at_ms: 1, outcome }, Vec::new()).await.unwrap();
+            bench.store().record_poll(account, limpid_store::Poll { at_ms: 1, outcome }, Vec::new()).await.unwrap();
         }
-        agent.store().insert_items(vec![mail("a@x.org")]).await.unwrap();
-        let prompt = prompt(&agent, "limpid", &inputs(&agent).await);
-        agent.store().insert_items(vec![mail("b@x.org")]).await.unwrap();
-        let rendered = rendered_items(&**agent.store(), &prompt).await.unwrap();
+        bench.store().insert_items(vec![mail("a@x.org")]).await.unwrap();
+        let prompt = prompt(&bench, "limpid", &inputs(&bench).await);
+        bench.store().insert_items(vec![mail("b@x.org")]).await.unwrap();
+        let rendered = rendered_items(&**bench.store(), &prompt).await.unwrap();
         assert_eq!(rendered, [ItemId(1)], "the same number of another account is another mail");
-        agent.store().consume(&rendered, 2).await.unwrap();
+        bench.store().consume(&rendered, 2).await.unwrap();
         let marks: Vec<u32> =
-            agent.store().mail_accounts().await.unwrap().rows.iter().map(|row| row.watermark).collect();
+            bench.store().mail_accounts().await.unwrap().rows.iter().map(|row| row.watermark).collect();
         assert_eq!(marks, [3, 0]);
     }
 }

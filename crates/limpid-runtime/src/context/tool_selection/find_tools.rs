@@ -95,7 +95,7 @@ impl FindTools {
     }
 
     /// The tool as prompts are made from it.
-    pub(crate) fn input() -> ToolInput {
+    pub fn input() -> ToolInput {
         ToolInput {
             name: FIND_TOOLS.to_owned(),
             group: GROUP.to_owned(),

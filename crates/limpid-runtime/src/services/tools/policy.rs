@@ -97,14 +97,6 @@ impl PolicyRules {
     }
 }
 
-#[cfg(test)]
-impl ToolPolicy {
-    /// A policy without the rules of a mode.
-    pub(crate) fn open(home: &Home) -> Self {
-        Self { mode: None, local_only: false, rules: Arc::default(), paths: PathResolver::new(home, Vec::new(), &[]) }
-    }
-}
-
 impl ToolPolicy {
     /// Whether a tool exists in this turn: what is not, is neither declared nor run.
     pub(crate) fn offers(&self, tool: &dyn Tool) -> bool {
