@@ -9,6 +9,7 @@ use limpid_model::{Model, ModelCard};
 use limpid_runtime::{
     Agent, AgentOptions, Answer, ChatRequest, Config, ConversationChoice, Tool, TurnEvent, TurnHandle,
 };
+use limpid_store::RequestFilter;
 use limpid_testkit::{Said, Talker};
 use tokio::sync::{Notify, Semaphore};
 
@@ -153,8 +154,9 @@ impl Stage {
                 }
             }
             Command::Cancel => {
-                if let Some(handle) = &self.handle {
-                    handle.cancel();
+                match &self.handle {
+                    Some(handle) => handle.cancel(),
+                    None => drop(self.agent.conversations().cancel(&conversation)),
                 }
                 String::new()
             }
@@ -171,7 +173,7 @@ impl Stage {
             }
         };
         // What was stopped must end by itself.
-        if !(matches!(command, Command::Cancel) && self.handle.is_some()) {
+        if !matches!(command, Command::Cancel) {
             self.once.go_on.add_permits(1);
             self.go_on.notify_one();
         }
@@ -189,6 +191,9 @@ impl Stage {
             told += &format!(" {};", end(&all(handle).await));
         }
         self.agent.conversations().wait_idle(&conversation).await;
+        let requests =
+            self.agent.store().requests(RequestFilter { limit: 50, ..RequestFilter::default() }).await.unwrap();
+        assert!(requests.rows.iter().all(|request| request.end.is_some()), "a request has no end: {requests:?}");
         let mode = self.agent.modes().state(&ConversationChoice::Last).await.unwrap().mode;
         let rows = self.agent.store().messages(&conversation, None).await.unwrap().rows;
         let said: Vec<String> = rows
@@ -296,7 +301,7 @@ async fn while_a_digest_is_made() {
     Message: compacted; Answered; mode assistant
       user and more | agent Answer 3.
     Change: compacted; Applied("assistant"); mode planning
-    Cancel: compacted; mode assistant
+    Cancel: compacted (it was stopped); mode assistant
     Answer: compacted; mode assistant
     Wake: compacted; mode assistant
     "#);
