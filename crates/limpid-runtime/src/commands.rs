@@ -29,13 +29,11 @@ pub(crate) mod stop;
 pub(crate) mod tasks;
 pub(crate) mod undo;
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use limpid_core::ConversationId;
 use limpid_store::Conversation;
 
-use crate::agent::{Agent, Inner};
+use crate::agent::Agent;
 use crate::conversation::conversations::ChatRequest;
 use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
@@ -235,10 +233,6 @@ impl Agent {
 }
 
 impl Scene<'_> {
-    pub(crate) fn inner(&self) -> &Arc<Inner> {
-        &self.agent.inner
-    }
-
     /// The conversation, changed as the request says and made when there is none.
     pub(crate) async fn change(&self, request: ChatRequest) -> Result<Conversation, AgentError> {
         let conversation = self.choice.clone();
@@ -249,7 +243,7 @@ impl Scene<'_> {
     pub(crate) async fn found_or_new(&self) -> Result<Conversation, AgentError> {
         match &self.conversation {
             Some(found) => Ok(found.clone()),
-            None => self.inner().directory.find_or_create(self.choice).await,
+            None => self.agent.directory().find_or_create(self.choice).await,
         }
     }
 

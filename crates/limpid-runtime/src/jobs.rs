@@ -9,13 +9,15 @@ pub mod maintenance;
 pub mod scheduler;
 pub mod serve;
 pub mod task_runs;
-pub(crate) mod turns;
 
 use std::sync::Arc;
 
+use limpid_model::chain::Pause;
 use limpid_store::{Pruned, Task, TaskRun};
 
-use crate::agent::Inner;
+use crate::agent::settings::LiveSettings;
+use crate::context::ContextDeps;
+use crate::conversation::conversations::Conversations;
 use crate::jobs::catalogue::CatalogueJob;
 use crate::jobs::draft_expiry::Expiry;
 use crate::jobs::heartbeat::{HeartbeatJob, HeartbeatResult, HeartbeatStatus, RunTrigger};
@@ -23,16 +25,49 @@ use crate::jobs::mail::MailJob;
 use crate::jobs::maintenance::Maintenance;
 use crate::jobs::scheduler::Job;
 use crate::jobs::task_runs::TaskJob;
-use crate::jobs::turns::BackgroundTurns;
+use crate::services::deliveries::Deliveries;
+use crate::services::directory::Directory;
+use crate::services::drafts::Drafts;
 use crate::services::error::AgentError;
+use crate::services::events::EventBus;
+use crate::services::heartbeat::HeartbeatSettings;
+use crate::services::inbox::Inbox;
+use crate::services::mail::MailAccounts;
+use crate::services::modes::Modes;
+use crate::services::notifications::Notifications;
+use crate::services::spending::Spending;
+use crate::services::tasks::Tasks;
+use crate::services::timers::SchedulerWaker;
+use crate::services::tools::ToolExecutor;
+
+/// What jobs work with. Each takes its own part of it.
+pub(crate) struct JobDeps {
+    /// What prompts are made from: home, settings, store, models and more.
+    pub(crate) context: ContextDeps,
+    pub(crate) conversations: Conversations,
+    pub(crate) deliveries: Deliveries,
+    pub(crate) directory: Directory,
+    pub(crate) drafts: Drafts,
+    pub(crate) events: EventBus,
+    pub(crate) executor: ToolExecutor,
+    pub(crate) heartbeat: HeartbeatSettings,
+    pub(crate) inbox: Inbox,
+    pub(crate) mail: Arc<MailAccounts>,
+    pub(crate) maintenance: Arc<Maintenance>,
+    pub(crate) modes: Modes,
+    pub(crate) notifications: Notifications,
+    pub(crate) pause: Arc<dyn Pause>,
+    pub(crate) settings: Arc<LiveSettings>,
+    pub(crate) spending: Spending,
+    pub(crate) tasks: Tasks,
+    pub(crate) waker: Arc<SchedulerWaker>,
+}
 
 /// What an agent does by itself, and its runs by hand.
 pub struct Jobs {
-    inner: Arc<Inner>,
-    turns: BackgroundTurns,
+    deps: JobDeps,
     catalogue: Arc<CatalogueJob>,
     heartbeat: Arc<HeartbeatJob>,
-    maintenance: Arc<Maintenance>,
     mail: Arc<MailJob>,
     tasks: Arc<TaskJob>,
     /// Every kind of job.
@@ -40,29 +75,21 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    pub(crate) fn new(inner: &Arc<Inner>, maintenance: Arc<Maintenance>) -> Self {
-        let catalogue = Arc::new(CatalogueJob::new(inner));
-        let heartbeat = Arc::new(HeartbeatJob::new(inner));
-        let (store, host, pause) = (Arc::clone(&inner.store), inner.host.clone(), Arc::clone(&inner.pause));
-        let mail = Arc::new(MailJob::new(Arc::clone(&inner.mail), store, host, pause));
-        let tasks = Arc::new(TaskJob::new(inner));
+    pub(crate) fn new(deps: JobDeps) -> Self {
+        let catalogue = Arc::new(CatalogueJob::new(&deps.context));
+        let heartbeat = Arc::new(HeartbeatJob::new(&deps));
+        let (store, host, pause) =
+            (Arc::clone(&deps.context.store), deps.context.host.clone(), Arc::clone(&deps.pause));
+        let mail = Arc::new(MailJob::new(Arc::clone(&deps.mail), store, host, pause));
+        let tasks = Arc::new(TaskJob::new(&deps));
         let all: Vec<Arc<dyn Job>> = vec![
             Arc::clone(&catalogue) as Arc<dyn Job>,
-            Arc::new(Expiry(inner.drafts.clone())),
+            Arc::new(Expiry(deps.drafts.clone())),
             Arc::clone(&heartbeat) as Arc<dyn Job>,
             Arc::clone(&mail) as Arc<dyn Job>,
             Arc::clone(&tasks) as Arc<dyn Job>,
         ];
-        Self {
-            inner: Arc::clone(inner),
-            turns: BackgroundTurns::new(inner),
-            catalogue,
-            heartbeat,
-            maintenance,
-            mail,
-            tasks,
-            all,
-        }
+        Self { deps, catalogue, heartbeat, mail, tasks, all }
     }
 
     /// Runs the heartbeat, whatever the hour, the interval and the news; not when it or scheduling is switched off,
@@ -96,7 +123,7 @@ impl Jobs {
     /// # Errors
     /// When the store cannot be written.
     pub async fn prune_requests(&self) -> Result<Pruned, AgentError> {
-        self.maintenance.prune_requests().await
+        self.deps.maintenance.prune_requests().await
     }
 
     /// Writes down the owner's zone when it is another one than before, and asks them once what becomes of the tasks that
@@ -105,8 +132,8 @@ impl Jobs {
     /// # Errors
     /// When the store fails.
     pub async fn check_time_zone(&self) -> Result<(), AgentError> {
-        if let Some(notice) = self.inner.tasks.check_time_zone().await? {
-            self.inner.deliveries.notice(None, &notice.key, notice.title, notice.text).await?;
+        if let Some(notice) = self.deps.tasks.check_time_zone().await? {
+            self.deps.deliveries.notice(None, &notice.key, notice.title, notice.text).await?;
         }
         Ok(())
     }

@@ -5,21 +5,19 @@ use std::fmt;
 use std::sync::Arc;
 
 use limpid_core::{RequestId, Trust};
-use limpid_model::{ExactCounter, ModelCard, Prepared};
+use limpid_model::{ExactCounter, Model, ModelCard, Prepared};
 use limpid_prompt::Prompt;
 use limpid_prompt::diff::{Change, PromptDiff, SectionChange};
 use limpid_store::{Conversation, RequestFilter};
 
-use crate::agent::{Agent, Inner};
-use crate::context::window_state_of;
-use crate::context::{self, Fit, Occasion};
+use crate::context::{self, BuiltContext, ContextDeps, Fit, Occasion, window_state_of};
 use crate::conversation::model_call::Recipe;
 use crate::requests::recorded;
-use crate::services::directory::ConversationChoice;
+use crate::services::directory::{ConversationChoice, Directory};
 use crate::services::error::AgentError;
-use crate::services::models::EffortChoice;
-use crate::services::models::ModelRegistry;
 use crate::services::models::cache_life::cache_life;
+use crate::services::models::{EffortChoice, ModelRegistry};
+use crate::services::modes::Modes;
 
 /// Which prompt to look at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -91,98 +89,120 @@ impl fmt::Display for Since {
     }
 }
 
-impl Agent {
-    /// The prompt of the next turn. Nothing is written and nothing is sent.
+/// Makes prompts to look at. Nothing is written and nothing is sent.
+pub struct Previewer {
+    context: ContextDeps,
+    directory: Directory,
+    modes: Modes,
+}
+
+impl Previewer {
+    /// One that reads from these.
+    pub(crate) fn new(context: ContextDeps, directory: Directory, modes: Modes) -> Self {
+        Self { context, directory, modes }
+    }
+
+    /// The prompt of the next turn, with the bytes that would leave and what is different from the last turn.
     ///
     /// # Errors
     /// When conversation, profile, path, mode or model do not exist, a file cannot be read, or what may not be cut does
     /// not fit.
-    pub async fn prompt_preview(&self, request: PreviewRequest) -> Result<Prompt, AgentError> {
-        Ok(self.preview(request).await?.prompt)
-    }
-
-    /// The same, with the bytes that would leave and what is different from the last turn.
-    ///
-    /// # Errors
-    /// As [`Agent::prompt_preview`].
     pub async fn preview(&self, request: PreviewRequest) -> Result<Preview, AgentError> {
-        let inner = &self.inner;
-        let conversation = inner.directory.find(&request.conversation).await?;
+        let conversation = self.directory.find(&request.conversation).await?;
         let own = conversation.as_ref();
-        let profile = request.profile.as_deref().or(own.map(|own| own.profile.as_str()));
-        let mode = request.mode.as_deref();
-        let of_file = match (profile, own.and_then(|own| own.model.clone())) {
-            (_, Some(chosen)) => Some(chosen),
-            (Some(profile), None) => inner.context.model_of_profile(profile).await,
-            (None, None) => inner.context.wanted_model(None).await,
-        };
-        let wanted = request.model.as_deref().or(of_file.as_deref());
-        let model = match inner.models.choose(wanted).await {
-            Ok(model) => Some(model),
-            // Prompts can be read before there is a model to send them to.
-            Err(AgentError::Model(_)) if wanted.is_none() && inner.config.model.is_none() => None,
-            Err(error) => return Err(error),
-        };
+        let model = self.model(&request, own).await?;
         let card = model.as_ref().map_or_else(no_model, |model| model.info().clone());
-        let text = inner.redactor.clean(request.text);
-        let path = request.path.as_deref().unwrap_or_default();
-        let mode = mode.unwrap_or_else(|| own.map_or_else(|| inner.modes.of_next(path), |own| inner.modes.of(own)));
-        let occasion = Occasion {
-            conversation: own,
-            profile: profile.unwrap_or(&inner.config.agent.profile),
-            path: request.path.as_deref(),
-            mode,
-            card: &card,
-            window: &window_state_of(own),
-            text: &text,
-            trust: Trust::Owner,
-            boundary: None,
-            unanswered: &[],
-            now: inner.host.now(),
-            fit: Fit::ToWindow,
-        };
-        let built = match context::build(&inner.context, occasion).await {
-            // What no turn could send is shown whole.
-            Err(AgentError::Model(_)) => {
-                context::build(&inner.context, Occasion { fit: Fit::AsIs, ..occasion }).await?
-            }
-            built => built?,
-        };
-        let effort = EffortChoice::of(&inner.config, own, &built.gathered.path);
-        let cache = cache_life(
-            &*inner.store,
-            &inner.config,
-            (&built.gathered.path, own.map(|own| &own.id)),
-            inner.host.now_ms(),
-        )
-        .await?;
+        let built = self.build(request, own, &card).await?;
         let prompt = built.with_budgets()?;
         let since = match own {
-            Some(own) => inner.since_last(own, &prompt).await?,
+            Some(own) => self.since_last(own, &prompt).await?,
             None => None,
         };
         let (prompt, payload) = match model {
-            Some(model) => {
-                let card = &built.card;
-                let conversation = own.map(|own| own.id.to_string());
-                let recipe = Recipe { cache, conversation, ..Recipe::new(&inner.config, &built, effort) };
-                let call = recipe.call(Arc::new(prompt.clone()), card);
-                let template = model.template(&call)?;
-                let Prepared { target, body, .. } = ModelRegistry::resized(&model, card).prepare(&call)?;
-                (prompt.with_template(template), Some(Payload { target, body }))
-            }
+            Some(model) => self.payload(&model, &built, own, prompt).await?,
             None => (prompt, None),
         };
         // What is looked at may take the half second that an exact count costs.
-        let prompt = match ExactCounter::of_model(&card.id) {
+        let prompt = match ExactCounter::of_model(&built.card.id) {
             Some(counter) => prompt.counted_by(&counter),
             None => prompt,
         };
         Ok(Preview { prompt, payload, since })
     }
-}
 
-impl Inner {
+    /// The model that would answer. Prompts can be read before there is one to send them to.
+    async fn model(
+        &self,
+        request: &PreviewRequest,
+        own: Option<&Conversation>,
+    ) -> Result<Option<Arc<dyn Model>>, AgentError> {
+        let context = &self.context;
+        let profile = request.profile.as_deref().or(own.map(|own| own.profile.as_str()));
+        let of_file = match (profile, own.and_then(|own| own.model.clone())) {
+            (_, Some(chosen)) => Some(chosen),
+            (Some(profile), None) => context.model_of_profile(profile).await,
+            (None, None) => context.wanted_model(None).await,
+        };
+        let wanted = request.model.as_deref().or(of_file.as_deref());
+        match context.models.choose(wanted).await {
+            Ok(model) => Ok(Some(model)),
+            Err(AgentError::Model(_)) if wanted.is_none() && context.config.model.is_none() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Builds the prompt as the next turn would.
+    async fn build(
+        &self,
+        request: PreviewRequest,
+        own: Option<&Conversation>,
+        card: &ModelCard,
+    ) -> Result<BuiltContext, AgentError> {
+        let context = &self.context;
+        let profile = request.profile.as_deref().or(own.map(|own| own.profile.as_str()));
+        let path = request.path.as_deref();
+        let usual = || own.map_or_else(|| self.modes.of_next(path.unwrap_or_default()), |own| self.modes.of(own));
+        let occasion = Occasion {
+            conversation: own,
+            profile: profile.unwrap_or(&context.config.agent.profile),
+            path,
+            mode: request.mode.as_deref().unwrap_or_else(usual),
+            card,
+            window: &window_state_of(own),
+            text: &context.redactor.clean(request.text),
+            trust: Trust::Owner,
+            boundary: None,
+            unanswered: &[],
+            now: context.host.now(),
+            fit: Fit::ToWindow,
+        };
+        match context::build(context, occasion).await {
+            // What no turn could send is shown whole.
+            Err(AgentError::Model(_)) => context::build(context, Occasion { fit: Fit::AsIs, ..occasion }).await,
+            built => built,
+        }
+    }
+
+    /// What would leave for a model, and the prompt with what the model's own template makes of it.
+    async fn payload(
+        &self,
+        model: &Arc<dyn Model>,
+        built: &BuiltContext,
+        own: Option<&Conversation>,
+        prompt: Prompt,
+    ) -> Result<(Prompt, Option<Payload>), AgentError> {
+        let ContextDeps { config, store, host, .. } = &self.context;
+        let path = &built.gathered.path;
+        let effort = EffortChoice::of(config, own, path);
+        let cache = cache_life(&**store, config, (path, own.map(|own| &own.id)), host.now_ms()).await?;
+        let conversation = own.map(|own| own.id.to_string());
+        let recipe = Recipe { cache, conversation, ..Recipe::new(config, built, effort) };
+        let call = recipe.call(Arc::new(prompt.clone()), &built.card);
+        let template = model.template(&call)?;
+        let Prepared { target, body, .. } = ModelRegistry::resized(model, &built.card).prepare(&call)?;
+        Ok((prompt.with_template(template), Some(Payload { target, body })))
+    }
+
     /// What is different in a prompt from the last request of its conversation on the same path.
     async fn since_last(&self, conversation: &Conversation, prompt: &Prompt) -> Result<Option<Since>, AgentError> {
         let filter = RequestFilter {
@@ -191,8 +211,9 @@ impl Inner {
             limit: 1,
             ..RequestFilter::default()
         };
-        let Some(last) = self.store.requests(filter).await?.rows.pop() else { return Ok(None) };
-        let Some(last) = self.store.request(&last.id).await? else { return Ok(None) };
+        let store = &self.context.store;
+        let Some(last) = store.requests(filter).await?.rows.pop() else { return Ok(None) };
+        let Some(last) = store.request(&last.id).await? else { return Ok(None) };
         let diff = recorded(&last, true).diff(prompt);
         Ok(Some(Since { request: last.summary.id, diff }))
     }

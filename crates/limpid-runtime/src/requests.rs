@@ -13,13 +13,13 @@ use limpid_store::{Request, RequestMessage, RequestPart};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::agent::Agent;
-use crate::context::tokens;
+use crate::context::{ContextDeps, tokens};
+use crate::conversation::conversations::Conversations;
 use crate::conversation::event::TurnEvent;
 use crate::conversation::model_call::{reply_limit, sampling};
 use crate::conversation::one_off::OneOffRequest;
 use crate::conversation::visible_events::VisibleEvents;
-use crate::preview::PreviewRequest;
+use crate::preview::{PreviewRequest, Previewer};
 use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 use crate::services::models::EffortChoice;
@@ -41,26 +41,38 @@ impl Answering {
     }
 }
 
-impl Agent {
+/// Requests that were sent, and answers outside of any turn.
+pub struct Requests {
+    conversations: Conversations,
+    previewer: Arc<Previewer>,
+}
+
+impl Requests {
+    /// Those of an agent.
+    pub(crate) fn new(conversations: Conversations, previewer: Arc<Previewer>) -> Self {
+        Self { conversations, previewer }
+    }
+
     /// Sends a request of the ledger again, to the same model or another. Nothing is stored but the new request, and
     /// no tool is run.
     ///
     /// # Errors
     /// When there is no such request or model.
     pub async fn replay(&self, id: &RequestId, model: Option<&str>) -> Result<Answering, AgentError> {
+        let context = self.context();
         let missing = || AgentError::NotFound {
             what: "request",
             name: id.to_string(),
             advice: "`limpid prompt log` lists them".to_owned(),
         };
-        let mut request = self.inner.store.request(id).await?.ok_or_else(missing)?;
+        let mut request = context.store.request(id).await?.ok_or_else(missing)?;
         let same = format!("{}/{}", request.summary.provider, request.summary.model);
-        let model = self.inner.models.open(model.unwrap_or(&same))?;
+        let model = context.models.open(model.unwrap_or(&same))?;
         for message in &mut request.messages {
             message.state.retain(|state| model.info().reads(&state.protocol, &state.model));
         }
         let prompt = recorded(&request, model.info().tools == ToolProtocol::Native);
-        Ok(self.answer(model, prompt, sampling(&self.inner.config)))
+        Ok(self.answer(model, prompt, sampling(&context.config)))
     }
 
     /// Asks a model for a short answer, as a new conversation would.
@@ -68,24 +80,29 @@ impl Agent {
     /// # Errors
     /// When there is no such model, or its prompt cannot be rendered.
     pub async fn test_model(&self, model: Option<&str>) -> Result<Answering, AgentError> {
-        let model = self.inner.models.choose(model).await?;
+        let context = self.context();
+        let model = context.models.choose(model).await?;
         let request = PreviewRequest {
             conversation: ConversationChoice::New,
             text: TEST_MESSAGE.to_owned(),
             model: Some(model.info().name()),
             ..PreviewRequest::default()
         };
-        let prompt = self.prompt_preview(request).await?;
-        Ok(self.answer(model, prompt, sampling(&self.inner.config)))
+        let prompt = self.previewer.preview(request).await?.prompt;
+        Ok(self.answer(model, prompt, sampling(&context.config)))
+    }
+
+    fn context(&self) -> &ContextDeps {
+        &self.conversations.deps().context
     }
 
     fn answer(&self, model: Arc<dyn Model>, prompt: Prompt, sampling: Sampling) -> Answering {
         let (sender, events) = unbounded_channel();
         let cancel = CancellationToken::new();
-        let (inner, stop) = (Arc::clone(&self.inner), cancel.clone().drop_guard());
+        let (conversations, stop) = (self.conversations.clone(), cancel.clone().drop_guard());
         tokio::spawn(async move {
-            let card = model.info();
-            let effort = EffortChoice::of(&inner.config, None, prompt.path()).of_model(card);
+            let (card, deps) = (model.info(), conversations.deps());
+            let effort = EffortChoice::of(&deps.context.config, None, prompt.path()).of_model(card);
             let max_output = match sampling.max_output {
                 Some(own) => reply_limit(card, effort, tokens(&prompt, &Estimate::default()), Some(own)),
                 None => None,
@@ -102,7 +119,7 @@ impl Agent {
             };
             let call = Arc::new(move |_: &ModelCard| Ok(call.clone()));
             let request = OneOffRequest { models: vec![model], prompt, call, conversation: None, cancel };
-            let last = match request.answer(inner.conversations.deps(), &sender).await {
+            let last = match request.answer(deps, &sender).await {
                 Ok(last) => last,
                 Err(error) => TurnEvent::Interrupted(error.to_string()),
             };

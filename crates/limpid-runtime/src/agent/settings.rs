@@ -1,13 +1,14 @@
 //! What a changed limpid.toml means for an agent that runs: which keys act at once, which need a restart.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
-use limpid_config::Config;
+use limpid_config::{Config, Environment, Live, Redactor};
 use limpid_core::RetryPlan;
+use tokio::sync::watch;
 use toml::{Table, Value};
 
-use crate::agent::Inner;
-use crate::agent::parts::Built;
+use crate::agent::rebuild::Rebuild;
 
 /// What became of a changed configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -97,7 +98,58 @@ fn compare(old: &Config, new: Config) -> (Config, Vec<(&'static str, Effect)>) {
     (Config { local: old.local.clone(), ..new }, changed)
 }
 
-impl Inner {
+/// The settings of an agent that runs. limpid.toml may change while it does.
+pub(crate) struct LiveSettings {
+    config: Live<Config>,
+    /// The file that the settings come from, if any.
+    file: Option<PathBuf>,
+    environment: Environment,
+    redactor: Redactor,
+    /// Variables of secrets that the configuration named when the agent was opened.
+    named_at_start: Vec<String>,
+    rebuild: Rebuild,
+    /// Counts changes of settings and of the other files that the agent follows.
+    changes: watch::Sender<u64>,
+}
+
+impl LiveSettings {
+    /// The settings that an agent is opened with.
+    pub(super) fn new(
+        config: Live<Config>,
+        file: Option<PathBuf>,
+        environment: Environment,
+        redactor: Redactor,
+        rebuild: Rebuild,
+    ) -> Self {
+        let named_at_start = config.secret_variables().into_iter().map(str::to_owned).collect();
+        Self { config, file, environment, redactor, named_at_start, rebuild, changes: watch::Sender::new(0) }
+    }
+
+    /// What is in use now.
+    pub(crate) fn config(&self) -> &Live<Config> {
+        &self.config
+    }
+
+    /// How often a request is tried.
+    pub(crate) fn retry(&self) -> &Live<RetryPlan> {
+        &self.rebuild.retry
+    }
+
+    /// The file that the settings come from, if any.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
+    }
+
+    /// Counts up whenever something has changed.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    /// Has everybody who watches look again.
+    pub(crate) fn publish_change(&self) {
+        self.changes.send_modify(|count| *count += 1);
+    }
+
     /// Takes a new configuration over. `before` and `after` are the texts of the file, for the names of the keys.
     pub(crate) fn apply(&self, new: Config, before: &str, after: &str) -> Compared {
         let (running, changed) = compare(&self.config, new);
@@ -116,11 +168,7 @@ impl Inner {
                 Effect::Restart => compared.restart.append(&mut own),
             }
         }
-        // A process sees only the variables that it was started with. Those that were missing then are missed since then.
-        let missing =
-            running.secret_variables().into_iter().filter(|name| !self.named_at_start.iter().any(|own| own == name));
-        let missing = missing.filter(|name| self.environment.get(name).is_none());
-        compared.restart.extend(missing.map(|name| format!("the variable {name}, which is not set in this process")));
+        compared.restart.extend(self.missing_variables(&running));
         for name in running.secret_variables() {
             if let Some(value) = self.environment.get(name) {
                 self.redactor.learn(name, value);
@@ -128,16 +176,18 @@ impl Inner {
         }
         if !compared.applied.is_empty() {
             self.config.replace(running);
-            self.models.forget();
-            let retry = RetryPlan { tries: self.config.limits.tries.max(1), ..self.parts.retry };
-            // No `..` here either: what is built and not replaced would go by the old settings.
-            let Built { tools, rules, semantics } = self.parts.build(&self.config);
-            self.tools.replace(tools);
-            self.rules.replace(rules);
-            self.memory.replace_index(semantics);
-            self.retry.replace(retry);
+            self.rebuild.run(&self.config);
         }
         compared
+    }
+
+    /// What a restart is needed for because of variables: a process sees only those that it was started with. Those that
+    /// were missing then are missed since then.
+    fn missing_variables(&self, running: &Config) -> Vec<String> {
+        let named = running.secret_variables().into_iter();
+        let new = named.filter(|name| !self.named_at_start.iter().any(|own| own == name));
+        let missing = new.filter(|name| self.environment.get(name).is_none());
+        missing.map(|name| format!("the variable {name}, which is not set in this process")).collect()
     }
 }
 

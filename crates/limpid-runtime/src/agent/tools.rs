@@ -63,6 +63,7 @@ mod tests {
     use jiff::tz::TimeZone;
     use limpid_channels::mail::MailServers;
     use limpid_config::{Live, RandomIds, SystemClock};
+    use limpid_core::ToolClass;
     use limpid_store::{SqliteOptions, SqliteStore};
     use serde_json::Value;
 
@@ -77,17 +78,14 @@ mod tests {
     use crate::services::timers::SchedulerWaker;
     use crate::services::tools::{PolicyRules, ToolCatalog};
 
-    // PRO-042
-    #[tokio::test]
-    async fn the_schemas_of_the_tools_are_small_and_always_the_same() {
-        let home = tempfile::tempdir().unwrap();
+    /// Limpid's own tools, with everything on that an owner can switch on, and the home that they are for.
+    async fn every_tool(folder: &Path) -> (Home, Vec<Arc<dyn Tool>>) {
         let store: Arc<dyn Store> =
-            Arc::new(SqliteStore::open(home.path().join("limpid.db"), SqliteOptions::default()).unwrap());
-        // Everything that an owner can switch on.
+            Arc::new(SqliteStore::open(folder.join("limpid.db"), SqliteOptions::default()).unwrap());
         let config = "[exec]\nsandbox = \"off\"\n[search]\nengine = \"duckduckgo\"\n[location]\nservice = \"https://place.test/\"\n\
                       [inbox]\nsms = true\nnotifications = true\n[inbox.gateway]\nurl = \"https://sms.test/\"\n";
         let config = Config::parse(config, "limpid.toml").unwrap();
-        let (home, environment) = (Home::new(home.path()), Environment::default());
+        let (home, environment) = (Home::new(folder), Environment::default());
         let profiles = Arc::new(crate::services::profiles::ProfileRegistry::new(home.clone()));
         let redactor = limpid_config::Redactor::default();
         let host = Host::new(Arc::new(SystemClock), Arc::new(RandomIds), Live::default(), TimeZone::UTC, "test");
@@ -138,7 +136,7 @@ mod tests {
         });
         let account = AccountSettings { address: "me@example.com".to_owned(), ..AccountSettings::default() };
         mail.setup(account, Some(Secret::new("secret-word"))).await.unwrap();
-        let parts = ToolParts {
+        let tools = own_tools(&ToolParts {
             store: &store,
             memory: &memory,
             home: &home,
@@ -150,14 +148,39 @@ mod tests {
             tasks: &Tasks::new(Arc::clone(&store), Live::default(), host, waker),
             mail: &Arc::new(mail),
             semantics: None,
+        });
+        (home, tools)
+    }
+
+    // PRO-042
+    #[tokio::test]
+    async fn the_schemas_of_the_tools_are_small_and_always_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let schemas = async || {
+            let (home, tools) = every_tool(folder.path()).await;
+            let policy = PolicyRules::new(home, Live::default(), Live::default()).without_mode();
+            ToolCatalog::new(tools, &[]).inputs(&policy)
         };
-        let policy = PolicyRules::new(home.clone(), Live::default(), Live::default()).without_mode();
-        let schemas = || ToolCatalog::new(own_tools(&parts), &[]).inputs(&policy);
-        assert_eq!(schemas(), schemas());
-        for tool in schemas().into_iter().chain([FindTools::input()]) {
+        let first = schemas().await;
+        assert_eq!(first, schemas().await);
+        for tool in first.into_iter().chain([FindTools::input()]) {
             insta::with_settings!({snapshot_suffix => tool.name.clone()}, {
                 insta::assert_snapshot!("schema", Value::Object((*tool.schema).clone()).to_string());
             });
+        }
+    }
+
+    // KOSHI-032 SEC-002
+    #[tokio::test]
+    async fn writing_a_skill_changes_the_agent_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let tools = ToolCatalog::new(every_tool(folder.path()).await.1, &[]);
+        for (name, class) in [
+            ("load_skill", ToolClass::Read),
+            ("create_skill", ToolClass::ChangeSelf),
+            ("update_skill", ToolClass::ChangeSelf),
+        ] {
+            assert_eq!(tools.tool(name).map(|tool| tool.class()), Some(class), "{name}");
         }
     }
 }

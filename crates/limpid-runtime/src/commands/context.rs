@@ -51,7 +51,7 @@ async fn show(scene: &Scene<'_>) -> Result<SlashReply, AgentError> {
     let conversation = known.map_or(ConversationChoice::New, ConversationChoice::Id);
     let tiers = scene.agent.conversations().tiers(&conversation).await?;
     let request = PreviewRequest { conversation, ..PreviewRequest::default() };
-    let prompt = scene.agent.prompt_preview(request).await?;
+    let prompt = scene.agent.preview(request).await?.prompt;
     let used = prompt.totals().map_or(0, |totals| totals.total);
     let messages = scene.conversation.as_ref().map_or(0, |conversation| conversation.messages);
     let head = format!("{messages} messages; the next prompt has {used} tokens.\n{tiers}");

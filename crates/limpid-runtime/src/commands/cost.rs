@@ -22,7 +22,7 @@ impl SlashCommand for Cost {
 
     async fn run(&self, scene: &Scene<'_>, _arguments: &str) -> Result<SlashReply, AgentError> {
         let query = CostQuery { by: CostBy::Conversation, since_ms: None, until_ms: None, utc_offset_min: 0 };
-        let rows = scene.inner().store.costs(query).await?;
+        let rows = scene.agent.store().costs(query).await?;
         let own = scene.conversation.as_ref().map(|conversation| conversation.id.as_str());
         let here = rows.iter().filter(|row| Some(row.group.as_str()) == own);
         Ok(scene.says(format!("This conversation: {}\nAll together: {}", sum(here), sum(rows.iter()))))

@@ -31,13 +31,13 @@ impl SlashCommand for Effort {
     }
 
     async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
-        let inner = scene.inner();
+        let agent = scene.agent;
         let model =
-            inner.models.choose(inner.context.wanted_model(scene.conversation.as_ref()).await.as_deref()).await?;
+            agent.models().choose(agent.context().wanted_model(scene.conversation.as_ref()).await.as_deref()).await?;
         let card = model.info();
         if arguments.is_empty() {
             let path = if card.local { "chat-local" } else { "chat-remote" };
-            let choice = EffortChoice::of(&inner.config, scene.conversation.as_ref(), path);
+            let choice = EffortChoice::of(agent.config(), scene.conversation.as_ref(), path);
             let levels = card.abilities.effort.as_deref().unwrap_or_default();
             let known: Vec<&str> = levels.iter().map(|level| level.as_str()).collect();
             let has = match known.is_empty() {

@@ -27,7 +27,7 @@ impl SlashCommand for Memory {
 
     async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
         let memories = match arguments {
-            "" => scene.inner().store.memories(None).await?.rows,
+            "" => scene.agent.store().memories(None).await?.rows,
             words => scene.agent.memory().recall(words, FOUND).await?,
         };
         let lines: Vec<String> = memories

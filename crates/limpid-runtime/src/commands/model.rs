@@ -28,17 +28,17 @@ impl SlashCommand for Model {
         if !before.is_empty() {
             return Ok(Vec::new());
         }
-        let inner = scene.inner();
-        let set = inner.config.model.iter().chain(&inner.config.fallback).cloned();
-        let downloads = inner.models.downloads()?;
+        let agent = scene.agent;
+        let set = agent.config().model.iter().chain(&agent.config().fallback).cloned();
+        let downloads = agent.models().downloads()?;
         let fetched = downloads.list().into_iter().filter(|model| matches!(model.installed, Installed::Whole { .. }));
         Ok(set.chain(fetched.map(|model| format!("local/{}", model.name))).collect())
     }
 
     async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
         if arguments.is_empty() {
-            let own = scene.inner().context.wanted_model(scene.conversation.as_ref()).await;
-            let model = scene.inner().models.choose(own.as_deref()).await?;
+            let own = scene.agent.context().wanted_model(scene.conversation.as_ref()).await;
+            let model = scene.agent.models().choose(own.as_deref()).await?;
             return Ok(scene.says(format!("The model is {}.", model.info().name())));
         }
         let request = ChatRequest { model: Some(arguments.to_owned()), ..ChatRequest::default() };

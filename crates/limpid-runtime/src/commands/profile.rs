@@ -30,7 +30,7 @@ impl SlashCommand for Profile {
     async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
         if arguments.is_empty() {
             let own = scene.conversation.as_ref().map(|conversation| conversation.profile.as_str());
-            let own = own.unwrap_or(&scene.inner().config.agent.profile);
+            let own = own.unwrap_or(&scene.agent.config().agent.profile);
             return Ok(scene.says(format!("The profile is {own}. There are: {}.", names(scene)?.join(", "))));
         }
         let request = ChatRequest { profile: Some(arguments.to_owned()), ..ChatRequest::default() };

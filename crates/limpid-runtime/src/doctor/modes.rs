@@ -39,7 +39,7 @@ pub(crate) async fn switching(options: &AgentOptions, agent: &Agent) -> Finding 
         let why = format!("the mode is {}, and there are: {}", state.mode, state.modes.join(", "));
         return Err((format!("fails at “mode set”: {why}"), "Choose one of them: limpid mode set NAME."));
     }
-    if agent.inner.models.choose(own.as_ref().and_then(|own| own.model.as_deref())).await.is_err() {
+    if agent.models().choose(own.as_ref().and_then(|own| own.model.as_deref())).await.is_err() {
         return Ok("not tried, since there is no model to make prompts for".to_owned());
     }
     let trial = Trial::new(options, own.as_ref()).map_err(plain)?;
@@ -94,12 +94,12 @@ impl Trial {
         mode: &str,
         events: &mut Receiver<Event>,
     ) -> Result<Switch, AgentError> {
-        let inner = &self.agent.inner;
-        let before = window_state_of(Some(&inner.directory.existing(id).await?));
+        let directory = self.agent.directory();
+        let before = window_state_of(Some(&directory.existing(id).await?));
         let switched = self.agent.conversations().set_mode(id, mode).await;
-        let now = inner.directory.existing(id).await?;
+        let now = directory.existing(id).await?;
         let after = window_state_of(Some(&now));
-        let profile = inner.profiles.profile(&self.profile)?;
+        let profile = self.agent.profiles().profile(&self.profile)?;
         let tier = after.tier().unwrap_or(limpid_core::Tier::ALL[2]);
         let seen = Seen {
             set: now.mode,

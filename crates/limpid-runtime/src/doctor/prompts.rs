@@ -60,9 +60,9 @@ fn substitutes(profile: &Profile, mode: &str, options: &AgentOptions) -> Option<
 /// Whether the next prompt of the last conversation fits its budgets. Says what each part takes and what was cut.
 pub(crate) async fn size(agent: &Agent) -> Finding {
     let request = PreviewRequest { conversation: ConversationChoice::Last, ..PreviewRequest::default() };
-    let prompt = agent.prompt_preview(request).await.map_err(|error| (error.to_string(), ""))?;
+    let prompt = agent.preview(request).await.map_err(|error| (error.to_string(), ""))?.prompt;
     let name = prompt.profile();
-    let profile = agent.inner.profiles.profile(name);
+    let profile = agent.profiles().profile(name);
     let profile = profile.map_err(|error| (error.to_string(), ""))?;
     let cut = cut_by_size(&prompt, &profile);
     if !cut.is_empty() {

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use limpid_config::{CatalogueUpdate, Config, Live};
 use limpid_store::Store;
 
-use crate::agent::Inner;
+use crate::context::ContextDeps;
 use crate::jobs::scheduler::Job;
 use crate::services::error::AgentError;
 use crate::services::host::Host;
@@ -27,13 +27,9 @@ pub(crate) struct CatalogueJob {
 }
 
 impl CatalogueJob {
-    pub(crate) fn new(inner: &Inner) -> Self {
-        Self {
-            store: Arc::clone(&inner.store),
-            config: inner.config.clone(),
-            host: inner.host.clone(),
-            models: Arc::clone(&inner.models),
-        }
+    pub(crate) fn new(deps: &ContextDeps) -> Self {
+        let ContextDeps { store, config, host, models, .. } = deps.clone();
+        Self { store, config, host, models }
     }
 
     /// Sets the timer of the next update, a week after the day of the table that is there, or removes it.

@@ -22,10 +22,10 @@ pub use self::run::HeartbeatResult;
 pub(crate) use self::run::RunTrigger;
 pub use self::status::{DayCost, HeartbeatStatus};
 
-use crate::agent::Inner;
 use crate::context::ContextDeps;
+use crate::conversation::conversations::Conversations;
+use crate::jobs::JobDeps;
 use crate::jobs::scheduler::Job;
-use crate::jobs::turns::BackgroundTurns;
 use crate::services::deliveries::Deliveries;
 use crate::services::directory::Directory;
 use crate::services::error::AgentError;
@@ -33,6 +33,7 @@ use crate::services::events::EventBus;
 use crate::services::heartbeat::{HeartbeatSettings, RETRY_MS, TIMER};
 use crate::services::host::Host;
 use crate::services::models::ModelRegistry;
+use crate::services::modes::Modes;
 use crate::services::spending::Spending;
 
 /// Runs the heartbeat.
@@ -46,29 +47,32 @@ pub(crate) struct HeartbeatJob {
     spending: Spending,
     directory: Directory,
     deliveries: Deliveries,
-    bus: EventBus,
+    events: EventBus,
     context: ContextDeps,
-    turns: BackgroundTurns,
+    conversations: Conversations,
+    modes: Modes,
     /// Held while the heartbeat runs in this process.
     alone: Mutex<()>,
 }
 
 impl HeartbeatJob {
-    pub(crate) fn new(inner: &Arc<Inner>) -> Self {
+    pub(crate) fn new(deps: &JobDeps) -> Self {
+        let context = deps.context.clone();
         Self {
-            heartbeat: inner.heartbeat.clone(),
-            store: Arc::clone(&inner.store),
-            config: inner.config.clone(),
-            host: inner.host.clone(),
-            home: inner.home.clone(),
-            models: Arc::clone(&inner.models),
-            spending: inner.spending.clone(),
-            directory: inner.directory.clone(),
-            deliveries: inner.deliveries.clone(),
-            bus: inner.bus.clone(),
-            context: inner.context.clone(),
-            turns: BackgroundTurns::new(inner),
+            heartbeat: deps.heartbeat.clone(),
+            store: Arc::clone(&context.store),
+            config: context.config.clone(),
+            host: context.host.clone(),
+            home: context.home.clone(),
+            models: Arc::clone(&context.models),
+            spending: deps.spending.clone(),
+            directory: deps.directory.clone(),
+            deliveries: deps.deliveries.clone(),
+            events: deps.events.clone(),
+            conversations: deps.conversations.clone(),
+            context,
             alone: Mutex::new(()),
+            modes: deps.modes.clone(),
         }
     }
 }

@@ -144,9 +144,8 @@ mod tests {
         agent
     }
 
-    fn job(agent: &Agent) -> MailJob {
-        let inner = &agent.inner;
-        MailJob::new(Arc::clone(&inner.mail), Arc::clone(&inner.store), inner.host.clone(), Arc::clone(&inner.pause))
+    fn job(agent: &Agent) -> &MailJob {
+        &agent.jobs().mail
     }
 
     async fn due(agent: &Agent) -> Vec<i64> {

@@ -155,7 +155,7 @@ mod tests {
         agent.mail().setup(settings, Some(Secret::new("secret-word"))).await.unwrap();
         agent.mail().fetch("me@example.com").await.unwrap();
 
-        wait(&Arc::downgrade(&agent.inner.mail), &*agent.inner.pause, "me@example.com").await;
+        wait(&Arc::downgrade(&agent.jobs().deps.mail), &*agent.jobs().deps.pause, "me@example.com").await;
         insta::assert_snapshot!(log.lock().unwrap().join("\n"));
     }
 
@@ -167,7 +167,7 @@ mod tests {
         let mailbox = Scripted { log: Arc::clone(&log), ..Scripted::default() };
         let options = AgentOptions::new(Home::new(home.path()));
         let agent = Agent::open(AgentOptions { mailbox: Some(Arc::new(mailbox)), ..options }).unwrap();
-        wait(&Arc::downgrade(&agent.inner.mail), &*agent.inner.pause, "me@example.com").await;
+        wait(&Arc::downgrade(&agent.jobs().deps.mail), &*agent.jobs().deps.pause, "me@example.com").await;
         assert_eq!(*log.lock().unwrap(), [""; 0]);
     }
 }

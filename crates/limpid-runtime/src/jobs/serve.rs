@@ -10,6 +10,7 @@ use std::time::Duration;
 use limpid_config::process::{Daemon, ServeLock};
 use limpid_store::TASK_TIMER;
 
+use crate::context::ContextDeps;
 use crate::jobs::Jobs;
 use crate::jobs::scheduler::{LOOK_AGAIN, Scheduler};
 use crate::jobs::serve::follow::Follower;
@@ -76,37 +77,36 @@ impl Jobs {
         stop: impl Future<Output = ()>,
     ) -> Result<(), AgentError> {
         let log: Log = Arc::new(log);
-        let inner = &self.inner;
-        let _alone = ServeLock::take(&inner.home)?;
-        let mut follower =
-            Follower::new(inner, Daemon::here(&inner.home, inner.host.holder(), inner.host.now_ms()), &log);
-        follower.begin(inner, &log).await;
-        let mut scheduler = Scheduler::new(Arc::clone(&inner.store), inner.host.holder(), &self.all, Arc::clone(&log));
+        let ContextDeps { home, host, store, .. } = &self.deps.context;
+        let _alone = ServeLock::take(home)?;
+        let mut follower = Follower::new(&self.deps, Daemon::here(home, host.holder(), host.now_ms()), &log);
+        follower.begin(&log);
+        let mut scheduler = Scheduler::new(Arc::clone(store), host.holder(), &self.all, Arc::clone(&log));
         self.begin(&scheduler).await?;
         log(&ServeEvent::Ready);
         self.run(&mut scheduler, &mut follower, &log, stop).await;
         log(&ServeEvent::Stopping);
         // What does not end in time keeps its claim no longer and comes again.
-        let _ = tokio::time::timeout(GRACE, scheduler.idle(inner.host.now_ms())).await;
+        let _ = tokio::time::timeout(GRACE, scheduler.idle(host.now_ms())).await;
         scheduler.stop().await
     }
 
     /// What comes first, however long the agent serves: what dead processes left is free again and is carried on, and
     /// everything that happens by itself has its timer.
     async fn begin(&self, scheduler: &Scheduler) -> Result<(), AgentError> {
-        let inner = &self.inner;
+        let deps = &self.deps;
         scheduler.release_the_dead().await?;
-        self.turns.resume().await?;
-        inner.drafts.expire_and_recover().await?;
-        inner.notifications.recover().await?;
+        deps.conversations.resume().await?;
+        deps.drafts.expire_and_recover().await?;
+        deps.notifications.recover().await?;
         self.plan().await?;
-        self.maintenance.fill_index();
+        deps.maintenance.fill_index();
         Ok(())
     }
 
     /// Whether a process serves this home, so that what is due is done.
     pub fn is_served(&self) -> bool {
-        self.inner.waker.is_served()
+        self.deps.waker.is_served()
     }
 
     /// Does what is due at this moment and returns when that is done and delivered. Says when something is due next, in
@@ -126,14 +126,14 @@ impl Jobs {
         &self,
         log: impl Fn(&ServeEvent) + Send + Sync + 'static,
     ) -> Result<Option<i64>, AgentError> {
-        let inner = &self.inner;
-        let mut scheduler = Scheduler::new(Arc::clone(&inner.store), inner.host.holder(), &self.all, Arc::new(log));
-        let unfinished = inner.store.unfinished_turns().await?.rows;
+        let ContextDeps { host, store, .. } = &self.deps.context;
+        let mut scheduler = Scheduler::new(Arc::clone(store), host.holder(), &self.all, Arc::new(log));
+        let unfinished = store.unfinished_turns().await?.rows;
         self.begin(&scheduler).await?;
         for turn in unfinished {
-            self.inner.conversations.wait_idle(&turn.conversation).await;
+            self.deps.conversations.wait_idle(&turn.conversation).await;
         }
-        let now_ms = inner.host.now_ms();
+        let now_ms = host.now_ms();
         loop {
             scheduler.step(now_ms).await?;
             if !scheduler.is_busy() {
@@ -142,15 +142,15 @@ impl Jobs {
             scheduler.idle(now_ms).await?;
         }
         scheduler.stop().await?;
-        self.turns.deliver_waiting().await?;
-        Ok(inner.store.next_timer_ms().await?)
+        self.deps.conversations.deliver_waiting().await?;
+        Ok(store.next_timer_ms().await?)
     }
 
     /// Does what is due until `stop` ends. While the store fails nothing is done, that is told, and it is tried again: a full
     /// disk or a locked file ends no daemon.
     async fn run(&self, scheduler: &mut Scheduler, follower: &mut Follower, log: &Log, stop: impl Future<Output = ()>) {
-        let inner = &self.inner;
-        let others = inner.waker.listen();
+        let (waker, host) = (&self.deps.waker, &self.deps.context.host);
+        let others = waker.listen();
         if let Err(error) = &others {
             let why = format!("changes that other programs make are seen within a minute, not at once: {error}");
             log(&ServeEvent::Notice(why));
@@ -161,9 +161,9 @@ impl Jobs {
         };
         tokio::pin!(stop);
         let mut failures = 0;
-        let mut latest_ms = inner.host.now_ms();
+        let mut latest_ms = host.now_ms();
         loop {
-            let now_ms = inner.host.now_ms();
+            let now_ms = host.now_ms();
             if now_ms < latest_ms.saturating_sub(SET_BACK_MS) {
                 log(&ServeEvent::Notice("the clock was set back; what waits for its time is counted anew".to_owned()));
                 if let Err(error) = self.after_clock_moved_back().await {
@@ -171,13 +171,13 @@ impl Jobs {
                 }
             }
             latest_ms = now_ms;
-            if follower.look(inner, log).await
+            if follower.look(log).await
                 && let Err(error) = self.look_again(scheduler).await
             {
                 log(&ServeEvent::Notice(format!("what waits cannot be planned by the new settings: {error}")));
             }
             let step = match scheduler.release_the_dead().await {
-                Ok(()) => scheduler.step(inner.host.now_ms()).await,
+                Ok(()) => scheduler.step(host.now_ms()).await,
                 Err(error) => Err(error),
             };
             let wait = match step {
@@ -186,7 +186,7 @@ impl Jobs {
                         log(&ServeEvent::Notice("the store works again".to_owned()));
                     }
                     failures = 0;
-                    until(next_ms, inner.host.now_ms())
+                    until(next_ms, host.now_ms())
                 }
                 Err(error) => {
                     failures += 1;
@@ -197,12 +197,12 @@ impl Jobs {
             };
             tokio::select! {
                 () = &mut stop => return,
-                () = inner.waker.woken() => {}
+                () = waker.woken() => {}
                 () = others_woke() => {}
                 () = follower.happens() => {}
-                () = inner.pause.pause(wait) => {}
+                () = self.deps.pause.pause(wait) => {}
                 ended = scheduler.something_ends() => {
-                    if let Err(error) = scheduler.end(ended, inner.host.now_ms()).await {
+                    if let Err(error) = scheduler.end(ended, host.now_ms()).await {
                         // Its claim runs out, and it comes again; whatever it did is not done twice.
                         log(&ServeEvent::Notice(format!("what has ended cannot be written down: {error}")));
                     }
@@ -215,13 +215,13 @@ impl Jobs {
     async fn look_again(&self, scheduler: &mut Scheduler) -> Result<(), AgentError> {
         scheduler.forget_failures();
         self.plan().await?;
-        Ok(self.inner.store.undelay_timers(TASK_TIMER).await?)
+        Ok(self.deps.context.store.undelay_timers(TASK_TIMER).await?)
     }
 
     /// Gives everything that happens by itself its timer.
     async fn plan(&self) -> Result<(), AgentError> {
         self.check_time_zone().await?;
-        self.inner.heartbeat.schedule().await?;
+        self.deps.heartbeat.schedule().await?;
         self.after_clock_moved_back().await?;
         self.catalogue.plan().await?;
         self.mail.plan_all().await
@@ -229,8 +229,8 @@ impl Jobs {
 
     /// Counts what waits for its time by the clock as it is now: it may have been set back since.
     async fn after_clock_moved_back(&self) -> Result<(), AgentError> {
-        after_clock_moved_back(&self.inner.tasks).await?;
-        self.inner.heartbeat.after_clock_moved_back().await?;
+        after_clock_moved_back(&self.deps.tasks).await?;
+        self.deps.heartbeat.after_clock_moved_back().await?;
         self.mail.after_clock_moved_back().await
     }
 }

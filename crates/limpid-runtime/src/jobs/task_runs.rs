@@ -15,10 +15,10 @@ use limpid_core::{ConversationId, TaskId, Trust};
 use limpid_model::chain::Pause;
 use limpid_store::{DeliveryOrigin, NewDelivery, Store, StoreError, TASK_TIMER, Task, TaskRun, TaskRunEnd};
 
-use crate::agent::Inner;
 use crate::context::ContextDeps;
+use crate::conversation::conversations::Conversations;
+use crate::jobs::JobDeps;
 use crate::jobs::scheduler::Job;
-use crate::jobs::turns::BackgroundTurns;
 use crate::services::deliveries::Deliveries;
 use crate::services::directory::Directory;
 use crate::services::error::AgentError;
@@ -42,28 +42,29 @@ pub(crate) struct TaskJob {
     executor: ToolExecutor,
     directory: Directory,
     deliveries: Deliveries,
-    bus: EventBus,
+    events: EventBus,
     context: ContextDeps,
-    turns: BackgroundTurns,
+    conversations: Conversations,
 }
 
 impl TaskJob {
-    pub(crate) fn new(inner: &Arc<Inner>) -> Self {
+    pub(crate) fn new(deps: &JobDeps) -> Self {
+        let context = deps.context.clone();
         Self {
-            tasks: inner.tasks.clone(),
-            store: Arc::clone(&inner.store),
-            config: inner.config.clone(),
-            host: inner.host.clone(),
-            pause: Arc::clone(&inner.pause),
-            redactor: inner.redactor.clone(),
-            models: Arc::clone(&inner.models),
-            spending: inner.spending.clone(),
-            executor: inner.executor.clone(),
-            directory: inner.directory.clone(),
-            deliveries: inner.deliveries.clone(),
-            bus: inner.bus.clone(),
-            context: inner.context.clone(),
-            turns: BackgroundTurns::new(inner),
+            tasks: deps.tasks.clone(),
+            store: Arc::clone(&context.store),
+            config: context.config.clone(),
+            host: context.host.clone(),
+            pause: Arc::clone(&deps.pause),
+            redactor: context.redactor.clone(),
+            models: Arc::clone(&context.models),
+            spending: deps.spending.clone(),
+            executor: deps.executor.clone(),
+            directory: deps.directory.clone(),
+            deliveries: deps.deliveries.clone(),
+            events: deps.events.clone(),
+            conversations: deps.conversations.clone(),
+            context,
         }
     }
 }
@@ -169,7 +170,7 @@ impl TaskJob {
         }
         let change =
             EventKind::TaskRan { task: task.id.0, outcome: end.outcome.to_string(), detail: end.detail.clone() };
-        self.bus.send(task.new.conversation.as_ref(), change);
+        self.events.send(task.new.conversation.as_ref(), change);
     }
 
     /// Where the output of a task goes: the conversation that made it, else the one of the heartbeat.

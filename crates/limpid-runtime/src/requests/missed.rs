@@ -5,19 +5,19 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use limpid_core::{Money, Price, RequestId, Usage};
 use limpid_store::RequestSummary;
 
-use crate::agent::Agent;
+use crate::requests::Requests;
 
 /// How long every provider that caches keeps an entry at least, in milliseconds.
 const KEPT_MS: i64 = 5 * 60 * 1000;
 
-impl Agent {
+impl Requests {
     /// The requests of these for which a provider that caches read nothing from its cache, though they begin with all of the
     /// request before them and came within 5 minutes of it. The newest row comes first, as the store lists them.
     pub fn missed_cache(&self, rows: &[RequestSummary]) -> BTreeSet<RequestId> {
         let mut minimum: HashMap<(String, String), Option<u64>> = HashMap::new();
         missed(rows, |provider, model| {
             let known = minimum.entry((provider.to_owned(), model.to_owned()));
-            *known.or_insert_with(|| self.inner.models.cached_from(provider, model))
+            *known.or_insert_with(|| self.context().models.cached_from(provider, model))
         })
     }
 }
@@ -31,11 +31,11 @@ pub struct ReadAgain {
     pub cost: Option<Money>,
 }
 
-impl Agent {
+impl Requests {
     /// What it cost that the declared tools were others than in the request before, by request. Where a provider has no
     /// way to be told of a tool later, one that is found or becomes available has everything read anew.
     pub fn tools_read_again(&self, rows: &[RequestSummary]) -> BTreeMap<RequestId, ReadAgain> {
-        read_again(rows, |provider, model| self.inner.models.price(provider, model))
+        read_again(rows, |provider, model| self.context().models.price(provider, model))
     }
 }
 

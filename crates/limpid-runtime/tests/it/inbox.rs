@@ -47,7 +47,7 @@ async fn a_heartbeat_prompt_shows_what_waits_and_only_of_sources_that_are_on() {
     hand_in(&agent, IngestKind::Sms, "+49 151", &format!("Your parcel waits. {}", "x".repeat(300))).await;
     hand_in(&agent, IngestKind::Notification, "Bank", "Card used").await;
     let heartbeat = || PreviewRequest { path: Some("heartbeat".to_owned()), ..PreviewRequest::default() };
-    let prompt = agent.prompt_preview(heartbeat()).await.unwrap();
+    let prompt = agent.preview(heartbeat()).await.unwrap().prompt;
     let shown = prompt.messages().last().unwrap().text().to_owned();
     let preview = format!("- i1 +49 151: Your parcel waits. {}", "x".repeat(181));
     assert!(shown.contains(&format!("{preview}\n[/untrusted")), "{shown}");
@@ -56,7 +56,7 @@ async fn a_heartbeat_prompt_shows_what_waits_and_only_of_sources_that_are_on() {
     assert!(entries.contains(&"sms:i1") && entries.contains(&"notification:i2"), "{entries:?}");
 
     bench.config.inbox.sms = false;
-    let prompt = bench.agent().prompt_preview(heartbeat()).await.unwrap();
+    let prompt = bench.agent().preview(heartbeat()).await.unwrap().prompt;
     let shown = prompt.messages().last().unwrap().text().to_owned();
     assert!(!shown.contains("parcel") && shown.contains("Card used"), "{shown}");
     assert_eq!(new_ones(&agent, Source::Sms).await.len(), 1, "nothing was taken in by looking");
@@ -119,7 +119,7 @@ async fn a_block_keeps_its_tag_over_restarts() {
 #[tokio::test]
 async fn a_source_that_is_off_has_no_tools() {
     let offered = |bench: Bench| async move {
-        let prompt = bench.agent().prompt_preview(PreviewRequest::default()).await.unwrap();
+        let prompt = bench.agent().preview(PreviewRequest::default()).await.unwrap().prompt;
         let names = prompt.offered().iter().map(|tool| tool.name().to_owned());
         names.filter(|name| name.contains("sms") || name.contains("notification")).collect::<Vec<_>>()
     };

@@ -28,7 +28,7 @@ async fn what_is_shown_is_what_is_sent_in_every_protocol() {
         options.model = Some(remote(protocol, bench.server.url()));
         let agent = Agent::open(options).unwrap();
         for said in ["hi", "and now?"] {
-            let shown = agent.prompt_preview(next(said)).await.unwrap();
+            let shown = agent.preview(next(said)).await.unwrap().prompt;
             let before = bench.server.calls().len();
             say(&agent, said).await;
             let sent = bench.server.calls()[before].texts();
@@ -148,14 +148,14 @@ async fn counts_and_costs_are_the_providers() {
 async fn the_estimate_follows_what_the_provider_counts() {
     let bench = Bench::new("[[reply]]\ntext = \"ok\"\nusage = { input = 9000, output = 2 }\n").await;
     let agent = bench.agent();
-    let before = agent.prompt_preview(next("hi")).await.unwrap();
+    let before = agent.preview(next("hi")).await.unwrap().prompt;
     assert_eq!(before.counter(), "estimate");
     // One odd report says little; three say how the provider counts.
     for _ in 0..3 {
         say(&agent, "hi").await;
     }
     let after =
-        agent.prompt_preview(PreviewRequest { conversation: ConversationChoice::New, ..next("hi") }).await.unwrap();
+        agent.preview(PreviewRequest { conversation: ConversationChoice::New, ..next("hi") }).await.unwrap().prompt;
     assert!(after.counter().starts_with("estimate ×"), "{}", after.counter());
     assert!(after.totals().unwrap().total > 2 * before.totals().unwrap().total);
 }
@@ -169,7 +169,7 @@ async fn a_request_is_sent_again_byte_for_byte() {
     bench.write("soul.md", "Somebody else.");
     bench.clock.forward(72.hours());
     let request = newest(&agent).await;
-    let mut answering = agent.replay(&request.summary.id, None).await.unwrap();
+    let mut answering = agent.requests().replay(&request.summary.id, None).await.unwrap();
     let mut events = Vec::new();
     while let Some(event) = answering.next().await {
         events.push(event);
@@ -256,7 +256,7 @@ async fn what_is_counted_for_one_model_says_nothing_of_another() {
     bench.config.model = Some("openai/another".to_owned());
     let other = bench.agent();
     let shown =
-        other.prompt_preview(PreviewRequest { conversation: ConversationChoice::New, ..next("hi") }).await.unwrap();
+        other.preview(PreviewRequest { conversation: ConversationChoice::New, ..next("hi") }).await.unwrap().prompt;
     assert_eq!(shown.counter(), "estimate");
 }
 
@@ -289,7 +289,7 @@ async fn a_request_that_should_have_been_cached_and_was_not_is_named() {
             say(&agent, "hi").await;
         }
         let rows = agent.store().requests(RequestFilter::default()).await.unwrap().rows;
-        let missed = agent.missed_cache(&rows);
+        let missed = agent.requests().missed_cache(&rows);
         let named: Vec<bool> = rows.iter().rev().map(|row| missed.contains(&row.id)).collect();
         assert_eq!(named, expected);
     }
@@ -320,7 +320,7 @@ usage = { input = 3000, cached = 500, output = 2 }
     say(&agent, "hi").await;
     say(&agent, "and the files?").await;
     let rows = agent.store().requests(RequestFilter::default()).await.unwrap().rows;
-    let again = agent.tools_read_again(&rows);
+    let again = agent.requests().tools_read_again(&rows);
     assert_eq!(rows[0].shared.changed.as_deref(), Some("tools"), "{rows:#?}");
     // 1,500 of the 2,000 tokens that were in the cache, at 1.80 dollars a million more than there.
     assert_eq!(

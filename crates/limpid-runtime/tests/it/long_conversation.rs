@@ -115,7 +115,7 @@ async fn each_request_of_a_turn_is_kept_with_the_hash_of_its_prompt() {
             mode: Some(mode.to_owned()),
             ..PreviewRequest::default()
         };
-        expected.push(agent.prompt_preview(next).await.unwrap().revision().to_owned());
+        expected.push(agent.preview(next).await.unwrap().prompt.revision().to_owned());
         crate::kit::all(agent.chat(request).await.unwrap()).await;
     }
     let rows = agent.store().requests(RequestFilter::default()).await.unwrap().rows;

@@ -130,7 +130,7 @@ async fn without_a_soul_of_the_owners_a_promotion_is_added_to_the_default_and_an
                 conversation: limpid_runtime::ConversationChoice::New,
                 ..limpid_runtime::PreviewRequest::default()
             };
-            let shown = agent.prompt_preview(request).await.unwrap();
+            let shown = agent.preview(request).await.unwrap().prompt;
             let parts = shown.messages().iter().flat_map(limpid_prompt::PromptMessage::parts);
             let own = parts.filter(|part| matches!(part.section(), "soul" | "soul-additions"));
             own.map(|part| part.text().trim().to_owned()).filter(|text| !text.is_empty()).collect::<Vec<_>>()

@@ -50,7 +50,7 @@ async fn preview(agent: &Agent, path: &str) -> String {
         text: "Water the plants.".to_owned(),
         ..PreviewRequest::default()
     };
-    agent.prompt_preview(request).await.unwrap().messages()[0].text().to_owned()
+    agent.preview(request).await.unwrap().prompt.messages()[0].text().to_owned()
 }
 
 // OLLM-034 OLLM-010

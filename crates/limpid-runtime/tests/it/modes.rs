@@ -51,9 +51,9 @@ async fn without_a_name_of_the_owners_ollm_is_called_assistant_and_user_mode_dec
         let agent = bench.agent();
         let shown = |mode: &str| {
             let request = PreviewRequest { mode: Some(mode.to_owned()), ..PreviewRequest::default() };
-            let preview = agent.prompt_preview(request);
+            let preview = agent.preview(request);
             async move {
-                let prompt = preview.await.unwrap();
+                let prompt = preview.await.unwrap().prompt;
                 let tools = prompt.tools().iter().map(|tool| tool.name().to_owned()).collect::<Vec<_>>();
                 (prompt.messages()[0].text().to_owned(), tools)
             }

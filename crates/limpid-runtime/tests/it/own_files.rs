@@ -191,7 +191,7 @@ async fn a_file_under_two_names_stands_in_the_prompt_once_and_the_second_is_told
     std::os::unix::fs::symlink("AGENTS.md", bench.home.path().join("workspace/SOUL.md")).unwrap();
     let agent = bench.agent();
     let shown =
-        agent.prompt_preview(PreviewRequest { text: "hi".to_owned(), ..PreviewRequest::default() }).await.unwrap();
+        agent.preview(PreviewRequest { text: "hi".to_owned(), ..PreviewRequest::default() }).await.unwrap().prompt;
     let row = shown.report().iter().find(|row| row.section == "workspace:SOUL.md").unwrap();
     assert_eq!((row.outcome, row.reason.as_deref()), (Outcome::Skipped, Some("it is the same file as AGENTS.md")));
     let events = say(&agent, "hi").await;

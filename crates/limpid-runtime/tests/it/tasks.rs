@@ -538,7 +538,7 @@ async fn a_heartbeat_task_is_never_due_and_stands_in_every_heartbeat() {
             conversation: ConversationChoice::New,
             ..Default::default()
         };
-        let shown = format!("{:?}", agent.prompt_preview(request).await.unwrap());
+        let shown = format!("{:?}", agent.preview(request).await.unwrap().prompt);
         assert!(shown.contains("Look for bills"), "{profile}: {shown}");
     }
 }

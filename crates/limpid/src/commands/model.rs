@@ -165,7 +165,7 @@ async fn list(context: &Context, json: bool) -> Result<(), Failure> {
 async fn test(context: &Context, name: Option<&str>, json: bool) -> Result<(), Failure> {
     let agent = context.agent()?;
     let started = Instant::now();
-    let mut handle = agent.test_model(name).await?;
+    let mut handle = agent.requests().test_model(name).await?;
     let (mut model, mut first, mut usage, mut answer) = (String::new(), None, Usage::default(), String::new());
     while let Some(event) = handle.next().await {
         match &event {

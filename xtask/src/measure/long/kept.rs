@@ -166,7 +166,7 @@ impl Kept {
     async fn recount(&self, agent: &Agent, wrong: &mut Vec<String>) -> Result<(), String> {
         let size = agent.conversations().context(&ConversationChoice::Last).await.map_err(|error| fault(&error))?.size;
         let request = PreviewRequest { conversation: ConversationChoice::Last, ..PreviewRequest::default() };
-        let counted = total(&agent.prompt_preview(request).await.map_err(|error| fault(&error))?);
+        let counted = total(&agent.preview(request).await.map_err(|error| fault(&error))?.prompt);
         if size.total().abs_diff(counted) * 1000 > counted {
             wrong.push(format!("the size has {} tokens, the request {counted}: {size:?}", size.total()));
         }

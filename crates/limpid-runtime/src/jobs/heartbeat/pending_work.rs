@@ -43,7 +43,7 @@ impl HeartbeatJob {
             conversation: None,
             profile,
             path: Some(PATH),
-            mode: self.turns.mode_of_next(PATH),
+            mode: self.modes.of_next(PATH),
             card,
             window: &WindowState::default(),
             text: "",

@@ -166,7 +166,7 @@ impl HeartbeatJob {
             text: String::new(),
             extra: RunInputs::default(),
         };
-        let end = self.turns.run(run).await?;
+        let end = self.conversations.run(run).await?;
         let end = self.interpret_result(&running, end).await?;
         self.finish(end).await
     }
@@ -216,7 +216,7 @@ impl HeartbeatJob {
         }
         let run = end.run.clone();
         self.store.end_heartbeat(end).await?;
-        self.bus.send(
+        self.events.send(
             None,
             EventKind::HeartbeatDecided {
                 run: run.key.clone(),

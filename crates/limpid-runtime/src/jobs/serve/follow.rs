@@ -1,6 +1,6 @@
 //! Follows limpid.toml and the other files that a running agent goes by.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,10 +10,14 @@ use limpid_config::{
     read_text,
 };
 use limpid_model::catalogue::ModelProfiles;
+use limpid_model::chain::Pause;
 
-use crate::agent::Inner;
+use crate::agent::settings::LiveSettings;
+use crate::jobs::JobDeps;
 use crate::jobs::serve::watch::Watch;
 use crate::jobs::serve::{Log, ServeEvent};
+use crate::services::inbox::Inbox;
+use crate::services::models::ModelRegistry;
 
 /// How long a file must stay as it is before it counts: somebody may have written half of it.
 const SETTLE: Duration = Duration::from_millis(100);
@@ -40,22 +44,30 @@ pub(crate) struct Follower {
     used: Option<String>,
     watch: Option<Watch>,
     daemon: Daemon,
+    settings: Arc<LiveSettings>,
+    registry: Arc<ModelRegistry>,
+    inbox: Inbox,
+    pause: Arc<dyn Pause>,
 }
 
 impl Follower {
-    pub(crate) fn new(inner: &Inner, daemon: Daemon, log: &Log) -> Self {
+    pub(crate) fn new(deps: &JobDeps, daemon: Daemon, log: &Log) -> Self {
         let watch = Watch::new();
         if let Err(error) = &watch {
             let text = format!("changes of limpid.toml are noticed within a minute, not at once: {error}");
             log(&ServeEvent::Notice(text));
         }
         let mut follower = Self {
-            config: inner.config_file.clone().map(Followed::new),
-            models: Followed::new(inner.home.model_profiles()),
-            token: Followed::new(inner.home.ingest_token()),
+            config: deps.settings.file().map(Followed::new),
+            models: Followed::new(&deps.context.home.model_profiles()),
+            token: Followed::new(&deps.context.home.ingest_token()),
             used: None,
             watch: watch.ok(),
             daemon,
+            settings: Arc::clone(&deps.settings),
+            registry: Arc::clone(&deps.context.models),
+            inbox: deps.inbox.clone(),
+            pause: Arc::clone(&deps.pause),
         };
         follower.watch_all();
         // What happened before anybody watched is in what is read now.
@@ -66,25 +78,25 @@ impl Follower {
     }
 
     /// Compares what was read when the agent was opened with what the file says by now.
-    pub(crate) async fn begin(&mut self, inner: &Inner, log: &Log) {
-        let Some(file) = &self.config else { return self.begun(inner, log) };
+    pub(crate) fn begin(&mut self, log: &Log) {
+        let Some(file) = &self.config else { return self.begun(log) };
         let name = file.path.display().to_string();
         let text = match &file.seen {
             Ok(text) => text.clone().unwrap_or_default(),
             Err(_) => String::new(),
         };
         match Config::parse(&text, &name) {
-            Ok(read) if file.seen.is_ok() && read == *inner.config => self.used = Some(text),
+            Ok(read) if file.seen.is_ok() && read == **self.settings.config() => self.used = Some(text),
             // It changed since, or cannot be read any more.
-            _ => drop(self.take_config(inner, log)),
+            _ => drop(self.take_config(log)),
         }
-        self.begun(inner, log);
+        self.begun(log);
     }
 
-    fn begun(&mut self, inner: &Inner, log: &Log) {
+    fn begun(&mut self, log: &Log) {
         self.write_down(log);
         // Who looked at a file before it was watched looks once more.
-        inner.changes.send_modify(|count| *count += 1);
+        self.settings.publish_change();
     }
 
     /// Waits until something happens to a file.
@@ -97,25 +109,25 @@ impl Follower {
     }
 
     /// Takes over what has changed, and says so. Returns whether anything did.
-    pub(crate) async fn look(&mut self, inner: &Arc<Inner>, log: &Log) -> bool {
+    pub(crate) async fn look(&mut self, log: &Log) -> bool {
         // Watched before it is read, so that nothing happens in between: a link may lead elsewhere since the last look.
         self.watch_all();
         let mut changed = false;
         if let Some(file) = &mut self.config
-            && file.has_changed(inner).await
+            && file.has_changed(&*self.pause).await
         {
-            changed |= self.take_config(inner, log);
+            changed |= self.take_config(log);
             self.write_down(log);
         }
-        if self.models.has_changed(inner).await {
-            changed |= take_models(&self.models, inner, log);
+        if self.models.has_changed(&*self.pause).await {
+            changed |= take_models(&self.models, &self.registry, log);
         }
-        if self.token.has_changed(inner).await {
-            inner.inbox.learn_token();
+        if self.token.has_changed(&*self.pause).await {
+            self.inbox.learn_token();
             changed = true;
         }
         if changed {
-            inner.changes.send_modify(|count| *count += 1);
+            self.settings.publish_change();
         }
         changed
     }
@@ -137,7 +149,7 @@ impl Follower {
     }
 
     /// Takes over what limpid.toml says, or keeps what it said before and says why.
-    fn take_config(&mut self, inner: &Inner, log: &Log) -> bool {
+    fn take_config(&mut self, log: &Log) -> bool {
         let Some(file) = &self.config else { return false };
         let name = file.path.display().to_string();
         let had_some = self.used.as_ref().is_none_or(|used| !used.trim().is_empty());
@@ -161,7 +173,7 @@ impl Follower {
                 return false;
             }
         };
-        let compared = inner.apply(config, self.used.as_deref().unwrap_or_default(), &text);
+        let compared = self.settings.apply(config, self.used.as_deref().unwrap_or_default(), &text);
         if self.daemon.standing.problem.take().is_some() && compared.applied.is_empty() {
             log(&ServeEvent::Notice("limpid.toml can be used again".to_owned()));
         }
@@ -198,18 +210,18 @@ impl Drop for Follower {
 }
 
 impl Followed {
-    fn new(path: PathBuf) -> Self {
-        Self { seen: read(&path), path }
+    fn new(path: &Path) -> Self {
+        Self { seen: read(path), path: path.to_owned() }
     }
 
     /// Reads the file again when it is another one, as soon as it stays as it is.
-    async fn has_changed(&mut self, inner: &Inner) -> bool {
+    async fn has_changed(&mut self, pause: &dyn Pause) -> bool {
         let mut now = read(&self.path);
         for _ in 0..LOOKS {
             if now == self.seen {
                 return false;
             }
-            inner.pause.pause(SETTLE).await;
+            pause.pause(SETTLE).await;
             let again = read(&self.path);
             if again == now {
                 self.seen = now;
@@ -222,12 +234,12 @@ impl Followed {
     }
 }
 
-fn read(path: &std::path::Path) -> Read {
+fn read(path: &Path) -> Read {
     read_text(path).map_err(|error| error.to_string())
 }
 
 /// Has models opened again by what the owner now says of them.
-fn take_models(file: &Followed, inner: &Inner, log: &Log) -> bool {
+fn take_models(file: &Followed, registry: &ModelRegistry, log: &Log) -> bool {
     let name = file.path.display().to_string();
     let checked = match &file.seen {
         Ok(text) => {
@@ -238,7 +250,7 @@ fn take_models(file: &Followed, inner: &Inner, log: &Log) -> bool {
     };
     match checked {
         Ok(()) => {
-            inner.models.forget();
+            registry.forget();
             log(&ServeEvent::Notice("models.toml has changed and is in effect".to_owned()));
             true
         }

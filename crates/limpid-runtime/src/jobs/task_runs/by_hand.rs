@@ -43,7 +43,7 @@ impl TaskJob {
             }
             let (task, runs) = self.tasks.get(&name).await?;
             if let Some(run) = runs.rows.into_iter().find(|run| Some(run.slot_ms) == slot_ms && run.end.is_some()) {
-                self.turns.deliver_waiting().await?;
+                self.conversations.deliver_waiting().await?;
                 return Ok((task, run));
             }
             if task.standing.next.map(Timestamp::as_millisecond) != slot_ms {

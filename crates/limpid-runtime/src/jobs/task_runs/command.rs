@@ -6,6 +6,7 @@ use limpid_turn::{PlannedCall, ToolOutcome};
 use serde_json::json;
 
 use crate::jobs::task_runs::{TaskJob, TaskResult};
+use crate::services::drafts::time_of;
 use crate::services::error::AgentError;
 use crate::services::tools::CallContext;
 use crate::services::tools::{Decision, ShownItems, ToolContext};
@@ -22,7 +23,8 @@ impl TaskJob {
         let name = format!("task-{}-{}", task.id, run.slot_ms);
         let arguments = json!({ "command": task.new.prompt }).to_string();
         let call = ToolCall { id: CallId::new(&name), name: EXEC.to_owned(), arguments };
-        let mut planned = PlannedCall { call, timeout: self.turns.tool_time(EXEC), approved: None };
+        let mut planned =
+            PlannedCall { call, timeout: time_of(&self.context.tools, &self.config, EXEC), approved: None };
         let tools = self.executor.outside_turns();
         let call_context = CallContext { trust: task.new.trust, ..CallContext::default() };
         let mut decision = tools.decide(&planned, &call_context).await;

@@ -26,7 +26,7 @@ impl TaskJob {
             None => self.directory.audience_of_reports().await?,
         };
         let end = self
-            .turns
+            .conversations
             .run(BackgroundRun {
                 key: format!("task-{}-{}", task.id, run.slot_ms),
                 path: PATH,

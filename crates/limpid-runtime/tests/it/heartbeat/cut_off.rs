@@ -55,7 +55,7 @@ async fn a_turn_and_a_test_that_a_dead_process_left_keep_no_heartbeat_waiting() 
     bench.write("workspace/HEARTBEAT.md", LIST);
     let agent = bench.agent();
     left_turn(&agent, "c1", ConversationKind::Chat).await;
-    let mut asked = agent.test_model(None).await.unwrap();
+    let mut asked = agent.requests().test_model(None).await.unwrap();
     while asked.next().await.is_some() {}
     // The request of a test that never ended, by whoever sent it.
     let sent = agent.store().requests(RequestFilter::default()).await.unwrap().rows.remove(0);

@@ -333,7 +333,7 @@ async fn it_waits_while_a_model_is_tested() {
     let bench = bench("[[reply]]\nhang = \"start\"\n", "").await;
     bench.write("workspace/HEARTBEAT.md", LIST);
     let agent = bench.agent();
-    let answering = agent.test_model(None).await.unwrap();
+    let answering = agent.requests().test_model(None).await.unwrap();
     while bench.server.calls().is_empty() {
         tokio::task::yield_now().await;
     }

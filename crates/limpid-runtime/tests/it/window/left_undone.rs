@@ -121,7 +121,7 @@ async fn a_call_without_words_and_its_result_count_among_what_was_said_and_the_p
         let size = agent.conversations().context(&LAST).await.unwrap().size;
         assert_eq!((size.pin.0, size.digests.0), (0, 0), "nothing left the window: {size:?}");
         let request = PreviewRequest { conversation: LAST, ..PreviewRequest::default() };
-        let prompt = agent.prompt_preview(request).await.unwrap();
+        let prompt = agent.preview(request).await.unwrap().prompt;
         let count = |text: &str| WindowEstimate::default().count(text);
         let made = prompt.messages().iter().flat_map(limpid_prompt::PromptMessage::calls);
         let made: usize = made.map(|call| count(&call.name) + count(&call.arguments)).sum();

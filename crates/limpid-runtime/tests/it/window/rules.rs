@@ -374,7 +374,7 @@ async fn what_is_shown_of_a_full_window_is_what_is_sent() {
             agent.conversations().wait_idle(&last.id).await;
             let text = format!("{} {}", question(n), "and so on ".repeat(n * 10));
             let request = PreviewRequest { conversation: ConversationChoice::Last, text, ..PreviewRequest::default() };
-            let shown = agent.prompt_preview(request.clone()).await.unwrap();
+            let shown = agent.preview(request.clone()).await.unwrap().prompt;
             model.take_sent();
             say(&agent, &request.text).await;
             let sent = model.take_sent();

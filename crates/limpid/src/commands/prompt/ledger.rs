@@ -30,8 +30,8 @@ pub(super) async fn log(
     };
     let limit = u32::try_from(limit).unwrap_or(u32::MAX);
     let listed = agent.store().requests(RequestFilter { conversation, limit, ..RequestFilter::default() }).await?;
-    let missed = agent.missed_cache(&listed.rows);
-    let again = agent.tools_read_again(&listed.rows);
+    let missed = agent.requests().missed_cache(&listed.rows);
+    let again = agent.requests().tools_read_again(&listed.rows);
     if json {
         let row = |row: &RequestSummary| {
             let mut about = summary_json(row);
@@ -89,7 +89,7 @@ pub(super) async fn show(context: &Context, id: &str, args: &ShowArgs) -> Result
 pub(super) async fn replay(context: &Context, id: &str, model: Option<&str>) -> Result<(), Failure> {
     let agent = context.agent()?;
     let request = find(&agent, id).await?;
-    let mut handle = agent.replay(&request.summary.id, model).await?;
+    let mut handle = agent.requests().replay(&request.summary.id, model).await?;
     let mut printer = Printer::new(&context.environment, false);
     let stop = CancellationToken::new();
     while let Some(event) = handle.next().await {

@@ -82,7 +82,7 @@ async fn a_second_delivery_that_is_heard_of_behind_the_border_changes_nothing() 
         trust: Trust::Owner,
         now_ms: 0,
     };
-    let inbound = agent.inner.store.accept(new).await.unwrap().inbound;
+    let inbound = agent.store().accept(new).await.unwrap().inbound;
     let here = ConversationChoice::Id(conversation.clone());
     agent.chat(ChatRequest { conversation: here, text, key, ..ChatRequest::default() }).await.unwrap();
     step.go_on.add_permits(1);

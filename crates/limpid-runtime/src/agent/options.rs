@@ -1,0 +1,75 @@
+//! What an agent is opened with.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jiff::tz::TimeZone;
+use limpid_channels::mail::Mailbox;
+use limpid_config::{Clock, Config, Environment, Home, Ids, RandomIds, SystemClock};
+use limpid_core::RetryPlan;
+use limpid_model::Model;
+use limpid_model::chain::{Pause, RealPause};
+use limpid_store::Store;
+
+use crate::services::notifications::Notifier;
+use crate::services::tools::Tool;
+
+/// What an agent is made of.
+#[derive(Clone)]
+pub struct AgentOptions {
+    /// The folder that holds everything.
+    pub home: Home,
+    /// What the owner has set.
+    pub config: Config,
+    /// The file that `config` was read from; while the agent serves, its changes are taken over. Absent: none is
+    /// looked at.
+    pub config_file: Option<PathBuf>,
+    /// Environment variables as the binary read them.
+    pub environment: Environment,
+    /// The machine's time zone, used when the owner has set none.
+    pub system_zone: TimeZone,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// Where names and tags come from.
+    pub ids: Arc<dyn Ids>,
+    /// Where things are kept; absent: the SQLite file of the home folder.
+    pub store: Option<Arc<dyn Store>>,
+    /// A model that answers whichever is asked for; absent: the one that is asked for.
+    pub model: Option<Arc<dyn Model>>,
+    /// The binary whose hidden sub-commands make the sandbox that programs run in, as `sandbox::main` carries them out;
+    /// absent: no programs are run.
+    pub helper: Option<PathBuf>,
+    /// Tools besides Limpid's own.
+    pub tools: Vec<Arc<dyn Tool>>,
+    /// Ways to tell the owner something, besides those of the configuration.
+    pub notifiers: Vec<Arc<dyn Notifier>>,
+    /// How often one request is tried.
+    pub retry: RetryPlan,
+    /// The servers of mail accounts; absent: the accounts' own, by IMAP and SMTP.
+    pub mailbox: Option<Arc<dyn Mailbox>>,
+    /// How time is waited for, between tries and for summaries.
+    pub pause: Arc<dyn Pause>,
+}
+
+impl AgentOptions {
+    /// The options of an agent with the machine's clock and randomness and nothing set.
+    pub fn new(home: Home) -> Self {
+        Self {
+            home,
+            config: Config::default(),
+            config_file: None,
+            environment: Environment::default(),
+            system_zone: TimeZone::UTC,
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(RandomIds),
+            store: None,
+            model: None,
+            helper: None,
+            tools: Vec::new(),
+            notifiers: Vec::new(),
+            retry: RetryPlan::default(),
+            mailbox: None,
+            pause: Arc::new(RealPause),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What is built from limpid.toml: tools, rules, the semantic index. It is built at the start and again
+//! whenever the file changes, in this one place.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use limpid_config::{Config, Environment, Home, Live, Redactor};
+use limpid_core::RetryPlan;
+use limpid_core::policy::OwnerRules;
+use limpid_store::Store;
+
+use crate::agent::tools::{ToolParts, own_tools};
+use crate::services::events::EventBus;
+use crate::services::goals::Goals;
+use crate::services::host::Host;
+use crate::services::mail::MailAccounts;
+use crate::services::memory::{Memories, MemoryWriter, SemanticIndex};
+use crate::services::models::ModelRegistry;
+use crate::services::skills::Skills;
+use crate::services::tasks::Tasks;
+use crate::services::tools::{Tool, ToolCatalog};
+
+/// What does not change while the agent runs.
+pub(super) struct Parts {
+    pub(super) home: Home,
+    pub(super) environment: Environment,
+    pub(super) memory: MemoryWriter,
+    pub(super) models: Arc<ModelRegistry>,
+    pub(super) goals: Goals,
+    pub(super) skills: Arc<Skills>,
+    pub(super) mail: Arc<MailAccounts>,
+    pub(super) tasks: Tasks,
+    pub(super) helper: Option<PathBuf>,
+    /// Tools besides Limpid's own.
+    pub(super) tools: Vec<Arc<dyn Tool>>,
+    pub(super) store: Arc<dyn Store>,
+    pub(super) events: EventBus,
+    pub(super) redactor: Redactor,
+    /// How long to wait between tries, and how often to try until limpid.toml changes.
+    pub(super) retry: RetryPlan,
+}
+
+/// What was built, where everybody reads it. It is replaced as a whole.
+pub(super) struct Rebuild {
+    parts: Parts,
+    pub(super) tools: Live<ToolCatalog>,
+    /// What the owner wrote down about calls of tools.
+    pub(super) rules: Live<Arc<OwnerRules>>,
+    /// How often a request is tried.
+    pub(super) retry: Live<RetryPlan>,
+    /// What the agent remembers, with the index that says what queries mean.
+    pub(super) memory: Memories,
+}
+
+/// What one configuration gives.
+struct Built {
+    tools: ToolCatalog,
+    rules: Arc<OwnerRules>,
+    /// What queries mean, when that is switched on.
+    semantics: Option<Arc<SemanticIndex>>,
+}
+
+impl Rebuild {
+    /// Builds everything for the first time.
+    pub(super) fn new(parts: Parts, config: &Live<Config>, host: &Host) -> Self {
+        let Built { tools, rules, semantics } = parts.build(config);
+        let memory = Memories::new(parts.memory.clone(), semantics, config.clone(), host.clone());
+        Self { tools: Live::new(tools), rules: Live::new(rules), retry: Live::new(parts.retry), memory, parts }
+    }
+
+    /// Builds everything again by another configuration, and replaces what there was.
+    pub(super) fn run(&self, config: &Config) {
+        self.parts.models.forget();
+        let retry = RetryPlan { tries: config.limits.tries.max(1), ..self.parts.retry };
+        // No `..` here: what is built and not replaced would go by the old settings.
+        let Built { tools, rules, semantics } = self.parts.build(config);
+        self.tools.replace(tools);
+        self.rules.replace(rules);
+        self.memory.replace_index(semantics);
+        self.retry.replace(retry);
+    }
+}
+
+impl Parts {
+    /// Builds everything by a configuration.
+    fn build(&self, config: &Config) -> Built {
+        let store = &self.store;
+        let known = (&self.events, &self.redactor);
+        let semantics = SemanticIndex::new(&config.memory.semantic, store, &self.models, known).map(Arc::new);
+        let own = own_tools(&ToolParts {
+            store,
+            memory: &self.memory,
+            home: &self.home,
+            config,
+            environment: &self.environment,
+            helper: self.helper.as_deref(),
+            goals: &self.goals,
+            skills: &self.skills,
+            tasks: &self.tasks,
+            mail: &self.mail,
+            semantics: semantics.as_ref(),
+        });
+        let tools = ToolCatalog::new(own, &self.tools);
+        let mut rules = config.policy.rules();
+        rules.hosts.extend(tools.fixed_destinations());
+        Built { tools, rules: Arc::new(rules), semantics }
+    }
+}
