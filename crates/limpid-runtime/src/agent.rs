@@ -19,7 +19,7 @@ use tokio::sync::{broadcast, watch};
 pub use self::options::AgentOptions;
 use self::services::Services;
 use crate::context::ContextDeps;
-use crate::conversation::conversations::{ChatRequest, Conversations, TurnHandle};
+use crate::conversation::{ChatRequest, Conversations, TurnHandle};
 use crate::jobs::Jobs;
 use crate::preview::{Preview, PreviewRequest, Previewer};
 use crate::requests::Requests;

@@ -34,7 +34,7 @@ use limpid_core::ConversationId;
 use limpid_store::Conversation;
 
 use crate::agent::Agent;
-use crate::conversation::conversations::ChatRequest;
+use crate::conversation::ChatRequest;
 use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 use crate::services::skills::{ListedSkill, SkillStatus};

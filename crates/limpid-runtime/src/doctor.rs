@@ -17,8 +17,7 @@ use limpid_store::{SqliteOptions, SqliteStore, Store};
 
 use crate::agent::{Agent, AgentOptions};
 use crate::services::memory::probe;
-use crate::services::models::fetched_table;
-use crate::services::models::{ModelRegistry, ModelRegistryParts};
+use crate::services::models::{ModelRegistry, ModelRegistryParts, fetched_table};
 use crate::services::notifications::missing_for_desktop;
 use crate::services::profiles::{identity_files, is_untouched, own_profile_files};
 use crate::services::tools::{Running, engine, running};

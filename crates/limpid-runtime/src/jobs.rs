@@ -17,7 +17,7 @@ use limpid_store::{Pruned, Task, TaskRun};
 
 use crate::agent::settings::LiveSettings;
 use crate::context::ContextDeps;
-use crate::conversation::conversations::Conversations;
+use crate::conversation::Conversations;
 use crate::jobs::catalogue::CatalogueJob;
 use crate::jobs::draft_expiry::Expiry;
 use crate::jobs::heartbeat::{HeartbeatJob, HeartbeatResult, HeartbeatStatus, RunTrigger};

@@ -21,11 +21,10 @@ pub mod setup;
 
 pub use crate::agent::{Agent, AgentOptions};
 pub use crate::commands::{Completion, Slash, SlashReply};
-pub use crate::conversation::compaction::{CompactionReport, ContextReport};
-pub use crate::conversation::conversations::{ChatRequest, Conversations, TurnHandle};
-pub use crate::conversation::event::{Answer, TurnEvent};
-pub use crate::conversation::settings::skills::Chosen;
-pub use crate::conversation::settings::{ChangeOutcome, Tiers};
+pub use crate::conversation::{
+    Answer, ChangeOutcome, ChatRequest, Chosen, CompactionReport, ContextReport, Conversations, Tiers, TurnEvent,
+    TurnHandle,
+};
 pub use crate::jobs::heartbeat::{DayCost, HeartbeatResult, HeartbeatStatus};
 pub use crate::jobs::serve::ServeEvent;
 pub use crate::preview::{Payload, Preview, PreviewRequest, Previewer, Since};

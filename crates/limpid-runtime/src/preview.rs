@@ -11,7 +11,7 @@ use limpid_prompt::diff::{Change, PromptDiff, SectionChange};
 use limpid_store::{Conversation, RequestFilter};
 
 use crate::context::{self, BuiltContext, ContextDeps, Fit, Occasion, window_state_of};
-use crate::conversation::model_call::Recipe;
+use crate::conversation::Recipe;
 use crate::requests::recorded;
 use crate::services::directory::{ConversationChoice, Directory};
 use crate::services::error::AgentError;

@@ -14,11 +14,11 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::context::{ContextDeps, tokens};
-use crate::conversation::conversations::Conversations;
-use crate::conversation::event::TurnEvent;
-use crate::conversation::model_call::{reply_limit, sampling};
-use crate::conversation::one_off::OneOffRequest;
-use crate::conversation::visible_events::VisibleEvents;
+use crate::conversation::Conversations;
+use crate::conversation::OneOffRequest;
+use crate::conversation::TurnEvent;
+use crate::conversation::VisibleEvents;
+use crate::conversation::{reply_limit, sampling};
 use crate::preview::{PreviewRequest, Previewer};
 use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;

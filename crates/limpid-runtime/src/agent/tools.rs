@@ -7,12 +7,11 @@ use limpid_config::{Config, Environment, Home};
 use limpid_store::Store;
 use limpid_tools::{GetLocalTime, Tool};
 
-use crate::conversation::turn::read_result_tool::ReadResult;
+use crate::conversation::ReadResult;
 use crate::services::deliveries::message_tool;
 use crate::services::goals::Goals;
 use crate::services::mail::MailAccounts;
-use crate::services::memory::MemoryWriter;
-use crate::services::memory::SemanticIndex;
+use crate::services::memory::{MemoryWriter, SemanticIndex};
 use crate::services::skills::Skills;
 use crate::services::tasks::Tasks;
 use crate::services::tools::{exec_tools, file_tools, hardware_tools, history_tools, web_tools};

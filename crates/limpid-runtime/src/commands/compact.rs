@@ -3,7 +3,6 @@
 use async_trait::async_trait;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::conversation::compaction::CompactionReport;
 use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 
@@ -49,17 +48,5 @@ impl SlashCommand for Compact {
         };
         let changed: &[&str] = if report.failure.is_some() { &[] } else { &["window"] };
         Ok(scene.says(report.to_string()).after(conversation, changed))
-    }
-}
-
-impl std::fmt::Display for CompactionReport {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.failure {
-            Some(reason) => write!(f, "Nothing was changed: {reason}."),
-            None => {
-                write!(f, "The conversation had {} tokens and has {}.", self.before, self.after)?;
-                self.steps.iter().try_for_each(|step| write!(f, "\n- {step}"))
-            }
-        }
     }
 }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use limpid_core::WindowSize;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::conversation::settings::ChangeOutcome;
+use crate::conversation::ChangeOutcome;
 use crate::preview::PreviewRequest;
 use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;

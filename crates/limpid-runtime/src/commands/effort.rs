@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use limpid_core::Effort as Level;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::conversation::conversations::ChatRequest;
+use crate::conversation::ChatRequest;
 use crate::services::error::AgentError;
 use crate::services::models::{EffortChoice, lacking};
 

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use limpid_store::Audience;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::conversation::settings::ChangeOutcome;
+use crate::conversation::ChangeOutcome;
 use crate::services::error::AgentError;
 
 /// Says that others read the conversation too, so that what is remembered of the owner stays out of it.

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::conversation::settings::ChangeOutcome;
+use crate::conversation::ChangeOutcome;
 use crate::services::directory::ConversationChoice;
 use crate::services::error::AgentError;
 use crate::services::modes::{FocusChange, ModeState, ModeSwitch};

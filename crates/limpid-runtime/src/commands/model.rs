@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use limpid_model::catalogue::Installed;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::conversation::conversations::ChatRequest;
+use crate::conversation::ChatRequest;
 use crate::services::error::AgentError;
 
 /// Shows the model, or goes on with another.

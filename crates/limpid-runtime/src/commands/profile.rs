@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::conversation::conversations::ChatRequest;
+use crate::conversation::ChatRequest;
 use crate::services::error::AgentError;
 
 /// Shows the profile, or goes on with another.

@@ -33,7 +33,7 @@ impl SlashCommand for Skills {
         if arguments.is_empty() {
             return Ok(scene.says(list(scene).await?));
         }
-        let conversation = scene.change(crate::conversation::conversations::ChatRequest::default()).await?;
+        let conversation = scene.change(crate::conversation::ChatRequest::default()).await?;
         let names = arguments.split_whitespace().filter(|name| *name != "none").map(str::to_owned).collect();
         let choice = ConversationChoice::Id(conversation.id.clone());
         let chosen = scene.agent.conversations().use_skills(&choice, names).await?;

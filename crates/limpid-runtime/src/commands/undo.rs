@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::conversation::settings::ChangeOutcome;
+use crate::conversation::ChangeOutcome;
 use crate::services::error::AgentError;
 
 /// Characters of the message that is quoted.

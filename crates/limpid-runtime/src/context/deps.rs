@@ -11,8 +11,7 @@ use crate::services::host::Host;
 use crate::services::models::ModelRegistry;
 use crate::services::profiles::ProfileRegistry;
 use crate::services::skills::Skills;
-use crate::services::tools::PolicyRules;
-use crate::services::tools::ToolCatalog;
+use crate::services::tools::{PolicyRules, ToolCatalog};
 
 /// What the sources of a prompt read from. Made once; a clone is a few counts.
 #[derive(Clone)]

@@ -15,15 +15,14 @@ use limpid_prompt::inputs::{ChangedInput, Inputs, MemoryInput, SessionInput, Tim
 use limpid_prompt::prompt::hash_of;
 use limpid_store::{Audience, ConversationKind};
 
-use crate::context::convert;
 use crate::context::deps::ContextDeps;
 use crate::context::history::History;
 use crate::context::occasion::Occasion;
 use crate::context::prefix_cache::{PrefixCache, split_pinned};
-use crate::context::sources;
 use crate::context::sources::platform::platform;
 use crate::context::tool_selection::{Choice, FindTools, select_tools};
 use crate::context::window_state::WindowState;
+use crate::context::{convert, sources};
 use crate::services::error::AgentError;
 use crate::services::modes::{is_set, kind_of};
 use crate::services::profiles::{Identity, LoadedProfile, identity_files};

@@ -23,56 +23,56 @@ const REQUESTS: u32 = 1000;
 
 /// A run that is to be.
 #[derive(Clone, Debug)]
-pub(crate) struct BackgroundRun {
+pub struct BackgroundRun {
     /// What makes it the same run after a crash; letters, digits and `-`.
-    pub(crate) key: String,
+    pub key: String,
     /// The path of the profile: `heartbeat` or `task`.
-    pub(crate) path: &'static str,
+    pub path: &'static str,
     /// The profile; absent: the owner's.
-    pub(crate) profile: Option<String>,
+    pub profile: Option<String>,
     /// The model as `provider/id`; absent: the one that is set for all.
-    pub(crate) model: Option<String>,
+    pub model: Option<String>,
     /// Who reads what it reports: a run for a chat that others read knows nothing of the owner either.
-    pub(crate) audience: Audience,
+    pub audience: Audience,
     /// What the run is told, where the path shows a message.
-    pub(crate) text: String,
+    pub text: String,
     /// What else it begins with.
-    pub(crate) extra: RunInputs,
+    pub extra: RunInputs,
 }
 
 /// What a run begins with besides what every turn does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RunInputs {
+pub struct RunInputs {
     /// Who wrote the text that it is told.
-    pub(crate) trust: Trust,
+    pub trust: Trust,
 }
 
 /// What came of a run.
 #[derive(Clone, Debug)]
-pub(crate) struct RunReport {
+pub struct RunReport {
     /// The hidden conversation that holds its transcript.
-    pub(crate) conversation: ConversationId,
+    pub conversation: ConversationId,
     /// How it ended.
-    pub(crate) outcome: Outcome,
+    pub outcome: Outcome,
     /// What it said at the end, when that is what ended it.
-    pub(crate) answer: Option<String>,
+    pub answer: Option<String>,
     /// What it told the owner besides, in their chat.
-    pub(crate) messages: Vec<String>,
+    pub messages: Vec<String>,
     /// The decision that ended it: the name of the tool, and the arguments.
-    pub(crate) decision: Option<(String, String)>,
+    pub decision: Option<(String, String)>,
     /// Who wrote the least trusted text that it has read.
-    pub(crate) trust: Trust,
+    pub trust: Trust,
     /// What its first prompt was made from; none when it could not begin.
-    pub(crate) inputs: Option<Box<Inputs>>,
+    pub inputs: Option<Box<Inputs>>,
     /// Requests that it made.
-    pub(crate) requests: u64,
+    pub requests: u64,
     /// Tokens that providers counted.
-    pub(crate) usage: Usage,
+    pub usage: Usage,
 }
 
 impl RunReport {
     /// What the owner is told at its end: what it told them by itself, else its answer.
-    pub(crate) fn told(&self) -> Option<String> {
+    pub fn told(&self) -> Option<String> {
         if self.messages.is_empty() { self.answer.clone() } else { Some(self.messages.join("\n\n")) }
     }
 }
@@ -81,7 +81,10 @@ impl Conversations {
     /// Runs a turn that nobody waits for and returns when it is over. The same key is the same run: one that a crash
     /// interrupted is carried on, one that is over is only read. One that was never begun does not begin while a spending
     /// limit stands against it.
-    pub(crate) async fn run(&self, run: BackgroundRun) -> Result<RunReport, AgentError> {
+    ///
+    /// # Errors
+    /// When a spending limit stands against it, or the store cannot be read or written.
+    pub async fn run(&self, run: BackgroundRun) -> Result<RunReport, AgentError> {
         let known = conversation_of_run(&run.key);
         if self.deps.store().conversation(&known).await?.is_none() {
             self.deps.spending.check_and_tell(Spender::Background, None, None).await?;

@@ -254,7 +254,10 @@ impl Conversations {
     /// The conversation of a request, made or changed as it says. Everything is checked before anything is written.
     ///
     /// Another mode is the actor's to switch to, before the next turn.
-    pub(crate) async fn conversation_for(&self, request: &ChatRequest) -> Result<Conversation, AgentError> {
+    ///
+    /// # Errors
+    /// When the conversation, the profile, the mode or the model does not exist, or the store cannot be written.
+    pub async fn conversation_for(&self, request: &ChatRequest) -> Result<Conversation, AgentError> {
         let deps = &self.deps;
         let found = deps.directory.find(&request.conversation).await?;
         let kept = |field: fn(&Conversation) -> Option<String>| found.as_ref().and_then(field);

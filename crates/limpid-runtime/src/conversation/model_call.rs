@@ -21,8 +21,10 @@ use limpid_store::{NewRequest, RequestEnd};
 use limpid_turn::Reply;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-pub(crate) use limit::{most_possible, reply_limit};
-pub(crate) use recipe::{Recipe, Rendered, sampling};
+pub(crate) use limit::most_possible;
+pub use limit::reply_limit;
+pub(crate) use recipe::Rendered;
+pub use recipe::{Recipe, sampling};
 pub(crate) use response::as_sent;
 use response::{Maker, ResponseBuffer, new_request, trust_of};
 

@@ -22,24 +22,29 @@ use crate::services::error::AgentError;
 use crate::services::models::Models;
 
 /// A question outside of any turn.
-pub(crate) struct OneOffRequest {
+pub struct OneOffRequest {
     /// Who is asked, in order; each once.
-    pub(crate) models: Models,
-    pub(crate) prompt: Arc<Prompt>,
+    pub models: Models,
+    /// What is asked.
+    pub prompt: Arc<Prompt>,
     /// The call that the prompt makes with a model.
-    pub(crate) call: Arc<MakeCall>,
+    pub call: Arc<MakeCall>,
     /// The conversation that it is asked for, if any.
-    pub(crate) conversation: Option<ConversationId>,
-    pub(crate) cancel: CancellationToken,
+    pub conversation: Option<ConversationId>,
+    /// Ends it.
+    pub cancel: CancellationToken,
 }
 
 /// Makes the call of a model, or says why it cannot be asked.
-pub(crate) type MakeCall = dyn Fn(&ModelCard) -> Result<Call, ModelError> + Send + Sync;
+pub type MakeCall = dyn Fn(&ModelCard) -> Result<Call, ModelError> + Send + Sync;
 
 impl OneOffRequest {
     /// Asks the models in their order until one answers, and streams what is said. A reply that ends at its limit without
     /// a word is asked for once more, as long as the window allows.
-    pub(crate) async fn answer(
+    ///
+    /// # Errors
+    /// When the request cannot be written down.
+    pub async fn answer(
         &self,
         deps: &ConversationDeps,
         events: &UnboundedSender<TurnEvent>,

@@ -12,7 +12,7 @@ use crate::conversation::event::TurnEvent;
 
 /// The events of one answer as a surface sees them.
 #[derive(Debug)]
-pub(crate) struct VisibleEvents {
+pub struct VisibleEvents {
     events: UnboundedReceiver<TurnEvent>,
     text: QuietFilter,
     reasoning: QuietFilter,
@@ -20,12 +20,13 @@ pub(crate) struct VisibleEvents {
 }
 
 impl VisibleEvents {
-    pub(crate) fn new(events: UnboundedReceiver<TurnEvent>) -> Self {
+    /// What may be seen of the events of a turn.
+    pub fn new(events: UnboundedReceiver<TurnEvent>) -> Self {
         Self { events, text: QuietFilter::default(), reasoning: QuietFilter::default(), ready: VecDeque::new() }
     }
 
     /// The next event that may be seen; none after the last one.
-    pub(crate) async fn next(&mut self) -> Option<TurnEvent> {
+    pub async fn next(&mut self) -> Option<TurnEvent> {
         poll_fn(|context| self.poll(context)).await
     }
 

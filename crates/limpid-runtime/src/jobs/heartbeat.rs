@@ -23,7 +23,7 @@ pub(crate) use self::run::RunTrigger;
 pub use self::status::{DayCost, HeartbeatStatus};
 
 use crate::context::ContextDeps;
-use crate::conversation::conversations::Conversations;
+use crate::conversation::Conversations;
 use crate::jobs::JobDeps;
 use crate::jobs::scheduler::Job;
 use crate::services::deliveries::Deliveries;

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use limpid_config::{Config, Live};
 use limpid_store::{Pruned, Retention, Store};
 
-use crate::conversation::housekeeping::Housekeeping;
+use crate::conversation::Housekeeping;
 use crate::services::error::AgentError;
 use crate::services::host::Host;
 use crate::services::memory::Memories;

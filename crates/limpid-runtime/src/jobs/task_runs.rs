@@ -16,7 +16,7 @@ use limpid_model::chain::Pause;
 use limpid_store::{DeliveryOrigin, NewDelivery, Store, StoreError, TASK_TIMER, Task, TaskRun, TaskRunEnd};
 
 use crate::context::ContextDeps;
-use crate::conversation::conversations::Conversations;
+use crate::conversation::Conversations;
 use crate::jobs::JobDeps;
 use crate::jobs::scheduler::Job;
 use crate::services::deliveries::Deliveries;

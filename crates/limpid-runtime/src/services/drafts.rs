@@ -29,8 +29,9 @@ use crate::services::host::Host;
 use crate::services::modes::{is_set, mode_of};
 use crate::services::profiles::ProfileRegistry;
 use crate::services::timers::SchedulerWaker;
-use crate::services::tools::{CallContext, CallDescription, PolicyRules};
-use crate::services::tools::{Decision, Passage, ShownItems, ToolCatalog, ToolContext, ToolExecutor};
+use crate::services::tools::{
+    CallContext, CallDescription, Decision, Passage, PolicyRules, ShownItems, ToolCatalog, ToolContext, ToolExecutor,
+};
 
 /// The kind of the timer at which drafts that nobody answers expire.
 pub const EXPIRY_TIMER: &str = "expiry";

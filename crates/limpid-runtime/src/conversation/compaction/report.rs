@@ -26,6 +26,18 @@ pub struct CompactionReport {
     pub failure: Option<String>,
 }
 
+impl fmt::Display for CompactionReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.failure {
+            Some(reason) => write!(f, "Nothing was changed: {reason}."),
+            None => {
+                write!(f, "The conversation had {} tokens and has {}.", self.before, self.after)?;
+                self.steps.iter().try_for_each(|step| write!(f, "\n- {step}"))
+            }
+        }
+    }
+}
+
 /// What a conversation's next request is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContextReport {

@@ -7,10 +7,8 @@ use limpid_store::{Conversation, Lease, NewWindowEvent, WindowEvent};
 use limpid_turn::window::{ContextSize, Fill, Made, Task};
 use tokio_util::sync::CancellationToken;
 
-use crate::context::History;
-use crate::context::Measure;
-use crate::context::window_state_of;
 use crate::context::{self, BuiltContext, Occasion};
+use crate::context::{History, Measure, window_state_of};
 use crate::conversation::compaction::snapshot::save_automatic;
 use crate::conversation::compaction::summary::Summarizer;
 use crate::conversation::deps::ConversationDeps;

@@ -3,8 +3,7 @@
 use limpid_core::{MessageId, Tier, WindowView};
 use limpid_store::{Conversation, Lease, NewSnapshot, Snapshot};
 
-use crate::context::History;
-use crate::context::window_state_of;
+use crate::context::{History, window_state_of};
 use crate::conversation::deps::ConversationDeps;
 use crate::services::error::AgentError;
 

@@ -16,9 +16,7 @@ use limpid_turn::window::{Ask, Compaction as Rules, Made, Next, Task};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
-use crate::context::History;
-use crate::context::Measure;
-use crate::context::{NoteRequest, convert};
+use crate::context::{History, Measure, NoteRequest, convert};
 use crate::conversation::compaction::run::was_tried;
 use crate::conversation::compaction::{Compaction, CompactionDone};
 use crate::conversation::deps::ConversationDeps;
@@ -26,9 +24,8 @@ use crate::conversation::event::TurnEvent;
 use crate::conversation::model_call::most_possible;
 use crate::conversation::one_off::OneOffRequest;
 use crate::services::error::AgentError;
-use crate::services::models::EffortChoice;
-use crate::services::models::Models;
 use crate::services::models::cache_life::cache_life;
+use crate::services::models::{EffortChoice, Models};
 
 /// What is said of a summary that was stopped.
 const STOPPED: &str = "it was stopped";

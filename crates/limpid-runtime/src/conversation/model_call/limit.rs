@@ -11,7 +11,7 @@ const MOST: u32 = 32_768;
 /// any reasoning. None: the provider's own limit.
 ///
 /// A model that does not reason gets what the window keeps free for an answer.
-pub(crate) fn reply_limit(card: &ModelCard, effort: Effort, prompt: usize, own: Option<u32>) -> Option<u32> {
+pub fn reply_limit(card: &ModelCard, effort: Effort, prompt: usize, own: Option<u32>) -> Option<u32> {
     if !card.reasons(effort) {
         let kept = card.usable_window.and_then(|usable| u32::try_from(reserve(usable)).ok());
         return kept.into_iter().chain(own).min();

@@ -12,9 +12,7 @@ use limpid_prompt::inputs::Inputs;
 use limpid_prompt::{Profile, Prompt};
 use limpid_turn::window::ContextSize;
 
-use crate::context::convert;
-use crate::context::{BuiltContext, render};
-use crate::context::{check_window, sure_tokens};
+use crate::context::{BuiltContext, check_window, convert, render, sure_tokens};
 use crate::conversation::model_call::PromptTokens;
 use crate::conversation::model_call::limit::{most_possible, reply_limit};
 use crate::services::models::EffortChoice;
@@ -30,7 +28,7 @@ pub(crate) struct Rendered {
 
 /// Everything that renders the prompt of one call for whichever model is asked.
 #[derive(Clone)]
-pub(crate) struct Recipe {
+pub struct Recipe {
     pub(crate) profile: Arc<Profile>,
     pub(crate) path: String,
     pub(crate) inputs: Inputs,
@@ -53,7 +51,7 @@ pub(crate) struct Recipe {
 
 impl Recipe {
     /// The recipe of a prompt that is only looked at.
-    pub(crate) fn new(config: &Config, built: &BuiltContext, effort: EffortChoice) -> Self {
+    pub fn new(config: &Config, built: &BuiltContext, effort: EffortChoice) -> Self {
         let BuiltContext { gathered, card, prompt, size, estimate, .. } = built;
         Self {
             profile: Arc::clone(&gathered.profile),
@@ -70,6 +68,11 @@ impl Recipe {
             conversation: None,
             cache: CacheLife::default(),
         }
+    }
+
+    /// The same for a conversation, with the time that the provider is asked to keep what it has read.
+    pub fn of_conversation(self, conversation: Option<String>, cache: CacheLife) -> Self {
+        Self { conversation, cache, ..self }
     }
 
     /// What makes the call for whichever model is asked, and what says how many tokens its prompt is sure to need.
@@ -114,7 +117,7 @@ impl Recipe {
     }
 
     /// The call that a prompt of this recipe makes.
-    pub(crate) fn call(&self, prompt: Arc<Prompt>, card: &ModelCard) -> ModelCall {
+    pub fn call(&self, prompt: Arc<Prompt>, card: &ModelCard) -> ModelCall {
         let effort = self.effort.of_model(card);
         let tokens = sure_tokens(&prompt, &self.counter(card));
         let max_output = match self.raised {
@@ -134,6 +137,6 @@ impl Recipe {
 }
 
 /// How replies are drawn.
-pub(crate) fn sampling(config: &Config) -> Sampling {
+pub fn sampling(config: &Config) -> Sampling {
     Sampling { max_output: config.limits.output_tokens, ..Sampling::default() }
 }

@@ -11,9 +11,7 @@ use limpid_turn::{Finish, Reply};
 
 use super::limit::nothing_said;
 use super::redaction::Cleaned;
-use crate::context::by_kind;
-use crate::context::convert;
-use crate::context::tokens;
+use crate::context::{by_kind, convert, tokens};
 use crate::conversation::event::TurnEvent;
 use crate::services::host::Host;
 

@@ -11,12 +11,8 @@ use limpid_prompt::count::WindowEstimate;
 use limpid_prompt::inputs::{Inputs, ToolReach};
 use limpid_store::{Conversation, ItemId, Lease};
 
-use crate::context::Headroom;
-use crate::context::dropped_skills;
-use crate::context::rendered_items;
-use crate::context::unknown_notice;
-use crate::context::window_state_of;
 use crate::context::{self, BuiltContext, Fit, Gathered, Occasion};
+use crate::context::{Headroom, dropped_skills, rendered_items, unknown_notice, window_state_of};
 use crate::conversation::compaction::{self, Compaction, NoteQuestion, is_complete};
 use crate::conversation::deps::ConversationDeps;
 use crate::conversation::model_call::{Rendered, as_sent};
@@ -25,8 +21,7 @@ use crate::conversation::turn::journal::TurnStarted;
 use crate::services::error::AgentError;
 use crate::services::events::EventKind;
 use crate::services::models::cache_life::cache_life;
-use crate::services::models::{EffortChoice, lacking};
-use crate::services::models::{ModelRegistry, Models};
+use crate::services::models::{EffortChoice, ModelRegistry, Models, lacking};
 use crate::services::profiles::new_fallback_notice;
 
 /// A turn that is ready to begin.

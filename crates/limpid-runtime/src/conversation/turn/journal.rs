@@ -17,8 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::services::error::AgentError;
 use crate::services::heartbeat;
 use crate::services::heartbeat::HEARTBEAT_DECISION;
-use crate::services::models::EffortChoice;
-use crate::services::models::cache_life;
+use crate::services::models::{EffortChoice, cache_life};
 
 /// One entry of a turn's journal.
 #[derive(Clone, Debug, PartialEq)]

@@ -20,14 +20,14 @@ const HEADING: usize = 80;
 /// Reads a stretch of a result of this conversation. The whole is in the journal of its turn
 /// when the message shows it cut.
 #[derive(Clone)]
-pub(crate) struct ReadResult {
+pub struct ReadResult {
     store: Arc<dyn Store>,
     limit: usize,
 }
 
 impl ReadResult {
     /// The tool over a store; `limit` is how many characters of a result the model gets to read at once.
-    pub(crate) fn new(store: Arc<dyn Store>, limit: usize) -> Self {
+    pub fn new(store: Arc<dyn Store>, limit: usize) -> Self {
         Self { store, limit: limit.saturating_sub(HEADING).max(1) }
     }
 

@@ -12,16 +12,14 @@ use limpid_prompt::count::WindowEstimate;
 use limpid_prompt::inputs::Inputs;
 use limpid_turn::window::ContextSize;
 
-use crate::context::Headroom;
-use crate::context::History;
-use crate::context::Measure;
-use crate::context::{Fitting, Running, SmallerView, as_it_stands, fit_to_window, shown_goal};
+use crate::context::{
+    Fitting, Headroom, History, Measure, Running, SmallerView, as_it_stands, fit_to_window, shown_goal,
+};
 use crate::conversation::compaction::{Compaction, NoteQuestion};
 use crate::conversation::deps::ConversationDeps;
 use crate::conversation::model_call::{Recipe, Rendered, sampling};
 use crate::services::error::AgentError;
-use crate::services::models::EffortChoice;
-use crate::services::models::Models;
+use crate::services::models::{EffortChoice, Models};
 use limpid_store::Lease;
 
 /// Times that a smaller request follows one that a provider found too large.

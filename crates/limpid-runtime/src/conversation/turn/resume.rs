@@ -7,10 +7,7 @@ use limpid_core::{CallId, Role, TurnId};
 use limpid_store::{InboundId, Lease, StoredMessage};
 use limpid_turn::{Effect, Event, PlannedCall, ToolOutcome, Turn};
 
-use crate::context::FindTools;
-use crate::context::History;
-use crate::context::PrefixCache;
-use crate::context::window_state_of;
+use crate::context::{FindTools, History, PrefixCache, window_state_of};
 use crate::conversation::deps::ConversationDeps;
 use crate::conversation::listeners::Listeners;
 use crate::conversation::turn::journal::{Entry, entries};
@@ -23,8 +20,7 @@ use crate::services::drafts::OUTCOME_UNKNOWN;
 use crate::services::error::AgentError;
 use crate::services::models::ModelRegistry;
 use crate::services::modes::is_set;
-use crate::services::tools::TurnToolExecutor;
-use crate::services::tools::trust_read_in;
+use crate::services::tools::{TurnToolExecutor, trust_read_in};
 
 /// Carries on a turn that a crash interrupted, from its journal.
 ///

@@ -9,10 +9,7 @@ use limpid_store::{
 };
 use limpid_turn::{Turn, TurnStart};
 
-use crate::context::FindTools;
-use crate::context::Headroom;
-use crate::context::History;
-use crate::context::PrefixCache;
+use crate::context::{FindTools, Headroom, History, PrefixCache};
 use crate::conversation::actor::NextTurn;
 use crate::conversation::compaction::Compaction;
 use crate::conversation::deps::ConversationDeps;

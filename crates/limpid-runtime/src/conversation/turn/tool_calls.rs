@@ -15,8 +15,7 @@ use crate::conversation::turn::approvals::call_context;
 use crate::conversation::turn::journal::Entry;
 use crate::conversation::turn::running::RunningTurn;
 use crate::services::error::AgentError;
-use crate::services::tools::CallContext;
-use crate::services::tools::{Decision, Permit, ShownItems, ToolContext, ToolFinder, TurnToolExecutor};
+use crate::services::tools::{CallContext, Decision, Permit, ShownItems, ToolContext, ToolFinder, TurnToolExecutor};
 
 /// The tools of a turn, and the calls of them that run.
 pub(crate) struct ToolCalls {

@@ -10,7 +10,7 @@ use limpid_store::{
 };
 use limpid_turn::{Outcome, decision};
 
-use crate::conversation::background_run::RunReport;
+use crate::conversation::RunReport;
 use crate::jobs::heartbeat::HeartbeatJob;
 use crate::services::error::AgentError;
 use crate::services::heartbeat::{StandingItem, additions, standing_items, standing_mark};

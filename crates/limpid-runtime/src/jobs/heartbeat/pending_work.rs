@@ -9,9 +9,8 @@ use limpid_core::heartbeat::News;
 use limpid_model::ModelCard;
 use limpid_prompt::Prompt;
 
-use crate::context::WindowState;
-use crate::context::rendered_items;
 use crate::context::{self, BuiltContext, Fit, Occasion};
+use crate::context::{WindowState, rendered_items};
 use crate::jobs::heartbeat::HeartbeatJob;
 use crate::services::error::AgentError;
 use crate::services::heartbeat::{DueItems, PATH, StandingItem, has_new_items, standing_items, standing_mark};

@@ -7,7 +7,7 @@ use limpid_prompt::Profile;
 use limpid_prompt::profile::shipped_template;
 use limpid_store::{HeartbeatEnd, HeartbeatOutcome, HeartbeatRow, HeartbeatRun, RunningHeartbeat};
 
-use crate::conversation::background_run::{BackgroundRun, RunInputs};
+use crate::conversation::{BackgroundRun, RunInputs};
 use crate::jobs::heartbeat::HeartbeatJob;
 use crate::services::error::AgentError;
 use crate::services::events::EventKind;

@@ -8,8 +8,7 @@ use serde_json::json;
 use crate::jobs::task_runs::{TaskJob, TaskResult};
 use crate::services::drafts::time_of;
 use crate::services::error::AgentError;
-use crate::services::tools::CallContext;
-use crate::services::tools::{Decision, ShownItems, ToolContext};
+use crate::services::tools::{CallContext, Decision, ShownItems, ToolContext};
 
 /// The tool that runs commands.
 const EXEC: &str = "exec";

@@ -3,7 +3,7 @@
 use limpid_store::{Task, TaskRun};
 use limpid_turn::Outcome;
 
-use crate::conversation::background_run::{BackgroundRun, RunInputs};
+use crate::conversation::{BackgroundRun, RunInputs};
 use crate::jobs::task_runs::{TaskJob, TaskResult};
 use crate::services::error::AgentError;
 use crate::services::spending::Spender;
