@@ -198,6 +198,3 @@ fn usage_of(requests: &[RequestSummary]) -> Usage {
     requests.iter().filter_map(|request| request.end.as_ref()?.usage).for_each(|one| usage += one);
     usage
 }
-
-#[cfg(test)]
-mod tests;

@@ -4,6 +4,7 @@
 
 mod agent_file;
 mod answered;
+mod background_run;
 mod cache;
 mod chat;
 mod clock_jumps;

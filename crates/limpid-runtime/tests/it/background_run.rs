@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
+use limpid_core::{FailureClass, Trust};
 use limpid_model::script::Script;
 use limpid_model::scripted::ScriptedModel;
-use limpid_store::{ConversationKind, Conversations, SqliteOptions, SqliteStore};
-
-use limpid_core::FailureClass;
-
-use super::*;
-use crate::{Agent, AgentOptions, Home};
+use limpid_runtime::conversation::{BackgroundRun, RunInputs};
+use limpid_runtime::{Agent, AgentOptions, Home, Outcome};
+use limpid_store::{Audience, ConversationKind, Conversations, SqliteOptions, SqliteStore};
 
 fn model(script: &str) -> Arc<ScriptedModel> {
     Arc::new(ScriptedModel::new("one", Script::parse(script).unwrap()))
