@@ -30,14 +30,14 @@ pub(crate) mod tasks;
 pub(crate) mod undo;
 
 use async_trait::async_trait;
+use limpid_conversation::ChatRequest;
 use limpid_core::ConversationId;
+use limpid_services::directory::ConversationChoice;
+use limpid_services::error::AgentError;
+use limpid_services::skills::{ListedSkill, SkillStatus};
 use limpid_store::Conversation;
 
 use crate::agent::Agent;
-use crate::conversation::ChatRequest;
-use crate::services::directory::ConversationChoice;
-use crate::services::error::AgentError;
-use crate::services::skills::{ListedSkill, SkillStatus};
 
 /// Every command, in the order in which `/help` lists them.
 static TABLE: &[&dyn SlashCommand] = &[

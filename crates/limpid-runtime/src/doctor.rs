@@ -13,14 +13,14 @@ use limpid_model::Model;
 use limpid_prompt::Profiles;
 use limpid_prompt::problem::Severity;
 use limpid_prompt::profile::Behaviour;
+use limpid_services::memory::probe;
+use limpid_services::models::{ModelRegistry, ModelRegistryParts, fetched_table};
+use limpid_services::notifications::missing_for_desktop;
+use limpid_services::profiles::{identity_files, is_untouched, own_profile_files};
+use limpid_services::tools::{Running, engine, running};
 use limpid_store::{SqliteOptions, SqliteStore, Store};
 
 use crate::agent::{Agent, AgentOptions};
-use crate::services::memory::probe;
-use crate::services::models::{ModelRegistry, ModelRegistryParts, fetched_table};
-use crate::services::notifications::missing_for_desktop;
-use crate::services::profiles::{identity_files, is_untouched, own_profile_files};
-use crate::services::tools::{Running, engine, running};
 
 /// What one check found.
 #[derive(Clone, Debug, PartialEq, Eq)]

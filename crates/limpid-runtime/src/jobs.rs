@@ -12,12 +12,26 @@ pub mod task_runs;
 
 use std::sync::Arc;
 
+use limpid_context::ContextDeps;
+use limpid_conversation::Conversations;
 use limpid_model::chain::Pause;
+use limpid_services::deliveries::Deliveries;
+use limpid_services::directory::Directory;
+use limpid_services::drafts::Drafts;
+use limpid_services::error::AgentError;
+use limpid_services::events::EventBus;
+use limpid_services::heartbeat::HeartbeatSettings;
+use limpid_services::inbox::Inbox;
+use limpid_services::mail::MailAccounts;
+use limpid_services::modes::Modes;
+use limpid_services::notifications::Notifications;
+use limpid_services::spending::Spending;
+use limpid_services::tasks::Tasks;
+use limpid_services::timers::SchedulerWaker;
+use limpid_services::tools::ToolExecutor;
 use limpid_store::{Pruned, Task, TaskRun};
 
 use crate::agent::settings::LiveSettings;
-use crate::context::ContextDeps;
-use crate::conversation::Conversations;
 use crate::jobs::catalogue::CatalogueJob;
 use crate::jobs::draft_expiry::Expiry;
 use crate::jobs::heartbeat::{HeartbeatJob, HeartbeatResult, HeartbeatStatus, RunTrigger};
@@ -25,20 +39,6 @@ use crate::jobs::mail::MailJob;
 use crate::jobs::maintenance::Maintenance;
 use crate::jobs::scheduler::Job;
 use crate::jobs::task_runs::TaskJob;
-use crate::services::deliveries::Deliveries;
-use crate::services::directory::Directory;
-use crate::services::drafts::Drafts;
-use crate::services::error::AgentError;
-use crate::services::events::EventBus;
-use crate::services::heartbeat::HeartbeatSettings;
-use crate::services::inbox::Inbox;
-use crate::services::mail::MailAccounts;
-use crate::services::modes::Modes;
-use crate::services::notifications::Notifications;
-use crate::services::spending::Spending;
-use crate::services::tasks::Tasks;
-use crate::services::timers::SchedulerWaker;
-use crate::services::tools::ToolExecutor;
 
 /// What jobs work with. Each takes its own part of it.
 pub(crate) struct JobDeps {

@@ -1,52 +1,50 @@
 //! The agent. [`Agent`] is the one handle that every surface calls.
 //!
 //! # Rooms
-//! - [`services`]: what an agent knows and owns, a room for each: memory, goals, skills, tasks, mail, drafts and so on.
-//! - [`context`]: builds the prompt of a request. It reads only.
-//! - [`conversation`]: one actor for each conversation: turns, calls of models and tools, compaction, delivery.
+//! - [`limpid_services`]: what an agent knows and owns, a room for each: memory, goals, skills, tasks, mail, drafts
+//!   and so on.
+//! - [`limpid_context`]: builds the prompt of a request. It reads only.
+//! - [`limpid_conversation`]: one actor for each conversation: turns, calls of models and tools, compaction, delivery.
 //! - [`jobs`]: what runs when its time has come: the heartbeat, tasks, mail, maintenance.
 //! - [`commands`]: commands that begin with a slash, the same on every surface.
 //! - [`agent`]: puts the rooms together.
 
 pub mod agent;
 pub mod commands;
-pub mod context;
-pub mod conversation;
 pub mod doctor;
 pub mod jobs;
 pub mod preview;
 pub mod requests;
-pub mod services;
 pub mod setup;
 
 pub use crate::agent::{Agent, AgentOptions};
 pub use crate::commands::{Completion, Slash, SlashReply};
-pub use crate::conversation::{
-    Answer, ChangeOutcome, ChatRequest, Chosen, CompactionReport, ContextReport, Conversations, Tiers, TurnEvent,
-    TurnHandle,
-};
 pub use crate::jobs::heartbeat::{DayCost, HeartbeatResult, HeartbeatStatus};
 pub use crate::jobs::serve::ServeEvent;
 pub use crate::preview::{Payload, Preview, PreviewRequest, Previewer, Since};
 pub use crate::requests::missed::ReadAgain;
 pub use crate::requests::{Answering, Requests};
-pub use crate::services::directory::ConversationChoice;
-pub use crate::services::error::AgentError;
-pub use crate::services::events::{Event, EventKind};
-pub use crate::services::heartbeat::{HeartbeatChange, HeartbeatOpening};
-pub use crate::services::memory::{Indexed, SemanticState};
-pub use crate::services::models::{DetectedModel, ModelUpdate, memory_available};
-pub use crate::services::modes::{FocusChange, ModeState, ModeSwitch};
-pub use crate::services::notifications::{Notice, Notifier, OpenClient};
-pub use crate::services::profiles::own_profile_files;
-pub use crate::services::skills::{ListedSkill, SkillReview, SkillStatus};
-pub use crate::services::tools::{PathArgument, Tool, ToolCatalog, ToolContext, ToolText};
-pub use crate::services::{
+pub use limpid_config::{Clock, Config, ConfigError, Environment, Home, Ids, RandomIds, SystemClock};
+pub use limpid_conversation::{
+    Answer, ChangeOutcome, ChatRequest, Chosen, CompactionReport, ContextReport, Conversations, Tiers, TurnEvent,
+    TurnHandle,
+};
+pub use limpid_core::memory::MemoryPolicy;
+pub use limpid_services::directory::ConversationChoice;
+pub use limpid_services::error::AgentError;
+pub use limpid_services::events::{Event, EventKind};
+pub use limpid_services::heartbeat::{HeartbeatChange, HeartbeatOpening};
+pub use limpid_services::memory::{Indexed, SemanticState};
+pub use limpid_services::models::{DetectedModel, ModelUpdate, memory_available};
+pub use limpid_services::modes::{FocusChange, ModeState, ModeSwitch};
+pub use limpid_services::notifications::{Notice, Notifier, OpenClient};
+pub use limpid_services::profiles::own_profile_files;
+pub use limpid_services::skills::{ListedSkill, SkillReview, SkillStatus};
+pub use limpid_services::tools::{PathArgument, Tool, ToolCatalog, ToolContext, ToolText};
+pub use limpid_services::{
     deliveries, drafts, error, events, goals, heartbeat, inbox, mail, models, modes, notifications, profiles, skills,
     spending, tasks, tools,
 };
-pub use limpid_config::{Clock, Config, ConfigError, Environment, Home, Ids, RandomIds, SystemClock};
-pub use limpid_core::memory::MemoryPolicy;
 #[cfg(target_os = "linux")]
 pub use limpid_tools::exec::sandbox;
 pub use limpid_turn::Outcome;

@@ -4,20 +4,20 @@
 use std::fmt;
 use std::sync::Arc;
 
+use limpid_context::{BuiltContext, ContextDeps, Fit, Occasion, window_state_of};
+use limpid_conversation::Recipe;
 use limpid_core::{RequestId, Trust};
 use limpid_model::{ExactCounter, Model, ModelCard, Prepared};
 use limpid_prompt::Prompt;
 use limpid_prompt::diff::{Change, PromptDiff, SectionChange};
+use limpid_services::directory::{ConversationChoice, Directory};
+use limpid_services::error::AgentError;
+use limpid_services::models::cache_life::cache_life;
+use limpid_services::models::{EffortChoice, ModelRegistry};
+use limpid_services::modes::Modes;
 use limpid_store::{Conversation, RequestFilter};
 
-use crate::context::{self, BuiltContext, ContextDeps, Fit, Occasion, window_state_of};
-use crate::conversation::Recipe;
 use crate::requests::recorded;
-use crate::services::directory::{ConversationChoice, Directory};
-use crate::services::error::AgentError;
-use crate::services::models::cache_life::cache_life;
-use crate::services::models::{EffortChoice, ModelRegistry};
-use crate::services::modes::Modes;
 
 /// Which prompt to look at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -176,9 +176,9 @@ impl Previewer {
             now: context.host.now(),
             fit: Fit::ToWindow,
         };
-        match context::build(context, occasion).await {
+        match limpid_context::build(context, occasion).await {
             // What no turn could send is shown whole.
-            Err(AgentError::Model(_)) => context::build(context, Occasion { fit: Fit::AsIs, ..occasion }).await,
+            Err(AgentError::Model(_)) => limpid_context::build(context, Occasion { fit: Fit::AsIs, ..occasion }).await,
             built => built,
         }
     }

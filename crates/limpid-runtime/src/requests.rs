@@ -4,25 +4,25 @@ pub(crate) mod missed;
 
 use std::sync::Arc;
 
+use limpid_context::{ContextDeps, tokens};
+use limpid_conversation::Conversations;
+use limpid_conversation::OneOffRequest;
+use limpid_conversation::TurnEvent;
+use limpid_conversation::VisibleEvents;
+use limpid_conversation::{reply_limit, sampling};
 use limpid_core::{CacheLife, RequestId, ToolProtocol, ToolSpec};
 use limpid_model::{Model, ModelCall, ModelCard, Reasoning, ReplyForm, Sampling, ToolUse};
 use limpid_prompt::count::Estimate;
 use limpid_prompt::recorded::{MessageRecord, PartRecord, PromptRecord};
 use limpid_prompt::{Loading, Prompt, Stability};
+use limpid_services::directory::ConversationChoice;
+use limpid_services::error::AgentError;
+use limpid_services::models::EffortChoice;
 use limpid_store::{Request, RequestMessage, RequestPart};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::context::{ContextDeps, tokens};
-use crate::conversation::Conversations;
-use crate::conversation::OneOffRequest;
-use crate::conversation::TurnEvent;
-use crate::conversation::VisibleEvents;
-use crate::conversation::{reply_limit, sampling};
 use crate::preview::{PreviewRequest, Previewer};
-use crate::services::directory::ConversationChoice;
-use crate::services::error::AgentError;
-use crate::services::models::EffortChoice;
 
 /// What is said to a model that is tested: the least that asks for an answer.
 const TEST_MESSAGE: &str = "hi";
@@ -167,7 +167,7 @@ fn part_record(part: &RequestPart) -> PartRecord {
     }
 }
 
-/// The tools of a request, as [`crate::context::convert::offered_tools`] wrote them.
+/// The tools of a request, as [`limpid_context::convert::offered_tools`] wrote them.
 fn tools(text: &str) -> Vec<(ToolSpec, Loading)> {
     let rows: Vec<serde_json::Value> = serde_json::from_str(text).unwrap_or_default();
     let field = |row: &serde_json::Value, name: &str| row[name].as_str().unwrap_or_default().to_owned();

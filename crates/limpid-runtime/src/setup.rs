@@ -9,9 +9,8 @@ use limpid_config::{AgentConfig, Config, Home};
 use limpid_core::memory::MemoryPolicy;
 use limpid_prompt::Profile;
 use limpid_prompt::profile::{Behaviour, DEFAULT_PROFILE, shipped_template};
-
-use crate::services::error::AgentError;
-use crate::services::profiles::{Identity, ProfileRegistry, identity_files, identity_text, write_base};
+use limpid_services::error::AgentError;
+use limpid_services::profiles::{Identity, ProfileRegistry, identity_files, identity_text, write_base};
 
 /// What the person was asked; empty: not said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -9,10 +9,9 @@ use limpid_config::{Clock, Config, Environment, Home, Ids, RandomIds, SystemCloc
 use limpid_core::RetryPlan;
 use limpid_model::Model;
 use limpid_model::chain::{Pause, RealPause};
+use limpid_services::notifications::Notifier;
+use limpid_services::tools::Tool;
 use limpid_store::Store;
-
-use crate::services::notifications::Notifier;
-use crate::services::tools::Tool;
 
 /// What an agent is made of.
 #[derive(Clone)]

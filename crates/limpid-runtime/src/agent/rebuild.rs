@@ -7,18 +7,18 @@ use std::sync::Arc;
 use limpid_config::{Config, Environment, Home, Live, Redactor};
 use limpid_core::RetryPlan;
 use limpid_core::policy::OwnerRules;
+use limpid_services::events::EventBus;
+use limpid_services::goals::Goals;
+use limpid_services::host::Host;
+use limpid_services::mail::MailAccounts;
+use limpid_services::memory::{Memories, MemoryWriter, SemanticIndex};
+use limpid_services::models::ModelRegistry;
+use limpid_services::skills::Skills;
+use limpid_services::tasks::Tasks;
+use limpid_services::tools::{Tool, ToolCatalog};
 use limpid_store::Store;
 
 use crate::agent::tools::{ToolParts, own_tools};
-use crate::services::events::EventBus;
-use crate::services::goals::Goals;
-use crate::services::host::Host;
-use crate::services::mail::MailAccounts;
-use crate::services::memory::{Memories, MemoryWriter, SemanticIndex};
-use crate::services::models::ModelRegistry;
-use crate::services::skills::Skills;
-use crate::services::tasks::Tasks;
-use crate::services::tools::{Tool, ToolCatalog};
 
 /// What does not change while the agent runs.
 pub(super) struct Parts {

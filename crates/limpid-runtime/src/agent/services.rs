@@ -2,22 +2,23 @@
 
 use std::sync::Arc;
 
+use limpid_context::ContextDeps;
+use limpid_services::deliveries::Deliveries;
+use limpid_services::directory::Directory;
+use limpid_services::drafts::Drafts;
+use limpid_services::events::EventBus;
+use limpid_services::heartbeat::HeartbeatSettings;
+use limpid_services::inbox::Inbox;
+use limpid_services::mail::MailAccounts;
+use limpid_services::memory::Memories;
+use limpid_services::modes::Modes;
+use limpid_services::notifications::Notifications;
+use limpid_services::spending::Spending;
+use limpid_services::tasks::Tasks;
+use limpid_services::timers::SchedulerWaker;
+use limpid_services::tools::{FileHistory, ToolExecutor};
+
 use crate::agent::settings::LiveSettings;
-use crate::context::ContextDeps;
-use crate::services::deliveries::Deliveries;
-use crate::services::directory::Directory;
-use crate::services::drafts::Drafts;
-use crate::services::events::EventBus;
-use crate::services::heartbeat::HeartbeatSettings;
-use crate::services::inbox::Inbox;
-use crate::services::mail::MailAccounts;
-use crate::services::memory::Memories;
-use crate::services::modes::Modes;
-use crate::services::notifications::Notifications;
-use crate::services::spending::Spending;
-use crate::services::tasks::Tasks;
-use crate::services::timers::SchedulerWaker;
-use crate::services::tools::{FileHistory, ToolExecutor};
 
 /// Every service once. Clones share them.
 #[derive(Clone)]

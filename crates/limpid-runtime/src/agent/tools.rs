@@ -4,18 +4,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use limpid_config::{Config, Environment, Home};
+use limpid_conversation::ReadResult;
+use limpid_services::deliveries::message_tool;
+use limpid_services::goals::Goals;
+use limpid_services::mail::MailAccounts;
+use limpid_services::memory::{MemoryWriter, SemanticIndex};
+use limpid_services::skills::Skills;
+use limpid_services::tasks::Tasks;
+use limpid_services::tools::{exec_tools, file_tools, hardware_tools, history_tools, web_tools};
+use limpid_services::{goals, heartbeat, inbox, mail, memory, skills, tasks};
 use limpid_store::Store;
 use limpid_tools::{GetLocalTime, Tool};
-
-use crate::conversation::ReadResult;
-use crate::services::deliveries::message_tool;
-use crate::services::goals::Goals;
-use crate::services::mail::MailAccounts;
-use crate::services::memory::{MemoryWriter, SemanticIndex};
-use crate::services::skills::Skills;
-use crate::services::tasks::Tasks;
-use crate::services::tools::{exec_tools, file_tools, hardware_tools, history_tools, web_tools};
-use crate::services::{goals, heartbeat, inbox, mail, memory, skills, tasks};
 
 /// What Limpid's own tools are made from.
 pub(crate) struct ToolParts<'a> {
@@ -62,20 +61,20 @@ mod tests {
     use jiff::tz::TimeZone;
     use limpid_channels::mail::MailServers;
     use limpid_config::{Live, RandomIds, SystemClock};
+    use limpid_context::FindTools;
     use limpid_core::ToolClass;
+    use limpid_services::directory::Directory;
+    use limpid_services::events::EventBus;
+    use limpid_services::goals::{GoalsParts, NextTier};
+    use limpid_services::host::Host;
+    use limpid_services::mail::{AccountSettings, MailOptions, Secret};
+    use limpid_services::models::{ModelRegistry, ModelRegistryParts};
+    use limpid_services::timers::SchedulerWaker;
+    use limpid_services::tools::{PolicyRules, ToolCatalog};
     use limpid_store::{SqliteOptions, SqliteStore};
     use serde_json::Value;
 
     use super::*;
-    use crate::context::FindTools;
-    use crate::services::directory::Directory;
-    use crate::services::events::EventBus;
-    use crate::services::goals::{GoalsParts, NextTier};
-    use crate::services::host::Host;
-    use crate::services::mail::{AccountSettings, MailOptions, Secret};
-    use crate::services::models::{ModelRegistry, ModelRegistryParts};
-    use crate::services::timers::SchedulerWaker;
-    use crate::services::tools::{PolicyRules, ToolCatalog};
 
     /// Limpid's own tools, with everything on that an owner can switch on, and the home that they are for.
     async fn every_tool(folder: &Path) -> (Home, Vec<Arc<dyn Tool>>) {
@@ -85,7 +84,7 @@ mod tests {
                       [inbox]\nsms = true\nnotifications = true\n[inbox.gateway]\nurl = \"https://sms.test/\"\n";
         let config = Config::parse(config, "limpid.toml").unwrap();
         let (home, environment) = (Home::new(folder), Environment::default());
-        let profiles = Arc::new(crate::services::profiles::ProfileRegistry::new(home.clone()));
+        let profiles = Arc::new(limpid_services::profiles::ProfileRegistry::new(home.clone()));
         let redactor = limpid_config::Redactor::default();
         let host = Host::new(Arc::new(SystemClock), Arc::new(RandomIds), Live::default(), TimeZone::UTC, "test");
         let memory = MemoryWriter::new(

@@ -2,11 +2,11 @@
 
 use async_trait::async_trait;
 use limpid_core::goal::CheckpointStatus;
+use limpid_services::error::AgentError;
+use limpid_services::goals::step_text;
 
 use crate::commands::goal::{chosen, told};
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::services::error::AgentError;
-use crate::services::goals::step_text;
 
 /// Lists the steps of the goal and sets them.
 pub(crate) struct Checkpoint;

@@ -1,10 +1,10 @@
 //! `/clean`.
 
 use async_trait::async_trait;
+use limpid_services::directory::ConversationChoice;
+use limpid_services::error::AgentError;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::services::directory::ConversationChoice;
-use crate::services::error::AgentError;
 
 /// Puts aside what strangers wrote.
 pub(crate) struct Clean;

@@ -1,10 +1,10 @@
 //! `/compact`.
 
 use async_trait::async_trait;
+use limpid_services::directory::ConversationChoice;
+use limpid_services::error::AgentError;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::services::directory::ConversationChoice;
-use crate::services::error::AgentError;
 
 /// Makes digests of older messages, undoes that, or goes back to a kept moment.
 pub(crate) struct Compact;

@@ -1,13 +1,13 @@
 //! `/context`.
 
 use async_trait::async_trait;
+use limpid_conversation::ChangeOutcome;
 use limpid_core::WindowSize;
+use limpid_services::directory::ConversationChoice;
+use limpid_services::error::AgentError;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::conversation::ChangeOutcome;
 use crate::preview::PreviewRequest;
-use crate::services::directory::ConversationChoice;
-use crate::services::error::AgentError;
 
 /// Shows how full the window is, chooses its size, or goes back to a kept moment.
 pub(crate) struct Context;

@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 use limpid_core::{Money, Usage};
+use limpid_services::error::AgentError;
 use limpid_store::{CostBy, CostQuery, CostRow};
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::services::error::AgentError;
 
 /// Sums up what the conversation has cost.
 pub(crate) struct Cost;

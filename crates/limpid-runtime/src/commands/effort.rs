@@ -1,12 +1,12 @@
 //! `/effort`.
 
 use async_trait::async_trait;
+use limpid_conversation::ChatRequest;
 use limpid_core::Effort as Level;
+use limpid_services::error::AgentError;
+use limpid_services::models::{EffortChoice, lacking};
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::conversation::ChatRequest;
-use crate::services::error::AgentError;
-use crate::services::models::{EffortChoice, lacking};
 
 /// Shows how much the model reasons, or has it reason more or less.
 pub(crate) struct Effort;

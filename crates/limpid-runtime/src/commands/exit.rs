@@ -1,9 +1,9 @@
 //! `/exit`.
 
 use async_trait::async_trait;
+use limpid_services::error::AgentError;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::services::error::AgentError;
 
 /// Leaves the chat.
 pub(crate) struct Exit;

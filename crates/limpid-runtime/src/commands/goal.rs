@@ -2,11 +2,11 @@
 
 use async_trait::async_trait;
 use limpid_core::goal::{Goal as CoreGoal, GoalStatus, Priority};
+use limpid_services::directory::ConversationChoice;
+use limpid_services::error::AgentError;
+use limpid_services::goals::{GoalChange, goal_text, goals_text, record_text};
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::services::directory::ConversationChoice;
-use crate::services::error::AgentError;
-use crate::services::goals::{GoalChange, goal_text, goals_text, record_text};
 
 /// Shows the goal and changes it.
 pub(crate) struct Goal;

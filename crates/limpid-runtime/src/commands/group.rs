@@ -1,11 +1,11 @@
 //! `/group`.
 
 use async_trait::async_trait;
+use limpid_conversation::ChangeOutcome;
+use limpid_services::error::AgentError;
 use limpid_store::Audience;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::conversation::ChangeOutcome;
-use crate::services::error::AgentError;
 
 /// Says that others read the conversation too, so that what is remembered of the owner stays out of it.
 pub(crate) struct Group;

@@ -1,11 +1,11 @@
 //! `/heartbeat`.
 
 use async_trait::async_trait;
+use limpid_services::error::AgentError;
+use limpid_services::heartbeat::HeartbeatChange;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
 use crate::jobs::heartbeat::HeartbeatResult;
-use crate::services::error::AgentError;
-use crate::services::heartbeat::HeartbeatChange;
 
 /// Shows the heartbeat, switches it, runs it.
 pub(crate) struct Heartbeat;

@@ -1,9 +1,9 @@
 //! `/help`.
 
 use async_trait::async_trait;
+use limpid_services::error::AgentError;
 
 use crate::commands::{Scene, SlashCommand, SlashReply, commands};
-use crate::services::error::AgentError;
 
 /// Characters of the column of names.
 const WIDTH: usize = 16;

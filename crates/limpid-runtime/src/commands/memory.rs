@@ -1,9 +1,9 @@
 //! `/memory`.
 
 use async_trait::async_trait;
+use limpid_services::error::AgentError;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::services::error::AgentError;
 
 /// Memories that a search shows.
 const FOUND: usize = 10;

@@ -3,12 +3,12 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use limpid_conversation::ChangeOutcome;
+use limpid_services::directory::ConversationChoice;
+use limpid_services::error::AgentError;
+use limpid_services::modes::{FocusChange, ModeState, ModeSwitch};
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::conversation::ChangeOutcome;
-use crate::services::directory::ConversationChoice;
-use crate::services::error::AgentError;
-use crate::services::modes::{FocusChange, ModeState, ModeSwitch};
 
 /// Shows the mode, switches to another, keeps it for a while.
 pub(crate) struct Mode;

@@ -1,11 +1,11 @@
 //! `/model`.
 
 use async_trait::async_trait;
+use limpid_conversation::ChatRequest;
 use limpid_model::catalogue::Installed;
+use limpid_services::error::AgentError;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::conversation::ChatRequest;
-use crate::services::error::AgentError;
 
 /// Shows the model, or goes on with another.
 pub(crate) struct Model;

@@ -1,11 +1,11 @@
 //! `/new`.
 
 use async_trait::async_trait;
+use limpid_conversation::ChatRequest;
+use limpid_services::directory::ConversationChoice;
+use limpid_services::error::AgentError;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::conversation::ChatRequest;
-use crate::services::directory::ConversationChoice;
-use crate::services::error::AgentError;
 
 /// Begins another conversation; the one before stays as it is.
 pub(crate) struct New;

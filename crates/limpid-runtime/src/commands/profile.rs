@@ -1,10 +1,10 @@
 //! `/profile`.
 
 use async_trait::async_trait;
+use limpid_conversation::ChatRequest;
+use limpid_services::error::AgentError;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::conversation::ChatRequest;
-use crate::services::error::AgentError;
 
 /// Shows the profile, or goes on with another.
 pub(crate) struct Profile;

@@ -1,11 +1,11 @@
 //! `/prompt`.
 
 use async_trait::async_trait;
+use limpid_services::directory::ConversationChoice;
+use limpid_services::error::AgentError;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
 use crate::preview::{Preview, PreviewRequest};
-use crate::services::directory::ConversationChoice;
-use crate::services::error::AgentError;
 
 /// Shows what the next message would send.
 pub(crate) struct Prompt;

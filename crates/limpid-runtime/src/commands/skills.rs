@@ -1,11 +1,11 @@
 //! `/skills`.
 
 use async_trait::async_trait;
+use limpid_services::directory::ConversationChoice;
+use limpid_services::error::AgentError;
+use limpid_services::skills::SkillStatus;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::services::directory::ConversationChoice;
-use crate::services::error::AgentError;
-use crate::services::skills::SkillStatus;
 
 /// Shows the skills, or chooses those that every turn of the conversation has.
 pub(crate) struct Skills;
@@ -33,7 +33,7 @@ impl SlashCommand for Skills {
         if arguments.is_empty() {
             return Ok(scene.says(list(scene).await?));
         }
-        let conversation = scene.change(crate::conversation::ChatRequest::default()).await?;
+        let conversation = scene.change(limpid_conversation::ChatRequest::default()).await?;
         let names = arguments.split_whitespace().filter(|name| *name != "none").map(str::to_owned).collect();
         let choice = ConversationChoice::Id(conversation.id.clone());
         let chosen = scene.agent.conversations().use_skills(&choice, names).await?;
@@ -48,7 +48,7 @@ impl SlashCommand for Skills {
 
 /// A line for each skill, with why it is not used when it is not.
 async fn list(scene: &Scene<'_>) -> Result<String, AgentError> {
-    let line = |skill: crate::services::skills::ListedSkill| match (skill.status, &skill.reason) {
+    let line = |skill: limpid_services::skills::ListedSkill| match (skill.status, &skill.reason) {
         (SkillStatus::Ready, _) => {
             let about = skill.prompt.as_ref().and_then(|prompt| prompt.description()).unwrap_or_default();
             format!("/{}  {about}", skill.name)

@@ -1,9 +1,9 @@
 //! `/stop`.
 
 use async_trait::async_trait;
+use limpid_services::error::AgentError;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::services::error::AgentError;
 
 /// Stops the answer that is under way.
 pub(crate) struct Stop;

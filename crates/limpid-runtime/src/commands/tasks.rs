@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 use limpid_core::task::TaskStatus;
+use limpid_services::error::AgentError;
+use limpid_services::tasks::{time_words, trigger_words};
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::services::error::AgentError;
-use crate::services::tasks::{time_words, trigger_words};
 
 /// Shows the tasks that wait.
 pub(crate) struct Tasks;

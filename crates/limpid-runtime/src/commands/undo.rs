@@ -1,10 +1,10 @@
 //! `/undo`.
 
 use async_trait::async_trait;
+use limpid_conversation::ChangeOutcome;
+use limpid_services::error::AgentError;
 
 use crate::commands::{Scene, SlashCommand, SlashReply};
-use crate::conversation::ChangeOutcome;
-use crate::services::error::AgentError;
 
 /// Characters of the message that is quoted.
 const QUOTED: usize = 80;

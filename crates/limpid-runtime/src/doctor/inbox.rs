@@ -8,14 +8,14 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_channels::mail::{MailError, MailServers};
 use limpid_config::{Live, Redactor, private_file};
+use limpid_services::host::Host;
+use limpid_services::inbox::TOKEN_VARIABLE;
+use limpid_services::mail::{MailAccounts, MailOptions};
+use limpid_services::timers::SchedulerWaker;
 use limpid_store::{MailAccount, Store};
 
 use crate::agent::AgentOptions;
 use crate::doctor::Check;
-use crate::services::host::Host;
-use crate::services::inbox::TOKEN_VARIABLE;
-use crate::services::mail::{MailAccounts, MailOptions};
-use crate::services::timers::SchedulerWaker;
 
 /// How long the servers of one account may take.
 const PATIENCE: Duration = Duration::from_secs(30);

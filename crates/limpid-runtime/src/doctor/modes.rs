@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use limpid_config::hex;
+use limpid_context::window_state_of;
 use limpid_core::ConversationId;
+use limpid_services::directory::ConversationChoice;
+use limpid_services::error::AgentError;
+use limpid_services::events::{Event, EventKind};
 use limpid_store::{Conversation, SqliteOptions, SqliteStore};
 use tokio::sync::broadcast::Receiver;
 
 use crate::agent::{Agent, AgentOptions};
-use crate::context::window_state_of;
 use crate::doctor::Finding;
-use crate::services::directory::ConversationChoice;
-use crate::services::error::AgentError;
-use crate::services::events::{Event, EventKind};
 
 /// The steps of a switch in their order, each with what went wrong; the names are those that the owner reads.
 struct Switch {

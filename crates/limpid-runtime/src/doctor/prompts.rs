@@ -1,15 +1,15 @@
 //! Whether prompts load and fit: the seed's "Prompt Not Loading" and "Prompt Too Large".
 
+use limpid_context::cut_notice;
 use limpid_core::Tier;
 use limpid_prompt::problem::{Problem, Severity};
 use limpid_prompt::{Outcome, Profile, Profiles, Prompt};
+use limpid_services::directory::ConversationChoice;
+use limpid_services::profiles::{ModeFallback, mode_fallback, own_profile_files};
 
 use crate::agent::{Agent, AgentOptions};
-use crate::context::cut_notice;
 use crate::doctor::Finding;
 use crate::preview::PreviewRequest;
-use crate::services::directory::ConversationChoice;
-use crate::services::profiles::{ModeFallback, mode_fallback, own_profile_files};
 
 /// Whether every text of the profile in use loads. Names each file that does not, where it is, what is wrong with it and
 /// what is used in its place; and the templates of modes that another one stands in for.

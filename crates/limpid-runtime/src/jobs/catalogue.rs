@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_config::{CatalogueUpdate, Config, Live};
+use limpid_context::ContextDeps;
+use limpid_services::error::AgentError;
+use limpid_services::host::Host;
+use limpid_services::models::ModelRegistry;
 use limpid_store::Store;
 
-use crate::context::ContextDeps;
 use crate::jobs::scheduler::Job;
-use crate::services::error::AgentError;
-use crate::services::host::Host;
-use crate::services::models::ModelRegistry;
 
 /// The kind of the timer of the weekly update, and its name.
 const KIND: &str = "catalogue";

@@ -1,10 +1,10 @@
 //! Drafts that nobody answers in time expire by a timer of their own.
 
 use async_trait::async_trait;
+use limpid_services::drafts::{Drafts, EXPIRY_TIMER};
+use limpid_services::error::AgentError;
 
 use crate::jobs::scheduler::Job;
-use crate::services::drafts::{Drafts, EXPIRY_TIMER};
-use crate::services::error::AgentError;
 
 /// Expires drafts.
 pub(crate) struct Expiry(pub(crate) Drafts);

@@ -14,7 +14,18 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_config::{Config, Home, Live};
+use limpid_context::ContextDeps;
+use limpid_conversation::Conversations;
 use limpid_core::heartbeat::Why;
+use limpid_services::deliveries::Deliveries;
+use limpid_services::directory::Directory;
+use limpid_services::error::AgentError;
+use limpid_services::events::EventBus;
+use limpid_services::heartbeat::{HeartbeatSettings, RETRY_MS, TIMER};
+use limpid_services::host::Host;
+use limpid_services::models::ModelRegistry;
+use limpid_services::modes::Modes;
+use limpid_services::spending::Spending;
 use limpid_store::Store;
 use tokio::sync::Mutex;
 
@@ -22,19 +33,8 @@ pub use self::run::HeartbeatResult;
 pub(crate) use self::run::RunTrigger;
 pub use self::status::{DayCost, HeartbeatStatus};
 
-use crate::context::ContextDeps;
-use crate::conversation::Conversations;
 use crate::jobs::JobDeps;
 use crate::jobs::scheduler::Job;
-use crate::services::deliveries::Deliveries;
-use crate::services::directory::Directory;
-use crate::services::error::AgentError;
-use crate::services::events::EventBus;
-use crate::services::heartbeat::{HeartbeatSettings, RETRY_MS, TIMER};
-use crate::services::host::Host;
-use crate::services::models::ModelRegistry;
-use crate::services::modes::Modes;
-use crate::services::spending::Spending;
 
 /// Runs the heartbeat.
 pub(crate) struct HeartbeatJob {

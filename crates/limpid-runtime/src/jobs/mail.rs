@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_model::chain::Pause;
+use limpid_services::error::AgentError;
+use limpid_services::host::Host;
+use limpid_services::mail::{MAIL_TIMER, MailAccounts};
 use limpid_store::Store;
 
 use crate::jobs::mail_idle::watch;
 use crate::jobs::scheduler::Job;
-use crate::services::error::AgentError;
-use crate::services::host::Host;
-use crate::services::mail::{MAIL_TIMER, MailAccounts};
 
 /// Looks into accounts. One look more does no harm: a message is kept once however often it is found.
 pub(crate) struct MailJob {
@@ -79,10 +79,10 @@ mod tests {
     };
     use limpid_config::{Config, Home};
     use limpid_core::mail::Mark;
+    use limpid_services::mail::{AccountSettings, Secret};
 
     use super::*;
     use crate::agent::{Agent, AgentOptions};
-    use crate::services::mail::{AccountSettings, Secret};
 
     /// Servers that are down.
     struct Down;

@@ -6,8 +6,7 @@ use std::time::Duration;
 use limpid_channels::mail::News;
 use limpid_core::mail::{IDLE_MS, rejoin_wait};
 use limpid_model::chain::Pause;
-
-use crate::services::mail::MailAccounts;
+use limpid_services::mail::MailAccounts;
 
 /// Begins to wait for mail of an account, unless somebody here does.
 pub(crate) fn watch(mail: &Arc<MailAccounts>, pause: &Arc<dyn Pause>, address: &str) {
@@ -79,10 +78,10 @@ mod tests {
     use limpid_config::Home;
     use limpid_core::mail::Mark;
     use limpid_model::chain::Pause;
+    use limpid_services::mail::AccountSettings;
 
     use super::*;
     use crate::agent::{Agent, AgentOptions};
-    use crate::services::mail::AccountSettings;
 
     /// Servers on which waits come to what the test says, and which note what they are asked.
     #[derive(Default)]

@@ -5,12 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use limpid_config::{Config, Live};
+use limpid_conversation::Housekeeping;
+use limpid_services::error::AgentError;
+use limpid_services::host::Host;
+use limpid_services::memory::Memories;
 use limpid_store::{Pruned, Retention, Store};
-
-use crate::conversation::Housekeeping;
-use crate::services::error::AgentError;
-use crate::services::host::Host;
-use crate::services::memory::Memories;
 
 const MS_PER_DAY: i64 = 86_400_000;
 

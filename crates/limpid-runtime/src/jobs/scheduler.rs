@@ -8,11 +8,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use limpid_config::process;
 use limpid_core::background_wait;
+use limpid_services::error::AgentError;
 use limpid_store::{Store, TimerLease};
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::jobs::serve::{Log, ServeEvent};
-use crate::services::error::AgentError;
 
 /// How long a claim lasts when nobody renews it: some looks of the scheduler, which renews what it holds.
 const CLAIM: Duration = Duration::from_mins(4);

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use limpid_config::process::{Daemon, ServeLock};
+use limpid_context::ContextDeps;
+use limpid_services::error::AgentError;
+use limpid_services::tasks::after_clock_moved_back;
 use limpid_store::TASK_TIMER;
 
-use crate::context::ContextDeps;
 use crate::jobs::Jobs;
 use crate::jobs::scheduler::{LOOK_AGAIN, Scheduler};
 use crate::jobs::serve::follow::Follower;
-use crate::services::error::AgentError;
-use crate::services::tasks::after_clock_moved_back;
 
 /// How long what is under way may go on after the agent was told to stop.
 const GRACE: Duration = Duration::from_secs(10);

@@ -10,24 +10,24 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use limpid_config::{Config, Live, Redactor};
+use limpid_context::ContextDeps;
+use limpid_conversation::Conversations;
 use limpid_core::task::{Due, RunOutcome, Standing, TaskKind, TaskStatus};
 use limpid_core::{ConversationId, TaskId, Trust};
 use limpid_model::chain::Pause;
+use limpid_services::deliveries::Deliveries;
+use limpid_services::directory::Directory;
+use limpid_services::error::AgentError;
+use limpid_services::events::{EventBus, EventKind};
+use limpid_services::host::Host;
+use limpid_services::models::ModelRegistry;
+use limpid_services::spending::Spending;
+use limpid_services::tasks::{Tasks, skip_to_next, time_words, zone_of};
+use limpid_services::tools::ToolExecutor;
 use limpid_store::{DeliveryOrigin, NewDelivery, Store, StoreError, TASK_TIMER, Task, TaskRun, TaskRunEnd};
 
-use crate::context::ContextDeps;
-use crate::conversation::Conversations;
 use crate::jobs::JobDeps;
 use crate::jobs::scheduler::Job;
-use crate::services::deliveries::Deliveries;
-use crate::services::directory::Directory;
-use crate::services::error::AgentError;
-use crate::services::events::{EventBus, EventKind};
-use crate::services::host::Host;
-use crate::services::models::ModelRegistry;
-use crate::services::spending::Spending;
-use crate::services::tasks::{Tasks, skip_to_next, time_words, zone_of};
-use crate::services::tools::ToolExecutor;
 
 /// Runs the tasks that are due.
 pub(crate) struct TaskJob {

@@ -2,9 +2,9 @@
 
 use limpid_config::read_text;
 use limpid_prompt::{Layer, Profiles};
+use limpid_services::profiles::{copy_out, start_profile};
 
 use super::*;
-use crate::services::profiles::{copy_out, start_profile};
 
 struct House {
     home: Home,

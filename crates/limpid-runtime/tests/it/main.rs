@@ -4,7 +4,6 @@
 
 mod agent_file;
 mod answered;
-mod background_run;
 mod cache;
 mod chat;
 mod clock_jumps;

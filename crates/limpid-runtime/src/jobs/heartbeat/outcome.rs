@@ -1,19 +1,19 @@
 //! What the end of a run means, and what is written of it.
 
+use limpid_conversation::RunReport;
 use limpid_core::heartbeat::{Answer, Decision, Pause, State, Why};
 use limpid_core::quiet::without_quiet;
 use limpid_core::{ConversationId, FailureClass, Trust};
 use limpid_prompt::inputs::Inputs;
 use limpid_prompt::prompt::hash_of;
+use limpid_services::error::AgentError;
+use limpid_services::heartbeat::{StandingItem, additions, standing_items, standing_mark};
 use limpid_store::{
     DeliveryOrigin, HeartbeatEnd, HeartbeatOutcome, HeartbeatRun, ItemId, NewDelivery, RequestFilter, RunningHeartbeat,
 };
 use limpid_turn::{Outcome, decision};
 
-use crate::conversation::RunReport;
 use crate::jobs::heartbeat::HeartbeatJob;
-use crate::services::error::AgentError;
-use crate::services::heartbeat::{StandingItem, additions, standing_items, standing_mark};
 
 /// How long the same matter is not told again.
 const AGAIN_MS: i64 = 24 * 3_600_000;

@@ -4,16 +4,16 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
+use limpid_context::{BuiltContext, Fit, Occasion};
+use limpid_context::{WindowState, rendered_items};
 use limpid_core::Trust;
 use limpid_core::heartbeat::News;
 use limpid_model::ModelCard;
 use limpid_prompt::Prompt;
+use limpid_services::error::AgentError;
+use limpid_services::heartbeat::{DueItems, PATH, StandingItem, has_new_items, standing_items, standing_mark};
 
-use crate::context::{self, BuiltContext, Fit, Occasion};
-use crate::context::{WindowState, rendered_items};
 use crate::jobs::heartbeat::HeartbeatJob;
-use crate::services::error::AgentError;
-use crate::services::heartbeat::{DueItems, PATH, StandingItem, has_new_items, standing_items, standing_mark};
 
 /// How long the owner's own check may take.
 const CHECK: Duration = Duration::from_secs(30);
@@ -52,7 +52,7 @@ impl HeartbeatJob {
             now: self.host.now(),
             fit: Fit::AsIs,
         };
-        let BuiltContext { gathered, prompt, .. } = context::build(&self.context, occasion).await?;
+        let BuiltContext { gathered, prompt, .. } = limpid_context::build(&self.context, occasion).await?;
         // What the prompt does not show is never taken in, so it would be news at each run (a profile may leave mail out).
         let items = has_new_items(&gathered.inputs) && !rendered_items(&*self.store, &prompt).await?.is_empty();
         let shown = standing_items(&gathered.inputs).into_iter().filter(|item| item.is_shown_by(&prompt));

@@ -1,18 +1,18 @@
 //! One run of the heartbeat: whether it is due, whether a model is asked, and the run itself.
 
 use limpid_config::process;
+use limpid_conversation::{BackgroundRun, RunInputs};
 use limpid_core::Trust;
 use limpid_core::heartbeat::{Gate, News, Pause, Why};
 use limpid_prompt::Profile;
 use limpid_prompt::profile::shipped_template;
+use limpid_services::error::AgentError;
+use limpid_services::events::EventKind;
+use limpid_services::heartbeat::{CUT_OFF_MS, PATH, RETRY_MS, TIMER, default_opening, settings_of};
+use limpid_services::spending::Spender;
 use limpid_store::{HeartbeatEnd, HeartbeatOutcome, HeartbeatRow, HeartbeatRun, RunningHeartbeat};
 
-use crate::conversation::{BackgroundRun, RunInputs};
 use crate::jobs::heartbeat::HeartbeatJob;
-use crate::services::error::AgentError;
-use crate::services::events::EventKind;
-use crate::services::heartbeat::{CUT_OFF_MS, PATH, RETRY_MS, TIMER, default_opening, settings_of};
-use crate::services::spending::Spender;
 
 /// The file of the workspace with what every run looks after.
 const CHECKLIST: &str = "HEARTBEAT.md";

@@ -3,11 +3,11 @@
 use limpid_core::heartbeat::{Gate, Settings};
 use limpid_core::{Money, Usage};
 use limpid_prompt::count::{Estimate, TokenCounter as _};
+use limpid_services::error::AgentError;
+use limpid_services::heartbeat::settings_of;
 use limpid_store::{HeartbeatRun, IdleLooks};
 
 use crate::jobs::heartbeat::HeartbeatJob;
-use crate::services::error::AgentError;
-use crate::services::heartbeat::settings_of;
 
 const HOUR_MS: i64 = 3_600_000;
 

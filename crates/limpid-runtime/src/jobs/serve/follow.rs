@@ -11,13 +11,13 @@ use limpid_config::{
 };
 use limpid_model::catalogue::ModelProfiles;
 use limpid_model::chain::Pause;
+use limpid_services::inbox::Inbox;
+use limpid_services::models::ModelRegistry;
 
 use crate::agent::settings::LiveSettings;
 use crate::jobs::JobDeps;
 use crate::jobs::serve::watch::Watch;
 use crate::jobs::serve::{Log, ServeEvent};
-use crate::services::inbox::Inbox;
-use crate::services::models::ModelRegistry;
 
 /// How long a file must stay as it is before it counts: somebody may have written half of it.
 const SETTLE: Duration = Duration::from_millis(100);

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use limpid_core::task::TaskKind;
+use limpid_services::error::AgentError;
+use limpid_services::spending::Spender;
 use limpid_store::{TASK_TIMER, Task, TaskRun};
 
 use crate::jobs::scheduler::Job as _;
 use crate::jobs::task_runs::TaskJob;
-use crate::services::error::AgentError;
-use crate::services::spending::Spender;
 
 /// How often it is looked whether another process has run a task.
 const LOOK: Duration = Duration::from_millis(200);

@@ -1,14 +1,14 @@
 //! A command whose time has come: it runs as any call of the tool does, under the owner's rules and in the sandbox.
 
 use limpid_core::{CallId, Tier, ToolCall, TurnId};
+use limpid_services::drafts::time_of;
+use limpid_services::error::AgentError;
+use limpid_services::tools::{CallContext, Decision, ShownItems, ToolContext};
 use limpid_store::{Task, TaskRun};
 use limpid_turn::{PlannedCall, ToolOutcome};
 use serde_json::json;
 
 use crate::jobs::task_runs::{TaskJob, TaskResult};
-use crate::services::drafts::time_of;
-use crate::services::error::AgentError;
-use crate::services::tools::{CallContext, Decision, ShownItems, ToolContext};
 
 /// The tool that runs commands.
 const EXEC: &str = "exec";

@@ -1,12 +1,12 @@
 //! A task that a model carries out: a turn of its own on the path `task`.
 
+use limpid_conversation::{BackgroundRun, RunInputs};
+use limpid_services::error::AgentError;
+use limpid_services::spending::Spender;
 use limpid_store::{Task, TaskRun};
 use limpid_turn::Outcome;
 
-use crate::conversation::{BackgroundRun, RunInputs};
 use crate::jobs::task_runs::{TaskJob, TaskResult};
-use crate::services::error::AgentError;
-use crate::services::spending::Spender;
 
 /// The path of such a turn.
 const PATH: &str = "task";

@@ -1,0 +1,250 @@
+//! Inputs of a prompt: everything that one turn may say to a model, read from files, store, configuration and clock at
+//! one moment. No other code builds [`Inputs`] for a turn.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use limpid_config::Home;
+use limpid_core::Tier;
+use limpid_model::ModelCard;
+use limpid_prompt::Profile;
+use limpid_prompt::inputs::{ChangedInput, Inputs, MemoryInput, SessionInput, TimeInfo};
+use limpid_prompt::prompt::hash_of;
+use limpid_services::error::AgentError;
+use limpid_services::modes::{is_set, kind_of};
+use limpid_services::profiles::{Identity, LoadedProfile, identity_files};
+use limpid_services::tools::ToolPolicy;
+use limpid_store::{Audience, ConversationKind};
+
+use crate::deps::ContextDeps;
+use crate::history::History;
+use crate::occasion::Occasion;
+use crate::prefix_cache::{PrefixCache, split_pinned};
+use crate::sources::platform::platform;
+use crate::tool_selection::{Choice, FindTools, select_tools};
+use crate::window_state::WindowState;
+use crate::{convert, sources};
+
+/// Messages, the newest of all, whose calls say which tools are used.
+const COUNTED: u32 = 2000;
+
+/// Inputs with what else is known before a prompt is made.
+pub struct Gathered {
+    /// With what the conversation shows of its past.
+    pub inputs: Inputs,
+    /// What the conversation shows of its past.
+    pub history: History,
+    /// The profile that renders the prompt.
+    pub profile: Arc<Profile>,
+    /// The profile's files, as they stood.
+    pub loaded: LoadedProfile,
+    /// The path of the profile.
+    pub path: String,
+    /// Who may call what in this turn.
+    pub policy: ToolPolicy,
+    /// What the conversation keeps once the turn has begun.
+    pub session: PrefixCache,
+    /// What the person is to be told.
+    pub notices: Vec<String>,
+    /// What the person is to be told once, until it is different.
+    pub standing_notices: Vec<String>,
+    /// Calls of the model that may use tools, at most, where AGENT.md says so.
+    pub max_turns: Option<u32>,
+}
+
+/// Reads everything anew.
+pub(crate) async fn gather(
+    deps: &ContextDeps,
+    occasion: &Occasion<'_>,
+    card: &ModelCard,
+    window: &WindowState,
+) -> Result<Gathered, AgentError> {
+    let mut notices = Vec::new();
+    let loaded = deps.profiles.load(occasion.profile)?;
+    let profile = loaded.profile(occasion.profile)?;
+    notices.extend(loaded.notices(&profile));
+    let path = occasion.path.unwrap_or(if card.local { "chat-local" } else { "chat-remote" }).to_owned();
+    let zone = deps.host.zone();
+    let time = time_info(occasion.now, &zone);
+    let mode_set = is_set(occasion.conversation, occasion.mode);
+    let policy = deps.policy.for_turn(&profile, &path, occasion.mode, mode_set);
+
+    let kept = occasion.conversation.and_then(PrefixCache::kept);
+    let group = occasion.conversation.is_some_and(|conversation| conversation.audience == Audience::Group);
+    let skills = sources::skills::selected(deps, occasion.conversation.map(|own| &own.id), occasion.text).await?;
+    let mut standing_notices = skills.told;
+    let agent_name = deps.config.agent.name.as_ref().unwrap_or(&profile.behaviour().agent_name);
+    let [soul, safety] = own_identity(&deps.home, &profile, agent_name, &mut standing_notices)?;
+    let mut inputs = Inputs {
+        agent_name: agent_name.clone(),
+        soul,
+        safety,
+        additional_instructions: deps.config.prompt.additional_instructions.clone(),
+        use_sanity_checks: deps.config.prompt.sanity_checks,
+        interactive: occasion.conversation.map_or_else(|| kind_of(&path), |own| own.kind) != ConversationKind::Run,
+        mode: occasion.mode.to_owned(),
+        tier: window.tier().map(Tier::number),
+        model: convert::model(card),
+        tools: deps.tools.inputs(&policy),
+        skills: skills.input,
+        workspace: sources::workspace_files::read(&deps.home.workspace(), &time, &mut standing_notices)?,
+        session: SessionInput { group, ..SessionInput::default() },
+        time: Some(time),
+        platform: platform(),
+        user_message: occasion.text.to_owned(),
+        user_trust: occasion.trust.into(),
+        boundary: deps.host.tag(),
+        origins: origins(),
+        ..Inputs::default()
+    };
+    sources::workspace::leave_out_foreign(deps, &mut inputs.workspace, &mut notices).await?;
+    let agent_file = sources::agent_file::apply(deps, &profile, &mut inputs, &mut standing_notices);
+    sources::memory::fill(deps, &mut inputs, &profile, &mut notices).await?;
+    sources::tasks::fill(deps, &mut inputs).await?;
+    sources::heartbeat::fill(deps, &mut inputs, &path, occasion).await?;
+    sources::heartbeat::keep_decision(&mut inputs, &profile, &path);
+    clean(deps, &mut inputs);
+    sources::inbox::fill(deps, &mut inputs).await?;
+    sources::heartbeat::fill_quiet_hours(deps, &mut inputs, &path, occasion.now).await?;
+
+    let mut history = match occasion.conversation {
+        Some(conversation) => History::read(&*deps.store, conversation, &mut notices).await?,
+        None => History::default(),
+    };
+    let mut learned = kept.clone().unwrap_or_default();
+    let conversation = occasion.conversation.map(|conversation| &conversation.id);
+    let began = sources::goal::fill(deps, (conversation, &profile), &mut inputs, &mut learned, &mut notices).await?;
+    if let Some((conversation, turn)) = conversation.zip(began) {
+        history.began_with(deps.store.request_of(conversation, &turn).await?);
+    }
+    let mut gathered = Gathered {
+        inputs,
+        history,
+        profile,
+        loaded,
+        path,
+        policy,
+        session: PrefixCache::default(),
+        notices,
+        standing_notices,
+        max_turns: agent_file.max_turns,
+    };
+    keep_prefix(deps, &mut gathered, kept).await?;
+    gathered.session.goals_asked_for = learned.goals_asked_for;
+    gathered.session.frame = window.clone();
+    Ok(gathered)
+}
+
+/// Shows pinned memories, goal and tools where the conversation's earlier prompts did, so that its prefix stays the same
+/// until something resets it.
+async fn keep_prefix(
+    deps: &ContextDeps,
+    gathered: &mut Gathered,
+    mut kept: Option<PrefixCache>,
+) -> Result<(), AgentError> {
+    let Gathered { inputs, history, profile, loaded, path, session, .. } = gathered;
+    let behaviour = profile.behaviour();
+    let defers = behaviour.find_tools && deps.config.tools.defer;
+    if defers {
+        inputs.tools.push(FindTools::input());
+    }
+    let tools = kept.as_mut().map(|kept| std::mem::take(&mut kept.tools));
+    let view_id = History::view_id(&history.view);
+    let prefix_reset = if behaviour.stable_prefix {
+        let key = prefix_key(loaded, inputs, profile, path, &view_id);
+        let memories = split_pinned(kept, key, std::mem::take(&mut inputs.memory.pinned));
+        inputs.memory.pinned = memories.pinned;
+        *session = memories.session;
+        let (goal, stored) = session.split_goal(inputs.goal.as_ref());
+        inputs.changed = ChangedInput { goal, pinned: memories.changed, stored: Some(stored) };
+        memories.prefix_reset
+    } else {
+        *session = kept.unwrap_or_default().without_beginning();
+        true
+    };
+    let counts = defers && (prefix_reset || tools.is_none());
+    let uses = if counts { deps.store.tool_uses(COUNTED).await? } else { Vec::new() };
+    let uses = uses.into_iter().collect();
+    let asked = sources::goal::asked_tool(inputs);
+    let choice = Choice { profile, path, defers, prefix_reset, view_id, kept: tools, uses: &uses, asked };
+    session.tools = select_tools(inputs, &choice);
+    Ok(())
+}
+
+/// Where the texts of the owner's come from.
+fn origins() -> BTreeMap<String, String> {
+    let files = [("soul", "soul.md"), ("safety", "safety.md"), ("additional_instructions", "limpid.toml")];
+    files.into_iter().map(|(field, file)| (field.to_owned(), format!("home:{file}"))).collect()
+}
+
+/// Takes known secrets out of every text of the owner's.
+fn clean(deps: &ContextDeps, inputs: &mut Inputs) {
+    let clean = |text: &mut String| *text = deps.redactor.clean(std::mem::take(text));
+    inputs.soul.iter_mut().chain(inputs.safety.as_mut()).for_each(clean);
+    inputs.soul_additions.iter_mut().for_each(clean);
+    clean(&mut inputs.agent_name);
+    clean(&mut inputs.additional_instructions);
+    clean(&mut inputs.user_message);
+    let workspace = &mut inputs.workspace;
+    workspace.files.iter_mut().map(|file| &mut file.content).for_each(clean);
+    workspace.long_term.iter_mut().for_each(clean);
+    workspace.daily_notes.iter_mut().map(|note| &mut note.content).for_each(clean);
+    let MemoryInput { general, preference, learning, error, pinned, promotions, .. } = &mut inputs.memory;
+    for memories in [general, preference, learning, error, pinned, promotions] {
+        memories.iter_mut().map(|memory| &mut memory.content).for_each(clean);
+    }
+}
+
+/// The hash of everything whose change resets the prefix of a conversation's prompts.
+fn prefix_key(loaded: &LoadedProfile, inputs: &Inputs, profile: &Profile, path: &str, view: &str) -> String {
+    let standing: Vec<_> = inputs.skills.active.iter().filter(|skill| skill.standing).collect();
+    let settings = serde_json::json!([
+        env!("CARGO_PKG_VERSION"),
+        profile.name(),
+        path,
+        inputs.mode,
+        inputs.goal_markers,
+        inputs.model,
+        inputs.agent_name,
+        inputs.soul,
+        inputs.soul_additions,
+        inputs.safety,
+        inputs.memory.enabled,
+        inputs.session.group,
+        view,
+        inputs.skills.index,
+        standing,
+    ])
+    .to_string();
+    let files = loaded.files.iter().flat_map(|file| [file.path.as_bytes(), &file.bytes]);
+    hash_of(std::iter::once(settings.as_bytes()).chain(files))
+}
+
+/// The owner's soul and safety rules, where they hold for a profile.
+fn own_identity(
+    home: &Home,
+    profile: &Profile,
+    agent_name: &str,
+    notices: &mut Vec<String>,
+) -> Result<[Option<String>; 2], AgentError> {
+    let shown = Identity { home, profile, agent_name };
+    let mut own = |(section, file): (&str, PathBuf)| {
+        let read = shown.own_text(section, &file)?;
+        notices.extend(read.as_ref().and_then(|read| read.notice(&format!("{section}.md"))));
+        Ok::<_, AgentError>(read.map(|read| read.text))
+    };
+    let [soul, safety] = identity_files(home);
+    Ok([own(soul)?, own(safety)?])
+}
+
+fn time_info(now: Timestamp, zone: &TimeZone) -> TimeInfo {
+    let local = now.to_zoned(zone.clone());
+    TimeInfo {
+        local: local.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
+        zone: zone.iana_name().unwrap_or("UTC").to_owned(),
+        utc: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+    }
+}

@@ -1,0 +1,134 @@
+//! The workspace files that prompts quote, read anew each turn.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use limpid_config::read_marking;
+use limpid_prompt::inputs::{DailyNote, TimeInfo, UnreadFile, WorkspaceFile, WorkspaceInput};
+use limpid_prompt::workspace::{note_path, recent_days};
+use limpid_services::error::AgentError;
+
+/// Reads the files at the top of the workspace, MEMORY.md and the notes of the last days. What was left out, and what of
+/// them is not UTF-8, is said in `notices`.
+pub(crate) fn read(folder: &Path, time: &TimeInfo, notices: &mut Vec<String>) -> Result<WorkspaceInput, AgentError> {
+    let root = folder.canonicalize().ok();
+    let mut reader = Reader { root, seen: BTreeMap::new(), unread: Vec::new(), replaced: Vec::new() };
+    let mut files = Vec::new();
+    for name in names(folder)? {
+        if let Some(content) = reader.read(&folder.join(&name), &name)? {
+            files.push(WorkspaceFile { name, content });
+        }
+    }
+    let long_term = reader.read(&folder.join("memory/MEMORY.md"), "memory/MEMORY.md")?;
+    let mut daily_notes = Vec::new();
+    for date in recent_days(time).unwrap_or_default() {
+        let name = note_path(&date);
+        if let Some(content) = reader.read(&folder.join(&name), &name)? {
+            daily_notes.push(DailyNote { date, content });
+        }
+    }
+    let Reader { unread, replaced, .. } = reader;
+    notices.extend(replaced);
+    notices.extend(unread.iter().map(|file| format!("{} was not read: {}", file.name, file.reason)));
+    Ok(WorkspaceInput { path: folder.display().to_string(), files, long_term, daily_notes, unread })
+}
+
+/// The Markdown files at the top, by name.
+fn names(folder: &Path) -> Result<Vec<String>, AgentError> {
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other.map_err(AgentError::file(folder))?,
+    };
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.ends_with(".md") && !name.starts_with('.'))
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
+struct Reader {
+    root: Option<PathBuf>,
+    /// The names under which files were read.
+    seen: BTreeMap<PathBuf, String>,
+    unread: Vec<UnreadFile>,
+    /// What is told of files that are not UTF-8.
+    replaced: Vec<String>,
+}
+
+impl Reader {
+    /// A file's text; none when it does not exist, leads out of the workspace, or was read under another name.
+    fn read(&mut self, path: &Path, name: &str) -> Result<Option<String>, AgentError> {
+        let (Some(root), Ok(real)) = (&self.root, path.canonicalize()) else { return Ok(None) };
+        if !real.starts_with(root) {
+            return Ok(self.leave_out(name, "it leads out of the workspace".to_owned()));
+        }
+        if !real.is_file() {
+            return Ok(None);
+        }
+        if let Some(first) = self.seen.get(&real) {
+            return Ok(self.leave_out(name, format!("it is the same file as {first}")));
+        }
+        self.seen.insert(real.clone(), name.to_owned());
+        let read = read_marking(&real)?;
+        self.replaced.extend(read.as_ref().and_then(|read| read.notice(name)));
+        Ok(read.map(|read| read.text))
+    }
+
+    fn leave_out(&mut self, name: &str, reason: String) -> Option<String> {
+        self.unread.push(UnreadFile { name: name.to_owned(), reason });
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // PICO-026
+    #[test]
+    fn bytes_that_are_no_utf_8_are_replaced_and_reported() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::create_dir(home.path().join("memory")).unwrap();
+        std::fs::write(home.path().join("USER.md"), b"Ren\xe9 likes caf\xe9.\n").unwrap();
+        std::fs::write(home.path().join("SOUL.md"), "Ren\u{e9} \u{fffd}.\n").unwrap();
+        std::fs::write(home.path().join("memory/MEMORY.md"), b"\xff\xfe").unwrap();
+        let mut notices = Vec::new();
+        let input = read(home.path(), &TimeInfo::default(), &mut notices).unwrap();
+        assert_eq!(input.files[1].content, "Ren\u{fffd} likes caf\u{fffd}.\n");
+        let told = |name: &str, places: &str| {
+            format!(
+                "{name} is not valid UTF-8: {places} of it cannot be read and became \u{fffd}; save the file as UTF-8"
+            )
+        };
+        assert_eq!(notices, [told("USER.md", "2 places"), told("memory/MEMORY.md", "2 places")]);
+    }
+
+    // PICO-020 PICO-021 PICO-026
+    #[test]
+    fn files_notes_and_links() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("workspace");
+        let write = |name: &str, text: &str| {
+            let path = folder.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("AGENT.md", "---\nname: Ada\n---\n\n# Agent\n");
+        write("SOUL.md", "Kind.\n");
+        write("memory/MEMORY.md", "Lives in Berlin.\n");
+        for day in ["20260228", "20260301", "20260302", "20260303"] {
+            write(&format!("memory/{}/{day}.md", &day[..6]), day);
+        }
+        std::fs::write(home.path().join("outside.md"), "secret").unwrap();
+        std::os::unix::fs::symlink("SOUL.md", folder.join("TWICE.md")).unwrap();
+        std::os::unix::fs::symlink("../outside.md", folder.join("OUT.md")).unwrap();
+
+        let time = TimeInfo { local: "2026-03-02T00:10:00+01:00".to_owned(), ..TimeInfo::default() };
+        let mut notices = Vec::new();
+        let mut input = read(&folder, &time, &mut notices).unwrap();
+        input.path.clear();
+        insta::assert_debug_snapshot!((input, notices));
+        assert_eq!(read(&home.path().join("none"), &time, &mut Vec::new()).unwrap().files, []);
+    }
+}

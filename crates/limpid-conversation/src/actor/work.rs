@@ -1,0 +1,176 @@
+//! What an actor does when nothing is under way, and what follows a turn.
+
+use std::sync::Arc;
+
+use limpid_core::TurnId;
+use limpid_services::error::AgentError;
+use limpid_store::{Inbound, Lease};
+
+use crate::actor::{Actor, Command, Phase};
+use crate::compaction::{Compaction, CompactionDone};
+use crate::delivery::deliver_waiting;
+use crate::event::TurnEvent;
+use crate::outcome::{answer_of, end_of, end_of_message, failed};
+use crate::settings::{self};
+use crate::turn::resume::resume;
+use crate::turn::start::{Start, start};
+
+impl Actor {
+    /// Takes up the next thing to do: a turn that was interrupted, changes, deliveries, messages. Gives the lease back when
+    /// there is nothing.
+    pub(super) async fn look_for_work(&mut self) -> Result<(), AgentError> {
+        if let Some(turn) = self.unfinished.pop_front() {
+            return self.resume(turn).await;
+        }
+        let Some(lease) = self.lease() else {
+            self.phase = Phase::Lease { tries: 0 };
+            return Ok(());
+        };
+        let waiting = self.waiting().await?;
+        while let Some(change) = self.changes.pop_front() {
+            if let Some(compaction) = settings::make(&self.deps, &lease, change).await {
+                self.phase = Phase::Compacting(compaction);
+                return Ok(());
+            }
+        }
+        // Behind the commands that were taken in: whoever writes a delivery from here on wakes this actor once more.
+        deliver_waiting(&self.deps, &lease).await?;
+        if waiting.is_empty() { self.rest().await } else { self.start_turn(&lease, waiting).await }
+    }
+
+    async fn start_turn(&mut self, lease: &Lease, waiting: Vec<Inbound>) -> Result<(), AgentError> {
+        match start(&self.deps, lease, &self.listeners, &mut self.next, &waiting).await? {
+            Start::Turn(turn) => self.phase = Phase::Turn(turn),
+            Start::First(compaction) => self.phase = Phase::Compacting(compaction),
+            Start::Nothing => {}
+        }
+        self.after_step().await
+    }
+
+    async fn resume(&mut self, turn: TurnId) -> Result<(), AgentError> {
+        let Some(lease) = self.lease() else { return Ok(()) };
+        match resume(&self.deps, &lease, &self.listeners, &turn).await {
+            Ok(turn) => {
+                self.phase = Phase::Turn(Box::new(turn));
+                self.after_step().await
+            }
+            Err(error) => self.cannot_resume(&turn, &error).await,
+        }
+    }
+
+    /// A turn that cannot be carried on is over; what it stored stays, and whoever listens hears why.
+    pub(super) async fn cannot_resume(&mut self, turn: &TurnId, error: &AgentError) -> Result<(), AgentError> {
+        self.phase = Phase::Idle;
+        let Some(lease) = self.lease() else { return Ok(()) };
+        self.listeners.notice_all(&error.to_string());
+        let end = vec![end_of(&failed(error))];
+        self.deps.store().commit(&lease, turn, end, self.deps.host().now_ms()).await?;
+        Ok(())
+    }
+
+    /// Whoever asked is gone, and the next message comes from the same person.
+    async fn tell_of_resumed(&mut self, turn: &TurnId) -> Result<(), AgentError> {
+        if self.listeners.somebody_waits()
+            && let Some(answer) = answer_of(self.deps.store(), &self.conversation, turn).await?
+        {
+            self.listeners.notice_all(&format!("an answer that was interrupted is there now:\n{answer}"));
+        }
+        Ok(())
+    }
+
+    /// The messages that wait, every listener of theirs known.
+    async fn waiting(&mut self) -> Result<Vec<Inbound>, AgentError> {
+        let handle = Arc::clone(&self.handle);
+        let _nobody_accepts = handle.accepting.write().await;
+        while let Ok(command) = self.commands.try_recv() {
+            self.command(command).await?;
+        }
+        Ok(self.deps.store().waiting(&self.conversation).await?.rows)
+    }
+
+    /// Gives the lease back, and ends unless somebody has said something since.
+    async fn rest(&mut self) -> Result<(), AgentError> {
+        self.deps.housekeeping.when_idle().await;
+        if let Some(lease) = self.lease.take() {
+            lease.release().await?;
+        }
+        self.phase = Phase::Lease { tries: 0 };
+        self.tell_of_others().await;
+        if self.actors.end(&self.conversation, &self.handle, &self.commands) {
+            self.phase = Phase::Over;
+            let kept = "another limpid process is answering this message; its answer will be in the conversation";
+            self.listeners.finish_all(&TurnEvent::Interrupted(kept.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Tells those who still listen how the turn of another process ended that took their message.
+    async fn tell_of_others(&mut self) {
+        for listener in self.listeners.take_later() {
+            match end_of_message(self.deps.store(), listener.message()).await {
+                Ok(Some(end)) => listener.send(end),
+                Ok(None) => self.listeners.add(Some(listener)),
+                Err(error) => listener.send(TurnEvent::Interrupted(error.to_string())),
+            }
+        }
+    }
+
+    /// Ends with the work undone; what was accepted is kept.
+    pub(super) async fn give_up(&mut self, why: &str) {
+        self.phase = Phase::Over;
+        if let Some(lease) = self.lease.take() {
+            let _ = lease.release().await;
+        }
+        // Nobody can tell this actor anything while it goes, so no listener is left without an end.
+        for command in self.actors.abandon(&self.conversation, &self.handle, &mut self.commands) {
+            match command {
+                Command::Message { listener, .. } => self.listeners.add(listener),
+                Command::Change(change) => self.changes.push_back(change),
+                Command::Cancel(_) | Command::Answer { .. } | Command::Wake => {}
+            }
+        }
+        self.changes.drain(..).for_each(|change| change.finish(Err(AgentError::Invalid(why.to_owned()))));
+        self.listeners.finish_all(&TurnEvent::Interrupted(why.to_owned()));
+    }
+
+    /// The next thing to do, when the turn is over.
+    pub(super) async fn after_step(&mut self) -> Result<(), AgentError> {
+        let Phase::Turn(turn) = &mut self.phase else { return Ok(()) };
+        turn.go_on().await?;
+        if !turn.is_over() {
+            return Ok(());
+        }
+        let (room, was_resumed) = (turn.room(), turn.was_resumed());
+        self.room = room.or(self.room.take());
+        let turn = turn.id().clone();
+        self.phase = Phase::Idle;
+        if was_resumed {
+            return self.tell_of_resumed(&turn).await;
+        }
+        // What the turn said to other chats.
+        self.deps.deliveries.wake_pending().await?;
+        self.look_after_window().await
+    }
+
+    /// Compacts after an answer when that is due, and saves a snapshot every few turns. A failure costs nothing: what is
+    /// not compacted here is fitted before the next request.
+    async fn look_after_window(&mut self) -> Result<(), AgentError> {
+        let (Some(room), Some(lease)) = (self.room.take(), self.lease()) else { return Ok(()) };
+        if let Some(compaction) = Compaction::after_turn(&self.deps, &lease, room).await {
+            self.phase = Phase::Compacting(compaction);
+        }
+        Ok(())
+    }
+
+    pub(super) async fn compacted(&mut self, done: CompactionDone) -> Result<(), AgentError> {
+        self.phase = Phase::Idle;
+        if let CompactionDone::Note(note) = done {
+            self.next.note = Some(note);
+        }
+        Ok(())
+    }
+
+    pub(super) fn lease(&self) -> Option<Lease> {
+        self.lease.as_ref().map(|held| held.lease().clone())
+    }
+}

@@ -1,0 +1,318 @@
+//! Talking to the agent: a message goes in, events come out.
+
+mod actors;
+mod changes;
+mod turn_handle;
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Weak};
+
+use limpid_core::mode::Trigger;
+use limpid_core::{ConversationId, Effort, Trust};
+use limpid_services::directory::ConversationChoice;
+use limpid_services::error::AgentError;
+use limpid_store::{Conversation, ConversationChange, InboundId, NewInbound};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use crate::actor::{Actor, Command};
+use crate::deps::ConversationDeps;
+use crate::event::TurnEvent;
+use crate::listeners::Listener;
+use crate::settings::{Change, ChangeRequest};
+use crate::visible_events::VisibleEvents;
+
+pub(crate) use actors::{ActorHandle, Actors};
+pub use turn_handle::TurnHandle;
+
+/// A message to the agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChatRequest {
+    /// The conversation that it belongs to.
+    pub conversation: ConversationChoice,
+    /// What it says.
+    pub text: String,
+    /// The profile from here on; absent: the conversation's.
+    pub profile: Option<String>,
+    /// The mode from here on; absent: the conversation's.
+    pub mode: Option<String>,
+    /// The model from here on, as `provider/id`; absent: the conversation's.
+    pub model: Option<String>,
+    /// How much the models are to reason from here on; absent: as the conversation says.
+    pub effort: Option<Effort>,
+    /// The path for this message; absent: that of the model's kind.
+    pub path: Option<String>,
+    /// What makes it the same message when it is delivered again.
+    pub key: Option<String>,
+    /// Whether a person listens who answers questions ([`TurnEvent::ApprovalRequested`]); without one, what needs an
+    /// answer is kept as a draft.
+    pub can_answer: bool,
+}
+
+/// The conversations that this process works on, an actor for each.
+#[derive(Clone)]
+pub struct Conversations {
+    pub(super) deps: Arc<ConversationDeps>,
+    actors: Arc<Actors>,
+}
+
+/// Conversations that may be gone.
+#[derive(Clone)]
+pub struct WeakConversations {
+    deps: Weak<ConversationDeps>,
+    actors: Weak<Actors>,
+}
+
+impl WeakConversations {
+    /// The conversations; none when nobody holds them any more.
+    pub fn upgrade(&self) -> Option<Conversations> {
+        Some(Conversations { deps: self.deps.upgrade()?, actors: self.actors.upgrade()? })
+    }
+}
+
+/// What is done with a message that a turn has taken already.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// Whoever sent it is told so.
+    IsTold,
+    /// Whoever sent it waits for the end of that turn.
+    IsWaitedFor,
+}
+
+impl Conversations {
+    /// Conversations that nobody works on yet.
+    pub fn new(deps: ConversationDeps) -> Self {
+        Self { deps: Arc::new(deps), actors: Arc::default() }
+    }
+
+    /// The same, for somebody who may outlive them.
+    pub fn downgrade(&self) -> WeakConversations {
+        WeakConversations { deps: Arc::downgrade(&self.deps), actors: Arc::downgrade(&self.actors) }
+    }
+
+    /// What they work with.
+    pub fn deps(&self) -> &ConversationDeps {
+        &self.deps
+    }
+
+    /// Sends a message. It is kept before anything runs; when a turn of its conversation is running, it
+    /// steers that turn at its next tool border, else the next turn answers it.
+    ///
+    /// # Errors
+    /// When conversation, profile, mode or model do not exist, or the store cannot keep the message.
+    pub async fn chat(&self, request: ChatRequest) -> Result<TurnHandle, AgentError> {
+        if request.text.trim().is_empty() {
+            return Err(AgentError::Invalid("there is nothing to say; give a message".to_owned()));
+        }
+        let conversation = self.conversation_for(&request).await?.id;
+        let new = NewInbound {
+            conversation: conversation.clone(),
+            key: request.key,
+            text: self.deps.redactor().clean(request.text),
+            trust: Trust::Owner,
+            now_ms: self.deps.host().now_ms(),
+        };
+        let (message, events) = self.accept(new, request.path, request.can_answer, Taken::IsTold).await?;
+        Ok(TurnHandle { conversations: self.clone(), conversation, message, events: VisibleEvents::new(events) })
+    }
+
+    /// Stores a message, then tells its conversation. The events are those of the turn that answers it.
+    pub(crate) async fn accept(
+        &self,
+        new: NewInbound,
+        path: Option<String>,
+        can_answer: bool,
+        taken: Taken,
+    ) -> Result<(InboundId, UnboundedReceiver<TurnEvent>), AgentError> {
+        let conversation = new.conversation.clone();
+        let handle = self.actors.handle(&conversation);
+        let accepting = handle.accepting.read().await;
+        let accepted = self.deps.store().accept(new).await?;
+        let (sender, events) = unbounded_channel();
+        let message = accepted.inbound.id;
+        let listener = Listener::new(message, sender, can_answer);
+        listener.send(TurnEvent::Accepted { conversation: conversation.clone() });
+        if taken == Taken::IsTold && !accepted.fresh && accepted.inbound.turn.is_some() {
+            listener.send(TurnEvent::Interrupted(
+                "this message was delivered before; its answer is in the conversation".into(),
+            ));
+        } else {
+            let command = Command::Message { inbound: accepted.inbound, listener: Some(listener), path };
+            self.send(&conversation, &handle, command);
+        }
+        drop(accepting);
+        self.actors.let_go(&conversation, &handle);
+        Ok((message, events))
+    }
+
+    /// The conversation that is meant; none when there is none yet.
+    ///
+    /// # Errors
+    /// When there is none of that id, or the store cannot be read.
+    pub async fn find(&self, choice: &ConversationChoice) -> Result<Option<Conversation>, AgentError> {
+        self.deps.directory.find(choice).await
+    }
+
+    /// The conversation that something is to be set in, made when there is none.
+    ///
+    /// # Errors
+    /// When there is none of that id, or the store cannot be written.
+    pub async fn find_or_create(&self, choice: &ConversationChoice) -> Result<ConversationId, AgentError> {
+        Ok(self.deps.directory.find_or_create(choice).await?.id)
+    }
+
+    /// Carries on what a crash interrupted: unfinished turns, deliveries, and messages that nobody answered. What another
+    /// process works on is left to it.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn resume(&self) -> Result<(), AgentError> {
+        let store = self.deps.store();
+        let turns = store.unfinished_turns().await?.rows;
+        let mut open: BTreeSet<ConversationId> = turns.into_iter().map(|turn| turn.conversation).collect();
+        open.extend(store.conversations_that_wait().await?);
+        open.extend(store.pending_deliveries(None).await?.rows.into_iter().map(|delivery| delivery.new.conversation));
+        open.iter().for_each(|conversation| self.wake(conversation));
+        Ok(())
+    }
+
+    /// Has the actor of a conversation look for something to do; it is started when there is none.
+    pub fn wake(&self, conversation: &ConversationId) {
+        self.command(conversation, Command::Wake);
+    }
+
+    /// Stops the running turn of a conversation, or what models write about it. Says whether anything is under way.
+    pub fn cancel(&self, conversation: &ConversationId) -> bool {
+        self.actors.tell(conversation, Command::Cancel(None))
+    }
+
+    /// Waits until this process has nothing left to do in a conversation: turns, compactions after them, and
+    /// notices of what was delivered.
+    pub async fn wait_idle(&self, conversation: &ConversationId) {
+        loop {
+            // Listened to before the look, so that an actor that ends between the two is not missed.
+            let ended = self.actors.ended.notified();
+            if !self.actors.is_running(conversation) {
+                break;
+            }
+            ended.await;
+        }
+        self.deps.notifications.sent().await;
+    }
+
+    /// Delivers what waits to be delivered, and returns when what this process could deliver is, and is told on its bus.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn deliver_waiting(&self) -> Result<(), AgentError> {
+        let mut conversations = self.deps.deliveries.wake_pending().await?;
+        // What an actor has just put into its conversation waits no more, but may not be told yet.
+        conversations.extend(self.running());
+        for conversation in conversations {
+            self.wait_idle(&conversation).await;
+        }
+        Ok(())
+    }
+
+    /// The conversations that this process works on.
+    fn running(&self) -> Vec<ConversationId> {
+        self.actors.lock().iter().filter(|(_, handle)| handle.lock().is_some()).map(|(id, _)| id.clone()).collect()
+    }
+
+    /// Tells a conversation's actor something; it is started when there is none.
+    pub(crate) fn command(&self, conversation: &ConversationId, command: Command) {
+        let handle = self.actors.handle(conversation);
+        self.send(conversation, &handle, command);
+    }
+
+    fn send(&self, conversation: &ConversationId, handle: &Arc<ActorHandle>, command: Command) {
+        let mut running = handle.lock();
+        let command = match running.as_ref() {
+            Some(commands) => match commands.send(command) {
+                Ok(()) => return,
+                Err(refused) => refused.0,
+            },
+            None => command,
+        };
+        self.start(conversation, handle, &mut running, command);
+    }
+
+    fn start(
+        &self,
+        conversation: &ConversationId,
+        handle: &Arc<ActorHandle>,
+        running: &mut Option<UnboundedSender<Command>>,
+        command: Command,
+    ) {
+        let (sender, commands) = unbounded_channel();
+        // The receiver lives right here.
+        let _ = sender.send(command);
+        *running = Some(sender);
+        let (deps, actors, handle) = (Arc::clone(&self.deps), Arc::clone(&self.actors), Arc::clone(handle));
+        tokio::spawn(Actor::new(deps, actors, handle, conversation.clone(), commands).run());
+    }
+
+    /// The conversation of a request, made or changed as it says. Everything is checked before anything is written.
+    ///
+    /// Another mode is the actor's to switch to, before the next turn.
+    ///
+    /// # Errors
+    /// When the conversation, the profile, the mode or the model does not exist, or the store cannot be written.
+    pub async fn conversation_for(&self, request: &ChatRequest) -> Result<Conversation, AgentError> {
+        let deps = &self.deps;
+        let found = deps.directory.find(&request.conversation).await?;
+        let kept = |field: fn(&Conversation) -> Option<String>| found.as_ref().and_then(field);
+        let profile = request.profile.clone().or_else(|| kept(|found| Some(found.profile.clone())));
+        let profile = profile.unwrap_or_else(|| deps.config().agent.profile.clone());
+        let mode = request.mode.clone().or_else(|| kept(|found| found.mode.clone()));
+        let model = request.model.clone().or_else(|| kept(|found| found.model.clone()));
+        check_profile(deps, &profile, mode.as_deref(), request.path.as_deref())?;
+        deps.context.models.choose(model.as_deref()).await?;
+
+        let now_ms = deps.host().now_ms();
+        let Some(found) = found else {
+            let made = deps.directory.create_chat(profile, mode, model).await?;
+            let Some(effort) = request.effort else { return Ok(made) };
+            let change = vec![ConversationChange::Effort(Some(effort))];
+            return Ok(deps.store().change_conversation(&made.id, change, now_ms).await?);
+        };
+        let to = request.mode.clone().filter(|to| *to != deps.modes.of(&found));
+        if let Some(to) = &to {
+            deps.modes.may_switch(&found, to).await?;
+        }
+        let mut changes = Vec::new();
+        if found.profile != profile {
+            changes.push(ConversationChange::Profile(profile));
+        }
+        if found.model != model {
+            changes.push(ConversationChange::Model(model));
+        }
+        if request.effort.is_some() && found.effort != request.effort {
+            changes.push(ConversationChange::Effort(request.effort));
+        }
+        let changed = match changes.is_empty() {
+            true => found,
+            false => deps.store().change_conversation(&found.id, changes, now_ms).await?,
+        };
+        if let Some(to) = to {
+            let change = Change::Mode { to, trigger: Trigger::Manual, confidence: None };
+            self.command(&changed.id, Command::Change(ChangeRequest::silent(change)));
+        }
+        Ok(changed)
+    }
+}
+
+fn check_profile(
+    deps: &ConversationDeps,
+    profile: &str,
+    mode: Option<&str>,
+    path: Option<&str>,
+) -> Result<(), AgentError> {
+    let profile = deps.context.profiles.profile(profile)?;
+    if let Some(mode) = mode {
+        profile.mode(mode, limpid_core::Tier::ALL[2]).map_err(|error| AgentError::Invalid(error.to_string()))?;
+    }
+    if let Some(path) = path {
+        profile.path(path).map_err(|error| AgentError::Invalid(error.to_string()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! The actors of a process, and how each is reached.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use limpid_core::ConversationId;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::sync::{Notify, RwLock};
+
+use crate::actor::Command;
+
+/// The actors of a process.
+#[derive(Default)]
+pub(crate) struct Actors {
+    handles: Mutex<HashMap<ConversationId, Arc<ActorHandle>>>,
+    /// Rings when an actor has ended.
+    pub(super) ended: Notify,
+}
+
+/// How the actor of a conversation is reached.
+#[derive(Default)]
+pub(crate) struct ActorHandle {
+    /// Held for reading while a message is accepted and its actor told, and for writing while the actor looks at what
+    /// waits: so nobody answers a message before its listener is known.
+    pub(crate) accepting: RwLock<()>,
+    /// None while no actor runs.
+    commands: Mutex<Option<UnboundedSender<Command>>>,
+}
+
+impl Actors {
+    pub(super) fn lock(&self) -> MutexGuard<'_, HashMap<ConversationId, Arc<ActorHandle>>> {
+        self.handles.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn handle(&self, conversation: &ConversationId) -> Arc<ActorHandle> {
+        Arc::clone(self.lock().entry(conversation.clone()).or_default())
+    }
+
+    pub(super) fn is_running(&self, conversation: &ConversationId) -> bool {
+        self.lock().get(conversation).is_some_and(|handle| handle.lock().is_some())
+    }
+
+    /// Tells an actor something when there is one, and says whether there is.
+    pub(super) fn tell(&self, conversation: &ConversationId, command: Command) -> bool {
+        let handle = self.lock().get(conversation).cloned();
+        let commands = handle.as_ref().and_then(|handle| handle.lock().clone());
+        commands.is_some_and(|commands| commands.send(command).is_ok())
+    }
+
+    /// Ends an actor unless somebody has told it something. Says whether it has ended.
+    pub(crate) fn end(
+        &self,
+        conversation: &ConversationId,
+        handle: &Arc<ActorHandle>,
+        commands: &UnboundedReceiver<Command>,
+    ) -> bool {
+        let mut running = handle.lock();
+        if !commands.is_empty() {
+            return false;
+        }
+        *running = None;
+        drop(running);
+        self.let_go(conversation, handle);
+        self.ended.notify_waiters();
+        true
+    }
+
+    /// Ends an actor whatever it was told; returns that.
+    pub(crate) fn abandon(
+        &self,
+        conversation: &ConversationId,
+        handle: &Arc<ActorHandle>,
+        commands: &mut UnboundedReceiver<Command>,
+    ) -> Vec<Command> {
+        let mut running = handle.lock();
+        let told = std::iter::from_fn(|| commands.try_recv().ok()).collect();
+        *running = None;
+        drop(running);
+        self.let_go(conversation, handle);
+        self.ended.notify_waiters();
+        told
+    }
+
+    /// Forgets a handle that leads to no actor and that nobody else holds.
+    pub(super) fn let_go(&self, conversation: &ConversationId, handle: &Arc<ActorHandle>) {
+        let mut handles = self.lock();
+        // This one, and the map's.
+        if Arc::strong_count(handle) == 2 && handle.lock().is_none() {
+            handles.remove(conversation);
+        }
+    }
+}
+
+impl ActorHandle {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Option<UnboundedSender<Command>>> {
+        self.commands.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

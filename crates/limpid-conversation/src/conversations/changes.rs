@@ -1,0 +1,192 @@
+//! What a person changes in a conversation, and what they look at of it.
+
+use std::collections::BTreeMap;
+
+use limpid_core::mode::Trigger;
+use limpid_core::{ConversationId, MessageId, WindowSize};
+use limpid_services::directory::ConversationChoice;
+use limpid_services::error::AgentError;
+use limpid_store::{Audience, Conversation, Listed, Snapshot, StoredMessage};
+
+use super::Conversations;
+use crate::actor::Command;
+use crate::clean::clean;
+use crate::compaction::{self, CompactionReport, ContextReport};
+use crate::incomplete::incomplete;
+use crate::settings::skills::{Chosen, use_skills};
+use crate::settings::{Change, ChangeOutcome, ChangeRequest, Changed, Tiers, window};
+
+impl Conversations {
+    /// Makes a change; returns when it holds, or when it is known to hold after the running turn.
+    async fn change(&self, id: &ConversationId, change: Change) -> Result<ChangeOutcome, AgentError> {
+        match self.changed(id, change).await? {
+            Changed::Outcome(outcome) => Ok(outcome),
+            Changed::Shown(_) => Ok(ChangeOutcome::Applied(String::new())),
+        }
+    }
+
+    /// Shows a conversation in another way; returns when that is done, also behind a running turn.
+    async fn show(&self, conversation: &ConversationChoice, change: Change) -> Result<CompactionReport, AgentError> {
+        let id = self.known(conversation).await?.id;
+        match self.changed(&id, change).await? {
+            Changed::Shown(report) => Ok(report),
+            Changed::Outcome(_) => Err(lost()),
+        }
+    }
+
+    async fn changed(&self, id: &ConversationId, change: Change) -> Result<Changed, AgentError> {
+        let (request, outcome) = ChangeRequest::answered(change);
+        self.command(id, Command::Change(request));
+        outcome.await.unwrap_or_else(|_| Err(lost()))
+    }
+
+    /// Switches the mode of a conversation by hand. While a reply streams, it is switched when that has ended.
+    ///
+    /// # Errors
+    /// When there is no such mode or conversation, a focus is on, or the new prompt cannot be made; then nothing
+    /// changed.
+    pub async fn set_mode(&self, id: &ConversationId, to: &str) -> Result<ChangeOutcome, AgentError> {
+        let found = self.deps.directory.existing(id).await?;
+        self.deps.modes.may_switch(&found, to).await?;
+        self.change(id, Change::Mode { to: to.to_owned(), trigger: Trigger::Manual, confidence: None }).await
+    }
+
+    /// Chooses the window of a conversation, or (none) the model's own again. It holds from the next message on; while
+    /// a reply streams, from the one after it.
+    ///
+    /// # Errors
+    /// When the model has no window of that size, or the prompt does not fit it.
+    pub async fn set_window(&self, id: &ConversationId, size: Option<WindowSize>) -> Result<ChangeOutcome, AgentError> {
+        window::check(&self.deps, id, size).await?;
+        self.change(id, Change::Window(size)).await
+    }
+
+    /// Says who reads a conversation. Where others do, no memory, no note and nothing about the owner is in a prompt, and
+    /// no tool finds a memory.
+    ///
+    /// # Errors
+    /// When there is no such conversation, or the store cannot be written.
+    pub async fn set_audience(&self, id: &ConversationId, audience: Audience) -> Result<ChangeOutcome, AgentError> {
+        self.change(id, Change::Audience(audience)).await
+    }
+
+    /// Takes the last turn out of what is sent.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub async fn undo_turn(&self, id: &ConversationId) -> Result<ChangeOutcome, AgentError> {
+        self.change(id, Change::UndoTurn).await
+    }
+
+    /// Puts back the turn that was taken out last.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub async fn redo_turn(&self, id: &ConversationId) -> Result<ChangeOutcome, AgentError> {
+        self.change(id, Change::RedoTurn).await
+    }
+
+    /// Compacts a conversation, however full its window is.
+    ///
+    /// # Errors
+    /// When there is no such conversation, no model, or the store fails. A compaction that fails is reported.
+    pub async fn compact(&self, conversation: &ConversationChoice) -> Result<CompactionReport, AgentError> {
+        self.show(conversation, Change::Compact).await
+    }
+
+    /// Shows a conversation as it was before the newest change of its window.
+    ///
+    /// # Errors
+    /// When there is no such conversation, nothing to undo, or the store fails.
+    pub async fn undo_compaction(&self, conversation: &ConversationChoice) -> Result<CompactionReport, AgentError> {
+        self.show(conversation, Change::UndoCompaction).await
+    }
+
+    /// Goes back to a snapshot: the same messages are shown, the same digests and goals, and mode and tier are the
+    /// same. What was said since stays in the store and is not shown; decisions that were locked since stand.
+    ///
+    /// # Errors
+    /// When there is no such conversation or snapshot, its goal does not fit the prompt any more, or the store fails.
+    pub async fn restore_snapshot(
+        &self,
+        conversation: &ConversationChoice,
+        snapshot: i64,
+    ) -> Result<CompactionReport, AgentError> {
+        self.show(conversation, Change::RestoreSnapshot(snapshot)).await
+    }
+
+    /// Saves a conversation as it stands until the person deletes the snapshot.
+    ///
+    /// # Errors
+    /// When there is no such conversation or the store fails.
+    pub async fn save_snapshot(&self, conversation: &ConversationChoice, reason: &str) -> Result<Snapshot, AgentError> {
+        let conversation = self.known(conversation).await?;
+        compaction::save_snapshot(&self.deps, &conversation, reason).await
+    }
+
+    /// The snapshots of a conversation, newest first.
+    ///
+    /// # Errors
+    /// When there is no such conversation or the store cannot be read.
+    pub async fn snapshots(&self, conversation: &ConversationChoice) -> Result<Listed<Snapshot>, AgentError> {
+        let conversation = self.known(conversation).await?;
+        Ok(self.deps.store().kept_snapshots(&conversation.id).await?)
+    }
+
+    /// What the next request of a conversation is made of.
+    ///
+    /// # Errors
+    /// When there is no such conversation, no model, or the store cannot be read.
+    pub async fn context(&self, conversation: &ConversationChoice) -> Result<ContextReport, AgentError> {
+        let conversation = self.known(conversation).await?;
+        compaction::context_report(&self.deps, conversation).await
+    }
+
+    /// The tiers of a conversation, or of the next new one.
+    ///
+    /// # Errors
+    /// When there is no such conversation, or no model.
+    pub async fn tiers(&self, conversation: &ConversationChoice) -> Result<Tiers, AgentError> {
+        window::tiers(&self.deps, conversation).await
+    }
+
+    /// Chooses the skills that every turn of a conversation has, in this order, in place of those chosen before. One that
+    /// was chosen before and exists no longer stays chosen, and is used as soon as it does.
+    ///
+    /// # Errors
+    /// When there is no such conversation, or no such skill; then those chosen before stay.
+    pub async fn use_skills(
+        &self,
+        conversation: &ConversationChoice,
+        names: Vec<String>,
+    ) -> Result<Chosen, AgentError> {
+        use_skills(&self.deps, conversation, names).await
+    }
+
+    /// Puts aside what strangers wrote, and everything that was said after it was read, up to the newest message of a
+    /// conversation. Returns how many messages that are.
+    ///
+    /// # Errors
+    /// When there is no such conversation, or the store fails.
+    pub async fn clean(&self, conversation: &ConversationChoice) -> Result<usize, AgentError> {
+        clean(&self.deps, conversation).await
+    }
+
+    /// Why the last words of turns that failed or were stopped are not whole, by their message.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn incomplete(&self, messages: &[StoredMessage]) -> Result<BTreeMap<MessageId, String>, AgentError> {
+        incomplete(self.deps.store(), messages).await
+    }
+
+    async fn known(&self, conversation: &ConversationChoice) -> Result<Conversation, AgentError> {
+        let none = || AgentError::Invalid("there is no conversation yet; begin one with a message".to_owned());
+        self.deps.directory.find(conversation).await?.ok_or_else(none)
+    }
+}
+
+/// The actor ended before it made the change.
+fn lost() -> AgentError {
+    AgentError::Invalid("the conversation cannot be written to; try again".to_owned())
+}

@@ -1,0 +1,70 @@
+//! A hold on the turn that answers a message.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures_util::Stream;
+use limpid_core::{CallId, ConversationId};
+use limpid_services::directory::ConversationChoice;
+use limpid_services::error::AgentError;
+use limpid_store::InboundId;
+
+use crate::actor::Command;
+use crate::conversations::{ChatRequest, Conversations};
+use crate::event::{Answer, TurnEvent};
+use crate::visible_events::VisibleEvents;
+
+/// A message that was accepted: its events, and a hold on the turn that answers it.
+///
+/// Dropping it does not stop the turn.
+pub struct TurnHandle {
+    pub(super) conversations: Conversations,
+    pub(super) conversation: ConversationId,
+    pub(super) message: InboundId,
+    pub(super) events: VisibleEvents,
+}
+
+impl TurnHandle {
+    /// The conversation.
+    pub fn conversation(&self) -> &ConversationId {
+        &self.conversation
+    }
+
+    /// The next event; none after the last one.
+    pub async fn next(&mut self) -> Option<TurnEvent> {
+        self.events.next().await
+    }
+
+    /// Stops the turn: what was said so far is kept. One that has not begun yet ends when it does; the message is kept.
+    pub fn cancel(&self) {
+        self.conversations.actors.tell(&self.conversation, Command::Cancel(Some(self.message)));
+    }
+
+    /// Answers the question about a call; an answer to no open question changes nothing.
+    pub fn answer(&self, call: &CallId, answer: Answer) {
+        self.conversations.actors.tell(&self.conversation, Command::Answer { call: call.clone(), answer });
+    }
+
+    /// Says something more while the turn runs; it is answered by this turn or by the next one.
+    ///
+    /// # Errors
+    /// As [`Conversations::chat`].
+    pub async fn steer(&self, text: impl Into<String>) -> Result<Self, AgentError> {
+        let conversation = ConversationChoice::Id(self.conversation.clone());
+        self.conversations.chat(ChatRequest { conversation, text: text.into(), ..ChatRequest::default() }).await
+    }
+}
+
+impl std::fmt::Debug for TurnHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TurnHandle").field("conversation", &self.conversation).finish_non_exhaustive()
+    }
+}
+
+impl Stream for TurnHandle {
+    type Item = TurnEvent;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<TurnEvent>> {
+        self.events.poll(context)
+    }
+}

@@ -1,0 +1,62 @@
+//! The one place where something reaches people: an answer's events by way of [`Border`], and messages that
+//! nobody waits for by way of their conversation's actor, under its lease, between two turns, each exactly once.
+
+use limpid_core::{ConversationId, Message, Role, Trust};
+use limpid_services::deliveries::visible_text;
+use limpid_services::error::AgentError;
+use limpid_services::events::EventKind;
+use limpid_services::notifications::Notice;
+use limpid_store::{Delivery, DeliveryOrigin, Lease, NewMessage};
+
+use crate::deps::ConversationDeps;
+
+/// Puts what waits for a conversation into it; no turn is running.
+pub(crate) async fn deliver_waiting(deps: &ConversationDeps, lease: &Lease) -> Result<(), AgentError> {
+    for delivery in deps.store().pending_deliveries(Some(&lease.conversation)).await?.rows {
+        deliver_one(deps, lease, delivery).await?;
+    }
+    Ok(())
+}
+
+async fn deliver_one(deps: &ConversationDeps, lease: &Lease, delivery: Delivery) -> Result<(), AgentError> {
+    let conversation = &lease.conversation;
+    let (store, notifications) = (deps.store(), &deps.notifications);
+    let text = visible_text(deps.redactor(), delivery.new.text);
+    let (body, said) = (text.clone(), text.clone());
+    let repeats = delivery.new.origin == DeliveryOrigin::Message && was_answered(deps, conversation, &text).await?;
+    let messages = if text.trim().is_empty() || repeats {
+        Vec::new()
+    } else {
+        as_turn(delivery.new.origin, text, delivery.new.trust)
+    };
+    let is_shown = !messages.is_empty();
+    let title = visible_text(deps.redactor(), delivery.new.title);
+    let notice = Notice { id: conversation.to_string(), title: title.clone(), body, link: None };
+    let notice = Some(notice).filter(|_| is_shown);
+    let notice = notice.and_then(|notice| notifications.prepare(conversation, notice));
+    let pushers = notice.as_ref().map(|_| notifications.pushers()).unwrap_or_default();
+    let now_ms = deps.host().now_ms();
+    if store.deliver(lease, delivery.id, messages, pushers, now_ms).await? && is_shown {
+        if let Some(notice) = notice {
+            notifications.send(conversation, delivery.id, notice);
+        }
+        let origin = delivery.new.origin.to_string();
+        let change = EventKind::Delivered { origin, title, text: said, delivery: delivery.id.0 };
+        notifications.announce(conversation, delivery.id, change);
+    }
+    Ok(())
+}
+
+/// Whether the newest answer of this conversation says the same, so that the owner has read it.
+async fn was_answered(deps: &ConversationDeps, conversation: &ConversationId, text: &str) -> Result<bool, AgentError> {
+    let last = deps.store().last_message(conversation).await?;
+    let answer = last.filter(|row| row.message.role == Role::Assistant);
+    Ok(answer.is_some_and(|row| visible_text(deps.redactor(), row.message.text.clone()).trim() == text.trim()))
+}
+
+/// A delivery as a turn: providers want every answer to follow a question, so what it comes from stands in its place.
+fn as_turn(origin: DeliveryOrigin, text: String, trust: Trust) -> Vec<NewMessage> {
+    let asked = Message { trust: Trust::File, ..Message::new(Role::User, origin.marker()) };
+    let answer = Message { trust, ..Message::new(Role::Assistant, text) };
+    vec![NewMessage { typed: Some(String::new()), ..NewMessage::new(asked) }, NewMessage::new(answer)]
+}

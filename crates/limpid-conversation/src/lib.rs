@@ -1,0 +1,36 @@
+//! One actor for each conversation: it accepts messages, runs turns, calls models and tools, compacts, delivers. The only
+//! writer of turns.
+
+mod actor;
+mod background_run;
+mod clean;
+mod compaction;
+mod conversations;
+mod delivery;
+mod deps;
+mod event;
+mod housekeeping;
+mod incomplete;
+mod lease;
+mod listeners;
+mod model_call;
+mod one_off;
+mod outcome;
+mod settings;
+#[cfg(test)]
+mod test_kit;
+mod turn;
+mod visible_events;
+
+pub use crate::background_run::{BackgroundRun, RunInputs, RunReport};
+pub use crate::compaction::{CompactionReport, ContextReport};
+pub use crate::conversations::{ChatRequest, Conversations, TurnHandle, WeakConversations};
+pub use crate::deps::{ConversationDeps, WindowMemory};
+pub use crate::event::{Answer, TurnEvent};
+pub use crate::housekeeping::Housekeeping;
+pub use crate::model_call::{Recipe, reply_limit, sampling};
+pub use crate::one_off::{MakeCall, OneOffRequest};
+pub use crate::settings::skills::Chosen;
+pub use crate::settings::{ChangeOutcome, Tiers};
+pub use crate::turn::read_result_tool::ReadResult;
+pub use crate::visible_events::VisibleEvents;

@@ -1,0 +1,151 @@
+//! Calls that wait for the owner: the question, its answer, and what is done when nobody can be asked.
+
+use std::sync::Arc;
+
+use limpid_context::convert;
+use limpid_core::draft::{MOST_DRAFTS, MOST_OF_BACKGROUND_RUN};
+use limpid_core::policy::{Grant, named_hosts};
+use limpid_core::{CallId, ConversationId, Message, Role, Trust};
+use limpid_prompt::Inputs;
+use limpid_services::drafts::{in_short, led_by, new_draft};
+use limpid_services::error::AgentError;
+use limpid_services::spending::{Spender, spender_of};
+use limpid_services::tools::{CallContext, CallDescription};
+use limpid_store::{Draft, DraftRoom, RequestFilter, Store};
+use limpid_turn::{Event, HeldCall, ToolOutcome};
+
+use crate::event::{Answer, TurnEvent};
+use crate::turn::running::RunningTurn;
+use crate::turn::tool_calls::FinishedCall;
+
+/// What the policy needs to know besides the call.
+pub(super) async fn call_context(turn: &mut RunningTurn) -> Result<CallContext, AgentError> {
+    let trust = turn.trust();
+    let grants = turn.deps.drafts.grants(&turn.writer.lease().conversation).await?;
+    Ok(CallContext { trust, grants, named_hosts: owner_hosts(turn, trust).await? })
+}
+
+/// Hosts that the owner's own messages named; they matter in a tainted turn only.
+async fn owner_hosts(turn: &mut RunningTurn, trust: Trust) -> Result<Vec<String>, AgentError> {
+    if !trust.is_foreign() {
+        return Ok(Vec::new());
+    }
+    let stored =
+        turn.calls.hosts.get_or_try_init(|| stored_hosts(turn.deps.store(), &turn.writer.lease().conversation)).await?;
+    let steering = turn.machine.in_flight().iter().filter(|message| message.role == Role::User);
+    let steering = steering.filter(|message| !message.trust.is_foreign()).map(|message| message.text.as_str());
+    Ok(stored.iter().cloned().chain(steering.flat_map(named_hosts)).collect())
+}
+
+/// Asks the owner about calls, when somebody is there to answer.
+pub(super) async fn ask_owner(turn: &mut RunningTurn, calls: Vec<HeldCall>) -> Result<(), AgentError> {
+    for held in calls {
+        if turn.listeners.can_answer() {
+            ask(turn, &held);
+        } else {
+            keep_as_draft(turn, held).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes the owner's answer; one to no open question changes nothing.
+pub(super) async fn take_answer(turn: &mut RunningTurn, call: &CallId, answer: Answer) -> Result<(), AgentError> {
+    let Some(held) = turn.held().into_iter().find(|held| held.call.id == *call) else { return Ok(()) };
+    if answer == Answer::Always
+        && let Some(CallDescription { pattern, .. }) = turn.calls.tools.describe(&held.call)
+    {
+        let grant = Grant { tool: held.call.name, pattern };
+        turn.deps.drafts.grant(&turn.writer.lease().conversation, grant).await?;
+    }
+    let approved = answer != Answer::No;
+    turn.apply(Event::Decided { id: call.clone(), approved }, None, Vec::new()).await
+}
+
+/// Whoever could have answered is gone.
+pub(super) async fn ask_nobody(turn: &mut RunningTurn) -> Result<(), AgentError> {
+    for held in turn.held() {
+        keep_as_draft(turn, held).await?;
+    }
+    Ok(())
+}
+
+fn ask(turn: &RunningTurn, held: &HeldCall) {
+    let Some(described) = turn.calls.tools.describe(&held.call) else { return };
+    turn.listeners.send(&TurnEvent::ApprovalRequested {
+        id: held.call.id.clone(),
+        name: held.call.name.clone(),
+        arguments: held.call.arguments.clone(),
+        destination: described.destination,
+        folder: described.folder,
+        reason: held.why.reason.clone(),
+        pattern: described.pattern,
+    });
+}
+
+/// Nobody can be asked: the call is kept as a draft, and the model is told so.
+async fn keep_as_draft(turn: &mut RunningTurn, held: HeldCall) -> Result<(), AgentError> {
+    let Some(described) = turn.calls.tools.describe(&held.call) else { return Ok(()) };
+    let deps = Arc::clone(&turn.deps);
+    let led_by = led_by_text(turn).await?;
+    let trust = call_context(turn).await?.trust;
+    let place = (&turn.writer.lease().conversation, turn.id());
+    let new = new_draft(place, &held, described, (led_by, trust), deps.host().now_ms());
+    let outcome = match deps.drafts.keep(new, draft_room(turn)).await? {
+        Some(draft) => {
+            tell_of_draft(turn, &draft).await?;
+            let (id, why) = (draft.id.0, &held.why.reason);
+            let text = format!("not done yet: kept as draft {id}, which the owner approves or refuses ({why})");
+            ToolOutcome::Done { text, trust: Trust::Owner, boundary: None }
+        }
+        None => ToolOutcome::Failed {
+            error: "not done and not kept: too many drafts wait for the owner already; they have to answer some"
+                .to_owned(),
+        },
+    };
+    turn.tool_done(FinishedCall::new(held.call.id, outcome)).await
+}
+
+/// Which text led to what the model calls: everything that it has read is in the newest request of the turn.
+async fn led_by_text(turn: &mut RunningTurn) -> Result<String, AgentError> {
+    let store = turn.deps.store();
+    let newest = RequestFilter { turn: Some(turn.id().clone()), limit: 1, ..RequestFilter::default() };
+    let mut sent = Vec::new();
+    for summary in store.requests(newest).await?.rows {
+        sent.extend(store.request(&summary.id).await?.into_iter().flat_map(|request| request.messages));
+    }
+    let Inputs { history, user_message, user_trust, .. } = &turn.requests.inputs;
+    let asked = Message { trust: Trust::from(*user_trust), ..Message::new(Role::User, user_message.clone()) };
+    let running = std::iter::once(&asked).chain(turn.machine.in_flight()).map(convert::in_flight);
+    let messages: Vec<_> = history.iter().cloned().chain(running).collect();
+    Ok(led_by(&messages, &sent))
+}
+
+fn draft_room(turn: &RunningTurn) -> DraftRoom {
+    let of_turn = match spender_of(&turn.requests.path) {
+        Spender::Background => MOST_OF_BACKGROUND_RUN,
+        Spender::Asked => MOST_DRAFTS,
+    };
+    DraftRoom { open: MOST_DRAFTS, of_turn }
+}
+
+/// Whoever listens in a chat is told at once; nobody else is lost sight of.
+async fn tell_of_draft(turn: &mut RunningTurn, draft: &Draft) -> Result<(), AgentError> {
+    let (deps, id) = (&turn.deps, draft.id.0);
+    let text = format!("Draft {id} waits for you: limpid draft show {id}, then approve or refuse.");
+    if turn.listeners.is_heard() && spender_of(&turn.requests.path) == Spender::Asked {
+        turn.listeners.send(&TurnEvent::Notice(text));
+        return Ok(());
+    }
+    let text = format!("{text} It would be {}: {}.", in_short(&draft.new), draft.new.why);
+    deps.drafts.tell(draft, draft.state, text).await
+}
+
+/// Hosts that the owner's stored messages name. The whole conversation is read, so a turn asks once; what comes in while it
+/// runs is among its steering messages.
+async fn stored_hosts(store: &dyn Store, conversation: &ConversationId) -> Result<Vec<String>, AgentError> {
+    let listed = store.messages(conversation, None).await?.rows;
+    let owners = listed.iter().filter(|row| row.message.role == Role::User && !row.message.trust.is_foreign());
+    // As they were typed: what the prompt added to them may hold anybody's text.
+    Ok(owners.flat_map(|row| named_hosts(row.typed.as_deref().unwrap_or(&row.message.text))).collect())
+}

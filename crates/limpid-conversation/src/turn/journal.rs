@@ -1,0 +1,305 @@
+//! Events of a turn as JSON text, as the store's journal keeps them. The form stands here alone; the machine's own
+//! types have none.
+
+use std::collections::BTreeMap;
+use std::mem;
+use std::time::Duration;
+
+use limpid_core::{
+    CacheLife, CallId, ConversationId, FailureClass, Message, ProviderState, Role, ToolCall, Trust, TurnId,
+};
+use limpid_prompt::Inputs;
+use limpid_prompt::inputs::{StateInput, ToolInput};
+use limpid_services::error::AgentError;
+use limpid_services::heartbeat;
+use limpid_services::heartbeat::HEARTBEAT_DECISION;
+use limpid_services::models::{EffortChoice, cache_life};
+use limpid_store::{InboundId, Kept, Listed, NewEvent, TurnEvent};
+use limpid_turn::{Event, Finish, Limits, OfferedTool, Reply, ToolOutcome, Why};
+use serde::{Deserialize, Serialize};
+
+/// One entry of a turn's journal.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Entry {
+    /// What the turn began with: enough to render its prompt again, byte for byte.
+    Started(Box<TurnStarted>),
+    /// Something that happened to the machine; a steering message comes with the accepted message that it is.
+    Event(Event, Option<InboundId>),
+    /// Calls that have consequences outside are about to run.
+    ToolsStarted(Vec<CallId>),
+    /// The skills that the turn uses, each with its version.
+    Skills(Vec<(String, Option<String>)>),
+}
+
+/// What a turn began with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct TurnStarted {
+    /// The model: `provider/id`.
+    pub(crate) model: String,
+    pub(crate) profile: String,
+    pub(crate) path: String,
+    /// Everything that the prompt uses but the history, which is in the store.
+    pub(crate) inputs: Inputs,
+    pub(crate) tools: Vec<(String, u64)>,
+    pub(crate) calls_with_tools: u32,
+    pub(crate) result_chars: usize,
+    /// Of the tools whose results have a length of their own.
+    #[serde(default)]
+    pub(crate) own_result_chars: BTreeMap<String, usize>,
+    /// How much the models are to reason, to the end of the turn.
+    #[serde(default)]
+    pub(crate) effort: EffortChoice,
+    /// How long providers are asked to keep what they have read, to the end of the turn.
+    #[serde(default, serialize_with = "cache_life::write", deserialize_with = "cache_life::read")]
+    pub(crate) cache: CacheLife,
+}
+
+impl TurnStarted {
+    pub(crate) fn tools(&self) -> Vec<OfferedTool> {
+        let tool = |(name, seconds): &(String, u64)| OfferedTool {
+            name: name.clone(),
+            timeout: Duration::from_secs(*seconds),
+            result_chars: self.own_result_chars.get(name).copied(),
+        };
+        self.tools.iter().map(tool).collect()
+    }
+
+    /// The tool that ends the turn.
+    pub(crate) fn decision(&self) -> Option<&str> {
+        let names = self.tools.iter().map(|(name, _)| name.as_str());
+        names.filter(|_| self.path == heartbeat::PATH).find(|name| *name == HEARTBEAT_DECISION)
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        Limits { calls_with_tools: self.calls_with_tools, result_chars: self.result_chars, ..Limits::default() }
+    }
+}
+
+/// What prompts declare of the tools, which is the same in most turns.
+#[derive(Serialize, Deserialize)]
+struct Declared {
+    tools: Vec<ToolInput>,
+    more_tools: Vec<String>,
+}
+
+/// An entry of a journal that cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+#[error("entry {number} ({kind}): {reason}")]
+pub(crate) struct BadEntry {
+    number: String,
+    kind: String,
+    reason: String,
+}
+
+impl BadEntry {
+    /// What the owner is told of a turn whose journal has such an entry.
+    pub(crate) fn of_turn(&self, turn: &TurnId, conversation: &ConversationId) -> AgentError {
+        AgentError::Invalid(format!(
+            "The journal of turn \"{turn}\" in conversation \"{conversation}\" can't be read: {self}. The turn ends here and \
+             its messages are kept. Send the message again: limpid chat -c {conversation} \"…\""
+        ))
+    }
+}
+
+/// The entries of a journal; one that cannot be read is an error, since a turn without it is another turn.
+pub(crate) fn entries(listed: &Listed<TurnEvent>) -> Result<Vec<Entry>, BadEntry> {
+    if let Some(broken) = listed.broken.first() {
+        let (number, reason) = (broken.id.clone(), broken.reason.clone());
+        return Err(BadEntry { number, kind: "unknown".to_owned(), reason });
+    }
+    listed.rows.iter().map(Entry::from_row).collect()
+}
+
+impl Entry {
+    /// The entry as the store takes it.
+    pub(crate) fn into_row(self, kept: Kept) -> Result<NewEvent, AgentError> {
+        let (kind, payload, shared, trust) = match self {
+            Self::Started(mut began) => {
+                let inputs = &mut began.inputs;
+                let (tools, more_tools) = (mem::take(&mut inputs.tools), mem::take(&mut inputs.more_tools));
+                let shared = serde_json::to_string(&Declared { tools, more_tools });
+                ("began", serde_json::to_string(&began), Some(shared), Trust::Owner)
+            }
+            Self::ToolsStarted(ids) => {
+                let ids: Vec<&str> = ids.iter().map(CallId::as_str).collect();
+                ("running", serde_json::to_string(&ids), None, Trust::Owner)
+            }
+            Self::Skills(versions) => ("skills", serde_json::to_string(&versions), None, Trust::Owner),
+            Self::Event(event, inbound) => {
+                let row = Row::new(&event, inbound);
+                (row.kind(), serde_json::to_string(&row), None, trust_of(&event))
+            }
+        };
+        let failed = |error| AgentError::Invalid(format!("the journal entry \"{kind}\" can't be written: {error}"));
+        let payload = payload.map_err(failed)?;
+        let shared = shared.transpose().map_err(failed)?;
+        Ok(NewEvent { kind: kind.to_owned(), payload, shared, trust, kept })
+    }
+
+    /// Reads an entry.
+    pub(crate) fn from_row(row: &TurnEvent) -> Result<Self, BadEntry> {
+        let bad = |reason: String| BadEntry { number: row.seq.to_string(), kind: row.kind.clone(), reason };
+        let read = |error: serde_json::Error| bad(error.to_string());
+        match row.kind.as_str() {
+            "began" => {
+                let mut began: Box<TurnStarted> = serde_json::from_str(&row.payload).map_err(read)?;
+                // Entries of older versions hold the tools themselves.
+                if let Some(shared) = &row.shared {
+                    let Declared { tools, more_tools } = serde_json::from_str(shared).map_err(read)?;
+                    began.inputs.tools = tools;
+                    began.inputs.more_tools = more_tools;
+                }
+                Ok(Self::Started(began))
+            }
+            "running" => {
+                let ids: Vec<String> = serde_json::from_str(&row.payload).map_err(read)?;
+                Ok(Self::ToolsStarted(ids.into_iter().map(CallId::new).collect()))
+            }
+            "skills" => serde_json::from_str(&row.payload).map(Self::Skills).map_err(read),
+            _ => {
+                let event: Row = serde_json::from_str(&row.payload).map_err(read)?;
+                event.into_event(row.trust).ok_or_else(|| bad("it holds a word that is not known".to_owned()))
+            }
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Row {
+    Chunk {
+        text: String,
+    },
+    Reply {
+        text: String,
+        calls: Vec<Call>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        state: Vec<StateInput>,
+        finish: String,
+    },
+    ModelFailed {
+        class: String,
+        message: String,
+    },
+    ToolDone {
+        id: String,
+        text: String,
+        boundary: Option<String>,
+    },
+    ToolFailed {
+        id: String,
+        error: String,
+    },
+    Held {
+        id: String,
+        reason: String,
+        bound_to: String,
+    },
+    Decided {
+        id: String,
+        approved: bool,
+    },
+    Timer {
+        id: String,
+    },
+    Steer {
+        text: String,
+        boundary: Option<String>,
+        inbound: Option<i64>,
+    },
+    Cancel,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Call {
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+impl Row {
+    fn new(event: &Event, inbound: Option<InboundId>) -> Self {
+        match event.clone() {
+            Event::Chunk { text } => Self::Chunk { text },
+            Event::Reply(Reply { text, calls, state, finish }) => {
+                let call =
+                    |call: ToolCall| Call { id: call.id.to_string(), name: call.name, arguments: call.arguments };
+                Self::Reply {
+                    text,
+                    calls: calls.into_iter().map(call).collect(),
+                    state: state.iter().map(StateInput::from).collect(),
+                    finish: finish.as_str().to_owned(),
+                }
+            }
+            Event::ModelFailed { class, message } => Self::ModelFailed { class: class.as_str().to_owned(), message },
+            Event::ToolDone { id, outcome: ToolOutcome::Done { text, boundary, .. } } => {
+                Self::ToolDone { id: id.to_string(), text, boundary }
+            }
+            Event::ToolDone { id, outcome: ToolOutcome::Failed { error } } => {
+                Self::ToolFailed { id: id.to_string(), error }
+            }
+            Event::Held { id, why: Why { reason, bound_to } } => Self::Held { id: id.to_string(), reason, bound_to },
+            Event::Decided { id, approved } => Self::Decided { id: id.to_string(), approved },
+            Event::Timer { id } => Self::Timer { id: id.to_string() },
+            Event::Steer(message) => {
+                Self::Steer { text: message.text, boundary: message.boundary, inbound: inbound.map(|id| id.0) }
+            }
+            Event::Cancel => Self::Cancel,
+        }
+    }
+
+    const fn kind(&self) -> &'static str {
+        match self {
+            Self::Chunk { .. } => "chunk",
+            Self::Reply { .. } => "reply",
+            Self::ModelFailed { .. } => "model-failed",
+            Self::ToolDone { .. } => "tool-done",
+            Self::ToolFailed { .. } => "tool-failed",
+            Self::Held { .. } => "held",
+            Self::Decided { .. } => "decided",
+            Self::Timer { .. } => "timer",
+            Self::Steer { .. } => "steer",
+            Self::Cancel => "cancel",
+        }
+    }
+
+    fn into_event(self, trust: Trust) -> Option<Entry> {
+        let event = match self {
+            Self::Chunk { text } => Event::Chunk { text },
+            Self::Reply { text, calls, state, finish } => {
+                let call =
+                    |call: Call| ToolCall { id: CallId::new(call.id), name: call.name, arguments: call.arguments };
+                let calls = calls.into_iter().map(call).collect();
+                let state = state.iter().map(ProviderState::from).collect();
+                Event::Reply(Reply { text, calls, state, finish: Finish::parse(&finish)? })
+            }
+            Self::ModelFailed { class, message } => Event::ModelFailed { class: FailureClass::parse(&class)?, message },
+            Self::ToolDone { id, text, boundary } => {
+                Event::ToolDone { id: CallId::new(id), outcome: ToolOutcome::Done { text, trust, boundary } }
+            }
+            Self::ToolFailed { id, error } => {
+                Event::ToolDone { id: CallId::new(id), outcome: ToolOutcome::Failed { error } }
+            }
+            Self::Held { id, reason, bound_to } => Event::Held { id: CallId::new(id), why: Why { reason, bound_to } },
+            Self::Decided { id, approved } => Event::Decided { id: CallId::new(id), approved },
+            Self::Timer { id } => Event::Timer { id: CallId::new(id) },
+            Self::Steer { text, boundary, inbound } => {
+                let message = Message { trust, boundary, ..Message::new(Role::User, text) };
+                return Some(Entry::Event(Event::Steer(message), inbound.map(InboundId)));
+            }
+            Self::Cancel => Event::Cancel,
+        };
+        Some(Entry::Event(event, None))
+    }
+}
+
+fn trust_of(event: &Event) -> Trust {
+    match event {
+        Event::ToolDone { outcome: ToolOutcome::Done { trust, .. }, .. } => *trust,
+        Event::Steer(message) => message.trust,
+        _ => Trust::Owner,
+    }
+}
+
+#[cfg(test)]
+mod tests;

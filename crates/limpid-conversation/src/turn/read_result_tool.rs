@@ -1,0 +1,96 @@
+//! `read_result`: reads on in a result that was too long to be shown whole.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use limpid_core::{CallId, ToolClass};
+use limpid_services::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use limpid_store::{Store, StoredMessage};
+use limpid_turn::result::READ_ON;
+use limpid_turn::{Event, ToolOutcome};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::turn::journal::{Entry, entries};
+
+/// Characters of the line that says which part was read.
+const HEADING: usize = 80;
+
+/// Reads a stretch of a result of this conversation. The whole is in the journal of its turn
+/// when the message shows it cut.
+#[derive(Clone)]
+pub struct ReadResult {
+    store: Arc<dyn Store>,
+    limit: usize,
+}
+
+impl ReadResult {
+    /// The tool over a store; `limit` is how many characters of a result the model gets to read at once.
+    pub fn new(store: Arc<dyn Store>, limit: usize) -> Self {
+        Self { store, limit: limit.saturating_sub(HEADING).max(1) }
+    }
+
+    /// What a call returned, whole.
+    async fn whole(&self, context: &ToolContext, call: &CallId) -> Result<ToolText, String> {
+        let unknown = || format!("no call `{call}` of this conversation has a result");
+        let row = self.store.result_of_call(&context.conversation, call).await.map_err(|error| error.to_string())?;
+        let StoredMessage { turn, message, .. } = row.ok_or_else(unknown)?;
+        let events = self.store.turn_events(&turn).await.map_err(|error| error.to_string())?;
+        let kept = entries(&events).map_err(|bad| format!("the whole result of call `{call}` can't be read: {bad}"))?;
+        let outcome = kept.into_iter().find_map(|entry| match entry {
+            Entry::Event(Event::ToolDone { id, outcome }, _) if id == *call => Some(outcome),
+            _ => None,
+        });
+        Ok(match outcome {
+            Some(ToolOutcome::Done { text, trust, .. }) => ToolText { text, trust },
+            Some(ToolOutcome::Failed { error }) => ToolText::own(error),
+            // The message shows all of it.
+            None => ToolText { text: message.text, trust: message.trust },
+        })
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    id: String,
+    offset: Option<u32>,
+    limit: Option<u32>,
+}
+
+#[async_trait]
+impl Tool for ReadResult {
+    fn name(&self) -> &'static str {
+        READ_ON
+    }
+
+    fn group(&self) -> &'static str {
+        "files"
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::Read
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        schema_of::<Arguments>()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let Arguments { id, offset, limit } = read_arguments(arguments)?;
+        let ToolText { text, trust } = self.whole(context, &CallId::new(id)).await?;
+        let (length, from) = (text.chars().count(), offset.unwrap_or(0) as usize);
+        if from >= length.max(1) {
+            return Err(format!("`offset` is {from}, but the result has {length} characters"));
+        }
+        let count = limit.map_or(self.limit, |limit| (limit as usize).clamp(1, self.limit));
+        let stretch: String = text.chars().skip(from).take(count).collect();
+        let to = from + stretch.chars().count();
+        Ok(ToolText { text: format!("[characters {from} to {to} of {length}]\n{stretch}"), trust })
+    }
+}

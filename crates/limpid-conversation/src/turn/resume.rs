@@ -1,0 +1,117 @@
+//! How a turn that a crash interrupted is carried on.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use limpid_context::{FindTools, History, PrefixCache, window_state_of};
+use limpid_core::{CallId, Role, TurnId};
+use limpid_services::drafts::OUTCOME_UNKNOWN;
+use limpid_services::error::AgentError;
+use limpid_services::models::ModelRegistry;
+use limpid_services::modes::is_set;
+use limpid_services::tools::{TurnToolExecutor, trust_read_in};
+use limpid_store::{InboundId, Lease, StoredMessage};
+use limpid_turn::{Effect, Event, PlannedCall, ToolOutcome, Turn};
+
+use crate::deps::ConversationDeps;
+use crate::listeners::Listeners;
+use crate::turn::journal::{Entry, entries};
+use crate::turn::requests::TurnRequests;
+use crate::turn::running::{RunningTurn, TurnSeed};
+use crate::turn::start::start_of;
+use crate::turn::tool_calls::ToolCalls;
+use crate::turn::transaction::TurnWriter;
+
+/// Carries on a turn that a crash interrupted, from its journal.
+///
+/// # Errors
+/// When its journal or what it needs cannot be read; then it is over.
+pub(crate) async fn resume(
+    deps: &Arc<ConversationDeps>,
+    lease: &Lease,
+    listeners: &Arc<Listeners>,
+    id: &TurnId,
+) -> Result<RunningTurn, AgentError> {
+    let listed = deps.store().turn_events(id).await?;
+    let entries = entries(&listed).map_err(|bad| bad.of_turn(id, &lease.conversation))?;
+    let Some(Entry::Started(started)) = entries.first() else {
+        // It had taken nothing yet: its messages wait for the next turn.
+        return Err(AgentError::Invalid("the program stopped before the turn began".to_owned()));
+    };
+    let conversation = deps.directory.existing(&lease.conversation).await?;
+    let mut past = History::read(deps.store(), &conversation, &mut Vec::new()).await?;
+    let listed = deps.store().messages(&lease.conversation, past.view.through).await?.rows;
+    let own: Vec<StoredMessage> = listed.into_iter().filter(|row| row.turn == *id).collect();
+    past.without(&own);
+    let events = entries.iter().filter_map(|entry| match entry {
+        Entry::Event(event, _) => Some(event.clone()),
+        Entry::Started(_) | Entry::ToolsStarted(_) | Entry::Skills(_) => None,
+    });
+    let machine = Turn::resume(start_of(started, &past), events);
+    let asked = own.len().saturating_sub(machine.in_flight().len());
+    let waited = own.iter().take(asked.saturating_sub(1));
+    past.unanswered = waited.map(|row| limpid_core::Entry { id: row.id, message: row.message.clone() }).collect();
+
+    let loaded = deps.context.profiles.load(&started.profile)?;
+    let mut models = deps.context.models.for_turn(Some(&started.model)).await?;
+    let card = window_state_of(Some(&conversation)).fit(models[0].info(), deps.host().now_ms()).card;
+    models[0] = ModelRegistry::resized(&models[0], &card);
+    let profile = loaded.profile(&started.profile)?;
+    let profile = deps.context.profiles.fitting(&loaded, profile, (&started.path, &started.inputs), &mut Vec::new())?;
+    let mode = &started.inputs.mode;
+    let policy = deps.context.policy.for_turn(&profile, &started.path, mode, is_set(Some(&conversation), mode));
+    let found = PrefixCache::of(&conversation).tools.found;
+    let finder = FindTools::of_turn(&profile, &started.path, &started.inputs, found);
+    let made = machine.in_flight().iter().flat_map(|message| &message.calls).map(|call| call.name.as_str());
+    let tools = deps.executor.for_turn(policy, finder, made);
+    let unknown = unknown_outcomes(&machine, &entries, &tools);
+    let models = (profile, started.path.clone(), models);
+    let said = (started.inputs.clone(), past);
+    let mut requests = TurnRequests::new(models, said, (started.effort, started.cache));
+    requests.in_flight = own.iter().skip(asked).map(|row| row.id).collect();
+    let seed = TurnSeed {
+        steering: waiting_to_steer(&entries, &machine, asked, &own),
+        machine,
+        effects: Vec::new(),
+        requests,
+        calls: ToolCalls::new(tools),
+        writer: TurnWriter::of(lease.clone(), id.clone()),
+        answers: Vec::new(),
+        read: trust_read_in(deps.store(), id).await?,
+        was_resumed: true,
+    };
+    let mut turn = RunningTurn::new(Arc::clone(deps), Arc::clone(listeners), seed);
+    for event in unknown {
+        turn.apply(event, None, Vec::new()).await?;
+    }
+    turn.carry_on();
+    Ok(turn)
+}
+
+/// Calls that were begun, may have done anything, and must not be done again.
+fn unknown_outcomes(machine: &Turn, entries: &[Entry], tools: &TurnToolExecutor) -> Vec<Event> {
+    let started =
+        |id: &CallId| entries.iter().any(|entry| matches!(entry, Entry::ToolsStarted(ids) if ids.contains(id)));
+    let mut events = Vec::new();
+    for effect in machine.pending() {
+        let Effect::RunTools { calls } = effect else { continue };
+        for PlannedCall { call, .. } in calls {
+            if started(&call.id) && !tools.is_repeatable(&call.name) {
+                let outcome = ToolOutcome::Failed { error: OUTCOME_UNKNOWN.to_owned() };
+                events.push(Event::ToolDone { id: call.id, outcome });
+            }
+        }
+    }
+    events
+}
+
+/// The accepted messages that were given to the machine and stand in no stored batch.
+fn waiting_to_steer(entries: &[Entry], machine: &Turn, asked: usize, own: &[StoredMessage]) -> VecDeque<InboundId> {
+    let placed = own.iter().skip(asked).filter(|row| row.message.role == Role::User).count();
+    debug_assert_eq!(own.len().saturating_sub(asked), machine.in_flight().len());
+    let steering = entries.iter().filter_map(|entry| match entry {
+        Entry::Event(Event::Steer(_), inbound) => *inbound,
+        _ => None,
+    });
+    steering.skip(placed).collect()
+}

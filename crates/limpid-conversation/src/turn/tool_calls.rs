@@ -1,0 +1,187 @@
+//! Calls of tools in a turn: which run, what came of each, and which wait for the owner.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use limpid_context::PrefixCache;
+use limpid_core::CallId;
+use limpid_services::error::AgentError;
+use limpid_services::tools::{CallContext, Decision, Permit, ShownItems, ToolContext, ToolFinder, TurnToolExecutor};
+use limpid_store::{ItemId, Kept, TurnWrite};
+use limpid_turn::{Effect, Event, HeldCall, PlannedCall, ToolOutcome};
+use tokio::sync::OnceCell;
+use tokio::task::JoinSet;
+
+use crate::event::TurnEvent;
+use crate::turn::approvals::call_context;
+use crate::turn::journal::Entry;
+use crate::turn::running::RunningTurn;
+
+/// The tools of a turn, and the calls of them that run.
+pub(crate) struct ToolCalls {
+    pub(super) tools: Arc<TurnToolExecutor>,
+    running: JoinSet<FinishedCall>,
+    /// Hosts that the owner's stored messages name, once a call needed to know.
+    pub(super) hosts: OnceCell<Vec<String>>,
+}
+
+/// What came of a call.
+pub(crate) struct FinishedCall {
+    event: Event,
+    /// The items of the inbox that its result shows.
+    shown: Vec<ItemId>,
+}
+
+impl FinishedCall {
+    /// One that shows no item of the inbox.
+    pub(crate) fn new(id: CallId, outcome: ToolOutcome) -> Self {
+        Self { event: Event::ToolDone { id, outcome }, shown: Vec::new() }
+    }
+}
+
+impl ToolCalls {
+    pub(crate) fn new(tools: TurnToolExecutor) -> Self {
+        Self { tools: Arc::new(tools), running: JoinSet::new(), hosts: OnceCell::new() }
+    }
+
+    /// Waits for the next call that is done, for ever when none runs.
+    pub(crate) async fn next(&mut self) -> FinishedCall {
+        loop {
+            match self.running.join_next().await {
+                Some(Ok(done)) => return done,
+                // Tools run in tasks of their own, so nothing of theirs can break this one; only a stop ends it.
+                Some(Err(_)) => {}
+                None => std::future::pending().await,
+            }
+        }
+    }
+
+    /// What finds more tools, where the turn's prompt offers it.
+    pub(crate) fn finder(&self) -> Option<&dyn ToolFinder> {
+        self.tools.finder()
+    }
+
+    /// Stops what runs.
+    pub(crate) fn stop_all(&mut self) {
+        self.running.abort_all();
+    }
+
+    fn run(&mut self, permit: Permit, timeout: Duration, context: ToolContext) {
+        let tools = Arc::clone(&self.tools);
+        let (id, shown) = (permit.call().id.clone(), context.shown.clone());
+        self.running.spawn(async move {
+            match tokio::time::timeout(timeout, tools.run(context, permit)).await {
+                Ok(outcome @ ToolOutcome::Done { .. }) => {
+                    let shown = shown.take().into_iter().map(ItemId).collect();
+                    FinishedCall { event: Event::ToolDone { id, outcome }, shown }
+                }
+                Ok(outcome @ ToolOutcome::Failed { .. }) => FinishedCall::new(id, outcome),
+                Err(_) => FinishedCall { event: Event::Timer { id }, shown: Vec::new() },
+            }
+        });
+    }
+}
+
+impl RunningTurn {
+    /// Starts the calls that may run; the others are refused or wait for the owner.
+    pub(super) async fn start_tools(&mut self, calls: Vec<PlannedCall>) -> Result<(), AgentError> {
+        let context = call_context(self).await?;
+        let mut permitted = Vec::new();
+        for planned in calls {
+            let id = planned.call.id.clone();
+            match self.calls.tools.decide(&planned, &context).await {
+                Decision::Run(permit) => permitted.push((*permit, planned.timeout)),
+                Decision::Refused(error) => {
+                    self.tool_done(FinishedCall::new(id, ToolOutcome::Failed { error })).await?;
+                }
+                Decision::Ask(why) => self.apply(Event::Held { id, why }, None, Vec::new()).await?,
+            }
+        }
+        let calls = permitted.iter().map(|(permit, _)| permit.call());
+        let once = calls.filter(|call| !self.calls.tools.is_repeatable(&call.name)).map(|call| call.id.clone());
+        let once: Vec<CallId> = once.collect();
+        if !once.is_empty() {
+            self.commit(vec![TurnWrite::Event(Entry::ToolsStarted(once).into_row(Kept::UntilEnd)?)]).await?;
+        }
+        for (permit, timeout) in permitted {
+            let call = permit.call();
+            self.listeners.send(&TurnEvent::ToolStarted {
+                id: call.id.clone(),
+                name: call.name.clone(),
+                arguments: call.arguments.clone(),
+            });
+            let context = self.tool_context(&context);
+            self.calls.run(permit, timeout, context);
+        }
+        Ok(())
+    }
+
+    /// Takes in what came of a call.
+    pub(super) async fn tool_done(&mut self, call: FinishedCall) -> Result<(), AgentError> {
+        let FinishedCall { event, shown } = call;
+        let event = self.without_secrets(event);
+        let (id, result) = match &event {
+            Event::ToolDone { id, outcome: ToolOutcome::Done { text, .. } } => (id.clone(), text.clone()),
+            Event::ToolDone { id, outcome: ToolOutcome::Failed { error } } => (id.clone(), error.clone()),
+            Event::Timer { id } => (id.clone(), "it took too long and was stopped".to_owned()),
+            _ => return Ok(()),
+        };
+        let shown = (!shown.is_empty()).then_some(TurnWrite::Shown(shown));
+        let writes = shown.into_iter().chain(self.found_tools().await?).collect();
+        self.apply(event, None, writes).await?;
+        self.listeners.send(&TurnEvent::ToolDone { id, result });
+        if let Some(notice) = self.deps.memory.take_search_notice() {
+            self.listeners.send(&TurnEvent::Notice(notice));
+        }
+        Ok(())
+    }
+
+    /// Tools that were found since the last result: the conversation keeps them with this one.
+    async fn found_tools(&mut self) -> Result<Option<TurnWrite>, AgentError> {
+        let Some(found) = self.calls.finder().and_then(ToolFinder::take_changes) else { return Ok(None) };
+        let conversation = self.deps.directory.existing(&self.writer.lease().conversation).await?;
+        Ok(Some(TurnWrite::Conversation(vec![PrefixCache::with_found_tools(&conversation, found)])))
+    }
+
+    fn without_secrets(&self, event: Event) -> Event {
+        let redactor = self.deps.redactor();
+        match event {
+            Event::ToolDone { id, outcome: ToolOutcome::Done { text, trust, boundary } } => {
+                Event::ToolDone { id, outcome: ToolOutcome::Done { text: redactor.clean(text), trust, boundary } }
+            }
+            Event::ToolDone { id, outcome: ToolOutcome::Failed { error } } => {
+                Event::ToolDone { id, outcome: ToolOutcome::Failed { error: redactor.clean(error) } }
+            }
+            other => other,
+        }
+    }
+
+    fn tool_context(&self, context: &CallContext) -> ToolContext {
+        ToolContext {
+            now: self.deps.host().now(),
+            zone: self.deps.host().zone(),
+            conversation: self.writer.lease().conversation.clone(),
+            turn: self.id().clone(),
+            trust: context.trust,
+            tier: self.requests.tier(),
+            read_only: self.calls.tools.is_read_only(),
+            approved: false,
+            passage: None,
+            shown: ShownItems::default(),
+        }
+    }
+
+    /// The calls that wait for the owner.
+    pub(super) fn held(&self) -> Vec<HeldCall> {
+        let held = self.machine.pending().into_iter().filter_map(|effect| match effect {
+            Effect::AskOwner { calls } => Some(calls),
+            _ => None,
+        });
+        held.flatten().collect()
+    }
+
+    /// Whether a question is open.
+    pub(super) fn is_asking(&self) -> bool {
+        !self.held().is_empty()
+    }
+}

@@ -1,0 +1,159 @@
+//! Which conversations there are.
+
+use std::sync::Arc;
+
+use limpid_config::{Config, Live};
+use limpid_core::ConversationId;
+use limpid_store::{Audience, Conversation, ConversationKind, NewConversation, Store, StoreError};
+
+use crate::error::AgentError;
+use crate::host::Host;
+
+/// The id of the one conversation that takes reports.
+const REPORTS: &str = "heartbeat";
+
+/// The title of that conversation.
+const REPORTS_TITLE: &str = "Heartbeat";
+
+/// How the ids of the hidden conversations of runs begin.
+const RUN: &str = "run-";
+
+/// The hidden conversation of a run, by the key that makes it the same run after a crash.
+pub fn conversation_of_run(key: &str) -> ConversationId {
+    ConversationId::new(format!("{RUN}{key}"))
+}
+
+/// Whether a conversation is the hidden one of a run.
+pub fn is_run(conversation: &ConversationId) -> bool {
+    conversation.as_str().starts_with(RUN)
+}
+
+/// Which conversation is meant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ConversationChoice {
+    /// A new one.
+    #[default]
+    New,
+    /// The chat that was written to last; a new one when there is none.
+    Last,
+    /// The one of this id.
+    Id(ConversationId),
+}
+
+/// Finds conversations and makes new ones.
+#[derive(Clone)]
+pub struct Directory {
+    store: Arc<dyn Store>,
+    config: Live<Config>,
+    host: Host,
+}
+
+impl Directory {
+    /// The conversations of a store.
+    pub fn new(store: Arc<dyn Store>, config: Live<Config>, host: Host) -> Self {
+        Self { store, config, host }
+    }
+
+    /// The conversation that is meant; none when it is to be a new one.
+    ///
+    /// # Errors
+    /// When there is none of that id, or the store cannot be read.
+    pub async fn find(&self, choice: &ConversationChoice) -> Result<Option<Conversation>, AgentError> {
+        match choice {
+            ConversationChoice::New => Ok(None),
+            ConversationChoice::Last => Ok(self.store.last_conversation(ConversationKind::Chat).await?),
+            ConversationChoice::Id(id) => {
+                let found = self.store.conversation(id).await?;
+                let missing = || AgentError::NotFound {
+                    what: "conversation",
+                    name: id.to_string(),
+                    advice: "`limpid conversation list` lists them".to_owned(),
+                };
+                found.map(Some).ok_or_else(missing)
+            }
+        }
+    }
+
+    /// The conversation that is meant, made when there is none.
+    ///
+    /// # Errors
+    /// When there is none of that id, or the store fails.
+    pub async fn find_or_create(&self, choice: &ConversationChoice) -> Result<Conversation, AgentError> {
+        if let Some(found) = self.find(choice).await? {
+            return Ok(found);
+        }
+        self.create_chat(self.config.agent.profile.clone(), None, None).await
+    }
+
+    /// A conversation that is known to exist.
+    ///
+    /// # Errors
+    /// When it was deleted since, or the store cannot be read.
+    pub async fn existing(&self, id: &ConversationId) -> Result<Conversation, AgentError> {
+        let missing = || AgentError::Invalid(format!("the conversation {id} is gone"));
+        self.store.conversation(id).await?.ok_or_else(missing)
+    }
+
+    /// A new chat that only the owner reads.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub async fn create_chat(
+        &self,
+        profile: String,
+        mode: Option<String>,
+        model: Option<String>,
+    ) -> Result<Conversation, AgentError> {
+        let new = NewConversation {
+            id: ConversationId::new(self.host.new_id("c")),
+            kind: ConversationKind::Chat,
+            title: String::new(),
+            profile,
+            mode,
+            model,
+            audience: Audience::Owner,
+            now_ms: self.host.now_ms(),
+        };
+        Ok(self.store.create_conversation(new).await?)
+    }
+
+    /// The id of the conversation that takes reports, whether it was made yet or not.
+    pub fn reports_id(&self) -> ConversationId {
+        ConversationId::new(REPORTS)
+    }
+
+    /// The conversation that takes reports, made when it is missing.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn reports(&self) -> Result<ConversationId, AgentError> {
+        let id = self.reports_id();
+        if self.store.conversation(&id).await?.is_some() {
+            return Ok(id);
+        }
+        let new = NewConversation {
+            id: id.clone(),
+            kind: ConversationKind::Heartbeat,
+            title: REPORTS_TITLE.to_owned(),
+            profile: self.config.agent.profile.clone(),
+            mode: None,
+            model: None,
+            audience: Audience::Owner,
+            now_ms: self.host.now_ms(),
+        };
+        match self.store.create_conversation(new).await {
+            // Another process was faster.
+            Ok(_) | Err(StoreError::Exists { .. }) => Ok(id),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Who reads what is reported.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn audience_of_reports(&self) -> Result<Audience, AgentError> {
+        let found = self.store.conversation(&self.reports_id()).await?;
+        Ok(found.map_or(Audience::Owner, |found| found.audience))
+    }
+}

@@ -1,0 +1,339 @@
+//! Drafts: calls that waited for the owner when nobody was there to be asked.
+
+mod finish;
+mod led_by;
+mod send_state;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use limpid_config::{Config, Live, Redactor};
+use limpid_core::policy::Grant;
+use limpid_core::{ConversationId, DraftState, Tier, ToolCall, Trust, TurnId};
+use limpid_store::{
+    ConversationKind, Draft, DraftEdit, DraftEvent, DraftId, DraftRoom, ItemId, Listed, NewDraft, NewSetting, Store,
+    StoreError,
+};
+use limpid_turn::{HeldCall, PlannedCall, ToolOutcome};
+use serde::{Deserialize, Serialize};
+
+pub use crate::drafts::finish::OUTCOME_UNKNOWN;
+pub use crate::drafts::led_by::led_by;
+use crate::drafts::send_state::DraftSendState;
+
+use crate::deliveries::Deliveries;
+use crate::directory::Directory;
+use crate::error::AgentError;
+use crate::events::{EventBus, EventKind};
+use crate::host::Host;
+use crate::modes::{is_set, mode_of};
+use crate::profiles::ProfileRegistry;
+use crate::timers::SchedulerWaker;
+use crate::tools::{
+    CallContext, CallDescription, Decision, Passage, PolicyRules, ShownItems, ToolCatalog, ToolContext, ToolExecutor,
+};
+
+/// The kind of the timer at which drafts that nobody answers expire.
+pub const EXPIRY_TIMER: &str = "expiry";
+
+/// The name of that timer.
+const EXPIRY: &str = "drafts";
+
+/// The path of calls that no turn makes; every path has the same rules but that of few tools.
+const CHAT: &str = "chat-remote";
+
+/// The name of the setting that holds what the owner allowed for a conversation.
+const GRANT: &str = "grant";
+
+/// Grants of one conversation that count; older ones are asked about again.
+const GRANTS: u32 = 200;
+
+/// States that a draft is in before its end.
+const UNDER_WAY: [DraftState; 3] = [DraftState::Open, DraftState::Approved, DraftState::Sending];
+
+/// What drafts are made from.
+pub struct DraftOptions {
+    /// Modes and limits.
+    pub config: Live<Config>,
+    /// Clock, zone and process.
+    pub host: Host,
+    /// Where drafts are kept.
+    pub store: Arc<dyn Store>,
+    /// Which conversation a draft comes from.
+    pub directory: Directory,
+    /// Tell the owner what became of a draft.
+    pub deliveries: Deliveries,
+    /// Tells whoever watches what a draft has become.
+    pub events: EventBus,
+    /// Takes secrets out of what is kept.
+    pub redactor: Redactor,
+    /// Profiles, for the rules of modes.
+    pub profiles: Arc<ProfileRegistry>,
+    /// All tools.
+    pub tools: Live<ToolCatalog>,
+    /// Carries out what was approved.
+    pub executor: ToolExecutor,
+    /// What the policies of calls are made from.
+    pub policy: PolicyRules,
+    /// Whoever serves looks again when a draft may expire earlier.
+    pub waker: Arc<SchedulerWaker>,
+}
+
+/// Calls that wait for the owner, and what the owner allowed for the rest of a conversation.
+#[derive(Clone)]
+pub struct Drafts(Arc<DraftOptions>);
+
+impl Drafts {
+    /// The drafts of a store.
+    pub fn new(options: DraftOptions) -> Self {
+        Self(Arc::new(options))
+    }
+
+    /// The drafts: those that wait or are under way, or (`all`) every one. What waited too long is expired first; one that
+    /// a crash cut off waits again when nothing of it had left, else it counts as failed.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub async fn list(&self, all: bool) -> Result<Listed<Draft>, AgentError> {
+        self.expire_and_recover().await?;
+        let states = if all { &DraftState::ALL[..] } else { &UNDER_WAY[..] };
+        Ok(self.0.store.drafts(states).await?)
+    }
+
+    /// One draft, and what happened to it.
+    ///
+    /// # Errors
+    /// When there is none of that number, or the store cannot be read.
+    pub async fn get(&self, id: DraftId) -> Result<(Draft, Vec<DraftEvent>), AgentError> {
+        self.expire_and_recover().await?;
+        let draft = self.0.store.draft(id).await?.ok_or_else(|| missing(id))?;
+        Ok((draft, self.0.store.draft_events(id).await?.rows))
+    }
+
+    /// Puts other arguments into a draft, as JSON. They are checked as a call's are, and whatever approval the draft had
+    /// is void.
+    ///
+    /// # Errors
+    /// When there is none, when it does not wait any more, or when the call would be refused.
+    pub async fn edit(&self, id: DraftId, arguments: &str) -> Result<Draft, AgentError> {
+        self.expire_and_recover().await?;
+        let parts = &self.0;
+        let draft = parts.store.draft(id).await?.ok_or_else(|| missing(id))?;
+        let arguments = parts.redactor.clean(arguments.trim().to_owned());
+        let call = ToolCall { id: draft.new.call.clone(), name: draft.new.tool.clone(), arguments };
+        let tools = parts.executor.outside_turns();
+        let planned = PlannedCall { call: call.clone(), timeout: self.time_of(&draft.new.tool), approved: None };
+        let call_context = CallContext { trust: draft.new.trust, ..CallContext::default() };
+        let hash = match tools.decide(&planned, &call_context).await {
+            Decision::Ask(why) => why.bound_to,
+            Decision::Run(permit) => permit.hash().to_owned(),
+            Decision::Refused(why) => return Err(AgentError::Invalid(why)),
+        };
+        let gone = || AgentError::Invalid(format!("there is no tool `{}` any more", call.name));
+        let CallDescription { destination, folder, .. } = tools.describe(&call).ok_or_else(gone)?;
+        let edit = DraftEdit { arguments: call.arguments, hash, folder, destination };
+        Ok(self.announce(parts.store.change_draft(id, edit, parts.host.now_ms()).await?))
+    }
+
+    /// Approves a draft and carries out exactly what it holds, once; with `seen`, only if the draft still is what was
+    /// looked at: its hash begins so. The draft says what came of it.
+    ///
+    /// # Errors
+    /// When there is none, when it does not wait any more, or when it is or would be something else by now.
+    pub async fn approve(&self, id: DraftId, seen: Option<&str>) -> Result<Draft, AgentError> {
+        self.expire_and_recover().await?;
+        let parts = &self.0;
+        let draft = parts.store.draft(id).await?.ok_or_else(|| missing(id))?;
+        if seen.is_some_and(|seen| seen.is_empty() || !draft.new.hash.starts_with(seen)) {
+            return Err(AgentError::Invalid(format!(
+                "draft {} is not what was looked at; `limpid draft show {}` shows what it is",
+                id.0, id.0
+            )));
+        }
+        let call = ToolCall {
+            id: draft.new.call.clone(),
+            name: draft.new.tool.clone(),
+            arguments: draft.new.arguments.clone(),
+        };
+        let approved = Some(draft.new.hash.clone());
+        let planned = PlannedCall { call, timeout: self.time_of(&draft.new.tool), approved };
+        let context = self.context_of(&draft).await?;
+        self.announce(parts.store.keep_approval(id, &draft.new.hash, parts.host.holder(), parts.host.now_ms()).await?);
+
+        let tools = parts.executor.outside_turns();
+        // Whatever the modes say by now, the owner has said yes to this very call; nothing else is let through.
+        let call_context = CallContext { trust: draft.new.trust, ..CallContext::default() };
+        let permit = match tools.decide(&planned, &call_context).await {
+            Decision::Run(permit) if permit.is_bound_to(&draft.new.hash) => permit,
+            Decision::Refused(why) => return self.fail(id, &why).await,
+            Decision::Run(_) | Decision::Ask(_) => {
+                let why = "the arguments, the folder or the program are not what they were when it was kept";
+                return self.fail(id, why).await;
+            }
+        };
+        let marks = parts.tools.tool(&draft.new.tool).is_some_and(|tool| tool.marks_passage());
+        let passage = DraftSendState::new(self, id);
+        if !marks {
+            passage.leaves().await.map_err(AgentError::Invalid)?;
+        }
+        let passage: Arc<dyn Passage> = Arc::new(passage);
+        let shown = context.shown.clone();
+        let running = tools.run(ToolContext { passage: marks.then_some(passage), ..context }, *permit);
+        let ended = tokio::time::timeout(planned.timeout, running).await;
+        if matches!(ended, Ok(ToolOutcome::Done { .. })) {
+            let items: Vec<ItemId> = shown.take().into_iter().map(ItemId).collect();
+            parts.store.mark_shown(&items, parts.host.now_ms()).await?;
+        }
+        self.end(id, ended.ok()).await
+    }
+
+    /// Says no to a draft.
+    ///
+    /// # Errors
+    /// When there is none, or it does not wait any more.
+    pub async fn refuse(&self, id: DraftId) -> Result<Draft, AgentError> {
+        self.expire_and_recover().await?;
+        Ok(self.move_draft(id, DraftState::Refused, "").await?)
+    }
+    /// What the owner allowed for the rest of a conversation.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn grants(&self, conversation: &ConversationId) -> Result<Vec<Grant>, AgentError> {
+        let listed = self.0.store.setting_events(Some(conversation), GRANT, GRANTS).await?;
+        let grant = |text: &str| serde_json::from_str::<GrantRow>(text).ok();
+        let rows = listed.rows.iter().filter_map(|event| grant(event.value.as_deref()?));
+        Ok(rows.map(|row| Grant { tool: row.tool, pattern: row.pattern }).collect())
+    }
+
+    /// Allows calls of one pattern for the rest of a conversation.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub async fn grant(&self, conversation: &ConversationId, grant: Grant) -> Result<(), AgentError> {
+        let row = GrantRow { tool: grant.tool, pattern: grant.pattern };
+        // Plain data with text keys always serialises.
+        let value = serde_json::to_string(&row).unwrap_or_default();
+        let setting = NewSetting { name: GRANT.to_owned(), value: Some(value), trigger: "manual".to_owned() };
+        self.0.store.set_in_conversation(conversation, Vec::new(), vec![setting], self.0.host.now_ms()).await?;
+        Ok(())
+    }
+
+    /// Keeps a call for the owner, and has it expire in time; none when too many wait already.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn keep(&self, new: NewDraft, room: DraftRoom) -> Result<Option<Draft>, AgentError> {
+        let Some(draft) = self.0.store.keep_draft(new, room).await? else { return Ok(None) };
+        let draft = self.announce(draft);
+        if let Some(due_ms) = self.next_expiry_ms().await? {
+            self.0.store.set_timer(EXPIRY_TIMER, EXPIRY, due_ms).await?;
+            self.0.waker.wake();
+        }
+        Ok(Some(draft))
+    }
+
+    /// When the next draft expires, in milliseconds since 1970.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn next_expiry_ms(&self) -> Result<Option<i64>, AgentError> {
+        let open = self.0.store.drafts(&[DraftState::Open]).await?.rows;
+        Ok(open.into_iter().map(|draft| draft.new.expires_ms).min())
+    }
+
+    /// Whether the mode of a conversation lets nothing in the workspace change.
+    async fn is_read_only(&self, id: &ConversationId) -> Result<bool, AgentError> {
+        let conversation = self.0.directory.existing(id).await?;
+        let profile = self.0.profiles.profile(&conversation.profile)?;
+        let mode = mode_of(&self.0.config, &conversation);
+        let set = is_set(Some(&conversation), mode);
+        Ok(self.0.policy.for_turn(&profile, CHAT, mode, set).is_read_only())
+    }
+
+    async fn move_draft(&self, id: DraftId, state: DraftState, detail: &str) -> Result<Draft, StoreError> {
+        Ok(self.announce(self.0.store.move_draft(id, state, detail, self.0.host.now_ms()).await?))
+    }
+
+    /// Tells everybody who watches what a draft has become.
+    fn announce(&self, draft: Draft) -> Draft {
+        let change =
+            EventKind::DraftUpdated { draft: draft.id.0, tool: draft.new.tool.clone(), state: draft.state.to_string() };
+        self.0.events.send(Some(&draft.new.conversation), change);
+        draft
+    }
+
+    async fn context_of(&self, draft: &Draft) -> Result<ToolContext, AgentError> {
+        Ok(ToolContext {
+            now: self.0.host.now(),
+            zone: self.0.host.zone(),
+            conversation: draft.new.conversation.clone(),
+            turn: draft.new.turn.clone(),
+            trust: draft.new.trust,
+            tier: Tier::ALL[2],
+            read_only: self.is_read_only(&draft.new.conversation).await?,
+            approved: false,
+            passage: None,
+            shown: ShownItems::default(),
+        })
+    }
+
+    /// How long a call of a tool may take.
+    fn time_of(&self, tool: &str) -> Duration {
+        time_of(&self.0.tools, &self.0.config, tool)
+    }
+}
+
+/// How long a call of a tool may take.
+pub fn time_of(tools: &ToolCatalog, config: &Config, name: &str) -> Duration {
+    let own = tools.tool(name).and_then(|tool| tool.timeout());
+    own.unwrap_or_else(|| Duration::from_secs(config.limits.tool_seconds))
+}
+
+/// A call that nobody could be asked about, as a draft.
+pub fn new_draft(
+    (conversation, turn): (&ConversationId, &TurnId),
+    held: &HeldCall,
+    described: CallDescription,
+    (led_by, trust): (String, Trust),
+    now_ms: i64,
+) -> NewDraft {
+    NewDraft {
+        conversation: conversation.clone(),
+        turn: turn.clone(),
+        call: held.call.id.clone(),
+        tool: held.call.name.clone(),
+        arguments: held.call.arguments.clone(),
+        hash: held.why.bound_to.clone(),
+        folder: described.folder,
+        destination: described.destination,
+        why: held.why.reason.clone(),
+        led_by,
+        trust,
+        now_ms,
+        expires_ms: now_ms.saturating_add(limpid_core::draft::DRAFT_LIFE_MS),
+    }
+}
+
+/// Whether people read a conversation of this kind by themselves.
+fn is_chat(kind: ConversationKind) -> bool {
+    matches!(kind, ConversationKind::Chat | ConversationKind::Heartbeat)
+}
+
+/// What a draft would do, in a few words.
+pub fn in_short(draft: &NewDraft) -> String {
+    match &draft.destination {
+        Some(destination) => format!("{} to {destination}", draft.tool),
+        None => draft.tool.clone(),
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct GrantRow {
+    tool: String,
+    pattern: String,
+}
+
+fn missing(id: DraftId) -> AgentError {
+    AgentError::NotFound { what: "draft", name: id.0.to_string(), advice: "`limpid draft list` lists them".to_owned() }
+}

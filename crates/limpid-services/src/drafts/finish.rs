@@ -1,0 +1,85 @@
+//! How drafts come to their end: carried out, too old, or cut off by a crash.
+
+use limpid_config::process;
+use limpid_core::DraftState;
+use limpid_store::{Draft, DraftId};
+use limpid_turn::ToolOutcome;
+
+use crate::drafts::{Drafts, UNDER_WAY, in_short, is_chat, missing};
+use crate::error::AgentError;
+
+/// What is said of an effect that a dead process had begun.
+pub const OUTCOME_UNKNOWN: &str = "outcome unknown: the program stopped while this ran; look before doing it again";
+
+impl Drafts {
+    /// Ends the drafts that waited too long, and those that a dead process was carrying out; the chat that they came
+    /// from is told.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn expire_and_recover(&self) -> Result<(), AgentError> {
+        let now_ms = self.0.host.now_ms();
+        for draft in self.0.store.drafts(&UNDER_WAY).await?.rows {
+            let (next, why) = match draft.state {
+                DraftState::Open if draft.new.expires_ms <= now_ms => (DraftState::Expired, "nobody answered in time"),
+                DraftState::Approved if process::is_dead(&draft.detail) => {
+                    (DraftState::Open, "the program stopped before anything left, so it waits for you again")
+                }
+                DraftState::Sending if process::is_dead(&draft.detail) => (DraftState::Failed, OUTCOME_UNKNOWN),
+                _ => continue,
+            };
+            // Another process may have been faster.
+            if self.move_draft(draft.id, next, why).await.is_ok() {
+                let text = format!("Draft {} {}: {why} ({}).", draft.id.0, next.in_words(), in_short(&draft.new));
+                self.tell(&draft, next, text).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the chat that a draft came from, or where reports go when it came from a run in the background.
+    ///
+    /// # Errors
+    /// When the conversation is gone, or the store fails.
+    pub async fn tell(&self, draft: &Draft, state: DraftState, text: String) -> Result<(), AgentError> {
+        let conversation = self.0.directory.existing(&draft.new.conversation).await?;
+        let chat = is_chat(conversation.kind).then_some(&conversation.id);
+        // It may be open again more than once, and is told each time.
+        let key = match state {
+            DraftState::Open => format!("draft:{}:{state}:{}", draft.id.0, draft.changed_ms),
+            _ => format!("draft:{}:{state}", draft.id.0),
+        };
+        self.0.deliveries.notice(chat, &key, &in_short(&draft.new), text).await?;
+        Ok(())
+    }
+
+    /// Writes down what came of a draft that was carried out; none: it gave no result in time and was stopped.
+    pub(super) async fn end(&self, id: DraftId, ended: Option<ToolOutcome>) -> Result<Draft, AgentError> {
+        let draft = self.0.store.draft(id).await?.ok_or_else(|| missing(id))?;
+        let (done, detail) = match (ended, draft.state) {
+            (Some(ToolOutcome::Done { text, .. }), _) => (true, text),
+            (Some(ToolOutcome::Failed { error }), _) => (false, error),
+            (None, DraftState::Approved) => (false, "no result in time; nothing was sent".to_owned()),
+            (None, _) => (false, "no result in time; its outcome is unknown".to_owned()),
+        };
+        let detail = self.0.redactor.clean(detail);
+        let next = match (draft.state, done) {
+            // Whatever came after it arrived changes nothing about that.
+            (DraftState::Sent, true) => {
+                return Ok(self.0.store.annotate_draft(id, &detail, self.0.host.now_ms()).await?);
+            }
+            (DraftState::Sent, false) => return Ok(draft),
+            (DraftState::Approved, true) => {
+                self.move_draft(id, DraftState::Sending, self.0.host.holder()).await?;
+                DraftState::Sent
+            }
+            (_, true) => DraftState::Sent,
+            (_, false) => DraftState::Failed,
+        };
+        Ok(self.move_draft(id, next, &detail).await?)
+    }
+
+    pub(super) async fn fail(&self, id: DraftId, why: &str) -> Result<Draft, AgentError> {
+        Ok(self.move_draft(id, DraftState::Failed, why).await?)
+    }
+}

@@ -1,0 +1,281 @@
+//! The tools that change goals. Each is its arguments and what it does with the rules of goals; all of them
+//! change the shown goal of the conversation that they are called in, but for those that make or resume one.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use limpid_core::goal::{ArtifactAction, ArtifactKind, CheckpointStatus, GoalAuthor, GoalError, GoalManager, Priority};
+use limpid_core::{ToolClass, goal};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::goals::{Cause, Goals};
+use crate::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+
+/// The group of the tools that change goals.
+pub const GOAL_TOOLS: &str = "goals";
+
+/// The name of the tool that sets a goal.
+pub const CREATE_GOAL: &str = "create_goal";
+
+/// The tools, in the order in which they are declared.
+pub fn tools(goals: &Goals) -> Vec<Arc<dyn Tool>> {
+    vec![
+        GoalTool::<CreateGoal>::over(goals),
+        GoalTool::<CreateCheckpoint>::over(goals),
+        GoalTool::<UpdateCheckpoint>::over(goals),
+        GoalTool::<CompleteGoal>::over(goals),
+        GoalTool::<RecordDecision>::over(goals),
+        GoalTool::<RecordArtifact>::over(goals),
+        GoalTool::<SwitchGoal>::over(goals),
+    ]
+}
+
+/// The arguments of a tool, and what it does.
+trait Act: DeserializeOwned + JsonSchema + Send + Sync + 'static {
+    const NAME: &'static str;
+
+    /// Does it, and names what was changed.
+    fn act(&self, manager: &mut GoalManager<'_>) -> Result<String, GoalError>;
+}
+
+/// A tool that changes goals. Each may be called again: the same change twice is one change.
+struct GoalTool<A> {
+    goals: Goals,
+    act: PhantomData<A>,
+}
+
+impl<A: Act> GoalTool<A> {
+    fn over(goals: &Goals) -> Arc<dyn Tool> {
+        Arc::new(Self { goals: goals.clone(), act: PhantomData })
+    }
+}
+
+#[async_trait]
+impl<A: Act> Tool for GoalTool<A> {
+    fn name(&self) -> &'static str {
+        A::NAME
+    }
+
+    fn group(&self) -> &'static str {
+        GOAL_TOOLS
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::Remember
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        schema_of::<A>()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let arguments: A = read_arguments(arguments)?;
+        let cause = Cause {
+            by: GoalAuthor::Tool,
+            trust: context.trust,
+            turn: Some(&context.turn),
+            tier: context.tier,
+            now_ms: context.now_ms(),
+        };
+        let changed = self.goals.change(&context.conversation, cause, |manager| arguments.act(manager)).await;
+        let changed = changed.map_err(|error| error.to_string())?;
+        Ok(ToolText { text: told(&changed.value, &changed.goals), trust: context.trust })
+    }
+}
+
+/// What was changed, and how the goal stands.
+fn told(what: &str, goals: &goal::Goals) -> String {
+    let Some(goal) = goals.shown() else { return what.to_owned() };
+    let progress = goal.progress();
+    format!(
+        "{what}\ngoal {}: {} ({}, {} of {} steps done)",
+        goal.id(),
+        goal.description(),
+        goal.status(),
+        progress.completed,
+        progress.total
+    )
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct CreateGoal {
+    description: String,
+    priority: Option<PriorityWord>,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum PriorityWord {
+    High,
+    Medium,
+    Low,
+}
+
+impl Act for CreateGoal {
+    const NAME: &'static str = CREATE_GOAL;
+
+    fn act(&self, manager: &mut GoalManager<'_>) -> Result<String, GoalError> {
+        let priority = match self.priority {
+            Some(PriorityWord::High) => Priority::High,
+            Some(PriorityWord::Low) => Priority::Low,
+            Some(PriorityWord::Medium) | None => Priority::Medium,
+        };
+        manager.create_goal(&self.description, priority).map(|goal| format!("set {goal}"))
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct CreateCheckpoint {
+    description: String,
+}
+
+impl Act for CreateCheckpoint {
+    const NAME: &'static str = "create_checkpoint";
+
+    fn act(&self, manager: &mut GoalManager<'_>) -> Result<String, GoalError> {
+        let goal = manager.shown()?;
+        manager.create_checkpoint(&goal, &self.description, None, None).map(|step| format!("step {step}"))
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct UpdateCheckpoint {
+    checkpoint_id: String,
+    status: StatusWord,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum StatusWord {
+    Pending,
+    InProgress,
+    Completed,
+}
+
+impl Act for UpdateCheckpoint {
+    const NAME: &'static str = "update_checkpoint";
+
+    fn act(&self, manager: &mut GoalManager<'_>) -> Result<String, GoalError> {
+        let status = match self.status {
+            StatusWord::Pending => CheckpointStatus::Pending,
+            StatusWord::InProgress => CheckpointStatus::InProgress,
+            StatusWord::Completed => CheckpointStatus::Completed,
+        };
+        let goal = manager.shown()?;
+        let step = manager.find_checkpoint(&goal, &self.checkpoint_id)?;
+        manager.update_checkpoint(&goal, &step, status).map(|()| format!("step {step} is {status}"))
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct CompleteGoal {
+    summary: String,
+}
+
+impl Act for CompleteGoal {
+    const NAME: &'static str = "complete_goal";
+
+    fn act(&self, manager: &mut GoalManager<'_>) -> Result<String, GoalError> {
+        let goal = manager.shown()?;
+        manager.complete_goal(&goal, &self.summary).map(|()| format!("{goal} is completed"))
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct RecordDecision {
+    description: String,
+    rationale: Option<String>,
+    locked: Option<bool>,
+}
+
+impl Act for RecordDecision {
+    const NAME: &'static str = "record_decision";
+
+    fn act(&self, manager: &mut GoalManager<'_>) -> Result<String, GoalError> {
+        let goal = manager.shown()?;
+        let rationale = self.rationale.as_deref().unwrap_or_default();
+        let decision = manager.record_decision(&goal, &self.description, rationale)?;
+        match self.locked {
+            Some(true) => {
+                manager.lock_decision(&goal, &decision)?;
+                Ok(format!("decision {decision}, locked"))
+            }
+            // Whoever asks for it open must learn that it stands.
+            Some(false) => manager.revisable(&goal, &decision).map(|()| format!("decision {decision}, open")),
+            None => Ok(format!("decision {decision}")),
+        }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct RecordArtifact {
+    path: String,
+    action: ActionWord,
+    #[serde(rename = "type")]
+    kind: Option<KindWord>,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum ActionWord {
+    Created,
+    Modified,
+    Deleted,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum KindWord {
+    File,
+    Test,
+    Documentation,
+}
+
+impl Act for RecordArtifact {
+    const NAME: &'static str = "record_artifact";
+
+    fn act(&self, manager: &mut GoalManager<'_>) -> Result<String, GoalError> {
+        let action = match self.action {
+            ActionWord::Created => ArtifactAction::Created,
+            ActionWord::Modified => ArtifactAction::Modified,
+            ActionWord::Deleted => ArtifactAction::Deleted,
+        };
+        let kind = match self.kind {
+            Some(KindWord::File) => ArtifactKind::File,
+            Some(KindWord::Test) => ArtifactKind::Test,
+            Some(KindWord::Documentation) => ArtifactKind::Documentation,
+            None => ArtifactKind::of_path(&self.path),
+        };
+        let goal = manager.shown()?;
+        manager.record_artifact(&goal, kind, &self.path, action).map(|()| format!("{action} {}", self.path.trim()))
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SwitchGoal {
+    goal: String,
+}
+
+impl Act for SwitchGoal {
+    const NAME: &'static str = "switch_goal";
+
+    fn act(&self, manager: &mut GoalManager<'_>) -> Result<String, GoalError> {
+        let goal = manager.find_goal(&self.goal)?;
+        manager.resume_goal(&goal).map(|()| format!("{goal} is active"))
+    }
+}

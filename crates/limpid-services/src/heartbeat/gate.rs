@@ -1,0 +1,96 @@
+//! Whether a run may be now.
+
+use jiff::{Timestamp, ToSpan, Unit, ZonedRound};
+use limpid_config::process;
+use limpid_core::ConversationId;
+use limpid_core::heartbeat::{Gate, Moment, State, Why, gate};
+use limpid_store::{HeartbeatRow, RequestFilter};
+
+use crate::error::AgentError;
+use crate::heartbeat::{HeartbeatSettings, settings_of};
+
+/// A turn that began longer ago than this, in milliseconds, was cut off and keeps nothing from running.
+pub const CUT_OFF_MS: i64 = 15 * 60_000;
+
+/// Requests, the newest ones, among which a call outside of any turn is looked for.
+const LOOKED_AT: u32 = 50;
+
+impl HeartbeatSettings {
+    /// What the gate says of a row at this moment, and the state that it judged: a pause that the owner has ended is
+    /// over in it.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn gate(&self, row: &HeartbeatRow) -> Result<(Gate, State), AgentError> {
+        let now = self.host.now().to_zoned(self.host.zone());
+        let begun_hour = now.round(ZonedRound::new().smallest(Unit::Hour).mode(jiff::RoundMode::Trunc));
+        let next_hour = begun_hour.and_then(|hour| hour.checked_add(1.hour()));
+        let now_ms = now.timestamp().as_millisecond();
+        let day_ms = now.start_of_day().map_or(now_ms, |day| day.timestamp().as_millisecond());
+        let acted_ms = self.store.owner_acted_ms().await?;
+        let state = row.state.clone().resumed(acted_ms);
+        let moment = Moment {
+            now_ms,
+            hour: now.hour().unsigned_abs(),
+            next_hour_ms: next_hour.map_or(now_ms + 3_600_000, |hour| hour.timestamp().as_millisecond()),
+            acted_ms,
+            runs_today: self.store.heartbeat_calls(day_ms).await?,
+            runs_a_day: self.config.heartbeat.runs_a_day,
+            scheduling_off: !self.config.scheduling.enabled,
+            busy: self.is_busy(row).await?,
+        };
+        let settings = settings_of(row);
+        let gate = match gate(&settings, &state, &moment) {
+            // The day that follows has runs again.
+            Gate::Wait(why @ Why::DayIsFull, _) => {
+                let tomorrow = now.tomorrow().and_then(|day| day.start_of_day());
+                let until = tomorrow.ok().and_then(|day| settings.first_allowed(&day));
+                Gate::Wait(why, until.map(|until| until.timestamp().as_millisecond()))
+            }
+            Gate::Wait(why @ (Why::Interval | Why::Hours | Why::BackOff), Some(until)) => {
+                let from = Timestamp::from_millisecond(until).map(|at| at.to_zoned(self.host.zone()));
+                let allowed = from.ok().and_then(|from| settings.first_allowed(&from));
+                Gate::Wait(why, Some(allowed.map_or(until, |allowed| allowed.timestamp().as_millisecond())))
+            }
+            other => other,
+        };
+        Ok((gate, state))
+    }
+
+    /// Whether another call of a model is in progress, here or in another process.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn is_busy(&self, row: &HeartbeatRow) -> Result<bool, AgentError> {
+        let own = row.running.as_ref().map(|running| format!("run-{}", running.key));
+        let since_ms = self.host.now_ms() - CUT_OFF_MS;
+        for turn in self.store.unfinished_turns().await?.rows {
+            if Some(turn.conversation.as_str()) != own.as_deref() && self.is_worked_on(&turn.conversation).await? {
+                return Ok(true);
+            }
+        }
+        // Summaries, tests and replays are calls outside of any turn.
+        let newest = RequestFilter { since_ms: Some(since_ms), limit: LOOKED_AT, ..RequestFilter::default() };
+        for request in self.store.requests(newest).await?.rows {
+            let left = request.holder.as_deref().is_some_and(process::is_dead);
+            let open = request.turn.is_none() && request.end.is_none() && !left;
+            let lives = match &request.conversation {
+                Some(conversation) => open && self.is_worked_on(conversation).await?,
+                None => open,
+            };
+            if lives {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a process that lives works on a conversation: a turn that a dead one left keeps nothing from running.
+    async fn is_worked_on(&self, conversation: &ConversationId) -> Result<bool, AgentError> {
+        let lease = self.store.lease(conversation).await?;
+        Ok(lease.is_some_and(|lease| {
+            lease.holder == self.host.holder()
+                || (lease.until_ms > self.host.now_ms() && !process::is_dead(&lease.holder))
+        }))
+    }
+}

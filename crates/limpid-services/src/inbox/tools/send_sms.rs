@@ -1,0 +1,178 @@
+//! `send_sms` and `reply_sms`: a text message leaves by the owner's gateway, once, when the owner lets it.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use limpid_core::ToolClass;
+use limpid_core::inbox::Source;
+use limpid_core::line::is_break;
+use limpid_store::{ItemId, Store};
+use limpid_tools::Outlet;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::inbox::tools::{group, item_id};
+use crate::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+
+/// Characters that a number or the name of a recipient has at most.
+const MAX_RECIPIENT: usize = 64;
+
+/// Writes to a number.
+pub(crate) struct SendSms {
+    pub(crate) gateway: Outlet,
+}
+
+/// Answers a text message.
+pub(crate) struct ReplySms {
+    pub(crate) gateway: Outlet,
+    pub(crate) store: Arc<dyn Store>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Send {
+    to: String,
+    text: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Reply {
+    id: String,
+    text: String,
+}
+
+#[async_trait]
+impl Tool for SendSms {
+    fn name(&self) -> &'static str {
+        "send_sms"
+    }
+
+    fn group(&self) -> &'static str {
+        group(Source::Sms)
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::Send
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        schema_of::<Send>()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        false
+    }
+
+    fn asks_always(&self, _: &Value) -> bool {
+        true
+    }
+
+    fn timeout(&self) -> Option<std::time::Duration> {
+        Some(limpid_tools::outlet::TIME)
+    }
+
+    fn check(&self, arguments: &Value) -> Result<(), String> {
+        sendable(arguments["to"].as_str().unwrap_or_default(), arguments["text"].as_str().unwrap_or_default())
+    }
+
+    fn destination(&self, arguments: &Value) -> Option<String> {
+        Some(arguments.get("to")?.as_str()?.trim().to_owned())
+    }
+
+    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let Send { to, text } = read_arguments(arguments)?;
+        send(&self.gateway, &to, &text).await
+    }
+}
+
+#[async_trait]
+impl Tool for ReplySms {
+    fn name(&self) -> &'static str {
+        "reply_sms"
+    }
+
+    fn group(&self) -> &'static str {
+        group(Source::Sms)
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::Send
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        schema_of::<Reply>()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        false
+    }
+
+    fn asks_always(&self, _: &Value) -> bool {
+        true
+    }
+
+    fn timeout(&self) -> Option<std::time::Duration> {
+        Some(limpid_tools::outlet::TIME)
+    }
+
+    fn check(&self, arguments: &Value) -> Result<(), String> {
+        let id = item_id(arguments["id"].as_str().unwrap_or_default())?;
+        let store = Arc::clone(&self.store);
+        let to = wait_for(move |runtime| Some(runtime.block_on(sender(&*store, id))));
+        let to =
+            to.unwrap_or_else(|| Err("The sender of the message could not be looked up. Try again.".to_owned()))?;
+        sendable(&to, arguments["text"].as_str().unwrap_or_default())
+    }
+
+    /// Whoever sent the message that is answered: the owner is to read it before they say yes.
+    fn destination(&self, arguments: &Value) -> Option<String> {
+        let id = item_id(arguments.get("id")?.as_str()?).ok()?;
+        let store = Arc::clone(&self.store);
+        wait_for(move |runtime| runtime.block_on(sender(&*store, id)).ok())
+    }
+
+    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let Reply { id, text } = read_arguments(arguments)?;
+        let to = sender(&*self.store, item_id(&id)?).await?;
+        send(&self.gateway, &to, &text).await
+    }
+}
+
+async fn sender(store: &dyn Store, id: ItemId) -> Result<String, String> {
+    let found = store.item(id).await.map_err(|error| error.to_string())?;
+    let sms = found.filter(|item| item.new.source == Source::Sms);
+    sms.map(|item| item.new.sender.trim().to_owned()).ok_or_else(|| format!("there is no sms i{}", id.0))
+}
+
+/// Waits for the store where a policy asks and cannot wait: on a thread of its own, since this one may be a runtime's.
+fn wait_for<T: std::marker::Send + 'static>(
+    look: impl FnOnce(&tokio::runtime::Runtime) -> Option<T> + std::marker::Send + 'static,
+) -> Option<T> {
+    let looking = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().ok()?;
+        look(&runtime)
+    });
+    looking.join().ok().flatten()
+}
+
+/// Whether a text message can go to that number. Asked before the owner is, so that nobody approves what cannot leave.
+fn sendable(to: &str, text: &str) -> Result<(), String> {
+    let to = to.trim();
+    let is_bad = |letter: char| letter.is_control() || is_break(letter);
+    if to.is_empty() || to.contains(is_bad) || to.chars().count() > MAX_RECIPIENT {
+        return Err(format!("Text messages cannot be sent to {to:?}. Give a phone number, such as \"+491701234\"."));
+    }
+    if text.trim().is_empty() {
+        return Err("The text is blank. Nothing was sent.".to_owned());
+    }
+    Ok(())
+}
+
+async fn send(gateway: &Outlet, to: &str, text: &str) -> Result<ToolText, String> {
+    sendable(to, text)?;
+    let to = to.trim();
+    gateway.hand_over(&json!({ "to": to, "text": text })).await?;
+    Ok(ToolText::own(format!("sent to {to}")))
+}

@@ -1,0 +1,80 @@
+//! `read_email`: one message, whole.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use limpid_channels::mail::Mail;
+use limpid_core::inbox::Source;
+use limpid_store::ItemId;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::mail::MailAccounts;
+use crate::mail::tools::{Named, named, reads_mail, when};
+use crate::tools::{Tool, ToolContext, ToolText, read_arguments};
+
+/// Reads one message. It stays unread on the server unless the call says otherwise.
+pub(crate) struct ReadEmail {
+    pub(crate) mail: Arc<MailAccounts>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    id: String,
+    account: Option<String>,
+    #[serde(default)]
+    mark_read: bool,
+}
+
+#[async_trait]
+impl Tool for ReadEmail {
+    reads_mail!("read_email", Arguments);
+
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let Arguments { id, account, mark_read } = read_arguments(arguments)?;
+        let account = self.mail.only_account(account.as_deref()).await?;
+        let id = match named(&self.mail, &account, &id).await? {
+            Named::OnServer(id) => id,
+            Named::Kept(id) => return self.kept(id, context).await,
+        };
+        let mail = self.mail.mailbox.read(&account, id, mark_read).await.map_err(|error| error.to_string())?;
+        crate::mail::tools::shown(&self.mail, &account.address, &[id], context).await?;
+        Ok(ToolText::outside(self.mail.redactor.clean(whole(&mail, context))))
+    }
+}
+
+impl ReadEmail {
+    /// Mail that was handed in stands here alone.
+    async fn kept(&self, id: ItemId, context: &ToolContext) -> Result<ToolText, String> {
+        let item = self.mail.store.item(id).await.map_err(|error| error.to_string())?;
+        let Some(item) = item.filter(|item| item.new.source == Source::Mail) else {
+            return Err(format!("there is no mail `i{}`", id.0));
+        };
+        context.shown.add([id.0]);
+        let new = item.new;
+        let at = when(new.posted_ms, context);
+        Ok(ToolText::outside(format!("From: {}\nDate: {at}\nSubject: {}\n\n{}", new.sender, new.title, new.text)))
+    }
+}
+
+fn whole(mail: &Mail, context: &ToolContext) -> String {
+    let head = &mail.head;
+    let mut lines = vec![format!("From: {}", head.from)];
+    let people = [("To", &mail.to), ("Cc", &mail.cc), ("Reply-To", &mail.reply_to)];
+    lines.extend(
+        people
+            .iter()
+            .filter(|(_, people)| !people.is_empty())
+            .map(|(name, people)| format!("{name}: {}", people.join(", "))),
+    );
+    lines.extend(head.at_ms.map(|at| format!("Date: {}", when(at, context))));
+    lines.push(format!("Subject: {}", head.subject));
+    for attached in &mail.attachments {
+        let name = if attached.name.is_empty() { "(no name)" } else { &attached.name };
+        lines.push(format!("Attached: {name}, {}, {} bytes", attached.kind, attached.size));
+    }
+    let cut = if mail.cut { "\n\n(The message is larger than what is fetched; this is its beginning.)" } else { "" };
+    format!("{}\n\n{}{cut}", lines.join("\n"), mail.text)
+}

@@ -1,0 +1,125 @@
+//! `reply_email`: an answer to a message, in its thread. It waits for the owner as a draft.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use limpid_channels::mail::{Letter, Mail, address};
+use limpid_core::ToolClass;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::mail::MailAccounts;
+use crate::mail::tools::compose::{answered, message_id, send};
+use crate::mail::tools::{GROUP, Named, SENDS, TIME, destination, named, sendable, texts};
+use crate::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+
+/// Answers a message.
+pub(crate) struct ReplyEmail {
+    pub(crate) mail: Arc<MailAccounts>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    id: String,
+    // Said by the call itself, so that the owner approves a recipient and not whatever the message turns out to say.
+    to: Vec<String>,
+    text: String,
+    account: Option<String>,
+}
+
+#[async_trait]
+impl Tool for ReplyEmail {
+    fn name(&self) -> &'static str {
+        "reply_email"
+    }
+
+    fn group(&self) -> &'static str {
+        GROUP
+    }
+
+    fn class(&self) -> ToolClass {
+        SENDS
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        schema_of::<Arguments>()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        false
+    }
+
+    fn is_available(&self) -> bool {
+        self.mail.is_set_up()
+    }
+
+    fn asks_always(&self, _: &Value) -> bool {
+        true
+    }
+
+    fn check(&self, arguments: &Value) -> Result<(), String> {
+        sendable(texts(arguments, "to").into_iter())
+    }
+
+    fn destination(&self, arguments: &Value) -> Option<String> {
+        destination(&self.mail, arguments["account"].as_str(), texts(arguments, "to").into_iter())
+    }
+
+    fn bound_to(&self, arguments: &Value) -> Vec<String> {
+        // Which account is the first one may change until the owner says yes.
+        self.mail.address(arguments["account"].as_str()).into_iter().collect()
+    }
+
+    fn marks_passage(&self) -> bool {
+        true
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        Some(TIME)
+    }
+
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let Arguments { id, to, text, account } = read_arguments(arguments)?;
+        let account = self.mail.only_account(account.as_deref()).await?;
+        let Named::OnServer(id) = named(&self.mail, &account, &id).await? else {
+            return Err("that mail stands in no account, so it cannot be answered; use compose_email".to_owned());
+        };
+        let mail = self.mail.mailbox.read(&account, id, false).await.map_err(|error| error.to_string())?;
+        within(&mail, &account.address, &to)?;
+        let letter = Letter {
+            to,
+            cc: Vec::new(),
+            subject: subject(&mail.head.subject),
+            text,
+            message_id: message_id(&self.mail, &account),
+            at: context.now,
+            answers: Some(answered(&mail)),
+        };
+        send(&self.mail, context, &account, &letter).await
+    }
+}
+
+/// An answer goes to people of the message and to nobody else.
+fn within(mail: &Mail, own: &str, to: &[String]) -> Result<(), String> {
+    let people = [std::slice::from_ref(&mail.head.from), &mail.reply_to, &mail.to, &mail.cc];
+    let known: Vec<String> = people.into_iter().flatten().filter_map(|person| address(person).ok()).collect();
+    for to in to {
+        let bare = address(to).map_err(|error| error.to_string())?;
+        if !known.contains(&bare) {
+            let others: Vec<&str> = known.iter().map(String::as_str).filter(|known| *known != own).collect();
+            return Err(format!(
+                "{bare} is not of this mail ({}); write to others with compose_email",
+                others.join(", ")
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn subject(subject: &str) -> String {
+    let is_answer = subject.trim_start().get(..3).is_some_and(|start| start.eq_ignore_ascii_case("re:"));
+    if is_answer { subject.to_owned() } else { format!("Re: {subject}") }
+}

@@ -1,0 +1,72 @@
+//! `search_email`: mail of an account by sender, subject or date.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use limpid_channels::mail::{MailHead, MailQuery};
+use limpid_core::mail::LISTED;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::mail::MailAccounts;
+use crate::mail::tools::{line, reads_mail};
+use crate::tools::{Tool, ToolContext, ToolText, read_arguments};
+
+/// Finds mail on the servers.
+pub(crate) struct SearchEmail {
+    pub(crate) mail: Arc<MailAccounts>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    account: Option<String>,
+    from: Option<String>,
+    subject: Option<String>,
+    since: Option<String>,
+}
+
+#[async_trait]
+impl Tool for SearchEmail {
+    reads_mail!("search_email", Arguments);
+
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let Arguments { account, from, subject, since } = read_arguments(arguments)?;
+        let since = since.map(|since| {
+            since.trim().parse().map_err(|_| format!("`since` is a day such as 2026-03-28, not `{since}`"))
+        });
+        let query = MailQuery { from, subject, since: since.transpose()?, limit: LISTED };
+        if (&query.from, &query.subject, query.since) == (&None, &None, None) {
+            return Err("give `from`, `subject` or `since`".to_owned());
+        }
+        let addresses = match &account {
+            Some(account) => vec![self.mail.address(Some(account))?],
+            None => self.mail.files.settings().into_iter().map(|settings| settings.address).collect(),
+        };
+        let mut lines = Vec::new();
+        for address in addresses {
+            let account = self.mail.account(Some(&address)).await;
+            let found = match &account {
+                Ok(account) => self.mail.mailbox.search(account, &query).await.map_err(|error| error.to_string()),
+                Err(why) => Err(why.clone()),
+            };
+            let found = match found {
+                Ok(found) => found,
+                Err(why) => {
+                    lines.push(format!("{address}: not searched: {why}"));
+                    continue;
+                }
+            };
+            lines.push(format!("{address}: {} found", found.len()));
+            lines.extend(found.iter().map(|head| shown(head, context)));
+            let ids: Vec<_> = found.iter().map(|head| head.id).collect();
+            crate::mail::tools::shown(&self.mail, &address, &ids, context).await?;
+        }
+        Ok(ToolText::outside(self.mail.redactor.clean(lines.join("\n"))))
+    }
+}
+
+fn shown(head: &MailHead, context: &ToolContext) -> String {
+    line(&head.id.to_string(), (&head.from, &head.subject, &head.preview), head.at_ms, context)
+}

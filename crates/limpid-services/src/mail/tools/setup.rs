@@ -1,0 +1,80 @@
+//! `setup_email`: prepares a mail account. Its password is entered by the owner and never seen by a model.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use limpid_channels::mail::address;
+use limpid_core::ToolClass;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::mail::tools::GROUP;
+use crate::mail::{AccountSettings, MailAccounts, ServerSettings};
+use crate::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+
+/// Prepares a mail account.
+pub(crate) struct SetupEmail {
+    pub(crate) mail: Arc<MailAccounts>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    address: String,
+    name: Option<String>,
+    imap: Option<String>,
+    smtp: Option<String>,
+}
+
+#[async_trait]
+impl Tool for SetupEmail {
+    fn name(&self) -> &'static str {
+        "setup_email"
+    }
+
+    fn group(&self) -> &'static str {
+        GROUP
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::ChangeSelf
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        schema_of::<Arguments>()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    fn is_available(&self) -> bool {
+        self.mail.is_on()
+    }
+
+    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let Arguments { address: given, name, imap, smtp } = read_arguments(arguments)?;
+        let bare = address(&given).map_err(|error| error.to_string())?;
+        let next = format!("the owner enters the password with `limpid inbox mail add {bare}`, never here");
+        // A password that is there is never sent to another server than the owner gave it for.
+        if self.mail.files.addresses().contains(&bare) {
+            return Err(format!("{bare} is there already; to change it, {next}"));
+        }
+        let server = |text: Option<String>| {
+            text.map(|text| {
+                ServerSettings::parse(&text).ok_or_else(|| format!("`{text}` is no server; write HOST or HOST:PORT"))
+            })
+            .transpose()
+        };
+        let settings = AccountSettings {
+            address: bare.clone(),
+            name,
+            imap: server(imap)?,
+            smtp: server(smtp)?,
+            ..AccountSettings::default()
+        };
+        self.mail.files.write(&settings, None).map_err(|error| error.to_string())?;
+        Ok(ToolText::own(format!("{bare} is prepared; {next}")))
+    }
+}

@@ -1,0 +1,86 @@
+//! The tools of memory, and how they name a memory.
+
+mod feedback;
+mod forget;
+mod learn;
+mod promote;
+mod query;
+mod store;
+mod update;
+
+pub use promote::PROMOTE_LEARNING;
+pub use query::MemoryQuery;
+pub use store::MemoryStoreTool;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use limpid_core::MemoryId;
+use limpid_store::{MemoryRef, Store};
+use limpid_tools::Tool;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Deserialize;
+
+use crate::memory::tools::feedback::MemoryFeedback;
+use crate::memory::tools::forget::MemoryForget;
+use crate::memory::tools::learn::MemoryLearn;
+use crate::memory::tools::promote::PromoteLearning;
+use crate::memory::tools::update::MemoryUpdate;
+use crate::memory::{MemoryWriter, SemanticIndex};
+
+/// The tools of memory, in the order in which they are declared.
+pub fn tools(writer: &MemoryWriter, semantics: Option<&Arc<SemanticIndex>>) -> Vec<Arc<dyn Tool>> {
+    let query = MemoryQuery::new(Arc::clone(writer.database())).by_meaning(semantics.cloned());
+    let writer = || writer.clone();
+    vec![
+        Arc::new(MemoryStoreTool::new(writer())),
+        Arc::new(query),
+        Arc::new(MemoryLearn::new(writer())),
+        Arc::new(MemoryUpdate::new(writer())),
+        Arc::new(MemoryFeedback::reinforce(writer())),
+        Arc::new(MemoryFeedback::demote(writer())),
+        Arc::new(MemoryForget::new(writer())),
+        Arc::new(PromoteLearning::new(writer())),
+    ]
+}
+
+/// How a model names a memory: by the number that a query shows, or by its key.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Which {
+    /// Its number.
+    Number(i64),
+    /// Its key, or its number as text.
+    Text(String),
+}
+
+impl Which {
+    /// The memory that is meant. A text is a key if there is such a key, else a number: `12`, `id:12` or `[id:12]`.
+    pub(crate) async fn find(&self, store: &dyn Store) -> Result<MemoryRef, String> {
+        let text = match self {
+            Self::Number(number) => return Ok(MemoryRef::Id(MemoryId(*number))),
+            Self::Text(text) => text.trim(),
+        };
+        let key = MemoryRef::from(text);
+        if store.memory(&key).await.map_err(|error| error.to_string())?.is_some() {
+            return Ok(key);
+        }
+        let bare = text.trim_start_matches('[').trim_end_matches(']');
+        let number = bare.strip_prefix("id:").unwrap_or(bare).parse();
+        Ok(number.map_or(key, |number| MemoryRef::Id(MemoryId(number))))
+    }
+}
+
+impl JsonSchema for Which {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Which".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({ "type": ["integer", "string"] })
+    }
+}

@@ -1,0 +1,61 @@
+//! `memory_forget`: drops a memory; the owner can undo it.
+
+use async_trait::async_trait;
+use limpid_core::ToolClass;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::memory::tools::Which;
+use crate::memory::{MemoryWriter, WriteSource};
+use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+
+/// Forgets a memory.
+#[derive(Clone)]
+pub(crate) struct MemoryForget {
+    writer: MemoryWriter,
+}
+
+impl MemoryForget {
+    /// The tool over what writes memories.
+    pub(crate) fn new(writer: MemoryWriter) -> Self {
+        Self { writer }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    key: Which,
+}
+
+#[async_trait]
+impl Tool for MemoryForget {
+    fn name(&self) -> &'static str {
+        "memory_forget"
+    }
+
+    fn group(&self) -> &'static str {
+        "memory"
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::Remember
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        schema_of::<Arguments>()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        false
+    }
+
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let Arguments { key } = read_arguments(arguments)?;
+        let which = key.find(&**self.writer.database()).await?;
+        let forgotten =
+            self.writer.forget(&which, &WriteSource::turn(context)).await.map_err(|error| error.to_string())?;
+        Ok(ToolText::own(format!("forgotten [id:{}] {}", forgotten.id, forgotten.key)))
+    }
+}

@@ -1,0 +1,73 @@
+//! `memory_learn`: keeps a preference, a lesson or a cure under its kind.
+
+use async_trait::async_trait;
+use limpid_core::{Category, ToolClass};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::memory::{MemoryNote, MemoryWriter, WriteSource};
+use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+
+/// Keeps what was learned.
+#[derive(Clone)]
+pub(crate) struct MemoryLearn {
+    writer: MemoryWriter,
+}
+
+impl MemoryLearn {
+    /// The tool over what writes memories.
+    pub(crate) fn new(writer: MemoryWriter) -> Self {
+        Self { writer }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    key: String,
+    content: String,
+    category: String,
+    source: Option<String>,
+}
+
+#[async_trait]
+impl Tool for MemoryLearn {
+    fn name(&self) -> &'static str {
+        "memory_learn"
+    }
+
+    fn group(&self) -> &'static str {
+        "memory"
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::Remember
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        schema_of::<Arguments>()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let Arguments { key, content, category, source } = read_arguments(arguments)?;
+        let category = match category.trim().parse::<Category>() {
+            Ok(Category::General) => {
+                return Err(
+                    "`category` GENERAL is what memory_store keeps; use that, or LEARNING, ERROR or PREFERENCE"
+                        .to_owned(),
+                );
+            }
+            Ok(category) => category,
+            Err(_) => return Err(format!("`category` is `{category}`; use LEARNING, ERROR or PREFERENCE")),
+        };
+        let note = MemoryNote { key, content, category, origin: source };
+        let kept = self.writer.store(note, &WriteSource::turn(context)).await.map_err(|error| error.to_string())?;
+        let (done, memory) = (if kept.fresh { "learned" } else { "updated" }, kept.memory);
+        Ok(ToolText::own(format!("{done} [id:{}] {} ({})", memory.id, memory.key, memory.category)))
+    }
+}

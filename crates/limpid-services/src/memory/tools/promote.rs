@@ -1,0 +1,74 @@
+//! `promote_learning`: makes a memory that proved itself a part of the soul.
+
+use async_trait::async_trait;
+use limpid_core::ToolClass;
+use limpid_store::PromotionState;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::memory::tools::Which;
+use crate::memory::{MemoryWriter, WriteSource};
+use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+
+/// Its name; it is only offered while there is something to promote.
+pub const PROMOTE_LEARNING: &str = "promote_learning";
+
+/// Takes a memory into the soul, or proposes it.
+#[derive(Clone)]
+pub(crate) struct PromoteLearning {
+    writer: MemoryWriter,
+}
+
+impl PromoteLearning {
+    /// The tool over what writes memories.
+    pub(crate) fn new(writer: MemoryWriter) -> Self {
+        Self { writer }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    memory_key: Which,
+    soul_addition: String,
+}
+
+#[async_trait]
+impl Tool for PromoteLearning {
+    fn name(&self) -> &'static str {
+        PROMOTE_LEARNING
+    }
+
+    fn group(&self) -> &'static str {
+        "memory"
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::ChangeSelf
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        schema_of::<Arguments>()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        false
+    }
+
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let Arguments { memory_key, soul_addition } = read_arguments(arguments)?;
+        let which = memory_key.find(&**self.writer.database()).await?;
+        let made = self.writer.promote(&which, soul_addition, &WriteSource::approved_turn(context)).await;
+        let promotion = made.map_err(|error| error.to_string())?;
+        let (key, hits) = (&promotion.memory.key, promotion.memory.hits);
+        Ok(ToolText::own(match promotion.state {
+            PromotionState::Standing => format!("{key} ({hits} hits) is part of the soul from the next turn on"),
+            _ => format!(
+                "only proposed, as number {}: text of strangers was read, so the owner decides; {key} ({hits} hits) \
+                 stays a memory until then",
+                promotion.id.0
+            ),
+        }))
+    }
+}

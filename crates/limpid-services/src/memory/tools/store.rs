@@ -1,0 +1,61 @@
+//! `memory_store`: keeps a fact under a key.
+
+use async_trait::async_trait;
+use limpid_core::{Category, ToolClass};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::memory::{MemoryNote, MemoryWriter, WriteSource};
+use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+
+/// Keeps a fact. A key that is known gets the new content, so a call may be repeated.
+#[derive(Clone)]
+pub struct MemoryStoreTool {
+    writer: MemoryWriter,
+}
+
+impl MemoryStoreTool {
+    /// The tool over what writes memories.
+    pub fn new(writer: MemoryWriter) -> Self {
+        Self { writer }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    key: String,
+    content: String,
+}
+
+#[async_trait]
+impl Tool for MemoryStoreTool {
+    fn name(&self) -> &'static str {
+        "memory_store"
+    }
+
+    fn group(&self) -> &'static str {
+        "memory"
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::Remember
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        schema_of::<Arguments>()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let Arguments { key, content } = read_arguments(arguments)?;
+        let note = MemoryNote { key, content, category: Category::General, origin: None };
+        let stored = self.writer.store(note, &WriteSource::turn(context)).await.map_err(|error| error.to_string())?;
+        let done = if stored.fresh { "stored" } else { "updated" };
+        Ok(ToolText::own(format!("{done} [id:{}] {}", stored.memory.id, stored.memory.key)))
+    }
+}

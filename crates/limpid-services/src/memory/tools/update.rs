@@ -1,0 +1,62 @@
+//! `memory_update`: corrects a memory's content.
+
+use async_trait::async_trait;
+use limpid_core::ToolClass;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::memory::tools::Which;
+use crate::memory::{MemoryWriter, WriteSource};
+use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+
+/// Corrects a memory.
+#[derive(Clone)]
+pub(crate) struct MemoryUpdate {
+    writer: MemoryWriter,
+}
+
+impl MemoryUpdate {
+    /// The tool over what writes memories.
+    pub(crate) fn new(writer: MemoryWriter) -> Self {
+        Self { writer }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    id: Which,
+    content: String,
+}
+
+#[async_trait]
+impl Tool for MemoryUpdate {
+    fn name(&self) -> &'static str {
+        "memory_update"
+    }
+
+    fn group(&self) -> &'static str {
+        "memory"
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::Remember
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        schema_of::<Arguments>()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let Arguments { id, content } = read_arguments(arguments)?;
+        let which = id.find(&**self.writer.database()).await?;
+        let corrected = self.writer.update(&which, Some(content), None, &WriteSource::turn(context)).await;
+        let memory = corrected.map_err(|error| error.to_string())?;
+        Ok(ToolText::own(format!("updated [id:{}] {}", memory.id, memory.key).trim_end()))
+    }
+}

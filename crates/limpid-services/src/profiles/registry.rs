@@ -1,0 +1,181 @@
+//! Profiles as they stand now: the shipped ones with the owner's files in place. The owner's files are read at every
+//! turn and compiled again only when one of them changed.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use limpid_config::Home;
+use limpid_prompt::count::Estimate;
+use limpid_prompt::inputs::Inputs;
+use limpid_prompt::problem::{Problem, Severity};
+use limpid_prompt::profile::ProfileError;
+use limpid_prompt::{Layer, Profile, Profiles, RenderError, RenderRequest, SourceFile, SourceRef};
+
+use crate::error::AgentError;
+use crate::profiles::kept;
+
+/// The profiles of a home folder.
+#[derive(Debug)]
+pub struct ProfileRegistry {
+    home: Home,
+    known: Mutex<Known>,
+}
+
+/// What was loaded, and the owner's files that it was made from.
+#[derive(Debug, Default)]
+struct Known {
+    files: Arc<Vec<SourceFile>>,
+    /// What stands in for those of them that cannot be used.
+    kept: Vec<SourceFile>,
+    all: Option<Arc<Profiles>>,
+    /// One profile each: a turn needs no other, and a start should not wait for them.
+    one: BTreeMap<String, Arc<Profiles>>,
+}
+
+/// A profile with what it stands on, and the owner's files that it was made from.
+#[derive(Clone, Debug)]
+pub struct LoadedProfile {
+    /// The owner's files.
+    pub files: Arc<Vec<SourceFile>>,
+    profiles: Arc<Profiles>,
+}
+
+impl ProfileRegistry {
+    /// The profiles of a home.
+    pub fn new(home: Home) -> Self {
+        Self { home, known: Mutex::default() }
+    }
+
+    /// Every profile as the files stand now, with what is wrong with them.
+    ///
+    /// # Errors
+    /// When the owner's files cannot be read.
+    pub fn all(&self) -> Result<Arc<Profiles>, AgentError> {
+        let mut known = self.known()?;
+        if let Some(all) = &known.all {
+            return Ok(Arc::clone(all));
+        }
+        let all = Arc::new(Profiles::with_home(known.sources()));
+        self.keep(&known, &all);
+        Ok(Arc::clone(known.all.insert(all)))
+    }
+
+    /// One profile as the files stand now.
+    ///
+    /// # Errors
+    /// When there is none of that name, or the owner's files cannot be read.
+    pub fn profile(&self, name: &str) -> Result<Arc<Profile>, AgentError> {
+        self.load(name)?.profile(name)
+    }
+
+    /// What one profile is made of, as the files stand now.
+    ///
+    /// # Errors
+    /// When the owner's files cannot be read.
+    pub fn load(&self, name: &str) -> Result<LoadedProfile, AgentError> {
+        let mut known = self.known()?;
+        let files = Arc::clone(&known.files);
+        if let Some(profiles) = known.one.get(name) {
+            return Ok(LoadedProfile { files, profiles: Arc::clone(profiles) });
+        }
+        let profiles = Arc::new(Profiles::one_with_home(name, known.sources()));
+        self.keep(&known, &profiles);
+        known.one.insert(name.to_owned(), Arc::clone(&profiles));
+        Ok(LoadedProfile { files, profiles })
+    }
+
+    /// Keeps the texts that can be used for the day on which they cannot. A disk that refuses them costs no answer: what is
+    /// lost is a copy, and the next load tries again.
+    fn keep(&self, known: &Known, profiles: &Profiles) {
+        let _ = kept::keep(&self.home, &known.files, &known.kept, profiles);
+    }
+
+    /// One profile without some of the owner's files: where they stood, the next ones in the order of lookup do.
+    fn load_one_without(&self, name: &str, without: &[String]) -> Result<Arc<Profile>, AgentError> {
+        let mut known = self.known()?;
+        let files = known.sources().filter(|file| !without.contains(&file.path)).collect::<Vec<_>>();
+        let make = || Arc::new(Profiles::one_with_home(name, files));
+        let profiles =
+            Arc::clone(known.one.entry(format!("{name} without {}", without.join(" "))).or_insert_with(make));
+        LoadedProfile { files: Arc::clone(&known.files), profiles }.profile(name)
+    }
+
+    /// A profile whose texts fit a path's budgets. Where texts of the owner's that must stay are too large by themselves,
+    /// the next ones in the order of lookup stand in for them, and the owner is told the sizes.
+    ///
+    /// # Errors
+    /// When the owner's files cannot be read.
+    pub fn fitting(
+        &self,
+        loaded: &LoadedProfile,
+        profile: Arc<Profile>,
+        (path, inputs): (&str, &Inputs),
+        notices: &mut Vec<String>,
+    ) -> Result<Arc<Profile>, AgentError> {
+        if loaded.files.is_empty() {
+            return Ok(profile);
+        }
+        let (mut profile, mut without) = (profile, Vec::new());
+        loop {
+            let request = RenderRequest { path, inputs, counter: &Estimate::default(), count_tokens: false };
+            // Every other error is told where the prompt is made.
+            let Err(RenderError::Overfull(overfull)) = profile.render(request) else { return Ok(profile) };
+            let owners = |source: &&SourceRef| source.layer != Layer::Shipped;
+            let Some(file) = overfull.sizes.iter().filter_map(|size| size.source.as_ref()).find(owners) else {
+                return Ok(profile);
+            };
+            let notice = format!("profiles/{} is not used: {overfull}", file.path);
+            without.push(file.path.clone());
+            let other = self.load_one_without(profile.name(), &without)?;
+            // A mode that exists by this file alone has no other text: that it is too large is told where it is made.
+            if !other.modes().any(|mode| mode == inputs.mode) && profile.modes().any(|mode| mode == inputs.mode) {
+                return Ok(profile);
+            }
+            notices.push(notice);
+            profile = other;
+        }
+    }
+
+    /// What is known of the files as they stand now; nothing when one of them changed.
+    fn known(&self) -> Result<MutexGuard<'_, Known>, AgentError> {
+        let files = kept::own(&self.home)?;
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let unread = known.all.is_none() && known.one.is_empty();
+        if unread || *known.files != files {
+            let kept = kept::kept(&self.home)?;
+            *known = Known { files: Arc::new(files), kept, ..Known::default() };
+        }
+        Ok(known)
+    }
+}
+
+impl Known {
+    /// The owner's files, and what stands in for those of them that cannot be used.
+    fn sources(&self) -> impl Iterator<Item = SourceFile> {
+        self.files.iter().chain(&self.kept).cloned()
+    }
+}
+
+impl LoadedProfile {
+    /// One profile.
+    ///
+    /// # Errors
+    /// When there is none of that name, or it is broken.
+    pub fn profile(&self, name: &str) -> Result<Arc<Profile>, AgentError> {
+        self.profiles.get(name).cloned().map_err(|error| match error {
+            ProfileError::Unknown(unknown) => AgentError::Invalid(unknown.to_string()),
+            ProfileError::Broken(..) => AgentError::Prompt(error.to_string()),
+        })
+    }
+
+    /// What the owner should know of the files that a profile is made of: each of theirs that is wrong and not in use,
+    /// and what stands in for it.
+    pub fn notices(&self, profile: &Profile) -> impl Iterator<Item = String> {
+        let folders: Vec<String> = profile.lineage().map(str::to_owned).collect();
+        let set_aside = move |problem: &&Problem| {
+            let wrong = problem.severity == Severity::Error && problem.layer == Layer::Home;
+            wrong && folders.iter().any(|folder| problem.path.split('/').next() == Some(folder))
+        };
+        self.profiles.problems().iter().filter(set_aside).map(ToString::to_string)
+    }
+}

@@ -1,0 +1,298 @@
+//! Changes of skills: each is an event with the version before and after it, which is what an undo needs. Versions stand
+//! in `data/skills/`, each in a folder that is called by its hash.
+
+use std::path::{Path, PathBuf};
+
+use limpid_prompt::inputs::SkillSource;
+use limpid_prompt::skill::{Draft, create, parse, update};
+use limpid_store::{NewSkillEvent, SkillEvent, SkillEventId, SkillEventKind, SkillVersion};
+
+use crate::error::AgentError;
+use crate::skills::folder::{Folder, SKILL_FILE};
+use crate::skills::{ListedSkill, SkillStatus, Skills, place_name, state_of};
+
+/// Who changes a skill, and when.
+#[derive(Clone, Copy, Debug)]
+pub struct SkillWriter<'a> {
+    /// `command line`, `turn:<id>`.
+    pub source: &'a str,
+    /// The time, in milliseconds since 1970.
+    pub now_ms: i64,
+}
+
+/// A skill that was taken out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Removed {
+    /// Its name.
+    pub name: String,
+    /// The event that brings it back when it is undone.
+    pub event: SkillEventId,
+}
+
+impl Skills {
+    /// Writes a new skill into the global folder; it can be used at once. The same skill again changes nothing.
+    pub(super) async fn create(&self, name: &str, draft: &Draft, by: SkillWriter<'_>) -> Result<(), AgentError> {
+        let _changing = self.changing.lock().await;
+        let text = create(name, draft).map_err(invalid)?;
+        if let Some(known) = self.standing(name, by.now_ms).await? {
+            if self.folder_of(&known)?.text().as_deref() == Some(&text) {
+                return Ok(());
+            }
+            let at = &known.location;
+            return Err(AgentError::Invalid(format!(
+                "there is a skill `{name}` at {at}; change it with update_skill, or take another name"
+            )));
+        }
+        let folder = Folder::of_text(&text);
+        folder.write(&self.home.skills().join(name))?;
+        let after = self.global(&folder, false, true)?;
+        self.record(name, SkillEventKind::Created, None, Some(after), by).await?;
+        Ok(())
+    }
+
+    /// Changes a skill where it stands; of a built-in one the owner gets a copy that stands in its place.
+    pub(super) async fn update(&self, name: &str, draft: &Draft, by: SkillWriter<'_>) -> Result<(), AgentError> {
+        let _changing = self.changing.lock().await;
+        let known = self.known(name, by.now_ms).await?;
+        let folder = self.folder_of(&known)?;
+        let text = folder.text().unwrap_or_default();
+        let changed = update(&text, &known.name, draft).map_err(invalid)?;
+        if changed == text {
+            return Ok(());
+        }
+        let before = self.version(&known, &folder).await?;
+        if before.installed && known.status != SkillStatus::Ready {
+            let why = known.reason.unwrap_or_default();
+            return Err(AgentError::Invalid(format!("the skill `{name}` cannot be changed: {why}")));
+        }
+        let folder = folder.with_text(&changed);
+        let (before, after) = if known.shelf == SkillSource::Builtin {
+            folder.write(&self.home.skills().join(&known.name))?;
+            (None, self.global(&folder, false, true)?)
+        } else {
+            folder.write(&path_of(&known)?)?;
+            let hash = self.keep(&folder)?;
+            (Some(before.clone()), SkillVersion { hash, ..before })
+        };
+        self.record(&known.name, SkillEventKind::Updated, before, Some(after), by).await?;
+        Ok(())
+    }
+
+    /// Takes a skill from a folder, or a SKILL.md; nothing of it runs, and it is used only when it was allowed.
+    pub(super) async fn install_from(&self, from: &Path, by: SkillWriter<'_>) -> Result<String, AgentError> {
+        let _changing = self.changing.lock().await;
+        let folder = Folder::read(from)?;
+        let missing = || AgentError::Invalid(format!("{}: there is no file {SKILL_FILE} in it", from.display()));
+        let text = folder.text().ok_or_else(missing)?;
+        let own_name = from.canonicalize().ok().and_then(|real| Some(real.file_name()?.to_string_lossy().into_owned()));
+        let skill = parse(&text, &own_name.unwrap_or_default())
+            .map_err(|error| AgentError::Invalid(format!("{}: {error}", from.join(SKILL_FILE).display())))?;
+        let name = skill.name.to_string();
+        if let Some(known) = self.standing(&name, by.now_ms).await? {
+            return Err(AgentError::Invalid(format!(
+                "there is a skill `{name}` at {}; `limpid skill remove {name}` takes it out",
+                known.location
+            )));
+        }
+        // It stands among the versions until it is allowed.
+        let after = self.global(&folder, true, false)?;
+        self.record(&name, SkillEventKind::Installed, None, Some(after), by).await?;
+        Ok(name)
+    }
+
+    /// Allows a skill, or puts it aside. One that was installed is allowed with the very bytes that were shown.
+    pub(super) async fn set_enabled(
+        &self,
+        name: &str,
+        on: bool,
+        hash: Option<&str>,
+        by: SkillWriter<'_>,
+    ) -> Result<(), AgentError> {
+        let _changing = self.changing.lock().await;
+        let known = self.known(name, by.now_ms).await?;
+        let folder = self.folder_of(&known)?;
+        let before = self.version(&known, &folder).await?;
+        let now = folder.hash();
+        let pinned = self.pinned(&known).await?;
+        let shown = hash.or(pinned.as_deref()).unwrap_or(&now);
+        if on && (shown.len() < 8 || !now.starts_with(shown)) {
+            return Err(AgentError::Invalid(format!(
+                "the skill `{name}` has other bytes than those that were shown; look at it with `limpid skill show {name}`, \
+                 then allow what you saw: `limpid skill enable {name} --hash {}`",
+                now.get(..16).unwrap_or(&now)
+            )));
+        }
+        if before.enabled == on {
+            return Ok(());
+        }
+        if on && known.status == SkillStatus::Awaiting {
+            folder.write(&self.home.skills().join(&known.name))?;
+        }
+        // What is put aside keeps its pin, so that bytes which nobody saw are not allowed by allowing it again.
+        let hash = if on { now } else { pinned.unwrap_or(now) };
+        let after = SkillVersion { hash, enabled: on, ..before.clone() };
+        let kind = if on { SkillEventKind::Enabled } else { SkillEventKind::Disabled };
+        self.record(&known.name, kind, Some(before), Some(after), by).await?;
+        Ok(())
+    }
+
+    /// Takes a skill out; an undo brings it back.
+    pub(super) async fn take_out(&self, name: &str, by: SkillWriter<'_>) -> Result<Removed, AgentError> {
+        let _changing = self.changing.lock().await;
+        let known = self.known(name, by.now_ms).await?;
+        if known.shelf == SkillSource::Builtin {
+            return Err(AgentError::Invalid(format!(
+                "the skill `{name}` is built in; `limpid skill disable {name}` puts it aside"
+            )));
+        }
+        let folder = self.folder_of(&known)?;
+        let before = self.version(&known, &folder).await?;
+        self.take_away(&known)?;
+        let event = self.record(&known.name, SkillEventKind::Removed, Some(before), None, by).await?;
+        Ok(Removed { name: known.name, event: event.id })
+    }
+
+    /// Makes a skill what it was before an event; without one, before the last. Undoing an undo does it again.
+    pub(super) async fn undo_event(
+        &self,
+        name: &str,
+        event: Option<SkillEventId>,
+        by: SkillWriter<'_>,
+    ) -> Result<SkillEvent, AgentError> {
+        let _changing = self.changing.lock().await;
+        let events = self.store.skill_events(Some(&name.to_ascii_lowercase())).await?.rows;
+        let undone = match event {
+            Some(id) => events.iter().find(|known| known.id == id),
+            None => events.last(),
+        };
+        let none = || AgentError::NotFound {
+            what: "change of the skill",
+            name: name.to_owned(),
+            advice: "`limpid skill history` lists what was done".to_owned(),
+        };
+        let undone = undone.ok_or_else(none)?;
+        let known = self.find(name, by.now_ms).await?;
+        let before = match &known {
+            Some(known) => Some(self.version(known, &self.folder_of(known)?).await?),
+            None => None,
+        };
+        let own = known.as_ref().filter(|known| known.shelf != SkillSource::Builtin);
+        match (&undone.before, own) {
+            // The files stay as they are; what is allowed are the bytes that were pinned then.
+            _ if matches!(undone.kind, SkillEventKind::Enabled | SkillEventKind::Disabled) => {}
+            (Some(target), _) if target.place == place_name(SkillSource::Builtin) => {}
+            // What nobody has allowed stands among the versions only.
+            (Some(target), known) if target.installed && !target.enabled => {
+                known.map_or(Ok(()), |known| self.take_away(known))?;
+            }
+            (Some(target), Some(known)) => self.fetch(&target.hash)?.write(&path_of(known)?)?,
+            (Some(target), None) => self.fetch(&target.hash)?.write(&self.root(&target.place).join(&undone.skill))?,
+            (None, Some(known)) => self.take_away(known)?,
+            (None, None) => {}
+        }
+        let target = undone.before.clone();
+        self.record(name, SkillEventKind::Undone, before, target, by).await
+    }
+
+    /// The owner's skill of a name, used or not, that has a folder.
+    async fn standing(&self, name: &str, now_ms: i64) -> Result<Option<ListedSkill>, AgentError> {
+        Ok(self.find(name, now_ms).await?.filter(|skill| skill.shelf != SkillSource::Builtin))
+    }
+
+    /// The skill of a name that has a folder: the owner's, else the built-in one.
+    async fn find(&self, name: &str, now_ms: i64) -> Result<Option<ListedSkill>, AgentError> {
+        let named = |skill: &ListedSkill| skill.name.eq_ignore_ascii_case(name) && skill.location.ends_with(SKILL_FILE);
+        Ok(self.list_at(now_ms).await?.into_iter().find(named))
+    }
+
+    /// The same, which must be there.
+    pub(super) async fn known(&self, name: &str, now_ms: i64) -> Result<ListedSkill, AgentError> {
+        self.find(name, now_ms).await?.ok_or_else(|| AgentError::NotFound {
+            what: "skill",
+            name: name.to_owned(),
+            advice: "`limpid skill list` lists them".to_owned(),
+        })
+    }
+
+    /// The files of a skill as they stand.
+    pub(super) fn folder_of(&self, known: &ListedSkill) -> Result<Folder, AgentError> {
+        Folder::read(&path_of(known)?)
+    }
+
+    /// How a skill stands, with the bytes that it has, which are kept. One that was installed is allowed only as it was
+    /// pinned; without any event it is the owner's own.
+    async fn version(&self, known: &ListedSkill, folder: &Folder) -> Result<SkillVersion, AgentError> {
+        let states = self.store.skill_states().await?.rows;
+        let hash = self.keep(folder)?;
+        let place = place_name(known.shelf).to_owned();
+        Ok(match state_of(&states, &known.name.to_ascii_lowercase(), known.shelf) {
+            Some(state) => {
+                let enabled = state.enabled && (!state.installed || state.hash == hash);
+                SkillVersion { hash, place, installed: state.installed, enabled }
+            }
+            None => SkillVersion { hash, place, installed: false, enabled: true },
+        })
+    }
+
+    /// The hash that a skill from elsewhere was shown or allowed with.
+    async fn pinned(&self, known: &ListedSkill) -> Result<Option<String>, AgentError> {
+        let states = self.store.skill_states().await?.rows;
+        let state = state_of(&states, &known.name.to_ascii_lowercase(), known.shelf);
+        Ok(state.filter(|state| state.installed).map(|state| state.hash.clone()))
+    }
+
+    /// A version in the global folder, which is kept.
+    fn global(&self, folder: &Folder, installed: bool, enabled: bool) -> Result<SkillVersion, AgentError> {
+        let (hash, place) = (self.keep(folder)?, place_name(SkillSource::Global).to_owned());
+        Ok(SkillVersion { hash, place, installed, enabled })
+    }
+
+    /// Takes a skill's folder away; versions stay.
+    fn take_away(&self, known: &ListedSkill) -> Result<(), AgentError> {
+        let folder = path_of(known)?;
+        if folder.starts_with(self.home.skill_versions()) { Ok(()) } else { Folder::remove(&folder) }
+    }
+
+    fn root(&self, place: &str) -> PathBuf {
+        if place == place_name(SkillSource::Workspace) { self.home.workspace_skills() } else { self.home.skills() }
+    }
+
+    fn keep(&self, folder: &Folder) -> Result<String, AgentError> {
+        let hash = folder.hash();
+        folder.write(&self.home.skill_versions().join(&hash))?;
+        Ok(hash)
+    }
+
+    fn fetch(&self, hash: &str) -> Result<Folder, AgentError> {
+        let path = self.home.skill_versions().join(hash);
+        let folder = Folder::read(&path)?;
+        if folder.hash() == hash {
+            return Ok(folder);
+        }
+        Err(AgentError::Invalid(format!("{} is not what was kept there; the version is lost", path.display())))
+    }
+
+    async fn record(
+        &self,
+        name: &str,
+        kind: SkillEventKind,
+        before: Option<SkillVersion>,
+        after: Option<SkillVersion>,
+        by: SkillWriter<'_>,
+    ) -> Result<SkillEvent, AgentError> {
+        let (skill, source) = (name.to_ascii_lowercase(), by.source.to_owned());
+        let event = NewSkillEvent { skill, kind, before, after, source, now_ms: by.now_ms };
+        Ok(self.store.record_skill(event).await?)
+    }
+}
+
+/// The folder of a skill that has one.
+fn path_of(known: &ListedSkill) -> Result<PathBuf, AgentError> {
+    let file = Path::new(&known.location);
+    let none = || AgentError::Invalid(format!("the skill `{}` has no folder", known.name));
+    file.parent().map(Path::to_owned).ok_or_else(none)
+}
+
+fn invalid(error: impl std::fmt::Display) -> AgentError {
+    AgentError::Invalid(error.to_string())
+}

@@ -1,0 +1,122 @@
+//! The folders and files where skills are looked for, in the order of precedence: workspace, global folder, prompt
+//! files, `limpid.toml`. Nothing else is read, the current directory least of all.
+
+use std::path::{Path, PathBuf};
+
+use limpid_config::{Home, PromptEntry, read_marking};
+use limpid_prompt::inputs::SkillSource;
+use limpid_prompt::registry::{PromptSource, RegisteredPrompt};
+use limpid_prompt::skill::parse;
+
+use crate::error::AgentError;
+use crate::skills::folder::{SKILL_FILE, others_in};
+
+/// Something that is meant to be a skill.
+pub(crate) struct Found {
+    /// The name of its folder, file or entry.
+    pub(crate) name: String,
+    pub(crate) shelf: SkillSource,
+    pub(crate) location: String,
+    /// Its folder, when it is one.
+    pub(crate) folder: Option<PathBuf>,
+    /// What it says, or why it is no skill.
+    pub(crate) read: Result<RegisteredPrompt, String>,
+}
+
+/// Everything that the owner keeps.
+pub(crate) fn all(home: &Home, entries: &[PromptEntry], now_ms: i64) -> Result<Vec<Found>, AgentError> {
+    let mut found = folders(&home.workspace_skills(), SkillSource::Workspace, now_ms)?;
+    found.extend(folders(&home.skills(), SkillSource::Global, now_ms)?);
+    found.extend(files(&home.prompts(), now_ms)?);
+    found.extend(entries.iter().map(|entry| of_entry(entry, now_ms)));
+    Ok(found)
+}
+
+/// The skills in a folder: each a folder with a SKILL.md. One that cannot be read costs itself only.
+fn folders(root: &Path, shelf: SkillSource, now_ms: i64) -> Result<Vec<Found>, AgentError> {
+    let mut found = Vec::new();
+    for name in names(root)? {
+        let folder = root.join(&name);
+        if !folder.is_dir() {
+            continue;
+        }
+        // What stands in the workspace may be the model's doing; a link there would lead to files of anybody's.
+        if shelf == SkillSource::Workspace && !leads_inside(root, &folder) {
+            let location = folder.join(SKILL_FILE).display().to_string();
+            let read = Err("it leads out of the workspace".to_owned());
+            found.push(Found { name, shelf, location, folder: Some(folder), read });
+        } else {
+            found.push(one(&folder, &name, shelf, now_ms));
+        }
+    }
+    Ok(found)
+}
+
+/// The skill of a folder; `name` is what it is called when it does not say.
+pub(crate) fn one(folder: &Path, name: &str, shelf: SkillSource, now_ms: i64) -> Found {
+    let file = folder.join(SKILL_FILE);
+    let read = read(&file, name, shelf, now_ms);
+    Found { name: name.to_owned(), shelf, location: file.display().to_string(), folder: Some(folder.to_owned()), read }
+}
+
+fn read(file: &Path, name: &str, shelf: SkillSource, now_ms: i64) -> Result<RegisteredPrompt, String> {
+    let text = whole(file)?.ok_or("there is no file SKILL.md in it")?;
+    let skill = parse(&text, name).map_err(|error| error.to_string())?;
+    // A folder that cannot be listed still has its SKILL.md; its other files are not shown.
+    let files = file.parent().map(others_in).and_then(Result::ok).unwrap_or_default();
+    let prompt = RegisteredPrompt::new(skill, PromptSource::Config, file.display().to_string(), now_ms);
+    Ok(RegisteredPrompt { shelf, files, ..prompt })
+}
+
+/// A file's text; none when there is no such file. Instructions with holes in them are not followed.
+fn whole(file: &Path) -> Result<Option<String>, String> {
+    let read = read_marking(file).map_err(|error| error.to_string())?;
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    match read.as_ref().and_then(|read| read.notice(&name)) {
+        Some(notice) => Err(notice),
+        None => Ok(read.map(|read| read.text)),
+    }
+}
+
+/// The Markdown files of a folder, each a prompt.
+fn files(root: &Path, now_ms: i64) -> Result<Vec<Found>, AgentError> {
+    let mut found = Vec::new();
+    for file in names(root)?.into_iter().filter(|name| name.ends_with(".md")).map(|name| root.join(name)) {
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let location = file.display().to_string();
+        let text = whole(&file).map(Option::unwrap_or_default);
+        let skill = text.and_then(|text| parse(&text, &name).map_err(|error| error.to_string()));
+        let read = skill.map(|skill| RegisteredPrompt::new(skill, PromptSource::Config, location.clone(), now_ms));
+        found.push(Found { name, shelf: SkillSource::Global, location, folder: None, read });
+    }
+    Ok(found)
+}
+
+fn of_entry(entry: &PromptEntry, now_ms: i64) -> Found {
+    let location = format!("[[prompts]] {} of limpid.toml", entry.id);
+    let read = entry.to_skill().map_err(|error| error.to_string());
+    let read = read.map(|skill| RegisteredPrompt::new(skill, PromptSource::Config, location.clone(), now_ms));
+    Found { name: entry.id.clone(), shelf: SkillSource::Global, location, folder: None, read }
+}
+
+/// The names in a folder that are not hidden, in order; none when there is no such folder.
+fn names(root: &Path) -> Result<Vec<String>, AgentError> {
+    let entries = match std::fs::read_dir(root) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other.map_err(AgentError::file(root))?,
+    };
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| !name.starts_with('.'))
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
+/// Whether a folder and its SKILL.md stand below a root, links followed.
+fn leads_inside(root: &Path, folder: &Path) -> bool {
+    let Ok(root) = root.canonicalize() else { return false };
+    let stands = |path: &Path| path.canonicalize().is_ok_and(|real| real.starts_with(&root));
+    let file = folder.join(SKILL_FILE);
+    stands(folder) && (!file.exists() || stands(&file))
+}

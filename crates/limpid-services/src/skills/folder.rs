@@ -1,0 +1,360 @@
+//! The files of one skill: read, hashed, and written so that nothing is half there.
+
+use std::collections::BTreeMap;
+use std::fs::Metadata;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::error::AgentError;
+
+/// Files, bytes and levels that a skill may have at most.
+const MAX_FILES: usize = 500;
+const MAX_BYTES: u64 = 8 * 1024 * 1024;
+const MAX_DEPTH: usize = 8;
+
+/// The file that makes a folder a skill.
+pub(crate) const SKILL_FILE: &str = "SKILL.md";
+
+/// The files of a skill by their paths inside its folder. Hidden files are no part of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Folder {
+    files: BTreeMap<String, File>,
+}
+
+/// One file of a skill.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct File {
+    bytes: Vec<u8>,
+    /// Whether it may be run.
+    runs: bool,
+}
+
+/// One file as a reviewer sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReviewFile {
+    /// Its path inside the skill's folder.
+    pub path: String,
+    /// Its size.
+    pub bytes: usize,
+    /// Whether it may be run.
+    pub runs: bool,
+    /// The SHA-256 of its bytes, in hexadecimal digits.
+    pub hash: String,
+    /// All that it holds. Of what reads like a script and is no text, bytes that are no letters of one are written out:
+    /// `\x00`. None for any other binary file: nobody reads a font, and its hash says which one it is.
+    pub text: Option<String>,
+    /// Whether it is a text, so that nothing is written out.
+    pub is_text: bool,
+}
+
+impl ReviewFile {
+    /// A text as a reviewer sees it.
+    pub(crate) fn of_text(path: &str, text: &str) -> Self {
+        Self::of(path, &File { bytes: text.as_bytes().to_vec(), runs: false })
+    }
+
+    fn of(path: &str, File { bytes, runs }: &File) -> Self {
+        let text = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
+        // A script is read whole, whatever hides in it; a shell runs one without its first line and its mode too.
+        let is_read = bytes.starts_with(b"#!") || is_mostly_letters(bytes);
+        Self {
+            path: path.to_owned(),
+            bytes: bytes.len(),
+            runs: *runs,
+            hash: hex(&Sha256::digest(bytes)),
+            text: text.map(str::to_owned).or_else(|| is_read.then(|| written_out(bytes))),
+            is_text: text.is_some(),
+        }
+    }
+}
+
+impl Folder {
+    /// A skill that is one text.
+    pub(crate) fn of_text(text: &str) -> Self {
+        Self::default().with_text(text)
+    }
+
+    /// Reads a folder, or one SKILL.md alone. Links are refused: they lead to what nobody reviewed.
+    pub(crate) fn read(path: &Path) -> Result<Self, AgentError> {
+        let mut folder = Self::default();
+        if path.is_file() {
+            let bytes = std::fs::read(path).map_err(AgentError::file(path))?;
+            folder.files.insert(SKILL_FILE.to_owned(), File { bytes, runs: false });
+            return Ok(folder);
+        }
+        let mut total = 0;
+        for (inside, full, about) in walk(path, "", 0)? {
+            total += about.len();
+            if folder.files.len() == MAX_FILES || total > MAX_BYTES {
+                return Err(refused(&full, "a skill has at most 500 files and 8 MiB"));
+            }
+            let bytes = std::fs::read(&full).map_err(AgentError::file(&full))?;
+            folder.files.insert(inside, File { bytes, runs: may_run(&about) });
+        }
+        Ok(folder)
+    }
+
+    /// The hash of every path and every byte, and of what may be run, in hexadecimal digits.
+    pub(crate) fn hash(&self) -> String {
+        let mut hash = Sha256::new();
+        for (path, File { bytes, runs }) in &self.files {
+            // No path is so long. Without such files the hash is that of versions which kept no permission.
+            if *runs {
+                hash.update(u64::MAX.to_le_bytes());
+            }
+            for part in [path.as_bytes(), bytes] {
+                hash.update((part.len() as u64).to_le_bytes());
+                hash.update(part);
+            }
+        }
+        hex(&hash.finalize())
+    }
+
+    /// The text of SKILL.md, when there is one. Bytes that are not UTF-8 are replaced.
+    pub(crate) fn text(&self) -> Option<String> {
+        self.files.get(SKILL_FILE).map(|file| String::from_utf8_lossy(&file.bytes).into_owned())
+    }
+
+    /// The same files with another text as SKILL.md.
+    pub(crate) fn with_text(mut self, text: &str) -> Self {
+        self.files.entry(SKILL_FILE.to_owned()).or_default().bytes = text.as_bytes().to_vec();
+        self
+    }
+
+    /// The other files, by path.
+    pub(crate) fn others(&self) -> Vec<String> {
+        self.files.keys().filter(|path| *path != SKILL_FILE).cloned().collect()
+    }
+
+    /// Every file as a reviewer sees it, SKILL.md first.
+    pub(crate) fn review(&self) -> Vec<ReviewFile> {
+        let mut files: Vec<ReviewFile> = self.files.iter().map(|(path, file)| ReviewFile::of(path, file)).collect();
+        files.sort_by_key(|file| file.path != SKILL_FILE);
+        files
+    }
+
+    /// Makes a folder hold these files and no others. Files that are right already are not touched; each other one is
+    /// there whole or not at all. What may be run stays so, for the owner.
+    pub(crate) fn write(&self, path: &Path) -> Result<(), AgentError> {
+        let there = if path.is_dir() { Self::read(path)? } else { Self::default() };
+        for (name, new) in &self.files {
+            if there.files.get(name) != Some(new) {
+                let file = path.join(name);
+                write_file(&file, new).map_err(AgentError::file(&file))?;
+            }
+        }
+        for name in there.files.keys().filter(|name| !self.files.contains_key(*name)) {
+            let file = path.join(name);
+            std::fs::remove_file(&file).map_err(AgentError::file(&file))?;
+        }
+        Ok(())
+    }
+
+    /// Takes a skill's folder away. A folder that is only a link to another one loses the link, not what it leads to.
+    pub(crate) fn remove(path: &Path) -> Result<(), AgentError> {
+        let is_link = path.symlink_metadata().map_err(AgentError::file(path))?.is_symlink();
+        let removed = if is_link { std::fs::remove_file(path) } else { std::fs::remove_dir_all(path) };
+        removed.map_err(AgentError::file(path))
+    }
+}
+
+/// The paths of the files of a skill besides SKILL.md, by name; they are not read.
+pub(crate) fn others_in(path: &Path) -> Result<Vec<String>, AgentError> {
+    let mut files: Vec<String> = walk(path, "", 0)?.into_iter().map(|(inside, ..)| inside).collect();
+    files.retain(|file| file != SKILL_FILE);
+    files.sort();
+    Ok(files)
+}
+
+/// Bytes with those that are no plain letters, tabs or line ends written out, so that nothing of them goes unseen.
+fn written_out(bytes: &[u8]) -> String {
+    let one = |byte: &u8| match byte {
+        b'\n' | b'\t' | b' '..=b'~' => char::from(*byte).to_string(),
+        other => format!("\\x{other:02x}"),
+    };
+    bytes.iter().map(one).collect()
+}
+
+/// Whether at least three bytes of four are plain letters, as in a text with some odd bytes put into it.
+fn is_mostly_letters(bytes: &[u8]) -> bool {
+    let letters = bytes.iter().filter(|byte| matches!(byte, b'\n' | b'\t' | b' '..=b'~')).count();
+    letters * 4 >= bytes.len() * 3
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(unix)]
+fn may_run(about: &Metadata) -> bool {
+    std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & 0o100 != 0
+}
+
+#[cfg(not(unix))]
+fn may_run(_: &Metadata) -> bool {
+    false
+}
+
+/// Every file below a folder that is not hidden: its path inside, where it is, and its size and mode.
+fn walk(path: &Path, prefix: &str, depth: usize) -> Result<Vec<(String, PathBuf, Metadata)>, AgentError> {
+    let entries = std::fs::read_dir(path).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+    let mut files = Vec::new();
+    for entry in entries.map_err(AgentError::file(path))? {
+        let full = entry.path();
+        let Ok(name) = entry.file_name().into_string() else { return Err(refused(&full, "its name is not UTF-8")) };
+        if name.starts_with('.') {
+            continue;
+        }
+        let inside = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
+        let about = entry.metadata().map_err(AgentError::file(&full))?;
+        if about.is_symlink() {
+            return Err(refused(&full, "a skill may not hold links"));
+        }
+        if about.is_dir() && depth + 1 == MAX_DEPTH {
+            return Err(refused(&full, "folders stand too deep in one another"));
+        }
+        if about.is_dir() {
+            files.extend(walk(&full, &inside, depth + 1)?);
+        } else if about.is_file() {
+            files.push((inside, full, about));
+        }
+    }
+    Ok(files)
+}
+
+fn refused(path: &Path, why: &str) -> AgentError {
+    AgentError::Invalid(format!("{}: {why}", path.display()))
+}
+
+fn write_file(file: &Path, File { bytes, runs }: &File) -> io::Result<()> {
+    use std::io::Write as _;
+    let folder = file.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    let name = file.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
+    let mut folders = std::fs::DirBuilder::new();
+    folders.recursive(true);
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    // Nobody but the owner reads what is in here.
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::DirBuilderExt::mode(&mut folders, 0o700);
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, if *runs { 0o700 } else { 0o600 });
+    }
+    #[cfg(not(unix))]
+    let _ = runs;
+    folders.create(folder)?;
+    // Others, here or in another process, may write the same file: each has its own part.
+    let (process, thread) = (std::process::id(), std::thread::current().id());
+    let partial = folder.join(format!(".{name}.{process}-{thread:?}.partial"));
+    let mut open = options.open(&partial)?;
+    open.write_all(bytes)?;
+    open.sync_all()?;
+    std::fs::rename(partial, file)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    fn plain(bytes: &[u8]) -> File {
+        File { bytes: bytes.to_vec(), runs: false }
+    }
+
+    // SEC-040
+    #[test]
+    fn many_who_write_the_same_folder_do_not_disturb_each_other() {
+        let home = tempfile::tempdir().unwrap();
+        let skill = Folder::of_text("# Tea\n");
+        for round in 0..20 {
+            let path = home.path().join(round.to_string());
+            std::thread::scope(|scope| {
+                let writers: Vec<_> = (0..8).map(|_| scope.spawn(|| skill.write(&path))).collect();
+                writers.into_iter().for_each(|writer| writer.join().unwrap().unwrap());
+            });
+            assert_eq!(std::fs::read_to_string(path.join("SKILL.md")).unwrap(), "# Tea\n");
+            assert_eq!(std::fs::read_dir(&path).unwrap().count(), 1);
+        }
+    }
+
+    // SEC-024
+    #[test]
+    fn a_hash_is_of_every_path_and_byte() {
+        let folder = |files: &[(&str, &str)]| {
+            let row = |(path, text): &(&str, &str)| ((*path).to_owned(), plain(text.as_bytes()));
+            Folder { files: files.iter().map(row).collect() }.hash()
+        };
+        let one = folder(&[("SKILL.md", "a"), ("b", "c")]);
+        assert_eq!(one, folder(&[("b", "c"), ("SKILL.md", "a")]));
+        for other in [
+            folder(&[("SKILL.md", "a")]),
+            folder(&[("SKILL.md", "a"), ("b", "d")]),
+            folder(&[("SKILL.md", "a"), ("c", "c")]),
+            folder(&[("SKILL.md", "ab"), ("", "c")]),
+        ] {
+            assert_ne!(one, other);
+        }
+        // What may be run is another skill; where nothing may, the hash is that of earlier versions.
+        let file = File { runs: true, ..plain(b"a") };
+        let runs = Folder { files: [("SKILL.md".to_owned(), file)].into() };
+        assert_ne!(runs.hash(), folder(&[("SKILL.md", "a")]));
+        assert_eq!(folder(&[("SKILL.md", "a")]), "cd3c30bb46e588ded036ffaa28abc4ec898cb23749e7fa7c0b2dee8024862a1d");
+    }
+
+    // SEC-024
+    #[test]
+    fn a_reviewer_reads_every_text_and_script_and_knows_the_rest_by_its_hash() {
+        let files = [
+            ("a.sh", plain(b"#!/bin/sh\necho hi # \0\nrm -r ~\n")),
+            ("b.otf", plain(b"\xff\x1b[2J")),
+            ("c", File { bytes: b"\x7fELF\xff".to_vec(), runs: true }),
+            ("d.sh", plain(b"rm -r ~ #\0")),
+            ("SKILL.md", plain("# Té\n".as_bytes())),
+        ];
+        let review = Folder { files: files.map(|(path, file)| (path.to_owned(), file)).into() }.review();
+        let seen: Vec<(&str, bool, bool, Option<&str>)> =
+            review.iter().map(|file| (file.path.as_str(), file.is_text, file.runs, file.text.as_deref())).collect();
+        let expected = [
+            ("SKILL.md", true, false, Some("# Té\n")),
+            ("a.sh", false, false, Some("#!/bin/sh\necho hi # \\x00\nrm -r ~\n")),
+            ("b.otf", false, false, None),
+            ("c", false, true, None),
+            ("d.sh", false, false, Some("rm -r ~ #\\x00")),
+        ];
+        assert_eq!(seen, expected);
+        let font = &review[2];
+        assert_eq!((font.bytes, font.hash.as_str()), (5, hex(&Sha256::digest(b"\xff\x1b[2J")).as_str()));
+    }
+
+    // SEC-024
+    #[test]
+    fn what_is_written_is_what_was_read_and_links_are_refused() {
+        let home = tempfile::tempdir().unwrap();
+        let (from, to) = (home.path().join("from"), home.path().join("to"));
+        std::fs::create_dir_all(from.join("scripts")).unwrap();
+        std::fs::write(from.join("SKILL.md"), "text").unwrap();
+        std::fs::write(from.join("scripts/run.sh"), "echo").unwrap();
+        std::fs::set_permissions(from.join("scripts/run.sh"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        std::fs::write(from.join(".hidden"), "x").unwrap();
+        let folder = Folder::read(&from).unwrap();
+        std::fs::create_dir_all(&to).unwrap();
+        std::fs::write(to.join("old.md"), "gone").unwrap();
+        folder.write(&to).unwrap();
+        assert_eq!(Folder::read(&to).unwrap(), folder);
+        // A script still runs, for the owner alone.
+        let mode = |file: &str| std::fs::metadata(to.join(file)).unwrap().permissions().mode() & 0o777;
+        assert_eq!([mode("scripts/run.sh"), mode("SKILL.md")], [0o700, 0o600]);
+        assert_eq!(folder.others(), ["scripts/run.sh"]);
+        assert!(!to.join("old.md").exists() && !to.join(".hidden").exists());
+        std::os::unix::fs::symlink("/etc/passwd", from.join("link")).unwrap();
+        let error = Folder::read(&from).unwrap_err().to_string();
+        assert!(error.ends_with("link: a skill may not hold links"), "{error}");
+        let linked = home.path().join("linked");
+        std::os::unix::fs::symlink(&to, &linked).unwrap();
+        Folder::remove(&linked).unwrap();
+        assert!(to.join("SKILL.md").exists() && !linked.exists());
+    }
+}

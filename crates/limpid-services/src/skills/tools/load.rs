@@ -1,0 +1,87 @@
+//! `load_skill`: the instructions of a skill.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use limpid_core::ToolClass;
+use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::skills::tools::{GROUP, said};
+use crate::skills::{ListedSkill, SkillStatus, Skills};
+
+/// Gives the text of a skill. What nobody has allowed yet is a stranger's text.
+pub(crate) struct LoadSkill {
+    skills: Arc<Skills>,
+}
+
+impl LoadSkill {
+    pub(crate) fn new(skills: Arc<Skills>) -> Self {
+        Self { skills }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    name: String,
+}
+
+#[async_trait]
+impl Tool for LoadSkill {
+    fn name(&self) -> &'static str {
+        "load_skill"
+    }
+
+    fn group(&self) -> &'static str {
+        GROUP
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::Read
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        schema_of::<Arguments>()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, _context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let Arguments { name } = read_arguments(arguments)?;
+        let name = name.trim().trim_start_matches('/');
+        let list = self.skills.list().await.map_err(said)?;
+        let named = |skill: &&ListedSkill| skill.name.eq_ignore_ascii_case(name) && skill.prompt.is_some();
+        let usable = list.iter().filter(named).find(|skill| skill.status == SkillStatus::Ready);
+        let found = usable.or_else(|| list.iter().find(named));
+        let Some((skill, prompt)) = found.and_then(|skill| Some((skill, skill.prompt.as_ref()?))) else {
+            return Err(none(name, &list));
+        };
+        let text = text_of(prompt.content(), &skill.location, &prompt.files);
+        match skill.status {
+            SkillStatus::Ready if !prompt.trust().is_foreign() => Ok(ToolText::own(text)),
+            SkillStatus::Ready | SkillStatus::Awaiting | SkillStatus::Changed => Ok(ToolText::outside(text)),
+            SkillStatus::Disabled | SkillStatus::Shadowed | SkillStatus::Broken => {
+                Err(format!("the skill `{name}` is not used: {}", skill.reason.as_deref().unwrap_or_default()))
+            }
+        }
+    }
+}
+
+fn none(name: &str, list: &[ListedSkill]) -> String {
+    let there = list.iter().filter(|skill| skill.status == SkillStatus::Ready).map(|skill| skill.name.as_str());
+    format!("there is no skill `{name}`; there are: {}", there.collect::<Vec<_>>().join(", "))
+}
+
+/// The instructions, and where the files are that they may speak of.
+fn text_of(body: &str, location: &str, files: &[String]) -> String {
+    match Path::new(location).parent() {
+        Some(folder) if !files.is_empty() => format!("{body}\n\nFiles in {}: {}", folder.display(), files.join(", ")),
+        _ => body.to_owned(),
+    }
+}

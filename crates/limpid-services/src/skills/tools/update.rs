@@ -1,0 +1,73 @@
+//! `update_skill`: changes a skill.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use limpid_core::ToolClass;
+use limpid_prompt::skill::Draft;
+use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::skills::tools::{GROUP, said};
+use crate::skills::{SkillWriter, Skills};
+
+/// Changes what is named of a skill, as a new version that can be undone.
+pub(crate) struct UpdateSkill {
+    skills: Arc<Skills>,
+}
+
+impl UpdateSkill {
+    pub(crate) fn new(skills: Arc<Skills>) -> Self {
+        Self { skills }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    name: String,
+    description: Option<String>,
+    content: Option<String>,
+    triggers: Option<Vec<String>>,
+    tools: Option<Vec<String>>,
+}
+
+#[async_trait]
+impl Tool for UpdateSkill {
+    fn name(&self) -> &'static str {
+        "update_skill"
+    }
+
+    fn group(&self) -> &'static str {
+        GROUP
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::ChangeSelf
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        schema_of::<Arguments>()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let Arguments { name, description, content, triggers, tools } = read_arguments(arguments)?;
+        let draft = Draft { description, content, triggers, tools };
+        if draft == Draft::default() {
+            return Err("nothing is to be changed; give `description`, `content`, `triggers` or `tools`".to_owned());
+        }
+        if draft.content.as_deref().is_some_and(|content| content.trim().is_empty()) {
+            return Err("`content` must not be blank: it is the instructions".to_owned());
+        }
+        let source = format!("turn:{}", context.turn);
+        let by = SkillWriter { source: &source, now_ms: context.now_ms() };
+        self.skills.update(&name, &draft, by).await.map_err(said)?;
+        Ok(ToolText::own("changed; the version before is kept"))
+    }
+}

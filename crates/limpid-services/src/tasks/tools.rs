@@ -1,0 +1,281 @@
+//! The tools that make, list and cancel tasks. A dialect is a name and its arguments; the work is done by [`Tasks`].
+
+mod cron;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use limpid_core::ToolClass;
+use limpid_core::Trust;
+use limpid_core::task::{TaskKind, TaskStatus, Trigger};
+use limpid_store::Task;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::tasks::{Requester, TaskRequest, Tasks, When, zone_of};
+use crate::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+
+/// The group of these tools.
+pub const GROUP: &str = "scheduling";
+
+/// Said of a task that is made while nothing would run it.
+const NOT_SERVED: &str = "`limpid serve` is not running; tasks run once it is started";
+
+/// Times of a repeated task that are told.
+const TIMES: usize = 3;
+
+/// The tools, in the order in which they are declared.
+pub fn tools(of: &Tasks) -> Vec<Arc<dyn Tool>> {
+    let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
+    for [schedule, list, cancel] in
+        [["schedule_task", "list_tasks", "cancel_task"], ["schedule_job", "list_jobs", "cancel_job"]]
+    {
+        tools.push(Arc::new(Schedule { name: schedule, tasks: of.clone() }));
+        tools.push(Arc::new(List { name: list, tasks: of.clone() }));
+        tools.push(Arc::new(Cancel { name: cancel, tasks: of.clone() }));
+    }
+    tools.push(Arc::new(cron::Cron::new(of.clone())));
+    tools
+}
+
+/// Makes a task.
+struct Schedule {
+    name: &'static str,
+    tasks: Tasks,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ScheduleArguments {
+    description: String,
+    prompt: String,
+    execute_at: Option<String>,
+    cron: Option<String>,
+    on_heartbeat: Option<bool>,
+    zone: Option<String>,
+}
+
+#[async_trait]
+impl Tool for Schedule {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn group(&self) -> &'static str {
+        GROUP
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::ChangeSelf
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        schema_of::<ScheduleArguments>()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let key = key(context, self.name, &arguments);
+        let arguments: ScheduleArguments = read_arguments(arguments)?;
+        let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+        let times = [
+            given(arguments.execute_at).map(When::At),
+            given(arguments.cron).map(When::Cron),
+            arguments.on_heartbeat.filter(|on| *on).map(|_| When::Heartbeat),
+        ];
+        let when = one_of(times.into_iter().flatten(), "execute_at, cron, on_heartbeat: true")?;
+        if arguments.description.trim().is_empty() {
+            return Err("description is empty; say in a few words what the task is".to_owned());
+        }
+        let request = TaskRequest {
+            key: Some(key),
+            description: arguments.description,
+            prompt: arguments.prompt,
+            kind: TaskKind::Agent,
+            when,
+            zone: given(arguments.zone),
+            missed: None,
+            conversation: Some(context.conversation.clone()),
+        };
+        let requester = requester(context);
+        let task = self.tasks.add_as(&requester, request).await.map_err(|error| error.to_string())?;
+        Ok(ToolText { text: made(&self.tasks, &task, &requester).to_string(), trust: context.trust })
+    }
+}
+
+/// Lists the tasks.
+struct List {
+    name: &'static str,
+    tasks: Tasks,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ListArguments {
+    status: Option<String>,
+}
+
+#[async_trait]
+impl Tool for List {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn group(&self) -> &'static str {
+        GROUP
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::Read
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        schema_of::<ListArguments>()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let ListArguments { status } = read_arguments(arguments)?;
+        let status = match status.as_deref().map(str::trim).filter(|word| !word.is_empty()) {
+            None => None,
+            Some(word) => Some(TaskStatus::parse(word).ok_or_else(|| {
+                let known = TaskStatus::ALL.map(TaskStatus::as_str).join(", ");
+                format!("`{word}` is no status; use one of {known}, or leave it out")
+            })?),
+        };
+        let requester = requester(context);
+        let tasks = self.tasks.list_as(&requester, status).await.map_err(|error| error.to_string())?.rows;
+        Ok(listed(&tasks, &requester))
+    }
+}
+
+/// Takes a task out.
+struct Cancel {
+    name: &'static str,
+    tasks: Tasks,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct CancelArguments {
+    task_id: String,
+}
+
+#[async_trait]
+impl Tool for Cancel {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn group(&self) -> &'static str {
+        GROUP
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::ChangeSelf
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        schema_of::<CancelArguments>()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        false
+    }
+
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let CancelArguments { task_id } = read_arguments(arguments)?;
+        let task = self.tasks.cancel_as(&requester(context), &task_id).await.map_err(|error| error.to_string())?;
+        let text = json!({ "task_id": task.id.to_string(), "status": task.standing.status.as_str() });
+        Ok(ToolText { text: text.to_string(), trust: context.trust })
+    }
+}
+
+/// The only one of several things that may be said; what was said of none or of two helps.
+fn one_of<T>(said: impl Iterator<Item = T>, names: &str) -> Result<T, String> {
+    let said: Vec<T> = said.collect();
+    match <[T; 1]>::try_from(said) {
+        Ok([one]) => Ok(one),
+        Err(said) if said.is_empty() => Err(format!("when is missing: give exactly one of {names}")),
+        Err(said) => Err(format!("{} times are given: give exactly one of {names}", said.len())),
+    }
+}
+
+/// A call made again after a crash is the same task.
+fn key(context: &ToolContext, name: &str, arguments: &Value) -> String {
+    format!("{}/{name}/{arguments}", context.turn)
+}
+
+/// A guest sees and changes the tasks of their own chat only.
+fn requester(context: &ToolContext) -> Requester {
+    let only = (context.trust == Trust::Guest).then(|| context.conversation.clone());
+    // The owner who said yes to this very call has read it.
+    let trust = if context.approved { Trust::Owner } else { context.trust };
+    Requester { zone: context.zone.clone(), now: context.now, trust, only }
+}
+
+/// A task that was made, and when it is due.
+fn made(tasks: &Tasks, task: &Task, requester: &Requester) -> Value {
+    let mut shown = shown(task);
+    let zone = zone_of(&task.new);
+    let local = |at: jiff::Timestamp| local(at, &zone);
+    let times = || task.new.trigger.times(requester.now, TIMES).into_iter().map(local).collect::<Vec<_>>();
+    match task.new.trigger {
+        Trigger::Once(at) => shown["scheduled_at"] = local(at).into(),
+        Trigger::Every { .. } | Trigger::Cron { .. } => shown["next"] = times().into(),
+        Trigger::Heartbeat => {}
+    }
+    if !tasks.is_served() {
+        shown["note"] = NOT_SERVED.into();
+    }
+    shown
+}
+
+/// A moment on the clock of a zone.
+fn local(at: jiff::Timestamp, zone: &jiff::tz::TimeZone) -> String {
+    at.to_zoned(zone.clone()).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+}
+
+fn listed(tasks: &[Task], requester: &Requester) -> ToolText {
+    let rows: Vec<Value> = tasks
+        .iter()
+        .map(|task| {
+            let mut shown = shown(task);
+            shown["status"] = task.standing.status.as_str().into();
+            if let Some(next) = task.standing.next {
+                shown["next"] = local(next, &zone_of(&task.new)).into();
+            }
+            shown
+        })
+        .collect();
+    let trust = tasks.iter().fold(requester.trust, |trust, task| trust.join(task.new.trust));
+    let text = if rows.is_empty() { "no tasks".to_owned() } else { Value::from(rows).to_string() };
+    ToolText { text, trust }
+}
+
+fn shown(task: &Task) -> Value {
+    let (trigger, detail) = match &task.new.trigger {
+        Trigger::Once(_) => ("time", None),
+        Trigger::Every { period, .. } => ("interval", Some(("every_seconds", Value::from(period.as_secs())))),
+        Trigger::Cron { pattern, .. } => ("cron", Some(("cron", pattern.to_string().into()))),
+        Trigger::Heartbeat => ("heartbeat", None),
+    };
+    let mut shown = json!({
+        "task_id": task.id.to_string(), "description": task.new.description, "trigger": trigger, "zone": task.new.zone,
+    });
+    if let Some((name, value)) = detail {
+        shown[name] = value;
+    }
+    shown
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail")]
+mod tests;

@@ -1,0 +1,239 @@
+//! `cron`: the tasks under one name, as picoclaw has them.
+
+use async_trait::async_trait;
+use limpid_core::task::{TaskKind, Trigger};
+use limpid_core::{ToolClass, Trust};
+use limpid_store::Task;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::tasks::tools::{GROUP, key, local, one_of, requester};
+use crate::tasks::{Requester, TaskChange, TaskRequest, Tasks, When, zone_of};
+use crate::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+
+/// Makes, lists, changes and removes tasks.
+pub(crate) struct Cron {
+    tasks: Tasks,
+}
+
+#[derive(Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    action: Action,
+    message: Option<String>,
+    at_seconds: Option<i64>,
+    every_seconds: Option<i64>,
+    cron_expr: Option<String>,
+    tz: Option<String>,
+    command: Option<String>,
+    deliver: Option<bool>,
+    job_id: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Action {
+    Add,
+    List,
+    Get,
+    Update,
+    Remove,
+    Enable,
+    Disable,
+}
+
+impl Cron {
+    pub(crate) fn new(tasks: Tasks) -> Self {
+        Self { tasks }
+    }
+
+    async fn add(&self, arguments: Arguments, key: String, context: &ToolContext) -> Result<Value, String> {
+        let when = one_of(times(&arguments), TIMES)?;
+        let Arguments { message, command, deliver, tz, .. } = arguments;
+        let (message, command) = (given(message), given(command));
+        let kind = match (&command, deliver) {
+            (Some(_), Some(false)) => return Err(SENDS_OUTPUT.to_owned()),
+            (Some(_), _) => TaskKind::Command,
+            (None, Some(false)) => TaskKind::Agent,
+            (None, _) => TaskKind::Reminder,
+        };
+        let Some(prompt) = command.or_else(|| message.clone()) else {
+            return Err("message is missing: say what to send, or give a command".to_owned());
+        };
+        let description = if kind == TaskKind::Command { message.unwrap_or_default() } else { String::new() };
+        let request = TaskRequest {
+            key: Some(key),
+            description,
+            prompt,
+            kind,
+            when,
+            zone: given(tz),
+            missed: None,
+            conversation: Some(context.conversation.clone()),
+        };
+        let requester = requester(context);
+        let task = self.tasks.add_as(&requester, request).await.map_err(|error| error.to_string())?;
+        Ok(self.made(&task, &requester))
+    }
+
+    /// A job that was made or changed, with the next times that it is due.
+    fn made(&self, task: &Task, requester: &Requester) -> Value {
+        let mut shown = job(task);
+        let zone = zone_of(&task.new);
+        let times = task.new.trigger.times(requester.now, crate::tasks::tools::TIMES).into_iter();
+        shown["next"] = times.map(|at| local(at, &zone)).collect::<Vec<_>>().into();
+        if !self.tasks.is_served() {
+            shown["note"] = crate::tasks::tools::NOT_SERVED.into();
+        }
+        shown
+    }
+
+    async fn update(&self, id: &str, arguments: Arguments, requester: &Requester) -> Result<Value, String> {
+        let when = match times(&arguments).count() {
+            0 => None,
+            _ => Some(one_of(times(&arguments), TIMES)?),
+        };
+        let kind = self.tasks.find_as(requester, id).await.map_err(|error| error.to_string())?.new.kind;
+        let (message, command) = (given(arguments.message), given(arguments.command));
+        // A command is changed by naming one, and never by a message, which nobody asks the owner about.
+        let (description, prompt) = match (kind, command) {
+            (TaskKind::Command, command) => (message, command),
+            (TaskKind::Agent | TaskKind::Reminder, None) => (None, message),
+            (TaskKind::Agent | TaskKind::Reminder, Some(_)) => {
+                return Err(format!("job {id} runs no command; remove it and add one that does"));
+            }
+        };
+        let kind = match (kind, arguments.deliver) {
+            (TaskKind::Command, Some(false)) => return Err(SENDS_OUTPUT.to_owned()),
+            (TaskKind::Command, _) | (_, None) => None,
+            (_, Some(true)) => Some(TaskKind::Reminder),
+            (_, Some(false)) => Some(TaskKind::Agent),
+        };
+        let change = TaskChange { description, prompt, kind, when, zone: given(arguments.tz), missed: None };
+        if change == TaskChange::default() {
+            return Err("nothing to change: give a message, a command, deliver, tz or a time".to_owned());
+        }
+        let task = self.tasks.change_as(requester, id, change).await.map_err(|error| error.to_string())?;
+        Ok(self.made(&task, requester))
+    }
+}
+
+/// Said where a command is to be handed to a model.
+const SENDS_OUTPUT: &str =
+    "the output of a command is sent as it is; leave out deliver, or give a message and no command";
+
+/// A job under the names that the arguments have, all of it.
+fn job(task: &Task) -> Value {
+    let new = &task.new;
+    let zone = zone_of(new);
+    let mut shown = json!({ "job_id": task.id.to_string() });
+    match new.kind {
+        TaskKind::Command => {
+            shown["message"] = new.description.as_str().into();
+            shown["command"] = new.prompt.as_str().into();
+        }
+        TaskKind::Agent | TaskKind::Reminder => {
+            shown["message"] = new.prompt.as_str().into();
+            shown["deliver"] = (new.kind == TaskKind::Reminder).into();
+        }
+    }
+    match &new.trigger {
+        Trigger::Once(at) => shown["at"] = local(*at, &zone).into(),
+        Trigger::Every { period, .. } => shown["every_seconds"] = period.as_secs().into(),
+        Trigger::Cron { pattern, .. } => shown["cron_expr"] = pattern.to_string().into(),
+        Trigger::Heartbeat => shown["on_heartbeat"] = true.into(),
+    }
+    shown["tz"] = new.zone.as_str().into();
+    shown["status"] = task.standing.status.as_str().into();
+    if let Some(next) = task.standing.next {
+        shown["next"] = local(next, &zone).into();
+    }
+    shown
+}
+
+fn trust_of(tasks: &[Task], requester: &Requester) -> Trust {
+    tasks.iter().fold(requester.trust, |trust, task| trust.join(task.new.trust))
+}
+
+/// The names of the times, for errors.
+const TIMES: &str = "at_seconds, every_seconds, cron_expr";
+
+#[async_trait]
+impl Tool for Cron {
+    fn name(&self) -> &'static str {
+        "cron"
+    }
+
+    fn group(&self) -> &'static str {
+        GROUP
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::Execute
+    }
+
+    /// A job that runs a command is as good as the command.
+    fn class_of(&self, arguments: &Value) -> ToolClass {
+        let says = |name: &str| arguments.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+        match says("action") {
+            Some("list" | "get") => ToolClass::Read,
+            _ if says("command").is_some() => ToolClass::Execute,
+            _ => ToolClass::ChangeSelf,
+        }
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        schema_of::<Arguments>()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let key = key(context, self.name(), &arguments);
+        let arguments: Arguments = read_arguments(arguments)?;
+        let requester = requester(context);
+        let id = || given(arguments.job_id.clone()).ok_or("job_id is missing; `list` shows the jobs".to_owned());
+        let told_of = match arguments.action {
+            Action::List => {
+                let tasks = self.tasks.list_as(&requester, None).await.map_err(|error| error.to_string())?.rows;
+                let rows: Vec<Value> = tasks.iter().map(job).collect();
+                let text = if rows.is_empty() { "no jobs".to_owned() } else { Value::from(rows).to_string() };
+                return Ok(ToolText { text, trust: trust_of(&tasks, &requester) });
+            }
+            Action::Get => {
+                let task = self.tasks.find_as(&requester, &id()?).await.map_err(|error| error.to_string())?;
+                let trust = trust_of(std::slice::from_ref(&task), &requester);
+                return Ok(ToolText { text: job(&task).to_string(), trust });
+            }
+            Action::Add => self.add(arguments, key, context).await?,
+            Action::Update => self.update(&id()?, arguments, &requester).await?,
+            Action::Remove => {
+                let task = self.tasks.cancel_as(&requester, &id()?).await.map_err(|error| error.to_string())?;
+                json!({ "job_id": task.id.to_string(), "status": task.standing.status.as_str() })
+            }
+            Action::Enable | Action::Disable => {
+                let on = arguments.action == Action::Enable;
+                let task =
+                    self.tasks.set_enabled_as(&requester, &id()?, on).await.map_err(|error| error.to_string())?;
+                json!({ "job_id": task.id.to_string(), "status": task.standing.status.as_str() })
+            }
+        };
+        Ok(ToolText { text: told_of.to_string(), trust: context.trust })
+    }
+}
+
+fn times(arguments: &Arguments) -> impl Iterator<Item = When> {
+    let times = [
+        arguments.at_seconds.map(When::In),
+        arguments.every_seconds.map(When::Every),
+        given(arguments.cron_expr.clone()).map(When::Cron),
+    ];
+    times.into_iter().flatten()
+}
+
+fn given(text: Option<String>) -> Option<String> {
+    text.filter(|text| !text.trim().is_empty())
+}

@@ -1,0 +1,57 @@
+use limpid_core::{ConversationId, Tier, TurnId};
+use limpid_store::{Audience, ConversationKind, NewConversation, SqliteOptions, SqliteStore, Store};
+
+use super::*;
+use crate::tools::ShownItems;
+
+fn context(conversation: &str, trust: Trust) -> ToolContext {
+    ToolContext {
+        now: "2026-04-10T12:00:00Z".parse().unwrap(),
+        zone: jiff::tz::TimeZone::UTC,
+        conversation: ConversationId::new(conversation),
+        turn: TurnId::new("t1"),
+        trust,
+        tier: Tier::ALL[2],
+        read_only: false,
+        approved: false,
+        passage: None,
+        shown: ShownItems::default(),
+    }
+}
+
+// PICO-091
+#[tokio::test]
+async fn a_guest_sees_and_changes_the_tasks_of_their_own_chat_only() {
+    let home = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(home.path().join("limpid.db"), SqliteOptions::default()).unwrap();
+    let store: Arc<dyn Store> = Arc::new(store);
+    for id in ["a", "b"] {
+        let new = NewConversation {
+            id: ConversationId::new(id),
+            kind: ConversationKind::Chat,
+            title: String::new(),
+            profile: "picoclaw".to_owned(),
+            mode: None,
+            model: None,
+            audience: Audience::Owner,
+            now_ms: 0,
+        };
+        store.create_conversation(new).await.unwrap();
+    }
+    let cron = cron::Cron::new(Tasks::of_test(&store, &limpid_config::Home::new(home.path())));
+    let call = async |context: &ToolContext, arguments: Value| cron.run(context, arguments).await.map(|text| text.text);
+    let (owner, guest) = (context("a", Trust::Owner), context("b", Trust::Guest));
+    for context in [&owner, &guest] {
+        let said = format!("for {}", context.conversation);
+        call(context, json!({ "action": "add", "message": said, "at_seconds": 60 })).await.unwrap();
+    }
+    let all = call(&owner, json!({ "action": "list" })).await.unwrap();
+    assert!(all.contains("for a") && all.contains("for b"), "{all}");
+    let own = call(&guest, json!({ "action": "list" })).await.unwrap();
+    assert!(!own.contains("for a") && own.contains("for b"), "{own}");
+    for action in ["get", "remove", "disable", "update"] {
+        let refused = call(&guest, json!({ "action": action, "job_id": "1", "message": "mine" })).await.unwrap_err();
+        assert!(refused.contains("there is no task `1`"), "{refused}");
+    }
+    call(&guest, json!({ "action": "remove", "job_id": "2" })).await.unwrap();
+}

@@ -1,0 +1,22 @@
+//! The tools that the model may call, the policy of their calls, and the one place where one runs.
+//!
+//! A tool is a small file: its name, its arguments as a Rust type, and what it does. What the model is told about it
+//! stands in the profile's `tools/*.md`. A service brings its own tools; those here need little but the settings.
+
+mod builtin;
+mod catalog;
+mod executor;
+mod file_history;
+mod policy;
+
+pub use limpid_tools::{Passage, PathArgument, ShownItems, Tool, ToolContext, ToolText, read_arguments, schema_of};
+
+pub use crate::tools::builtin::{
+    Running, engine, exec_tools, file_tools, hardware_tools, history_tools, running, web_tools,
+};
+pub use crate::tools::catalog::ToolCatalog;
+pub use crate::tools::executor::{Decision, Permit, ToolExecutor, ToolExecutorParts, ToolFinder, TurnToolExecutor};
+pub use crate::tools::file_history::FileHistory;
+pub use crate::tools::policy::{
+    CallContext, CallDescription, PolicyRules, ToolPolicy, UntrustedFiles, trust_read_in, window_trust,
+};

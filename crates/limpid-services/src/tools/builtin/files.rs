@@ -1,0 +1,33 @@
+//! The tools of files, over the folders that the owner granted.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use limpid_config::{FilesConfig, Home};
+use limpid_core::Trust;
+use limpid_tools::files::{self, Grants, Root};
+
+use crate::tools::Tool;
+
+/// How prompts call the folder of a skill, wherever it stands.
+const SKILLS: &str = "~/skills";
+
+/// The tools in the order in which they are declared.
+pub fn tools(home: &Home, config: &FilesConfig) -> Vec<Arc<dyn Tool>> {
+    files::tools(&Arc::new(grants(home, config)))
+}
+
+/// The workspace, the folders of skills for reading, and what the owner granted besides.
+pub(crate) fn grants(home: &Home, config: &FilesConfig) -> Grants {
+    let own = |folder: PathBuf| Root { folder, write: false, trust: Trust::File };
+    let granted = |folder: &PathBuf, write| {
+        let trust = if config.trusted.contains(folder) { Trust::File } else { Trust::Outside };
+        Root { folder: folder.clone(), write, trust }
+    };
+    let skills = [own(home.skills()), own(home.builtin_skills())];
+    let all_skills = [home.workspace_skills(), home.skills(), home.builtin_skills()];
+    let write = config.grants.iter().map(|folder| granted(folder, true));
+    let read = config.read.iter().map(|folder| granted(folder, false));
+    let grants = skills.into_iter().chain(write).chain(read).fold(Grants::new(home.workspace()), Grants::with);
+    grants.with_short(SKILLS, all_skills)
+}

@@ -1,0 +1,211 @@
+//! `search_history` and `read_history`: what compaction took out of the window is found and read again.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use limpid_core::recall::{Passage, plain_words, query_words, rank_passages, text_words};
+use limpid_core::{MessageId, Role, ToolClass, Trust};
+use limpid_store::{FoundMessages, Store, StoredMessage};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::memory::SemanticIndex;
+use crate::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+
+/// Messages that a search returns.
+const FOUND: usize = 8;
+
+/// Messages that hold a word and are ranked, with those around them.
+const CANDIDATES: u32 = 400;
+
+/// Characters of a message that a search shows.
+const SHOWN: usize = 300;
+
+/// Messages that are read at once.
+const READ: usize = 40;
+
+/// The tools of this file.
+pub fn tools(store: &Arc<dyn Store>, semantics: Option<&Arc<SemanticIndex>>) -> Vec<Arc<dyn Tool>> {
+    let store = || Arc::clone(store);
+    let semantics = semantics.cloned();
+    vec![Arc::new(SearchHistory { store: store(), semantics }), Arc::new(ReadHistory { store: store() })]
+}
+
+/// Finds earlier messages of the conversation by words and by meaning.
+struct SearchHistory {
+    store: Arc<dyn Store>,
+    semantics: Option<Arc<SemanticIndex>>,
+}
+
+/// Reads earlier messages of the conversation.
+struct ReadHistory {
+    store: Arc<dyn Store>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Search {
+    query: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Read {
+    from: i64,
+    to: i64,
+}
+
+#[async_trait]
+impl Tool for SearchHistory {
+    fn name(&self) -> &'static str {
+        "search_history"
+    }
+
+    fn group(&self) -> &'static str {
+        "history"
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::Read
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        schema_of::<Search>()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let Search { query } = read_arguments(arguments)?;
+        let words = query_words(&query);
+        if words.is_empty() {
+            return Err("the query has no word to search for".to_owned());
+        }
+        let meaning = match &self.semantics {
+            Some(semantics) => semantics.meaning(&query, context.now_ms()).await,
+            None => None,
+        };
+        let found = self.store.search_messages(&context.conversation, &words, meaning.as_ref(), CANDIDATES).await;
+        let mut found = found.map_err(|error| error.to_string())?;
+        found.messages.retain(|(row, _)| row.turn != context.turn);
+        let mut rows = best(found, context.now_ms());
+        if rows.is_empty() {
+            return Ok(ToolText::own(format!("no earlier message holds any of: {}", plain_words(&query).join(", "))));
+        }
+        rows.sort_by_key(|row| row.id);
+        listed(&*self.store, context, &rows, SHOWN).await
+    }
+}
+
+#[async_trait]
+impl Tool for ReadHistory {
+    fn name(&self) -> &'static str {
+        "read_history"
+    }
+
+    fn group(&self) -> &'static str {
+        "history"
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::Read
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        schema_of::<Read>()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+        let Read { from, to } = read_arguments(arguments)?;
+        let after = MessageId(from.saturating_sub(1));
+        let found = self.store.messages(&context.conversation, Some(after)).await;
+        let mut rows = found.map_err(|error| error.to_string())?.rows;
+        rows.retain(|row| row.id.0 <= to && row.turn != context.turn);
+        if rows.is_empty() {
+            return Err(format!(
+                "this conversation has no earlier message from {from} to {to}; search_history shows numbers"
+            ));
+        }
+        rows.truncate(READ);
+        listed(&*self.store, context, &rows, usize::MAX).await
+    }
+}
+
+/// The messages that answer best, ranked as memories are.
+fn best(found: FoundMessages, now_ms: i64) -> Vec<StoredMessage> {
+    let FoundMessages { messages, likeness, corpus, .. } = found;
+    let passage = |(row, place): (StoredMessage, _)| Passage {
+        words: text_words(said(&row)),
+        likeness: likeness.get(&row.id).copied().unwrap_or_default(),
+        place: Some(place),
+        said_ms: Some(row.at_ms),
+        touched_ms: row.at_ms,
+        order: row.id.0,
+        ..Passage::new(row)
+    };
+    let passages = messages.into_iter().map(passage).collect();
+    let ranked = rank_passages(&corpus, passages, now_ms);
+    ranked.into_iter().take(FOUND).map(|ranked| ranked.item).collect()
+}
+
+/// What a message says, without what the prompt put behind it.
+fn said(row: &StoredMessage) -> &str {
+    row.typed.as_deref().unwrap_or(&row.message.text)
+}
+
+/// Messages with their numbers, each with at most so many characters.
+async fn listed(
+    store: &dyn Store,
+    context: &ToolContext,
+    rows: &[StoredMessage],
+    limit: usize,
+) -> Result<ToolText, String> {
+    let line = |row: &StoredMessage| {
+        let calls: Vec<&str> = row.message.calls.iter().map(|call| call.name.as_str()).collect();
+        let called = if calls.is_empty() { String::new() } else { format!(" (called {})", calls.join(", ")) };
+        let shown = limpid_turn::result::keep_both_ends(said(row), limit);
+        format!("[message {}] {}{called}: {shown}", row.id, row.message.role)
+    };
+    let mut trust = rows.iter().fold(Trust::Owner, |trust, row| trust.join(row.message.trust));
+    // What the model said or called after it had read a stranger's text may repeat it, also where that text is put aside.
+    if let Some(said) = rows.iter().rfind(|row| row.message.role != Role::User) {
+        let before = store.trust_until(&context.conversation, said.id).await.map_err(|error| error.to_string())?;
+        trust = if before.is_foreign() { trust.join(before) } else { trust };
+    }
+    Ok(ToolText { text: rows.iter().map(line).collect::<Vec<_>>().join("\n"), trust })
+}
+
+#[cfg(test)]
+mod tests {
+    use limpid_core::recall::{Corpus, Place};
+    use limpid_core::{Message, TurnId};
+
+    use super::*;
+
+    // MEA-10 LES-070
+    #[test]
+    fn the_answer_to_a_line_that_holds_the_words_is_found_before_what_has_one_of_them() {
+        let said = |(at, text): (usize, &str)| {
+            let (id, position) = (MessageId(at as i64), at as i64);
+            let message = Message::new(Role::User, text);
+            let row = StoredMessage { id, turn: TurnId::new("t"), message, typed: None, request: None, at_ms: 0 };
+            // Far apart, but for the first two.
+            (row, Place { session: if at < 2 { 0 } else { position }, position })
+        };
+        let first = ["Where were you in the summer holidays?", "In Kyoto."];
+        let others = ["The summer was hot, and everybody who could went to the sea for a while."; 20];
+        let holding = |word: &str, count| (query_words(word).remove(0), count);
+        let corpus = Corpus { documents: 22, words: 200, holding: vec![holding("summer", 21), holding("holidays", 1)] };
+        let messages = first.into_iter().chain(others).enumerate().map(said).collect();
+        let found = best(FoundMessages { messages, corpus, ..FoundMessages::default() }, 0);
+        assert_eq!(found.len(), FOUND);
+        assert_eq!([found[0].id, found[1].id], [MessageId(0), MessageId(1)]);
+    }
+}

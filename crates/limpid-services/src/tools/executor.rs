@@ -1,0 +1,247 @@
+//! Decides whether a call may run, and runs it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use limpid_config::{Ids, Live, hex};
+use limpid_core::ToolCall;
+use limpid_core::policy::Verdict;
+use limpid_store::Store;
+use limpid_tools::{Tool, ToolContext, ToolText, check_arguments};
+use limpid_turn::{PlannedCall, ToolOutcome, Why};
+use serde_json::Value;
+
+use crate::memory::WriteSource;
+use crate::tools::catalog::ToolCatalog;
+use crate::tools::file_history::FileHistory;
+use crate::tools::policy::{CallContext, CallDescription, CallFacts, FileLabelGuard, PolicyRules, ToolPolicy};
+
+/// The tool of a turn that finds tools which the turn's prompt does not declare.
+pub trait ToolFinder: Tool {
+    /// Whether a tool exists and must be found before it is called.
+    fn is_not_loaded(&self, name: &str) -> bool;
+
+    /// The tools that were found, in the order in which prompts declare them.
+    fn found(&self) -> Vec<String>;
+
+    /// The same if something was found since this was asked last: whoever asks keeps it with the conversation.
+    fn take_changes(&self) -> Option<Vec<String>>;
+}
+
+/// What a [`ToolExecutor`] is made from.
+#[derive(Clone)]
+pub struct ToolExecutorParts {
+    /// All tools of the agent.
+    pub tools: Live<ToolCatalog>,
+    /// What policies are made from.
+    pub policy: PolicyRules,
+    /// Versions of the files that prompts quote.
+    pub files: Arc<FileHistory>,
+    /// Where labels of files are kept.
+    pub store: Arc<dyn Store>,
+    /// Where tags come from.
+    pub ids: Arc<dyn Ids>,
+}
+
+/// Makes the executors of turns, and that of calls outside of turns.
+#[derive(Clone)]
+pub struct ToolExecutor(ToolExecutorParts);
+
+impl ToolExecutor {
+    /// An executor of these tools.
+    pub fn new(parts: ToolExecutorParts) -> Self {
+        Self(parts)
+    }
+
+    /// The tools of one turn. `finder` finds those that its prompt does not declare; `before` are the names of calls
+    /// that the turn has already made.
+    pub fn for_turn<'a>(
+        &self,
+        policy: ToolPolicy,
+        finder: Option<Arc<dyn ToolFinder>>,
+        before: impl Iterator<Item = &'a str>,
+    ) -> TurnToolExecutor {
+        let ToolExecutorParts { tools, files, store, ids, .. } = &self.0;
+        let mut calls = HashMap::new();
+        for name in before {
+            *calls.entry(name.to_owned()).or_default() += 1;
+        }
+        TurnToolExecutor {
+            tools: ToolCatalog::clone(tools),
+            files: Arc::clone(files),
+            store: Arc::clone(store),
+            policy,
+            ids: Arc::clone(ids),
+            finder,
+            calls: Mutex::new(calls),
+        }
+    }
+
+    /// The executor of calls that no turn makes: under the owner's rules alone.
+    pub fn outside_turns(&self) -> TurnToolExecutor {
+        self.for_turn(self.0.policy.without_mode(), None, std::iter::empty())
+    }
+}
+
+/// The tools of one turn: they know who may call which, and how often each was called.
+pub struct TurnToolExecutor {
+    tools: ToolCatalog,
+    files: Arc<FileHistory>,
+    store: Arc<dyn Store>,
+    policy: ToolPolicy,
+    ids: Arc<dyn Ids>,
+    finder: Option<Arc<dyn ToolFinder>>,
+    calls: Mutex<HashMap<String, u32>>,
+}
+
+impl TurnToolExecutor {
+    /// Whether a call of unknown fate may be made again.
+    pub fn is_repeatable(&self, name: &str) -> bool {
+        self.tool(name).is_some_and(|tool| tool.is_repeatable())
+    }
+
+    /// What finds the tools that the prompt does not declare.
+    pub fn finder(&self) -> Option<&dyn ToolFinder> {
+        self.finder.as_deref()
+    }
+
+    fn tool(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        match &self.finder {
+            Some(finder) if name == finder.name() => Some(Arc::clone(finder) as Arc<dyn Tool>),
+            _ => self.tools.tool(name).map(Arc::clone),
+        }
+    }
+
+    /// Says whether a call may run now. A right to run comes from here alone, so nothing runs that the policy did not see.
+    pub async fn decide(&self, planned: &PlannedCall, context: &CallContext) -> Decision {
+        let call = &planned.call;
+        let Some(tool) = self.tool(&call.name) else {
+            return Decision::Refused(format!("there is no tool `{}`", call.name));
+        };
+        if let Some(finder) = &self.finder
+            && finder.is_not_loaded(&call.name)
+        {
+            return Decision::Refused(format!("`{}` is not here yet; get it with {} first", call.name, finder.name()));
+        }
+        let arguments: Value = match serde_json::from_str(&call.arguments) {
+            Ok(arguments) => arguments,
+            Err(error) => return Decision::Refused(error.to_string()),
+        };
+        // The owner is not asked about what cannot run.
+        if let Err(error) = check_arguments(&tool.schema(), &arguments).and_then(|()| tool.check(&arguments)) {
+            return Decision::Refused(error);
+        }
+        let facts = self.policy.facts(&*tool, &arguments);
+        match self.policy.verdict(&*tool, &facts, context) {
+            Verdict::Refused { reason } => Decision::Refused(reason),
+            // A yes holds for what was asked about and nothing else.
+            Verdict::NeedsApproval { reason } if planned.approved.as_ref() != Some(&facts.hash) => {
+                Decision::Ask(Why { reason, bound_to: facts.hash })
+            }
+            Verdict::Allowed | Verdict::NeedsApproval { .. } => {
+                let approved = planned.approved.as_ref() == Some(&facts.hash);
+                Decision::Run(Box::new(Permit { tool, call: call.clone(), arguments, facts, approved }))
+            }
+        }
+    }
+
+    /// What the owner is told of a call that waits for them; nothing of one that can be none.
+    pub fn describe(&self, call: &ToolCall) -> Option<CallDescription> {
+        let arguments = serde_json::from_str(&call.arguments).ok()?;
+        Some(self.policy.describe(&*self.tool(&call.name)?, &arguments))
+    }
+
+    /// Whether nothing in the workspace may change.
+    pub fn is_read_only(&self) -> bool {
+        self.policy.is_read_only()
+    }
+
+    /// Runs one call. This is the only place where a tool runs; a tool that panics has failed, no more.
+    pub async fn run(&self, context: ToolContext, permit: Permit) -> ToolOutcome {
+        match self.try_run(context, permit).await {
+            Ok(ToolText { text, trust }) => {
+                let boundary = trust.is_foreign().then(|| hex(&*self.ids));
+                ToolOutcome::Done { text, trust, boundary }
+            }
+            Err(error) => ToolOutcome::Failed { error },
+        }
+    }
+
+    async fn try_run(&self, context: ToolContext, permit: Permit) -> Result<ToolText, String> {
+        let Permit { tool, call, arguments, facts, approved } = permit;
+        let context = ToolContext { approved, ..context };
+        if let Some((limit, refusal)) = tool.calls_a_message()
+            && self.count(&call.name) > limit
+        {
+            return Err(refusal.to_owned());
+        }
+        let by = WriteSource::turn(&context);
+        let before = self.files.before(&facts).await;
+        let labels = FileLabelGuard::begin(Arc::clone(&self.store), &facts, context.trust, approved).await;
+        // A task of its own keeps a panic from reaching the turn.
+        let task = tokio::spawn(async move { tool.run(&context, arguments).await });
+        let _stop = StopWithUs(task.abort_handle());
+        let done = task.await.unwrap_or_else(|_| Err(format!("`{}` broke off; its outcome is unknown", call.name)));
+        // Also after a failure: it may have written before.
+        let kept = self.files.after(before, &by).await;
+        let read = labels.end(by.now_ms).await;
+        let done = done.map(|ToolText { text, trust }| ToolText { text, trust: trust.join(read) })?;
+        kept.map_err(|error| {
+            format!("{}\nIt is done, but what the file said before was not kept: {error}", done.text)
+        })?;
+        Ok(done)
+    }
+
+    fn count(&self, name: &str) -> u32 {
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = calls.entry(name.to_owned()).or_default();
+        *count += 1;
+        *count
+    }
+}
+
+/// What becomes of a call.
+pub enum Decision {
+    /// It may run, now.
+    Run(Box<Permit>),
+    /// It does not run; the model reads why.
+    Refused(String),
+    /// It runs when the owner says so.
+    Ask(Why),
+}
+
+/// The right to run one call as the policy saw it.
+pub struct Permit {
+    tool: Arc<dyn Tool>,
+    call: ToolCall,
+    arguments: Value,
+    facts: CallFacts,
+    /// Whether the owner has said yes to this very call.
+    approved: bool,
+}
+
+impl Permit {
+    /// The call.
+    pub fn call(&self) -> &ToolCall {
+        &self.call
+    }
+
+    /// The hash of what an approval of this call would be bound to.
+    pub fn hash(&self) -> &str {
+        &self.facts.hash
+    }
+
+    /// Whether an approval of what has this hash is one of this call.
+    pub fn is_bound_to(&self, hash: &str) -> bool {
+        self.facts.hash == hash
+    }
+}
+
+/// Ends a task when whoever waits for it stops waiting: at a time-out or a cancel.
+struct StopWithUs(tokio::task::AbortHandle);
+
+impl Drop for StopWithUs {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

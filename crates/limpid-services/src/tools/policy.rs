@@ -1,0 +1,166 @@
+//! Who may call what: looks up what the pure policy needs to know of a call, and asks it.
+//!
+//! What a model is offered and what the executor runs are both decided here, by [`limpid_core::policy`].
+
+mod facts;
+mod file_labels;
+mod paths;
+mod taint;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use limpid_config::{Config, Home, Live};
+use limpid_core::Trust;
+use limpid_core::policy::{Call, Grant, ModeRules, OwnerRules, Setting, ToolFacts, Verdict, Writes, allowed, judge};
+use limpid_prompt::Profile;
+use limpid_prompt::profile::ModeRulesApply;
+
+use limpid_tools::Tool;
+use serde_json::Value;
+
+pub(crate) use crate::tools::policy::facts::CallFacts;
+pub(crate) use crate::tools::policy::file_labels::FileLabelGuard;
+pub use crate::tools::policy::file_labels::UntrustedFiles;
+pub(crate) use crate::tools::policy::paths::PathResolver;
+pub use crate::tools::policy::taint::{trust_read_in, window_trust};
+
+/// Files of a workspace that prompts of shipped profiles quote.
+const QUOTED: [&str; 6] = ["AGENT.md", "AGENTS.md", "SOUL.md", "USER.md", "IDENTITY.md", "HEARTBEAT.md"];
+
+/// What the policies of turns are made from: the owner's rules, and the folders that calls may touch.
+#[derive(Clone)]
+pub struct PolicyRules {
+    home: Home,
+    config: Live<Config>,
+    rules: Live<Arc<OwnerRules>>,
+}
+
+/// Decides which calls of one turn may run.
+#[derive(Clone, Debug)]
+pub struct ToolPolicy {
+    mode: Option<ModeRules>,
+    local_only: bool,
+    rules: Arc<OwnerRules>,
+    paths: PathResolver,
+}
+
+/// What changes from call to call.
+#[derive(Clone, Debug, Default)]
+pub struct CallContext {
+    /// Who wrote the least trusted text in the model's window.
+    pub trust: Trust,
+    /// What the owner allowed for the rest of the conversation.
+    pub grants: Vec<Grant>,
+    /// Hosts that the owner's own messages named.
+    pub named_hosts: Vec<String>,
+}
+
+/// What the owner is told of a call that waits for them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallDescription {
+    /// Where it would send or fetch something.
+    pub destination: Option<String>,
+    /// The folder that relative paths begin at.
+    pub folder: String,
+    /// What a lasting yes would cover.
+    pub pattern: String,
+}
+
+impl PolicyRules {
+    /// What the owner wrote down about calls, for policies over this home.
+    pub fn new(home: Home, config: Live<Config>, rules: Live<Arc<OwnerRules>>) -> Self {
+        Self { home, config, rules }
+    }
+
+    /// The policy of a turn; `mode` is the mode that is on, `set` whether the person set it.
+    pub fn for_turn(&self, profile: &Profile, path: &str, mode: &str, set: bool) -> ToolPolicy {
+        let behaviour = profile.behaviour();
+        let rules = (set || behaviour.mode_rules == ModeRulesApply::Always)
+            .then(|| profile.mode_rules(mode).cloned().unwrap_or_else(|| ModeRules::of(mode)));
+        ToolPolicy {
+            mode: rules,
+            local_only: behaviour.small_model_tools.iter().any(|few| few == path),
+            rules: Arc::clone(&self.rules),
+            paths: self.paths(prompt_files(profile)),
+        }
+    }
+
+    /// The policy of calls outside of any turn: the owner's rules alone.
+    pub fn without_mode(&self) -> ToolPolicy {
+        let paths = self.paths(QUOTED.map(PathBuf::from).into());
+        ToolPolicy { mode: None, local_only: false, rules: Arc::clone(&self.rules), paths }
+    }
+
+    fn paths(&self, prompt_files: Vec<PathBuf>) -> PathResolver {
+        PathResolver::new(&self.home, prompt_files, &self.config.files.grants)
+    }
+}
+
+impl ToolPolicy {
+    /// Whether a tool exists in this turn: what is not, is neither declared nor run.
+    pub(crate) fn offers(&self, tool: &dyn Tool) -> bool {
+        allowed(self.mode.as_ref(), &facts_of(tool))
+    }
+
+    /// Whether a tool is declared: not when the owner's rules deny every call of it.
+    pub(crate) fn declares(&self, tool: &dyn Tool) -> bool {
+        self.offers(tool) && !self.rules.deny.iter().any(|rule| rule.covers(&facts_of(tool)))
+    }
+
+    /// What is to be known of a call.
+    pub(crate) fn facts(&self, tool: &dyn Tool, arguments: &Value) -> CallFacts {
+        CallFacts::of(tool, arguments, &self.paths)
+    }
+
+    /// Says whether a call may run.
+    pub(crate) fn verdict(&self, tool: &dyn Tool, facts: &CallFacts, context: &CallContext) -> Verdict {
+        let setting = Setting {
+            mode: self.mode.as_ref(),
+            local_only: self.local_only,
+            trust: context.trust,
+            rules: &self.rules,
+            grants: &context.grants,
+            named_hosts: &context.named_hosts,
+        };
+        judge(&setting, &facts.call(facts_of(tool)))
+    }
+
+    /// What the owner is told of a call that waits for them.
+    pub(crate) fn describe(&self, tool: &dyn Tool, arguments: &Value) -> CallDescription {
+        let facts = self.facts(tool, arguments);
+        let pattern = facts.call(facts_of(tool)).pattern();
+        CallDescription { destination: facts.destination, folder: facts.folder, pattern }
+    }
+
+    /// Whether nothing in the workspace may change.
+    pub fn is_read_only(&self) -> bool {
+        self.mode.as_ref().is_some_and(|mode| mode.writes == Writes::None)
+    }
+}
+
+impl CallFacts {
+    /// The call as the policy judges it.
+    pub(crate) fn call<'a>(&'a self, tool: ToolFacts<'a>) -> Call<'a> {
+        Call {
+            tool,
+            class: self.class,
+            asks_always: self.asks_always,
+            arguments: &self.arguments,
+            paths: &self.paths,
+            destination: self.destination.as_deref(),
+            hash: &self.hash,
+        }
+    }
+}
+
+/// A tool as the policy knows it.
+pub(crate) fn facts_of(tool: &dyn Tool) -> ToolFacts<'_> {
+    ToolFacts { name: tool.name(), group: tool.group(), class: tool.class(), unconfined: tool.unconfined() }
+}
+
+/// Files of the workspace that prompts quote: those of the profile, and those of profiles that may come after it.
+fn prompt_files(profile: &Profile) -> Vec<PathBuf> {
+    let own = profile.file_order().iter().map(String::as_str);
+    own.chain(QUOTED).map(PathBuf::from).collect()
+}

@@ -1,0 +1,83 @@
+//! What is to be known of a call before it may run.
+
+use std::path::PathBuf;
+
+use limpid_core::ToolClass;
+use limpid_core::policy::{Argument, PathFacts, host_of};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::tools::Tool;
+use crate::tools::policy::paths::PathResolver;
+
+/// What is to be known of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CallFacts {
+    /// The kind of effect of this very call.
+    pub(crate) class: ToolClass,
+    /// Whether it waits for the owner, whatever the turn has read.
+    pub(crate) asks_always: bool,
+    /// The arguments as rules are compared with them.
+    pub(crate) arguments: Argument,
+    pub(crate) paths: Vec<PathFacts>,
+    /// Where it would send or fetch something: a host, an address, a chat.
+    pub(crate) destination: Option<String>,
+    /// The folder that relative paths begin at.
+    pub(crate) folder: String,
+    /// The folders that programs may write.
+    pub(crate) folders: Vec<PathBuf>,
+    /// What an approval is bound to: arguments, where paths lead, the workspace, the program.
+    pub(crate) hash: String,
+}
+
+impl CallFacts {
+    pub(crate) fn of(tool: &dyn Tool, arguments: &Value, resolver: &PathResolver) -> Self {
+        resolver.create_workspace();
+        let paths: Vec<PathFacts> = tool.paths(arguments).into_iter().map(|path| resolver.resolve(path)).collect();
+        let mut hash = Sha256::new();
+        let mut bind = |text: &str| {
+            hash.update((text.len() as u64).to_le_bytes());
+            hash.update(text);
+        };
+        bind(tool.name());
+        bind(&canonical(&plain(arguments)));
+        bind(&resolver.workspace());
+        paths.iter().for_each(|path| bind(&path.real));
+        tool.bound_to(arguments).iter().for_each(|text| bind(text));
+        Self {
+            class: tool.class_of(arguments),
+            asks_always: tool.asks_always(arguments),
+            destination: tool.destination(arguments).as_deref().map(host_of),
+            folder: resolver.folder().display().to_string(),
+            folders: resolver.writable().to_vec(),
+            hash: hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect(),
+            arguments: plain(&tool.judged(arguments)),
+            paths,
+        }
+    }
+}
+
+fn plain(value: &Value) -> Argument {
+    match value {
+        Value::String(text) => Argument::Text(text.clone()),
+        Value::Array(items) => Argument::List(items.iter().map(plain).collect()),
+        Value::Object(fields) => {
+            Argument::Fields(fields.iter().map(|(name, value)| (name.clone(), plain(value))).collect())
+        }
+        other => Argument::Text(other.to_string()),
+    }
+}
+
+/// A text that is the same for the same arguments, whatever their order.
+fn canonical(argument: &Argument) -> String {
+    match argument {
+        Argument::Text(text) => format!("{}:{text}", text.len()),
+        Argument::List(items) => format!("[{}]", items.iter().map(canonical).collect::<String>()),
+        Argument::Fields(fields) => {
+            let mut fields: Vec<_> = fields.iter().collect();
+            fields.sort_by(|a, b| a.0.cmp(&b.0));
+            let field = |(name, value): &&(String, Argument)| format!("{}:{name}{}", name.len(), canonical(value));
+            format!("{{{}}}", fields.iter().map(field).collect::<String>())
+        }
+    }
+}

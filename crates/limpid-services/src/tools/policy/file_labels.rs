@@ -1,0 +1,150 @@
+//! Labels of files: what was written in a turn that had read a stranger's text is a stranger's text when it is read
+//! again, whichever tool wrote it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use limpid_core::{ToolClass, Trust};
+use limpid_store::{Store, StoreError};
+use sha2::{Digest, Sha256};
+
+use crate::tools::policy::CallFacts;
+
+/// Files of the workspace that are looked through after a program ran; more than these are not told apart.
+const LOOKED_AT: usize = 20_000;
+
+/// Labels the files that one call changes, by what was read before.
+pub(crate) struct FileLabelGuard {
+    store: Arc<dyn Store>,
+    class: ToolClass,
+    read: Vec<PathBuf>,
+    written: Vec<PathBuf>,
+    /// The folders that a program may write.
+    folders: Vec<PathBuf>,
+    /// Who wrote the least trusted text that may get into the files: of the turn, and of the files themselves.
+    trust: Trust,
+    before: BTreeMap<PathBuf, Stamp>,
+}
+
+/// What changes when a file does.
+type Stamp = (Option<SystemTime>, u64);
+
+impl FileLabelGuard {
+    /// Looks at the files before a call. `trust` is that of the turn; `approved` says that the owner said yes to this
+    /// very call.
+    pub(crate) async fn begin(store: Arc<dyn Store>, facts: &CallFacts, trust: Trust, approved: bool) -> Self {
+        let paths = |write: bool| {
+            facts.paths.iter().filter(move |path| path.write == write).map(|path| PathBuf::from(&path.real)).collect()
+        };
+        let mut guard = Self {
+            store,
+            class: facts.class,
+            read: paths(false),
+            written: paths(true),
+            folders: facts.folders.clone(),
+            trust: if trust.is_foreign() && !(approved && is_told_by(facts)) { trust } else { Trust::Owner },
+            before: BTreeMap::new(),
+        };
+        // What is appended to a stranger's file, or edited in it, leaves it a stranger's.
+        for path in guard.written.clone() {
+            guard.trust = guard.trust.join(guard.label(&path).await);
+        }
+        if guard.runs_programs() {
+            // A program may copy anything that it can read.
+            guard.trust = guard.trust.join(guard.any_label().await);
+            guard.before = guard.stamps();
+        }
+        guard
+    }
+
+    /// Looks at the files after the call, labels what it changed, and returns the label of what it may have read.
+    pub(crate) async fn end(self, now_ms: i64) -> Trust {
+        let mut read = Trust::Owner;
+        for path in &self.read {
+            read = read.join(self.label(path).await);
+        }
+        if self.runs_programs() {
+            read = read.join(self.any_label().await);
+        }
+        if self.trust.is_foreign() {
+            let programs = if self.runs_programs() { self.stamps() } else { BTreeMap::new() };
+            let changed = programs.into_iter().filter(|(path, stamp)| self.before.get(path) != Some(stamp));
+            for path in self.written.iter().cloned().chain(changed.map(|(path, _)| path)) {
+                if let Some(hash) = hash_of(&path) {
+                    // A label that cannot be kept must not undo what was done; the turn itself stays tainted.
+                    let _ = self.store.label_file(&path.display().to_string(), &hash, self.trust, now_ms).await;
+                }
+            }
+        }
+        read
+    }
+
+    fn runs_programs(&self) -> bool {
+        self.class == ToolClass::Execute
+    }
+
+    fn stamps(&self) -> BTreeMap<PathBuf, Stamp> {
+        stamps(self.folders.iter().map(PathBuf::as_path))
+    }
+
+    /// The label of a file as it is. One that cannot be looked up counts as a stranger's.
+    async fn label(&self, path: &Path) -> Trust {
+        let Some(hash) = hash_of(path) else { return Trust::Owner };
+        self.store.file_label(&hash).await.map_or(Trust::Outside, Option::unwrap_or_default)
+    }
+
+    /// The label of the least trusted file that a program could have read.
+    async fn any_label(&self) -> Trust {
+        let Ok(labelled) = self.store.labelled_files().await else { return Trust::Outside };
+        let there = labelled.into_iter().filter(|file| hash_of(Path::new(&file.path)).as_ref() == Some(&file.hash));
+        there.map(|file| file.trust).fold(Trust::Owner, Trust::join)
+    }
+}
+
+/// The files that hold what strangers wrote, by the hash of their bytes.
+pub struct UntrustedFiles(BTreeSet<String>);
+
+impl UntrustedFiles {
+    /// Every one that is known.
+    pub async fn read(store: &dyn Store) -> Result<Self, StoreError> {
+        let labelled = store.labelled_files().await?;
+        Ok(Self(labelled.into_iter().filter(|file| file.trust.is_foreign()).map(|file| file.hash).collect()))
+    }
+
+    /// Whether a file as it is now is one of them, wherever it lies.
+    pub fn contains(&self, path: &Path) -> bool {
+        !self.0.is_empty() && hash_of(path).is_some_and(|hash| self.0.contains(&hash))
+    }
+}
+
+/// Whether a call says itself what its files will tell a model: whoever said yes to it has read that and made it theirs.
+/// What a program will write stands in no call.
+fn is_told_by(facts: &CallFacts) -> bool {
+    let mut written = facts.paths.iter().filter(|path| path.write).peekable();
+    facts.class != ToolClass::Execute && written.peek().is_some() && written.all(|path| path.instructs)
+}
+
+/// The hash of a file's bytes; none of one that is not there or says nothing.
+fn hash_of(path: &Path) -> Option<String> {
+    let bytes = std::fs::read(path).ok().filter(|bytes| !bytes.is_empty())?;
+    Some(Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Every file below some folders with its stamp; links are not followed.
+fn stamps<'a>(folders: impl Iterator<Item = &'a Path>) -> BTreeMap<PathBuf, Stamp> {
+    let (mut found, mut open) = (BTreeMap::new(), folders.map(Path::to_owned).collect::<Vec<_>>());
+    while let Some(folder) = open.pop() {
+        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+        for entry in entries.flatten() {
+            let Ok(data) = entry.metadata() else { continue };
+            if data.is_dir() {
+                open.push(entry.path());
+            } else if data.is_file() && found.len() < LOOKED_AT {
+                found.insert(entry.path(), (data.modified().ok(), data.len()));
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,185 @@
+//! Where a path of a call leads, and what lies there.
+
+use std::path::{Component, MAIN_SEPARATOR_STR, Path, PathBuf};
+
+use limpid_config::Home;
+use limpid_core::policy::PathFacts;
+
+use crate::tools::PathArgument;
+
+/// Links that are followed for one path; more than that leads nowhere.
+const LINKS: usize = 40;
+
+/// Folders of the workspace that prompts and skills are read from.
+const INSTRUCTING: [&str; 4] = ["memory", "skills", "prompts", "profiles"];
+
+/// Says where paths lead, by the folders that matter to the policy.
+#[derive(Clone, Debug)]
+pub(crate) struct PathResolver {
+    home: PathBuf,
+    workspace: PathBuf,
+    /// Files of the workspace that prompts quote.
+    prompt_files: Vec<PathBuf>,
+    /// The folders that programs may write, the workspace first.
+    writable: Vec<PathBuf>,
+}
+
+impl PathResolver {
+    /// `granted` are the folders besides the workspace that may be changed.
+    pub(crate) fn new(home: &Home, prompt_files: Vec<PathBuf>, granted: &[PathBuf]) -> Self {
+        let workspace = real(&home.workspace());
+        let writable = std::iter::once(workspace.clone()).chain(granted.iter().map(|folder| real(folder))).collect();
+        Self { home: real(home.path()), workspace, prompt_files, writable }
+    }
+
+    /// Makes the workspace when there is none yet: what is bound to a folder is bound to one that is there, and is the
+    /// same when it is looked at again. Where it cannot be made nothing can be done in it either.
+    pub(crate) fn create_workspace(&self) {
+        let _ = std::fs::create_dir_all(&self.workspace);
+    }
+
+    /// The workspace with every link followed, and which folder that is: another one at the same place is another.
+    pub(crate) fn workspace(&self) -> String {
+        format!("{}{}", self.workspace.display(), identity(&self.workspace))
+    }
+
+    /// The workspace's folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.workspace
+    }
+
+    /// The folders that programs may write.
+    pub(crate) fn writable(&self) -> &[PathBuf] {
+        &self.writable
+    }
+
+    /// Where a path leads.
+    pub(crate) fn resolve(&self, argument: PathArgument) -> PathFacts {
+        let real = real(&self.workspace.join(&argument.path));
+        PathFacts {
+            in_workspace: real.starts_with(&self.workspace),
+            instructs: self.instructs(&real),
+            real: real.display().to_string(),
+            written: argument.path,
+            write: argument.write,
+        }
+    }
+
+    /// Whether prompts, skills or policies are read from a place. Case does not count, since some disks ignore it.
+    fn instructs(&self, real: &Path) -> bool {
+        let Ok(inside) = lower(real).strip_prefix(lower(&self.workspace)).map(Path::to_owned) else {
+            // The rest of the home holds settings, profiles, skills and the database.
+            return lower(real).starts_with(lower(&self.home));
+        };
+        let first = inside.components().next();
+        INSTRUCTING.iter().any(|folder| first.is_some_and(|first| first.as_os_str() == *folder))
+            || self.prompt_files.iter().any(|file| lower(file) == inside)
+    }
+}
+
+/// A path with every `..` and every link in it followed; what does not exist is where it would be made.
+pub(crate) fn real(path: &Path) -> PathBuf {
+    let mut left = LINKS;
+    follow(PathBuf::from("/"), path, &mut left)
+}
+
+fn follow(mut at: PathBuf, path: &Path, left: &mut usize) -> PathBuf {
+    for part in path.components() {
+        match part {
+            Component::Prefix(prefix) => at = PathBuf::from(prefix.as_os_str()),
+            Component::RootDir => at.push(MAIN_SEPARATOR_STR),
+            Component::CurDir => {}
+            Component::ParentDir => drop(at.pop()),
+            Component::Normal(name) => {
+                let next = at.join(name);
+                at = match std::fs::read_link(&next) {
+                    Ok(target) if *left > 0 => {
+                        *left -= 1;
+                        follow(at, &target, left)
+                    }
+                    _ => next,
+                };
+            }
+        }
+    }
+    at
+}
+
+fn lower(path: &Path) -> PathBuf {
+    PathBuf::from(path.to_string_lossy().to_lowercase())
+}
+
+#[cfg(unix)]
+fn identity(folder: &Path) -> String {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(folder).map(|folder| format!(" {}:{}", folder.dev(), folder.ino())).unwrap_or_default()
+}
+
+#[cfg(not(unix))]
+fn identity(_folder: &Path) -> String {
+    String::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bench() -> (tempfile::TempDir, PathResolver) {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(home.path().join("workspace/docs")).unwrap();
+        let resolver = PathResolver::new(&Home::new(home.path()), vec!["AGENTS.md".into()], &[]);
+        (home, resolver)
+    }
+
+    fn look(resolver: &PathResolver, path: &str) -> PathFacts {
+        resolver.resolve(PathArgument { path: path.to_owned(), write: true })
+    }
+
+    // OLLM-037
+    #[test]
+    fn a_path_is_where_it_leads() {
+        let (home, resolver) = bench();
+        let shown = |path: &str| {
+            let facts = look(&resolver, path);
+            let root = home.path().canonicalize().unwrap().display().to_string();
+            (facts.real.replace(&root, "~"), facts.in_workspace)
+        };
+        assert_eq!(shown("docs/../src/app.ts"), ("~/workspace/src/app.ts".into(), true));
+        assert_eq!(shown("../soul.md"), ("~/soul.md".into(), false));
+        assert_eq!(shown("/etc/x.md"), ("/etc/x.md".into(), false));
+        assert_eq!(shown("/../../etc/x.md").0, "/etc/x.md");
+    }
+
+    // OLLM-037 SEC-020
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_wherever_they_stand() {
+        use std::os::unix::fs::symlink;
+        let (home, resolver) = bench();
+        let workspace = home.path().join("workspace");
+        symlink("/etc", workspace.join("docs/out")).unwrap();
+        symlink("../../soul.md", workspace.join("docs/plan.md")).unwrap();
+        symlink("loop", workspace.join("loop")).unwrap();
+        assert_eq!(look(&resolver, "docs/out/x.md").real, "/etc/x.md");
+        let dangling = look(&resolver, "docs/plan.md");
+        assert!(dangling.real.ends_with("/soul.md") && dangling.instructs && !dangling.in_workspace, "{dangling:?}");
+        assert!(look(&resolver, "docs/out/../x.md").real.ends_with("/x.md"));
+        assert_eq!(look(&resolver, "docs/out/../x.md").real, "/x.md", "`..` is the parent of where a link leads");
+        look(&resolver, "loop/x");
+    }
+
+    // SEC-002
+    #[test]
+    fn what_prompts_are_made_from_is_known_by_its_place() {
+        let (_home, resolver) = bench();
+        let within = ["AGENTS.md", "agents.MD", "memory/MEMORY.md", "memory/202603/20260328.md", "skills/x/SKILL.md"];
+        let lent = ["prompts/x.md", "Prompts/x.md", "profiles/limpid/sections/soul.md"];
+        let home = ["../limpid.toml", "../soul.md", "../prompts/x.md", "../profiles/x", "../skills/x/SKILL.md"];
+        for path in within.into_iter().chain(lent).chain(home) {
+            assert!(look(&resolver, path).instructs, "{path}");
+        }
+        for path in ["docs/AGENTS.md", "notes.md", "src/memory.rs", "/tmp/skills/x"] {
+            assert!(!look(&resolver, path).instructs, "{path}");
+        }
+    }
+}
