@@ -85,7 +85,14 @@ pub(crate) enum CallFailure {
 }
 
 impl CallFailure {
-    /// Why, for people.
+    /// Why, as an error.
+    fn error(&self) -> &ModelError {
+        match self {
+            Self::NothingSaid { error, .. } | Self::Failed(error) => error,
+        }
+    }
+
+    /// The same, on its own.
     pub(crate) fn into_error(self) -> ModelError {
         match self {
             Self::NothingSaid { error, .. } | Self::Failed(error) => error,
@@ -191,7 +198,7 @@ impl ModelCall {
         self.hear_rest();
         let error = ModelError::new(FailureClass::Cancelled, "stopped by the user");
         self.response.reply.calls.clear();
-        self.over(Some(CallFailure::Failed(error.clone())), Some(&error));
+        self.over(Some(CallFailure::Failed(error)));
         std::mem::take(&mut self.steps)
     }
 
@@ -237,23 +244,22 @@ impl ModelCall {
     }
 
     fn end_of_reply(&mut self) {
-        let Some(error) = self.response.nothing_said() else { return self.over(None, None) };
+        let Some(error) = self.response.nothing_said() else { return self.over(None) };
         let (service, can_be_longer) = match &self.sent {
             Some(sent) => (sent.card.name(), sent.possible > sent.limit),
             None => (String::new(), false),
         };
-        let failure = CallFailure::NothingSaid { error: error.clone(), service, can_be_longer };
-        self.over(Some(failure), Some(&error));
+        self.over(Some(CallFailure::NothingSaid { error, service, can_be_longer }));
     }
 
     fn fail(&mut self, error: ModelError) {
         self.hear_rest();
-        self.over(Some(CallFailure::Failed(error.clone())), Some(&error));
+        self.over(Some(CallFailure::Failed(error)));
     }
 
-    fn over(&mut self, failure: Option<CallFailure>, error: Option<&ModelError>) {
+    fn over(&mut self, failure: Option<CallFailure>) {
         let reply = self.response.reply.clone();
-        let request = self.end_of_request(error);
+        let request = self.end_of_request(failure.as_ref().map(CallFailure::error));
         self.steps.push_back(ModelStep::Over(Box::new(CallEnd { reply, request, failure })));
     }
 

@@ -196,7 +196,7 @@ impl Previewer {
         let effort = EffortChoice::of(config, own, path);
         let cache = cache_life(&**store, config, (path, own.map(|own| &own.id)), host.now_ms()).await?;
         let conversation = own.map(|own| own.id.to_string());
-        let recipe = Recipe { cache, conversation, ..Recipe::new(config, built, effort) };
+        let recipe = Recipe::new(config, built, effort).of_conversation(conversation, cache);
         let call = recipe.call(Arc::new(prompt.clone()), &built.card);
         let template = model.template(&call)?;
         let Prepared { target, body, .. } = ModelRegistry::resized(model, &built.card).prepare(&call)?;

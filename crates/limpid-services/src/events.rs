@@ -91,7 +91,7 @@ pub enum EventKind {
         title: String,
         /// What it says, as it stands in the conversation.
         text: String,
-        /// Its number, by which [`Agent::seen_delivery`](crate::Agent::seen_delivery) takes it for read.
+        /// Its number, by which `Deliveries::mark_delivery_read` takes it for read.
         delivery: i64,
     },
     /// Older messages are being summarised; one of the next two events follows.
@@ -166,7 +166,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// What changed, in the words of [`SlashReply::changed`](crate::SlashReply): a surface that shows a reply need not
+    /// What changed, in the words of `SlashReply::changed`: a surface that shows a reply need not
     /// show the events that the reply speaks of.
     pub fn topic(&self) -> &'static str {
         match self {

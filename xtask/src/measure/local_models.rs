@@ -182,7 +182,7 @@ mod tests {
         let cases: Cases = toml::from_str(CASES).unwrap();
         assert_eq!((cases.tool.len(), cases.answer.len()), (40, 20));
         let tools = include_str!(
-            "../../../crates/limpid-runtime/src/context/tool_selection/snapshots/limpid_runtime__context__tool_selection__tests__every_tool_of_the_profile_fits_the_first_turn@developer.snap"
+            "../../../crates/limpid-context/src/tool_selection/snapshots/limpid_context__tool_selection__tests__every_tool_of_the_profile_fits_the_first_turn@developer.snap"
         );
         let unknown: Vec<_> =
             cases.tool.iter().flat_map(|case| &case.calls).filter(|name| !tools.contains(*name)).collect();

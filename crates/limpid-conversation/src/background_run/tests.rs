@@ -2,21 +2,13 @@
 
 use std::sync::Arc;
 
-use limpid_core::{FailureClass, Trust};
+use limpid_core::FailureClass;
 use limpid_model::script::Script;
 use limpid_model::scripted::ScriptedModel;
-<<<<<<<< HEAD:crates/limpid-runtime/tests/it/background_run.rs
-use limpid_runtime::conversation::{BackgroundRun, RunInputs};
-use limpid_runtime::{Agent, AgentOptions, Home, Outcome};
-use limpid_store::{Audience, ConversationKind, Conversations, SqliteOptions, SqliteStore};
-========
 use limpid_store::{ConversationKind, Conversations, SqliteOptions, SqliteStore};
-
-use limpid_core::FailureClass;
 
 use super::*;
 use crate::test_kit::conversations;
->>>>>>>> 1c3fbe8 (limpid-services, limpid-context and limpid-conversation are crates: Cargo keeps the walls between the rooms):crates/limpid-conversation/src/background_run/tests.rs
 
 fn model(script: &str) -> Arc<ScriptedModel> {
     Arc::new(ScriptedModel::new("one", Script::parse(script).unwrap()))

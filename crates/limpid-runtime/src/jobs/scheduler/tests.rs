@@ -92,11 +92,11 @@ impl Bench {
     }
 
     /// One process on the store.
-    fn scheduler(&self, jobs: Vec<Arc<dyn Job>>) -> Scheduler {
+    fn scheduler(&self, jobs: &[Arc<dyn Job>]) -> Scheduler {
         let log = Arc::clone(&self.log);
         let holder = process::holder(&hex(&RandomIds));
         let log: Log = Arc::new(move |event| log.lock().unwrap().push(format!("{event:?}")));
-        Scheduler::new(Arc::clone(&self.store), &holder, &jobs, log)
+        Scheduler::new(Arc::clone(&self.store), &holder, jobs, log)
     }
 }
 
@@ -105,7 +105,7 @@ impl Bench {
 async fn every_slot_keeps_its_minute_beside_something_slow() {
     let bench = Bench::new();
     let (tick, slow) = (Arc::new(Tick::default()), Slow::new());
-    let mut scheduler = bench.scheduler(vec![Arc::clone(&tick) as Arc<dyn Job>, Arc::clone(&slow) as Arc<dyn Job>]);
+    let mut scheduler = bench.scheduler(&[Arc::clone(&tick) as Arc<dyn Job>, Arc::clone(&slow) as Arc<dyn Job>]);
     bench.store.set_timer("slow", "s", 0).await.unwrap();
     bench.store.set_timer("tick", "t", MINUTE).await.unwrap();
     for minute in 0..=1_000 {
@@ -128,7 +128,7 @@ async fn every_slot_keeps_its_minute_beside_something_slow() {
 async fn a_machine_that_slept_does_not_begin_again_what_it_is_doing() {
     let bench = Bench::new();
     let slow = Slow::new();
-    let mut scheduler = bench.scheduler(vec![Arc::clone(&slow) as Arc<dyn Job>]);
+    let mut scheduler = bench.scheduler(&[Arc::clone(&slow) as Arc<dyn Job>]);
     bench.store.set_timer("slow", "s", 0).await.unwrap();
     for hour in 0..5 {
         scheduler.step(hour * 60 * MINUTE).await.unwrap();
@@ -145,7 +145,7 @@ async fn what_another_process_took_over_stops() {
     let bench = Bench::new();
     let slow = Slow::new();
     let jobs = || vec![Arc::clone(&slow) as Arc<dyn Job>];
-    let (mut asleep, mut awake) = (bench.scheduler(jobs()), bench.scheduler(jobs()));
+    let (mut asleep, mut awake) = (bench.scheduler(&jobs()), bench.scheduler(&jobs()));
     bench.store.set_timer("slow", "s", 0).await.unwrap();
     asleep.step(0).await.unwrap();
     // One sleeps longer than its claim lasts.
@@ -164,7 +164,7 @@ async fn what_another_process_took_over_stops() {
 async fn of_two_processes_one_runs_a_slot() {
     let bench = Bench::new();
     let tick = Arc::new(Tick::default());
-    let mut processes = [(); 2].map(|()| bench.scheduler(vec![Arc::clone(&tick) as Arc<dyn Job>]));
+    let mut processes = [(); 2].map(|()| bench.scheduler(&[Arc::clone(&tick) as Arc<dyn Job>]));
     for name in ["a", "b", "c"] {
         bench.store.set_timer("tick", name, MINUTE).await.unwrap();
     }
@@ -188,13 +188,13 @@ async fn of_two_processes_one_runs_a_slot() {
 async fn what_a_process_left_undone_comes_again_with_the_same_slot() {
     let bench = Bench::new();
     let slow = Slow::new();
-    let mut stopped = bench.scheduler(vec![Arc::clone(&slow) as Arc<dyn Job>]);
+    let mut stopped = bench.scheduler(&[Arc::clone(&slow) as Arc<dyn Job>]);
     bench.store.set_timer("slow", "s", MINUTE).await.unwrap();
     stopped.step(MINUTE + 1).await.unwrap();
     while slow.began.lock().unwrap().is_empty() {
         tokio::task::yield_now().await;
     }
-    let mut other = bench.scheduler(vec![Arc::clone(&slow) as Arc<dyn Job>]);
+    let mut other = bench.scheduler(&[Arc::clone(&slow) as Arc<dyn Job>]);
     other.step(MINUTE + 2).await.unwrap();
     assert_eq!(*slow.began.lock().unwrap(), [MINUTE], "it is under way elsewhere");
     stopped.stop().await.unwrap();
@@ -208,7 +208,7 @@ async fn what_a_process_left_undone_comes_again_with_the_same_slot() {
 #[tokio::test]
 async fn what_fails_or_panics_is_tried_again_later_and_later() {
     let bench = Bench::new();
-    let mut scheduler = bench.scheduler(vec![Arc::new(Weak(Mutex::new(4)))]);
+    let mut scheduler = bench.scheduler(&[Arc::new(Weak(Mutex::new(4)))]);
     bench.store.set_timer("weak", "w", 0).await.unwrap();
     bench.store.set_timer("other", "o", 99 * MINUTE).await.unwrap();
     for minute in [0, 1, 2, 3, 5, 7, 99] {
