@@ -159,7 +159,7 @@ async fn play(case: &Case) -> Result<(), String> {
             }
         }
         let preview = PreviewRequest { conversation: ConversationChoice::New, ..PreviewRequest::default() };
-        agent.preview(preview).await.map_err(|error| format!("{n}: a prompt cannot be shown: {error}"))?.prompt;
+        agent.preview(preview).await.map_err(|error| format!("{n}: a prompt cannot be shown: {error}"))?;
         let conversation = if n == 0 { ConversationChoice::New } else { ConversationChoice::Last };
         let request = ChatRequest { text: text(*kind, *characters), conversation, ..ChatRequest::default() };
         let events = all(agent.chat(request).await.map_err(|error| format!("{n}: {error}"))?).await;

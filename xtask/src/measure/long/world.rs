@@ -206,12 +206,14 @@ impl Clock for Steps {
     }
 }
 
-/// Names that count upwards.
+/// Names that count upwards. Written in hexadecimal they have the digits of decimal numbers: a tag with letters would
+/// count other tokens than the next, and then two renderings of one request would differ in more than the tag.
 struct Numbers(AtomicU64);
 
 impl Ids for Numbers {
     fn draw(&self) -> u64 {
-        self.0.fetch_add(1, Ordering::SeqCst) + 1
+        let number = self.0.fetch_add(1, Ordering::SeqCst) + 1;
+        u64::from_str_radix(&number.to_string(), 16).unwrap_or(number)
     }
 }
 
