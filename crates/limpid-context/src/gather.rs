@@ -62,10 +62,9 @@ pub(crate) async fn gather(
     card: &ModelCard,
     window: &WindowState,
 ) -> Result<Gathered, AgentError> {
-    let mut notices = Vec::new();
     let loaded = deps.profiles.load(occasion.profile)?;
     let profile = loaded.profile(occasion.profile)?;
-    notices.extend(loaded.notices(&profile));
+    let mut notices: Vec<String> = loaded.notices(&profile).into_iter().collect();
     let path = occasion.path.unwrap_or(if card.local { "chat-local" } else { "chat-remote" }).to_owned();
     let zone = deps.host.zone();
     let time = time_info(occasion.now, &zone);

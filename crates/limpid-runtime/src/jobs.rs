@@ -106,7 +106,7 @@ impl Jobs {
     /// # Errors
     /// When the store cannot be read.
     pub async fn heartbeat_status(&self) -> Result<HeartbeatStatus, AgentError> {
-        self.heartbeat.status().await
+        heartbeat::status(&self.heartbeat).await
     }
 
     /// Runs a task at once, whatever its time is, and returns when that run is over. A process that serves this home

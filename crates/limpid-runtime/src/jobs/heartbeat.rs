@@ -31,6 +31,7 @@ use tokio::sync::Mutex;
 
 pub use self::run::HeartbeatResult;
 pub(crate) use self::run::RunTrigger;
+pub(crate) use self::status::status;
 pub use self::status::{DayCost, HeartbeatStatus};
 
 use crate::jobs::JobDeps;

@@ -114,8 +114,8 @@ impl TaskJob {
         let did = match (due.runs, task.new.kind) {
             (false, _) => TaskResult::missed(),
             (true, TaskKind::Reminder) => TaskResult::said(task.new.prompt.clone(), task.new.trust),
-            (true, TaskKind::Command) => self.run_command(task, &run).await?,
-            (true, TaskKind::Agent) => self.run_agent(task, &run).await?,
+            (true, TaskKind::Command) => command::run_command(self, task, &run).await?,
+            (true, TaskKind::Agent) => prompt::run_agent(self, task, &run).await?,
         };
         let now = self.host.now();
         let standing = task.standing.after(&task.new.trigger, did.outcome, now);

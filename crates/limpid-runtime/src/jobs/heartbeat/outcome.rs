@@ -51,22 +51,7 @@ impl HeartbeatJob {
         {
             meaning = Meaning::Report { key: None, text: text.clone() };
         }
-        let (outcome, detail, report, report_key) = match meaning {
-            Meaning::Quiet => (HeartbeatOutcome::Quiet, String::new(), None, None),
-            Meaning::Remainder(text) => (HeartbeatOutcome::Remainder, text, None, None),
-            Meaning::Cancelled => (HeartbeatOutcome::Cancelled, String::new(), None, None),
-            Meaning::Failed(class, message) => (HeartbeatOutcome::Failed, format!("{class}: {message}"), None, None),
-            Meaning::Report { key, text } => {
-                let repeated = match &key {
-                    Some(key) if inputs.is_none_or(|inputs| !must_report(inputs)) => {
-                        self.store.heartbeat_told(key, now_ms - AGAIN_MS).await?
-                    }
-                    _ => false,
-                };
-                let outcome = if repeated { HeartbeatOutcome::Repeated } else { HeartbeatOutcome::Told };
-                (outcome, String::new(), Some(text), key)
-            }
-        };
+        let (outcome, detail, report, report_key) = self.outcome_of(meaning, inputs, now_ms).await?;
         let state = state_after(row.state.clone(), outcome, &end.outcome, now_ms);
         let took_in = matches!(outcome, HeartbeatOutcome::Quiet | HeartbeatOutcome::Told | HeartbeatOutcome::Repeated);
         let saw_nothing = matches!(outcome, HeartbeatOutcome::Quiet | HeartbeatOutcome::Repeated);
@@ -112,6 +97,31 @@ impl HeartbeatJob {
                 None => Vec::new(),
             },
             timer: None,
+        })
+    }
+
+    /// How a run ended, why, what it reports, and under which key. The same matter is told once a day.
+    async fn outcome_of(
+        &self,
+        meaning: Meaning,
+        inputs: Option<&Inputs>,
+        now_ms: i64,
+    ) -> Result<(HeartbeatOutcome, String, Option<String>, Option<String>), AgentError> {
+        Ok(match meaning {
+            Meaning::Quiet => (HeartbeatOutcome::Quiet, String::new(), None, None),
+            Meaning::Remainder(text) => (HeartbeatOutcome::Remainder, text, None, None),
+            Meaning::Cancelled => (HeartbeatOutcome::Cancelled, String::new(), None, None),
+            Meaning::Failed(class, message) => (HeartbeatOutcome::Failed, format!("{class}: {message}"), None, None),
+            Meaning::Report { key, text } => {
+                let repeated = match &key {
+                    Some(key) if inputs.is_none_or(|inputs| !must_report(inputs)) => {
+                        self.store.heartbeat_told(key, now_ms - AGAIN_MS).await?
+                    }
+                    _ => false,
+                };
+                let outcome = if repeated { HeartbeatOutcome::Repeated } else { HeartbeatOutcome::Told };
+                (outcome, String::new(), Some(text), key)
+            }
         })
     }
 

@@ -13,6 +13,7 @@ use limpid_services::spending::Spender;
 use limpid_store::{HeartbeatEnd, HeartbeatOutcome, HeartbeatRow, HeartbeatRun, RunningHeartbeat};
 
 use crate::jobs::heartbeat::HeartbeatJob;
+use crate::jobs::heartbeat::pending_work::{check, look};
 
 /// The file of the workspace with what every run looks after.
 const CHECKLIST: &str = "HEARTBEAT.md";
@@ -135,9 +136,9 @@ impl HeartbeatJob {
             return self.nothing_new(&running, row, "HEARTBEAT.md was made; write your tasks at its end").await;
         }
         let card = self.models.choose(model.as_deref()).await?.info().clone();
-        let look = self.look(profile.name(), &card).await?;
+        let look = look(self, profile.name(), &card).await?;
         // Also before a run by hand, so that a check that cannot be asked is heard of.
-        let check = self.check().await?;
+        let check = check(self).await?;
         if by_hand {
             // An opening always says something; a profile without one has its list alone.
             if look.is_empty() && default_opening(&profile)?.is_none() {

@@ -8,6 +8,7 @@ use limpid_services::heartbeat::settings_of;
 use limpid_store::{HeartbeatRun, IdleLooks};
 
 use crate::jobs::heartbeat::HeartbeatJob;
+use crate::jobs::heartbeat::pending_work::look;
 
 const HOUR_MS: i64 = 3_600_000;
 
@@ -56,58 +57,56 @@ pub struct DayCost {
     pub model: String,
 }
 
-impl HeartbeatJob {
-    /// How the heartbeat stands at this moment.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub(crate) async fn status(&self) -> Result<HeartbeatStatus, AgentError> {
-        let row = self.store.heartbeat().await?;
-        let (gate, state) = self.heartbeat.gate(&row).await?;
-        let (waits, next_ms) = match gate {
-            Gate::Wait(why, until) => (Some(why.to_string()), until),
-            // What the scheduler saw last and the gate does not know: no model, nothing left to spend.
-            Gate::Run => row.waits.clone().map_or((None, Some(self.host.now_ms())), |(why, until)| (Some(why), until)),
-        };
-        Ok(HeartbeatStatus {
-            settings: settings_of(&row),
-            running: row.running.is_some(),
-            waits,
-            next_ms,
-            succeeded_ms: state.succeeded_ms,
-            failures: state.failures,
-            last: self.store.heartbeat_runs(1).await?.rows.pop(),
-            idle: row.idle,
-            runs_a_day: self.config.heartbeat.runs_a_day,
-            day: self.day_cost(&settings_of(&row)).await?,
-        })
-    }
+/// How the heartbeat stands at this moment.
+///
+/// # Errors
+/// When the store cannot be read.
+pub(crate) async fn status(job: &HeartbeatJob) -> Result<HeartbeatStatus, AgentError> {
+    let row = job.store.heartbeat().await?;
+    let (gate, state) = job.heartbeat.gate(&row).await?;
+    let (waits, next_ms) = match gate {
+        Gate::Wait(why, until) => (Some(why.to_string()), until),
+        // What the scheduler saw last and the gate does not know: no model, nothing left to spend.
+        Gate::Run => row.waits.clone().map_or((None, Some(job.host.now_ms())), |(why, until)| (Some(why), until)),
+    };
+    Ok(HeartbeatStatus {
+        settings: settings_of(&row),
+        running: row.running.is_some(),
+        waits,
+        next_ms,
+        succeeded_ms: state.succeeded_ms,
+        failures: state.failures,
+        last: job.store.heartbeat_runs(1).await?.rows.pop(),
+        idle: row.idle,
+        runs_a_day: job.config.heartbeat.runs_a_day,
+        day: day_cost(job, &settings_of(&row)).await?,
+    })
+}
 
-    /// What a day costs on which nothing comes in.
-    async fn day_cost(&self, settings: &Settings) -> Result<Option<DayCost>, AgentError> {
-        let wanted = self.heartbeat.model(settings).await;
-        let Ok(model) = self.models.choose(wanted.as_deref()).await else { return Ok(None) };
-        let card = model.info().clone();
-        let look = self.look(self.heartbeat.profile()?.name(), &card).await?;
-        let hours = settings.hours_a_day();
-        let slots = settings.runs_due_a_day().min(self.config.heartbeat.runs_a_day);
-        let on = settings.enabled && self.config.scheduling.enabled;
-        let rhythms = look.items.iter().map(|item| item.recheck(self.config.heartbeat.recheck));
-        let runs = rhythms.map(|rhythm| rhythm.runs_a_day(slots, i64::from(hours) * HOUR_MS)).max();
-        let runs = runs.filter(|_| on).unwrap_or_default();
-        let counter = Estimate::default();
-        let texts = look.prompt.messages().iter().map(|message| counter.count(message.text()));
-        let tools = look.prompt.offered().iter().map(|tool| counter.count(&tool.declaration()));
-        let run_tokens: u64 = texts.chain(tools).map(|count| count as u64).sum();
-        let of_day =
-            Usage { input: run_tokens * u64::from(runs), output: ANSWER_TOKENS * u64::from(runs), ..Usage::default() };
-        Ok(Some(DayCost {
-            items: look.items.len(),
-            runs,
-            run_tokens,
-            tokens: of_day.input + of_day.output,
-            money: if card.local { Some(Money::default()) } else { card.price.as_ref().map(|price| price.of(of_day)) },
-            model: card.name(),
-        }))
-    }
+/// What a day costs on which nothing comes in.
+async fn day_cost(job: &HeartbeatJob, settings: &Settings) -> Result<Option<DayCost>, AgentError> {
+    let wanted = job.heartbeat.model(settings).await;
+    let Ok(model) = job.models.choose(wanted.as_deref()).await else { return Ok(None) };
+    let card = model.info().clone();
+    let look = look(job, job.heartbeat.profile()?.name(), &card).await?;
+    let hours = settings.hours_a_day();
+    let slots = settings.runs_due_a_day().min(job.config.heartbeat.runs_a_day);
+    let on = settings.enabled && job.config.scheduling.enabled;
+    let rhythms = look.items.iter().map(|item| item.recheck(job.config.heartbeat.recheck));
+    let runs = rhythms.map(|rhythm| rhythm.runs_a_day(slots, i64::from(hours) * HOUR_MS)).max();
+    let runs = runs.filter(|_| on).unwrap_or_default();
+    let counter = Estimate::default();
+    let texts = look.prompt.messages().iter().map(|message| counter.count(message.text()));
+    let tools = look.prompt.offered().iter().map(|tool| counter.count(&tool.declaration()));
+    let run_tokens: u64 = texts.chain(tools).map(|count| count as u64).sum();
+    let of_day =
+        Usage { input: run_tokens * u64::from(runs), output: ANSWER_TOKENS * u64::from(runs), ..Usage::default() };
+    Ok(Some(DayCost {
+        items: look.items.len(),
+        runs,
+        run_tokens,
+        tokens: of_day.input + of_day.output,
+        money: if card.local { Some(Money::default()) } else { card.price.as_ref().map(|price| price.of(of_day)) },
+        model: card.name(),
+    }))
 }

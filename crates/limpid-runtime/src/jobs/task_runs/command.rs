@@ -13,49 +13,46 @@ use crate::jobs::task_runs::{TaskJob, TaskResult};
 /// The tool that runs commands.
 const EXEC: &str = "exec";
 
-impl TaskJob {
-    /// Runs the command of a task. One that had begun before may have done anything, so it is not begun again.
-    pub(super) async fn run_command(&self, task: &Task, run: &TaskRun) -> Result<TaskResult, AgentError> {
-        if !run.fresh {
-            return Ok(TaskResult::cut_off());
-        }
-        let name = format!("task-{}-{}", task.id, run.slot_ms);
-        let arguments = json!({ "command": task.new.prompt }).to_string();
-        let call = ToolCall { id: CallId::new(&name), name: EXEC.to_owned(), arguments };
-        let mut planned =
-            PlannedCall { call, timeout: time_of(&self.context.tools, &self.config, EXEC), approved: None };
-        let tools = self.executor.outside_turns();
-        let call_context = CallContext { trust: task.new.trust, ..CallContext::default() };
-        let mut decision = tools.decide(&planned, &call_context).await;
-        if let Decision::Ask(why) = &decision
-            && !task.new.trust.is_foreign()
-        {
-            // Whoever made the task said yes to this very command.
-            planned.approved = Some(why.bound_to.clone());
-            decision = tools.decide(&planned, &call_context).await;
-        }
-        let permit = match decision {
-            Decision::Run(permit) => permit,
-            Decision::Refused(why) => return Ok(TaskResult::failed(why)),
-            Decision::Ask(why) => return Ok(TaskResult::failed(format!("it needs your approval: {}", why.reason))),
-        };
-        let context = ToolContext {
-            now: self.host.now(),
-            zone: self.host.zone(),
-            conversation: self.target(task).await?,
-            turn: TurnId::new(name),
-            trust: task.new.trust,
-            tier: Tier::ALL[2],
-            read_only: false,
-            approved: false,
-            passage: None,
-            shown: ShownItems::default(),
-        };
-        let did = match tokio::time::timeout(planned.timeout, tools.run(context, *permit)).await {
-            Ok(ToolOutcome::Done { text, trust, .. }) => TaskResult::said(self.redactor.clean(text), trust),
-            Ok(ToolOutcome::Failed { error }) => TaskResult::failed(self.redactor.clean(error)),
-            Err(_) => TaskResult::cut_off(),
-        };
-        Ok(did)
+/// Runs the command of a task. One that had begun before may have done anything, so it is not begun again.
+pub(super) async fn run_command(job: &TaskJob, task: &Task, run: &TaskRun) -> Result<TaskResult, AgentError> {
+    if !run.fresh {
+        return Ok(TaskResult::cut_off());
     }
+    let name = format!("task-{}-{}", task.id, run.slot_ms);
+    let arguments = json!({ "command": task.new.prompt }).to_string();
+    let call = ToolCall { id: CallId::new(&name), name: EXEC.to_owned(), arguments };
+    let mut planned = PlannedCall { call, timeout: time_of(&job.context.tools, &job.config, EXEC), approved: None };
+    let tools = job.executor.outside_turns();
+    let call_context = CallContext { trust: task.new.trust, ..CallContext::default() };
+    let mut decision = tools.decide(&planned, &call_context).await;
+    if let Decision::Ask(why) = &decision
+        && !task.new.trust.is_foreign()
+    {
+        // Whoever made the task said yes to this very command.
+        planned.approved = Some(why.bound_to.clone());
+        decision = tools.decide(&planned, &call_context).await;
+    }
+    let permit = match decision {
+        Decision::Run(permit) => permit,
+        Decision::Refused(why) => return Ok(TaskResult::failed(why)),
+        Decision::Ask(why) => return Ok(TaskResult::failed(format!("it needs your approval: {}", why.reason))),
+    };
+    let context = ToolContext {
+        now: job.host.now(),
+        zone: job.host.zone(),
+        conversation: job.target(task).await?,
+        turn: TurnId::new(name),
+        trust: task.new.trust,
+        tier: Tier::ALL[2],
+        read_only: false,
+        approved: false,
+        passage: None,
+        shown: ShownItems::default(),
+    };
+    let did = match tokio::time::timeout(planned.timeout, tools.run(context, *permit)).await {
+        Ok(ToolOutcome::Done { text, trust, .. }) => TaskResult::said(job.redactor.clean(text), trust),
+        Ok(ToolOutcome::Failed { error }) => TaskResult::failed(job.redactor.clean(error)),
+        Err(_) => TaskResult::cut_off(),
+    };
+    Ok(did)
 }

@@ -11,38 +11,36 @@ use crate::jobs::task_runs::{TaskJob, TaskResult};
 /// The path of such a turn.
 const PATH: &str = "task";
 
-impl TaskJob {
-    /// Has a model carry out a task, with the profile and the model of the conversation that made it. A run that was cut
-    /// off is carried on.
-    pub(super) async fn run_agent(&self, task: &Task, run: &TaskRun) -> Result<TaskResult, AgentError> {
-        // What may not be paid for today waits, and comes again for the same slot.
-        self.spending.check_and_tell(Spender::Background, None, None).await?;
-        let made_in = match &task.new.conversation {
-            Some(conversation) => self.store.conversation(conversation).await?,
-            None => None,
-        };
-        let audience = match &made_in {
-            Some(conversation) => conversation.audience,
-            None => self.directory.audience_of_reports().await?,
-        };
-        let end = self
-            .conversations
-            .run(BackgroundRun {
-                key: format!("task-{}-{}", task.id, run.slot_ms),
-                path: PATH,
-                profile: made_in.as_ref().map(|conversation| conversation.profile.clone()),
-                model: made_in.and_then(|conversation| conversation.model),
-                audience,
-                text: task.new.prompt.clone(),
-                extra: RunInputs { trust: task.new.trust },
-            })
-            .await?;
-        let told = end.told().unwrap_or_default();
-        let did = match end.outcome {
-            Outcome::Answered { .. } => TaskResult::said(told, end.trust),
-            Outcome::Cancelled => TaskResult::failed("it was stopped"),
-            Outcome::Failed { message, .. } => TaskResult::failed(message),
-        };
-        Ok(TaskResult { conversation: Some(end.conversation), ..did })
-    }
+/// Has a model carry out a task, with the profile and the model of the conversation that made it. A run that was cut
+/// off is carried on.
+pub(super) async fn run_agent(job: &TaskJob, task: &Task, run: &TaskRun) -> Result<TaskResult, AgentError> {
+    // What may not be paid for today waits, and comes again for the same slot.
+    job.spending.check_and_tell(Spender::Background, None, None).await?;
+    let made_in = match &task.new.conversation {
+        Some(conversation) => job.store.conversation(conversation).await?,
+        None => None,
+    };
+    let audience = match &made_in {
+        Some(conversation) => conversation.audience,
+        None => job.directory.audience_of_reports().await?,
+    };
+    let end = job
+        .conversations
+        .run(BackgroundRun {
+            key: format!("task-{}-{}", task.id, run.slot_ms),
+            path: PATH,
+            profile: made_in.as_ref().map(|conversation| conversation.profile.clone()),
+            model: made_in.and_then(|conversation| conversation.model),
+            audience,
+            text: task.new.prompt.clone(),
+            extra: RunInputs { trust: task.new.trust },
+        })
+        .await?;
+    let told = end.told().unwrap_or_default();
+    let did = match end.outcome {
+        Outcome::Answered { .. } => TaskResult::said(told, end.trust),
+        Outcome::Cancelled => TaskResult::failed("it was stopped"),
+        Outcome::Failed { message, .. } => TaskResult::failed(message),
+    };
+    Ok(TaskResult { conversation: Some(end.conversation), ..did })
 }
