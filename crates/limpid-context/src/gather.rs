@@ -64,7 +64,7 @@ pub(crate) async fn gather(
 ) -> Result<Gathered, AgentError> {
     let loaded = deps.profiles.load(occasion.profile)?;
     let profile = loaded.profile(occasion.profile)?;
-    let mut notices: Vec<String> = loaded.notices(&profile).into_iter().collect();
+    let mut notices: Vec<String> = loaded.notices(&profile).collect();
     let path = occasion.path.unwrap_or(if card.local { "chat-local" } else { "chat-remote" }).to_owned();
     let zone = deps.host.zone();
     let time = time_info(occasion.now, &zone);

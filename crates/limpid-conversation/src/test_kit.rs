@@ -40,7 +40,7 @@ impl Housekeeping for Nothing {
 pub(crate) fn conversations(
     folder: &tempfile::TempDir,
     model: Arc<dyn Model>,
-    tools: Vec<Arc<dyn Tool>>,
+    tools: &[Arc<dyn Tool>],
     config: &str,
 ) -> Conversations {
     let (home, environment) = (Home::new(folder.path()), Environment::default());
@@ -76,7 +76,7 @@ pub(crate) fn conversations(
         Skills::new(home.clone(), Arc::clone(&store), config.clone(), host.clone(), events.clone(), profiles_of_skills);
     let writer =
         MemoryWriter::new(Arc::clone(&store), host.clone(), redactor.clone(), Arc::clone(&profiles), config.clone());
-    let tools = Live::new(ToolCatalog::new(Vec::new(), &tools));
+    let tools = Live::new(ToolCatalog::new(Vec::new(), tools));
     let policy = PolicyRules::new(home.clone(), config.clone(), Live::new(Arc::new(OwnerRules::default())));
     let executor = ToolExecutor::new(ToolExecutorParts {
         tools: tools.clone(),

@@ -15,7 +15,7 @@ fn model(script: &str) -> Arc<ScriptedModel> {
 }
 
 fn agent(home: &tempfile::TempDir, model: &Arc<ScriptedModel>) -> crate::Conversations {
-    conversations(home, Arc::clone(model) as Arc<dyn limpid_model::Model>, Vec::new(), "")
+    conversations(home, Arc::clone(model) as Arc<dyn limpid_model::Model>, &[], "")
 }
 
 fn task(key: &str) -> BackgroundRun {

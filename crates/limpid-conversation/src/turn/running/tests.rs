@@ -69,7 +69,7 @@ async fn a_second_delivery_that_is_heard_of_behind_the_border_changes_nothing() 
     let agent = conversations(
         &home,
         Arc::clone(&model) as Arc<dyn Model>,
-        vec![Arc::clone(&step) as Arc<dyn Tool>],
+        &[Arc::clone(&step) as Arc<dyn Tool>],
         "[tools]\ndefer = false\n",
     );
     let mut first = agent.chat(ChatRequest { text: "do it".to_owned(), ..ChatRequest::default() }).await.unwrap();
