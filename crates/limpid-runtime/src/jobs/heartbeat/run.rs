@@ -61,7 +61,7 @@ impl HeartbeatJob {
     /// Carries on a run that was cut off; one that lives is left alone.
     async fn carry_on(&self, running: RunningHeartbeat, row: &HeartbeatRow) -> Result<HeartbeatResult, AgentError> {
         let mine = running.holder == self.host.holder();
-        // Taking over one that lives does no harm, as its conversation has one worker; it only answers later.
+        // Taking over one that lives does no harm, as its conversation has one actor; it only answers later.
         let lives = !process::is_dead(&running.holder) && self.host.now_ms() - running.began_ms < CUT_OFF_MS;
         if !mine && lives {
             return Ok(HeartbeatResult::Waits(Why::Busy));
