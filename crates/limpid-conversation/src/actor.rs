@@ -10,19 +10,18 @@ use std::time::Duration;
 
 use limpid_config::process;
 use limpid_context::Headroom;
-use limpid_core::{CallId, ConversationId, TurnId};
+use limpid_core::{ConversationId, TurnId};
 use limpid_services::error::AgentError;
-use limpid_store::{Inbound, InboundId};
 use tokio::sync::mpsc::UnboundedReceiver;
 
+use crate::actors::{ActorHandle, Actors, Command};
 use crate::compaction::{Compaction, CompactionDone};
-use crate::conversations::{ActorHandle, Actors};
 use crate::deps::ConversationDeps;
-use crate::event::Answer;
 use crate::lease::{Attempt, HeldLease};
-use crate::listeners::{Listener, Listeners};
+use crate::listeners::Listeners;
 use crate::settings::ChangeRequest;
 use crate::turn::running::{RunningTurn, TurnStep};
+use crate::turn::start::NextTurn;
 
 /// How often a lease that another process holds is asked for.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -32,20 +31,6 @@ const QUIET_TRIES: u32 = 10;
 
 /// Tries after which a change that no message waits beside is given up: two minutes.
 const MOST_TRIES: u32 = 600;
-
-/// What an actor is told.
-pub(crate) enum Command {
-    /// A message was accepted.
-    Message { inbound: Inbound, listener: Option<Listener>, path: Option<String> },
-    /// Something is to be changed.
-    Change(ChangeRequest),
-    /// The running turn is to stop, or the one that is to answer this message when it still waits.
-    Cancel(Option<InboundId>),
-    /// The owner answered the question about a call.
-    Answer { call: CallId, answer: Answer },
-    /// There may be something to do.
-    Wake,
-}
 
 /// The work on one conversation.
 pub(crate) struct Actor {
@@ -65,17 +50,6 @@ pub(crate) struct Actor {
     next: NextTurn,
     /// What the newest turn left of the window.
     room: Option<Headroom>,
-}
-
-/// What is known of a turn before it begins.
-#[derive(Default)]
-pub(crate) struct NextTurn {
-    /// The path that the newest message asked for.
-    pub(crate) path: Option<String>,
-    /// What the person is told of a mode that was switched for it.
-    pub(crate) hint: Option<String>,
-    /// What a model wrote as the note of a rollover, once it was asked: none when it wrote none.
-    pub(crate) note: Option<Option<String>>,
 }
 
 /// What an actor waits for, besides commands.

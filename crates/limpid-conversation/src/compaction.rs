@@ -19,6 +19,7 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use limpid_context::Headroom;
+use limpid_services::error::AgentError;
 use limpid_store::Lease;
 use tokio_util::sync::CancellationToken;
 
@@ -31,7 +32,6 @@ pub(crate) use snapshot::save_snapshot;
 pub(crate) use summary::NoteQuestion;
 
 use crate::deps::ConversationDeps;
-use crate::settings::{ChangeRequest, Changed};
 
 /// Turns after which a snapshot of the conversation is saved.
 const SNAPSHOT_TURNS: usize = 5;
@@ -107,8 +107,12 @@ impl Compaction {
         }))
     }
 
-    /// One that a person asked for, however full the window is. They hear what came of it.
-    pub(crate) fn by_hand(deps: &Arc<ConversationDeps>, lease: &Lease, request: ChangeRequest) -> Self {
+    /// One that a person asked for, however full the window is. `finish` gets the outcome.
+    pub(crate) fn by_hand(
+        deps: &Arc<ConversationDeps>,
+        lease: &Lease,
+        finish: impl FnOnce(Result<CompactionReport, AgentError>) + Send + 'static,
+    ) -> Self {
         let (deps, lease) = (Arc::clone(deps), lease.clone());
         Self::new(|cancel| {
             async move {
@@ -118,7 +122,7 @@ impl Compaction {
                     run::compact(&deps, &lease, scene, true, &cancel).await
                 };
                 let done = done.await;
-                request.finish(done.map(|written| Changed::Shown(CompactionReport::of(&written))));
+                finish(done.map(|written| CompactionReport::of(&written)));
                 CompactionDone::Compacted
             }
             .boxed()

@@ -1,6 +1,5 @@
 //! Talking to the agent: a message goes in, events come out.
 
-mod actors;
 mod changes;
 mod turn_handle;
 
@@ -14,14 +13,14 @@ use limpid_services::error::AgentError;
 use limpid_store::{Conversation, ConversationChange, InboundId, NewInbound};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::actor::{Actor, Command};
+use crate::actor::Actor;
+use crate::actors::{ActorHandle, Actors, Command};
 use crate::deps::ConversationDeps;
 use crate::event::TurnEvent;
 use crate::listeners::Listener;
 use crate::settings::{Change, ChangeRequest};
 use crate::visible_events::VisibleEvents;
 
-pub(crate) use actors::{ActorHandle, Actors};
 pub use turn_handle::TurnHandle;
 
 /// A message to the agent.

@@ -2,6 +2,7 @@
 //! writer of turns.
 
 mod actor;
+mod actors;
 mod background_run;
 mod clean;
 mod compaction;

@@ -17,7 +17,6 @@ use tokio::sync::oneshot;
 
 pub(crate) use mode::suggest_mode;
 pub use window::Tiers;
-pub(crate) use window::renew_sizes;
 
 use crate::compaction::{Compaction, CompactionReport, restore_snapshot, undo_compaction};
 use crate::deps::ConversationDeps;
@@ -101,7 +100,10 @@ impl ChangeRequest {
 pub(crate) async fn make(deps: &Arc<ConversationDeps>, lease: &Lease, request: ChangeRequest) -> Option<Compaction> {
     let id = &lease.conversation;
     let outcome = match request.change.clone() {
-        Change::Compact => return Some(Compaction::by_hand(deps, lease, request)),
+        Change::Compact => {
+            let finish = |done: Result<_, _>| request.finish(done.map(Changed::Shown));
+            return Some(Compaction::by_hand(deps, lease, finish));
+        }
         Change::UndoCompaction => undo_compaction(deps, lease).await.map(Changed::Shown),
         Change::RestoreSnapshot(snapshot) => restore_snapshot(deps, lease, snapshot).await.map(Changed::Shown),
         Change::Mode { to, trigger, confidence } => {

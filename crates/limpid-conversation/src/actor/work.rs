@@ -6,7 +6,8 @@ use limpid_core::TurnId;
 use limpid_services::error::AgentError;
 use limpid_store::{Inbound, Lease};
 
-use crate::actor::{Actor, Command, Phase};
+use crate::actor::{Actor, Phase};
+use crate::actors::Command;
 use crate::compaction::{Compaction, CompactionDone};
 use crate::delivery::deliver_waiting;
 use crate::event::TurnEvent;

@@ -3,19 +3,18 @@
 use std::sync::Arc;
 
 use limpid_context::{BuiltContext, Occasion};
-use limpid_context::{History, Measure, window_state_of};
-use limpid_core::{Entry, Role, Trust, WindowView};
+use limpid_context::{History, Measure, PrefixCache, window_state_of};
+use limpid_core::{ConversationId, Entry, Role, Trust, WindowView};
 use limpid_services::error::AgentError;
 use limpid_services::events::EventKind;
 use limpid_services::models::{ModelRegistry, Models};
-use limpid_store::{Conversation, Lease, NewWindowEvent, WindowEvent};
+use limpid_store::{Conversation, ConversationChange, Lease, NewWindowEvent, WindowEvent};
 use limpid_turn::window::{ContextSize, Fill, Made, Task};
 use tokio_util::sync::CancellationToken;
 
 use crate::compaction::snapshot::save_automatic;
 use crate::compaction::summary::Summarizer;
 use crate::deps::ConversationDeps;
-use crate::settings;
 
 /// Percent of what is available that a conversation has at most after a compaction.
 const AFTERWARDS: usize = 60;
@@ -147,7 +146,7 @@ async fn compact_now(
     let written = deps.store().write_window(lease, event, deps.host().now_ms()).await?;
     deps.windows.is_smaller(&lease.conversation);
     if written.new.failure.is_none() {
-        settings::renew_sizes(deps, &lease.conversation, "compaction").await?;
+        renew_sizes(deps, &lease.conversation, "compaction").await?;
     }
     Ok((written, again))
 }
@@ -225,4 +224,14 @@ fn shown(scene: &Scene) -> usize {
 /// Whether the last thing that was said is a whole answer.
 pub(crate) fn is_complete(past: &History) -> bool {
     past.entries.last().is_some_and(|last| last.message.role == Role::Assistant && last.message.calls.is_empty())
+}
+
+/// Lets a conversation take tier and window anew at its next turn: the last turn of a stretch is over.
+async fn renew_sizes(deps: &ConversationDeps, id: &ConversationId, reason: &str) -> Result<(), AgentError> {
+    let conversation = deps.directory.existing(id).await?;
+    let mut session = PrefixCache::of(&conversation);
+    session.frame.renew(reason);
+    let kept = vec![ConversationChange::Session(Some(session.to_text()))];
+    deps.store().change_conversation(id, kept, deps.host().now_ms()).await?;
+    Ok(())
 }

@@ -9,7 +9,7 @@ use limpid_services::error::AgentError;
 use limpid_store::{Audience, Conversation, Listed, Snapshot, StoredMessage};
 
 use super::Conversations;
-use crate::actor::Command;
+use crate::actors::Command;
 use crate::clean::clean;
 use crate::compaction::{self, CompactionReport, ContextReport};
 use crate::incomplete::incomplete;

@@ -9,7 +9,7 @@ use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
 use limpid_store::InboundId;
 
-use crate::actor::Command;
+use crate::actors::Command;
 use crate::conversations::{ChatRequest, Conversations};
 use crate::event::{Answer, TurnEvent};
 use crate::visible_events::VisibleEvents;

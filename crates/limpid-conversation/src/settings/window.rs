@@ -158,16 +158,6 @@ pub(super) async fn resize(
     Ok(ChangeOutcome::Applied(before.map_or("the model's own".to_owned(), |before| before.0.to_string())))
 }
 
-/// Lets a conversation take tier and window anew at its next turn: the last turn of a stretch is over.
-pub(crate) async fn renew_sizes(deps: &ConversationDeps, id: &ConversationId, reason: &str) -> Result<(), AgentError> {
-    let conversation = deps.directory.existing(id).await?;
-    let mut session = PrefixCache::of(&conversation);
-    session.frame.renew(reason);
-    let kept = vec![ConversationChange::Session(Some(session.to_text()))];
-    deps.store().change_conversation(id, kept, deps.host().now_ms()).await?;
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,7 +11,6 @@ use limpid_store::{
 };
 use limpid_turn::{Turn, TurnStart};
 
-use crate::actor::NextTurn;
 use crate::compaction::Compaction;
 use crate::deps::ConversationDeps;
 use crate::event::TurnEvent;
@@ -28,6 +27,17 @@ use crate::turn::transaction::{PendingStart, TurnNews, TurnWriter};
 
 /// Characters of the first message that a conversation is titled with.
 const TITLE: usize = 60;
+
+/// What is known of a turn before it begins.
+#[derive(Default)]
+pub(crate) struct NextTurn {
+    /// The path that the newest message asked for.
+    pub(crate) path: Option<String>,
+    /// What the person is told of a mode that was switched for it.
+    pub(crate) hint: Option<String>,
+    /// What a model wrote as the note of a rollover, once it was asked: none when it wrote none.
+    pub(crate) note: Option<Option<String>>,
+}
 
 /// What is to be done for the messages that wait.
 pub(crate) enum Start {

@@ -14,7 +14,7 @@ use limpid_model::Model;
 use limpid_turn::Outcome;
 
 use super::*;
-use crate::actor::Command;
+use crate::actors::Command;
 use limpid_services::directory::ConversationChoice;
 use limpid_services::tools::{Tool, ToolContext, ToolText};
 

@@ -1,20 +1,37 @@
-//! The actors of a process, and how each is reached.
+//! The actors of a process, how each is reached, and what it is told.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use limpid_core::ConversationId;
+use limpid_core::{CallId, ConversationId};
+use limpid_store::{Inbound, InboundId};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::{Notify, RwLock};
 
-use crate::actor::Command;
+use crate::event::Answer;
+use crate::listeners::Listener;
+use crate::settings::ChangeRequest;
+
+/// What an actor is told.
+pub(crate) enum Command {
+    /// A message was accepted.
+    Message { inbound: Inbound, listener: Option<Listener>, path: Option<String> },
+    /// Something is to be changed.
+    Change(ChangeRequest),
+    /// The running turn is to stop, or the one that is to answer this message when it still waits.
+    Cancel(Option<InboundId>),
+    /// The owner answered the question about a call.
+    Answer { call: CallId, answer: Answer },
+    /// There may be something to do.
+    Wake,
+}
 
 /// The actors of a process.
 #[derive(Default)]
 pub(crate) struct Actors {
     handles: Mutex<HashMap<ConversationId, Arc<ActorHandle>>>,
     /// Rings when an actor has ended.
-    pub(super) ended: Notify,
+    pub(crate) ended: Notify,
 }
 
 /// How the actor of a conversation is reached.
@@ -28,20 +45,20 @@ pub(crate) struct ActorHandle {
 }
 
 impl Actors {
-    pub(super) fn lock(&self) -> MutexGuard<'_, HashMap<ConversationId, Arc<ActorHandle>>> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, HashMap<ConversationId, Arc<ActorHandle>>> {
         self.handles.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn handle(&self, conversation: &ConversationId) -> Arc<ActorHandle> {
+    pub(crate) fn handle(&self, conversation: &ConversationId) -> Arc<ActorHandle> {
         Arc::clone(self.lock().entry(conversation.clone()).or_default())
     }
 
-    pub(super) fn is_running(&self, conversation: &ConversationId) -> bool {
+    pub(crate) fn is_running(&self, conversation: &ConversationId) -> bool {
         self.lock().get(conversation).is_some_and(|handle| handle.lock().is_some())
     }
 
     /// Tells an actor something when there is one, and says whether there is.
-    pub(super) fn tell(&self, conversation: &ConversationId, command: Command) -> bool {
+    pub(crate) fn tell(&self, conversation: &ConversationId, command: Command) -> bool {
         let handle = self.lock().get(conversation).cloned();
         let commands = handle.as_ref().and_then(|handle| handle.lock().clone());
         commands.is_some_and(|commands| commands.send(command).is_ok())
@@ -82,7 +99,7 @@ impl Actors {
     }
 
     /// Forgets a handle that leads to no actor and that nobody else holds.
-    pub(super) fn let_go(&self, conversation: &ConversationId, handle: &Arc<ActorHandle>) {
+    pub(crate) fn let_go(&self, conversation: &ConversationId, handle: &Arc<ActorHandle>) {
         let mut handles = self.lock();
         // This one, and the map's.
         if Arc::strong_count(handle) == 2 && handle.lock().is_none() {
@@ -92,7 +109,7 @@ impl Actors {
 }
 
 impl ActorHandle {
-    pub(super) fn lock(&self) -> MutexGuard<'_, Option<UnboundedSender<Command>>> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Option<UnboundedSender<Command>>> {
         self.commands.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
