@@ -129,7 +129,7 @@ impl BuiltContext {
         let Self { gathered, prompt, estimate, tier, .. } = self;
         let made = NewPrompt { prompt, mode: &gathered.inputs.mode, tier: *tier, trims, counter: estimate };
         let mut changes = std::mem::take(&mut self.changes);
-        changes.extend(gathered.session.frame.made(&made));
+        changes.extend(gathered.session.window_state.made(&made));
         changes
     }
 }

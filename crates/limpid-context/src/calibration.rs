@@ -58,7 +58,7 @@ impl TokenCalibration {
     }
 }
 
-/// A tally as the ledger keeps it.
+/// A tally as the request log keeps it.
 pub fn by_kind(tally: &Tally) -> BTreeMap<String, u64> {
     tally.tokens().map(|(kind, tokens)| (kind.as_str().to_owned(), tokens)).collect()
 }

@@ -1,4 +1,4 @@
-//! From the store's and the core's types to those of prompts and of the ledger; the only place that knows both.
+//! From the store's and the core's types to those of prompts and of the request log; the only place that knows both.
 
 use limpid_core::{CallId, Memory, Message, ToolCall};
 use limpid_model::ModelCard;
@@ -57,7 +57,7 @@ pub fn model(card: &ModelCard) -> ModelInfo {
     }
 }
 
-/// The messages of a prompt as the ledger keeps them.
+/// The messages of a prompt as the request log keeps them.
 pub fn request_messages(prompt: &Prompt) -> Vec<RequestMessage> {
     prompt
         .messages()

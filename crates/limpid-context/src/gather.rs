@@ -133,7 +133,7 @@ pub(crate) async fn gather(
     };
     keep_prefix(deps, &mut gathered, kept).await?;
     gathered.session.goals_asked_for = learned.goals_asked_for;
-    gathered.session.frame = window.clone();
+    gathered.session.window_state = window.clone();
     Ok(gathered)
 }
 

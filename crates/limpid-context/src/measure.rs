@@ -7,7 +7,7 @@ use limpid_core::compaction::WindowSettings;
 use limpid_core::{Entry, UsableWindow, WindowView};
 use limpid_model::{ModelCard, ModelError};
 use limpid_prompt::count::{TokenCounter, WindowEstimate};
-use limpid_prompt::inputs::{Digest, HistoryMessage, Inputs, Quoted, ToolReach};
+use limpid_prompt::inputs::{Digest, HistoryMessage, Inputs, Quoted, ToolPlacement};
 use limpid_prompt::{Place, Profile, Prompt, RenderError, StatePart, Subject};
 use limpid_services::error::AgentError;
 use limpid_turn::result::READ_ON;
@@ -150,7 +150,8 @@ impl Measure {
             &self.inputs,
         );
         let budget = Budget::new(&self.settings, bare.available(), frames, request);
-        let reads_on = self.inputs.tools.iter().any(|tool| tool.name == READ_ON && tool.reach != ToolReach::LeftOut);
+        let reads_on =
+            self.inputs.tools.iter().any(|tool| tool.name == READ_ON && tool.reach != ToolPlacement::LeftOut);
         let count = |text: &str| self.count(text);
         let began = past.request.as_ref().map(|request| {
             let characters = characters_within(&request.message.text, budget.pin, &count);

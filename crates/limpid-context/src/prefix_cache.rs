@@ -31,7 +31,7 @@ pub struct PrefixCache {
     pub tools: ToolSelection,
     /// Tier, window and system prompt; a reset does not change it.
     #[serde(default)]
-    pub frame: WindowState,
+    pub window_state: WindowState,
     /// The goal that the beginning of the prompt shows; none before it was rendered.
     #[serde(default)]
     stored: Option<StoredInput>,
@@ -65,14 +65,14 @@ impl PrefixCache {
     /// What a conversation has kept, if anything.
     pub fn of(conversation: &Conversation) -> Self {
         Self::kept(conversation).unwrap_or_else(|| {
-            let frame = WindowState::of_window(conversation.window_tokens);
-            Self { frame, ..Self::default() }
+            let window_state = WindowState::of_window(conversation.window_tokens);
+            Self { window_state, ..Self::default() }
         })
     }
 
     fn read(stored: Option<&str>, window_tokens: Option<u32>) -> Option<Self> {
         let mut session: Self = serde_json::from_str(stored?).unwrap_or_default();
-        session.frame.chosen = window_tokens;
+        session.window_state.chosen = window_tokens;
         Some(session)
     }
 
@@ -124,7 +124,7 @@ impl PrefixCache {
 
 /// What frames the prompts of a conversation.
 pub fn window_state_of(conversation: Option<&Conversation>) -> WindowState {
-    conversation.map(PrefixCache::of).unwrap_or_default().frame
+    conversation.map(PrefixCache::of).unwrap_or_default().window_state
 }
 
 /// Says where a turn's prompt shows the memories that are pinned.

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use limpid_core::reach::{FIND_TOOLS, Wants, fitting, wanted};
 use limpid_prompt::Profile;
-use limpid_prompt::inputs::{Inputs, ToolInput, ToolReach};
+use limpid_prompt::inputs::{Inputs, ToolInput, ToolPlacement};
 use serde::{Deserialize, Serialize};
 
 pub use crate::tool_selection::find_tools::FindTools;
@@ -70,7 +70,7 @@ pub(crate) fn select_tools(inputs: &mut Inputs, choice: &Choice<'_>) -> ToolSele
         let fits = fitting(&cards, asked(&cards, choice).into_iter().chain(order), sizes.room());
         let there: BTreeSet<String> = fits.into_iter().map(|at| cards[at].name.to_owned()).collect();
         for tool in inputs.tools.iter_mut().filter(|tool| sizes.has(&tool.name) && !there.contains(&tool.name)) {
-            tool.reach = ToolReach::LeftOut;
+            tool.reach = ToolPlacement::LeftOut;
         }
         return ToolSelection::default();
     }
@@ -92,9 +92,9 @@ pub(crate) fn select_tools(inputs: &mut Inputs, choice: &Choice<'_>) -> ToolSele
     inputs.more_tools.clone_from(&kept.lines);
     for tool in inputs.tools.iter_mut().filter(|tool| sizes.has(&tool.name)) {
         tool.reach = match &tool.name {
-            name if kept.core.contains(name) => ToolReach::Declared,
-            name if kept.added.contains(name) => ToolReach::Added,
-            _ => ToolReach::Deferred,
+            name if kept.core.contains(name) => ToolPlacement::Declared,
+            name if kept.added.contains(name) => ToolPlacement::Added,
+            _ => ToolPlacement::Deferred,
         };
     }
     place_found(&mut inputs.tools, &kept.found);
@@ -105,19 +105,20 @@ pub(crate) fn select_tools(inputs: &mut Inputs, choice: &Choice<'_>) -> ToolSele
 /// not among them waits again.
 pub fn place_found(tools: &mut [ToolInput], found: &[String]) {
     let place = |name: &str| found.iter().position(|other| other == name);
-    for tool in
-        tools.iter_mut().filter(|tool| matches!(tool.reach, ToolReach::Added | ToolReach::Found | ToolReach::Deferred))
+    for tool in tools
+        .iter_mut()
+        .filter(|tool| matches!(tool.reach, ToolPlacement::Added | ToolPlacement::Found | ToolPlacement::Deferred))
     {
         tool.reach = match (place(&tool.name), tool.reach) {
-            (None, _) => ToolReach::Deferred,
-            (Some(_), ToolReach::Added) => ToolReach::Added,
-            (Some(_), _) => ToolReach::Found,
+            (None, _) => ToolPlacement::Deferred,
+            (Some(_), ToolPlacement::Added) => ToolPlacement::Added,
+            (Some(_), _) => ToolPlacement::Found,
         };
     }
     tools.sort_by_key(|tool| match tool.reach {
-        ToolReach::Declared => (0, 0),
-        ToolReach::Added | ToolReach::Found => (1, place(&tool.name).unwrap_or(usize::MAX)),
-        ToolReach::Deferred | ToolReach::LeftOut => (2, 0),
+        ToolPlacement::Declared => (0, 0),
+        ToolPlacement::Added | ToolPlacement::Found => (1, place(&tool.name).unwrap_or(usize::MAX)),
+        ToolPlacement::Deferred | ToolPlacement::LeftOut => (2, 0),
     });
 }
 

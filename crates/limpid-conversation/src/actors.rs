@@ -8,7 +8,7 @@ use limpid_store::{Inbound, InboundId};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::{Notify, RwLock};
 
-use crate::event::Answer;
+use crate::event::ApprovalAnswer;
 use crate::listeners::Listener;
 use crate::settings::ChangeRequest;
 
@@ -21,7 +21,7 @@ pub(crate) enum Command {
     /// The running turn is to stop, or the one that is to answer this message when it still waits.
     Cancel(Option<InboundId>),
     /// The owner answered the question about a call.
-    Answer { call: CallId, answer: Answer },
+    Answer { call: CallId, answer: ApprovalAnswer },
     /// There may be something to do.
     Wake,
 }

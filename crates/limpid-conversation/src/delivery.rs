@@ -34,9 +34,9 @@ async fn deliver_one(deps: &ConversationDeps, lease: &Lease, delivery: Delivery)
     let notice = Notice { id: conversation.to_string(), title: title.clone(), body, link: None };
     let notice = Some(notice).filter(|_| is_shown);
     let notice = notice.and_then(|notice| notifications.prepare(conversation, notice));
-    let pushers = notice.as_ref().map(|_| notifications.pushers()).unwrap_or_default();
+    let pending_notifications = notice.as_ref().map(|_| notifications.pending_notifications()).unwrap_or_default();
     let now_ms = deps.host().now_ms();
-    if store.deliver(lease, delivery.id, messages, pushers, now_ms).await? && is_shown {
+    if store.deliver(lease, delivery.id, messages, pending_notifications, now_ms).await? && is_shown {
         if let Some(notice) = notice {
             notifications.send(conversation, delivery.id, notice);
         }

@@ -30,7 +30,7 @@ pub struct ConversationDeps {
     /// Which mode is on.
     pub modes: Modes,
     /// Where changes are told.
-    pub bus: EventBus,
+    pub events: EventBus,
     /// What models may still cost.
     pub spending: Spending,
     /// Calls that wait for the owner.

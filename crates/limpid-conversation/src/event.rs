@@ -95,7 +95,7 @@ pub enum TurnEvent {
 
 /// The owner's answer to a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum ApprovalAnswer {
     /// Yes, this call.
     Once,
     /// Yes, and in this conversation every call of the same pattern.

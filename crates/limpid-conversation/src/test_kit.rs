@@ -123,7 +123,7 @@ pub(crate) fn conversations(
         pause: Arc::new(RealPause),
         housekeeping: Arc::new(Nothing),
         windows: WindowMemory::default(),
-        bus: events,
+        events,
         context: ContextDeps {
             home,
             config,

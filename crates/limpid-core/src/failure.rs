@@ -55,7 +55,7 @@ impl FailureClass {
         Self::OwnFile,
     ];
 
-    /// The class's name, as the ledger and `--json` write it.
+    /// The class's name, as the request log and `--json` write it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Quota => "quota",

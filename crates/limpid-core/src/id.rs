@@ -33,7 +33,7 @@ text_id! {
     ConversationId
     /// One turn: from a message that was accepted to the answer that ended it.
     TurnId
-    /// One request that left for a model, as the ledger knows it.
+    /// One request that left for a model, as the request log knows it.
     RequestId
     /// One tool call, as the model named it.
     CallId

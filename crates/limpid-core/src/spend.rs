@@ -13,7 +13,7 @@ pub enum Spender {
     /// Nobody asked for it: the heartbeat, a task, and what these lead to.
     Background,
     /// A person did.
-    Asked,
+    Owner,
 }
 
 /// What a limit is about.
@@ -112,7 +112,7 @@ impl LimitState {
         let Limit { scope, cap, .. } = &self.limit;
         let cap = cap.number();
         let cap = match (scope, spender) {
-            (Scope::Background, Spender::Asked) => return false,
+            (Scope::Background, Spender::Owner) => return false,
             (Scope::Path(of), _) if Some(of.as_str()) != path => return false,
             (Scope::Day, Spender::Background) => cap / BACKGROUND_SHARE.1 * BACKGROUND_SHARE.0,
             _ => cap,
@@ -140,7 +140,7 @@ mod tests {
     // SEC-043 LES-015
     #[test]
     fn background_work_stops_first_and_a_person_at_the_cap() {
-        use Spender::{Asked, Background};
+        use Spender::{Background, Owner};
         let path = || Scope::Path("task".to_owned());
         for (scope, used, background, asked) in [
             (Scope::Background, 99, false, false),
@@ -156,7 +156,7 @@ mod tests {
             (path(), 100, true, true),
         ] {
             let state = state(scope, 100, used);
-            let stops = (state.stops(Background, Some("task")), state.stops(Asked, Some("task")));
+            let stops = (state.stops(Background, Some("task")), state.stops(Owner, Some("task")));
             assert_eq!(stops, (background, asked), "{state:?}");
         }
         assert!(!state(path(), 1, 9).stops(Background, Some("heartbeat")), "it is another path's");

@@ -40,7 +40,7 @@ pub struct Ask {
 #[derive(Clone, Debug)]
 pub enum ChainEvent {
     /// This is about to be sent to this service, which answers from here on. It leaves when the stream is asked for its
-    /// next event, so whoever keeps the ledger writes it down before that.
+    /// next event, so whoever keeps the request log writes it down before that.
     Request {
         /// `provider/model`.
         service: String,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A key that is sent in a header and shown nowhere: its debug form, errors and the ledger never hold it.
+/// A key that is sent in a header and shown nowhere: its debug form, errors and the request log never hold it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(String);
 

@@ -13,7 +13,7 @@ use crate::remedy::Remedy;
 
 /// A model that can be asked.
 ///
-/// Asking has two steps, so that the ledger holds what is sent before it is sent: [`Model::prepare`] is a pure
+/// Asking has two steps, so that the request log holds what is sent before it is sent: [`Model::prepare`] is a pure
 /// function from a call to the very bytes, [`Model::send`] carries them out.
 pub trait Model: Send + Sync {
     /// What is known of the model.

@@ -162,7 +162,7 @@ impl RemoteModel {
     /// The bytes of a call to a model of which this is known.
     fn prepare_knowing(&self, call: &ModelCall, lessons: &Lessons) -> Result<Prepared, ModelError> {
         let mut wire = self.wire(call, lessons)?;
-        // What leaves is what the ledger names, under its own name.
+        // What leaves is what the request log names, under its own name.
         let (sampling, tools) = (wire.sampling, wire.choice.clone().into_owned());
         wire.fit_names(self.names());
         let body = self.endpoint.protocol.body(&wire, lessons.dialect(self.endpoint.dialect, &self.card.id));

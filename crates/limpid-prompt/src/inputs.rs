@@ -22,7 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use agent::{
-    ArgumentSchema, ModelInfo, PlatformInfo, StateReader, TimeInfo, ToolInput, ToolProtocolName, ToolReach, UiMode,
+    ArgumentSchema, ModelInfo, PlatformInfo, StateReader, TimeInfo, ToolInput, ToolPlacement, ToolProtocolName, UiMode,
 };
 pub use changed::{ChangedInput, StoredInput};
 pub use goal::{

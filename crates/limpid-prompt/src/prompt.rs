@@ -463,7 +463,7 @@ pub enum Loading {
 }
 
 impl Loading {
-    /// The word for it, as the ledger writes it.
+    /// The word for it, as the request log writes it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Always => "always",

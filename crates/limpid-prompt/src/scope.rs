@@ -16,7 +16,7 @@ pub(crate) use json::schema_in_short;
 pub use record::{GroupView, Record};
 pub use view::{Foreign, View};
 
-use crate::inputs::{GoalInput, Inputs, ToolInput, ToolProtocolName, ToolReach};
+use crate::inputs::{GoalInput, Inputs, ToolInput, ToolPlacement, ToolProtocolName};
 use crate::profile::{Path, Profile, ToolGroup};
 use crate::template::Slot;
 
@@ -42,10 +42,10 @@ impl<'a> Scope<'a> {
     /// The names of one prompt.
     pub fn new(inputs: &'a Inputs, profile: &'a Profile, path: &Path, tier: Tier, boundary: &'a str) -> Self {
         let exist = callable(inputs, path);
-        let of = |wanted: &[ToolReach]| exist.iter().copied().filter(|tool| wanted.contains(&tool.reach)).collect();
-        let offered: Vec<&ToolInput> = of(&[ToolReach::Declared]);
-        let sent = of(&[ToolReach::Declared, ToolReach::Added, ToolReach::Found]);
-        let left_out = of(&[ToolReach::LeftOut]);
+        let of = |wanted: &[ToolPlacement]| exist.iter().copied().filter(|tool| wanted.contains(&tool.reach)).collect();
+        let offered: Vec<&ToolInput> = of(&[ToolPlacement::Declared]);
+        let sent = of(&[ToolPlacement::Declared, ToolPlacement::Added, ToolPlacement::Found]);
+        let left_out = of(&[ToolPlacement::LeftOut]);
         let mut listed = offered.clone();
         let order = profile.tool_order();
         listed.sort_by_cached_key(|tool| {
@@ -100,7 +100,7 @@ impl<'a> Scope<'a> {
 
     /// The tools that wait until they are found, in the order of the inputs.
     pub(crate) fn waiting(&self) -> Vec<&'a ToolInput> {
-        self.exist.iter().copied().filter(|tool| tool.reach == ToolReach::Deferred).collect()
+        self.exist.iter().copied().filter(|tool| tool.reach == ToolPlacement::Deferred).collect()
     }
 
     /// The tools of the path that there is no room for.

@@ -87,7 +87,7 @@ pub(crate) trait SlashCommand: Send + Sync {
     ///
     /// # Errors
     /// When what they are read from cannot be read; then none are offered.
-    async fn words(&self, _scene: &Scene<'_>, _before: &[&str]) -> Result<Vec<String>, AgentError> {
+    async fn words(&self, _context: &CommandContext<'_>, _before: &[&str]) -> Result<Vec<String>, AgentError> {
         Ok(Vec::new())
     }
 
@@ -95,11 +95,11 @@ pub(crate) trait SlashCommand: Send + Sync {
     ///
     /// # Errors
     /// Whatever it fails with; the person reads it.
-    async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError>;
+    async fn run(&self, context: &CommandContext<'_>, arguments: &str) -> Result<SlashReply, AgentError>;
 }
 
 /// Where a command was given.
-pub(crate) struct Scene<'a> {
+pub(crate) struct CommandContext<'a> {
     pub(crate) agent: &'a Agent,
     choice: &'a ConversationChoice,
     /// The conversation, when there is one yet.
@@ -108,7 +108,7 @@ pub(crate) struct Scene<'a> {
 
 /// What a line that a person wrote comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Slash {
+pub enum Input {
     /// No command: this is to be said in the conversation.
     Message(String),
     /// A command that was carried out.
@@ -179,22 +179,22 @@ impl Agent {
     ///
     /// # Errors
     /// When the command fails, or there is no command or skill of that name.
-    pub async fn command(&self, conversation: &ConversationChoice, text: &str) -> Result<Slash, AgentError> {
+    pub async fn command(&self, conversation: &ConversationChoice, text: &str) -> Result<Input, AgentError> {
         let (command, arguments) = match parse(text) {
-            Line::Message(text) => return Ok(Slash::Message(text.to_owned())),
+            Line::Message(text) => return Ok(Input::Message(text.to_owned())),
             Line::Unknown(name) => {
                 let skills = self.called_skills().await?;
                 if skills.iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) {
-                    return Ok(Slash::Message(text.to_owned()));
+                    return Ok(Input::Message(text.to_owned()));
                 }
                 return Err(AgentError::Invalid(unknown(name, &skills)));
             }
             Line::Command(command, arguments) => (command, arguments),
         };
-        let scene = self.scene(conversation).await?;
-        let mut reply = command.run(&scene, arguments).await?;
+        let context = self.command_context(conversation).await?;
+        let mut reply = command.run(&context, arguments).await?;
         reply.command = command.name();
-        Ok(Slash::Reply(reply))
+        Ok(Input::Reply(reply))
     }
 
     /// What the last word of a line may become: commands, and what they take.
@@ -210,8 +210,8 @@ impl Agent {
         let Some(command) = find(name) else { return Vec::new() };
         let mut before: Vec<&str> = rest.split_whitespace().collect();
         let begun = if rest.ends_with(char::is_whitespace) { "" } else { before.pop().unwrap_or_default() };
-        let Ok(scene) = self.scene(conversation).await else { return Vec::new() };
-        let words = command.words(&scene, &before).await.unwrap_or_default();
+        let Ok(context) = self.command_context(conversation).await else { return Vec::new() };
+        let words = command.words(&context, &before).await.unwrap_or_default();
         let fitting = words.into_iter().filter(|word| word.starts_with(begun));
         fitting.map(|word| Completion { word, help: String::new() }).collect()
     }
@@ -226,13 +226,13 @@ impl Agent {
         Ok(in_use.map(about).collect())
     }
 
-    async fn scene<'a>(&'a self, choice: &'a ConversationChoice) -> Result<Scene<'a>, AgentError> {
+    async fn command_context<'a>(&'a self, choice: &'a ConversationChoice) -> Result<CommandContext<'a>, AgentError> {
         let conversation = self.conversations().find(choice).await?;
-        Ok(Scene { agent: self, choice, conversation })
+        Ok(CommandContext { agent: self, choice, conversation })
     }
 }
 
-impl Scene<'_> {
+impl CommandContext<'_> {
     /// The conversation, changed as the request says and made when there is none.
     pub(crate) async fn change(&self, request: ChatRequest) -> Result<Conversation, AgentError> {
         let conversation = self.choice.clone();

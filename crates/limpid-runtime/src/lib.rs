@@ -18,7 +18,7 @@ pub mod requests;
 pub mod setup;
 
 pub use crate::agent::{Agent, AgentOptions};
-pub use crate::commands::{Completion, Slash, SlashReply};
+pub use crate::commands::{Completion, Input, SlashReply};
 pub use crate::jobs::heartbeat::{DayCost, HeartbeatResult, HeartbeatStatus};
 pub use crate::jobs::serve::ServeEvent;
 pub use crate::preview::{Payload, Preview, PreviewRequest, Previewer, Since};
@@ -26,8 +26,8 @@ pub use crate::requests::missed::ReadAgain;
 pub use crate::requests::{Answering, Requests};
 pub use limpid_config::{Clock, Config, ConfigError, Environment, Home, Ids, RandomIds, SystemClock};
 pub use limpid_conversation::{
-    Answer, ChangeOutcome, ChatRequest, Chosen, CompactionReport, ContextReport, Conversations, Tiers, TurnEvent,
-    TurnHandle,
+    ApprovalAnswer, ChangeOutcome, ChatRequest, Chosen, CompactionReport, ContextReport, Conversations, Tiers,
+    TurnEvent, TurnHandle,
 };
 pub use limpid_core::memory::MemoryPolicy;
 pub use limpid_services::directory::ConversationChoice;

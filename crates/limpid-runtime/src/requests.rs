@@ -1,4 +1,4 @@
-//! Sending a request of the ledger again, asking a model outside of any turn, and what the ledger keeps.
+//! Sending a logged request again, asking a model outside of any turn, and what the request log keeps.
 
 pub(crate) mod missed;
 
@@ -53,7 +53,7 @@ impl Requests {
         Self { conversations, previewer }
     }
 
-    /// Sends a request of the ledger again, to the same model or another. Nothing is stored but the new request, and
+    /// Sends a logged request again, to the same model or another. Nothing is stored but the new request, and
     /// no tool is run.
     ///
     /// # Errors
@@ -129,7 +129,7 @@ impl Requests {
     }
 }
 
-/// A request of the ledger as a prompt.
+/// A logged request as a prompt.
 pub(crate) fn recorded(request: &Request, declared: bool) -> Prompt {
     Prompt::from_record(PromptRecord {
         profile: request.summary.profile.clone(),

@@ -30,7 +30,7 @@ use crate::modes::{is_set, mode_of};
 use crate::profiles::ProfileRegistry;
 use crate::timers::SchedulerWaker;
 use crate::tools::{
-    CallContext, CallDescription, Decision, Passage, PolicyRules, ShownItems, ToolCatalog, ToolContext, ToolExecutor,
+    CallContext, CallDescription, Decision, PolicyRules, SendState, ShownItems, ToolCatalog, ToolContext, ToolExecutor,
 };
 
 /// The kind of the timer at which drafts that nobody answers expire.
@@ -171,14 +171,14 @@ impl Drafts {
                 return self.fail(id, why).await;
             }
         };
-        let marks = parts.tools.tool(&draft.new.tool).is_some_and(|tool| tool.marks_passage());
-        let passage = DraftSendState::new(self, id);
+        let marks = parts.tools.tool(&draft.new.tool).is_some_and(|tool| tool.marks_send_state());
+        let send_state = DraftSendState::new(self, id);
         if !marks {
-            passage.leaves().await.map_err(AgentError::Invalid)?;
+            send_state.leaves().await.map_err(AgentError::Invalid)?;
         }
-        let passage: Arc<dyn Passage> = Arc::new(passage);
+        let send_state: Arc<dyn SendState> = Arc::new(send_state);
         let shown = context.shown.clone();
-        let running = tools.run(ToolContext { passage: marks.then_some(passage), ..context }, *permit);
+        let running = tools.run(ToolContext { send_state: marks.then_some(send_state), ..context }, *permit);
         let ended = tokio::time::timeout(planned.timeout, running).await;
         if matches!(ended, Ok(ToolOutcome::Done { .. })) {
             let items: Vec<ItemId> = shown.take().into_iter().map(ItemId).collect();
@@ -273,7 +273,7 @@ impl Drafts {
             tier: Tier::ALL[2],
             read_only: self.is_read_only(&draft.new.conversation).await?,
             approved: false,
-            passage: None,
+            send_state: None,
             shown: ShownItems::default(),
         })
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use limpid_config::{Config, Environment, Home, Live, Redactor, process};
 use limpid_core::{ConversationId, notice};
-use limpid_store::{DeliveryId, PushOutcome, Pushers, Store};
+use limpid_store::{DeliveryId, PendingNotifications, PushOutcome, Store};
 use tokio_util::task::TaskTracker;
 
 use crate::error::AgentError;
@@ -138,9 +138,9 @@ impl Notifications {
     }
 
     /// Who is to tell something, for the store.
-    pub fn pushers(&self) -> Pushers {
+    pub fn pending_notifications(&self) -> PendingNotifications {
         let names = self.set_up().map(|notifier| notifier.name().to_owned()).collect();
-        Pushers { names, holder: self.host.holder().to_owned() }
+        PendingNotifications { names, holder: self.host.holder().to_owned() }
     }
 
     /// Tells a delivery everywhere, and does not keep the caller. What fails is told on the bus; what became of it is

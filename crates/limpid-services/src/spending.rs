@@ -1,5 +1,5 @@
-//! Spending limits, counted from the ledger: asked before a run in the background begins, and again wherever a model is
-//! called.
+//! Spending limits, counted from the request log: asked before a run in the background begins, and again wherever a
+//! model is called.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ impl Spending {
     /// The limits of a day with what was used of each today.
     ///
     /// # Errors
-    /// When the ledger cannot be read.
+    /// When the request log cannot be read.
     pub async fn limits(&self) -> Result<Vec<LimitState>, AgentError> {
         let limits = self.config.limits.spending();
         let limits = limits.into_iter().filter(|limit| limit.scope != Scope::Run).collect();
@@ -49,7 +49,7 @@ impl Spending {
     /// Whether somebody may have a model asked now: by a path and in a turn, as far as these are known.
     ///
     /// # Errors
-    /// [`FailureClass::Limit`] with the limit that is reached; or the ledger cannot be read.
+    /// [`FailureClass::Limit`] with the limit that is reached; or the request log cannot be read.
     pub async fn check(&self, spender: Spender, path: Option<&str>, turn: Option<&TurnId>) -> Result<(), AgentError> {
         match self.limit_reached(spender, path, turn).await? {
             Some(reached) => Err(refusal(&reached).into()),
@@ -97,7 +97,7 @@ impl Spending {
         turn: Option<&TurnId>,
     ) -> Result<Option<LimitState>, AgentError> {
         let concerns = |limit: &Limit| match (&limit.scope, spender) {
-            (Scope::Background, Spender::Asked) => false,
+            (Scope::Background, Spender::Owner) => false,
             (Scope::Run, _) => turn.is_some(),
             (Scope::Path(of), _) => Some(of.as_str()) == path,
             _ => true,
@@ -134,7 +134,7 @@ impl Spending {
 
 /// Who wants a request of a path.
 pub fn spender_of(path: &str) -> Spender {
-    if is_background(path) { Spender::Background } else { Spender::Asked }
+    if is_background(path) { Spender::Background } else { Spender::Owner }
 }
 
 /// Why a request did not leave.

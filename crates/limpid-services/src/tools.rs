@@ -9,7 +9,7 @@ mod executor;
 mod file_history;
 mod policy;
 
-pub use limpid_tools::{Passage, PathArgument, ShownItems, Tool, ToolContext, ToolText, read_arguments, schema_of};
+pub use limpid_tools::{PathArgument, SendState, ShownItems, Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 pub use crate::tools::builtin::{
     Running, engine, exec_tools, file_tools, hardware_tools, history_tools, running, web_tools,

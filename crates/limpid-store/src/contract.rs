@@ -22,10 +22,10 @@ pub mod goals;
 pub mod heartbeats;
 pub mod inbox;
 pub mod leases;
-pub mod ledger;
 pub mod memories;
 pub mod promotions;
 pub mod recall;
+pub mod request_log;
 pub mod sample;
 pub mod settings;
 pub mod skills;
@@ -124,7 +124,7 @@ macro_rules! contract_suite {
                 a_switch_on_is_remembered
                 reports_are_found_among_many_runs
             }
-            ledger {
+            request_log {
                 a_request_comes_back_byte_for_byte
                 a_long_ledger_is_listed_to_its_end
                 every_trust_label_comes_back

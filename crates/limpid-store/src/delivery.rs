@@ -32,7 +32,7 @@ pub trait Deliveries: Send + Sync {
         lease: &Lease,
         id: DeliveryId,
         messages: Vec<NewMessage>,
-        pushers: Pushers,
+        pending_notifications: PendingNotifications,
         now_ms: i64,
     ) -> Result<bool, StoreError>;
 
@@ -62,12 +62,12 @@ pub trait Deliveries: Send + Sync {
     async fn deliveries(&self, limit: u32) -> Result<Listed<Delivery>, StoreError>;
 }
 
-/// Who tells a delivery elsewhere than in its conversation.
+/// The notifications that are still to be sent for a delivery.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pushers {
-    /// What they are called; nobody: it is told nowhere else.
+pub struct PendingNotifications {
+    /// The notifiers that send them; none: no notification is sent.
     pub names: Vec<String>,
-    /// The process that they are in.
+    /// The process that sends them.
     pub holder: String,
 }
 

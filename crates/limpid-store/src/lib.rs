@@ -1,11 +1,11 @@
-//! What an agent keeps: conversations, the ledger of requests, the journal of turns, memories.
+//! What an agent keeps: conversations, the request log, the journal of turns, memories.
 //!
 //! [`Store`] is the one interface; [`SqliteStore`] keeps everything in one file. Whoever wants to write another
 //! store runs it through the suite behind the feature `contract`.
 //!
 //! # Layout
-//! - [`conversation`], [`turn`], [`ledger`], [`memory`], [`skill`], [`window`]: the parts of the interface with their
-//!   rows.
+//! - [`conversation`], [`turn`], [`request_log`], [`memory`], [`skill`], [`window`]: the parts of the interface with
+//!   their rows.
 //! - [`vector`]: what memories and messages mean to a model of embeddings.
 //! - [`delivery`]: messages that nobody waits for.
 //! - [`setting`]: what was set in a conversation or for all, as a log.
@@ -30,10 +30,10 @@ pub mod file_version;
 pub mod goal;
 pub mod heartbeat;
 pub mod inbox;
-pub mod ledger;
 pub mod memory;
 pub mod prefix;
 pub mod promotion;
+pub mod request_log;
 pub mod setting;
 pub mod skill;
 pub mod sqlite;
@@ -51,10 +51,10 @@ pub use file_version::*;
 pub use goal::*;
 pub use heartbeat::*;
 pub use inbox::*;
-pub use ledger::*;
 pub use memory::*;
 pub use prefix::SharedPrefix;
 pub use promotion::*;
+pub use request_log::*;
 pub use setting::*;
 pub use skill::*;
 pub use sqlite::{SqliteOptions, SqliteStore};
@@ -76,7 +76,7 @@ pub use window::*;
 pub trait Store:
     Conversations
     + Turns
-    + Ledger
+    + RequestLog
     + Memories
     + Promotions
     + Settings
@@ -98,7 +98,7 @@ pub trait Store:
 impl<T> Store for T where
     T: Conversations
         + Turns
-        + Ledger
+        + RequestLog
         + Memories
         + Promotions
         + Settings

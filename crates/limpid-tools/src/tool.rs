@@ -84,8 +84,9 @@ pub trait Tool: Send + Sync {
         None
     }
 
-    /// Whether it writes down itself when its effect leaves for outside ([`Passage`]); until then nothing has happened.
-    fn marks_passage(&self) -> bool {
+    /// Whether it writes down itself when its effect leaves for outside ([`SendState`]); until then nothing has
+    /// happened.
+    fn marks_send_state(&self) -> bool {
         false
     }
 
@@ -105,8 +106,8 @@ pub trait Tool: Send + Sync {
 
 /// Where a call writes down how far its effect has come, so that a crash leaves unknown no more than it must.
 #[async_trait]
-pub trait Passage: fmt::Debug + Send + Sync {
-    /// The effect leaves: from here on nobody knows whether it came about, until [`Passage::arrived`].
+pub trait SendState: fmt::Debug + Send + Sync {
+    /// The effect leaves: from here on nobody knows whether it came about, until [`SendState::arrived`].
     ///
     /// # Errors
     /// When that cannot be written down; then it must not leave.
@@ -183,7 +184,7 @@ pub struct ToolContext {
     /// Whether the owner has said yes to this very call.
     pub approved: bool,
     /// Where it writes down how far its effect has come; absent: whoever called it has done so before.
-    pub passage: Option<Arc<dyn Passage>>,
+    pub send_state: Option<Arc<dyn SendState>>,
     /// Where it says which items of the inbox its result shows.
     pub shown: ShownItems,
 }
@@ -199,16 +200,16 @@ impl ToolContext {
     /// # Errors
     /// When that cannot be written down; then it must not leave.
     pub async fn leaves(&self) -> Result<(), String> {
-        match &self.passage {
-            Some(passage) => passage.leaves().await,
+        match &self.send_state {
+            Some(send_state) => send_state.leaves().await,
             None => Ok(()),
         }
     }
 
     /// Writes down that the effect came about.
     pub async fn arrived(&self, what: &str) {
-        if let Some(passage) = &self.passage {
-            passage.arrived(what).await;
+        if let Some(send_state) = &self.send_state {
+            send_state.arrived(what).await;
         }
     }
 }

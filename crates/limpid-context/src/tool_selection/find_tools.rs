@@ -8,7 +8,7 @@ use limpid_core::ToolClass;
 use limpid_core::reach::FIND_TOOLS;
 use limpid_core::reach::{Room, ToolCard, search};
 use limpid_prompt::Profile;
-use limpid_prompt::inputs::{Inputs, ToolInput, ToolReach};
+use limpid_prompt::inputs::{Inputs, ToolInput, ToolPlacement};
 use limpid_services::tools::{Tool, ToolContext, ToolFinder, ToolText, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -69,7 +69,7 @@ impl FindTools {
     /// The finder of a turn; none when its prompt does not declare it. `found` are the tools that were found before.
     pub fn of_turn(profile: &Profile, path: &str, inputs: &Inputs, found: Vec<String>) -> Option<Arc<dyn ToolFinder>> {
         let is_declared =
-            |name: &str| inputs.tools.iter().any(|tool| tool.name == name && tool.reach == ToolReach::Declared);
+            |name: &str| inputs.tools.iter().any(|tool| tool.name == name && tool.reach == ToolPlacement::Declared);
         let sizes = ToolSizes::of_path(profile, path, inputs);
         if !is_declared(FIND_TOOLS) || !sizes.has(FIND_TOOLS) {
             return None;

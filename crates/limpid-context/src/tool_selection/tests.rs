@@ -94,13 +94,13 @@ fn settled_after(
     (inputs, kept)
 }
 
-fn names(inputs: &Inputs, reach: ToolReach) -> Vec<&str> {
+fn names(inputs: &Inputs, reach: ToolPlacement) -> Vec<&str> {
     inputs.tools.iter().filter(|tool| tool.reach == reach).map(|tool| tool.name.as_str()).collect()
 }
 
 /// The tools that came after the conversation began, looked for or not.
 fn came(inputs: &Inputs) -> Vec<&str> {
-    let came = inputs.tools.iter().filter(|tool| matches!(tool.reach, ToolReach::Added | ToolReach::Found));
+    let came = inputs.tools.iter().filter(|tool| matches!(tool.reach, ToolPlacement::Added | ToolPlacement::Found));
     came.map(|tool| tool.name.as_str()).collect()
 }
 
@@ -125,7 +125,7 @@ fn ninety_tools_cost_at_most_a_thousand_tokens_and_every_server_is_named() {
         assert!(tokens <= most, "{tokens} tokens at a window of {window:?}");
         let list = inputs.more_tools.join("\n");
         assert!((0..9).all(|server| list.contains(&format!("server{server}"))), "{list}");
-        assert_eq!(names(&inputs, ToolReach::Deferred).len() + names(&inputs, ToolReach::Declared).len(), 91);
+        assert_eq!(names(&inputs, ToolPlacement::Deferred).len() + names(&inputs, ToolPlacement::Declared).len(), 91);
     }
 }
 
@@ -140,7 +140,7 @@ fn every_tool_of_the_profile_fits_the_first_turn() {
         if mode == "assistant" || mode == "developer" {
             let lines = settled.more_tools.join("\n");
             insta::with_settings!({snapshot_suffix => mode}, {
-                insta::assert_snapshot!(format!("{}\n\n{lines}", names(&settled, ToolReach::Declared).join("\n")));
+                insta::assert_snapshot!(format!("{}\n\n{lines}", names(&settled, ToolPlacement::Declared).join("\n")));
             });
         }
     }
@@ -155,12 +155,12 @@ fn small_tiers_send_at_most_ten_tools_with_a_line_a_group() {
         assert!(inputs.more_tools.len() <= 11, "{:?}", inputs.more_tools);
         let profile = limpid();
         let sizes = ToolSizes::of_path(&profile, "chat-remote", &inputs);
-        let all: Vec<String> = names(&inputs, ToolReach::Deferred).into_iter().map(str::to_owned).collect();
+        let all: Vec<String> = names(&inputs, ToolPlacement::Deferred).into_iter().map(str::to_owned).collect();
         let room = sizes.room_beside(kept.core.iter().map(String::as_str));
         let found = newest_fitting(all, |name| sizes.tokens_of(name), room);
         assert!(!found.is_empty(), "there is room for what is found");
         place_found(&mut inputs.tools, &found);
-        let sent = names(&inputs, ToolReach::Declared).len() + came(&inputs).len();
+        let sent = names(&inputs, ToolPlacement::Declared).len() + came(&inputs).len();
         assert!(sent <= 10, "{sent} tools");
         let tokens = declared_tokens(&inputs);
         assert!(tokens <= window as usize * 85 / 100 * 15 / 100, "{tokens} tokens of {window}");
@@ -179,13 +179,16 @@ fn what_becomes_available_later_leaves_the_list_its_room() {
         inputs.tools.extend((0..60).map(late));
         let (after, _) = settled(&inputs, Some(kept), false);
         assert!(!came(&after).is_empty());
-        assert!(!names(&after, ToolReach::Deferred).iter().all(|name| !name.starts_with("late")), "no room for all");
+        assert!(
+            !names(&after, ToolPlacement::Deferred).iter().all(|name| !name.starts_with("late")),
+            "no room for all"
+        );
         // By the numbers that the choice goes by, since exact ones are smaller than these by about a list.
         let sizes = ToolSizes::of_path(&limpid(), "chat-remote", &inputs);
         let sent = after
             .tools
             .iter()
-            .filter(|tool| matches!(tool.reach, ToolReach::Declared | ToolReach::Added | ToolReach::Found));
+            .filter(|tool| matches!(tool.reach, ToolPlacement::Declared | ToolPlacement::Added | ToolPlacement::Found));
         let tokens: usize = sent.map(|tool| sizes.tokens_of(&tool.name)).sum();
         let list = list::size(&after.more_tools);
         assert!(list > 0 && tokens + list <= sizes.room().tokens, "{tokens} and {list} of {}", sizes.room().tokens);
@@ -226,9 +229,13 @@ fn late_tools_stand_behind_the_others_and_a_compaction_begins_anew() {
     let (first, kept) = settled(&inputs, None, true);
     inputs.tools.insert(0, tool("early_bird", "late"));
     let (second, kept) = settled(&inputs, Some(kept), false);
-    assert_eq!(names(&first, ToolReach::Declared), names(&second, ToolReach::Declared));
+    assert_eq!(names(&first, ToolPlacement::Declared), names(&second, ToolPlacement::Declared));
     assert_eq!(came(&second), ["early_bird"]);
-    assert_eq!(names(&second, ToolReach::Added), ["early_bird"], "nobody looked for it, so no result can declare it");
+    assert_eq!(
+        names(&second, ToolPlacement::Added),
+        ["early_bird"],
+        "nobody looked for it, so no result can declare it"
+    );
     assert_eq!(first.more_tools, second.more_tools);
     let found = ToolSelection { found: vec!["early_bird".into(), "send_sms".into()], ..kept };
     let (third, kept) = settled(&inputs, Some(found.clone()), true);
@@ -258,7 +265,7 @@ fn what_is_said_and_used_travels() {
             asked: None,
         };
         select_tools(&mut inputs, &choice);
-        names(&inputs, ToolReach::Declared).into_iter().map(str::to_owned).collect()
+        names(&inputs, ToolPlacement::Declared).into_iter().map(str::to_owned).collect()
     };
     let has = |tools: &[String], name: &str| tools.iter().any(|tool| tool == name);
     assert!(!has(&declared("hi", &[]), "send_sms"));
@@ -334,7 +341,7 @@ fn a_tool_that_is_asked_for_travels_from_the_first_message_on_and_in_every_later
             let inputs = Inputs { mode: mode.to_owned(), model, user_message: said, ..described() };
             let asked = Some("create_goal");
             let (first, _) = settled_asking(&inputs, None, true, asked);
-            assert!(names(&first, ToolReach::Declared).contains(&"create_goal"), "{mode} {window:?}");
+            assert!(names(&first, ToolPlacement::Declared).contains(&"create_goal"), "{mode} {window:?}");
 
             // Later, when it waits behind the finder, and when the tools of goals become available only then.
             let quiet = |tools: Vec<ToolInput>| Inputs { user_message: "hi".to_owned(), tools, ..inputs.clone() };
@@ -342,7 +349,7 @@ fn a_tool_that_is_asked_for_travels_from_the_first_message_on_and_in_every_later
             for before in [quiet(inputs.tools.clone()), quiet(without)] {
                 let (_, kept) = settled_asking(&before, None, true, None);
                 let (later, kept) = settled_asking(&inputs, Some(kept), false, asked);
-                let travels = [names(&later, ToolReach::Declared), came(&later)].concat();
+                let travels = [names(&later, ToolPlacement::Declared), came(&later)].concat();
                 assert!(travels.contains(&"create_goal"), "{mode} {window:?}: {travels:?}");
                 let (after, _) = settled_asking(&inputs, Some(kept), false, None);
                 assert_eq!(came(&after), came(&later), "it stays");

@@ -47,7 +47,7 @@ pub(crate) async fn restore_snapshot(
         deps.context.goals.restore(&conversation.id, records, tier.unwrap_or(Tier::ALL[2])).await?;
     }
     let mut session = PrefixCache::of(&conversation).with_prefix_reset();
-    session.frame.go_back(kept.kept.tier.and_then(Tier::new));
+    session.window_state.go_back(kept.kept.tier.and_then(Tier::new));
     let changes = vec![ConversationChange::Mode(kept.kept.mode), ConversationChange::Session(Some(session.to_text()))];
     deps.store().change_conversation(&conversation.id, changes, deps.host().now_ms()).await?;
     restore_view(deps, lease, conversation, "restore", view).await

@@ -79,7 +79,7 @@ pub(super) async fn due(deps: &ConversationDeps, lease: &Lease) -> Result<Option
             available: scene.size.available(),
             advice: format!("older messages become a digest at {} %", scene.measure.settings.start),
         };
-        deps.bus.send(Some(&lease.conversation), change);
+        deps.events.send(Some(&lease.conversation), change);
     }
     Ok(None)
 }
@@ -94,7 +94,7 @@ pub(super) async fn compact(
     cancel: &CancellationToken,
 ) -> Result<WindowEvent, AgentError> {
     let before = scene.size.conversation();
-    deps.bus.send(Some(&lease.conversation), EventKind::CompactionStarted { before });
+    deps.events.send(Some(&lease.conversation), EventKind::CompactionStarted { before });
     let done = compact_now(deps, lease, scene, is_forced, cancel).await;
     // Whoever was told of the beginning is told of the end, whatever it is.
     let change = match &done {
@@ -108,7 +108,7 @@ pub(super) async fn compact(
         },
         Err(error) => EventKind::CompactionFailed { again: false, reason: error.to_string() },
     };
-    deps.bus.send(Some(&lease.conversation), change);
+    deps.events.send(Some(&lease.conversation), change);
     done.map(|(written, _)| written)
 }
 
@@ -230,7 +230,7 @@ pub(crate) fn is_complete(past: &History) -> bool {
 async fn renew_sizes(deps: &ConversationDeps, id: &ConversationId, reason: &str) -> Result<(), AgentError> {
     let conversation = deps.directory.existing(id).await?;
     let mut session = PrefixCache::of(&conversation);
-    session.frame.renew(reason);
+    session.window_state.renew(reason);
     let kept = vec![ConversationChange::Session(Some(session.to_text()))];
     deps.store().change_conversation(id, kept, deps.host().now_ms()).await?;
     Ok(())

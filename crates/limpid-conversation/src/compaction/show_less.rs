@@ -22,6 +22,6 @@ pub(crate) async fn show_less(deps: &ConversationDeps, lease: &Lease, smaller: S
         failure: None,
     };
     deps.store().write_window(lease, event, deps.host().now_ms()).await?;
-    deps.bus.send(Some(&lease.conversation), EventKind::CompactionFinished { before, after, steps });
+    deps.events.send(Some(&lease.conversation), EventKind::CompactionFinished { before, after, steps });
     Ok(())
 }

@@ -11,7 +11,7 @@ use limpid_store::InboundId;
 
 use crate::actors::Command;
 use crate::conversations::{ChatRequest, Conversations};
-use crate::event::{Answer, TurnEvent};
+use crate::event::{ApprovalAnswer, TurnEvent};
 use crate::visible_events::VisibleEvents;
 
 /// A message that was accepted: its events, and a hold on the turn that answers it.
@@ -41,7 +41,7 @@ impl TurnHandle {
     }
 
     /// Answers the question about a call; an answer to no open question changes nothing.
-    pub fn answer(&self, call: &CallId, answer: Answer) {
+    pub fn answer(&self, call: &CallId, answer: ApprovalAnswer) {
         self.conversations.actors.tell(&self.conversation, Command::Answer { call: call.clone(), answer });
     }
 

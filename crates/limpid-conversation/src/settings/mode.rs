@@ -28,14 +28,14 @@ pub(super) async fn switch_mode(
     }
     let mut session = PrefixCache::of(&conversation);
     let switched = Conversation { mode: Some(to.to_owned()), ..conversation };
-    let changes = rebuild(deps, &switched, &mut session.frame).await?;
+    let changes = rebuild(deps, &switched, &mut session.window_state).await?;
     let event = switch_event(&from, to, trigger, confidence);
     let kept =
         vec![ConversationChange::Mode(Some(to.to_owned())), ConversationChange::Session(Some(session.to_text()))];
     deps.store().set_in_conversation(id, kept, vec![event], deps.host().now_ms()).await?;
     let trigger = trigger.as_str().to_owned();
-    deps.bus.send(Some(id), EventKind::ModeChanged { from: from.clone(), to: to.to_owned(), trigger });
-    changes.into_iter().for_each(|change| deps.bus.send(Some(id), change));
+    deps.events.send(Some(id), EventKind::ModeChanged { from: from.clone(), to: to.to_owned(), trigger });
+    changes.into_iter().for_each(|change| deps.events.send(Some(id), change));
     Ok(ChangeOutcome::Applied(from))
 }
 

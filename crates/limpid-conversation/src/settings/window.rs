@@ -129,7 +129,7 @@ pub(crate) async fn rebuild(
     };
     let mut built = limpid_context::build(&deps.context, occasion).await?;
     let changes = built.take_note();
-    *frame = built.gathered.session.frame;
+    *frame = built.gathered.session.window_state;
     Ok(changes)
 }
 
@@ -141,20 +141,20 @@ pub(super) async fn resize(
 ) -> Result<ChangeOutcome, AgentError> {
     let conversation = deps.directory.existing(id).await?;
     let mut session = PrefixCache::of(&conversation);
-    let before = session.frame.chosen();
+    let before = session.window_state.chosen();
     if before == size {
         return Ok(ChangeOutcome::Unchanged);
     }
     if let Some(size) = size {
         deps.context.goals.check_fits(id, Tier::of(size)).await?;
     }
-    session.frame.choose(size);
-    let changes = rebuild(deps, &conversation, &mut session.frame).await?;
+    session.window_state.choose(size);
+    let changes = rebuild(deps, &conversation, &mut session.window_state).await?;
     let event = manual("window", size.map(|size| size.0.to_string()));
     let window = ConversationChange::Window(size.map(|size| size.0));
     let kept = vec![window, ConversationChange::Session(Some(session.to_text()))];
     deps.store().set_in_conversation(id, kept, vec![event], deps.host().now_ms()).await?;
-    changes.into_iter().for_each(|change| deps.bus.send(Some(id), change));
+    changes.into_iter().for_each(|change| deps.events.send(Some(id), change));
     Ok(ChangeOutcome::Applied(before.map_or("the model's own".to_owned(), |before| before.0.to_string())))
 }
 

@@ -14,7 +14,7 @@ use limpid_services::tools::{CallContext, CallDescription};
 use limpid_store::{Draft, DraftRoom, RequestFilter, Store};
 use limpid_turn::{Event, HeldCall, ToolOutcome};
 
-use crate::event::{Answer, TurnEvent};
+use crate::event::{ApprovalAnswer, TurnEvent};
 use crate::turn::running::RunningTurn;
 use crate::turn::tool_calls::FinishedCall;
 
@@ -50,15 +50,19 @@ pub(super) async fn ask_owner(turn: &mut RunningTurn, calls: Vec<HeldCall>) -> R
 }
 
 /// Takes the owner's answer; one to no open question changes nothing.
-pub(super) async fn take_answer(turn: &mut RunningTurn, call: &CallId, answer: Answer) -> Result<(), AgentError> {
+pub(super) async fn take_answer(
+    turn: &mut RunningTurn,
+    call: &CallId,
+    answer: ApprovalAnswer,
+) -> Result<(), AgentError> {
     let Some(held) = turn.held().into_iter().find(|held| held.call.id == *call) else { return Ok(()) };
-    if answer == Answer::Always
+    if answer == ApprovalAnswer::Always
         && let Some(CallDescription { pattern, .. }) = turn.calls.tools.describe(&held.call)
     {
         let grant = Grant { tool: held.call.name, pattern };
         turn.deps.drafts.grant(&turn.writer.lease().conversation, grant).await?;
     }
-    let approved = answer != Answer::No;
+    let approved = answer != ApprovalAnswer::No;
     turn.apply(Event::Decided { id: call.clone(), approved }, None, Vec::new()).await
 }
 
@@ -124,7 +128,7 @@ async fn led_by_text(turn: &mut RunningTurn) -> Result<String, AgentError> {
 fn draft_room(turn: &RunningTurn) -> DraftRoom {
     let of_turn = match spender_of(&turn.requests.path) {
         Spender::Background => MOST_OF_BACKGROUND_RUN,
-        Spender::Asked => MOST_DRAFTS,
+        Spender::Owner => MOST_DRAFTS,
     };
     DraftRoom { open: MOST_DRAFTS, of_turn }
 }
@@ -133,7 +137,7 @@ fn draft_room(turn: &RunningTurn) -> DraftRoom {
 async fn tell_of_draft(turn: &mut RunningTurn, draft: &Draft) -> Result<(), AgentError> {
     let (deps, id) = (&turn.deps, draft.id.0);
     let text = format!("Draft {id} waits for you: limpid draft show {id}, then approve or refuse.");
-    if turn.listeners.is_heard() && spender_of(&turn.requests.path) == Spender::Asked {
+    if turn.listeners.is_heard() && spender_of(&turn.requests.path) == Spender::Owner {
         turn.listeners.send(&TurnEvent::Notice(text));
         return Ok(());
     }

@@ -10,7 +10,7 @@ use limpid_core::reach::FIND_TOOLS;
 use limpid_core::{CacheLife, Message};
 use limpid_prompt::Prompt;
 use limpid_prompt::count::WindowEstimate;
-use limpid_prompt::inputs::{Inputs, ToolReach};
+use limpid_prompt::inputs::{Inputs, ToolPlacement};
 use limpid_services::error::AgentError;
 use limpid_services::events::EventKind;
 use limpid_services::models::cache_life::cache_life;
@@ -152,7 +152,7 @@ fn started(deps: &ConversationDeps, inputs: &Inputs, prompt: &Prompt, model: Str
     };
     // What waits behind `find_tools` may be called once it was found.
     let finds = prompt.offered().iter().any(|tool| tool.name() == FIND_TOOLS);
-    let waits = inputs.tools.iter().filter(|tool| finds && tool.reach == ToolReach::Deferred);
+    let waits = inputs.tools.iter().filter(|tool| finds && tool.reach == ToolPlacement::Deferred);
     let offered = prompt.offered().iter().map(limpid_prompt::OfferedTool::name);
     let names: Vec<&str> = offered.chain(waits.map(|tool| tool.name.as_str())).collect();
     let own_chars = |name: &&str| Some(((*name).to_owned(), deps.context.tools.tool(name)?.result_chars()?));

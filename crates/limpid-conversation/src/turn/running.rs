@@ -17,7 +17,7 @@ use limpid_turn::{Effect, Event, Turn};
 
 use crate::compaction::{Compaction, CompactionDone};
 use crate::deps::ConversationDeps;
-use crate::event::{Answer, TurnEvent};
+use crate::event::{ApprovalAnswer, TurnEvent};
 use crate::listeners::Listeners;
 use crate::model_call::ModelStep;
 use crate::outcome::end_of;
@@ -257,7 +257,7 @@ impl RunningTurn {
             messages.iter().for_each(|ids| self.requests.history.stored(ids));
             let conversation = &self.writer.lease().conversation;
             for change in news.changes {
-                self.deps.bus.send(Some(conversation), change);
+                self.deps.events.send(Some(conversation), change);
             }
             self.deps.context.skills.publish_active(conversation, news.skills).await?;
             news.events.iter().for_each(|event| self.listeners.send(event));
@@ -291,7 +291,7 @@ impl RunningTurn {
     }
 
     /// Takes the owner's answer; one to no open question changes nothing.
-    pub(crate) async fn answered_by_owner(&mut self, call: &CallId, answer: Answer) -> Result<(), AgentError> {
+    pub(crate) async fn answered_by_owner(&mut self, call: &CallId, answer: ApprovalAnswer) -> Result<(), AgentError> {
         approvals::take_answer(self, call, answer).await
     }
 

@@ -166,7 +166,7 @@ impl RunningTurn {
             tier: self.requests.tier(),
             read_only: self.calls.tools.is_read_only(),
             approved: false,
-            passage: None,
+            send_state: None,
             shown: ShownItems::default(),
         }
     }

@@ -126,7 +126,7 @@ pub struct ToolInput {
     /// The JSON schema of its arguments; its keys keep their order.
     pub schema: ArgumentSchema,
     /// How the model gets at it.
-    pub reach: ToolReach,
+    pub reach: ToolPlacement,
 }
 
 /// The JSON schema of a tool's arguments. Clones share it.
@@ -183,7 +183,7 @@ impl ToolInput {
 /// How a model gets at a tool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum ToolReach {
+pub enum ToolPlacement {
     /// It travels with its schema, and texts may speak of it.
     #[default]
     Declared,
@@ -198,7 +198,7 @@ pub enum ToolReach {
     LeftOut,
 }
 
-impl ToolReach {
+impl ToolPlacement {
     /// The word for it, as inputs write it.
     pub const fn as_str(self) -> &'static str {
         match self {

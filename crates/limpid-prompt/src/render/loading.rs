@@ -8,7 +8,7 @@ use limpid_core::Role;
 use limpid_core::reach::{FIND_TOOLS, named_in};
 
 use super::tools;
-use crate::inputs::{ToolProtocolName, ToolReach};
+use crate::inputs::{ToolPlacement, ToolProtocolName};
 use crate::prompt::{Loading, OfferedTool, PromptMessage};
 use crate::scope::Scope;
 
@@ -33,7 +33,7 @@ impl Tools {
         for tool in &mut waiting {
             tool.loading = Loading::Found;
         }
-        let found = scope.sent().iter().filter(|tool| tool.reach == ToolReach::Found);
+        let found = scope.sent().iter().filter(|tool| tool.reach == ToolPlacement::Found);
         let found: Vec<String> = found.map(|tool| tool.name.clone()).collect();
         let named = load(messages.into_iter().flatten(), |name| found.iter().any(|found| found == name));
         for tool in offered.iter_mut().filter(|tool| found.contains(&tool.name) && named.contains(&tool.name)) {

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use crate::kit::{TWENTY, included, render, system, tool_files, tools};
 use limpid_prompt::OfferedTool;
-use limpid_prompt::inputs::{Inputs, ModelInfo, ToolProtocolName, ToolReach};
+use limpid_prompt::inputs::{Inputs, ModelInfo, ToolPlacement, ToolProtocolName};
 use limpid_prompt::scenario::EXAMPLE_INPUTS;
 
 /// The example with twenty tools, of which every `nth` has no room.
 fn inputs(nth: usize, protocol: ToolProtocolName) -> Inputs {
     let example: Inputs = serde_json::from_str(EXAMPLE_INPUTS).unwrap();
     let mut all = tools(&TWENTY);
-    all.iter_mut().skip(nth - 1).step_by(nth).for_each(|tool| tool.reach = ToolReach::LeftOut);
+    all.iter_mut().skip(nth - 1).step_by(nth).for_each(|tool| tool.reach = ToolPlacement::LeftOut);
     let model = ModelInfo { tool_protocol: protocol, ..example.model.clone() };
     Inputs { tools: all, model, ..example }
 }
@@ -27,7 +27,7 @@ fn a_list_of_tools_is_the_list_of_those_that_are_sent() {
             let list = included(&prompt, "tool-list").unwrap();
             let entries = list.lines().filter_map(|line| line.strip_prefix("- ")?.split_once('('));
             assert_eq!(entries.map(|(name, _)| name).collect::<BTreeSet<_>>(), sent, "{profile}: {list}");
-            let left = inputs.tools.iter().filter(|tool| tool.reach == ToolReach::LeftOut);
+            let left = inputs.tools.iter().filter(|tool| tool.reach == ToolPlacement::LeftOut);
             assert!(left.into_iter().all(|tool| !sent.contains(tool.name.as_str())) && !sent.is_empty());
         }
     }

@@ -362,7 +362,7 @@ fn conversation_deps(services: &Services, pause: &Arc<dyn Pause>, maintenance: &
         context: services.context.clone(),
         directory: services.directory.clone(),
         modes: services.modes.clone(),
-        bus: services.events.clone(),
+        events: services.events.clone(),
         spending: services.spending.clone(),
         drafts: services.drafts.clone(),
         executor: services.executor.clone(),

@@ -6,7 +6,7 @@ use limpid_services::error::AgentError;
 use limpid_services::goals::step_text;
 
 use crate::commands::goal::{chosen, told};
-use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::commands::{CommandContext, SlashCommand, SlashReply};
 
 /// Lists the steps of the goal and sets them.
 pub(crate) struct Checkpoint;
@@ -32,32 +32,36 @@ impl SlashCommand for Checkpoint {
         "List the steps of the goal, or set one"
     }
 
-    async fn words(&self, scene: &Scene<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
+    async fn words(&self, context: &CommandContext<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
         Ok(match before {
             [] => ["add", "completed", "in-progress", "pending"].map(str::to_owned).to_vec(),
             [word] if WORDS.iter().any(|(known, _)| known == word) => {
-                let steps = scene.agent.goals().checkpoints(&chosen(scene)).await?;
+                let steps = context.agent.goals().checkpoints(&chosen(context)).await?;
                 steps.into_iter().map(|step| step.id.to_string()).collect()
             }
             _ => Vec::new(),
         })
     }
 
-    async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
+    async fn run(&self, context: &CommandContext<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
         let (word, rest) = arguments.split_once(char::is_whitespace).unwrap_or((arguments, ""));
-        let (choice, rest) = (chosen(scene), rest.trim());
+        let (choice, rest) = (chosen(context), rest.trim());
         if word.is_empty() || word == "list" {
-            let steps: Vec<String> = scene.agent.goals().checkpoints(&choice).await?.iter().map(step_text).collect();
-            return Ok(scene.says(if steps.is_empty() { "There are no steps.".to_owned() } else { steps.join("\n") }));
+            let steps: Vec<String> = context.agent.goals().checkpoints(&choice).await?.iter().map(step_text).collect();
+            return Ok(context.says(if steps.is_empty() {
+                "There are no steps.".to_owned()
+            } else {
+                steps.join("\n")
+            }));
         }
         let changed = match WORDS.iter().find(|(known, _)| *known == word) {
-            Some((_, status)) => scene.agent.goals().set_checkpoint(&choice, rest, *status).await?,
-            None if word == "add" => scene.agent.goals().add_checkpoint(&choice, rest).await?,
+            Some((_, status)) => context.agent.goals().set_checkpoint(&choice, rest, *status).await?,
+            None if word == "add" => context.agent.goals().add_checkpoint(&choice, rest).await?,
             None => {
                 let advice = "use add, completed, in-progress or pending";
                 return Err(AgentError::Invalid(format!("`/checkpoint {word}` is not known; {advice}")));
             }
         };
-        told(scene, &choice, &changed).await
+        told(context, &choice, &changed).await
     }
 }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
 
-use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::commands::{CommandContext, SlashCommand, SlashReply};
 
 /// Puts aside what strangers wrote.
 pub(crate) struct Clean;
@@ -19,17 +19,17 @@ impl SlashCommand for Clean {
         "Go on with your own words and files only; what strangers wrote is put aside, not deleted"
     }
 
-    async fn run(&self, scene: &Scene<'_>, _arguments: &str) -> Result<SlashReply, AgentError> {
-        let aside = match &scene.conversation {
+    async fn run(&self, context: &CommandContext<'_>, _arguments: &str) -> Result<SlashReply, AgentError> {
+        let aside = match &context.conversation {
             Some(conversation) => {
-                scene.agent.conversations().clean(&ConversationChoice::Id(conversation.id.clone())).await?
+                context.agent.conversations().clean(&ConversationChoice::Id(conversation.id.clone())).await?
             }
             None => 0,
         };
         let mut reply = match aside {
-            0 => scene.says("Nothing that a stranger wrote is in this conversation."),
-            1 => scene.says("One message is put aside from the next message on."),
-            count => scene.says(format!("{count} messages are put aside from the next message on.")),
+            0 => context.says("Nothing that a stranger wrote is in this conversation."),
+            1 => context.says("One message is put aside from the next message on."),
+            count => context.says(format!("{count} messages are put aside from the next message on.")),
         };
         reply.changed.extend((aside > 0).then_some("conversation"));
         Ok(reply)

@@ -5,7 +5,7 @@ use limpid_core::{Money, Usage};
 use limpid_services::error::AgentError;
 use limpid_store::{CostBy, CostQuery, CostRow};
 
-use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::commands::{CommandContext, SlashCommand, SlashReply};
 
 /// Sums up what the conversation has cost.
 pub(crate) struct Cost;
@@ -20,12 +20,12 @@ impl SlashCommand for Cost {
         "Sum up tokens and money, of this conversation and of all"
     }
 
-    async fn run(&self, scene: &Scene<'_>, _arguments: &str) -> Result<SlashReply, AgentError> {
+    async fn run(&self, context: &CommandContext<'_>, _arguments: &str) -> Result<SlashReply, AgentError> {
         let query = CostQuery { by: CostBy::Conversation, since_ms: None, until_ms: None, utc_offset_min: 0 };
-        let rows = scene.agent.store().costs(query).await?;
-        let own = scene.conversation.as_ref().map(|conversation| conversation.id.as_str());
+        let rows = context.agent.store().costs(query).await?;
+        let own = context.conversation.as_ref().map(|conversation| conversation.id.as_str());
         let here = rows.iter().filter(|row| Some(row.group.as_str()) == own);
-        Ok(scene.says(format!("This conversation: {}\nAll together: {}", sum(here), sum(rows.iter()))))
+        Ok(context.says(format!("This conversation: {}\nAll together: {}", sum(here), sum(rows.iter()))))
     }
 }
 

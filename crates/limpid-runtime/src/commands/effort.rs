@@ -6,7 +6,7 @@ use limpid_core::Effort as Level;
 use limpid_services::error::AgentError;
 use limpid_services::models::{EffortChoice, lacking};
 
-use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::commands::{CommandContext, SlashCommand, SlashReply};
 
 /// Shows how much the model reasons, or has it reason more or less.
 pub(crate) struct Effort;
@@ -25,26 +25,26 @@ impl SlashCommand for Effort {
         "Show how much the model reasons, or set it: off, minimal, low, medium, high, xhigh, max, default"
     }
 
-    async fn words(&self, _scene: &Scene<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
+    async fn words(&self, _context: &CommandContext<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
         let levels = Level::ALL.iter().map(|level| level.as_str().to_owned());
         Ok(if before.is_empty() { levels.collect() } else { Vec::new() })
     }
 
-    async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
-        let agent = scene.agent;
+    async fn run(&self, context: &CommandContext<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
+        let agent = context.agent;
         let model =
-            agent.models().choose(agent.context().wanted_model(scene.conversation.as_ref()).await.as_deref()).await?;
+            agent.models().choose(agent.context().wanted_model(context.conversation.as_ref()).await.as_deref()).await?;
         let card = model.info();
         if arguments.is_empty() {
             let path = if card.local { "chat-local" } else { "chat-remote" };
-            let choice = EffortChoice::of(agent.config(), scene.conversation.as_ref(), path);
+            let choice = EffortChoice::of(agent.config(), context.conversation.as_ref(), path);
             let levels = card.abilities.effort.as_deref().unwrap_or_default();
             let known: Vec<&str> = levels.iter().map(|level| level.as_str()).collect();
             let has = match known.is_empty() {
                 true => "its levels are not known".to_owned(),
                 false => format!("it has {}", known.join(", ")),
             };
-            return Ok(scene.says(format!(
+            return Ok(context.says(format!(
                 "The effort is {}. {}: {has}.",
                 choice.of_model(card).as_str(),
                 card.name()
@@ -55,11 +55,11 @@ impl SlashCommand for Effort {
             AgentError::Invalid(format!("unknown effort \"{arguments}\". Use one of {known}."))
         })?;
         let request = ChatRequest { effort: Some(level), ..ChatRequest::default() };
-        let changed = scene.change(request).await?;
+        let changed = context.change(request).await?;
         let mut text = format!("The effort is {arguments} from the next message on.");
         if let Some(notice) = lacking(card, level) {
             text.push_str(&format!(" Note: {notice}."));
         }
-        Ok(scene.says(text).after(&changed, &["effort"]))
+        Ok(context.says(text).after(&changed, &["effort"]))
     }
 }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use limpid_services::error::AgentError;
 
-use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::commands::{CommandContext, SlashCommand, SlashReply};
 
 /// Leaves the chat.
 pub(crate) struct Exit;
@@ -22,7 +22,7 @@ impl SlashCommand for Exit {
         "Leave the chat; the conversation is kept"
     }
 
-    async fn run(&self, scene: &Scene<'_>, _arguments: &str) -> Result<SlashReply, AgentError> {
-        Ok(SlashReply { leaves: true, ..scene.says("") })
+    async fn run(&self, context: &CommandContext<'_>, _arguments: &str) -> Result<SlashReply, AgentError> {
+        Ok(SlashReply { leaves: true, ..context.says("") })
     }
 }

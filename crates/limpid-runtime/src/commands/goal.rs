@@ -6,7 +6,7 @@ use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
 use limpid_services::goals::{GoalChange, goal_text, goals_text, record_text};
 
-use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::commands::{CommandContext, SlashCommand, SlashReply};
 
 /// Shows the goal and changes it.
 pub(crate) struct Goal;
@@ -27,9 +27,9 @@ impl SlashCommand for Goal {
         "Show the goal, or change it"
     }
 
-    async fn words(&self, scene: &Scene<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
+    async fn words(&self, context: &CommandContext<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
         let Some(first) = before.first() else { return Ok(WORDS.map(str::to_owned).to_vec()) };
-        let goals = scene.agent.goals().list(&chosen(scene)).await?;
+        let goals = context.agent.goals().list(&chosen(context)).await?;
         Ok(match (*first, before.len()) {
             ("resume", 1) => {
                 let waiting = goals.history().iter().filter(|goal| goal.status() != GoalStatus::Active);
@@ -43,15 +43,15 @@ impl SlashCommand for Goal {
         })
     }
 
-    async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
+    async fn run(&self, context: &CommandContext<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
         let (word, rest) = arguments.split_once(char::is_whitespace).unwrap_or((arguments, ""));
         let rest = rest.trim();
-        let (agent, choice) = (scene.agent, chosen(scene));
+        let (agent, choice) = (context.agent, chosen(context));
         let name = (!rest.is_empty()).then_some(rest);
         let changed = match word {
-            "" | "show" => return show(scene).await,
-            "list" => return list(scene).await,
-            "history" => return history(scene).await,
+            "" | "show" => return show(context).await,
+            "list" => return list(context).await,
+            "history" => return history(context).await,
             "create" => {
                 let (text, priority) = prioritised(rest)?;
                 agent.goals().create(&choice, &text, priority).await?
@@ -67,7 +67,7 @@ impl SlashCommand for Goal {
                 return Err(AgentError::Invalid(format!("`/goal {other}` is not known; there are: {known}")));
             }
         };
-        told(scene, &choice, &changed).await
+        told(context, &choice, &changed).await
     }
 }
 
@@ -87,45 +87,46 @@ fn prioritised(text: &str) -> Result<(String, Priority), AgentError> {
     Ok((rest.join(" "), Priority::parse(given).ok_or_else(unknown)?))
 }
 
-/// The conversation of a scene.
-pub(crate) fn chosen(scene: &Scene<'_>) -> ConversationChoice {
-    let own = scene.conversation.as_ref().map(|conversation| conversation.id.clone());
-    own.map_or_else(|| scene.choice.clone(), ConversationChoice::Id)
+/// The conversation of a command.
+pub(crate) fn chosen(context: &CommandContext<'_>) -> ConversationChoice {
+    let own = context.conversation.as_ref().map(|conversation| conversation.id.clone());
+    own.map_or_else(|| context.choice.clone(), ConversationChoice::Id)
 }
 
 /// What a change came to.
 pub(crate) async fn told(
-    scene: &Scene<'_>,
+    context: &CommandContext<'_>,
     choice: &ConversationChoice,
     change: &GoalChange,
 ) -> Result<SlashReply, AgentError> {
-    let reply = scene.says(goal_text(&change.goal));
+    let reply = context.says(goal_text(&change.goal));
     let changed: &[&str] = if change.what.is_empty() { &[] } else { &["goal"] };
     // A goal may have begun the conversation.
     let choice = match choice {
         ConversationChoice::New => ConversationChoice::Last,
         known => known.clone(),
     };
-    Ok(match scene.agent.conversations().find(&choice).await? {
+    Ok(match context.agent.conversations().find(&choice).await? {
         Some(conversation) => reply.after(&conversation, changed),
         None => reply,
     })
 }
 
-async fn show(scene: &Scene<'_>) -> Result<SlashReply, AgentError> {
-    let goals = scene.agent.goals().list(&chosen(scene)).await?;
-    Ok(scene.says(goals.shown().map_or_else(|| "There is no goal. /goal create TEXT makes one.".to_owned(), goal_text)))
+async fn show(context: &CommandContext<'_>) -> Result<SlashReply, AgentError> {
+    let goals = context.agent.goals().list(&chosen(context)).await?;
+    Ok(context
+        .says(goals.shown().map_or_else(|| "There is no goal. /goal create TEXT makes one.".to_owned(), goal_text)))
 }
 
-async fn list(scene: &Scene<'_>) -> Result<SlashReply, AgentError> {
-    let goals = scene.agent.goals().list(&chosen(scene)).await?;
-    Ok(scene.says(if goals.history().is_empty() { "There is no goal.".to_owned() } else { goals_text(&goals) }))
+async fn list(context: &CommandContext<'_>) -> Result<SlashReply, AgentError> {
+    let goals = context.agent.goals().list(&chosen(context)).await?;
+    Ok(context.says(if goals.history().is_empty() { "There is no goal.".to_owned() } else { goals_text(&goals) }))
 }
 
-async fn history(scene: &Scene<'_>) -> Result<SlashReply, AgentError> {
-    let history = scene.agent.goals().history(&chosen(scene)).await?;
+async fn history(context: &CommandContext<'_>) -> Result<SlashReply, AgentError> {
+    let history = context.agent.goals().history(&chosen(context)).await?;
     let lines: Vec<String> = history.records.iter().map(record_text).chain(history.warnings).collect();
-    Ok(scene.says(if lines.is_empty() { "Nothing has happened to goals here.".to_owned() } else { lines.join("\n") }))
+    Ok(context.says(if lines.is_empty() { "Nothing has happened to goals here.".to_owned() } else { lines.join("\n") }))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use limpid_conversation::ChangeOutcome;
 use limpid_services::error::AgentError;
 use limpid_store::Audience;
 
-use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::commands::{CommandContext, SlashCommand, SlashReply};
 
 /// Says that others read the conversation too, so that what is remembered of the owner stays out of it.
 pub(crate) struct Group;
@@ -24,19 +24,19 @@ impl SlashCommand for Group {
         "Say that others read this conversation too: memories and notes stay out of it"
     }
 
-    async fn words(&self, _scene: &Scene<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
+    async fn words(&self, _context: &CommandContext<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
         Ok(if before.is_empty() { vec!["on".to_owned(), "off".to_owned()] } else { Vec::new() })
     }
 
-    async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
+    async fn run(&self, context: &CommandContext<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
         let nothing = || AgentError::Invalid("there is no conversation yet; say something first".to_owned());
-        let conversation = scene.conversation.as_ref().ok_or_else(nothing)?;
+        let conversation = context.conversation.as_ref().ok_or_else(nothing)?;
         let audience = match arguments {
             "on" => Audience::Group,
             "off" => Audience::Owner,
             other => return Err(AgentError::Invalid(format!("write /group on or /group off, not `{other}`"))),
         };
-        let text = match scene.agent.conversations().set_audience(&conversation.id, audience).await? {
+        let text = match context.agent.conversations().set_audience(&conversation.id, audience).await? {
             ChangeOutcome::Deferred => "An answer is under way; it is done when that has ended.",
             ChangeOutcome::Unchanged => "Nothing changed.",
             ChangeOutcome::Applied(_) if audience == Audience::Group => {
@@ -44,6 +44,6 @@ impl SlashCommand for Group {
             }
             ChangeOutcome::Applied(_) => "From the next message on, this conversation is between the two of you.",
         };
-        Ok(scene.says(text).after(conversation, &["group"]))
+        Ok(context.says(text).after(conversation, &["group"]))
     }
 }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use limpid_services::error::AgentError;
 use limpid_services::heartbeat::HeartbeatChange;
 
-use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::commands::{CommandContext, SlashCommand, SlashReply};
 use crate::jobs::heartbeat::HeartbeatResult;
 
 /// Shows the heartbeat, switches it, runs it.
@@ -24,17 +24,17 @@ impl SlashCommand for Heartbeat {
         "Show the heartbeat, run it at once, switch it on or off; read or dismiss its reports"
     }
 
-    async fn words(&self, _scene: &Scene<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
+    async fn words(&self, _context: &CommandContext<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
         let words = ["run", "on", "off", "read", "dismiss"].map(str::to_owned);
         Ok(if before.is_empty() { words.into() } else { Vec::new() })
     }
 
-    async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
-        let agent = scene.agent;
+    async fn run(&self, context: &CommandContext<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
+        let agent = context.agent;
         match arguments {
             "" => {}
             "run" => {
-                return Ok(scene.says(match agent.jobs().run_heartbeat().await? {
+                return Ok(context.says(match agent.jobs().run_heartbeat().await? {
                     HeartbeatResult::Waits(why) => format!("The heartbeat was not run: {why}."),
                     HeartbeatResult::Ran(run) => {
                         run.report.unwrap_or_else(|| format!("The heartbeat ran: {}.", run.outcome))
@@ -45,11 +45,11 @@ impl SlashCommand for Heartbeat {
                 let reports = agent.deliveries().read_reports().await?;
                 let texts: Vec<String> = reports.into_iter().map(|delivery| delivery.new.text).collect();
                 let nothing = texts.is_empty();
-                return Ok(scene.says(if nothing { "Nothing is unread.".to_owned() } else { texts.join("\n\n") }));
+                return Ok(context.says(if nothing { "Nothing is unread.".to_owned() } else { texts.join("\n\n") }));
             }
             "dismiss" => {
                 let count = agent.deliveries().dismiss_reports().await?;
-                return Ok(scene.says(format!("Unread reports taken for read: {count}.")));
+                return Ok(context.says(format!("Unread reports taken for read: {count}.")));
             }
             "on" | "off" => {
                 let enabled = Some(arguments == "on");
@@ -61,6 +61,6 @@ impl SlashCommand for Heartbeat {
         let on = if status.settings.enabled { "on" } else { "off" };
         let waits = status.waits.map_or(String::new(), |why| format!(" It waits: {why}."));
         let minutes = status.settings.interval_minutes;
-        Ok(scene.says(format!("The heartbeat is {on}, every {minutes} minutes.{waits}")))
+        Ok(context.says(format!("The heartbeat is {on}, every {minutes} minutes.{waits}")))
     }
 }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use limpid_services::error::AgentError;
 
-use crate::commands::{Scene, SlashCommand, SlashReply, commands};
+use crate::commands::{CommandContext, SlashCommand, SlashReply, commands};
 
 /// Characters of the column of names.
 const WIDTH: usize = 16;
@@ -25,7 +25,7 @@ impl SlashCommand for Help {
         "List the commands"
     }
 
-    async fn run(&self, scene: &Scene<'_>, _arguments: &str) -> Result<SlashReply, AgentError> {
+    async fn run(&self, context: &CommandContext<'_>, _arguments: &str) -> Result<SlashReply, AgentError> {
         // What takes long arguments has a line of its own, so that the rest stays narrow.
         let lines = commands().map(|command| {
             let names: Vec<String> = command.names().map(|name| format!("/{name}")).collect();
@@ -37,6 +37,6 @@ impl SlashCommand for Help {
             }
         });
         let lines: Vec<String> = lines.chain([RULE.to_owned()]).collect();
-        Ok(scene.says(lines.join("\n")))
+        Ok(context.says(lines.join("\n")))
     }
 }

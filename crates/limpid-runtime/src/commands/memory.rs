@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use limpid_services::error::AgentError;
 
-use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::commands::{CommandContext, SlashCommand, SlashReply};
 
 /// Memories that a search shows.
 const FOUND: usize = 10;
@@ -25,10 +25,10 @@ impl SlashCommand for Memory {
         "List what is remembered, or find it by words"
     }
 
-    async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
+    async fn run(&self, context: &CommandContext<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
         let memories = match arguments {
-            "" => scene.agent.store().memories(None).await?.rows,
-            words => scene.agent.memory().recall(words, FOUND).await?,
+            "" => context.agent.store().memories(None).await?.rows,
+            words => context.agent.memory().recall(words, FOUND).await?,
         };
         let lines: Vec<String> = memories
             .iter()
@@ -37,7 +37,7 @@ impl SlashCommand for Memory {
                 format!("{}{pinned}: {}", memory.key, memory.content)
             })
             .collect();
-        Ok(scene.says(match lines.is_empty() {
+        Ok(context.says(match lines.is_empty() {
             true if arguments.is_empty() => "Nothing is remembered.".to_owned(),
             true => format!("Nothing that is remembered has a word of “{arguments}”."),
             false => lines.join("\n"),

@@ -8,7 +8,7 @@ use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
 use limpid_services::modes::{FocusChange, ModeState, ModeSwitch};
 
-use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::commands::{CommandContext, SlashCommand, SlashReply};
 
 /// Shows the mode, switches to another, keeps it for a while.
 pub(crate) struct Mode;
@@ -27,29 +27,29 @@ impl SlashCommand for Mode {
         "Show the mode, switch to another, or keep this one for a while"
     }
 
-    async fn words(&self, scene: &Scene<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
+    async fn words(&self, context: &CommandContext<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
         Ok(match before {
-            [] => [state(scene).await?.modes, words(&["focus", "history"])].concat(),
+            [] => [state(context).await?.modes, words(&["focus", "history"])].concat(),
             ["focus"] => words(&["extend", "off"]),
             _ => Vec::new(),
         })
     }
 
-    async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
+    async fn run(&self, context: &CommandContext<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
         match arguments.split_whitespace().collect::<Vec<_>>().as_slice() {
-            [] => Ok(scene.says(shown(&state(scene).await?))),
-            ["history"] => history(scene).await,
-            ["focus", change @ ..] => focus(scene, change).await,
-            [name] => switch(scene, name).await,
+            [] => Ok(context.says(shown(&state(context).await?))),
+            ["history"] => history(context).await,
+            ["focus", change @ ..] => focus(context, change).await,
+            [name] => switch(context, name).await,
             _ => Err(AgentError::Invalid(format!("/mode takes {}", self.arguments()))),
         }
     }
 }
 
-async fn state(scene: &Scene<'_>) -> Result<ModeState, AgentError> {
-    let known = scene.conversation.as_ref().map(|conversation| conversation.id.clone());
-    scene.agent.modes().state(&known.map_or(ConversationChoice::New, ConversationChoice::Id)).await
+async fn state(context: &CommandContext<'_>) -> Result<ModeState, AgentError> {
+    let known = context.conversation.as_ref().map(|conversation| conversation.id.clone());
+    context.agent.modes().state(&known.map_or(ConversationChoice::New, ConversationChoice::Id)).await
 }
 
 fn shown(state: &ModeState) -> String {
@@ -57,9 +57,9 @@ fn shown(state: &ModeState) -> String {
     format!("The mode is {}.{} There are: {}.", state.mode, focus.unwrap_or_default(), state.modes.join(", "))
 }
 
-async fn switch(scene: &Scene<'_>, to: &str) -> Result<SlashReply, AgentError> {
-    let conversation = scene.found_or_new().await?;
-    let (text, changed): (String, &[&str]) = match scene.agent.conversations().set_mode(&conversation.id, to).await? {
+async fn switch(context: &CommandContext<'_>, to: &str) -> Result<SlashReply, AgentError> {
+    let conversation = context.found_or_new().await?;
+    let (text, changed): (String, &[&str]) = match context.agent.conversations().set_mode(&conversation.id, to).await? {
         ChangeOutcome::Applied(from) => {
             (format!("The mode is {to} from the next message on; it was {from}."), &["mode"])
         }
@@ -68,10 +68,10 @@ async fn switch(scene: &Scene<'_>, to: &str) -> Result<SlashReply, AgentError> {
         }
         ChangeOutcome::Unchanged => (format!("The mode is {to} already."), &[]),
     };
-    Ok(scene.says(text).after(&conversation, changed))
+    Ok(context.says(text).after(&conversation, changed))
 }
 
-async fn focus(scene: &Scene<'_>, change: &[&str]) -> Result<SlashReply, AgentError> {
+async fn focus(context: &CommandContext<'_>, change: &[&str]) -> Result<SlashReply, AgentError> {
     let minutes = |word: &str| -> Result<u32, AgentError> {
         word.parse().map_err(|_| AgentError::Invalid(format!("`{word}` is no number of minutes; write /mode focus 25")))
     };
@@ -82,22 +82,22 @@ async fn focus(scene: &Scene<'_>, change: &[&str]) -> Result<SlashReply, AgentEr
         [word] => FocusChange::On(Some(minutes(word)?)),
         _ => return Err(AgentError::Invalid("write /mode focus 25, /mode focus extend 10 or /mode focus off".into())),
     };
-    let conversation = scene.found_or_new().await?;
-    let text = match scene.agent.modes().focus(&conversation.id, change).await? {
+    let conversation = context.found_or_new().await?;
+    let text = match context.agent.modes().focus(&conversation.id, change).await? {
         Some(focus) => format!("The mode stays for {}; end it with /mode focus off.", focus.left()),
         None => "The mode may be switched again.".to_owned(),
     };
-    Ok(scene.says(text).after(&conversation, &["focus"]))
+    Ok(context.says(text).after(&conversation, &["focus"]))
 }
 
-async fn history(scene: &Scene<'_>) -> Result<SlashReply, AgentError> {
-    let switches = match &scene.conversation {
-        Some(conversation) => scene.agent.modes().history(&conversation.id).await?,
+async fn history(context: &CommandContext<'_>) -> Result<SlashReply, AgentError> {
+    let switches = match &context.conversation {
+        Some(conversation) => context.agent.modes().history(&conversation.id).await?,
         None => Vec::new(),
     };
-    let zone = scene.agent.zone();
+    let zone = context.agent.zone();
     let lines: Vec<String> = switches.iter().map(|switch| line(switch, &zone)).collect();
-    Ok(scene.says(if lines.is_empty() { "The mode was never switched here.".to_owned() } else { lines.join("\n") }))
+    Ok(context.says(if lines.is_empty() { "The mode was never switched here.".to_owned() } else { lines.join("\n") }))
 }
 
 fn line(switch: &ModeSwitch, zone: &TimeZone) -> String {

@@ -5,7 +5,7 @@ use limpid_conversation::ChatRequest;
 use limpid_model::catalogue::Installed;
 use limpid_services::error::AgentError;
 
-use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::commands::{CommandContext, SlashCommand, SlashReply};
 
 /// Shows the model, or goes on with another.
 pub(crate) struct Model;
@@ -24,25 +24,25 @@ impl SlashCommand for Model {
         "Show the model, or go on with another"
     }
 
-    async fn words(&self, scene: &Scene<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
+    async fn words(&self, context: &CommandContext<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
         if !before.is_empty() {
             return Ok(Vec::new());
         }
-        let agent = scene.agent;
+        let agent = context.agent;
         let set = agent.config().model.iter().chain(&agent.config().fallback).cloned();
         let downloads = agent.models().downloads()?;
         let fetched = downloads.list().into_iter().filter(|model| matches!(model.installed, Installed::Whole { .. }));
         Ok(set.chain(fetched.map(|model| format!("local/{}", model.name))).collect())
     }
 
-    async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
+    async fn run(&self, context: &CommandContext<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
         if arguments.is_empty() {
-            let own = scene.agent.context().wanted_model(scene.conversation.as_ref()).await;
-            let model = scene.agent.models().choose(own.as_deref()).await?;
-            return Ok(scene.says(format!("The model is {}.", model.info().name())));
+            let own = context.agent.context().wanted_model(context.conversation.as_ref()).await;
+            let model = context.agent.models().choose(own.as_deref()).await?;
+            return Ok(context.says(format!("The model is {}.", model.info().name())));
         }
         let request = ChatRequest { model: Some(arguments.to_owned()), ..ChatRequest::default() };
-        let changed = scene.change(request).await?;
-        Ok(scene.says(format!("{arguments} answers from the next message on.")).after(&changed, &["model"]))
+        let changed = context.change(request).await?;
+        Ok(context.says(format!("{arguments} answers from the next message on.")).after(&changed, &["model"]))
     }
 }

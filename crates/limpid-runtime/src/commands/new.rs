@@ -5,7 +5,7 @@ use limpid_conversation::ChatRequest;
 use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
 
-use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::commands::{CommandContext, SlashCommand, SlashReply};
 
 /// Begins another conversation; the one before stays as it is.
 pub(crate) struct New;
@@ -24,17 +24,17 @@ impl SlashCommand for New {
         "Begin a new conversation; this one is kept"
     }
 
-    async fn run(&self, scene: &Scene<'_>, _arguments: &str) -> Result<SlashReply, AgentError> {
+    async fn run(&self, context: &CommandContext<'_>, _arguments: &str) -> Result<SlashReply, AgentError> {
         let conversation = ConversationChoice::New;
-        let made = scene
+        let made = context
             .agent
             .conversations()
             .conversation_for(&ChatRequest { conversation, ..ChatRequest::default() })
             .await?;
-        let kept = match &scene.conversation {
+        let kept = match &context.conversation {
             Some(old) if old.messages > 0 => format!(" The one before is kept as {}.", old.id),
             _ => String::new(),
         };
-        Ok(scene.says(format!("A new conversation.{kept}")).after(&made, &["conversation"]))
+        Ok(context.says(format!("A new conversation.{kept}")).after(&made, &["conversation"]))
     }
 }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use limpid_conversation::ChatRequest;
 use limpid_services::error::AgentError;
 
-use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::commands::{CommandContext, SlashCommand, SlashReply};
 
 /// Shows the profile, or goes on with another.
 pub(crate) struct Profile;
@@ -23,22 +23,22 @@ impl SlashCommand for Profile {
         "Show the profile, or go on with another"
     }
 
-    async fn words(&self, scene: &Scene<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
-        if before.is_empty() { names(scene) } else { Ok(Vec::new()) }
+    async fn words(&self, context: &CommandContext<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
+        if before.is_empty() { names(context) } else { Ok(Vec::new()) }
     }
 
-    async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
+    async fn run(&self, context: &CommandContext<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
         if arguments.is_empty() {
-            let own = scene.conversation.as_ref().map(|conversation| conversation.profile.as_str());
-            let own = own.unwrap_or(&scene.agent.config().agent.profile);
-            return Ok(scene.says(format!("The profile is {own}. There are: {}.", names(scene)?.join(", "))));
+            let own = context.conversation.as_ref().map(|conversation| conversation.profile.as_str());
+            let own = own.unwrap_or(&context.agent.config().agent.profile);
+            return Ok(context.says(format!("The profile is {own}. There are: {}.", names(context)?.join(", "))));
         }
         let request = ChatRequest { profile: Some(arguments.to_owned()), ..ChatRequest::default() };
-        let changed = scene.change(request).await?;
-        Ok(scene.says(format!("The profile is {arguments} from the next message on.")).after(&changed, &["profile"]))
+        let changed = context.change(request).await?;
+        Ok(context.says(format!("The profile is {arguments} from the next message on.")).after(&changed, &["profile"]))
     }
 }
 
-fn names(scene: &Scene<'_>) -> Result<Vec<String>, AgentError> {
-    Ok(scene.agent.profiles().all()?.iter().map(|profile| profile.name().to_owned()).collect())
+fn names(context: &CommandContext<'_>) -> Result<Vec<String>, AgentError> {
+    Ok(context.agent.profiles().all()?.iter().map(|profile| profile.name().to_owned()).collect())
 }

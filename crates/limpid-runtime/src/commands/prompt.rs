@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
 
-use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::commands::{CommandContext, SlashCommand, SlashReply};
 use crate::preview::{Preview, PreviewRequest};
 
 /// Shows what the next message would send.
@@ -24,16 +24,16 @@ impl SlashCommand for Prompt {
         "Show the sections of the next prompt with their sizes, its text, or the bytes that would leave"
     }
 
-    async fn words(&self, _scene: &Scene<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
+    async fn words(&self, _context: &CommandContext<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
         let words: &[&str] = if before.is_empty() { &["text", "payload"] } else { &[] };
         Ok(words.iter().map(|word| (*word).to_owned()).collect())
     }
 
-    async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
-        let known = scene.conversation.as_ref().map(|conversation| conversation.id.clone());
+    async fn run(&self, context: &CommandContext<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
+        let known = context.conversation.as_ref().map(|conversation| conversation.id.clone());
         let conversation = known.map_or(ConversationChoice::New, ConversationChoice::Id);
         let request = PreviewRequest { conversation, ..PreviewRequest::default() };
-        let Preview { prompt, payload, since } = scene.agent.preview(request).await?;
+        let Preview { prompt, payload, since } = context.agent.preview(request).await?;
         let text = match (arguments, payload) {
             ("", _) => {
                 let since = since.map(|since| since.to_string()).unwrap_or_default();
@@ -47,6 +47,6 @@ impl SlashCommand for Prompt {
                 return Err(AgentError::Invalid(wrong));
             }
         };
-        Ok(scene.says(text.trim_end()))
+        Ok(context.says(text.trim_end()))
     }
 }

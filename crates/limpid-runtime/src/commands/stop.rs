@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use limpid_services::error::AgentError;
 
-use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::commands::{CommandContext, SlashCommand, SlashReply};
 
 /// Stops the answer that is under way.
 pub(crate) struct Stop;
@@ -18,12 +18,12 @@ impl SlashCommand for Stop {
         "Stop the answer that is under way; what was said so far is kept"
     }
 
-    async fn run(&self, scene: &Scene<'_>, _arguments: &str) -> Result<SlashReply, AgentError> {
-        let told = match &scene.conversation {
-            Some(conversation) => scene.agent.conversations().cancel(&conversation.id),
+    async fn run(&self, context: &CommandContext<'_>, _arguments: &str) -> Result<SlashReply, AgentError> {
+        let told = match &context.conversation {
+            Some(conversation) => context.agent.conversations().cancel(&conversation.id),
             None => false,
         };
-        let mut reply = scene.says(if told { "Stopped." } else { "Nothing is under way." });
+        let mut reply = context.says(if told { "Stopped." } else { "Nothing is under way." });
         reply.changed.extend(told.then_some("turn"));
         Ok(reply)
     }

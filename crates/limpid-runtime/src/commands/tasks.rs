@@ -5,7 +5,7 @@ use limpid_core::task::TaskStatus;
 use limpid_services::error::AgentError;
 use limpid_services::tasks::{time_words, trigger_words};
 
-use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::commands::{CommandContext, SlashCommand, SlashReply};
 
 /// Shows the tasks that wait.
 pub(crate) struct Tasks;
@@ -20,11 +20,11 @@ impl SlashCommand for Tasks {
         "List what is to be done later"
     }
 
-    async fn run(&self, scene: &Scene<'_>, _: &str) -> Result<SlashReply, AgentError> {
-        let (now, zone) = (scene.agent.now(), scene.agent.zone());
-        let waiting = scene.agent.tasks().list(Some(TaskStatus::Pending)).await?.rows;
+    async fn run(&self, context: &CommandContext<'_>, _: &str) -> Result<SlashReply, AgentError> {
+        let (now, zone) = (context.agent.now(), context.agent.zone());
+        let waiting = context.agent.tasks().list(Some(TaskStatus::Pending)).await?.rows;
         if waiting.is_empty() {
-            return Ok(scene.says("Nothing is to be done later.".to_owned()));
+            return Ok(context.says("Nothing is to be done later.".to_owned()));
         }
         let line = |task: &limpid_store::Task| {
             let when = match task.standing.next {
@@ -38,6 +38,6 @@ impl SlashCommand for Tasks {
             };
             format!("{}  {when}{again}: {}", task.id, task.new.description)
         };
-        Ok(scene.says(waiting.iter().map(line).collect::<Vec<_>>().join("\n")))
+        Ok(context.says(waiting.iter().map(line).collect::<Vec<_>>().join("\n")))
     }
 }

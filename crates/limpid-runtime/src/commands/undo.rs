@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use limpid_conversation::ChangeOutcome;
 use limpid_services::error::AgentError;
 
-use crate::commands::{Scene, SlashCommand, SlashReply};
+use crate::commands::{CommandContext, SlashCommand, SlashReply};
 
 /// Characters of the message that is quoted.
 const QUOTED: usize = 80;
@@ -26,16 +26,16 @@ impl SlashCommand for Undo {
         "Take the last message and its answer out of what is sent; `back` puts them in again"
     }
 
-    async fn words(&self, _scene: &Scene<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
+    async fn words(&self, _context: &CommandContext<'_>, before: &[&str]) -> Result<Vec<String>, AgentError> {
         Ok(if before.is_empty() { vec!["back".to_owned()] } else { Vec::new() })
     }
 
-    async fn run(&self, scene: &Scene<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
+    async fn run(&self, context: &CommandContext<'_>, arguments: &str) -> Result<SlashReply, AgentError> {
         let nothing = || AgentError::Invalid("there is no conversation yet, so nothing to take out".to_owned());
-        let conversation = scene.conversation.as_ref().ok_or_else(nothing)?;
+        let conversation = context.conversation.as_ref().ok_or_else(nothing)?;
         let (settled, back) = match arguments {
-            "" => (scene.agent.conversations().undo_turn(&conversation.id).await?, false),
-            "back" => (scene.agent.conversations().redo_turn(&conversation.id).await?, true),
+            "" => (context.agent.conversations().undo_turn(&conversation.id).await?, false),
+            "back" => (context.agent.conversations().redo_turn(&conversation.id).await?, true),
             other => {
                 return Err(AgentError::Invalid(format!("/undo does not know `{other}`; write /undo or /undo back")));
             }
@@ -49,7 +49,7 @@ impl SlashCommand for Undo {
             ),
             ChangeOutcome::Unchanged => "Nothing changed.".to_owned(),
         };
-        Ok(scene.says(text).after(conversation, &["window"]))
+        Ok(context.says(text).after(conversation, &["window"]))
     }
 }
 

@@ -64,7 +64,7 @@ impl Tool for Parcel {
         true
     }
 
-    fn marks_passage(&self) -> bool {
+    fn marks_send_state(&self) -> bool {
         self.marks
     }
 

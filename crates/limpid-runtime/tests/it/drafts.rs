@@ -6,7 +6,7 @@ use crate::kit::effects::Effect;
 use crate::kit::{Bench, all, last};
 use jiff::ToSpan;
 use limpid_core::{DraftState, ToolClass, Trust};
-use limpid_runtime::{Agent, Answer, ChatRequest, Config, ServeEvent, Tool, TurnEvent};
+use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, Config, ServeEvent, Tool, TurnEvent};
 use limpid_store::DraftId;
 
 const SCRIPT: &str = r#"
@@ -310,7 +310,7 @@ async fn a_lasting_yes_holds_for_its_pattern_in_its_conversation_over_a_restart(
         let mut asked = 0;
         while let Some(event) = handle.next().await {
             if let TurnEvent::ApprovalRequested { id, .. } = &event {
-                handle.answer(id, if asked == 0 { Answer::Always } else { Answer::No });
+                handle.answer(id, if asked == 0 { ApprovalAnswer::Always } else { ApprovalAnswer::No });
                 asked += 1;
             }
             if event.is_last() {

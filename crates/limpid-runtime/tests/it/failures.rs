@@ -23,7 +23,7 @@ async fn a_provider_that_fails_is_asked_three_times_and_the_message_is_kept() {
     assert_eq!(bench.server.calls().len(), 3);
     assert_eq!(failure(&events).0, FailureClass::Server);
     assert_eq!(events.iter().filter(|event| matches!(event, TurnEvent::Retrying { .. })).count(), 2);
-    // Each request that left is in the ledger, with what came of it.
+    // Each request that left is in the request log, with what came of it.
     let rows = agent.store().requests(RequestFilter::default()).await.unwrap().rows;
     assert_eq!(rows.iter().filter(|row| row.end.as_ref().is_some_and(|end| end.failure.is_some())).count(), 3);
     assert_eq!(text(&say(&agent, "still there?").await), "Here again.");

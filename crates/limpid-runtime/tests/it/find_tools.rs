@@ -237,7 +237,7 @@ async fn a_tool_that_is_found_changes_nothing_before_the_history_where_the_provi
         // What the model has not read does not count, and what it has found does.
         let estimates: Vec<u64> = rows.iter().rev().map(|row| row.estimate.unwrap()).collect();
         assert!(estimates[0] < 3000 && estimates[1] > estimates[0], "{model}: {estimates:?}");
-        // A request of the ledger is the same when it is sent again.
+        // A logged request is the same when it is sent again.
         let mut again = agent.requests().replay(&rows[0].id, None).await.unwrap();
         while again.next().await.is_some_and(|event| !event.is_last()) {}
         let again = without_marks(server.bodies().last().unwrap());

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::kit::{Bench, all, last};
 use limpid_core::DraftState;
-use limpid_runtime::{Agent, Answer, ChatRequest, Config, Tool, TurnEvent};
+use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, Config, Tool, TurnEvent};
 use limpid_store::DraftId;
 use limpid_tools::hardware::{Buses, I2c, Presence, Probe, Spi, SpiClock};
 use serde_json::{Value, json};
@@ -122,7 +122,7 @@ async fn what_is_sent_waits_for_the_owner_in_every_mode_and_needs_its_confirmati
 // PICO-097
 #[tokio::test]
 async fn somebody_who_is_there_is_asked_and_a_rule_has_to_name_the_bus() {
-    for (answer, sent) in [(Answer::No, 0), (Answer::Once, 1)] {
+    for (answer, sent) in [(ApprovalAnswer::No, 0), (ApprovalAnswer::Once, 1)] {
         let (_bench, agent, wires) = wired("", &[write(true)]).await;
         let mut handle = agent.chat(ChatRequest { can_answer: true, ..last("set it") }).await.unwrap();
         let mut asked = Vec::new();

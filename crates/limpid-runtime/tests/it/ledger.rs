@@ -1,4 +1,4 @@
-//! The ledger, the prompt of the next turn, and what files do to it.
+//! The request log, the prompt of the next turn, and what files do to it.
 
 use crate::kit::{Bench, PROTOCOLS, all, last, remote, say, text};
 use jiff::ToSpan;
@@ -41,7 +41,7 @@ async fn what_is_shown_is_what_is_sent_in_every_protocol() {
                     sent.iter().filter(|sent| sent.role == role).map(|sent| sent.text.clone()).collect();
                 assert_eq!(wire, by_role(role), "{} {role} of {said:?}", protocol.as_str());
             }
-            // The ledger holds the same.
+            // The request log holds the same.
             let rows = agent.store().requests(RequestFilter::default()).await.unwrap().rows;
             let first =
                 rows.iter().rfind(|row| row.round == 1 && row.messages == shown.messages().len() as u64).unwrap();

@@ -166,7 +166,7 @@ async fn the_history_of_modes_is_shown_with_time_trigger_and_confidence_and_surv
     bench.clock.forward(jiff::Span::new().minutes(2));
     agent.conversations().set_mode(&id(&agent).await, "debugger").await.unwrap();
     let reply = bench.agent().command(&LAST, "/mode history").await.unwrap();
-    let limpid_runtime::Slash::Reply(reply) = reply else { panic!("{reply:?}") };
+    let limpid_runtime::Input::Reply(reply) = reply else { panic!("{reply:?}") };
     assert_eq!(
         reply.text,
         "2026-03-28 13:02  planning → debugger (manual)\n2026-03-28 13:00  assistant → planning (auto, 70 % sure)"

@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use limpid_core::{ConversationId, Message, Role, Trust};
 use limpid_runtime::{Agent, AgentOptions, Clock as _, Environment, EventKind, Notice, Notifier};
 use limpid_store::{
-    Acquired, Audience, ConversationKind, DeliveryOrigin, NewConversation, NewDelivery, NewMessage, Pushers,
+    Acquired, Audience, ConversationKind, DeliveryOrigin, NewConversation, NewDelivery, NewMessage,
+    PendingNotifications,
 };
 use limpid_testkit::Browser;
 use limpid_testkit::browser::signed_claims;
@@ -265,8 +266,8 @@ async fn what_a_dead_process_was_telling_is_of_unknown_outcome_and_not_told_agai
         };
         let said = [(Role::User, "[heartbeat]"), (Role::Assistant, "Full.")];
         let said = said.map(|(role, text)| NewMessage::new(Message::new(role, text)));
-        let pushers = Pushers { names: vec!["screen".to_owned()], holder };
-        assert!(store.deliver(&lease, pending[0].id, said.to_vec(), pushers, 2).await.unwrap());
+        let pending_notifications = PendingNotifications { names: vec!["screen".to_owned()], holder };
+        assert!(store.deliver(&lease, pending[0].id, said.to_vec(), pending_notifications, 2).await.unwrap());
         store.release(&chat, lease.fence).await.unwrap();
     }
     let mut bus = agent.subscribe();

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use limpid_core::{CallId, Role, ToolProtocol, UsableWindow, WindowSize};
 use limpid_model::{Model, ModelCard};
 use limpid_runtime::{
-    Agent, AgentOptions, Answer, ChatRequest, Config, ConversationChoice, Tool, TurnEvent, TurnHandle,
+    Agent, AgentOptions, ApprovalAnswer, ChatRequest, Config, ConversationChoice, Tool, TurnEvent, TurnHandle,
 };
 use limpid_store::RequestFilter;
 use limpid_testkit::{Said, Talker};
@@ -163,7 +163,7 @@ impl Stage {
             Command::Answer => {
                 let call = self.asked.take().unwrap_or_else(|| CallId::new("call-1"));
                 if let Some(handle) = &self.handle {
-                    handle.answer(&call, Answer::No);
+                    handle.answer(&call, ApprovalAnswer::No);
                 }
                 String::new()
             }
@@ -178,7 +178,7 @@ impl Stage {
             self.go_on.notify_one();
         }
         if let (Some(handle), Some(call)) = (&self.handle, &self.asked) {
-            handle.answer(call, Answer::Once);
+            handle.answer(call, ApprovalAnswer::Once);
         }
         let mut told = String::new();
         if let Some(compaction) = self.compaction.take() {

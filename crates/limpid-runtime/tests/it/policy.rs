@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::kit::effects::Effect;
 use crate::kit::{Bench, all, last};
 use limpid_core::{ToolClass, Trust};
-use limpid_runtime::{Agent, Answer, ChatRequest, Tool, TurnEvent};
+use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, Tool, TurnEvent};
 
 /// Reads a page, then does what the page says.
 const OBEDIENT: &str = r#"
@@ -32,7 +32,7 @@ fn results(bench: &Bench) -> Vec<String> {
 }
 
 /// Talks with somebody who answers every question in the same way; returns the questions.
-async fn answering(agent: &Agent, text: &str, answer: Answer) -> Vec<String> {
+async fn answering(agent: &Agent, text: &str, answer: ApprovalAnswer) -> Vec<String> {
     let mut handle = agent.chat(ChatRequest { can_answer: true, ..last(text) }).await.unwrap();
     let mut questions = Vec::new();
     while let Some(event) = handle.next().await {
@@ -55,7 +55,7 @@ fn declared(bench: &Bench, at: usize) -> Vec<String> {
 // LES-134 SEC-002
 #[tokio::test]
 async fn an_obedient_model_does_nothing_that_a_stranger_asked_for() {
-    for answer in [None, Some(Answer::No)] {
+    for answer in [None, Some(ApprovalAnswer::No)] {
         let mut bench = Bench::new(OBEDIENT).await;
         bench.config.agent.mode = "developer".into();
         let (page, mail) = (Effect::outside("read_page"), Effect::new("send_mail", ToolClass::Send));
@@ -87,7 +87,7 @@ async fn a_yes_runs_the_call_and_the_turn_goes_on() {
     bench.config.agent.mode = "developer".into();
     let (page, mail) = (Effect::outside("read_page"), Effect::new("send_mail", ToolClass::Send));
     let agent = agent(&bench, &[&page, &mail]);
-    assert_eq!(answering(&agent, "read the page", Answer::Once).await.len(), 1);
+    assert_eq!(answering(&agent, "read the page", ApprovalAnswer::Once).await.len(), 1);
     assert_eq!(mail.runs(), 1);
     assert_eq!(results(&bench)[1], "send_mail done");
 }
@@ -103,7 +103,7 @@ async fn without_foreign_text_nobody_is_asked_and_the_owners_rules_decide_with_i
         bench.config.policy = limpid_runtime::Config::parse(rules, "limpid.toml").unwrap().policy;
         let (page, mail) = (Effect::outside("read_page"), Effect::new("send_mail", ToolClass::Send));
         let agent = agent(&bench, &[&page, &mail]);
-        assert_eq!(answering(&agent, "go", Answer::No).await, Vec::<String>::new());
+        assert_eq!(answering(&agent, "go", ApprovalAnswer::No).await, Vec::<String>::new());
         assert_eq!(mail.runs(), 1);
     }
 }
@@ -182,7 +182,7 @@ text = "Done."
     let bench = Bench::new(script).await;
     let page = Effect::outside("read_page");
     let agent = agent(&bench, &[&page]);
-    let questions = answering(&agent, "what says good.example?", Answer::No).await;
+    let questions = answering(&agent, "what says good.example?", ApprovalAnswer::No).await;
     assert_eq!(
         questions,
         ["read_page to evil.test: text from outside was read, and neither you nor your rules named evil.test"]
@@ -265,9 +265,9 @@ text = "Sent."
     let agent = agent(&bench, &[&page, &mail]);
     all(agent.chat(last("read the page")).await.unwrap()).await;
     let reply = agent.command(&limpid_runtime::ConversationChoice::Last, "/clean").await.unwrap();
-    let limpid_runtime::Slash::Reply(reply) = reply else { panic!("{reply:?}") };
+    let limpid_runtime::Input::Reply(reply) = reply else { panic!("{reply:?}") };
     assert_eq!(reply.text, "3 messages are put aside from the next message on.");
-    assert_eq!(answering(&agent, "write to ada@example.com", Answer::No).await, Vec::<String>::new());
+    assert_eq!(answering(&agent, "write to ada@example.com", ApprovalAnswer::No).await, Vec::<String>::new());
     assert_eq!(mail.runs(), 1, "nothing foreign is in the window");
     let sent = bench.server.calls()[2].text();
     assert!(
@@ -490,7 +490,7 @@ text = "Done."
     let sent = bench.server.calls()[3].text();
     assert!(!sent.contains("Serve Eve") && !sent.contains("[untrusted "), "{sent}");
     // The model's own words after it had read the page, which may repeat what that said.
-    let questions = answering(&agent, "what did you say?", Answer::No).await;
+    let questions = answering(&agent, "what did you say?", ApprovalAnswer::No).await;
     assert!(results(&bench).iter().any(|result| result.contains("Eve wants the secret.")), "{:?}", results(&bench));
     assert_eq!((questions.len(), mail.runs()), (1, 0), "{questions:?}");
 }

@@ -1,7 +1,7 @@
 //! Slash commands, the same on every surface.
 
 use crate::kit::{Bench, say};
-use limpid_runtime::{Agent, AgentError, ConversationChoice, Slash, SlashReply};
+use limpid_runtime::{Agent, AgentError, ConversationChoice, Input, SlashReply};
 
 const REPLIES: &str = r#"
 [[reply]]
@@ -14,8 +14,8 @@ usage = { input = 140, cached = 120, output = 1 }
 
 async fn command(agent: &Agent, text: &str) -> Result<SlashReply, AgentError> {
     match agent.command(&ConversationChoice::Last, text).await? {
-        Slash::Reply(reply) => Ok(reply),
-        Slash::Message(text) => panic!("{text} is no command"),
+        Input::Reply(reply) => Ok(reply),
+        Input::Message(text) => panic!("{text} is no command"),
     }
 }
 
@@ -111,7 +111,7 @@ async fn completion_offers_commands_and_what_they_take() {
         let said = agent.command(&ConversationChoice::Last, called).await.unwrap();
         assert_eq!(
             said,
-            Slash::Message(called.to_owned()),
+            Input::Message(called.to_owned()),
             "a skill is no slip of a command, and stays as it was said"
         );
     }

@@ -87,7 +87,7 @@ async fn thinking_goes_back_as_it_came_through_a_tool_loop_and_a_restart() {
         assert_eq!(text(&say(&agent, "And now?").await), "Noon.");
         assert_eq!(server.refused(), [""; 0]);
         assert_eq!(sent(&server), contents(&tool_loop())[..5]);
-        // A request of the ledger is the same when it is sent again.
+        // A logged request is the same when it is sent again.
         let rows = agent.store().requests(RequestFilter::default()).await.unwrap().rows;
         let mut again = agent.requests().replay(&rows[0].id, None).await.unwrap();
         while again.next().await.is_some_and(|event| !event.is_last()) {}

@@ -1,7 +1,7 @@
 //! What is looked at is what is sent: the bytes of the next request, and what is different from the last one.
 
 use crate::kit::{Bench, say};
-use limpid_runtime::{Agent, ConversationChoice, EventKind, Preview, PreviewRequest, Slash};
+use limpid_runtime::{Agent, ConversationChoice, EventKind, Input, Preview, PreviewRequest};
 
 const REPLIES: &str = "[[reply]]\ntext = \"Hello.\"\n[[reply]]\ntext = \"Again.\"\n";
 
@@ -12,8 +12,8 @@ async fn next(agent: &Agent, text: &str) -> Preview {
 
 async fn slash(agent: &Agent, text: &str) -> String {
     match agent.command(&ConversationChoice::Last, text).await.unwrap() {
-        Slash::Reply(reply) => reply.text,
-        Slash::Message(text) => panic!("{text} is no command"),
+        Input::Reply(reply) => reply.text,
+        Input::Message(text) => panic!("{text} is no command"),
     }
 }
 

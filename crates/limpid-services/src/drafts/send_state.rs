@@ -7,7 +7,7 @@ use limpid_core::DraftState;
 use limpid_store::DraftId;
 
 use crate::drafts::Drafts;
-use crate::tools::Passage;
+use crate::tools::SendState;
 
 /// The steps of one draft.
 pub(crate) struct DraftSendState {
@@ -22,7 +22,7 @@ impl DraftSendState {
 }
 
 #[async_trait]
-impl Passage for DraftSendState {
+impl SendState for DraftSendState {
     async fn leaves(&self) -> Result<(), String> {
         let moved = self.drafts.move_draft(self.id, DraftState::Sending, self.drafts.0.host.holder()).await;
         moved.map(drop).map_err(|error| error.to_string())

@@ -28,7 +28,7 @@ const REST_MS: i64 = 60 * 1000;
 pub struct SemanticIndex {
     store: Arc<dyn Store>,
     models: Arc<ModelRegistry>,
-    bus: EventBus,
+    events: EventBus,
     redactor: Redactor,
     config: SemanticConfig,
     /// Opened when it is first needed.
@@ -85,13 +85,13 @@ impl SemanticIndex {
         config: &SemanticConfig,
         store: &Arc<dyn Store>,
         models: &Arc<ModelRegistry>,
-        (bus, redactor): (&EventBus, &Redactor),
+        (events, redactor): (&EventBus, &Redactor),
     ) -> Option<Self> {
         config.model.as_ref()?;
         Some(Self {
             store: Arc::clone(store),
             models: Arc::clone(models),
-            bus: bus.clone(),
+            events: events.clone(),
             redactor: redactor.clone(),
             config: config.clone(),
             embedder: OnceLock::new(),
@@ -187,7 +187,7 @@ impl SemanticIndex {
         health.rests_until_ms = now_ms.saturating_add(REST_MS);
         if health.failure.replace(why.clone()).is_none() {
             health.untold = Some(why.clone());
-            self.bus.send(None, EventKind::SemanticSearchFailed { model: self.model().to_owned(), reason: why });
+            self.events.send(None, EventKind::SemanticSearchFailed { model: self.model().to_owned(), reason: why });
         }
     }
 }

@@ -4,7 +4,9 @@ use limpid_core::{Role, Trust};
 
 use super::Bench;
 use super::sample::{ODD, conversation, conversation_id, lease, message};
-use crate::{Delivery, DeliveryId, DeliveryOrigin, NewDelivery, NewMessage, PushOutcome, Pushers, Store, StoreError};
+use crate::{
+    Delivery, DeliveryId, DeliveryOrigin, NewDelivery, NewMessage, PendingNotifications, PushOutcome, Store, StoreError,
+};
 
 /// A key is delivered once, whatever comes under it later and wherever it would go.
 // KAI-073 LES-097
@@ -19,8 +21,8 @@ pub async fn a_key_is_delivered_once_ever(bench: &Bench) {
     assert_eq!((pending.len(), &pending[0].new), (1, &new("k", "c")));
     let lease = lease(store, "c", 0).await;
     let id = pending[0].id;
-    assert!(store.deliver(&lease, id, said(), Pushers::default(), 7).await.unwrap());
-    assert!(!store.deliver(&lease, id, said(), Pushers::default(), 8).await.unwrap(), "it was delivered");
+    assert!(store.deliver(&lease, id, said(), PendingNotifications::default(), 7).await.unwrap());
+    assert!(!store.deliver(&lease, id, said(), PendingNotifications::default(), 8).await.unwrap(), "it was delivered");
     assert!(!store.enqueue(new("k", "c")).await.unwrap(), "the key stays known");
     assert_eq!(super::deliveries::pending(store).await, []);
     let rows = store.messages(&conversation_id("c"), None).await.unwrap().rows;
@@ -42,7 +44,7 @@ pub async fn what_was_delivered_is_unread_until_it_is_read(bench: &Bench) {
     let unread = async || store.conversation(&conversation_id("c")).await.unwrap().unwrap().unread;
     assert_eq!(unread().await, 0, "what is pending was not delivered");
     for delivery in pending(store).await {
-        store.deliver(&lease, delivery.id, said(), Pushers::default(), 7).await.unwrap();
+        store.deliver(&lease, delivery.id, said(), PendingNotifications::default(), 7).await.unwrap();
     }
     let listed = store.unread_deliveries().await.unwrap().rows;
     assert_eq!((unread().await, listed.len(), listed[0].new.title.as_str()), (2, 2, "Report"));
@@ -65,10 +67,12 @@ pub async fn a_push_is_known_until_its_end(bench: &Bench) {
     let lease = lease(store, "c", 0).await;
     store.enqueue(new("k", "c")).await.unwrap();
     let id = pending(store).await[0].id;
-    let pushers =
-        |holder: &str| Pushers { names: vec!["desktop".to_owned(), "ntfy".to_owned()], holder: holder.to_owned() };
-    assert!(store.deliver(&lease, id, said(), pushers("first"), 7).await.unwrap());
-    assert!(!store.deliver(&lease, id, said(), pushers("second"), 8).await.unwrap());
+    let pending_notifications = |holder: &str| PendingNotifications {
+        names: vec!["desktop".to_owned(), "ntfy".to_owned()],
+        holder: holder.to_owned(),
+    };
+    assert!(store.deliver(&lease, id, said(), pending_notifications("first"), 7).await.unwrap());
+    assert!(!store.deliver(&lease, id, said(), pending_notifications("second"), 8).await.unwrap());
     let open = async || {
         let rows = store.open_pushes().await.unwrap().rows;
         rows.into_iter().map(|push| format!("{} {} {}", push.by, push.title, push.holder)).collect::<Vec<_>>()
@@ -88,7 +92,7 @@ pub async fn what_has_nothing_to_say_leaves_no_trace(bench: &Bench) {
     let lease = lease(store, "c", 0).await;
     store.enqueue(new("k", "c")).await.unwrap();
     let id = pending(store).await[0].id;
-    assert!(store.deliver(&lease, id, Vec::new(), Pushers::default(), 9).await.unwrap());
+    assert!(store.deliver(&lease, id, Vec::new(), PendingNotifications::default(), 9).await.unwrap());
     assert_eq!(store.conversation(&made.id).await.unwrap(), Some(made));
     assert_eq!(pending(store).await, []);
     let settled = store.deliveries(9).await.unwrap().rows;
@@ -108,12 +112,12 @@ pub async fn a_dead_target_and_a_stale_lease_are_refused(bench: &Bench) {
     let id = pending(store).await[0].id;
     let stale = lease(store, "c", 0).await;
     store.release(&conversation_id("c"), stale.fence).await.unwrap();
-    let refused = store.deliver(&stale, id, said(), Pushers::default(), 1).await;
+    let refused = store.deliver(&stale, id, said(), PendingNotifications::default(), 1).await;
     assert!(matches!(refused, Err(StoreError::StaleFence { .. })), "{refused:?}");
     let other = lease(store, "d", 0).await;
-    let refused = store.deliver(&other, id, said(), Pushers::default(), 1).await;
+    let refused = store.deliver(&other, id, said(), PendingNotifications::default(), 1).await;
     assert!(matches!(refused, Err(StoreError::Invalid(_))), "{refused:?}");
-    let refused = store.deliver(&other, DeliveryId(99), said(), Pushers::default(), 1).await;
+    let refused = store.deliver(&other, DeliveryId(99), said(), PendingNotifications::default(), 1).await;
     assert!(matches!(refused, Err(StoreError::NotFound { .. })), "{refused:?}");
     assert_eq!(pending(store).await.len(), 1);
 }

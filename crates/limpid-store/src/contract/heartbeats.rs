@@ -100,8 +100,8 @@ pub async fn idle_looks_are_counted_and_not_logged(bench: &Bench) {
     assert_eq!((kept.len(), kept.last().unwrap().key.as_str()), (30, "later0"));
 }
 
-/// The transcript of a run goes with its row of the log, unless the run reported something; the ledger's requests stay as
-/// long as the ledger keeps them.
+/// The transcript of a run goes with its row of the log, unless the run reported something; logged requests stay as
+/// long as the log keeps them.
 // KAI-071 LES-045
 pub async fn transcripts_go_with_the_log(bench: &Bench) {
     let store = bench.store.as_ref();
@@ -144,7 +144,7 @@ pub async fn transcripts_go_with_the_log(bench: &Bench) {
     };
     assert_eq!(found("quiet").await, 0);
     assert_ne!(found("told").await, 0);
-    // Its cost is known as long as the ledger has its request, and then nothing of it is left.
+    // Its cost is known as long as the request log has its request, and then nothing of it is left.
     assert!(store.request(&RequestId::new("r-quiet")).await.unwrap().is_some());
     assert!(store.conversation(&conversation_id("quiet")).await.unwrap().is_some());
     let all = Retention { before_ms: Some(month), max_bytes: None };

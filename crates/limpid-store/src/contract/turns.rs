@@ -96,7 +96,7 @@ pub async fn a_commit_is_all_or_nothing(bench: &Bench) {
         TurnWrite::Messages(vec![message(Role::User, "hi")]),
         TurnWrite::Event(event("a")),
         TurnWrite::Request(Box::new(request("r", 1, Vec::new()))),
-        TurnWrite::RequestEnd(limpid_core::RequestId::new("unknown"), Box::new(super::ledger::end(1))),
+        TurnWrite::RequestEnd(limpid_core::RequestId::new("unknown"), Box::new(super::request_log::end(1))),
     ];
     let refused = bench.store.commit(&lease, &turn, writes, 1).await;
     assert!(matches!(refused, Err(StoreError::NotFound { .. })), "{refused:?}");

@@ -9,8 +9,8 @@ use super::failure::{Outcome, is_orphan};
 use super::row::{self, Read, get, parsed, word};
 use super::{SqliteStore, Tx, leases, messages, pushes};
 use crate::{
-    Deliveries, Delivery, DeliveryId, DeliveryOrigin, Lease, Listed, NewDelivery, NewMessage, Push, PushOutcome,
-    Pushers, StoreError, TurnOutcome,
+    Deliveries, Delivery, DeliveryId, DeliveryOrigin, Lease, Listed, NewDelivery, NewMessage, PendingNotifications,
+    Push, PushOutcome, StoreError, TurnOutcome,
 };
 
 /// The path of a turn that is a delivery.
@@ -41,14 +41,14 @@ impl Deliveries for SqliteStore {
         lease: &Lease,
         id: DeliveryId,
         messages: Vec<NewMessage>,
-        pushers: Pushers,
+        pending_notifications: PendingNotifications,
         now_ms: i64,
     ) -> Result<bool, StoreError> {
         let lease = lease.clone();
         self.write(move |tx| {
             let delivered = deliver(tx, &lease, id, &messages, now_ms)?;
             if delivered {
-                pushes::begin(tx, id, &pushers, now_ms)?;
+                pushes::begin(tx, id, &pending_notifications, now_ms)?;
             }
             Ok(delivered)
         })

@@ -1,4 +1,4 @@
-//! What the ledger forgets: old requests, and texts that nothing uses any more.
+//! What the request log forgets: old requests, and texts that nothing uses any more.
 
 use rusqlite::named_params;
 
@@ -20,7 +20,7 @@ pub(super) fn prune(tx: &Tx<'_>, retention: Retention) -> Outcome<Pruned> {
     Ok(pruned)
 }
 
-/// Deletes the oldest requests until the ledger is small enough.
+/// Deletes the oldest requests until the request log is small enough.
 fn shrink(tx: &Tx<'_>, max_bytes: u64, pruned: &mut Pruned) -> Outcome<()> {
     while ledger_bytes(tx)? > max_bytes {
         // A sixteenth at a time: texts are shared, so what one request frees is only known when it is gone.
@@ -79,7 +79,7 @@ fn collect(tx: &Tx<'_>, pruned: &mut Pruned) -> Outcome<()> {
     Ok(())
 }
 
-/// Bytes of the ledger's texts, replies included. What messages keep as well is not the ledger's to forget.
+/// Bytes of the request log's texts, replies included. What messages keep as well is not the request log's to forget.
 fn ledger_bytes(tx: &Tx<'_>) -> Outcome<u64> {
     let bytes: i64 = tx
         .sql

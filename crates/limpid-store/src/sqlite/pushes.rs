@@ -5,17 +5,22 @@ use rusqlite::{Row, named_params};
 use super::Tx;
 use super::failure::Outcome;
 use super::row::{self, Read, get};
-use crate::{DeliveryId, Listed, Push, PushOutcome, Pushers};
+use crate::{DeliveryId, Listed, PendingNotifications, Push, PushOutcome};
 
 /// Writes down who is to tell a delivery.
-pub(super) fn begin(tx: &Tx<'_>, id: DeliveryId, pushers: &Pushers, now_ms: i64) -> Outcome<()> {
+pub(super) fn begin(
+    tx: &Tx<'_>,
+    id: DeliveryId,
+    pending_notifications: &PendingNotifications,
+    now_ms: i64,
+) -> Outcome<()> {
     let mut insert = tx.sql.prepare_cached(
         "INSERT INTO push (owner, delivery, by, holder, began_ms) VALUES (:owner, :delivery, :by, :holder, :now)
          ON CONFLICT DO NOTHING",
     )?;
-    for by in &pushers.names {
+    for by in &pending_notifications.names {
         insert.execute(named_params! {
-            ":owner": tx.owner, ":delivery": id.0, ":by": by, ":holder": pushers.holder, ":now": now_ms,
+            ":owner": tx.owner, ":delivery": id.0, ":by": by, ":holder": pending_notifications.holder, ":now": now_ms,
         })?;
     }
     Ok(())

@@ -16,7 +16,7 @@ use crate::contract::sample::{
     request, request_message, result,
 };
 use crate::{
-    Acquired, Conversations, GoalAppend, GoalLogs, Ledger, Memories, RequestFilter, StoreError, TurnWrite, Turns,
+    Acquired, Conversations, GoalAppend, GoalLogs, Memories, RequestFilter, RequestLog, StoreError, TurnWrite, Turns,
     Windows,
 };
 

@@ -19,7 +19,8 @@ const PARTS: [&str; 9] = [
     "UPDATE conversation SET messages = 0, session = NULL WHERE owner = :owner AND id = :conversation",
 ];
 
-/// Deletes the transcript of a run. The rows of its conversation and turn stay while the ledger or a draft names them.
+/// Deletes the transcript of a run. The rows of its conversation and turn stay while a logged request or a draft
+/// names them.
 pub(super) fn forget(tx: &Tx<'_>, conversation: &str) -> Outcome<()> {
     let is_run = tx
         .sql

@@ -52,7 +52,7 @@ impl Bench {
             tier: Tier::ALL[2],
             read_only: false,
             approved: false,
-            passage: None,
+            send_state: None,
             shown: ShownItems::default(),
         };
         tool.run(&context, arguments).await

@@ -10,7 +10,7 @@ use std::io::Read as _;
 
 use limpid_core::ConversationId;
 use limpid_runtime::commands::is_command;
-use limpid_runtime::{Agent, ChatRequest, ConversationChoice, Event, EventKind, Slash, TurnEvent};
+use limpid_runtime::{Agent, ChatRequest, ConversationChoice, Event, EventKind, Input, TurnEvent};
 use tokio::sync::broadcast::Receiver;
 use tokio_util::sync::CancellationToken;
 
@@ -81,8 +81,8 @@ async fn once(context: &Context, agent: &Agent, talk: &TalkArgs, text: String, j
         unread::tell(agent, here.as_ref(), &mut None).await?;
     }
     let text = match command(agent, &conversation, &text, &mut printer, &mut changes).await? {
-        Slash::Message(text) => text,
-        Slash::Reply(_) => return Ok(()),
+        Input::Message(text) => text,
+        Input::Reply(_) => return Ok(()),
     };
     let can_answer = context.environment.stdin_is_terminal && !json;
     let stop = CancellationToken::new();
@@ -135,7 +135,7 @@ async fn command(
     text: &str,
     printer: &mut Printer,
     changes: &mut Receiver<Event>,
-) -> Result<Slash, Failure> {
+) -> Result<Input, Failure> {
     let here = agent.conversations().find(conversation).await?.map(|known| known.id);
     let carried_out = agent.command(conversation, text);
     tokio::pin!(carried_out);
@@ -152,18 +152,18 @@ async fn command(
     };
     held.extend(std::iter::from_fn(|| changes.try_recv().ok()));
     let here = match &slash {
-        Slash::Reply(reply) => reply.conversation.clone().or(here),
-        Slash::Message(_) => here,
+        Input::Reply(reply) => reply.conversation.clone().or(here),
+        Input::Message(_) => here,
     };
     let said: &[&str] = match &slash {
-        Slash::Reply(reply) => &reply.changed,
-        Slash::Message(_) => &[],
+        Input::Reply(reply) => &reply.changed,
+        Input::Message(_) => &[],
     };
     let shows_all = printer.is_for_programs();
     for change in held.iter().filter(|event| shows_all || !said.contains(&event.change.topic())) {
         printer.change(here.as_ref(), change)?;
     }
-    if let Slash::Reply(reply) = &slash {
+    if let Input::Reply(reply) = &slash {
         printer.reply(reply)?;
     }
     Ok(slash)

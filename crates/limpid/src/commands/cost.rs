@@ -1,4 +1,4 @@
-//! `cost`: tokens and money from the ledger, and what the limits leave.
+//! `cost`: tokens and money from the request log, and what the limits leave.
 
 use limpid_core::spend::{LimitState, Quantity};
 use limpid_runtime::Agent;

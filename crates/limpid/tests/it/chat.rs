@@ -1,4 +1,4 @@
-//! `chat` and the ledger, over a real socket to a server that records what the program sends.
+//! `chat` and the request log, over a real socket to a server that records what the program sends.
 
 use crate::kit::World;
 use limpid_testkit::Wire;

@@ -4,7 +4,7 @@ use crate::kit::World;
 use limpid_core::{ConversationId, Message, Role, Trust};
 use limpid_store::{
     Acquired, Audience, ConversationKind, Conversations as _, Deliveries as _, DeliveryOrigin, NewConversation,
-    NewDelivery, NewMessage, Pushers, SqliteOptions, SqliteStore,
+    NewDelivery, NewMessage, PendingNotifications, SqliteOptions, SqliteStore,
 };
 
 /// A report in a home that nobody has opened since.
@@ -38,7 +38,7 @@ async fn deliver(world: &World, key: &str, text: &str) {
     let said = [(Role::User, DeliveryOrigin::Heartbeat.marker()), (Role::Assistant, text)];
     let said = said.map(|(role, text)| NewMessage::new(Message::new(role, text)));
     let messages = said.into_iter().map(|said| NewMessage { typed: typed(&said), ..said }).collect();
-    assert!(store.deliver(&lease, pending[0].id, messages, Pushers::default(), 2).await.unwrap());
+    assert!(store.deliver(&lease, pending[0].id, messages, PendingNotifications::default(), 2).await.unwrap());
     store.release(&id, lease.fence).await.unwrap();
 }
 

@@ -46,7 +46,7 @@ pub(super) async fn run_command(job: &TaskJob, task: &Task, run: &TaskRun) -> Re
         tier: Tier::ALL[2],
         read_only: false,
         approved: false,
-        passage: None,
+        send_state: None,
         shown: ShownItems::default(),
     };
     let did = match tokio::time::timeout(planned.timeout, tools.run(context, *permit)).await {

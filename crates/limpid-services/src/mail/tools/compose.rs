@@ -74,7 +74,7 @@ impl Tool for ComposeEmail {
         self.mail.address(arguments["account"].as_str()).into_iter().collect()
     }
 
-    fn marks_passage(&self) -> bool {
+    fn marks_send_state(&self) -> bool {
         true
     }
 

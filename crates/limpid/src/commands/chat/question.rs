@@ -1,6 +1,6 @@
 //! The question whether a call may run, asked at a terminal.
 
-use limpid_runtime::Answer;
+use limpid_runtime::ApprovalAnswer;
 use reedline::{DefaultPrompt, DefaultPromptSegment, Reedline, Signal};
 
 use crate::failure::{ExitStatus, Failure};
@@ -9,7 +9,7 @@ use crate::failure::{ExitStatus, Failure};
 ///
 /// # Errors
 /// When the terminal cannot be read.
-pub(super) async fn answer() -> Result<Option<Answer>, Failure> {
+pub(super) async fn answer() -> Result<Option<ApprovalAnswer>, Failure> {
     // On a thread of its own, so that nothing else stands still.
     let read = tokio::task::spawn_blocking(|| {
         let words = DefaultPromptSegment::Basic("y, always or n".to_owned());
@@ -21,7 +21,7 @@ pub(super) async fn answer() -> Result<Option<Answer>, Failure> {
                     Some(answer) => return Ok(Some(answer)),
                     None => continue,
                 },
-                Signal::CtrlD => return Ok(Some(Answer::No)),
+                Signal::CtrlD => return Ok(Some(ApprovalAnswer::No)),
                 _ => return Ok(None),
             }
         }
@@ -31,11 +31,11 @@ pub(super) async fn answer() -> Result<Option<Answer>, Failure> {
 }
 
 /// What a line means; nothing when it is no answer.
-fn meaning(line: &str) -> Option<Answer> {
+fn meaning(line: &str) -> Option<ApprovalAnswer> {
     match line.trim().to_lowercase().as_str() {
-        "y" | "yes" => Some(Answer::Once),
-        "a" | "always" => Some(Answer::Always),
-        "n" | "no" => Some(Answer::No),
+        "y" | "yes" => Some(ApprovalAnswer::Once),
+        "a" | "always" => Some(ApprovalAnswer::Always),
+        "n" | "no" => Some(ApprovalAnswer::No),
         _ => None,
     }
 }
@@ -48,10 +48,10 @@ mod tests {
     #[test]
     fn only_a_clear_answer_counts() {
         let table = [
-            ("y", Some(Answer::Once)),
-            (" Yes ", Some(Answer::Once)),
-            ("always", Some(Answer::Always)),
-            ("N", Some(Answer::No)),
+            ("y", Some(ApprovalAnswer::Once)),
+            (" Yes ", Some(ApprovalAnswer::Once)),
+            ("always", Some(ApprovalAnswer::Always)),
+            ("N", Some(ApprovalAnswer::No)),
             ("", None),
             ("yn", None),
             ("ok", None),

@@ -9,7 +9,7 @@ use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use limpid_core::ConversationId;
-use limpid_runtime::{Agent, ConversationChoice, Event, EventKind, Slash};
+use limpid_runtime::{Agent, ConversationChoice, Event, EventKind, Input};
 use reedline::{
     ColumnarMenu, DefaultPrompt, DefaultPromptSegment, EditCommand, Emacs, ExternalPrinter, FileBackedHistory,
     HistoryItem, KeyCode, KeyModifiers, MenuBuilder, Reedline, ReedlineEvent, ReedlineMenu, Signal,
@@ -259,8 +259,8 @@ impl Chat<'_> {
     async fn carry_out(&mut self, text: String) -> Result<Next, Failure> {
         let done = command(self.agent, &self.conversation, &text, &mut self.printer, &mut self.changes).await;
         match done {
-            Ok(Slash::Message(text)) => self.answer(text).await,
-            Ok(Slash::Reply(reply)) => {
+            Ok(Input::Message(text)) => self.answer(text).await,
+            Ok(Input::Reply(reply)) => {
                 if let Some(id) = reply.conversation {
                     self.enter(ConversationChoice::Id(id));
                 }

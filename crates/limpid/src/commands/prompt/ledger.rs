@@ -1,4 +1,4 @@
-//! The ledger: what was really sent, listed, shown again and sent again.
+//! The request log: what was really sent, listed, shown again and sent again.
 
 use std::fmt::Write as _;
 
@@ -85,7 +85,7 @@ pub(super) async fn show(context: &Context, id: &str, args: &ShowArgs) -> Result
     output::data(&text(&request))
 }
 
-/// Sends a request of the ledger again.
+/// Sends a logged request again.
 pub(super) async fn replay(context: &Context, id: &str, model: Option<&str>) -> Result<(), Failure> {
     let agent = context.agent()?;
     let request = find(&agent, id).await?;

@@ -5,7 +5,7 @@ use std::collections::{HashSet, VecDeque};
 
 use limpid_core::TurnId;
 use limpid_runtime::commands::is_command;
-use limpid_runtime::{ConversationChoice, Slash, TurnEvent, TurnHandle};
+use limpid_runtime::{ConversationChoice, Input, TurnEvent, TurnHandle};
 
 use super::super::typing::{Typed, Typing};
 use super::super::{question, request};
@@ -185,7 +185,7 @@ impl Chat<'_> {
                 Typed::Stop => stop = true,
                 Typed::Text(text) if text.trim().is_empty() => {}
                 Typed::Text(text) if AT_ONCE.contains(&text.trim()) => {
-                    if let Ok(Slash::Reply(reply)) = self.agent.command(&self.conversation, &text).await {
+                    if let Ok(Input::Reply(reply)) = self.agent.command(&self.conversation, &text).await {
                         self.printer.end()?;
                         self.printer.reply(&reply)?;
                         answering.leaves |= reply.leaves;
@@ -196,7 +196,7 @@ impl Chat<'_> {
                 Typed::Text(text) => {
                     let conversation = ConversationChoice::Id(handle.conversation().clone());
                     let said = match self.agent.command(&conversation, &text).await {
-                        Ok(Slash::Message(said)) => said,
+                        Ok(Input::Message(said)) => said,
                         _ => text.clone(),
                     };
                     match self.agent.chat(request(self.talk, conversation, said.clone(), !self.json)).await {

@@ -1,4 +1,4 @@
-//! The ledger of requests.
+//! The request log.
 
 use limpid_core::state::Span;
 use limpid_core::{CallId, ConversationId, FailureClass, Money, RequestId, Role, ToolCall, Trust, Usage};
@@ -162,7 +162,7 @@ pub async fn a_request_knows_what_it_shares_with_the_one_before(bench: &Bench) {
     assert_eq!(send("4", "chat-remote", second).await, (0, 3, Some("soul".to_owned())));
 }
 
-/// A request whose process ended is in the ledger, without an end.
+/// A request whose process ended is in the request log, without an end.
 pub async fn a_request_that_never_ended_is_shown_as_such(bench: &Bench) {
     bench.store.record_request(request("r", 1, Vec::new())).await.unwrap();
     let listed = bench.store.requests(RequestFilter::default()).await.unwrap();

@@ -1,4 +1,4 @@
-//! The ledger: every request that left for a model, and what came back.
+//! The request log: every request that left for a model, and what came back.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,9 @@ use limpid_core::{
 
 use crate::{Listed, SharedPrefix, StoreError};
 
-/// The ledger of requests. A turn's requests are written with [`crate::Turns::commit`].
+/// The request log. A turn's requests are written with [`crate::Turns::commit`].
 #[async_trait]
-pub trait Ledger: Send + Sync {
+pub trait RequestLog: Send + Sync {
     /// Records a request that is about to be sent and belongs to no turn (a replay, a test of a model).
     ///
     /// # Errors
@@ -114,7 +114,7 @@ pub struct RequestPart {
     pub trust: Trust,
     /// The text as it stands in the message.
     pub text: String,
-    /// Its tokens as they were counted when the ledger first had this part in this place.
+    /// Its tokens as they were counted when the request log first had this part in this place.
     pub tokens: Option<u64>,
 }
 
@@ -304,12 +304,12 @@ pub struct SpentRow {
     pub money: Money,
 }
 
-/// What the ledger keeps; absent limits do not apply.
+/// What the request log keeps; absent limits do not apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retention {
     /// Requests sent before this time go, in milliseconds since 1970.
     pub before_ms: Option<i64>,
-    /// The oldest requests go until the ledger's texts have at most so many bytes.
+    /// The oldest requests go until the request log's texts have at most so many bytes.
     pub max_bytes: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! Reading the ledger.
+//! Reading the request log.
 
 use async_trait::async_trait;
 use limpid_core::{ConversationId, FailureClass, Money, RequestId, TurnId, Usage};
@@ -8,12 +8,12 @@ use super::failure::Outcome;
 use super::row::{self, Read, calls, count, count_or_none, get, hex, kinds, parsed, word};
 use super::{SqliteStore, Tx, chain, prune, requests};
 use crate::{
-    CostBy, CostQuery, CostRow, Ledger, Listed, NewRequest, Pruned, Request, RequestEnd, RequestFilter, RequestSummary,
-    Retention, SharedPrefix, SpentRow, StoreError,
+    CostBy, CostQuery, CostRow, Listed, NewRequest, Pruned, Request, RequestEnd, RequestFilter, RequestLog,
+    RequestSummary, Retention, SharedPrefix, SpentRow, StoreError,
 };
 
 #[async_trait]
-impl Ledger for SqliteStore {
+impl RequestLog for SqliteStore {
     async fn record_request(&self, new: NewRequest) -> Result<SharedPrefix, StoreError> {
         self.write(move |tx| match &new.turn {
             Some(turn) => {
@@ -71,7 +71,7 @@ fn request(tx: &Tx<'_>, id: &RequestId) -> Outcome<Option<Request>> {
     Ok(Some(Request { summary, tools, messages }))
 }
 
-/// Newest first. The `+` keeps SQLite from reading and sorting the whole ledger through an index of the owner's.
+/// Newest first. The `+` keeps SQLite from reading and sorting the whole request log through an index of the owner's.
 const LIST: &str = "SELECT * FROM request
     WHERE +owner = :owner
       AND (:conversation IS NULL OR conversation = :conversation)
@@ -85,10 +85,10 @@ const LIST: &str = "SELECT * FROM request
       AND seq >= coalesce(:first, -1)
     ORDER BY seq DESC LIMIT :limit";
 
-/// As many requests of the ledger as are looked at on the caller's own thread.
+/// As many requests of the request log as are looked at on the caller's own thread.
 const NEWEST: i64 = 200;
 
-/// The list, unless it may go on behind the newest requests of the ledger.
+/// The list, unless it may go on behind the newest requests of the request log.
 fn list_newest(tx: &Tx<'_>, filter: &RequestFilter) -> Outcome<Option<Listed<RequestSummary>>> {
     let mut statement = tx.sql.prepare_cached(
         "SELECT coalesce((SELECT max(seq) FROM request), 0), coalesce((SELECT min(seq) FROM request), 0)",
