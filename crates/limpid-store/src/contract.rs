@@ -127,6 +127,7 @@ macro_rules! contract_suite {
             request_log {
                 a_request_comes_back_byte_for_byte
                 a_long_ledger_is_listed_to_its_end
+                when_requests_were_sent_is_listed
                 every_trust_label_comes_back
                 an_unknown_cost_stays_unknown
                 a_request_knows_what_it_shares_with_the_one_before

@@ -30,6 +30,15 @@ pub trait RequestLog: Send + Sync {
     /// Requests, newest first.
     async fn requests(&self, filter: RequestFilter) -> Result<Listed<RequestSummary>, StoreError>;
 
+    /// When the newest requests of a path were sent, in milliseconds since 1970, the newest first: those of a conversation,
+    /// or of all.
+    async fn sent_times(
+        &self,
+        path: &str,
+        conversation: Option<&ConversationId>,
+        limit: u32,
+    ) -> Result<Vec<i64>, StoreError>;
+
     /// Sums of what was used and paid, by path, model, day or conversation.
     async fn costs(&self, query: CostQuery) -> Result<Vec<CostRow>, StoreError>;
 

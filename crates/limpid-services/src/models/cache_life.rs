@@ -3,7 +3,7 @@
 
 use limpid_config::{CacheSetting, Config};
 use limpid_core::{CacheLife, ConversationId};
-use limpid_store::{RequestFilter, RequestSummary, Store};
+use limpid_store::Store;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::AgentError;
@@ -25,20 +25,21 @@ pub async fn cache_life(
     match config.path.get(path).map(|path| path.cache).unwrap_or_default() {
         CacheSetting::Fixed(life) => Ok(life),
         CacheSetting::Auto => {
-            let of_path = RequestFilter { path: Some(path.to_owned()), limit: MEASURED, ..RequestFilter::default() };
-            let own = RequestFilter { conversation: conversation.cloned(), ..of_path.clone() };
-            let mut rows = store.requests(own).await?.rows;
-            if rows.len() < 2 {
-                rows = store.requests(of_path).await?.rows;
+            let mut sent = match conversation {
+                Some(_) => store.sent_times(path, conversation, MEASURED).await?,
+                None => Vec::new(),
+            };
+            if sent.len() < 2 {
+                sent = store.sent_times(path, None, MEASURED).await?;
             }
-            Ok(CacheLife::for_gaps(gaps(&rows, now_ms)))
+            Ok(CacheLife::for_gaps(gaps(&sent, now_ms)))
         }
     }
 }
 
 /// The gaps between requests, of which the newest comes first, and the one that ends now.
-fn gaps(rows: &[RequestSummary], now_ms: i64) -> impl Iterator<Item = i64> {
-    let sent = rows.iter().map(|row| row.sent_ms);
+fn gaps(sent: &[i64], now_ms: i64) -> impl Iterator<Item = i64> {
+    let sent = sent.iter().copied();
     std::iter::once(now_ms).chain(sent.clone()).zip(sent).map(|(later, earlier)| later - earlier)
 }
 

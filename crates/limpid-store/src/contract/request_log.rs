@@ -95,6 +95,27 @@ pub async fn a_long_ledger_is_listed_to_its_end(bench: &Bench) {
     assert_eq!((all.len(), all[250].as_str()), (251, "first"));
 }
 
+/// When requests of a path were sent is known without reading them, however far behind they stand.
+// MEA-08
+pub async fn when_requests_were_sent_is_listed(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let rare = |id: &str, n| NewRequest { path: "task".to_owned(), ..request(id, n, Vec::new()) };
+    store.create_conversation(conversation("c", 0)).await.unwrap();
+    store.record_request(rare("first", 1)).await.unwrap();
+    for n in 2..=250 {
+        store.record_request(request(&format!("r{n}"), n, Vec::new())).await.unwrap();
+    }
+    let own = NewRequest { conversation: Some(conversation_id("c")), ..rare("own", 251) };
+    store.record_request(own).await.unwrap();
+    store.record_request(rare("last", 252)).await.unwrap();
+    let path = request("r", 1, Vec::new()).path;
+    assert_eq!(store.sent_times("task", None, 9).await.unwrap(), [252, 251, 1]);
+    assert_eq!(store.sent_times("task", None, 2).await.unwrap(), [252, 251]);
+    assert_eq!(store.sent_times(&path, None, 2).await.unwrap(), [250, 249]);
+    assert_eq!(store.sent_times("task", Some(&conversation_id("c")), 9).await.unwrap(), [251]);
+    assert_eq!(store.sent_times("none", None, 9).await.unwrap(), [0; 0]);
+}
+
 /// A label stays with its part, its message and its answer.
 // SEC-001
 pub async fn every_trust_label_comes_back(bench: &Bench) {

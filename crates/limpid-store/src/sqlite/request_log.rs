@@ -43,6 +43,23 @@ impl RequestLog for SqliteStore {
         }
     }
 
+    async fn sent_times(
+        &self,
+        path: &str,
+        conversation: Option<&ConversationId>,
+        limit: u32,
+    ) -> Result<Vec<i64>, StoreError> {
+        let path = path.to_owned();
+        if let Some(conversation) = conversation.cloned() {
+            return self.read(move |tx| times_in(tx, &path, &conversation, limit)).await;
+        }
+        let of_all = path.clone();
+        match self.read(move |tx| newest_times(tx, &path, limit)).await? {
+            Some(times) => Ok(times),
+            None => self.search(move |tx| times(tx, &of_all, limit, -1)).await,
+        }
+    }
+
     async fn costs(&self, query: CostQuery) -> Result<Vec<CostRow>, StoreError> {
         self.search(move |tx| costs(tx, &query)).await
     }
@@ -88,16 +105,29 @@ const LIST: &str = "SELECT * FROM request
 /// As many requests of the request log as are looked at on the caller's own thread.
 const NEWEST: i64 = 200;
 
-/// The list, unless it may go on behind the newest requests of the request log.
-fn list_newest(tx: &Tx<'_>, filter: &RequestFilter) -> Outcome<Option<Listed<RequestSummary>>> {
+/// The requests that are looked at on the caller's own thread.
+struct Newest {
+    /// The number of the first of them.
+    looked_at: i64,
+    /// Whether there are no others.
+    is_all: bool,
+}
+
+fn newest(tx: &Tx<'_>) -> Outcome<Newest> {
     let mut statement = tx.sql.prepare_cached(
         "SELECT coalesce((SELECT max(seq) FROM request), 0), coalesce((SELECT min(seq) FROM request), 0)",
     )?;
     let (last, first): (i64, i64) = statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let looked_at = last - NEWEST;
+    Ok(Newest { looked_at, is_all: looked_at <= first })
+}
+
+/// The list, unless it may go on behind the newest requests of the request log.
+fn list_newest(tx: &Tx<'_>, filter: &RequestFilter) -> Outcome<Option<Listed<RequestSummary>>> {
+    let Newest { looked_at, is_all } = newest(tx)?;
     let listed = list(tx, filter, Some(looked_at))?;
     let rows = listed.rows.len() + listed.broken.len();
-    Ok((rows >= filter.limit as usize || looked_at <= first).then_some(listed))
+    Ok((rows >= filter.limit as usize || is_all).then_some(listed))
 }
 
 fn list(tx: &Tx<'_>, filter: &RequestFilter, first: Option<i64>) -> Outcome<Listed<RequestSummary>> {
@@ -109,6 +139,29 @@ fn list(tx: &Tx<'_>, filter: &RequestFilter, first: Option<i64>) -> Outcome<List
         ":first": first, ":limit": filter.limit,
     };
     row::list(&mut statement, params, "request", "id", summary)
+}
+
+fn times_in(tx: &Tx<'_>, path: &str, conversation: &ConversationId, limit: u32) -> Outcome<Vec<i64>> {
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT sent_ms FROM request WHERE owner = ? AND conversation = ? AND path = ? ORDER BY seq DESC LIMIT ?",
+    )?;
+    let times = statement.query_map((tx.owner, conversation.as_str(), path, limit), |row| row.get(0))?;
+    Ok(times.collect::<Result<_, _>>()?)
+}
+
+/// The times, unless they may go on behind the newest requests of the request log.
+fn newest_times(tx: &Tx<'_>, path: &str, limit: u32) -> Outcome<Option<Vec<i64>>> {
+    let Newest { looked_at, is_all } = newest(tx)?;
+    let times = times(tx, path, limit, looked_at)?;
+    Ok((times.len() >= limit as usize || is_all).then_some(times))
+}
+
+fn times(tx: &Tx<'_>, path: &str, limit: u32, first: i64) -> Outcome<Vec<i64>> {
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT sent_ms FROM request WHERE +owner = ? AND path = ? AND seq >= ? ORDER BY seq DESC LIMIT ?",
+    )?;
+    let times = statement.query_map((tx.owner, path, first, limit), |row| row.get(0))?;
+    Ok(times.collect::<Result<_, _>>()?)
 }
 
 fn costs(tx: &Tx<'_>, query: &CostQuery) -> Outcome<Vec<CostRow>> {
