@@ -231,10 +231,14 @@ pub fn sure_tokens(prompt: &Prompt, counter: &WindowEstimate) -> usize {
     tokens_now.min(tokens(prompt, &WindowEstimate::default()))
 }
 
-/// Refuses a prompt that surely does not fit the window, with the sizes of its largest parts.
-pub fn check_window(prompt: &Prompt, card: &ModelCard, counter: &WindowEstimate) -> Result<(), ModelError> {
+/// Refuses a prompt of so many [`sure_tokens`] that does not fit the window, with the sizes of its largest parts.
+pub fn check_window(
+    prompt: &Prompt,
+    card: &ModelCard,
+    counter: &WindowEstimate,
+    total: usize,
+) -> Result<(), ModelError> {
     let Some(window) = card.usable_window.map(|window| window.0 as usize) else { return Ok(()) };
-    let total = sure_tokens(prompt, counter);
     let reserve = reserve(UsableWindow(window as u32));
     if total + reserve <= window {
         return Ok(());

@@ -1,7 +1,7 @@
 //! What renders the prompt of a call for whichever model is asked.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use limpid_config::Config;
 use limpid_context::{BuiltContext, check_window, convert, render, sure_tokens};
@@ -43,6 +43,8 @@ pub struct Recipe {
     pub(crate) reply: ReplyForm,
     /// The prompt for the model that is asked first.
     pub(crate) rendered: Rendered,
+    /// Tokens that this prompt is sure to need, once they were counted: every count reads the whole prompt.
+    pub(crate) rendered_tokens: OnceLock<usize>,
     pub(crate) conversation: Option<String>,
     pub(crate) hide_reasoning: bool,
     /// How long the provider is asked to keep what it has read.
@@ -65,6 +67,7 @@ impl Recipe {
             tools: ToolUse::Auto,
             reply: ReplyForm::Text,
             rendered: Rendered { model: card.name(), prompt: Arc::clone(prompt), size: *size },
+            rendered_tokens: OnceLock::new(),
             conversation: None,
             cache: CacheLife::default(),
         }
@@ -87,7 +90,10 @@ impl Recipe {
 
     /// Tokens that a prompt of this recipe is sure to need at a model.
     fn tokens(&self, card: &ModelCard, prompt: &Prompt) -> usize {
-        sure_tokens(prompt, &self.counter(card))
+        let count = || sure_tokens(prompt, &self.counter(card));
+        let is_rendered =
+            std::ptr::eq(prompt, Arc::as_ptr(&self.rendered.prompt)) && self.rendered.model == card.name();
+        if is_rendered { *self.rendered_tokens.get_or_init(count) } else { count() }
     }
 
     /// The prompt for a model.
@@ -110,16 +116,15 @@ impl Recipe {
             rendered if rendered.model == card.name() => Arc::clone(&rendered.prompt),
             _ => Arc::new(self.render(card)?),
         };
-        let counter = self.counter(card);
-        check_window(&prompt, card, &counter)?;
-        let needed = u32::try_from(sure_tokens(&prompt, &counter)).unwrap_or(u32::MAX);
-        Ok(Ask { call: self.call(prompt, card), tokens: needed })
+        let needed = self.tokens(card, &prompt);
+        check_window(&prompt, card, &self.counter(card), needed)?;
+        Ok(Ask { call: self.call(prompt, card), tokens: u32::try_from(needed).unwrap_or(u32::MAX) })
     }
 
     /// The call that a prompt of this recipe makes.
     pub fn call(&self, prompt: Arc<Prompt>, card: &ModelCard) -> ModelCall {
         let effort = self.effort.of_model(card);
-        let tokens = sure_tokens(&prompt, &self.counter(card));
+        let tokens = self.tokens(card, &prompt);
         let max_output = match self.raised {
             true => most_possible(card, tokens),
             false => reply_limit(card, effort, tokens, self.sampling.max_output),

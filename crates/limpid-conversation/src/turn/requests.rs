@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use limpid_core::{CacheLife, Message, MessageId, Tier, UsableWindow};
 use limpid_model::{ReplyForm, ToolUse};
@@ -220,6 +220,7 @@ impl TurnRequests {
             tools,
             reply,
             rendered,
+            rendered_tokens: OnceLock::new(),
             conversation: Some(lease.conversation.to_string()),
             cache: self.cache,
         })
