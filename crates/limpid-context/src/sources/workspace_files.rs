@@ -59,7 +59,8 @@ struct Reader {
 impl Reader {
     /// A file's text; none when it does not exist, leads out of the workspace, or was read under another name.
     fn read(&mut self, path: &Path, name: &str) -> Result<Option<String>, AgentError> {
-        let (Some(root), Ok(real)) = (&self.root, path.canonicalize()) else { return Ok(None) };
+        let Some(root) = &self.root else { return Ok(None) };
+        let Ok(real) = path.canonicalize() else { return Ok(None) };
         if !real.starts_with(root) {
             return Ok(self.leave_out(name, "it leads out of the workspace".to_owned()));
         }
