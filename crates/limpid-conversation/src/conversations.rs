@@ -125,6 +125,9 @@ impl Conversations {
         let conversation = new.conversation.clone();
         let handle = self.actors.handle(&conversation);
         let accepting = handle.accepting.read().await;
+        // The actor asks for its lease while the message is stored, best in the same commit; it looks for messages after that.
+        self.send(&conversation, &handle, Command::Wake);
+        tokio::task::yield_now().await;
         let accepted = self.deps.store().accept(new).await?;
         let (sender, events) = unbounded_channel();
         let message = accepted.inbound.id;
