@@ -409,7 +409,10 @@ mod tests {
     fn no_skill_can_have_the_name_of_a_command() {
         for command in commands() {
             for name in command.names() {
-                assert!(name.parse::<limpid_core::SkillName>().is_err(), "{name}");
+                assert!(
+                    name.parse::<limpid_core::SkillName>().is_err(),
+                    "add \"{name}\" to COMMANDS in limpid-core/src/skill.rs"
+                );
             }
         }
     }

@@ -17,6 +17,8 @@
 //! - [`web`]: getting things from the web, and nothing else; [`web_fetch`], [`web_search`] with the engines
 //!   of [`search`], [`open_url`].
 
+use std::sync::Arc;
+
 pub mod check;
 #[cfg(target_os = "linux")]
 pub mod exec;
@@ -43,3 +45,8 @@ pub use tool::{PathArgument, SendState, ShownItems, Tool, ToolContext, ToolText,
 pub use web::{Addresses, Web};
 pub use web_fetch::WebFetch;
 pub use web_search::WebSearch;
+
+/// The tools that need nothing but the call, in the order in which they are declared.
+pub fn plain_tools() -> Vec<Arc<dyn Tool>> {
+    vec![Arc::new(GetLocalTime)]
+}

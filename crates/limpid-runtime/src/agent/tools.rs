@@ -14,7 +14,7 @@ use limpid_services::tasks::Tasks;
 use limpid_services::tools::{exec_tools, file_tools, hardware_tools, history_tools, web_tools};
 use limpid_services::{goals, heartbeat, inbox, mail, memory, skills, tasks};
 use limpid_store::Store;
-use limpid_tools::{GetLocalTime, Tool};
+use limpid_tools::{Tool, plain_tools};
 
 /// What Limpid's own tools are made from.
 pub(crate) struct ToolParts<'a> {
@@ -37,7 +37,7 @@ pub(crate) fn own_tools(parts: &ToolParts<'_>) -> Vec<Arc<dyn Tool>> {
     let ToolParts { store, config, environment, semantics, .. } = *parts;
     let result_chars = config.limits.result_chars;
     let mut tools = memory::tools(parts.memory, semantics);
-    tools.push(Arc::new(GetLocalTime));
+    tools.extend(plain_tools());
     tools.extend(file_tools(parts.home, &config.files));
     tools.extend(exec_tools(parts.home, config, environment, parts.helper));
     tools.push(Arc::new(ReadResult::new(Arc::clone(store), result_chars)));
