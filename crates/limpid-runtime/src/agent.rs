@@ -2,10 +2,7 @@
 
 mod build;
 mod options;
-mod rebuild;
 mod services;
-pub(crate) mod settings;
-mod tools;
 
 use std::fmt;
 use std::sync::Arc;

@@ -7,27 +7,27 @@
 //!
 //! A command is a file beside this one with a [`SlashCommand`] in it, and a line in [`TABLE`].
 
-pub(crate) mod checkpoint;
-pub(crate) mod clean;
-pub(crate) mod compact;
-pub(crate) mod context;
-pub(crate) mod cost;
-pub(crate) mod effort;
-pub(crate) mod exit;
-pub(crate) mod goal;
-pub(crate) mod group;
-pub(crate) mod heartbeat;
-pub(crate) mod help;
-pub(crate) mod memory;
-pub(crate) mod mode;
-pub(crate) mod model;
-pub(crate) mod new;
-pub(crate) mod profile;
-pub(crate) mod prompt;
-pub(crate) mod skills;
-pub(crate) mod stop;
-pub(crate) mod tasks;
-pub(crate) mod undo;
+mod checkpoint;
+mod clean;
+mod compact;
+mod context;
+mod cost;
+mod effort;
+mod exit;
+mod goal;
+mod group;
+mod heartbeat;
+mod help;
+mod memory;
+mod mode;
+mod model;
+mod new;
+mod profile;
+mod prompt;
+mod skills;
+mod stop;
+mod tasks;
+mod undo;
 
 use async_trait::async_trait;
 use limpid_conversation::ChatRequest;

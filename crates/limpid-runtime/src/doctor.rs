@@ -1,10 +1,10 @@
 //! Checks of everything that an answer needs, one line each. They need no open agent, since it may be the
 //! opening that fails.
 
-pub(crate) mod inbox;
-pub(crate) mod modes;
-pub(crate) mod prompts;
-pub(crate) mod serving;
+mod inbox;
+mod modes;
+mod prompts;
+mod serving;
 
 use std::sync::Arc;
 

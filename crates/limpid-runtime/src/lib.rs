@@ -14,13 +14,15 @@ pub mod commands;
 pub mod doctor;
 pub mod jobs;
 pub mod preview;
+mod recorded;
 pub mod requests;
+mod settings;
 pub mod setup;
 
 pub use crate::agent::{Agent, AgentOptions};
 pub use crate::commands::{Completion, Input, SlashReply};
 pub use crate::jobs::heartbeat::{DayCost, HeartbeatResult, HeartbeatStatus};
-pub use crate::jobs::serve::ServeEvent;
+pub use crate::jobs::serve_event::ServeEvent;
 pub use crate::preview::{Payload, Preview, PreviewRequest, Previewer, Since};
 pub use crate::requests::missed::ReadAgain;
 pub use crate::requests::{Answering, Requests};

@@ -17,7 +17,7 @@ use limpid_services::models::{EffortChoice, ModelRegistry};
 use limpid_services::modes::Modes;
 use limpid_store::{Conversation, RequestFilter};
 
-use crate::requests::recorded;
+use crate::recorded::recorded;
 
 /// Which prompt to look at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -36,13 +36,14 @@ use limpid_store::{SqliteOptions, SqliteStore, Store};
 
 use crate::agent::Agent;
 use crate::agent::options::AgentOptions;
-use crate::agent::rebuild::{Parts, Rebuild};
 use crate::agent::services::Services;
-use crate::agent::settings::LiveSettings;
+use crate::jobs::Jobs;
+use crate::jobs::deps::JobDeps;
 use crate::jobs::maintenance::Maintenance;
-use crate::jobs::{JobDeps, Jobs};
 use crate::preview::Previewer;
 use crate::requests::Requests;
+use crate::settings::LiveSettings;
+use crate::settings::{Parts, Rebuild};
 
 /// Makes an agent.
 pub(super) fn build(options: AgentOptions) -> Result<Agent, AgentError> {

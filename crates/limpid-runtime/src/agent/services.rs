@@ -18,7 +18,7 @@ use limpid_services::tasks::Tasks;
 use limpid_services::timers::SchedulerWaker;
 use limpid_services::tools::{FileHistory, ToolExecutor};
 
-use crate::agent::settings::LiveSettings;
+use crate::settings::LiveSettings;
 
 /// Every service once. Clones share them.
 #[derive(Clone)]

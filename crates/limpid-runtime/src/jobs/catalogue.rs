@@ -10,7 +10,7 @@ use limpid_services::host::Host;
 use limpid_services::models::ModelRegistry;
 use limpid_store::Store;
 
-use crate::jobs::scheduler::Job;
+use crate::jobs::job::Job;
 
 /// The kind of the timer of the weekly update, and its name.
 const KIND: &str = "catalogue";
@@ -31,18 +31,6 @@ impl CatalogueJob {
         let ContextDeps { store, config, host, models, .. } = deps.clone();
         Self { store, config, host, models }
     }
-
-    /// Sets the timer of the next update, a week after the day of the table that is there, or removes it.
-    pub(crate) async fn plan(&self) -> Result<(), AgentError> {
-        if self.config.catalogue.update != CatalogueUpdate::Weekly {
-            return Ok(self.store.remove_timer(KIND, NAME).await?);
-        }
-        let now_ms = self.host.now_ms();
-        // A clock that was set back must not keep the update away until the old time comes again.
-        let due_ms =
-            self.models.fetched_on().map_or(now_ms, |day| day.as_millisecond().min(now_ms).saturating_add(WEEK_MS));
-        Ok(self.store.set_timer(KIND, NAME, due_ms).await?)
-    }
 }
 
 #[async_trait]
@@ -57,5 +45,17 @@ impl Job for CatalogueJob {
         }
         self.models.update(None).await?;
         Ok(Some(self.host.now_ms().saturating_add(WEEK_MS)))
+    }
+
+    /// Sets the timer of the next update, a week after the day of the table that is there, or removes it.
+    async fn plan(&self) -> Result<(), AgentError> {
+        if self.config.catalogue.update != CatalogueUpdate::Weekly {
+            return Ok(self.store.remove_timer(KIND, NAME).await?);
+        }
+        let now_ms = self.host.now_ms();
+        // A clock that was set back must not keep the update away until the old time comes again.
+        let due_ms =
+            self.models.fetched_on().map_or(now_ms, |day| day.as_millisecond().min(now_ms).saturating_add(WEEK_MS));
+        Ok(self.store.set_timer(KIND, NAME, due_ms).await?)
     }
 }

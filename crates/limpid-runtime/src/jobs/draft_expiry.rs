@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use limpid_services::drafts::{Drafts, EXPIRY_TIMER};
 use limpid_services::error::AgentError;
 
-use crate::jobs::scheduler::Job;
+use crate::jobs::job::Job;
 
 /// Expires drafts.
 pub(crate) struct Expiry(pub(crate) Drafts);

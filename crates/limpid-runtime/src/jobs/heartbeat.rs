@@ -34,8 +34,8 @@ pub(crate) use self::run::RunTrigger;
 pub(crate) use self::status::status;
 pub use self::status::{DayCost, HeartbeatStatus};
 
-use crate::jobs::JobDeps;
-use crate::jobs::scheduler::Job;
+use crate::jobs::deps::JobDeps;
+use crate::jobs::job::Job;
 
 /// Runs the heartbeat.
 pub(crate) struct HeartbeatJob {
@@ -89,5 +89,13 @@ impl Job for HeartbeatJob {
             HeartbeatResult::Waits(Why::Busy) => Ok(Some(self.host.now_ms() + RETRY_MS)),
             HeartbeatResult::Ran(_) | HeartbeatResult::Waits(_) => self.heartbeat.next_due_ms().await,
         }
+    }
+
+    async fn plan(&self) -> Result<(), AgentError> {
+        self.heartbeat.schedule().await
+    }
+
+    async fn after_clock_moved_back(&self) -> Result<(), AgentError> {
+        self.heartbeat.after_clock_moved_back().await
     }
 }

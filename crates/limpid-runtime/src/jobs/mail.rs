@@ -9,8 +9,9 @@ use limpid_services::host::Host;
 use limpid_services::mail::{MAIL_TIMER, MailAccounts};
 use limpid_store::Store;
 
+use crate::jobs::deps::JobDeps;
+use crate::jobs::job::Job;
 use crate::jobs::mail_idle::watch;
-use crate::jobs::scheduler::Job;
 
 /// Looks into accounts. One look more does no harm: a message is kept once however often it is found.
 pub(crate) struct MailJob {
@@ -36,16 +37,9 @@ impl Job for MailJob {
         }
         Ok(Some(now_ms.saturating_add(every_ms)))
     }
-}
-
-impl MailJob {
-    /// Looks into the accounts of `mail`, and waits between broken connections as `pause` does.
-    pub(crate) fn new(mail: Arc<MailAccounts>, store: Arc<dyn Store>, host: Host, pause: Arc<dyn Pause>) -> Self {
-        Self { mail, store, host, pause }
-    }
 
     /// Has every account looked into when its time has come, counted from the last look.
-    pub(crate) async fn plan_all(&self) -> Result<(), AgentError> {
+    async fn plan(&self) -> Result<(), AgentError> {
         let Some(every_ms) = self.mail.poll_ms() else { return Ok(()) };
         let rows = self.store.mail_accounts().await?.rows;
         for address in self.mail.addresses() {
@@ -59,7 +53,7 @@ impl MailJob {
     }
 
     /// Has no account wait longer than the time between two looks, after the clock was set back.
-    pub(crate) async fn after_clock_moved_back(&self) -> Result<(), AgentError> {
+    async fn after_clock_moved_back(&self) -> Result<(), AgentError> {
         let Some(every_ms) = self.mail.poll_ms() else { return Ok(()) };
         let latest_ms = self.host.now_ms().saturating_add(every_ms);
         let timers = self.store.timers().await?.rows;
@@ -67,6 +61,13 @@ impl MailJob {
             self.store.set_timer(MAIL_TIMER, &timer.name, latest_ms).await?;
         }
         Ok(())
+    }
+}
+
+impl MailJob {
+    pub(crate) fn new(deps: &JobDeps) -> Self {
+        let (store, host) = (Arc::clone(&deps.context.store), deps.context.host.clone());
+        Self { mail: Arc::clone(&deps.mail), store, host, pause: Arc::clone(&deps.pause) }
     }
 }
 
@@ -144,8 +145,8 @@ mod tests {
         agent
     }
 
-    fn job(agent: &Agent) -> &MailJob {
-        &agent.jobs().mail
+    fn job(agent: &Agent) -> MailJob {
+        MailJob::new(&agent.jobs().deps)
     }
 
     async fn due(agent: &Agent) -> Vec<i64> {
@@ -161,7 +162,7 @@ mod tests {
         assert_eq!(due(&agent).await, [NOON], "at once when it is new");
         let next = job(&agent).run("me@example.com", NOON).await.unwrap();
         assert_eq!(next, Some(NOON + 15 * MINUTE_MS), "also when the look failed");
-        job(&agent).plan_all().await.unwrap();
+        job(&agent).plan().await.unwrap();
         assert_eq!(due(&agent).await, [NOON + 15 * MINUTE_MS], "a start of the program changes nothing");
         let gone = job(&agent).run("other@example.com", NOON).await.unwrap();
         assert_eq!(gone, None);
@@ -174,7 +175,7 @@ mod tests {
     async fn zero_minutes_are_never() {
         let home = tempfile::tempdir().unwrap();
         let agent = agent(&home, 0).await;
-        job(&agent).plan_all().await.unwrap();
+        job(&agent).plan().await.unwrap();
         assert_eq!(due(&agent).await, [0; 0]);
         assert_eq!(job(&agent).run("me@example.com", NOON).await.unwrap(), None);
     }

@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use limpid_config::process;
 use limpid_core::background_wait;
 use limpid_services::error::AgentError;
 use limpid_store::{Store, TimerLease};
 use tokio::task::{AbortHandle, JoinSet};
 
-use crate::jobs::serve::{Log, ServeEvent};
+use crate::jobs::job::Job;
+use crate::jobs::serve_event::{Log, ServeEvent};
 
 /// How long a claim lasts when nobody renews it: some looks of the scheduler, which renews what it holds.
 const CLAIM: Duration = Duration::from_mins(4);
@@ -25,17 +25,6 @@ pub(crate) const LOOK_AGAIN: Duration = Duration::from_secs(60);
 
 /// Things that are done at a time.
 const AT_ONCE: usize = 16;
-
-/// A kind of thing that is done when its time has come.
-#[async_trait]
-pub(crate) trait Job: Send + Sync {
-    /// The kind of its timers.
-    fn kind(&self) -> &'static str;
-
-    /// Does what was due at `slot_ms`, and says when it is due next; none: never again. After a crash the same slot
-    /// comes again, so a job does nothing twice for one name and slot. An error puts it off: the same slot comes again.
-    async fn run(&self, name: &str, slot_ms: i64) -> Result<Option<i64>, AgentError>;
-}
 
 /// Claims what is due and has it done.
 pub(crate) struct Scheduler {

@@ -10,58 +10,15 @@ use std::time::Duration;
 use limpid_config::process::{Daemon, ServeLock};
 use limpid_context::ContextDeps;
 use limpid_services::error::AgentError;
-use limpid_services::tasks::after_clock_moved_back;
 use limpid_store::TASK_TIMER;
 
 use crate::jobs::Jobs;
 use crate::jobs::scheduler::{LOOK_AGAIN, Scheduler};
 use crate::jobs::serve::follow::Follower;
+use crate::jobs::serve_event::{Log, ServeEvent};
 
 /// How long what is under way may go on after the agent was told to stop.
 const GRACE: Duration = Duration::from_secs(10);
-
-/// What happens while an agent serves.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ServeEvent {
-    /// It serves from here on.
-    Ready,
-    /// Something that was due has begun.
-    Began {
-        /// What kind of thing: `task`, `heartbeat`, …
-        kind: String,
-        /// Which one.
-        name: String,
-        /// When it was due, in milliseconds since 1970.
-        slot_ms: i64,
-    },
-    /// It is done.
-    Done {
-        /// What kind of thing.
-        kind: String,
-        /// Which one.
-        name: String,
-        /// When it is due next, in milliseconds since 1970; none: never again.
-        next_ms: Option<i64>,
-    },
-    /// It failed and is tried again.
-    Failed {
-        /// What kind of thing.
-        kind: String,
-        /// Which one.
-        name: String,
-        /// Why.
-        why: String,
-        /// When it is tried again, in milliseconds since 1970.
-        again_ms: i64,
-    },
-    /// Something that the owner should know, in words.
-    Notice(String),
-    /// It was told to stop and waits a moment for what is under way.
-    Stopping,
-}
-
-/// Whoever is told what happens.
-pub(crate) type Log = Arc<dyn Fn(&ServeEvent) + Send + Sync>;
 
 impl Jobs {
     /// Serves until `stop` ends: carries on interrupted turns, does what is due, and follows its files. One process serves
@@ -165,8 +122,10 @@ impl Jobs {
         loop {
             let now_ms = host.now_ms();
             if now_ms < latest_ms.saturating_sub(SET_BACK_MS) {
+                // Told afterwards, so that whoever hears it may rely on the new times.
+                let replanned = self.after_clock_moved_back().await;
                 log(&ServeEvent::Notice("the clock was set back; what waits for its time is counted anew".to_owned()));
-                if let Err(error) = self.after_clock_moved_back().await {
+                if let Err(error) = replanned {
                     log(&ServeEvent::Notice(format!("what waits cannot be counted anew: {error}")));
                 }
             }
@@ -221,17 +180,18 @@ impl Jobs {
     /// Gives everything that happens by itself its timer.
     async fn plan(&self) -> Result<(), AgentError> {
         self.check_time_zone().await?;
-        self.deps.heartbeat.schedule().await?;
-        self.after_clock_moved_back().await?;
-        self.catalogue.plan().await?;
-        self.mail.plan_all().await
+        for job in &self.all {
+            job.plan().await?;
+        }
+        self.after_clock_moved_back().await
     }
 
     /// Counts what waits for its time by the clock as it is now: it may have been set back since.
     async fn after_clock_moved_back(&self) -> Result<(), AgentError> {
-        after_clock_moved_back(&self.deps.tasks).await?;
-        self.deps.heartbeat.after_clock_moved_back().await?;
-        self.mail.after_clock_moved_back().await
+        for job in &self.all {
+            job.after_clock_moved_back().await?;
+        }
+        Ok(())
     }
 }
 

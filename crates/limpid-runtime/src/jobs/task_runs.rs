@@ -22,12 +22,12 @@ use limpid_services::events::{EventBus, EventKind};
 use limpid_services::host::Host;
 use limpid_services::models::ModelRegistry;
 use limpid_services::spending::Spending;
-use limpid_services::tasks::{Tasks, skip_to_next, time_words, zone_of};
+use limpid_services::tasks::{Tasks, after_clock_moved_back, skip_to_next, time_words, zone_of};
 use limpid_services::tools::ToolExecutor;
 use limpid_store::{DeliveryOrigin, NewDelivery, Store, StoreError, TASK_TIMER, Task, TaskRun, TaskRunEnd};
 
-use crate::jobs::JobDeps;
-use crate::jobs::scheduler::Job;
+use crate::jobs::deps::JobDeps;
+use crate::jobs::job::Job;
 
 /// Runs the tasks that are due.
 pub(crate) struct TaskJob {
@@ -103,6 +103,10 @@ impl Job for TaskJob {
             self.deliveries.wake_pending().await?;
         }
         Ok(self.store.task(id).await?.as_ref().and_then(due_ms))
+    }
+
+    async fn after_clock_moved_back(&self) -> Result<(), AgentError> {
+        after_clock_moved_back(&self.tasks).await
     }
 }
 

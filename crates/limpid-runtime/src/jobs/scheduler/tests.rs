@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
+use async_trait::async_trait;
 use std::path::Path;
 use std::sync::Mutex;
 

@@ -14,10 +14,10 @@ use limpid_model::chain::Pause;
 use limpid_services::inbox::Inbox;
 use limpid_services::models::ModelRegistry;
 
-use crate::agent::settings::LiveSettings;
-use crate::jobs::JobDeps;
+use crate::jobs::deps::JobDeps;
 use crate::jobs::serve::watch::Watch;
-use crate::jobs::serve::{Log, ServeEvent};
+use crate::jobs::serve_event::{Log, ServeEvent};
+use crate::settings::LiveSettings;
 
 /// How long a file must stay as it is before it counts: somebody may have written half of it.
 const SETTLE: Duration = Duration::from_millis(100);

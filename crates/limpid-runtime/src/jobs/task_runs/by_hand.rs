@@ -8,7 +8,7 @@ use limpid_services::error::AgentError;
 use limpid_services::spending::Spender;
 use limpid_store::{TASK_TIMER, Task, TaskRun};
 
-use crate::jobs::scheduler::Job as _;
+use crate::jobs::job::Job as _;
 use crate::jobs::task_runs::TaskJob;
 
 /// How often it is looked whether another process has run a task.
