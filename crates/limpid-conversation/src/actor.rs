@@ -2,12 +2,16 @@
 //! while there are messages. Everything that happens to a conversation comes in at one place, and what a command does in
 //! each phase stands in one table.
 
+#[cfg(test)]
+mod tests;
 mod work;
 
 use std::collections::VecDeque;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use limpid_config::process;
 use limpid_context::Headroom;
 use limpid_core::{ConversationId, TurnId};
@@ -105,8 +109,7 @@ impl Actor {
     /// Works until there is nothing left to do.
     pub(crate) async fn run(mut self) {
         while !matches!(self.phase, Phase::Over) {
-            let event = self.next_event().await;
-            let Err(error) = self.handle(event).await else { continue };
+            let Err(error) = self.step().await else { continue };
             let resumed = match &self.phase {
                 Phase::Turn(turn) if turn.was_resumed() => Some(turn.id().clone()),
                 _ => None,
@@ -119,6 +122,19 @@ impl Actor {
                 self.give_up(&error.to_string()).await;
             }
         }
+    }
+
+    /// Waits for one event and takes it in. A panic is an error like any other, so that nobody waits for an actor that is
+    /// gone; whatever it left half done goes with the turn.
+    async fn step(&mut self) -> Result<(), AgentError> {
+        let step = AssertUnwindSafe(async {
+            let event = self.next_event().await;
+            self.handle(event).await
+        });
+        step.catch_unwind().await.unwrap_or_else(|_| {
+            let fault = "internal error; the message is kept, and the next one carries on from here";
+            Err(AgentError::Invalid(fault.to_owned()))
+        })
     }
 
     /// The one place where an actor waits. Commands come first.
@@ -235,6 +251,14 @@ impl Actor {
             return Err(AgentError::Invalid(busy.to_owned()));
         }
         Ok(())
+    }
+}
+
+impl Drop for Actor {
+    /// However it ends, whoever waits for its end is told.
+    fn drop(&mut self) {
+        self.commands.close();
+        self.actors.ended.notify_waiters();
     }
 }
 

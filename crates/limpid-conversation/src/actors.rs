@@ -54,7 +54,9 @@ impl Actors {
     }
 
     pub(crate) fn is_running(&self, conversation: &ConversationId) -> bool {
-        self.lock().get(conversation).is_some_and(|handle| handle.lock().is_some())
+        self.lock()
+            .get(conversation)
+            .is_some_and(|handle| handle.lock().as_ref().is_some_and(|commands| !commands.is_closed()))
     }
 
     /// Tells an actor something when there is one, and says whether there is.

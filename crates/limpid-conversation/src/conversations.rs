@@ -146,22 +146,6 @@ impl Conversations {
         Ok((message, events))
     }
 
-    /// The conversation that is meant; none when there is none yet.
-    ///
-    /// # Errors
-    /// When there is none of that id, or the store cannot be read.
-    pub async fn find(&self, choice: &ConversationChoice) -> Result<Option<Conversation>, AgentError> {
-        self.deps.directory.find(choice).await
-    }
-
-    /// The conversation that something is to be set in, made when there is none.
-    ///
-    /// # Errors
-    /// When there is none of that id, or the store cannot be written.
-    pub async fn find_or_create(&self, choice: &ConversationChoice) -> Result<ConversationId, AgentError> {
-        Ok(self.deps.directory.find_or_create(choice).await?.id)
-    }
-
     /// Carries on what a crash interrupted: unfinished turns, deliveries, and messages that nobody answered. What another
     /// process works on is left to it.
     ///

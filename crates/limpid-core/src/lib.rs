@@ -35,7 +35,6 @@
 //! - [`skill`]: instructions that are used when they are called for, and what calls for them.
 //! - [`spend`]: what may still be paid for, and by whom.
 //! - [`task`]: what is to be done later, when it is due, and what becomes of it.
-//! - [`splinterlands`]: the cards of a battle that may be played, and their numbers.
 
 pub mod cache;
 mod causes;
@@ -64,7 +63,6 @@ pub mod recall;
 pub mod said;
 pub mod skill;
 pub mod spend;
-pub mod splinterlands;
 pub mod state;
 pub mod task;
 pub mod tool;

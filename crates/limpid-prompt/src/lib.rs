@@ -128,6 +128,7 @@
 //!   what is wrong with one: [`problem`].
 //! - Rendering: [`render`], [`boundary`], [`count`]; what comes out: [`prompt`], [`show`], [`diff`], [`recorded`].
 //! - Skills: [`skill`] (SKILL.md files and those that ship), [`registry`] (everything that can be chosen as one).
+//! - [`splinterlands`]: the cards of a battle that may be played, and their numbers.
 //! - Pages and tests made from profiles: [`reference`], [`scenario`].
 
 pub mod agent_file;
@@ -152,6 +153,7 @@ pub mod section;
 pub mod show;
 pub mod skill;
 pub mod source;
+pub mod splinterlands;
 pub mod template;
 pub mod workspace;
 

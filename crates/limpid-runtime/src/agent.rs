@@ -130,7 +130,7 @@ impl Agent {
     }
 
     /// Finds and makes conversations.
-    pub(crate) fn directory(&self) -> &Directory {
+    pub fn directory(&self) -> &Directory {
         &self.services.directory
     }
 

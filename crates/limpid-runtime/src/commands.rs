@@ -227,7 +227,7 @@ impl Agent {
     }
 
     async fn command_context<'a>(&'a self, choice: &'a ConversationChoice) -> Result<CommandContext<'a>, AgentError> {
-        let conversation = self.conversations().find(choice).await?;
+        let conversation = self.directory().find(choice).await?;
         Ok(CommandContext { agent: self, choice, conversation })
     }
 }

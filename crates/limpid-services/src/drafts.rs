@@ -5,7 +5,6 @@ mod led_by;
 mod send_state;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use limpid_config::{Config, Live, Redactor};
 use limpid_core::policy::Grant;
@@ -17,7 +16,6 @@ use limpid_store::{
 use limpid_turn::{HeldCall, PlannedCall, ToolOutcome};
 use serde::{Deserialize, Serialize};
 
-pub use crate::drafts::finish::OUTCOME_UNKNOWN;
 pub use crate::drafts::led_by::led_by;
 use crate::drafts::send_state::DraftSendState;
 
@@ -122,7 +120,11 @@ impl Drafts {
         let arguments = parts.redactor.clean(arguments.trim().to_owned());
         let call = ToolCall { id: draft.new.call.clone(), name: draft.new.tool.clone(), arguments };
         let tools = parts.executor.outside_turns();
-        let planned = PlannedCall { call: call.clone(), timeout: self.time_of(&draft.new.tool), approved: None };
+        let planned = PlannedCall {
+            call: call.clone(),
+            timeout: parts.tools.time_limit(&draft.new.tool, &parts.config.limits),
+            approved: None,
+        };
         let call_context = CallContext { trust: draft.new.trust, ..CallContext::default() };
         let hash = match tools.decide(&planned, &call_context).await {
             Decision::Ask(why) => why.bound_to,
@@ -156,7 +158,8 @@ impl Drafts {
             arguments: draft.new.arguments.clone(),
         };
         let approved = Some(draft.new.hash.clone());
-        let planned = PlannedCall { call, timeout: self.time_of(&draft.new.tool), approved };
+        let planned =
+            PlannedCall { call, timeout: parts.tools.time_limit(&draft.new.tool, &parts.config.limits), approved };
         let context = self.context_of(&draft).await?;
         self.announce(parts.store.keep_approval(id, &draft.new.hash, parts.host.holder(), parts.host.now_ms()).await?);
 
@@ -277,17 +280,6 @@ impl Drafts {
             shown: ShownItems::default(),
         })
     }
-
-    /// How long a call of a tool may take.
-    fn time_of(&self, tool: &str) -> Duration {
-        time_of(&self.0.tools, &self.0.config, tool)
-    }
-}
-
-/// How long a call of a tool may take.
-pub fn time_of(tools: &ToolCatalog, config: &Config, name: &str) -> Duration {
-    let own = tools.tool(name).and_then(|tool| tool.timeout());
-    own.unwrap_or_else(|| Duration::from_secs(config.limits.tool_seconds))
 }
 
 /// A call that nobody could be asked about, as a draft.

@@ -9,6 +9,9 @@ mod executor;
 mod file_history;
 mod policy;
 
+/// What is said of an effect that a dead process had begun.
+pub const OUTCOME_UNKNOWN: &str = "outcome unknown: the program stopped while this ran; look before doing it again";
+
 pub use limpid_tools::{PathArgument, SendState, ShownItems, Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 pub use crate::tools::builtin::{

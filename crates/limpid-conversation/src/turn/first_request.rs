@@ -146,10 +146,7 @@ fn is_tight(built: &BuiltContext) -> bool {
 /// What a turn begins with, for its journal; the tools are those that its first prompt offers or that can be found.
 fn started(deps: &ConversationDeps, inputs: &Inputs, prompt: &Prompt, model: String) -> TurnStarted {
     let limits = &deps.config().limits;
-    let tool = |name: &str| {
-        let own = deps.context.tools.tool(name).and_then(|tool| tool.timeout());
-        (name.to_owned(), own.map_or(limits.tool_seconds, |time| time.as_secs()))
-    };
+    let tool = |name: &str| (name.to_owned(), deps.context.tools.time_limit(name, limits).as_secs());
     // What waits behind `find_tools` may be called once it was found.
     let finds = prompt.offered().iter().any(|tool| tool.name() == FIND_TOOLS);
     let waits = inputs.tools.iter().filter(|tool| finds && tool.reach == ToolPlacement::Deferred);

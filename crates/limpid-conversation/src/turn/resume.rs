@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use limpid_context::{FindTools, History, PrefixCache, window_state_of};
 use limpid_core::{CallId, Role, TurnId};
-use limpid_services::drafts::OUTCOME_UNKNOWN;
 use limpid_services::error::AgentError;
 use limpid_services::models::ModelRegistry;
 use limpid_services::modes::is_set;
+use limpid_services::tools::OUTCOME_UNKNOWN;
 use limpid_services::tools::{TurnToolExecutor, trust_read_in};
 use limpid_store::{InboundId, Lease, StoredMessage};
 use limpid_turn::{Effect, Event, PlannedCall, ToolOutcome, Turn};

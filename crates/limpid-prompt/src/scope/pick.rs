@@ -1,6 +1,6 @@
 //! Names over the payload of the card picker: what is left of it after the rules of the game.
 
-use limpid_core::splinterlands::{Battle, Card};
+use crate::splinterlands::{Battle, Card};
 use serde_json::Value;
 
 use super::{Record, View};

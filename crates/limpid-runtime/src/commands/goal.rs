@@ -106,7 +106,7 @@ pub(crate) async fn told(
         ConversationChoice::New => ConversationChoice::Last,
         known => known.clone(),
     };
-    Ok(match context.agent.conversations().find(&choice).await? {
+    Ok(match context.agent.directory().find(&choice).await? {
         Some(conversation) => reply.after(&conversation, changed),
         None => reply,
     })

@@ -34,7 +34,7 @@ impl Switch {
 pub(crate) async fn switching(options: &AgentOptions, agent: &Agent) -> Finding {
     let plain = |error: AgentError| (error.to_string(), "");
     let state = agent.modes().state(&ConversationChoice::Last).await.map_err(plain)?;
-    let own = agent.conversations().find(&ConversationChoice::Last).await.map_err(plain)?;
+    let own = agent.directory().find(&ConversationChoice::Last).await.map_err(plain)?;
     if !state.modes.contains(&state.mode) {
         let why = format!("the mode is {}, and there are: {}", state.mode, state.modes.join(", "));
         return Err((format!("fails at “mode set”: {why}"), "Choose one of them: limpid mode set NAME."));
@@ -77,7 +77,7 @@ impl Trial {
 
     /// Switches to each mode, from the one before it; the last is the one that it began with.
     async fn switches(&self, modes: &[String]) -> Result<Vec<Switch>, AgentError> {
-        let id = self.agent.conversations().find_or_create(&ConversationChoice::New).await?;
+        let id = self.agent.directory().find_or_create(&ConversationChoice::New).await?.id;
         let mut events = self.agent.subscribe();
         let first = self.agent.modes().state(&ConversationChoice::Id(id.clone())).await?.mode;
         let mut switches = Vec::new();

@@ -180,7 +180,7 @@ async fn play(case: &Case) -> Result<(), String> {
                 return Err(format!("{n}: {} has {plain} of {usable} tokens: {parts:?}", prompt.path()));
             }
         }
-        let conversation = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap();
+        let conversation = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap();
         agent.conversations().wait_idle(&conversation.id).await;
         if n == 0 {
             // A goal that has no room is refused by itself; the chat goes on without it.

@@ -46,7 +46,7 @@ async fn a_sound_home_switches_through_every_mode_and_leaves_nothing_behind() {
     insta::assert_snapshot!(said(&bench).await);
     let data: Vec<_> = std::fs::read_dir(bench.home.path().join("data")).unwrap().map(|file| file.unwrap()).collect();
     assert!(data.iter().all(|file| !file.file_name().to_string_lossy().starts_with("trial")), "{data:?}");
-    assert!(bench.agent().conversations().find(&ConversationChoice::Last).await.unwrap().is_none());
+    assert!(bench.agent().directory().find(&ConversationChoice::Last).await.unwrap().is_none());
 }
 
 // OLLM-111
@@ -89,7 +89,7 @@ async fn a_mode_that_is_gone_is_not_set() {
     bench.write("profiles/ollm/modes/scout/tier3.md", "You scout.\n");
     let agent: Agent = bench.agent();
     say(&agent, "hi").await;
-    let id = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+    let id = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
     agent.conversations().set_mode(&id, "scout").await.unwrap();
     drop(agent);
     std::fs::remove_dir_all(bench.home.path().join("profiles/ollm/modes/scout")).unwrap();

@@ -23,7 +23,7 @@ async fn requests(entry: Entry) -> Vec<String> {
     bench.config.tools.defer = true;
     let agent = bench.agent();
     say(&agent, "hi").await;
-    let id = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+    let id = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
     match entry {
         Entry::Chat => {
             say(&agent, "remember this").await;

@@ -136,7 +136,7 @@ async fn a_new_system_prompt_tells_why_it_is_new_its_size_and_what_was_cut() {
     let mut bus = agent.subscribe();
     let mut seen: Vec<(String, u8, String, bool)> = Vec::new();
     for step in 0..7 {
-        let id = agent.conversations().find(&LAST).await.unwrap().map(|found| found.id);
+        let id = agent.directory().find(&LAST).await.unwrap().map(|found| found.id);
         let mut request = last("go on");
         match (step, id) {
             (1, _) => drop(agent.goals().create(&LAST, "Move the library", Priority::High).await.unwrap()),

@@ -40,7 +40,7 @@ async fn a_message_whose_turn_cannot_even_begin_is_kept_and_answered_with_the_ne
     let (_, why) = failure(&say(&agent, "hello?").await);
     assert!(why.contains("the model can use 3482"), "the person is told: {why}");
     assert!(bench.server.calls().is_empty());
-    let conversation = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+    let conversation = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
     let rows = agent.store().messages(&conversation, None).await.unwrap().rows;
     assert_eq!(rows.iter().map(|row| row.message.text.as_str()).collect::<Vec<_>>(), ["hello?"]);
     bench.write("soul.md", "You are kind.");
@@ -102,7 +102,7 @@ async fn what_does_not_exist_is_refused_before_anything_is_kept() {
         .await,
     ];
     insta::assert_snapshot!(errors.join("\n"));
-    assert!(agent.conversations().find(&ConversationChoice::Last).await.unwrap().is_none());
+    assert!(agent.directory().find(&ConversationChoice::Last).await.unwrap().is_none());
 }
 
 // SEC-042
@@ -150,7 +150,7 @@ async fn what_was_said_before_an_error_stays_and_is_not_taken_for_a_whole_answer
         let events = say(&agent, "what is the tea?").await;
         let (class, why) = failure(&events);
         assert!(matches!(class, FailureClass::Garbage | FailureClass::Server), "{}: {class} {why}", protocol.as_str());
-        let conversation = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+        let conversation = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
         let rows = agent.store().messages(&conversation, None).await.unwrap().rows;
         let texts: Vec<&str> = rows.iter().map(|row| row.message.text.as_str()).collect();
         assert_eq!(texts.last(), Some(&"The tea is green and"), "{}", protocol.as_str());
@@ -190,7 +190,7 @@ data: {"type":"message_delta","delta":{"stop_reason":"refusal","stop_details":{"
         _ => None,
     });
     assert!(why.unwrap().starts_with("anthropic/claude-sonnet-5-5 refused to answer (bio)."));
-    let conversation = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+    let conversation = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
     let rows = agent.store().messages(&conversation, None).await.unwrap().rows;
     assert_eq!(rows.last().unwrap().message.text, "From the other.");
 

@@ -182,7 +182,7 @@ async fn a_request_is_sent_again_byte_for_byte() {
         body
     };
     assert_eq!(without_cache_name(0), without_cache_name(1));
-    let conversation = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap();
+    let conversation = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap();
     assert_eq!(conversation.messages, 2, "nothing is stored but the request");
     assert_eq!(agent.store().requests(RequestFilter::default()).await.unwrap().rows.len(), 2);
     assert_eq!(newest(&agent).await.messages, request.messages);

@@ -160,7 +160,7 @@ async fn a_chat_that_others_read_has_nothing_of_the_long_term_memory() {
         say(&agent, "hi").await;
         let alone = holds(&bench.server.calls()[0]);
         assert_ne!(alone, [""; 0], "{profile}");
-        let conversation = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+        let conversation = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
         assert_ne!(
             agent.conversations().set_audience(&conversation, Audience::Group).await.unwrap(),
             ChangeOutcome::Unchanged
@@ -182,7 +182,7 @@ async fn a_chat_that_others_read_stays_one_when_what_it_keeps_is_damaged() {
     for spoilt in ["", "{", "{\"group\":false}", "null"] {
         let (bench, agent) = filled("limpid", Some(MemoryPolicy::Inject)).await;
         say(&agent, "hi").await;
-        let id = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+        let id = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
         agent.conversations().set_audience(&id, Audience::Group).await.unwrap();
         let spoil = vec![ConversationChange::Session(Some(spoilt.to_owned()))];
         agent.store().change_conversation(&id, spoil, agent.now_ms()).await.unwrap();
@@ -197,7 +197,7 @@ async fn a_task_of_a_chat_that_others_read_knows_nothing_of_the_long_term_memory
     for (audience, knows) in [(Audience::Owner, true), (Audience::Group, false)] {
         let (bench, agent) = filled("limpid", Some(MemoryPolicy::Inject)).await;
         say(&agent, "hi").await;
-        let id = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+        let id = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
         agent.conversations().set_audience(&id, audience).await.unwrap();
         let task = TaskRequest {
             key: None,

@@ -109,7 +109,7 @@ async fn a_message_of_a_chat_follows_its_answer_unless_that_says_the_same() {
         say(&agent, text).await;
     }
     assert_eq!(told(&agent).await, [(DeliveryOrigin::Message, "Look outside. HEARTBEAT_OK".to_owned())]);
-    let chat = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap();
+    let chat = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap();
     assert_eq!(chat.unread, 1);
     let said = texts(&agent, chat.id.as_str()).await;
     let delivered = said.iter().position(|(_, text)| text == "[message]").unwrap();
@@ -126,7 +126,7 @@ async fn a_message_reaches_another_chat_of_the_owners_once_and_no_other_place() 
     let bench = bench(&[saying("Hello.")]).await;
     let agent = bench.agent();
     say(&agent, "hi").await;
-    let chat = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+    let chat = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
     drop(agent);
     let other = self::bench(&[script.replace("CHAT", chat.as_str())]).await;
     let mut options = other.options();

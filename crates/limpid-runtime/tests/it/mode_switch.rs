@@ -14,7 +14,7 @@ const OK: &str = "[[reply]]\ntext = \"ok\"\n";
 const LAST: ConversationChoice = ConversationChoice::Last;
 
 async fn id(agent: &Agent) -> ConversationId {
-    agent.conversations().find(&LAST).await.unwrap().unwrap().id
+    agent.directory().find(&LAST).await.unwrap().unwrap().id
 }
 
 // OLLM-029
@@ -73,11 +73,11 @@ async fn a_profile_without_modes_has_those_of_the_default_one_and_refuses_others
         bench.config.agent.profile = profile.to_owned();
         let agent = bench.agent();
         say(&agent, "hi").await;
-        let before = agent.conversations().find(&LAST).await.unwrap();
+        let before = agent.directory().find(&LAST).await.unwrap();
         let refused = agent.conversations().set_mode(&id(&agent).await, "sleepy").await.unwrap_err().to_string();
         let list = "there are: assistant, debugger, developer, planning, user";
         assert_eq!(refused, format!("unknown mode `sleepy`; {list}"), "{profile}");
-        assert_eq!(agent.conversations().find(&LAST).await.unwrap(), before, "{profile}");
+        assert_eq!(agent.directory().find(&LAST).await.unwrap(), before, "{profile}");
         agent.conversations().set_mode(&id(&agent).await, "planning").await.unwrap();
         assert_eq!(agent.modes().state(&LAST).await.unwrap().mode, "planning", "{profile}");
     }
@@ -89,7 +89,7 @@ async fn a_message_that_asks_for_an_unknown_mode_changes_neither_profile_nor_mod
     let bench = Bench::new(OK).await;
     let agent = bench.agent();
     say(&agent, "hi").await;
-    let before = agent.conversations().find(&LAST).await.unwrap();
+    let before = agent.directory().find(&LAST).await.unwrap();
     let refused = ChatRequest {
         mode: Some("sleepy".to_owned()),
         profile: Some("ollm".to_owned()),
@@ -98,7 +98,7 @@ async fn a_message_that_asks_for_an_unknown_mode_changes_neither_profile_nor_mod
     };
     let error = agent.chat(refused).await.unwrap_err().to_string();
     assert!(error.contains("`sleepy`; there are: assistant, debugger, developer, planning, user"), "{error}");
-    assert_eq!(agent.conversations().find(&LAST).await.unwrap(), before);
+    assert_eq!(agent.directory().find(&LAST).await.unwrap(), before);
     let begun = ChatRequest { conversation: ConversationChoice::New, mode: Some("sleepy".to_owned()), ..last("hi") };
     let error = agent.chat(begun).await.unwrap_err().to_string();
     assert!(error.contains("`sleepy`; there are: assistant, debugger, developer, planning, user"), "{error}");

@@ -15,7 +15,7 @@ use tokio::sync::broadcast::Receiver;
 const REPLIES: &str = "[[reply]]\ntext = \"One.\"\n[[reply]]\ntext = \"Two.\"\n[[reply]]\ntext = \"Three.\"\n";
 
 async fn id(agent: &Agent) -> ConversationId {
-    agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id
+    agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap().id
 }
 
 /// What was sent so far, by name, with the modes of a switch and the reason of a new prompt.
@@ -107,13 +107,13 @@ async fn an_unknown_mode_changes_nothing() {
     let bench = Bench::new(REPLIES).await;
     let agent = bench.agent();
     say(&agent, "hi").await;
-    let before = agent.conversations().find(&ConversationChoice::Last).await.unwrap();
+    let before = agent.directory().find(&ConversationChoice::Last).await.unwrap();
     let mut bus = agent.subscribe();
     let error = agent.conversations().set_mode(&id(&agent).await, "sleepy").await.unwrap_err().to_string();
     assert_eq!(error, "unknown mode `sleepy`; there are: assistant, debugger, developer, planning, user");
     let refused = ChatRequest { mode: Some("sleepy".to_owned()), ..last("hi") };
     assert!(agent.chat(refused).await.is_err());
-    assert_eq!(agent.conversations().find(&ConversationChoice::Last).await.unwrap(), before);
+    assert_eq!(agent.directory().find(&ConversationChoice::Last).await.unwrap(), before);
     assert_eq!(heard(&mut bus), [""; 0]);
 }
 

@@ -133,7 +133,7 @@ impl Stage {
 
     /// What a command does at once, and what came of everything after the phase was let go on.
     async fn after(mut self, command: Command) -> String {
-        let conversation = self.agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+        let conversation = self.agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
         let (mut more, mut change) = (None, None);
         let at_once = match command {
             Command::Message => {

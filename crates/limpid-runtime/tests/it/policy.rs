@@ -274,7 +274,7 @@ text = "Sent."
         !sent.contains("read_page done") && sent.contains("messages 2 to 4 of this conversation: put aside"),
         "{sent}"
     );
-    let conversation = agent.conversations().find(&limpid_runtime::ConversationChoice::Last).await.unwrap().unwrap();
+    let conversation = agent.directory().find(&limpid_runtime::ConversationChoice::Last).await.unwrap().unwrap();
     let rows = agent.store().messages(&conversation.id, None).await.unwrap().rows;
     assert!(rows.iter().any(|row| row.message.text == "read_page done"), "nothing is deleted");
 }

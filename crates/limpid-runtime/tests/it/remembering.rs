@@ -244,7 +244,7 @@ async fn what_a_guest_said_is_not_what_the_owner_said_also_when_it_is_put_aside(
     let bench = Bench::new(&script).await;
     let agent = bench.agent();
     say_as_guest(&bench, &agent, "I moved to Bergen.").await;
-    let conversation = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+    let conversation = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
     agent.conversations().wait_idle(&conversation).await;
     assert_ne!(agent.conversations().clean(&ConversationChoice::Last).await.unwrap(), 0);
     say(&agent, "what do you know of me?").await;

@@ -66,7 +66,7 @@ async fn start_again(bench: &Bench, once: &Arc<Once>) -> (Agent, Vec<StoredMessa
     bench.clock.forward(1.minute());
     let agent = agent(bench, once);
     agent.conversations().resume().await.unwrap();
-    let conversation = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap();
+    let conversation = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap();
     let store = agent.store();
     let settled = async {
         loop {

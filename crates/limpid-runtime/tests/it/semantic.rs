@@ -238,7 +238,7 @@ async fn the_index_is_filled_after_a_turn_and_a_model_that_failed_is_left_alone_
     let agent = bench.agent();
     // What is left to do when the index was filled as far as it fills by itself.
     let left = async || {
-        let conversation = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap();
+        let conversation = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap();
         agent.conversations().wait_idle(&conversation.id).await;
         tokio::task::yield_now().await;
         agent.memory().index_meanings(false, |_| {}).await.unwrap().unwrap().kept

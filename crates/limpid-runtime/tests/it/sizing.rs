@@ -9,7 +9,7 @@ use serde_json::Value;
 const REPLIES: &str = "[[reply]]\ntext = \"One.\"\n[[reply]]\ntext = \"Two.\"\n[[reply]]\ntext = \"Three.\"\n";
 
 async fn id(agent: &Agent) -> ConversationId {
-    agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id
+    agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap().id
 }
 
 /// An agent that asks Ollama for a model with a window.

@@ -73,7 +73,7 @@ async fn a_new_conversation_starts_empty_and_the_old_one_can_be_read() {
     let bench = Bench::new(REPLIES).await;
     let agent = bench.agent();
     say(&agent, "hi").await;
-    let old = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap();
+    let old = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap();
     let reply = command(&agent, "/new").await.unwrap();
     assert_eq!(reply.changed, ["conversation"]);
     let new = reply.conversation.unwrap();
@@ -127,7 +127,7 @@ async fn after_a_new_conversation_one_goes_on_in_the_old_one_where_it_was_left()
     let bench = Bench::new(REPLIES).await;
     let agent = bench.agent();
     say(&agent, "I like tea.").await;
-    let old = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+    let old = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
     command(&agent, "/new").await.unwrap();
     say(&agent, "I like rain.").await;
     let again = bench.agent();

@@ -20,7 +20,7 @@ async fn with_once(script: &str) -> (Bench, Agent, Arc<Once>) {
 }
 
 async fn stored(agent: &Agent) -> Vec<(Role, String)> {
-    let conversation = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap();
+    let conversation = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap();
     let rows = agent.store().messages(&conversation.id, None).await.unwrap().rows;
     rows.into_iter().map(|row| (row.message.role, row.typed.unwrap_or(row.message.text))).collect()
 }

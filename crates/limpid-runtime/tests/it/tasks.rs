@@ -415,7 +415,7 @@ async fn a_task_whose_chat_is_gone_has_failed_and_its_owner_is_told() {
     let bench = Bench::new("[[reply]]\ntext = \"Hello.\"\n").await;
     let agent = bench.agent();
     say(&agent, "hi").await;
-    let chat = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+    let chat = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
     agent.conversations().wait_idle(&chat).await;
     let request = TaskRequest { conversation: Some(chat.clone()), ..reminder("Drink", When::In(60)) };
     agent.tasks().add(request).await.unwrap();

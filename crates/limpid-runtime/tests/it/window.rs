@@ -72,7 +72,7 @@ fn outcome(events: &[TurnEvent]) -> &Outcome {
 const BARE: &str = "[memory]\nenabled = false\n";
 
 async fn events_of(agent: &Agent) -> Vec<limpid_store::WindowEvent> {
-    let conversation = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap();
+    let conversation = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap();
     agent.store().window_events(&conversation.id, 50).await.unwrap().rows
 }
 

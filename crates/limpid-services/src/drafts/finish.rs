@@ -7,9 +7,7 @@ use limpid_turn::ToolOutcome;
 
 use crate::drafts::{Drafts, UNDER_WAY, in_short, is_chat, missing};
 use crate::error::AgentError;
-
-/// What is said of an effect that a dead process had begun.
-pub const OUTCOME_UNKNOWN: &str = "outcome unknown: the program stopped while this ran; look before doing it again";
+use crate::tools::OUTCOME_UNKNOWN;
 
 impl Drafts {
     /// Ends the drafts that waited too long, and those that a dead process was carrying out; the chat that they came

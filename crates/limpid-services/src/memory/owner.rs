@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use limpid_config::{Config, Live};
 use limpid_core::{Category, Memory, MemoryId};
 use limpid_store::{
-    IndexState, Listed, MemoryEvent, MemoryEventId, MemoryRef, NewPromotion, Promotion, PromotionId, PromotionState,
-    Provenance, Store, StoreError, StoredMemory,
+    IndexState, Listed, MemoryEvent, MemoryEventId, MemoryRef, NewPromotion, Promotion, PromotionId, Provenance, Store,
+    StoreError, StoredMemory,
 };
 
 use crate::error::AgentError;
@@ -55,15 +55,6 @@ impl Memories {
     pub async fn recall(&self, text: &str, limit: usize) -> Result<Vec<Memory>, AgentError> {
         let found = recall(&*self.store, self.semantics.as_deref(), text, self.host.now_ms()).await?;
         Ok(found.memories.into_iter().take(limit).collect())
-    }
-
-    /// What the soul has gained, in order.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub async fn soul_additions(&self) -> Result<Vec<String>, AgentError> {
-        let standing = self.store.promotions(Some(PromotionState::Standing)).await?;
-        Ok(standing.rows.into_iter().map(|promotion| promotion.addition).collect())
     }
 
     /// Keeps what the owner says under a key; `source` is where they said it. Known secrets do not get in.

@@ -1,7 +1,9 @@
 //! All tools of the agent, by name.
 
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
+use limpid_config::LimitsConfig;
 use limpid_prompt::inputs::{ArgumentSchema, ToolInput};
 use limpid_tools::Tool;
 use serde_json::Value;
@@ -30,6 +32,12 @@ impl ToolCatalog {
     /// A tool by name.
     pub fn tool(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         self.tools.iter().find(|tool| tool.name() == name)
+    }
+
+    /// How long a call of a tool may take: its own limit, else that of the settings.
+    pub fn time_limit(&self, name: &str, limits: &LimitsConfig) -> Duration {
+        let own = self.tool(name).and_then(|tool| tool.timeout());
+        own.unwrap_or_else(|| Duration::from_secs(limits.tool_seconds))
     }
 
     /// The names of those that are there now.

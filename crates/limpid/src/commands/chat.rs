@@ -76,7 +76,7 @@ async fn once(context: &Context, agent: &Agent, talk: &TalkArgs, text: String, j
     let conversation = choice(talk.conversation.as_deref(), &usual);
     let mut printer = Printer::new(&context.environment, json).hiding_markers(agent.config().chat.hide_markers);
     let mut changes = context.take_changes(agent);
-    let here = agent.conversations().find(&conversation).await?.map(|known| known.id);
+    let here = agent.directory().find(&conversation).await?.map(|known| known.id);
     if !json {
         unread::tell(agent, here.as_ref(), &mut None).await?;
     }
@@ -136,7 +136,7 @@ async fn command(
     printer: &mut Printer,
     changes: &mut Receiver<Event>,
 ) -> Result<Input, Failure> {
-    let here = agent.conversations().find(conversation).await?.map(|known| known.id);
+    let here = agent.directory().find(conversation).await?.map(|known| known.id);
     let carried_out = agent.command(conversation, text);
     tokio::pin!(carried_out);
     let mut held = Vec::new();

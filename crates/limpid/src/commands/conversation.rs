@@ -96,7 +96,7 @@ struct Loaded {
 
 async fn load(agent: &Agent, id: &str) -> Result<Loaded, Failure> {
     let conversation =
-        agent.conversations().find(&choice(Some(id), &ConversationChoice::Last)).await?.ok_or_else(|| {
+        agent.directory().find(&choice(Some(id), &ConversationChoice::Last)).await?.ok_or_else(|| {
             Failure::new(ExitStatus::Usage, "there is no conversation yet").advise("Begin one: limpid chat \"hello\"")
         })?;
     let listed = agent.store().messages(&conversation.id, None).await?;

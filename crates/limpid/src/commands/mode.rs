@@ -32,7 +32,7 @@ pub async fn run(context: &Context, command: &ModeCommand) -> Result<(), Failure
         }
         ModeCommand::Set { name, conversation } => {
             let agent = context.agent()?;
-            let id = agent.conversations().find_or_create(&chosen(conversation.as_deref())).await?;
+            let id = agent.directory().find_or_create(&chosen(conversation.as_deref())).await?.id;
             output::tell(&match agent.conversations().set_mode(&id, name).await? {
                 ChangeOutcome::Applied(from) => format!("The mode of {id} is {name}; it was {from}."),
                 ChangeOutcome::Unchanged => format!("The mode of {id} is {name} already."),
@@ -71,7 +71,7 @@ fn chosen(word: Option<&str>) -> ConversationChoice {
 async fn known(agent: &Agent, word: Option<&str>) -> Result<ConversationId, Failure> {
     let none =
         || Failure::new(ExitStatus::Usage, "there is no conversation yet").advise("Begin one: limpid chat \"hello\"");
-    Ok(agent.conversations().find(&chosen(word)).await?.ok_or_else(none)?.id)
+    Ok(agent.directory().find(&chosen(word)).await?.ok_or_else(none)?.id)
 }
 
 fn state_json(state: &ModeState) -> Value {

@@ -55,7 +55,7 @@ impl Kept {
     ) -> Result<Found, String> {
         let mut found = Found::default();
         let Some(conversation) =
-            agent.conversations().find(&ConversationChoice::Last).await.map_err(|error| fault(&error))?
+            agent.directory().find(&ConversationChoice::Last).await.map_err(|error| fault(&error))?
         else {
             return Ok(found);
         };

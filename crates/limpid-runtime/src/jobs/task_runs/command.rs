@@ -1,7 +1,6 @@
 //! A command whose time has come: it runs as any call of the tool does, under the owner's rules and in the sandbox.
 
 use limpid_core::{CallId, Tier, ToolCall, TurnId};
-use limpid_services::drafts::time_of;
 use limpid_services::error::AgentError;
 use limpid_services::tools::{CallContext, Decision, ShownItems, ToolContext};
 use limpid_store::{Task, TaskRun};
@@ -21,7 +20,8 @@ pub(super) async fn run_command(job: &TaskJob, task: &Task, run: &TaskRun) -> Re
     let name = format!("task-{}-{}", task.id, run.slot_ms);
     let arguments = json!({ "command": task.new.prompt }).to_string();
     let call = ToolCall { id: CallId::new(&name), name: EXEC.to_owned(), arguments };
-    let mut planned = PlannedCall { call, timeout: time_of(&job.context.tools, &job.config, EXEC), approved: None };
+    let mut planned =
+        PlannedCall { call, timeout: job.context.tools.time_limit(EXEC, &job.config.limits), approved: None };
     let tools = job.executor.outside_turns();
     let call_context = CallContext { trust: task.new.trust, ..CallContext::default() };
     let mut decision = tools.decide(&planned, &call_context).await;

@@ -57,7 +57,7 @@ async fn a_window_in_which_the_goal_has_no_room_is_refused_with_the_sizes() {
             .unwrap();
         agent.goals().lock_decision(&LAST, &format!("d{n}")).await.unwrap();
     }
-    let id = agent.conversations().find(&LAST).await.unwrap().unwrap().id;
+    let id = agent.directory().find(&LAST).await.unwrap().unwrap().id;
     let refused = agent.conversations().set_window(&id, Some(WindowSize(4096))).await.unwrap_err().to_string();
     assert!(refused.contains("the goal has 200 tokens") && refused.contains("3 locked decisions"), "{refused}");
     assert_eq!(agent.conversations().tiers(&LAST).await.unwrap().window, Some(WindowSize(16_384)));

@@ -41,7 +41,7 @@ async fn a_conversation_at_4k_gets_digests_and_goes_on_with_them() {
             finished += usize::from(matches!(event.change, EventKind::CompactionFinished { .. }));
         }
         assert!(finished >= 2, "{profile}: {finished} compactions");
-        let conversation = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap();
+        let conversation = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap();
         let all = agent.store().messages(&conversation.id, None).await.unwrap().rows;
         assert_eq!(all.len(), 80, "{profile}: nothing is deleted");
     }
@@ -222,7 +222,7 @@ async fn a_message_larger_than_the_window_is_answered_by_its_head_and_tail_and_k
             "{newest}"
         );
     }
-    let conversation = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap();
+    let conversation = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap();
     let rows = agent.store().messages(&conversation.id, None).await.unwrap().rows;
     assert_eq!(rows[0].typed.as_deref(), Some(huge.as_str()));
 }

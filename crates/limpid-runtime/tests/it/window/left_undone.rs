@@ -16,7 +16,7 @@ const LAST: ConversationChoice = ConversationChoice::Last;
 
 async fn settle(agent: &Agent, text: &str) -> Vec<limpid_runtime::TurnEvent> {
     let events = say(agent, text).await;
-    let id = agent.conversations().find(&LAST).await.unwrap().unwrap().id;
+    let id = agent.directory().find(&LAST).await.unwrap().unwrap().id;
     agent.conversations().wait_idle(&id).await;
     events
 }
@@ -82,7 +82,7 @@ async fn messages_that_wait_beside_the_newest_are_counted_before_the_request_lea
     }
     let percent = first.conversations().context(&LAST).await.unwrap().size.percent();
     assert!((40..80).contains(&percent), "{percent} %");
-    let conversation = first.conversations().find(&LAST).await.unwrap().unwrap().id;
+    let conversation = first.directory().find(&LAST).await.unwrap().unwrap().id;
     for n in 0..9 {
         let new = NewInbound {
             conversation: conversation.clone(),
@@ -203,7 +203,7 @@ async fn a_request_for_a_summary_that_cannot_be_made_to_fit_is_not_sent_and_the_
     for n in 1..=120 {
         settle(&agent, &format!("What comes after the number {n}?")).await;
     }
-    let id = agent.conversations().find(&LAST).await.unwrap().unwrap().id;
+    let id = agent.directory().find(&LAST).await.unwrap().unwrap().id;
     agent.conversations().set_window(&id, Some(WindowSize(2048))).await.unwrap();
     model.take_sent();
     let done = agent.conversations().compact(&LAST).await.unwrap();

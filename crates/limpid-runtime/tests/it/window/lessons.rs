@@ -79,12 +79,12 @@ async fn a_denied_tool_a_mode_and_a_window_stay_over_compaction_restart_and_midn
         ..ChatRequest::default()
     };
     all(first.chat(request).await.unwrap()).await;
-    let id = first.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+    let id = first.directory().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
     first.conversations().set_window(&id, Some(WindowSize(8192))).await.unwrap();
     let settings = |agent: &Agent| {
         let agent = agent.clone();
         async move {
-            let conversation = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap();
+            let conversation = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap();
             let tiers = agent.conversations().tiers(&ConversationChoice::Last).await.unwrap();
             (conversation.mode, conversation.model, tiers.window)
         }
@@ -151,7 +151,7 @@ async fn a_server_that_counts_three_times_as_much_is_compacted_in_its_own_tokens
         n += 1;
         assert!(n < 200, "it never compacts");
         say(&agent, &format!("Question {n}: {usual}")).await;
-        let id = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+        let id = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
         agent.conversations().wait_idle(&id).await;
         if !events_of(&agent).await.is_empty() {
             break;

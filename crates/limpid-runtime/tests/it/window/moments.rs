@@ -15,7 +15,7 @@ const LAST: ConversationChoice = ConversationChoice::Last;
 /// Says something and waits until nothing is left to do.
 async fn settle(agent: &Agent, text: &str) -> Vec<limpid_runtime::TurnEvent> {
     let events = say(agent, text).await;
-    let id = agent.conversations().find(&LAST).await.unwrap().unwrap().id;
+    let id = agent.directory().find(&LAST).await.unwrap().unwrap().id;
     agent.conversations().wait_idle(&id).await;
     events
 }
@@ -59,7 +59,7 @@ async fn a_restored_moment_brings_its_tier_back() {
     let agent = agent(&bench, &model, BARE);
     settle(&agent, &question(1)).await;
     let kept = agent.conversations().save_snapshot(&LAST, "before it was made small").await.unwrap();
-    let id = agent.conversations().find(&LAST).await.unwrap().unwrap().id;
+    let id = agent.directory().find(&LAST).await.unwrap().unwrap().id;
     agent.conversations().set_window(&id, Some(WindowSize(4096))).await.unwrap();
     settle(&agent, &question(2)).await;
     assert_eq!(agent.conversations().tiers(&LAST).await.unwrap().effective.number(), 1);
@@ -163,7 +163,7 @@ async fn no_note_is_asked_for_after_a_summary_since_nobody_waits_twice() {
         n += 1;
         settle(&agent, &format!("Short question {n}: what comes after the number {n}, and after that?")).await;
     }
-    let id = agent.conversations().find(&LAST).await.unwrap().unwrap().id;
+    let id = agent.directory().find(&LAST).await.unwrap().unwrap().id;
     agent.conversations().set_window(&id, Some(WindowSize(2048))).await.unwrap();
     model.take_sent();
     let answered = settle(&agent, "And now?").await;

@@ -112,7 +112,7 @@ async fn a_digest_is_stored_although_the_model_never_saves_anything() {
         assert_eq!(agent.store().memories(None).await.unwrap().rows.len(), 0, "{profile}: nothing was saved");
         let kept = events_of(&agent).await;
         assert!(kept.iter().any(|event| event.new.view.as_ref().is_some_and(|kept| kept.digests == view.digests)));
-        let conversation = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap();
+        let conversation = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap();
         let all = agent.store().messages(&conversation.id, None).await.unwrap().rows;
         assert!(all.iter().all(|row| row.message.role != Role::Tool), "{profile}");
     }

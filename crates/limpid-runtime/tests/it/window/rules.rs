@@ -102,7 +102,7 @@ async fn overflowing(
         let events = say(&agent, &format!("Short question {n}: what comes after the number {n}?")).await;
         assert!(matches!(outcome(&events), Outcome::Answered { .. }));
     }
-    let id = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
+    let id = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap().id;
     agent.conversations().set_window(&id, Some(WindowSize(4096))).await.unwrap();
     model.take_calls();
     (bench, model, agent)
@@ -158,7 +158,7 @@ async fn a_restored_moment_has_its_goals_its_mode_and_its_tier_and_what_was_lock
     let last = || ConversationChoice::Last;
     let request = ChatRequest { text: question(1), mode: Some("planning".to_owned()), ..ChatRequest::default() };
     all(agent.chat(request).await.unwrap()).await;
-    let id = agent.conversations().find(&last()).await.unwrap().unwrap().id;
+    let id = agent.directory().find(&last()).await.unwrap().unwrap().id;
     agent.goals().create(&last(), "Mend the pump", Priority::High).await.unwrap();
     agent.goals().add_checkpoint(&last(), "Find the leak").await.unwrap();
     say(&agent, &question(2)).await;
@@ -370,7 +370,7 @@ async fn what_is_shown_of_a_full_window_is_what_is_sent() {
         say(&agent, "Hello.").await;
         for n in 1..=30 {
             // A compaction that follows a turn is over.
-            let last = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap();
+            let last = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap();
             agent.conversations().wait_idle(&last.id).await;
             let text = format!("{} {}", question(n), "and so on ".repeat(n * 10));
             let request = PreviewRequest { conversation: ConversationChoice::Last, text, ..PreviewRequest::default() };

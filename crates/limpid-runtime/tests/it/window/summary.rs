@@ -47,13 +47,13 @@ async fn count_on(agent: &Agent, model: &Talker, text: &str) -> Vec<ModelCall> {
     let events = say(agent, text).await;
     let is_notice = |event: &TurnEvent| matches!(event, TurnEvent::Notice(text) if !text.starts_with("price of"));
     assert!(!events.iter().any(is_notice), "{events:?}");
-    let conversation = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap();
+    let conversation = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap();
     agent.conversations().wait_idle(&conversation.id).await;
     model.take_calls().into_iter().filter(is_summary).collect()
 }
 
 async fn rows(agent: &Agent) -> Vec<StoredMessage> {
-    let conversation = agent.conversations().find(&ConversationChoice::Last).await.unwrap().unwrap();
+    let conversation = agent.directory().find(&ConversationChoice::Last).await.unwrap().unwrap();
     agent.store().messages(&conversation.id, None).await.unwrap().rows
 }
 

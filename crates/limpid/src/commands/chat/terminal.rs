@@ -121,7 +121,7 @@ enum Next {
 
 impl Chat<'_> {
     async fn greet(&self) -> Result<(), Failure> {
-        if let Some(known) = self.agent.conversations().find(&self.conversation).await? {
+        if let Some(known) = self.agent.directory().find(&self.conversation).await? {
             output::tell(&format!("Continuing “{}”. /new begins a new conversation.", known.title));
         }
         if let Ok(tiers) = self.agent.conversations().tiers(&self.conversation).await {
@@ -132,7 +132,7 @@ impl Chat<'_> {
     }
 
     async fn here(&self) -> Result<Option<ConversationId>, Failure> {
-        Ok(self.agent.conversations().find(&self.conversation).await?.map(|known| known.id))
+        Ok(self.agent.directory().find(&self.conversation).await?.map(|known| known.id))
     }
 
     async fn tell_unread(&mut self) -> Result<(), Failure> {

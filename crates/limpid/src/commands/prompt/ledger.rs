@@ -122,7 +122,7 @@ pub(super) async fn find(agent: &Agent, id: &str) -> Result<Request, Failure> {
 }
 
 async fn conversation_id(agent: &Agent, word: &str) -> Result<ConversationId, Failure> {
-    let found = agent.conversations().find(&choice(Some(word), &ConversationChoice::Last)).await?;
+    let found = agent.directory().find(&choice(Some(word), &ConversationChoice::Last)).await?;
     found.map(|found| found.id).ok_or_else(|| Failure::new(ExitStatus::Usage, "there is no conversation yet"))
 }
 
