@@ -238,7 +238,7 @@ fn only_the_ledger_makes_a_prompt_again_from_what_was_sent() {
     let krates = FLOORS.map(|(krate, _)| krate);
     let files: BTreeSet<String> =
         places_of(&krates, |line| line.contains("from_record")).into_iter().map(|(file, _)| file).collect();
-    let wanted = ["limpid-prompt/recorded.rs", "limpid-runtime/requests.rs"].map(str::to_owned);
+    let wanted = ["limpid-prompt/recorded.rs", "limpid-runtime/recorded.rs"].map(str::to_owned);
     assert_eq!(files, BTreeSet::from(wanted));
 }
 
