@@ -1,20 +1,18 @@
 //! Drafts: calls that waited for the owner when nobody was there to be asked.
 
 mod finish;
+mod grants;
 mod led_by;
 mod send_state;
 
 use std::sync::Arc;
 
 use limpid_config::{Config, Live, Redactor};
-use limpid_core::policy::Grant;
 use limpid_core::{ConversationId, DraftState, Tier, ToolCall, Trust, TurnId};
 use limpid_store::{
-    ConversationKind, Draft, DraftEdit, DraftEvent, DraftId, DraftRoom, ItemId, Listed, NewDraft, NewSetting, Store,
-    StoreError,
+    ConversationKind, Draft, DraftEdit, DraftEvent, DraftId, DraftRoom, ItemId, Listed, NewDraft, Store, StoreError,
 };
 use limpid_turn::{HeldCall, PlannedCall, ToolOutcome};
-use serde::{Deserialize, Serialize};
 
 pub use crate::drafts::led_by::led_by;
 use crate::drafts::send_state::DraftSendState;
@@ -39,12 +37,6 @@ const EXPIRY: &str = "drafts";
 
 /// The path of calls that no turn makes; every path has the same rules but that of few tools.
 const CHAT: &str = "chat-remote";
-
-/// The name of the setting that holds what the owner allowed for a conversation.
-const GRANT: &str = "grant";
-
-/// Grants of one conversation that count; older ones are asked about again.
-const GRANTS: u32 = 200;
 
 /// States that a draft is in before its end.
 const UNDER_WAY: [DraftState; 3] = [DraftState::Open, DraftState::Approved, DraftState::Sending];
@@ -198,29 +190,6 @@ impl Drafts {
         self.expire_and_recover().await?;
         Ok(self.move_draft(id, DraftState::Refused, "").await?)
     }
-    /// What the owner allowed for the rest of a conversation.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub async fn grants(&self, conversation: &ConversationId) -> Result<Vec<Grant>, AgentError> {
-        let listed = self.0.store.setting_events(Some(conversation), GRANT, GRANTS).await?;
-        let grant = |text: &str| serde_json::from_str::<GrantRow>(text).ok();
-        let rows = listed.rows.iter().filter_map(|event| grant(event.value.as_deref()?));
-        Ok(rows.map(|row| Grant { tool: row.tool, pattern: row.pattern }).collect())
-    }
-
-    /// Allows calls of one pattern for the rest of a conversation.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
-    pub async fn grant(&self, conversation: &ConversationId, grant: Grant) -> Result<(), AgentError> {
-        let row = GrantRow { tool: grant.tool, pattern: grant.pattern };
-        // Plain data with text keys always serialises.
-        let value = serde_json::to_string(&row).unwrap_or_default();
-        let setting = NewSetting { name: GRANT.to_owned(), value: Some(value), trigger: "manual".to_owned() };
-        self.0.store.set_in_conversation(conversation, Vec::new(), vec![setting], self.0.host.now_ms()).await?;
-        Ok(())
-    }
 
     /// Keeps a call for the owner, and has it expire in time; none when too many wait already.
     ///
@@ -318,12 +287,6 @@ pub fn in_short(draft: &NewDraft) -> String {
         Some(destination) => format!("{} to {destination}", draft.tool),
         None => draft.tool.clone(),
     }
-}
-
-#[derive(Serialize, Deserialize)]
-struct GrantRow {
-    tool: String,
-    pattern: String,
 }
 
 fn missing(id: DraftId) -> AgentError {
