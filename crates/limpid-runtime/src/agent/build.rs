@@ -2,17 +2,8 @@
 
 mod base;
 
-use crate::agent::Agent;
-use crate::agent::build::base::Base;
-use crate::agent::options::AgentOptions;
-use crate::agent::services::Services;
-use crate::jobs::Jobs;
-use crate::jobs::deps::JobDeps;
-use crate::jobs::maintenance::Maintenance;
-use crate::preview::Previewer;
-use crate::requests::Requests;
-use crate::settings::LiveSettings;
-use crate::settings::{Parts, Rebuild};
+use std::sync::Arc;
+
 use limpid_context::ContextDeps;
 use limpid_conversation::Conversations;
 use limpid_conversation::Housekeeping;
@@ -25,7 +16,18 @@ use limpid_services::goals::NextTier;
 use limpid_services::spending::Spending;
 use limpid_services::tasks::Tasks;
 use limpid_services::tools::FileHistory;
-use std::sync::Arc;
+
+use crate::agent::Agent;
+use crate::agent::build::base::Base;
+use crate::agent::options::AgentOptions;
+use crate::agent::services::Services;
+use crate::jobs::Jobs;
+use crate::jobs::deps::JobDeps;
+use crate::jobs::maintenance::Maintenance;
+use crate::preview::Previewer;
+use crate::requests::Requests;
+use crate::settings::LiveSettings;
+use crate::settings::{Parts, Rebuild};
 
 /// Makes an agent.
 pub(super) fn build(options: AgentOptions) -> Result<Agent, AgentError> {
