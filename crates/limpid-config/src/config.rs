@@ -29,7 +29,7 @@ use serde::{Deserialize, Deserializer};
 
 pub use catalogue::{CatalogueConfig, CatalogueUpdate};
 pub use chat::ChatConfig;
-pub use exec::{ExecConfig, SandboxChoice};
+pub use exec::ExecConfig;
 pub use files::FilesConfig;
 pub use heartbeat::HeartbeatConfig;
 pub use inbox::{GatewayConfig, InboxConfig};

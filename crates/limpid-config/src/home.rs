@@ -48,6 +48,11 @@ impl Home {
         self.0.join("workspace")
     }
 
+    /// The folder for what strangers wrote, beside the agent's own.
+    pub fn outside(&self) -> PathBuf {
+        self.0.join("outside")
+    }
+
     /// The owner's skills.
     pub fn skills(&self) -> PathBuf {
         self.0.join("skills")

@@ -8,7 +8,7 @@ mod serving;
 
 use std::sync::Arc;
 
-use limpid_config::{Live, Redactor, SandboxChoice, read_marking};
+use limpid_config::{Live, Redactor, read_marking};
 use limpid_model::Model;
 use limpid_prompt::Profiles;
 use limpid_prompt::problem::Severity;
@@ -17,7 +17,7 @@ use limpid_services::memory::probe;
 use limpid_services::models::{ModelRegistry, ModelRegistryParts, fetched_table};
 use limpid_services::notifications::missing_for_desktop;
 use limpid_services::profiles::{identity_files, is_untouched, own_profile_files};
-use limpid_services::tools::{Running, engine, running};
+use limpid_services::tools::{engine, left_out, running};
 use limpid_store::{SqliteOptions, SqliteStore, Store};
 
 use crate::agent::{Agent, AgentOptions};
@@ -209,15 +209,33 @@ fn web_search(options: &AgentOptions) -> Finding {
 
 /// That programs cannot be run is no fault of the installation, but whoever misses `exec` must find out why.
 fn programs(options: &AgentOptions) -> Check {
-    let says = match running(&options.config, options.helper.as_deref()) {
-        Ok(Running::Confined) => "run in a sandbox: the workspace, no network unless granted".to_owned(),
-        Ok(Running::Free) => "run without a sandbox, with limits only, since limpid.toml says so".to_owned(),
-        Err(missing) => format!("are not run: {missing}"),
+    const WHAT: &str = "programs";
+    let helper = options.helper.as_deref();
+    if let Err(missing) = running(&options.config, helper) {
+        let says = format!("are not run: {}", missing.why);
+        return Check { what: WHAT, ok: true, says, advice: missing.advice.map(str::to_owned) };
+    }
+    let says = match helper.map(sandbox_layers) {
+        Some(Ok(layers)) => format!("run in a sandbox ({layers}): the workspace, no network unless granted"),
+        Some(Err(error)) => format!("are not run: {error}"),
+        None => "are not run".to_owned(),
     };
-    let required = options.config.exec.enabled && options.config.exec.sandbox == SandboxChoice::Required;
-    let advice = (required && says.starts_with("are not"))
-        .then(|| "To run them without a sandbox, write `sandbox = \"off\"` under [exec].".to_owned());
-    Check { what: "programs", ok: true, says, advice }
+    let left_out = left_out(&options.home, &options.config, &options.environment, helper);
+    Check { what: WHAT, ok: true, says, advice: (!left_out.is_empty()).then(|| left_out.join(" ")) }
+}
+
+/// Which layers of the sandbox hold here, by putting them up without a program.
+#[cfg(target_os = "linux")]
+fn sandbox_layers(helper: &std::path::Path) -> Result<String, String> {
+    let tried = std::process::Command::new(helper).arg(crate::sandbox::TRY).env_clear().output();
+    let tried = tried.map_err(|error| format!("the sandbox cannot be started: {error}"))?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    if tried.status.success() { Ok(text(&tried.stdout)) } else { Err(text(&tried.stderr)) }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn sandbox_layers(_: &std::path::Path) -> Result<String, String> {
+    Err("only Linux has the sandbox that programs need".to_owned())
 }
 
 /// Where the owner is told of reports and reminders while no chat is open. Being told nowhere is no fault.

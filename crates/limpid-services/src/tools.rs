@@ -15,7 +15,7 @@ pub const OUTCOME_UNKNOWN: &str = "outcome unknown: the program stopped while th
 pub use limpid_tools::{PathArgument, SendState, ShownItems, Tool, ToolContext, ToolText, read_arguments, schema_of};
 
 pub use crate::tools::builtin::{
-    Running, engine, exec_tools, file_tools, hardware_tools, history_tools, running, web_tools,
+    Unavailable, engine, exec_tools, file_tools, hardware_tools, history_tools, left_out, running, web_tools,
 };
 pub use crate::tools::catalog::ToolCatalog;
 pub use crate::tools::executor::{Decision, Permit, ToolExecutor, ToolExecutorParts, ToolFinder, TurnToolExecutor};

@@ -4,14 +4,19 @@
 //! - [`words`]: a command as words, without a shell.
 //! - [`command`]: which program these words run, in which folder, and which ones are refused.
 //! - [`confinement`]: what a program may touch and use, as one value.
+//! - [`places`]: the folders of that value, resolved once.
+//! - [`calls`]: the system calls that a program may make.
 //! - [`sandbox`]: what the hidden sub-commands of the binary do with that value: one watches over the program and ends
-//!   everything that it started, the other restricts itself and then becomes the program.
+//!   everything that it started, the others restrict themselves and start it.
+//! - [`processes`] and [`disk`]: what a program uses.
 //! - [`run`]: starts the first of them and collects what the program says.
 //! - this file: the tool itself, and its two names.
 
+pub mod calls;
 pub mod command;
 pub mod confinement;
-mod filter;
+mod disk;
+pub mod places;
 mod processes;
 pub mod run;
 pub mod sandbox;
@@ -31,7 +36,8 @@ use serde_json::{Map, Value};
 use crate::files::Grants;
 use crate::{PathArgument, Tool, ToolContext, ToolText, read_arguments, schema_of};
 use command::Command;
-use confinement::{Confinement, Limits};
+use confinement::{Limits, View};
+use places::Places;
 
 /// Seconds that the tool's own end may take after the program was told to end.
 const LAST_SECONDS: u64 = 15;
@@ -45,20 +51,24 @@ pub struct Programs {
     pub scripts: Vec<PathBuf>,
     /// The binary whose hidden sub-commands make the sandbox.
     pub helper: PathBuf,
-    /// Whether programs are confined by the kernel. Without it they still get limits and end with the call.
-    pub confined: bool,
+    /// Limpid's home folder: no program sees it, but for the granted folders in it.
+    pub home: PathBuf,
+    /// The folder for what strangers wrote: the only one that programs in the low view write.
+    pub outside: PathBuf,
+    /// Folders that the owner's languages are in, for reading.
+    pub toolchains: Vec<PathBuf>,
     /// Whether a command may be one for a shell.
     pub shell: bool,
     /// Whether programs may use the network.
     pub network: bool,
-    /// Whether programs may change modes of files. The kernel cannot keep that within folders.
-    pub modes: bool,
     /// Folders with programs besides the system's.
     pub path: Vec<PathBuf>,
     /// The environment of programs, whole.
     pub environment: Vec<(String, String)>,
     /// What a program may use.
     pub limits: Limits,
+    /// The folders, once they were looked up.
+    pub places: Places,
 }
 
 /// Runs a program; one implementation under the name that a profile knows it by.
@@ -143,26 +153,15 @@ impl Tool for Exec {
         Value::Object(judged)
     }
 
-    fn unconfined(&self) -> bool {
-        !self.programs.confined
-    }
-
     fn timeout(&self) -> Option<Duration> {
         Some(Duration::from_secs(self.programs.limits.seconds + LAST_SECONDS))
     }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
-        let programs = &self.programs;
-        if context.read_only && !programs.confined && !context.approved {
-            return Err(
-                "in this mode a program that no sandbox keeps from changing the workspace runs only after the \
-                        owner has said yes to it"
-                    .to_owned(),
-            );
-        }
         let command = self.parsed(&arguments)?;
-        let text = run::run(programs, &command, context.read_only).await?;
-        Ok(ToolText { text, trust: context.trust.join(programs.trust()) })
+        let view = self.programs.view(context.trust, &command);
+        let text = run::run(&self.programs, &command, view, context.read_only).await?;
+        Ok(ToolText { text, trust: context.trust.join(self.programs.trust(view)) })
     }
 }
 
@@ -186,28 +185,21 @@ fn place(path: &Path) -> String {
 }
 
 impl Programs {
-    /// Who may have written what a program prints: whoever wrote what it can read.
-    fn trust(&self) -> Trust {
-        if self.network || !self.confined {
-            return Trust::Outside;
-        }
-        self.grants.roots().fold(Trust::Owner, |trust, root| trust.join(root.trust))
+    /// The view that a call gets: the low one when something foreign led to it, when it names a low place, and when it
+    /// has the network, where anybody may answer.
+    pub fn view(&self, trust: Trust, command: &Command) -> View {
+        let is_low = self.network || trust.is_foreign() || self.names_low_place(command);
+        if is_low { View::Low } else { View::High }
     }
 
-    /// What a program may touch.
-    fn confinement(&self, folder: PathBuf, read_only: bool) -> Confinement {
-        let folders = |write: bool| {
-            let roots = self.grants.roots().filter(move |root| (root.write && !read_only) == write);
-            roots.map(|root| root.folder.clone()).collect::<Vec<PathBuf>>()
-        };
-        Confinement {
-            folder,
-            write: folders(true),
-            read: folders(false).into_iter().chain(self.path.iter().cloned()).collect(),
-            confined: self.confined,
-            network: self.network,
-            modes: self.modes,
-            limits: self.limits,
+    /// Who may have written what a program prints: whoever wrote what it can read.
+    fn trust(&self, view: View) -> Trust {
+        match view {
+            View::Low => Trust::Outside,
+            View::High => {
+                let own = self.grants.roots().map(|root| root.trust).filter(|trust| !trust.is_foreign());
+                own.fold(Trust::Owner, Trust::join)
+            }
         }
     }
 }

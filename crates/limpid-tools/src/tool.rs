@@ -74,11 +74,6 @@ pub trait Tool: Send + Sync {
         false
     }
 
-    /// Whether it starts programs that no sandbox holds.
-    fn unconfined(&self) -> bool {
-        false
-    }
-
     /// How long a call may take, when that is not the usual time.
     fn timeout(&self) -> Option<Duration> {
         None

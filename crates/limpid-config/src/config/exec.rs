@@ -12,17 +12,16 @@ use super::files::absolute;
 pub struct ExecConfig {
     /// Whether it may at all.
     pub enabled: bool,
-    /// Whether programs run only where the kernel can confine them.
-    pub sandbox: SandboxChoice,
     /// Whether a command may be one for a shell.
     pub shell: bool,
     /// Whether programs may use the network.
     pub network: bool,
-    /// Whether programs may change modes of files, as `git` does. No kernel keeps that within folders.
-    pub modes: bool,
     /// Folders with programs besides the system's.
     #[serde(deserialize_with = "absolute")]
     pub path: Vec<PathBuf>,
+    /// Folders that languages are in, `~/.cargo` and the like, which programs may read.
+    #[serde(deserialize_with = "absolute")]
+    pub toolchains: Vec<PathBuf>,
     /// Names of environment variables that programs get besides the language and the zone.
     pub environment: Vec<String>,
     /// Seconds until a program and everything that it started is ended.
@@ -31,32 +30,26 @@ pub struct ExecConfig {
     pub memory_megabytes: u64,
     /// Processes at a time.
     pub processes: u32,
+    /// Megabytes of disk that one call may add.
+    pub disk_megabytes: u64,
+    /// Files that one call may add.
+    pub files: u64,
 }
 
 impl Default for ExecConfig {
     fn default() -> Self {
         Self {
             enabled: true,
-            sandbox: SandboxChoice::Required,
             shell: false,
             network: false,
-            modes: false,
             path: Vec::new(),
+            toolchains: Vec::new(),
             environment: Vec::new(),
             seconds: 60,
             memory_megabytes: 2048,
             processes: 64,
+            disk_megabytes: 1024,
+            files: 20_000,
         }
     }
-}
-
-/// Whether programs run only where the kernel can confine them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SandboxChoice {
-    /// Where it cannot, `exec` is not offered.
-    #[default]
-    Required,
-    /// They run with the rights of Limpid itself, under limits of time, memory and processes only.
-    Off,
 }

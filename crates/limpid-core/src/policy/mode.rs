@@ -13,8 +13,6 @@ pub struct ToolFacts<'a> {
     pub group: &'a str,
     /// What kind of effect a call has, at most.
     pub class: ToolClass,
-    /// Whether it starts programs that no sandbox holds.
-    pub unconfined: bool,
 }
 
 /// How a rule names tools.
@@ -126,15 +124,13 @@ pub struct ModeRules {
     pub ask: Vec<ToolClass>,
     /// Which files may be written.
     pub writes: Writes,
-    /// Whether tools exist that start programs which no sandbox holds.
-    pub unconfined: bool,
 }
 
 impl ModeRules {
     /// The rules of a mode that brings none of its own.
     pub fn of(mode: &str) -> Self {
         match mode {
-            "developer" => Self { allow: vec![ToolPattern::All], unconfined: true, ..Self::default() },
+            "developer" => Self { allow: vec![ToolPattern::All], ..Self::default() },
             "planning" => {
                 let classes = [ToolClass::Read, ToolClass::Remember, ToolClass::Write].map(ToolPattern::Class);
                 let groups = ["web", "memory", "scheduling"].map(|group| ToolPattern::Group(group.to_owned()));
@@ -144,7 +140,6 @@ impl ModeRules {
             "debugger" => Self {
                 allow: [ToolClass::Read, ToolClass::Remember, ToolClass::Execute].map(ToolPattern::Class).into(),
                 writes: Writes::None,
-                unconfined: true,
                 ..Self::default()
             },
             _ => Self { allow: vec![ToolPattern::All], ask: vec![ToolClass::Send], ..Self::default() },
@@ -161,7 +156,7 @@ impl ModeRules {
 pub fn allowed(mode: Option<&ModeRules>, tool: &ToolFacts<'_>) -> bool {
     let Some(rules) = mode else { return true };
     let named = |patterns: &[ToolPattern]| patterns.iter().any(|pattern| pattern.matches(tool));
-    named(&rules.allow) && !named(&rules.deny) && (rules.unconfined || !tool.unconfined)
+    named(&rules.allow) && !named(&rules.deny)
 }
 
 #[cfg(test)]
@@ -169,7 +164,7 @@ mod tests {
     use super::*;
 
     fn tool<'a>(name: &'a str, group: &'a str, class: ToolClass) -> ToolFacts<'a> {
-        ToolFacts { name, group, class, unconfined: false }
+        ToolFacts { name, group, class }
     }
 
     // OLLM-035
@@ -199,7 +194,6 @@ mod tests {
     // OLLM-036 OLLM-136
     #[test]
     fn each_mode_offers_its_default_set() {
-        let free = ToolFacts { unconfined: true, ..tool("exec_free", "shell", ToolClass::Execute) };
         let tools = [
             tool("read_file", "files", ToolClass::Read),
             tool("memory_store", "memory", ToolClass::Remember),
@@ -207,7 +201,6 @@ mod tests {
             tool("http_request", "web", ToolClass::Send),
             tool("compose_email", "email", ToolClass::Send),
             tool("exec", "shell", ToolClass::Execute),
-            free,
             tool("schedule_task", "scheduling", ToolClass::ChangeSelf),
             tool("update_skill", "skills", ToolClass::ChangeSelf),
         ];
@@ -215,12 +208,12 @@ mod tests {
             let rules = ModeRules::of(mode);
             tools.iter().filter(|tool| allowed(Some(&rules), tool)).map(|tool| tool.name).collect::<Vec<_>>().join(" ")
         };
-        let confined = "read_file memory_store write_file http_request compose_email exec schedule_task update_skill";
+        let all = "read_file memory_store write_file http_request compose_email exec schedule_task update_skill";
         for mode in ["assistant", "user", "my-own"] {
-            assert_eq!(offered(mode), confined, "{mode}");
+            assert_eq!(offered(mode), all, "{mode}");
         }
         assert_eq!(offered("developer").split(' ').count(), tools.len());
         assert_eq!(offered("planning"), "read_file memory_store write_file http_request schedule_task");
-        assert_eq!(offered("debugger"), "read_file memory_store exec exec_free");
+        assert_eq!(offered("debugger"), "read_file memory_store exec");
     }
 }

@@ -115,9 +115,6 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     if let Some(reason) = setting.mode.and_then(|mode| wrong_write(mode, call)) {
         return refused(reason);
     }
-    if let Some(reason) = setting.mode.and_then(|mode| unheld(mode, call)) {
-        return Verdict::NeedsApproval { reason };
-    }
     let Some(reason) = why_ask(setting, call, is_in(&setting.rules.ask)) else { return Verdict::Allowed };
     let granted = setting.grants.iter().any(|grant| grant.tool == name && grant.pattern == call.pattern());
     // What asks always is allowed by a rule that says where it may go, not by one that allows everything.
@@ -152,13 +149,6 @@ fn wrong_write(mode: &ModeRules, call: &Call<'_>) -> Option<String> {
             ))
         }
     }
-}
-
-/// Why a program waits for the owner each time, if it does: in a mode that changes nothing, where no sandbox keeps it
-/// from changing something. No rule and no earlier answer stands for this one.
-fn unheld(mode: &ModeRules, call: &Call<'_>) -> Option<String> {
-    let unheld = mode.writes == Writes::None && call.class == ToolClass::Execute && call.tool.unconfined;
-    unheld.then(|| "this would run a program that nothing here keeps from changing files".to_owned())
 }
 
 /// Why the owner is asked about a call, if they are.

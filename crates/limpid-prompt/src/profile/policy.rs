@@ -21,8 +21,6 @@ struct Raw {
     #[serde(default)]
     ask: Vec<Spanned<String>>,
     writes: Option<Spanned<String>>,
-    #[serde(default)]
-    unconfined: bool,
 }
 
 /// The rules of modes that bring their own.
@@ -40,7 +38,7 @@ pub(super) fn policies(set: &FileSet, problems: &mut Vec<Problem>) -> BTreeMap<S
 
 fn read(file: &File) -> Result<ModeRules, Fault> {
     let raw: Raw = toml::from_str(&file.text).map_err(|error| {
-        let fix = "write allow, deny, ask, writes and unconfined as docs/profiles.md shows them";
+        let fix = "write allow, deny, ask and writes as docs/profiles.md shows them";
         Fault::new(error.span().unwrap_or_default(), error.message().trim_end().to_owned(), fix)
     })?;
     let patterns = |texts: &[Spanned<String>]| {
@@ -66,7 +64,6 @@ fn read(file: &File) -> Result<ModeRules, Fault> {
         deny: patterns(&raw.deny)?,
         ask: raw.ask.iter().map(class).collect::<Result<_, _>>()?,
         writes,
-        unconfined: raw.unconfined,
     })
 }
 

@@ -6,7 +6,7 @@ mod hardware;
 mod history;
 mod web;
 
-pub use self::exec::{Running, running, tools as exec_tools};
+pub use self::exec::{Unavailable, left_out, running, tools as exec_tools};
 pub use self::files::tools as file_tools;
 pub use self::hardware::tools as hardware_tools;
 pub use self::history::tools as history_tools;

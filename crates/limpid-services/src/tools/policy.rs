@@ -156,7 +156,7 @@ impl CallFacts {
 
 /// A tool as the policy knows it.
 pub(crate) fn facts_of(tool: &dyn Tool) -> ToolFacts<'_> {
-    ToolFacts { name: tool.name(), group: tool.group(), class: tool.class(), unconfined: tool.unconfined() }
+    ToolFacts { name: tool.name(), group: tool.group(), class: tool.class() }
 }
 
 /// Files of the workspace that prompts quote: those of the profile, and those of profiles that may come after it.

@@ -4,21 +4,45 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+/// Which places a program sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum View {
+    /// The owner's places, to read and to write; nothing where a stranger's text may be.
+    High,
+    /// All places, to read; to write only the folder for what strangers wrote.
+    Low,
+}
+
+/// A folder, resolved once. Whatever its path leads to later, this folder is used or none.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The path that the owner wrote.
+    pub named: PathBuf,
+    /// The path with every link followed.
+    pub path: PathBuf,
+    /// The device that it is on.
+    pub device: u64,
+    /// Its number on that device.
+    pub inode: u64,
+}
+
 /// What a program may touch and use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
-    /// The folder that it runs in.
+    /// The folder that it starts in.
     pub folder: PathBuf,
     /// Folders that it may change.
-    pub write: Vec<PathBuf>,
+    pub write: Vec<Place>,
     /// Folders that it may read, besides the system's.
-    pub read: Vec<PathBuf>,
-    /// Whether the kernel is to hold it to these folders; otherwise it only has limits.
-    pub confined: bool,
+    pub read: Vec<Place>,
+    /// Folders within those that it must not see.
+    pub hidden: Vec<PathBuf>,
+    /// Folders of skills, by the name that each has in `~/skills`.
+    pub skills: Vec<(String, PathBuf)>,
+    /// Where a folder for the call is made, if the program gets no file system of its own.
+    pub scratch: PathBuf,
     /// Whether it may use the network.
     pub network: bool,
-    /// Whether it may change modes of files.
-    pub modes: bool,
     /// What it may use.
     pub limits: Limits,
 }
@@ -32,16 +56,25 @@ pub struct Limits {
     pub memory_bytes: u64,
     /// Processes at a time.
     pub processes: u32,
-    /// Bytes of one file that it writes.
-    pub file_bytes: u64,
+    /// Bytes of disk that it may add, all files together.
+    pub disk_bytes: u64,
+    /// Files that it may add.
+    pub files: u64,
     /// Bytes of output after which it is ended.
     pub output_bytes: u64,
 }
 
 impl Default for Limits {
-    /// A minute, 2 GiB, 64 processes, files of 1 GiB, 64 MiB of output.
+    /// A minute, 2 GiB of memory, 64 processes, 1 GiB in 20,000 files, 64 MiB of output.
     fn default() -> Self {
         let gib = 1024 * 1024 * 1024;
-        Self { seconds: 60, memory_bytes: 2 * gib, processes: 64, file_bytes: gib, output_bytes: 64 * 1024 * 1024 }
+        Self {
+            seconds: 60,
+            memory_bytes: 2 * gib,
+            processes: 64,
+            disk_bytes: gib,
+            files: 20_000,
+            output_bytes: 64 * 1024 * 1024,
+        }
     }
 }

@@ -11,6 +11,7 @@ use tokio::process::{ChildStdin, Command as Process};
 use tokio::sync::Notify;
 
 use super::command::{Command, path_variable};
+use super::confinement::View;
 use super::{LAST_SECONDS, Programs, sandbox};
 
 /// Bytes that are kept of each stream's beginning, and of its end.
@@ -21,23 +22,19 @@ const KEPT: usize = 256 * 1024;
 ///
 /// # Errors
 /// A sentence for the model when the sandbox cannot be started.
-pub async fn run(programs: &Programs, command: &Command, read_only: bool) -> Result<String, String> {
-    let confinement = programs.confinement(command.folder.clone(), read_only);
+pub async fn run(programs: &Programs, command: &Command, view: View, read_only: bool) -> Result<String, String> {
+    let confinement = programs.confinement(command.folder.clone(), view, read_only);
     let mut process = Process::new(&programs.helper);
     process
         .args(sandbox::words(&confinement, &command.program, &command.words)?)
         .env_clear()
-        .env("PATH", path_variable(&programs.path))
-        .env("HOME", &programs.grants.workspace().folder)
         .envs(programs.environment.iter().cloned())
+        .envs(environment(programs))
         .current_dir(&command.folder)
         .process_group(0)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    if !read_only && let Some(folder) = scratch(programs) {
-        process.env("TMPDIR", folder);
-    }
     let mut child = process.spawn().map_err(|error| format!("the sandbox cannot be started: {error}"))?;
     let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
     else {
@@ -52,6 +49,9 @@ pub async fn run(programs: &Programs, command: &Command, read_only: bool) -> Res
         line(&mut text, &err);
     }
     line(&mut text, &ended);
+    for sentence in programs.left_out() {
+        line(&mut text, &sentence);
+    }
     Ok(text)
 }
 
@@ -111,11 +111,22 @@ async fn collect(mut stream: impl AsyncRead + Unpin, spent: &Spent) -> String {
     format!("{}\n[… {missing} bytes left out …]\n{tail}", text(&head))
 }
 
-/// A folder for what programs put aside, within the workspace.
-fn scratch(programs: &Programs) -> Option<std::path::PathBuf> {
-    let folder = programs.grants.workspace().folder.join(".tmp");
-    std::fs::create_dir_all(&folder).ok()?;
-    Some(folder)
+/// What every program's environment says: where programs are, and that no language or tool loads a user's own settings.
+fn environment(programs: &Programs) -> Vec<(String, String)> {
+    let folders = programs.path.iter().cloned().chain(programs.toolchains.iter().map(|folder| folder.join("bin")));
+    let mut variables = vec![
+        ("PATH".to_owned(), path_variable(&folders.collect::<Vec<_>>())),
+        ("PYTHONNOUSERSITE".to_owned(), "1".to_owned()),
+        ("PYTHONSAFEPATH".to_owned(), "1".to_owned()),
+        ("GIT_CONFIG_GLOBAL".to_owned(), "/dev/null".to_owned()),
+        ("GIT_CONFIG_NOSYSTEM".to_owned(), "1".to_owned()),
+        ("npm_config_userconfig".to_owned(), "/dev/null".to_owned()),
+    ];
+    for (name, variable) in [(".cargo", "CARGO_HOME"), (".rustup", "RUSTUP_HOME")] {
+        let found = programs.toolchains.iter().find(|folder| folder.ends_with(name));
+        variables.extend(found.map(|folder| (variable.to_owned(), folder.display().to_string())));
+    }
+    variables
 }
 
 fn line(text: &mut String, line: &str) {

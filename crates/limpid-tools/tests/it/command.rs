@@ -5,13 +5,13 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use crate::kit::context;
 use limpid_core::Trust;
+use limpid_tools::Tool;
 use limpid_tools::exec::command::Command;
 use limpid_tools::exec::confinement::Limits;
+use limpid_tools::exec::places::Places;
 use limpid_tools::exec::{Exec, Programs};
 use limpid_tools::files::{Grants, Root};
-use limpid_tools::{Tool, ToolContext};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -20,13 +20,15 @@ fn programs(folder: &TempDir) -> Programs {
         scripts: Vec::new(),
         grants: Grants::new(folder.path().join("workspace")),
         helper: "limpid".into(),
-        confined: true,
+        home: folder.path().to_owned(),
+        outside: folder.path().join("strangers"),
+        toolchains: Vec::new(),
         shell: false,
         network: false,
-        modes: false,
         path: vec![folder.path().join("bin")],
         environment: Vec::new(),
         limits: Limits::default(),
+        places: Places::default(),
     }
 }
 
@@ -209,29 +211,4 @@ fn an_approval_is_bound_to_the_program_and_the_folder_that_the_words_lead_to() {
     let linked = bound("tool -x", ".");
     assert!(linked[0].ends_with("/outside/run"), "{linked:?}");
     assert!(bound("nothing-like-it", ".").is_empty());
-}
-
-// SEC-021
-#[test]
-fn programs_without_a_sandbox_are_known_as_such() {
-    let (_folder, programs) = bench();
-    assert!(!Exec::new(programs.clone().into()).unconfined());
-    assert!(Exec::new(Programs { confined: false, ..programs }.into()).unconfined());
-}
-
-// OLLM-038
-#[tokio::test]
-async fn where_nothing_may_change_a_program_without_a_sandbox_runs_only_after_a_yes() {
-    let (_folder, programs) = bench();
-    let exec = Exec::new(Programs { confined: false, helper: "/nowhere/limpid".into(), ..programs }.into());
-    let run = async |read_only: bool, approved: bool| {
-        let context = ToolContext { read_only, approved, ..context(Trust::Owner) };
-        exec.run(&context, json!({ "command": "tool" })).await.unwrap_err()
-    };
-    assert!(run(true, false).await.contains("runs only after the owner has said yes to it"));
-    // What may run gets as far as the sandbox's own program, which is not there.
-    for (read_only, approved) in [(true, true), (false, false)] {
-        let error = run(read_only, approved).await;
-        assert!(error.starts_with("the sandbox cannot be started"), "{error}");
-    }
 }

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 mod command;
+#[cfg(target_os = "linux")]
+mod exec;
 mod files;
 mod kit;
 mod open_and_locate;

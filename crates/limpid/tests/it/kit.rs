@@ -14,7 +14,12 @@ pub(crate) struct World {
     pub(crate) home: TempDir,
     pub(crate) recorder: Recorder,
     environment: Vec<(String, String)>,
+    unprivileged: bool,
 }
+
+/// A user without rights, for whom the program runs where the tests run as root and programs are to run.
+#[cfg(target_os = "linux")]
+const NOBODY: u32 = 65534;
 
 /// How a run of the program ended.
 #[derive(Debug)]
@@ -29,7 +34,7 @@ impl World {
     pub(crate) async fn new(script: &str) -> Self {
         let recorder = Recorder::start(Script::parse(script).unwrap()).await.unwrap();
         let url = format!("{}/v1", recorder.url());
-        let mut world = Self { home: tempfile::tempdir().unwrap(), recorder, environment: Vec::new() };
+        let mut world = Self { home: tempfile::tempdir().unwrap(), recorder, environment: Vec::new(), unprivileged: false };
         world.set("OPENAI_BASE_URL", &url);
         world.set("OPENAI_API_KEY", "sk-test-0123456789");
         world
@@ -52,6 +57,27 @@ impl World {
         let own = own.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let environment = own.into_iter().chain(self.environment.iter().cloned());
         limpid_testkit::Terminal::start(env!("CARGO_BIN_EXE_limpid"), words, environment, size).unwrap()
+    }
+
+    /// Lets the program run as somebody without rights, since root gets no programs run.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn without_rights(mut self) -> Self {
+        self.unprivileged = std::fs::metadata("/proc/self")
+            .is_ok_and(|me| std::os::unix::fs::MetadataExt::uid(&me) == 0);
+        self
+    }
+
+    /// The program, and its home in the hands of whoever runs it.
+    fn program(&self) -> Command {
+        let program = env!("CARGO_BIN_EXE_limpid");
+        #[cfg(target_os = "linux")]
+        if self.unprivileged {
+            hand_over(self.home.path());
+            let mut command = Command::new("setpriv");
+            command.args([&format!("--reuid={NOBODY}"), &format!("--regid={NOBODY}"), "--clear-groups", program]);
+            return command;
+        }
+        Command::new(program)
     }
 
     /// Sets a variable of the program's environment.
@@ -78,7 +104,8 @@ impl World {
 
     /// Runs the program with these words and this on standard input.
     pub(crate) async fn pipe(&self, words: &[&str], input: &str) -> Run {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_limpid"))
+        let mut child = self
+            .program()
             .args(words)
             .env_clear()
             .env("LIMPID_HOME", self.home.path())
@@ -124,5 +151,14 @@ impl World {
             (message["role"].as_str().unwrap_or_default().to_owned(), text.to_owned())
         };
         shown["messages"].as_array().unwrap().iter().map(said).collect()
+    }
+}
+
+/// Gives a folder with everything in it to the user without rights.
+#[cfg(target_os = "linux")]
+pub(crate) fn hand_over(path: &Path) {
+    std::os::unix::fs::lchown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+    if path.symlink_metadata().unwrap().is_dir() {
+        std::fs::read_dir(path).unwrap().for_each(|entry| hand_over(&entry.unwrap().path()));
     }
 }

@@ -10,7 +10,7 @@ fn setting(rules: &OwnerRules, trust: Trust) -> Setting<'_> {
 }
 
 fn call<'a>(name: &'a str, class: ToolClass, arguments: &'a Argument) -> Call<'a> {
-    let tool = ToolFacts { name, group: "test", class, unconfined: false };
+    let tool = ToolFacts { name, group: "test", class };
     Call { tool, class, asks_always: false, arguments, paths: &[], destination: None, hash: "h1" }
 }
 
@@ -165,24 +165,6 @@ fn what_a_mode_does_not_offer_is_refused_and_sending_becomes_a_draft() {
     assert!(matches!(judge(&setting, &touching(ToolClass::Remember)), Verdict::Refused { .. }));
     // A program runs, and the sandbox keeps it from writing in its folder.
     assert_eq!(judge(&setting, &touching(ToolClass::Execute)), Verdict::Allowed);
-}
-
-// OLLM-038
-#[test]
-fn without_a_sandbox_debugging_asks_about_each_program_again() {
-    let arguments = text("");
-    let free = |mode: &str, name| {
-        let call = call(name, ToolClass::Execute, &arguments);
-        let call = Call { tool: ToolFacts { unconfined: true, ..call.tool }, ..call };
-        let grants = [Grant { tool: name.to_owned(), pattern: call.pattern() }];
-        let allow = Rule { tool: ToolPattern::All, arguments: None, destination: None };
-        let rules = OwnerRules { allow: vec![allow], ..OwnerRules::default() };
-        let mode = ModeRules::of(mode);
-        judge(&Setting { mode: Some(&mode), grants: &grants, ..setting(&rules, Trust::Owner) }, &call)
-    };
-    assert!(is_asked(&free("debugger", "exec")), "whatever rules and earlier answers allow");
-    assert_eq!(free("developer", "exec"), Verdict::Allowed);
-    assert!(matches!(free("assistant", "exec"), Verdict::Refused { .. }));
 }
 
 // KAI-033

@@ -2,50 +2,53 @@
 
 use std::path::Path;
 
-use limpid_config::{Config, Environment, Home, SandboxChoice};
+use limpid_config::{Config, Environment, Home};
 
-/// How programs run.
+/// Why programs are not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Running {
-    /// The kernel confines them.
-    Confined,
-    /// They have limits, and otherwise the rights of Limpid itself: the owner said so.
-    Free,
+pub struct Unavailable {
+    /// The reason, as the end of "programs are not run:".
+    pub why: &'static str,
+    /// What the owner can do, if they may not want it so.
+    pub advice: Option<&'static str>,
 }
 
-/// Whether programs can be run here, and how; if not, why. `helper` is the binary that makes the sandbox.
-pub fn running(config: &Config, helper: Option<&Path>) -> Result<Running, &'static str> {
+/// Whether programs can be run here. `helper` is the binary that makes the sandbox.
+///
+/// # Errors
+/// [`Unavailable`] with the reason.
+pub fn running(config: &Config, helper: Option<&Path>) -> Result<(), Unavailable> {
     if !config.exec.enabled {
-        return Err("limpid.toml says so");
+        return Err(Unavailable { why: "limpid.toml says so", advice: None });
     }
-    let missing = match (helper, support()) {
-        (None, _) => return Err("this program does not make sandboxes"),
-        (Some(_), Ok(())) if config.exec.sandbox == SandboxChoice::Required => return Ok(Running::Confined),
-        (Some(_), Ok(())) => "",
-        (Some(_), Err(missing)) => missing,
-    };
-    match config.exec.sandbox {
-        SandboxChoice::Required => Err(missing),
-        SandboxChoice::Off if cfg!(target_os = "linux") => Ok(Running::Free),
-        SandboxChoice::Off => Err("only Linux has what it takes"),
+    if helper.is_none() {
+        return Err(Unavailable { why: "this program does not make sandboxes", advice: None });
     }
+    support()
 }
 
 #[cfg(target_os = "linux")]
-fn support() -> Result<(), &'static str> {
-    limpid_tools::exec::sandbox::support()
+fn support() -> Result<(), Unavailable> {
+    let missing = limpid_tools::exec::sandbox::support().err();
+    missing.map_or(Ok(()), |missing| Err(Unavailable { why: missing.why(), advice: Some(missing.advice()) }))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn support() -> Result<(), &'static str> {
-    Err("only Linux has the sandbox that programs need")
+fn support() -> Result<(), Unavailable> {
+    Err(Unavailable { why: "only Linux has the sandbox that programs need", advice: None })
 }
 
 #[cfg(target_os = "linux")]
-pub use linux::tools;
+pub use linux::{left_out, tools};
 
 #[cfg(not(target_os = "linux"))]
 pub fn tools(_: &Home, _: &Config, _: &Environment, _: Option<&Path>) -> Vec<std::sync::Arc<dyn crate::tools::Tool>> {
+    Vec::new()
+}
+
+/// Sentences about granted folders that programs do not get.
+#[cfg(not(target_os = "linux"))]
+pub fn left_out(_: &Home, _: &Config, _: &Environment, _: Option<&Path>) -> Vec<String> {
     Vec::new()
 }
 
@@ -53,15 +56,21 @@ pub fn tools(_: &Home, _: &Config, _: &Environment, _: Option<&Path>) -> Vec<std
 mod linux {
     use std::sync::Arc;
 
+    use limpid_core::Trust;
     use limpid_tools::exec::confinement::Limits;
+    use limpid_tools::exec::places::Places;
     use limpid_tools::exec::{Exec, Programs};
+    use limpid_tools::files::Root;
 
-    use super::{Config, Environment, Home, Path, Running, running};
+    use super::{Config, Environment, Home, Path, running};
     use crate::tools::Tool;
     use crate::tools::builtin::files;
 
     /// Variables that every program may know: they say how to write words and times.
     const HARMLESS: [&str; 5] = ["LANG", "LC_ALL", "LC_CTYPE", "LC_TIME", "TZ"];
+
+    /// How the folder for what strangers wrote is called.
+    const OUTSIDE: &str = "outside";
 
     /// One tool under its two names; a profile offers one of them.
     pub fn tools(home: &Home, config: &Config, environment: &Environment, helper: Option<&Path>) -> Vec<Arc<dyn Tool>> {
@@ -72,27 +81,39 @@ mod linux {
         vec![Arc::new(Exec::new(Arc::clone(&programs))), Arc::new(Exec::as_shell_command(programs))]
     }
 
+    /// Sentences about granted folders that programs do not get.
+    pub fn left_out(home: &Home, config: &Config, environment: &Environment, helper: Option<&Path>) -> Vec<String> {
+        let programs = helper.and_then(|helper| programs(home, config, environment, helper));
+        programs.map(|programs| programs.left_out()).unwrap_or_default()
+    }
+
     fn programs(home: &Home, config: &Config, environment: &Environment, helper: &Path) -> Option<Programs> {
-        let running = running(config, Some(helper)).ok()?;
+        running(config, Some(helper)).ok()?;
         let exec = &config.exec;
         let names = HARMLESS.into_iter().chain(exec.environment.iter().map(String::as_str));
         let variable = |name: &str| Some((name.to_owned(), environment.get(name)?.to_owned()));
+        let grants = files::grants(home, &config.files);
+        let outside = Root { folder: home.outside(), write: true, trust: Trust::Outside };
         Some(Programs {
-            grants: files::grants(home, &config.files),
+            grants: grants.with(outside).with_short(OUTSIDE, [home.outside()]),
             scripts: vec![home.skills(), home.builtin_skills()],
             helper: helper.to_owned(),
-            confined: running == Running::Confined,
+            home: home.path().to_owned(),
+            outside: home.outside(),
+            toolchains: exec.toolchains.clone(),
             shell: exec.shell,
             network: exec.network,
-            modes: exec.modes,
             path: exec.path.clone(),
             environment: names.filter_map(variable).collect(),
             limits: Limits {
                 seconds: exec.seconds.max(1),
                 memory_bytes: exec.memory_megabytes.saturating_mul(1024 * 1024),
                 processes: exec.processes.max(1),
+                disk_bytes: exec.disk_megabytes.saturating_mul(1024 * 1024),
+                files: exec.files,
                 ..Limits::default()
             },
+            places: Places::default(),
         })
     }
 }

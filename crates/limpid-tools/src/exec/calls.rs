@@ -1,0 +1,225 @@
+//! System calls that a program may make (seccomp), by name and value. Every other call fails as if the kernel had none,
+//! also one that a newer kernel adds.
+
+use std::collections::BTreeMap;
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+};
+
+/// A name and its number, for calls that are allowed with any value.
+macro_rules! calls {
+    ($($name:ident)*) => { &[$((stringify!($name), libc::$name)),*] };
+}
+
+type Calls = &'static [(&'static str, i64)];
+
+/// Files and folders, by path or descriptor: which ones, the mounts and Landlock say.
+const FILES: Calls = calls! {
+    SYS_openat SYS_openat2 SYS_close SYS_close_range SYS_read SYS_write SYS_readv SYS_writev SYS_pread64 SYS_pwrite64
+    SYS_preadv SYS_pwritev SYS_preadv2 SYS_pwritev2 SYS_lseek SYS_dup SYS_dup3 SYS_pipe2 SYS_ftruncate SYS_truncate
+    SYS_fsync SYS_fdatasync SYS_sync_file_range SYS_fadvise64 SYS_readahead SYS_flock SYS_copy_file_range SYS_sendfile
+    SYS_splice SYS_tee SYS_fstat SYS_newfstatat SYS_statx SYS_statfs SYS_fstatfs SYS_faccessat SYS_faccessat2
+    SYS_readlinkat SYS_getdents64 SYS_getcwd SYS_chdir SYS_fchdir SYS_mkdirat SYS_unlinkat SYS_renameat SYS_renameat2
+    SYS_linkat SYS_symlinkat SYS_umask SYS_getxattr SYS_lgetxattr SYS_fgetxattr SYS_listxattr SYS_llistxattr
+    SYS_flistxattr SYS_inotify_init1 SYS_inotify_add_watch SYS_inotify_rm_watch
+};
+
+/// The same under the names that older programs use.
+#[cfg(target_arch = "x86_64")]
+const OLD_FILES: Calls = calls! {
+    SYS_open SYS_creat SYS_stat SYS_lstat SYS_access SYS_readlink SYS_getdents SYS_mkdir SYS_rmdir SYS_unlink SYS_rename
+    SYS_link SYS_symlink SYS_dup2 SYS_pipe SYS_poll SYS_select SYS_epoll_create SYS_epoll_wait SYS_eventfd
+    SYS_inotify_init SYS_vfork SYS_fork SYS_getpgrp SYS_alarm SYS_pause SYS_time SYS_arch_prctl
+};
+#[cfg(not(target_arch = "x86_64"))]
+const OLD_FILES: Calls = &[];
+
+/// Modes, times and owners. A path may lead anywhere, so these need mounts that are read-only outside of the view.
+const ATTRIBUTES: Calls = calls! { SYS_fchmod SYS_fchmodat SYS_utimensat SYS_fchown SYS_fchownat };
+
+/// The same under older names, and one that the headers do not name everywhere.
+#[cfg(target_arch = "x86_64")]
+const OLD_ATTRIBUTES: Calls = calls! { SYS_chmod SYS_chown SYS_lchown SYS_utime SYS_utimes SYS_futimesat };
+#[cfg(not(target_arch = "x86_64"))]
+const OLD_ATTRIBUTES: Calls = &[];
+const SYS_FCHMODAT2: (&str, i64) = ("SYS_fchmodat2", 452);
+
+/// Memory of the program's own.
+const MEMORY: Calls = calls! {
+    SYS_mmap SYS_munmap SYS_mprotect SYS_mremap SYS_msync SYS_mincore SYS_madvise SYS_brk SYS_membarrier SYS_rseq
+};
+
+/// Processes and threads below the program. Signals reach no others: it has process ids of its own, or Landlock's scope.
+const PROCESSES: Calls = calls! {
+    SYS_execve SYS_execveat SYS_exit SYS_exit_group SYS_wait4 SYS_waitid SYS_kill SYS_tkill SYS_tgkill SYS_pidfd_open
+    SYS_pidfd_send_signal SYS_getpid SYS_getppid SYS_gettid SYS_getpgid SYS_setpgid SYS_getsid SYS_setsid SYS_getuid
+    SYS_geteuid SYS_getgid SYS_getegid SYS_getresuid SYS_getresgid SYS_getgroups SYS_capget SYS_set_tid_address
+    SYS_set_robust_list SYS_get_robust_list SYS_futex SYS_rt_sigaction SYS_rt_sigprocmask SYS_rt_sigpending
+    SYS_rt_sigsuspend SYS_rt_sigtimedwait SYS_rt_sigreturn SYS_sigaltstack SYS_restart_syscall SYS_sched_yield
+    SYS_sched_get_priority_max SYS_sched_get_priority_min SYS_getrusage SYS_times SYS_getcpu
+};
+
+/// Waiting, clocks to read, timers, chance, and what the machine is.
+const WAITING: Calls = calls! {
+    SYS_ppoll SYS_pselect6 SYS_epoll_create1 SYS_epoll_ctl SYS_epoll_pwait SYS_epoll_pwait2 SYS_eventfd2 SYS_signalfd4
+    SYS_timerfd_create SYS_timerfd_settime SYS_timerfd_gettime SYS_timer_create SYS_timer_settime SYS_timer_gettime
+    SYS_timer_getoverrun SYS_timer_delete SYS_nanosleep SYS_clock_nanosleep SYS_clock_gettime SYS_clock_getres
+    SYS_gettimeofday SYS_getitimer SYS_setitimer SYS_getrandom SYS_uname SYS_sysinfo
+};
+
+/// Streams between the program's own processes.
+const STREAMS: Calls = calls! {
+    SYS_recvfrom SYS_recvmsg SYS_sendto SYS_sendmsg SYS_shutdown SYS_getsockopt SYS_setsockopt SYS_getsockname
+    SYS_getpeername
+};
+
+/// The internet.
+const NETWORK: Calls = calls! { SYS_connect SYS_bind SYS_sendmmsg SYS_recvmmsg };
+
+/// Commands of `fcntl`: none names another process, asks for signals, or makes a pipe larger.
+const FCNTL: [i32; 12] = [
+    libc::F_DUPFD,
+    libc::F_DUPFD_CLOEXEC,
+    libc::F_GETFD,
+    libc::F_SETFD,
+    libc::F_GETFL,
+    libc::F_SETFL,
+    libc::F_GETLK,
+    libc::F_SETLK,
+    libc::F_SETLKW,
+    libc::F_OFD_GETLK,
+    libc::F_OFD_SETLK,
+    libc::F_OFD_SETLKW,
+];
+
+/// Commands of `ioctl`: whether it is a terminal and how large, how much can be read, flags of the descriptor.
+const IOCTL: [u64; 6] = [0x5401, 0x5413, 0x541b, 0x5421, 0x5450, 0x5451];
+
+/// Options of `prctl`: the thread's name, the signal for its parent's end, names of memory, and questions.
+const PRCTL: [i32; 10] = [
+    libc::PR_SET_NAME,
+    libc::PR_GET_NAME,
+    libc::PR_SET_PDEATHSIG,
+    libc::PR_GET_PDEATHSIG,
+    libc::PR_GET_DUMPABLE,
+    libc::PR_GET_NO_NEW_PRIVS,
+    libc::PR_SET_NO_NEW_PRIVS,
+    libc::PR_CAPBSET_READ,
+    libc::PR_GET_SECCOMP,
+    libc::PR_SET_VMA,
+];
+
+/// Flags of `clone` that make a namespace.
+const NAMESPACES: i32 = libc::CLONE_NEWNS
+    | libc::CLONE_NEWCGROUP
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUSER
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWNET;
+
+/// What the list depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allowance {
+    /// Whether modes, times and owners may change by path: nothing but the view's own places is mounted writable.
+    pub attributes: bool,
+    /// Whether the internet may be used.
+    pub network: bool,
+}
+
+/// The numbers that are allowed, each with its name and whether only some values are.
+pub fn allowed(allowance: Allowance) -> Result<Vec<(i64, &'static str, bool)>, String> {
+    let whole = whole(allowance).into_iter().map(|(name, call)| (call, name, false));
+    let some = by_value(allowance)?.into_iter().map(|(name, call, _)| (call, name, true));
+    let mut all: Vec<_> = whole.chain(some).collect();
+    all.sort_unstable();
+    Ok(all)
+}
+
+/// The filter of a program.
+pub(super) fn filter(allowance: Allowance) -> Result<BpfProgram, String> {
+    let whole = whole(allowance).into_iter().map(|(_, call)| (call, Vec::new()));
+    let some = by_value(allowance)?.into_iter().map(|(_, call, rules)| (call, rules));
+    let rules: BTreeMap<i64, Vec<SeccompRule>> = whole.chain(some).collect();
+    let arch = std::env::consts::ARCH.try_into().map_err(|error: seccompiler::BackendError| error.to_string())?;
+    let other = SeccompAction::Errno(libc::ENOSYS.unsigned_abs());
+    let filter = SeccompFilter::new(rules, other, SeccompAction::Allow, arch);
+    filter.and_then(TryInto::try_into).map_err(|error: seccompiler::BackendError| error.to_string())
+}
+
+/// Calls that are allowed with any value.
+fn whole(allowance: Allowance) -> Vec<(&'static str, i64)> {
+    let mut lists = vec![FILES, OLD_FILES, MEMORY, PROCESSES, WAITING, STREAMS];
+    if allowance.network {
+        lists.push(NETWORK);
+    }
+    if allowance.attributes {
+        lists.extend([ATTRIBUTES, OLD_ATTRIBUTES, &[SYS_FCHMODAT2]]);
+    }
+    lists.concat()
+}
+
+/// Calls that are allowed with some values only.
+fn by_value(allowance: Allowance) -> Result<Vec<(&'static str, i64, Vec<SeccompRule>)>, String> {
+    // The program itself, not another process.
+    let own = || rule(vec![equal(0, 0)?]);
+    let namespaces = SeccompCmpOp::MaskedEq(NAMESPACES.unsigned_abs().into());
+    let kind = |index, mask: u32, value: u32| condition(index, SeccompCmpOp::MaskedEq(mask.into()), value.into());
+    let of_stream = |kind_of: i32| kind(1, 0xf, kind_of.unsigned_abs());
+    let pair = vec![equal(0, libc::AF_UNIX.unsigned_abs().into())?, of_stream(libc::SOCK_STREAM)?];
+    let pipe = |index| rule(vec![kind(index, libc::S_IFMT, libc::S_IFIFO)?]);
+    let any = |index, values: Vec<u64>| -> Result<Vec<SeccompRule>, String> {
+        values.into_iter().map(|value| rule(vec![equal(index, value)?])).collect()
+    };
+    let numbers = |values: &[i32]| values.iter().map(|value| u64::from(value.unsigned_abs())).collect::<Vec<_>>();
+    let mut some = vec![
+        ("SYS_clone", libc::SYS_clone, vec![rule(vec![condition(0, namespaces, 0)?])?]),
+        ("SYS_fcntl", libc::SYS_fcntl, any(1, numbers(&FCNTL))?),
+        ("SYS_ioctl", libc::SYS_ioctl, any(1, IOCTL.to_vec())?),
+        ("SYS_prctl", libc::SYS_prctl, any(0, numbers(&PRCTL))?),
+        ("SYS_socketpair", libc::SYS_socketpair, vec![rule(pair)?]),
+        ("SYS_mknodat", libc::SYS_mknodat, vec![pipe(2)?]),
+        ("SYS_prlimit64", libc::SYS_prlimit64, vec![own()?]),
+        ("SYS_getpriority", libc::SYS_getpriority, vec![rule(vec![equal(0, 0)?, equal(1, 0)?])?]),
+        ("SYS_setpriority", libc::SYS_setpriority, vec![rule(vec![equal(0, 0)?, equal(1, 0)?])?]),
+        // The first value says that the second is a process.
+        ("SYS_ioprio_set", libc::SYS_ioprio_set, vec![rule(vec![equal(0, 1)?, equal(1, 0)?])?]),
+        ("SYS_ioprio_get", libc::SYS_ioprio_get, vec![rule(vec![equal(0, 1)?, equal(1, 0)?])?]),
+        ("SYS_sched_getaffinity", libc::SYS_sched_getaffinity, vec![own()?]),
+        ("SYS_sched_setaffinity", libc::SYS_sched_setaffinity, vec![own()?]),
+        ("SYS_sched_getscheduler", libc::SYS_sched_getscheduler, vec![own()?]),
+        ("SYS_sched_setscheduler", libc::SYS_sched_setscheduler, vec![own()?]),
+        ("SYS_sched_getparam", libc::SYS_sched_getparam, vec![own()?]),
+        ("SYS_sched_setparam", libc::SYS_sched_setparam, vec![own()?]),
+        ("SYS_sched_rr_get_interval", libc::SYS_sched_rr_get_interval, vec![own()?]),
+    ];
+    #[cfg(target_arch = "x86_64")]
+    some.extend([
+        ("SYS_mknod", libc::SYS_mknod, vec![pipe(1)?]),
+        ("SYS_getrlimit", libc::SYS_getrlimit, Vec::new()),
+        ("SYS_setrlimit", libc::SYS_setrlimit, Vec::new()),
+    ]);
+    if allowance.network {
+        // The internet, and nothing that reaches the services of this machine past it.
+        let families = [libc::AF_INET, libc::AF_INET6].map(|family| u64::from(family.unsigned_abs()));
+        let kinds = [libc::SOCK_STREAM, libc::SOCK_DGRAM];
+        let pairs = families.into_iter().flat_map(|family| kinds.map(|kind| (family, kind)));
+        let rules = pairs.map(|(family, kind)| rule(vec![equal(0, family)?, of_stream(kind)?]));
+        some.push(("SYS_socket", libc::SYS_socket, rules.collect::<Result<_, String>>()?));
+    }
+    Ok(some)
+}
+
+fn equal(index: u8, value: u64) -> Result<SeccompCondition, String> {
+    condition(index, SeccompCmpOp::Eq, value)
+}
+
+/// Compares the lower half of a value: the upper one of an `int` may hold anything.
+fn condition(index: u8, is: SeccompCmpOp, value: u64) -> Result<SeccompCondition, String> {
+    SeccompCondition::new(index, SeccompCmpArgLen::Dword, is, value).map_err(|error| error.to_string())
+}
+
+fn rule(conditions: Vec<SeccompCondition>) -> Result<SeccompRule, String> {
+    SeccompRule::new(conditions).map_err(|error| error.to_string())
+}

@@ -1,0 +1,178 @@
+//! The folders of a program's view, each resolved once to a handle that stays open.
+
+use std::fs::File;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use rustix::fs::OFlags;
+
+use super::confinement::{Confinement, Place, View};
+use super::{Command, Programs};
+
+/// The folders of programs, resolved when the first program runs and the same from then on.
+#[derive(Clone, Debug, Default)]
+pub struct Places(Arc<OnceLock<Resolved>>);
+
+/// What was found of the folders.
+#[derive(Debug)]
+struct Resolved {
+    folders: Vec<Folder>,
+    /// Sentences about folders that are not used.
+    left_out: Vec<String>,
+}
+
+/// One folder, with the handle that keeps its number from being given to another one.
+#[derive(Debug)]
+struct Folder {
+    place: Place,
+    kind: Kind,
+    _handle: File,
+}
+
+/// Which part of which view a folder is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// The owner's, and whether it may be changed.
+    High { write: bool },
+    /// Where strangers' text may be.
+    Low,
+    /// The low place that programs write.
+    Outside,
+    /// Programs and their parts, which both views read.
+    Tools,
+}
+
+impl Kind {
+    fn is_low(self) -> bool {
+        matches!(self, Self::Low | Self::Outside)
+    }
+}
+
+impl Programs {
+    /// Sentences about granted folders that programs do not get.
+    pub fn left_out(&self) -> Vec<String> {
+        self.resolved().left_out.clone()
+    }
+
+    /// What a program may touch in this view.
+    pub(super) fn confinement(&self, folder: PathBuf, view: View, read_only: bool) -> Confinement {
+        let folders = &self.resolved().folders;
+        let seen = |kind: Kind| view == View::Low || !kind.is_low();
+        let writes = |kind: Kind| match view {
+            View::High => kind == Kind::High { write: true },
+            View::Low => kind == Kind::Outside,
+        };
+        let of = |write: bool| {
+            let chosen = folders.iter().filter(|folder| seen(folder.kind));
+            let chosen = chosen.filter(|folder| (writes(folder.kind) && !read_only) == write);
+            chosen.map(|folder| folder.place.clone()).collect::<Vec<_>>()
+        };
+        let (write, read) = (of(true), of(false));
+        let inside = |path: &Path| {
+            let mut around = write.iter().chain(&read);
+            around.any(|place| path.starts_with(&place.path) && path != place.path)
+        };
+        let low = folders.iter().filter(|folder| !seen(folder.kind)).map(|folder| folder.place.path.clone());
+        let home = self.home.canonicalize().ok();
+        // A grant of a folder above Limpid's own gives away no settings, keys or conversations.
+        let home_itself =
+            home.into_iter().filter(|home| inside(home) || write.iter().chain(&read).any(|place| place.path == *home));
+        let hidden = home_itself.chain(low.filter(|path| inside(path))).collect();
+        Confinement {
+            folder,
+            hidden,
+            skills: self.skills(),
+            scratch: self.home.join("data").join("scratch"),
+            write,
+            read,
+            network: self.network,
+            limits: self.limits,
+        }
+    }
+
+    /// The view that a call gets: the low one when something foreign led to it or when it names a low place.
+    pub(super) fn names_low_place(&self, command: &Command) -> bool {
+        let folders = &self.resolved().folders;
+        let is_low = |path: &Path| {
+            let around = folders.iter().filter(|folder| path.starts_with(&folder.place.path));
+            let innermost = around.max_by_key(|folder| folder.place.path.components().count());
+            innermost.is_some_and(|folder| folder.kind.is_low())
+        };
+        let named = |word: &str| {
+            let value = word.split_once('=').map(|(_, value)| value);
+            std::iter::once(word)
+                .chain(value)
+                .any(|word| command.folder.join(word).canonicalize().is_ok_and(|path| is_low(&path)))
+        };
+        // In a text for a shell nobody looks for words.
+        let within = |word: &str| {
+            let low = folders.iter().filter(|folder| folder.kind.is_low());
+            let mut names = low.flat_map(|folder| [&folder.place.named, &folder.place.path]);
+            names.any(|name| word.contains(&name.display().to_string()))
+        };
+        is_low(&command.folder) || command.words.iter().skip(1).any(|word| named(word) || within(word))
+    }
+
+    fn resolved(&self) -> &Resolved {
+        self.places.0.get_or_init(|| {
+            let mut resolved = Resolved { folders: Vec::new(), left_out: Vec::new() };
+            let workspace = self.grants.workspace();
+            for own in [&workspace.folder, &self.outside] {
+                // What cannot be made is left out below, with the reason.
+                let _ = std::fs::create_dir_all(own);
+            }
+            let own = |folder: &Path| folder.starts_with(&self.home);
+            for root in self.grants.roots().filter(|root| root.folder != self.outside) {
+                let high = Kind::High { write: root.write };
+                let kind = if root.trust.is_foreign() { Kind::Low } else { high };
+                resolved.add(&root.folder, kind, own(&root.folder));
+            }
+            resolved.add(&self.outside, Kind::Outside, true);
+            for folder in self.path.iter().chain(&self.toolchains) {
+                resolved.add(folder, Kind::Tools, true);
+            }
+            resolved
+        })
+    }
+
+    /// The skills by their names; of two with one name the first folder's.
+    fn skills(&self) -> Vec<(String, PathBuf)> {
+        let mut skills: Vec<(String, PathBuf)> = Vec::new();
+        for folder in &self.scripts {
+            let Ok(entries) = folder.read_dir() else { continue };
+            for entry in entries.flatten() {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                if !skills.iter().any(|(known, _)| *known == name) {
+                    skills.push((name, entry.path()));
+                }
+            }
+        }
+        skills.sort();
+        skills
+    }
+}
+
+impl Resolved {
+    /// Adds a folder. `linked` says whether its path may end in a link: a granted one may not.
+    fn add(&mut self, named: &Path, kind: Kind, linked: bool) {
+        let shown = named.display();
+        if !linked && named.symlink_metadata().is_ok_and(|about| about.is_symlink()) {
+            self.left_out
+                .push(format!("`{shown}` is a link; programs do not get it. Grant the folder that it leads to."));
+            return;
+        }
+        // A folder that does not exist is nothing to tell of.
+        let Ok(path) = named.canonicalize() else { return };
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(&path);
+        match opened.and_then(|handle| Ok((handle.metadata()?, handle))) {
+            Ok((about, handle)) => self.folders.push(Folder {
+                place: Place { named: named.to_owned(), path, device: about.dev(), inode: about.ino() },
+                kind,
+                _handle: handle,
+            }),
+            Err(error) => self.left_out.push(format!("`{shown}` cannot be opened ({error}); programs do not get it.")),
+        }
+    }
+}

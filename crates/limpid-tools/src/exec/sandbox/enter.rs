@@ -1,0 +1,171 @@
+//! From the process that watches to the program: namespaces, the first process in them, and the program.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{
+    DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, getgid, getuid, pidfd_open, set_dumpable_behavior,
+    set_parent_process_death_signal, setsid, wait,
+};
+use rustix::stdio::stdin;
+use rustix::system::sethostname;
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, UnshareFlags, configure_capability_in_ambient_set, set_capabilities,
+};
+
+use super::restrict::{Around, restrict};
+use super::{ENTER, INIT, NOT_STARTED, READY, code, code_of_signal, own_program, root, tell};
+use crate::exec::confinement::Confinement;
+
+/// The variable that says that the program gets no namespaces, and in which folder its home and its temporary files are.
+pub(super) const MACHINE: &str = "LIMPID_SANDBOX_CALL";
+
+/// How long the first process lives without a word from the one that watches.
+const SILENCE: Duration = Duration::from_secs(2);
+
+/// Makes the namespaces and starts the first process in them, or becomes the program where none can be had.
+pub(super) fn enter(confinement: &Confinement, words: &[OsString], command: &[OsString]) -> Result<u8, String> {
+    // Whoever watches may be gone already; its end of the stream says so then.
+    set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| error.to_string())?;
+    setsid().map_err(|error| format!("no session of its own: {error}"))?;
+    if let Some(call) = std::env::var_os(MACHINE) {
+        return refused(become_program(confinement, command, Path::new(&call)));
+    }
+    if let Err(error) = make_namespaces(confinement.network) {
+        return refused(Err(format!("no namespaces: {error}")));
+    }
+    let mut init = own_program().arg(INIT).args(words).spawn().map_err(|error| error.to_string())?;
+    init.wait().map(code).map_err(|error| error.to_string())
+}
+
+/// Tells whoever watches why nothing was started.
+fn refused(ended: Result<u8, String>) -> Result<u8, String> {
+    if let Err(error) = &ended {
+        // When nobody hears it, nobody waits for the program either.
+        let _ = rustix::io::write(stdin(), error.as_bytes());
+        return Ok(NOT_STARTED);
+    }
+    ended
+}
+
+fn make_namespaces(network: bool) -> io::Result<()> {
+    let (user, group) = (getuid().as_raw(), getgid().as_raw());
+    let mut flags = UnshareFlags::NEWUSER
+        | UnshareFlags::NEWNS
+        | UnshareFlags::NEWPID
+        | UnshareFlags::NEWIPC
+        | UnshareFlags::NEWUTS
+        | UnshareFlags::NEWCGROUP;
+    if !network {
+        flags |= UnshareFlags::NEWNET;
+    }
+    #[allow(deprecated, reason = "of these flags none is unsafe; the table of descriptors stays")]
+    rustix::thread::unshare(flags)?;
+    fs::write("/proc/self/setgroups", "deny")?;
+    fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+    fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
+    // What the first process needs to mount, and to give up the rest. They hold within the namespaces only.
+    let needed = CapabilitySet::SYS_ADMIN | CapabilitySet::SETPCAP;
+    set_capabilities(None, CapabilitySets { effective: needed, permitted: needed, inheritable: needed })?;
+    for capability in [CapabilitySet::SYS_ADMIN, CapabilitySet::SETPCAP] {
+        configure_capability_in_ambient_set(capability, true)?;
+    }
+    Ok(())
+}
+
+/// The first process of the namespaces: with it everything in them ends.
+pub(super) fn init(confinement: &Confinement, command: &[OsString]) -> Result<u8, String> {
+    set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| error.to_string())?;
+    // Names, for whoever looks; nothing hangs on them.
+    let _ = sethostname(b"limpid");
+    let _ = rustix::thread::set_name(c"limpid");
+    let made = root::change(confinement).and_then(|()| {
+        // The program must not look into this process, which hears from outside.
+        set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(|error| error.to_string())?;
+        restrict(confinement, Around::Namespaces, &root::scratch())
+    });
+    if let Err(error) = made {
+        return refused(Err(error));
+    }
+    let _ = rustix::io::write(stdin(), &[READY]);
+    if command.is_empty() {
+        return Ok(0);
+    }
+    let mut program = program(confinement, command, &root::home(), Path::new("/tmp"))?;
+    let child = program.spawn().map_err(|error| error.to_string())?;
+    let child = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or("it has no number")?;
+    Ok(follow(child))
+}
+
+/// Waits for the program, buries what it left, and ends when nobody watches any more.
+fn follow(child: Pid) -> u8 {
+    let ended = pidfd_open(child, PidfdFlags::empty()).ok();
+    let mut heard = Instant::now();
+    loop {
+        while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
+            if pid == child {
+                let code = status.exit_status().and_then(|code| u8::try_from(code).ok());
+                return code.unwrap_or_else(|| status.terminating_signal().map_or(u8::MAX, code_of_signal));
+            }
+        }
+        let input = stdin();
+        let mut events = vec![PollFd::new(&input, PollFlags::IN)];
+        events.extend(ended.as_ref().map(|ended| PollFd::new(ended, PollFlags::IN)));
+        let timeout = rustix::event::Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+        let _ = poll(&mut events, Some(&timeout));
+        if events.first().is_some_and(|event| !event.revents().is_empty()) {
+            if !matches!(rustix::io::read(stdin(), &mut [0; 256]), Ok(1..)) {
+                return NOT_STARTED;
+            }
+            heard = Instant::now();
+        }
+        if heard.elapsed() > SILENCE {
+            tell("ended: nobody watched over it");
+            return code_of_signal(9);
+        }
+    }
+}
+
+/// Restricts this process and replaces it with the program.
+fn become_program(confinement: &Confinement, command: &[OsString], call: &Path) -> Result<u8, String> {
+    let (home, temporary) = (call.join("home"), call.join("tmp"));
+    root::skills(&home, confinement).map_err(|error| format!("no home for the program: {error}"))?;
+    restrict(confinement, Around::Machine, &[home.clone(), temporary.clone()])?;
+    let _ = rustix::io::write(stdin(), &[READY]);
+    if command.is_empty() {
+        return Ok(0);
+    }
+    let error = program(confinement, command, &home, &temporary)?.exec();
+    tell(&format!("cannot run it: {error}"));
+    Ok(NOT_STARTED)
+}
+
+fn program(confinement: &Confinement, command: &[OsString], home: &Path, temporary: &Path) -> Result<Command, String> {
+    let [program, name, arguments @ ..] = command else { return Err("nothing to run".to_owned()) };
+    let mut command = Command::new(program);
+    command
+        .arg0(name)
+        .args(arguments)
+        .current_dir(&confinement.folder)
+        .env_remove(MACHINE)
+        .env("HOME", home)
+        .env("TMPDIR", temporary)
+        .stdin(Stdio::null());
+    Ok(command)
+}
+
+/// The command that starts all this, with a stream to hear from it and be heard by it.
+pub(super) fn started(words: &[OsString], stream: Stdio, call: Option<&Path>) -> Command {
+    let mut command = own_program();
+    command.arg(ENTER).args(words).stdin(stream);
+    if let Some(call) = call {
+        command.env(MACHINE, call);
+    }
+    command
+}

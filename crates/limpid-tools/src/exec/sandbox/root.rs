@@ -1,0 +1,250 @@
+//! The file system that a program sees: the system read-only, its own `/proc` and `/tmp`, the folders of its view, and
+//! nothing else.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+use rustix::fs::{StatVfsMountFlags, statvfs};
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_bind_recursive, mount_change, mount_remount, unmount,
+};
+use rustix::process::{chdir, pivot_root};
+
+use super::restrict::DEVICES;
+use crate::exec::confinement::{Confinement, Place};
+
+/// Where the new root is put together; what lies there is not seen meanwhile.
+const NEW: &str = "/tmp";
+
+/// Folders of the system. Where one is a link, it is one in the new root too.
+const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix/store", "/etc"];
+
+/// The one file system that a program may fill, of a limited size.
+const CALL: &str = "/run/call";
+
+/// What is put somewhere in the new root.
+enum Part {
+    /// A folder or file of the machine.
+    Bound { source: OwnedFd, write: bool },
+    /// An empty folder in place of what is there.
+    Hidden,
+}
+
+/// The home folder and the folder for temporary files of a program with a file system of its own.
+pub(super) fn home() -> PathBuf {
+    Path::new(CALL).join("home")
+}
+
+/// What a program may write besides its view.
+pub(super) fn scratch() -> Vec<PathBuf> {
+    vec![CALL.into(), "/tmp".into()]
+}
+
+/// Opens the folder that was resolved before; none when it is gone.
+///
+/// # Errors
+/// When another folder is in its place.
+pub(super) fn open(place: &Place) -> io::Result<Option<OwnedFd>> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW;
+    let opened = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(&place.path);
+    let handle = match opened {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        other => other?,
+    };
+    let about = handle.metadata()?;
+    if (about.dev(), about.ino()) == (place.device, place.inode) {
+        return Ok(Some(handle.into()));
+    }
+    Err(io::Error::other(format!("{} is not the folder any more that was granted", place.path.display())))
+}
+
+/// Makes the new root and changes to it. This process must be the first one of its namespaces.
+pub(super) fn change(confinement: &Confinement) -> Result<(), String> {
+    let failed = |what: &str| format!("no file system of its own: {what}");
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
+        .map_err(|error| failed(&format!("mounts cannot be private: {error}")))?;
+    // Opened before the new root hides any of them.
+    let parts = parts(confinement).map_err(|error| failed(&error.to_string()))?;
+    let links = SYSTEM.iter().filter_map(|name| Some((*name, fs::read_link(name).ok()?)));
+    let links: Vec<(&str, PathBuf)> = links.collect();
+    let tmpfs = MountFlags::NOSUID | MountFlags::NODEV;
+    mount("tmpfs", NEW, "tmpfs", tmpfs, Some(c"mode=755,size=4m,nr_inodes=16k"))
+        .map_err(|error| failed(&format!("no empty file system: {error}")))?;
+    own_parts(confinement, &links).map_err(|error| failed(&error.to_string()))?;
+    for (path, part) in parts {
+        put(&path, part).map_err(|error| failed(&format!("{}: {error}", path.display())))?;
+    }
+    aliases(confinement);
+    for hidden in &confinement.hidden {
+        seal(&new(hidden), false, false).map_err(|error| failed(&format!("{}: {error}", hidden.display())))?;
+    }
+    enter().map_err(|error| failed(&format!("it cannot be entered: {error}")))
+}
+
+fn new(path: &Path) -> PathBuf {
+    Path::new(NEW).join(path.strip_prefix("/").unwrap_or(path))
+}
+
+/// Every part from the machine, the outer folders first.
+fn parts(confinement: &Confinement) -> io::Result<BTreeMap<PathBuf, Part>> {
+    let mut parts = BTreeMap::new();
+    let handle = |path: &Path| {
+        File::options().read(true).custom_flags(OFlags::PATH.bits().cast_signed()).open(path).map(OwnedFd::from)
+    };
+    let system = SYSTEM.map(PathBuf::from).into_iter();
+    let system = system.filter(|path| path.symlink_metadata().is_ok_and(|about| about.is_dir()));
+    let mut read: Vec<PathBuf> = system.collect();
+    if confinement.network {
+        // Often a link to where a service keeps it.
+        read.extend(Path::new("/etc/resolv.conf").canonicalize());
+    }
+    for path in read {
+        parts.insert(path.clone(), Part::Bound { source: handle(&path)?, write: false });
+    }
+    for device in DEVICES.map(PathBuf::from) {
+        parts.insert(device.clone(), Part::Bound { source: handle(&device)?, write: true });
+    }
+    for path in &confinement.hidden {
+        parts.insert(path.clone(), Part::Hidden);
+    }
+    for (places, write) in [(&confinement.read, false), (&confinement.write, true)] {
+        for place in places {
+            if let Some(source) = open(place)? {
+                parts.insert(place.path.clone(), Part::Bound { source, write });
+            }
+        }
+    }
+    Ok(parts)
+}
+
+/// What the program has for itself: `/proc`, a limited file system for `/tmp` and its home, links of the system.
+fn own_parts(confinement: &Confinement, links: &[(&str, PathBuf)]) -> io::Result<()> {
+    for folder in ["/proc", "/tmp", "/dev", CALL] {
+        fs::create_dir_all(new(Path::new(folder)))?;
+    }
+    let safe = MountFlags::NOSUID | MountFlags::NODEV;
+    mount("proc", new(Path::new("/proc")), "proc", safe | MountFlags::NOEXEC, None)
+        .map_err(|error| io::Error::other(format!("no /proc of its own: {error}")))?;
+    let limits = &confinement.limits;
+    let size = limits.disk_bytes.min(limits.memory_bytes / 2);
+    let options = format!("mode=755,size={size},nr_inodes={}", limits.files.max(64));
+    let options = std::ffi::CString::new(options).map_err(io::Error::other)?;
+    let call = new(Path::new(CALL));
+    mount("tmpfs", &call, "tmpfs", safe, Some(options.as_c_str()))?;
+    for folder in ["tmp", "home", "shm"] {
+        fs::create_dir(call.join(folder))?;
+    }
+    mount_bind_recursive(call.join("tmp"), new(Path::new("/tmp")))?;
+    let streams = [("fd", "/proc/self/fd"), ("stdin", "/proc/self/fd/0"), ("stdout", "/proc/self/fd/1")];
+    for (name, target) in streams.into_iter().chain([("stderr", "/proc/self/fd/2"), ("shm", "/run/call/shm")]) {
+        symlink(target, new(Path::new("/dev")).join(name))?;
+    }
+    for (name, target) in links {
+        symlink(target, new(Path::new(name)))?;
+    }
+    skills(&call.join("home"), confinement)
+}
+
+/// The skills by their names in the program's home, as links to where they may be read.
+pub(super) fn skills(home: &Path, confinement: &Confinement) -> io::Result<()> {
+    let folder = home.join("skills");
+    fs::create_dir_all(&folder)?;
+    confinement.skills.iter().try_for_each(|(name, target)| symlink(target, folder.join(name)))
+}
+
+fn put(path: &Path, part: Part) -> io::Result<()> {
+    let target = new(path);
+    let is_file = match &part {
+        Part::Bound { source, .. } => !File::from(source.try_clone()?).metadata()?.is_dir(),
+        Part::Hidden => false,
+    };
+    // Within a folder of the owner's the place is there already.
+    if !target.exists() {
+        let folder = if is_file { target.parent().unwrap_or(&target) } else { &target };
+        fs::create_dir_all(folder)?;
+        if is_file {
+            File::create(&target)?;
+        }
+    }
+    match part {
+        Part::Hidden => {
+            let options = c"mode=555,size=64k";
+            mount("tmpfs", &target, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, Some(options))?;
+            // Closed once everything is in place: folders of the view may lie in it.
+            Ok(())
+        }
+        Part::Bound { source, write } => {
+            mount_bind_recursive(format!("/proc/self/fd/{}", source.as_raw_fd()), &target)?;
+            let device = path.starts_with("/dev");
+            below(&target)?.iter().try_for_each(|mounted| seal(mounted, write, device))
+        }
+    }
+}
+
+/// The mounts at a path and below it.
+fn below(target: &Path) -> io::Result<Vec<PathBuf>> {
+    let listed = fs::read_to_string("/proc/self/mountinfo")?;
+    let paths = listed.lines().filter_map(|line| line.split(' ').nth(4)).map(unescaped);
+    Ok(paths.filter(|path| path.starts_with(target)).collect())
+}
+
+/// A path as `mountinfo` writes it: blanks and the like are three octal digits.
+fn unescaped(text: &str) -> PathBuf {
+    use std::os::unix::ffi::OsStringExt as _;
+    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
+    while let Some((first, more)) = rest.split_first() {
+        let digits = more.get(..3).and_then(|digits| std::str::from_utf8(digits).ok());
+        let letter = digits.and_then(|digits| u8::from_str_radix(digits, 8).ok()).filter(|_| *first == b'\\');
+        bytes.push(letter.unwrap_or(*first));
+        rest = if letter.is_some() { &more[3..] } else { more };
+    }
+    std::ffi::OsString::from_vec(bytes).into()
+}
+
+/// Makes one mount read-only, or writable without devices and set-user-ID files. Flags that it came with stay: the
+/// kernel lets nobody take them away here.
+fn seal(target: &Path, write: bool, device: bool) -> io::Result<()> {
+    let before = statvfs(target)?.f_flag;
+    let kept = [
+        (StatVfsMountFlags::RDONLY, MountFlags::RDONLY),
+        (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC),
+        (StatVfsMountFlags::NOATIME, MountFlags::NOATIME),
+        (StatVfsMountFlags::NODIRATIME, MountFlags::NODIRATIME),
+        (StatVfsMountFlags::RELATIME, MountFlags::RELATIME),
+        (StatVfsMountFlags::NODEV, MountFlags::NODEV),
+    ];
+    let mut flags = MountFlags::BIND | MountFlags::NOSUID;
+    flags |= kept.into_iter().filter(|(flag, _)| before.contains(*flag)).map(|(_, flag)| flag).collect();
+    if !device {
+        flags |= MountFlags::NODEV;
+    }
+    if !write {
+        flags |= MountFlags::RDONLY;
+    }
+    Ok(mount_remount(target, flags, "")?)
+}
+
+/// Where the owner named a folder by a path with links in it, that path leads to the folder here too.
+fn aliases(confinement: &Confinement) {
+    for place in confinement.read.iter().chain(&confinement.write).filter(|place| place.named != place.path) {
+        let alias = new(&place.named);
+        if let Some(folder) = alias.parent() {
+            // Where that is not possible, the program still has the folder under its real path.
+            let _ = fs::create_dir_all(folder).and_then(|()| symlink(&place.path, &alias));
+        }
+    }
+}
+
+/// Changes to the new root and lets go of the machine's.
+fn enter() -> io::Result<()> {
+    chdir(NEW)?;
+    pivot_root(".", ".")?;
+    unmount(".", UnmountFlags::DETACH)?;
+    chdir("/")?;
+    Ok(mount_remount("/", MountFlags::BIND | MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV, "")?)
+}

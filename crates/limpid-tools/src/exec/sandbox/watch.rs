@@ -1,0 +1,198 @@
+//! Watches over a program: its limits, and the end of everything that it started.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open, set_child_subreaper};
+use rustix::stdio::stdin;
+
+use super::{READY, code, code_of_signal, enter, support, tell};
+use crate::exec::confinement::{Confinement, Limits};
+use crate::exec::disk::Disk;
+use crate::exec::processes::{end_all, usage};
+
+/// Between two looks at what the program uses.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// How long it may be unknown what the program uses.
+const UNKNOWN: Duration = Duration::from_secs(1);
+
+/// How long the restrictions may take.
+const SETUP: Duration = Duration::from_secs(10);
+
+/// How much later than whoever started this it ends the program by itself.
+const LATER: Duration = Duration::from_secs(5);
+
+/// A program that was started, with the stream to the process that started it.
+struct Started {
+    child: Child,
+    stream: UnixStream,
+    /// Processes of the sandbox's own among those below this one.
+    own: u32,
+    /// The folder of the call, if the program has no file system of its own.
+    call: Option<Call>,
+}
+
+/// A folder that is there for one call.
+struct Call(PathBuf);
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        // What is left takes room, and nothing more.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Starts the program and watches over it. Whoever started this keeps its standard input open as long as it may run.
+pub(super) fn watch(words: &[OsString], confinement: &Confinement) -> Result<u8, String> {
+    let started = start(words, confinement)?;
+    let ended = follow(started, confinement);
+    end_all();
+    ended
+}
+
+/// Puts up every layer without a program, and says which ones hold.
+pub(super) fn try_layers() -> Result<u8, String> {
+    let nothing = Confinement {
+        folder: "/".into(),
+        write: Vec::new(),
+        read: Vec::new(),
+        hidden: Vec::new(),
+        skills: Vec::new(),
+        scratch: std::env::temp_dir(),
+        network: false,
+        limits: Limits::default(),
+    };
+    let text = serde_json::to_string(&nothing).map_err(|error| error.to_string())?;
+    let started = start(&[text.into()], &nothing)?;
+    let layers = if started.call.is_none() { "namespaces, Landlock, seccomp" } else { "Landlock, seccomp" };
+    let _ = writeln!(io::stdout(), "{layers}");
+    end_all();
+    Ok(0)
+}
+
+/// Starts the program in namespaces, or without them where the system allows none and Landlock is enough.
+fn start(words: &[OsString], confinement: &Confinement) -> Result<Started, String> {
+    let this = i32::try_from(std::process::id()).ok().and_then(Pid::from_raw);
+    set_child_subreaper(this).map_err(|error| format!("no process can be watched: {error}"))?;
+    let layers = support().map_err(|missing| missing.why().to_owned())?;
+    let mut reasons = Vec::new();
+    if layers.namespaces {
+        match put_up(words, None) {
+            Ok(started) => return Ok(started),
+            Err(reason) => reasons.push(reason),
+        }
+        end_all();
+    }
+    if layers.signals && confinement.hidden.is_empty() {
+        let call = call(&confinement.scratch).map_err(|error| format!("no folder for the call: {error}"))?;
+        match put_up(words, Some(call)) {
+            Ok(started) => return Ok(started),
+            Err(reason) => reasons.push(reason),
+        }
+        end_all();
+    }
+    Err(format!("no sandbox: {}", reasons.join("; ")))
+}
+
+fn put_up(words: &[OsString], call: Option<Call>) -> Result<Started, String> {
+    let (stream, other) = UnixStream::pair().map_err(|error| error.to_string())?;
+    let mut command = enter::started(words, OwnedFd::from(other).into(), call.as_ref().map(|call| call.0.as_path()));
+    let child = command.spawn().map_err(|error| format!("it cannot be started: {error}"))?;
+    // It holds the other end of the stream, which must close when the child ends.
+    drop(command);
+    let own = if call.is_some() { 0 } else { 2 };
+    let mut started = Started { child, stream, own, call };
+    started.wait_for_word()?;
+    Ok(started)
+}
+
+impl Started {
+    /// Waits until the restrictions hold.
+    fn wait_for_word(&mut self) -> Result<(), String> {
+        let mut word = [0; 4096];
+        self.stream.set_read_timeout(Some(SETUP)).map_err(|error| error.to_string())?;
+        let count = self.stream.read(&mut word).map_err(|error| format!("it said nothing: {error}"))?;
+        match word.get(..count) {
+            Some([READY, ..]) => Ok(()),
+            Some([]) | None => Err("it ended before it began".to_owned()),
+            Some(reason) => Err(String::from_utf8_lossy(reason).into_owned()),
+        }
+    }
+}
+
+/// A folder for one call, with a home and a place for temporary files.
+fn call(scratch: &Path) -> io::Result<Call> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    fs::create_dir_all(scratch)?;
+    let mut attempt = 0;
+    loop {
+        let folder = scratch.join(format!("{}-{attempt}", std::process::id()));
+        match fs::DirBuilder::new().mode(0o700).create(&folder) {
+            Ok(()) => {
+                fs::create_dir(folder.join("home"))?;
+                fs::create_dir(folder.join("tmp"))?;
+                return Ok(Call(folder));
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => attempt += 1,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Waits for the end of the program, or brings it about.
+fn follow(mut started: Started, confinement: &Confinement) -> Result<u8, String> {
+    let limits = &confinement.limits;
+    let own_folder = started.call.as_ref().map(|call| call.0.clone());
+    let folders = confinement.write.iter().map(|place| place.path.clone()).chain(own_folder);
+    let mut disk = Disk::new(folders.collect());
+    let child = i32::try_from(started.child.id()).ok().and_then(Pid::from_raw).ok_or("it has no number")?;
+    let ended = pidfd_open(child, PidfdFlags::empty()).map_err(|error| format!("it cannot be watched: {error}"))?;
+    let begun = Instant::now();
+    let mut known = begun;
+    loop {
+        if let Some(status) = started.child.try_wait().map_err(|error| error.to_string())? {
+            return Ok(code(status));
+        }
+        // The program's own streams say nothing when nobody reads them, so a lost stream is no reason to end.
+        let _ = started.stream.write(&[READY]);
+        let used = usage(started.own);
+        if used.is_ok() {
+            known = Instant::now();
+        }
+        let reason = match used {
+            Ok(used) if used.processes > limits.processes => {
+                Some(format!("it had more than {} processes", limits.processes))
+            }
+            Ok(used) if used.memory_bytes > limits.memory_bytes => {
+                Some(format!("it used more than {} MiB of memory", limits.memory_bytes / 1024 / 1024))
+            }
+            Err(error) if known.elapsed() > UNKNOWN => Some(format!("what it uses cannot be read: {error}")),
+            _ => disk.over(limits),
+        };
+        if let Some(reason) = reason {
+            tell(&format!("ended: {reason}"));
+            return Ok(code_of_signal(9));
+        }
+        if begun.elapsed() > Duration::from_secs(limits.seconds) + LATER || is_told_to_end(&ended) {
+            return Ok(code_of_signal(9));
+        }
+    }
+}
+
+/// Waits until the next look, until the program has ended, or until nobody wants it any more; says whether that is so.
+fn is_told_to_end(ended: &OwnedFd) -> bool {
+    let input = stdin();
+    let mut events = [PollFd::new(ended, PollFlags::IN), PollFd::new(&input, PollFlags::IN)];
+    let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK.subsec_nanos()) };
+    let _ = poll(&mut events, Some(&timeout));
+    let heard = !events[1].revents().is_empty();
+    heard && !matches!(rustix::io::read(stdin(), &mut [0; 256]), Ok(1..))
+}

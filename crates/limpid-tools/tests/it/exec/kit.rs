@@ -1,0 +1,154 @@
+//! A home with a workspace, folders of both kinds beside it, and programs that run in the sandbox.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use limpid_core::Trust;
+use limpid_tools::exec::confinement::Limits;
+use limpid_tools::exec::places::Places;
+use limpid_tools::exec::{Exec, Programs};
+use limpid_tools::files::{Grants, Root};
+use limpid_tools::{Tool, ToolContext};
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::kit::context;
+
+/// A user without rights, for whom programs run when the tests run as root.
+const NOBODY: u32 = 65534;
+
+/// The binary that makes the sandbox.
+pub(super) const HELPER: &str = env!("CARGO_BIN_EXE_limpid-sandbox");
+
+/// Folders: `home` with `workspace`, `outside` and `skills`; `mine`, granted and trusted; `mine/theirs` and `theirs`,
+/// granted and not trusted; `read`, for reading; `nowhere`, not granted.
+pub(super) struct Bench {
+    pub(super) folder: TempDir,
+    pub(super) programs: Programs,
+}
+
+pub(super) fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|me| me.uid() == 0)
+}
+
+/// Gives everything to the user that programs run as.
+pub(super) fn hand_over(path: &Path) {
+    if !is_root() {
+        return;
+    }
+    std::os::unix::fs::lchown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+    if path.symlink_metadata().unwrap().is_dir() {
+        fs::read_dir(path).unwrap().for_each(|entry| hand_over(&entry.unwrap().path()));
+    }
+}
+
+impl Bench {
+    pub(super) fn new() -> Self {
+        let folder = tempfile::Builder::new().prefix("limpid-bench-").tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for name in
+            ["home/workspace/sub", "home/outside", "home/skills/tea", "mine/theirs", "theirs", "read", "nowhere"]
+        {
+            fs::create_dir_all(path(name)).unwrap();
+        }
+        fs::write(path("home/workspace/tea.md"), "oolong\n").unwrap();
+        fs::write(path("home/soul.md"), "the soul\n").unwrap();
+        fs::write(path("home/skills/tea/SKILL.md"), "# Tea\n").unwrap();
+        for name in ["home/outside", "mine/theirs", "theirs", "nowhere"] {
+            fs::write(path(name).join("letter.md"), "Dear all\n").unwrap();
+        }
+        for name in ["mine", "read"] {
+            fs::write(path(name).join("own.md"), "my own\n").unwrap();
+        }
+        hand_over(folder.path());
+        let root = |name: &str, write, trust| Root { folder: path(name), write, trust };
+        let grants = Grants::new(path("home/workspace"))
+            .with(root("home/skills", false, Trust::File))
+            .with(root("mine", true, Trust::File))
+            .with(root("mine/theirs", true, Trust::Outside))
+            .with(root("theirs", true, Trust::Outside))
+            .with(root("read", false, Trust::File))
+            .with(root("home/outside", true, Trust::Outside));
+        let programs = Programs {
+            grants,
+            scripts: vec![path("home/skills")],
+            helper: helper(folder.path()),
+            home: path("home"),
+            outside: path("home/outside"),
+            toolchains: Vec::new(),
+            shell: true,
+            network: false,
+            path: Vec::new(),
+            environment: Vec::new(),
+            limits: Limits::default(),
+            places: Places::default(),
+        };
+        Self { folder, programs }
+    }
+
+    /// The same on a system that allows no namespaces. Only root can make one, so elsewhere there is none.
+    pub(super) fn without_namespaces() -> Option<Self> {
+        if !is_root() {
+            use std::io::Write as _;
+            let _ = writeln!(std::io::stderr(), "SKIPPED: only root can make a system without namespaces");
+            return None;
+        }
+        let mut bench = Self::new();
+        bench.programs.helper = helper_without_namespaces(bench.folder.path());
+        Some(bench)
+    }
+
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Runs a command in a turn of the owner's own.
+    pub(super) async fn run(&self, command: &str) -> String {
+        self.run_as(Trust::Owner, command).await
+    }
+
+    /// Runs a command in a turn that has read something of this label. `{}` stands for the bench's folder.
+    pub(super) async fn run_as(&self, trust: Trust, command: &str) -> String {
+        let command = command.replace("{}", &self.folder.path().display().to_string());
+        let exec = Exec::new(Arc::new(self.programs.clone()));
+        let context = ToolContext { ..context(trust) };
+        match exec.run(&context, json!({ "command": command })).await {
+            Ok(told) => told.text,
+            Err(error) => format!("error: {error}"),
+        }
+    }
+}
+
+/// The helper, without rights even where the tests have them.
+fn helper(folder: &Path) -> PathBuf {
+    if !is_root() {
+        return HELPER.into();
+    }
+    script(folder, &format!("exec {} '{HELPER}' \"$@\"", unprivileged()))
+}
+
+/// The helper where the system allows no namespaces: the kernel gives none to what runs in another root.
+fn helper_without_namespaces(folder: &Path) -> PathBuf {
+    let second = folder.join("second");
+    let text = format!("#!/bin/sh\ncd \"$1\"; shift\nexec {} '{HELPER}' \"$@\"\n", unprivileged());
+    fs::write(&second, text).unwrap();
+    fs::set_permissions(&second, fs::Permissions::from_mode(0o755)).unwrap();
+    let second = second.display();
+    let text = format!(
+        "exec unshare -m sh -c 'mount --rbind / /mnt && exec chroot /mnt \"$@\"' sh '{second}' \"$PWD\" \"$@\""
+    );
+    script(folder, &text)
+}
+
+fn unprivileged() -> String {
+    format!("setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups")
+}
+
+fn script(folder: &Path, text: &str) -> PathBuf {
+    let script = folder.join("helper");
+    fs::write(&script, format!("#!/bin/sh\n{text}\n")).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    script
+}

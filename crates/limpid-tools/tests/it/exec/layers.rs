@@ -1,0 +1,170 @@
+//! What each layer of the sandbox keeps from a program.
+
+use std::fs::{self, File};
+use std::process::Command;
+
+use limpid_tools::exec::calls::{Allowance, allowed};
+use limpid_tools::exec::sandbox::{Missing, WATCH};
+
+use super::kit::{Bench, HELPER, is_root};
+
+// SEC-079
+#[tokio::test]
+async fn a_program_sees_its_own_processes_and_nothing_beside_its_view() {
+    let bench = Bench::new();
+    let processes = bench.run("cat /proc/[0-9]*/comm").await;
+    let processes: Vec<&str> = processes.lines().collect();
+    assert!(processes[0] == "limpid" && processes.len() == 3, "the first one, the shell, the exit code: {processes:?}");
+    let root = bench.run("ls / /home /root /var /run /dev").await;
+    let listed = ["bin", "dev", "etc", "lib", "opt", "proc", "run", "tmp", "usr"];
+    assert!(listed.iter().all(|name| root.lines().any(|line| line == *name)), "{root}");
+    for absent in ["/home", "/root", "/var"] {
+        assert!(root.contains(&format!("cannot access '{absent}'")), "{root}");
+    }
+    assert!(root.contains("/run:\ncall\n") && !root.contains("sda") && !root.contains("vda"), "{root}");
+    assert_eq!(bench.run("cat {}/home/soul.md || ls {}/home").await.lines().nth(1), None, "it is shown below");
+}
+
+// SEC-079
+#[tokio::test]
+async fn the_system_is_read_only_and_temporary_files_are_of_the_call() {
+    let bench = Bench::new();
+    let told = bench.run("touch /usr/x /etc/x /x /proc/x /dev/x; echo kept > /tmp/x; cat /tmp/x; hostname").await;
+    for place in ["/usr/x", "/etc/x", "/x", "/proc/x", "/dev/x"] {
+        assert!(told.contains(&format!("cannot touch '{place}'")), "{told}");
+    }
+    assert!(told.contains("kept\nlimpid\n"), "{told}");
+    assert!(bench.run("cat /tmp/x").await.contains("No such file"));
+}
+
+/// Every number is tried in a process of its own, with no values; what the kernel answers as if it had no such call was
+/// not let through.
+const PROBE: &str = r#"
+use strict;
+$SIG{CHLD} = 'DEFAULT';
+my %let;
+for my $number (0 .. 600, map { 0x40000000 + $_ } 0 .. 600) {
+    pipe(my $r, my $w);
+    my $child = fork() // die "no process: $!";
+    if (!$child) {
+        close $r;
+        alarm 1;
+        $! = 0;
+        my $done = syscall($number, 0, 0, 0, 0, 0, 0);
+        syswrite($w, "absent") if $done == -1 && $! == 38;
+        kill 9, $$;
+    }
+    close $w;
+    my $said = '';
+    sysread($r, $said, 9);
+    waitpid($child, 0);
+    $let{$number} = 1 if $said ne 'absent';
+}
+print join(" ", sort { $a <=> $b } keys %let), "\n";
+"#;
+
+/// Calls that the kernel itself makes for its probes and lets past every filter; whoever else makes them is ended.
+#[cfg(target_arch = "x86_64")]
+const OF_THE_KERNEL: [i64; 2] = [335, 336];
+
+// SEC-080
+#[cfg(target_arch = "x86_64")]
+#[tokio::test]
+async fn the_kernel_answers_the_calls_of_the_list_and_no_other() {
+    let bench = Bench::new();
+    fs::write(bench.path("home/workspace/probe.pl"), PROBE).unwrap();
+    let told = bench.run("perl probe.pl").await;
+    let numbers = told.lines().next().unwrap_or_default().split(' ');
+    let let_through: Vec<i64> = numbers.filter_map(|number| number.parse().ok()).collect();
+    let list = allowed(Allowance { attributes: true, network: false }).unwrap();
+    let others = let_through.iter().filter(|number| list.iter().all(|(call, ..)| call != *number));
+    let others: Vec<&i64> = others.filter(|number| !OF_THE_KERNEL.contains(number)).collect();
+    assert!(others.is_empty(), "let through, and not in the list: {others:?}");
+    let named = list.iter().filter(|(call, ..)| let_through.contains(call));
+    let named =
+        named.map(|(call, name, some)| format!("{call:<3} {name}{}", if *some { " with some values" } else { "" }));
+    insta::assert_snapshot!(named.collect::<Vec<_>>().join("\n"));
+}
+
+/// Calls with values, and whether they are let through.
+#[cfg(target_arch = "x86_64")]
+const VALUES: [(&str, &str, bool); 24] = [
+    ("limits of its own", "302, 0, 7, 0, 0", true),
+    ("limits of another", "302, 1, 7, 0, 0", false),
+    ("processors of its own", "204, 0, 0, 0", true),
+    ("processors of another", "203, 1, 0, 0", false),
+    ("priority of its own", "141, 0, 0, 5", true),
+    ("priority of its group", "141, 1, 0, 5", false),
+    ("priority of another", "141, 0, 1, 5", false),
+    ("disk priority of another", "251, 1, 1, 0", false),
+    ("a pair of streams", "53, 1, 1, 0, 0", true),
+    ("a pair of datagrams", "53, 1, 2, 0, 0", false),
+    ("a socket", "41, 2, 1, 0", false),
+    ("a socket of this machine", "41, 1, 1, 0", false),
+    ("a pipe with a name", "133, 0, 0010644, 0", true),
+    ("a device", "133, 0, 0020644, 0", false),
+    ("memory as a file", "319, 0, 0", false),
+    ("secret memory", "447, 0", false),
+    ("a thread with a namespace", "56, 0x10000011, 0, 0, 0, 0", false),
+    ("clone3", "435, 0, 0", false),
+    ("a larger pipe", "72, 0, 1031, 4096", false),
+    ("a terminal's input", "16, 0, 0x5412, 0", false),
+    ("whether it is a terminal", "16, 0, 0x5401, 0", true),
+    ("room for a file", "285, 1, 0, 0, 1", false),
+    ("whether it may be looked into", "157, 4, 0, 0, 0, 0", false),
+    ("its name", "157, 15, 0, 0, 0, 0", true),
+];
+
+// SEC-080
+#[cfg(target_arch = "x86_64")]
+#[tokio::test]
+async fn a_call_is_let_through_by_its_values_too() {
+    let bench = Bench::new();
+    let asks =
+        VALUES.map(|(_, call, _)| format!("$! = 0; syscall({call}); print $!+0 == 38 ? \"no\\n\" : \"yes\\n\";\n"));
+    fs::write(bench.path("home/workspace/values.pl"), asks.concat()).unwrap();
+    let told = bench.run("perl values.pl").await;
+    let answers: Vec<&str> = told.lines().collect();
+    assert_eq!(answers.len(), VALUES.len() + 1, "{told}");
+    for ((what, _, passes), answer) in VALUES.iter().zip(answers) {
+        assert_eq!(answer == "yes", *passes, "{what}");
+    }
+}
+
+// SEC-081
+#[tokio::test]
+async fn no_descriptor_of_whoever_started_it_is_passed_on() {
+    let bench = Bench::new();
+    let secret = bench.path("nowhere/letter.md");
+    let open: Vec<File> = (0..40).map(|_| File::open(&secret).unwrap()).collect();
+    for file in &open {
+        rustix::io::fcntl_setfd(file, rustix::io::FdFlags::empty()).unwrap();
+    }
+    let told = bench.run("ls /proc/self/fd; cat /proc/self/fd/9 /proc/self/fd/20").await;
+    assert!(told.starts_with("0\n1\n2\n3\nSTDERR:"), "the last one is the listing's own: {told}");
+    assert!(!told.contains("Dear all"), "{told}");
+}
+
+// SEC-082
+#[tokio::test]
+async fn a_program_has_no_rights_and_gets_none() {
+    let bench = Bench::new();
+    let told = bench.run("grep -E 'Cap|NoNewPrivs' /proc/self/status").await;
+    assert_eq!(told.matches("\t0000000000000000\n").count(), 5, "{told}");
+    assert!(told.contains("NoNewPrivs:\t1\n"), "{told}");
+    let told = bench.run("mknod disk b 8 0; cp /usr/bin/id id && chmod 4755 id && ./id -u").await;
+    assert!(told.contains("mknod: disk: "), "{told}");
+    assert!(!told.lines().any(|line| line == "0"), "{told}");
+}
+
+// SEC-082
+#[test]
+fn as_root_nothing_is_run_and_it_is_said_how_to_be_somebody_else() {
+    assert!(Missing::Root.advice().contains("setpriv --reuid"));
+    if !is_root() {
+        return;
+    }
+    let output = Command::new(HELPER).args([WATCH, "{}", "/bin/true", "true"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(126));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "cannot run it: Limpid runs as root\n");
+}
