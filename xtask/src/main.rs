@@ -72,7 +72,7 @@ enum Task {
 }
 
 fn main() -> ExitCode {
-    // The process that `measure kills` kills runs commands, in a sandbox or beside it, by this program.
+    // The process that `measure kills` kills runs commands in a sandbox, by this program.
     #[cfg(target_os = "linux")]
     if let Some(code) = limpid_runtime::sandbox::main(std::env::args_os()) {
         return ExitCode::from(code);

@@ -199,7 +199,7 @@ fn finish(home: &Path) -> Result<Vec<String>, String> {
 /// Starts the process; its lines come until it is gone.
 fn start(home: &Path, first: Option<u64>) -> Result<(Child, Receiver<String>), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let mut command = Command::new(program);
+    let mut command = unprivileged(home, &program).map_err(|error| error.to_string())?;
     command.arg("killed").arg(home).stdin(Stdio::null()).stdout(Stdio::piped());
     if let Some(first) = first {
         command.arg("--first").arg(first.to_string());
@@ -211,6 +211,21 @@ fn start(home: &Path, first: Option<u64>) -> Result<(Child, Receiver<String>), S
         BufReader::new(stdout).lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
     });
     Ok((child, lines))
+}
+
+/// A program as somebody without rights, since root gets no commands run. The home is given to them.
+fn unprivileged(home: &Path, program: &Path) -> std::io::Result<Command> {
+    let is_root = std::fs::metadata("/proc/self").is_ok_and(|me| std::os::unix::fs::MetadataExt::uid(&me) == 0);
+    if !is_root {
+        return Ok(Command::new(program));
+    }
+    let status = Command::new("chown").args(["-R", "65534:65534"]).arg(home).status()?;
+    if !status.success() {
+        return Err(std::io::Error::other("the home cannot be given to another user"));
+    }
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(program);
+    Ok(command)
 }
 
 /// Numbers that look drawn and are the same for the same seed.

@@ -80,7 +80,7 @@ mod tests {
     async fn every_tool(folder: &Path) -> (Home, Vec<Arc<dyn Tool>>) {
         let store: Arc<dyn Store> =
             Arc::new(SqliteStore::open(folder.join("limpid.db"), SqliteOptions::default()).unwrap());
-        let config = "[exec]\nsandbox = \"off\"\n[search]\nengine = \"duckduckgo\"\n[location]\nservice = \"https://place.test/\"\n\
+        let config = "[search]\nengine = \"duckduckgo\"\n[location]\nservice = \"https://place.test/\"\n\
                       [inbox]\nsms = true\nnotifications = true\n[inbox.gateway]\nurl = \"https://sms.test/\"\n";
         let config = Config::parse(config, "limpid.toml").unwrap();
         let (home, environment) = (Home::new(folder), Environment::default());

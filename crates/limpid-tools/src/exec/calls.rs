@@ -16,7 +16,7 @@ type Calls = &'static [(&'static str, i64)];
 
 /// Files and folders, by path or descriptor: which ones, the mounts and Landlock say.
 const FILES: Calls = calls! {
-    SYS_openat SYS_openat2 SYS_close SYS_close_range SYS_read SYS_write SYS_readv SYS_writev SYS_pread64 SYS_pwrite64
+    SYS_close SYS_close_range SYS_read SYS_write SYS_readv SYS_writev SYS_pread64 SYS_pwrite64
     SYS_preadv SYS_pwritev SYS_preadv2 SYS_pwritev2 SYS_lseek SYS_dup SYS_dup3 SYS_pipe2 SYS_ftruncate SYS_truncate
     SYS_fsync SYS_fdatasync SYS_sync_file_range SYS_fadvise64 SYS_readahead SYS_flock SYS_copy_file_range SYS_sendfile
     SYS_splice SYS_tee SYS_fstat SYS_newfstatat SYS_statx SYS_statfs SYS_fstatfs SYS_faccessat SYS_faccessat2
@@ -28,22 +28,30 @@ const FILES: Calls = calls! {
 /// The same under the names that older programs use.
 #[cfg(target_arch = "x86_64")]
 const OLD_FILES: Calls = calls! {
-    SYS_open SYS_creat SYS_stat SYS_lstat SYS_access SYS_readlink SYS_getdents SYS_mkdir SYS_rmdir SYS_unlink SYS_rename
+    SYS_stat SYS_lstat SYS_access SYS_readlink SYS_getdents SYS_mkdir SYS_rmdir SYS_unlink SYS_rename
     SYS_link SYS_symlink SYS_dup2 SYS_pipe SYS_poll SYS_select SYS_epoll_create SYS_epoll_wait SYS_eventfd
     SYS_inotify_init SYS_vfork SYS_fork SYS_getpgrp SYS_alarm SYS_pause SYS_time SYS_arch_prctl
 };
 #[cfg(not(target_arch = "x86_64"))]
 const OLD_FILES: Calls = &[];
 
-/// Modes, times and owners. A path may lead anywhere, so these need mounts that are read-only outside of the view.
-const ATTRIBUTES: Calls = calls! { SYS_fchmod SYS_fchmodat SYS_utimensat SYS_fchown SYS_fchownat };
+/// Times and owners. A path may lead anywhere, so these need mounts that are read-only outside of the view.
+const ATTRIBUTES: Calls = calls! { SYS_utimensat SYS_fchown SYS_fchownat };
 
-/// The same under older names, and one that the headers do not name everywhere.
+/// The same under older names.
 #[cfg(target_arch = "x86_64")]
-const OLD_ATTRIBUTES: Calls = calls! { SYS_chmod SYS_chown SYS_lchown SYS_utime SYS_utimes SYS_futimesat };
+const OLD_ATTRIBUTES: Calls = calls! { SYS_chown SYS_lchown SYS_utime SYS_utimes SYS_futimesat };
 #[cfg(not(target_arch = "x86_64"))]
 const OLD_ATTRIBUTES: Calls = &[];
-const SYS_FCHMODAT2: (&str, i64) = ("SYS_fchmodat2", 452);
+
+/// A call that the headers do not name everywhere.
+const SYS_FCHMODAT2: i64 = 452;
+
+/// Flags of an open that makes a file, with a mode.
+const MAKES: u32 = (libc::O_CREAT | (libc::O_TMPFILE & !libc::O_DIRECTORY)).unsigned_abs();
+
+/// Bits of a mode that give whoever runs a file the rights of its owner or group. Beyond the sandbox they would hold.
+const OTHERS_RIGHTS: u32 = libc::S_ISUID | libc::S_ISGID;
 
 /// Memory of the program's own.
 const MEMORY: Calls = calls! {
@@ -155,7 +163,7 @@ fn whole(allowance: Allowance) -> Vec<(&'static str, i64)> {
         lists.push(NETWORK);
     }
     if allowance.attributes {
-        lists.extend([ATTRIBUTES, OLD_ATTRIBUTES, &[SYS_FCHMODAT2]]);
+        lists.extend([ATTRIBUTES, OLD_ATTRIBUTES]);
     }
     lists.concat()
 }
@@ -172,9 +180,12 @@ fn by_value(allowance: Allowance) -> Result<Vec<(&'static str, i64, Vec<SeccompR
     let any = |index, values: Vec<u64>| -> Result<Vec<SeccompRule>, String> {
         values.into_iter().map(|value| rule(vec![equal(index, value)?])).collect()
     };
+    let plain = |index| rule(vec![kind(index, OTHERS_RIGHTS, 0)?]);
+    let opens = |flags, mode| Ok::<_, String>(vec![rule(vec![kind(flags, MAKES, 0)?])?, plain(mode)?]);
     let numbers = |values: &[i32]| values.iter().map(|value| u64::from(value.unsigned_abs())).collect::<Vec<_>>();
     let mut some = vec![
         ("SYS_clone", libc::SYS_clone, vec![rule(vec![condition(0, namespaces, 0)?])?]),
+        ("SYS_openat", libc::SYS_openat, opens(2, 3)?),
         ("SYS_fcntl", libc::SYS_fcntl, any(1, numbers(&FCNTL))?),
         ("SYS_ioctl", libc::SYS_ioctl, any(1, IOCTL.to_vec())?),
         ("SYS_prctl", libc::SYS_prctl, any(0, numbers(&PRCTL))?),
@@ -196,10 +207,21 @@ fn by_value(allowance: Allowance) -> Result<Vec<(&'static str, i64, Vec<SeccompR
     ];
     #[cfg(target_arch = "x86_64")]
     some.extend([
+        ("SYS_open", libc::SYS_open, opens(1, 2)?),
+        ("SYS_creat", libc::SYS_creat, vec![plain(1)?]),
         ("SYS_mknod", libc::SYS_mknod, vec![pipe(1)?]),
         ("SYS_getrlimit", libc::SYS_getrlimit, Vec::new()),
         ("SYS_setrlimit", libc::SYS_setrlimit, Vec::new()),
     ]);
+    if allowance.attributes {
+        some.extend([
+            ("SYS_fchmod", libc::SYS_fchmod, vec![plain(1)?]),
+            ("SYS_fchmodat", libc::SYS_fchmodat, vec![plain(2)?]),
+            ("SYS_fchmodat2", SYS_FCHMODAT2, vec![plain(2)?]),
+        ]);
+        #[cfg(target_arch = "x86_64")]
+        some.push(("SYS_chmod", libc::SYS_chmod, vec![plain(1)?]));
+    }
     if allowance.network {
         // The internet, and nothing that reaches the services of this machine past it.
         let families = [libc::AF_INET, libc::AF_INET6].map(|family| u64::from(family.unsigned_abs()));

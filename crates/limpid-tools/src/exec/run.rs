@@ -49,6 +49,9 @@ pub async fn run(programs: &Programs, command: &Command, view: View, read_only: 
         line(&mut text, &err);
     }
     line(&mut text, &ended);
+    if view == View::Low && !read_only && ended != "Exit code: 0" {
+        line(&mut text, &format!("It could write only in `{}`.", programs.outside.display()));
+    }
     for sentence in programs.left_out() {
         line(&mut text, &sentence);
     }

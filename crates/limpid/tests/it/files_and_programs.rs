@@ -109,50 +109,52 @@ async fn after_a_strangers_text_a_program_writes_only_what_is_for_strangers() {
         return;
     }
     let shared = tempfile::tempdir().unwrap();
+    fs::set_permissions(shared.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let folder = shared.path().display().to_string();
     fs::write(shared.path().join("letter.md"), "Dear all").unwrap();
+    let copy = |to: &str| format!("{{ name = \"exec\", arguments = {{ command = \"cp {folder}/letter.md {to}\" }} }}");
     let world = World::new(&format!(
         r#"
 [[reply]]
 calls = [{{ id = "r", name = "read_file", arguments = {{ path = "{folder}/letter.md" }} }}]
 [[reply]]
-calls = [{{ id = "x", name = "exec", arguments = {{ command = "cp {folder}/letter.md copy.md" }} }}]
+calls = [{}, {}]
 [[reply]]
-text = "It waits."
-[[reply]]
-calls = [
-  {{ id = "c", name = "read_file", arguments = {{ path = "copy.md" }} }},
-  {{ id = "o", name = "read_file", arguments = {{ path = "own.md" }} }},
-]
-[[reply]]
-text = "ok"
-"#
+text = "They wait."
+"#,
+        copy("copy.md"),
+        copy("../outside/copy.md")
     ))
-    .await;
+    .await
+    .without_rights();
     world.write("limpid.toml", &format!("[tools]\ndefer = false\n[files]\nread = [\"{folder}\"]\n"));
     world.write("workspace/own.md", "My own words");
     world.done(&["chat", "copy it"]).await;
-    assert!(!world.home.path().join("workspace/copy.md").exists(), "it waits for the owner");
-    let draft = world.json(&["draft", "show", "1", "--json"]).await;
-    let hash = draft["draft"]["hash"].as_str().unwrap();
-    world.done(&["draft", "approve", "1", "--hash", &hash[..12]]).await;
-    world.done(&["chat", "read it"]).await;
-    let seen = results(&world);
-    let result = |id: &str| seen.iter().find(|(call, _)| call == id).map(|(_, text)| text.as_str()).unwrap();
-    assert!(result("c").starts_with("[untrusted ") && result("c").contains("Dear all"), "{seen:?}");
-    assert_eq!(result("o"), "My own words");
+    let there = |name: &str| world.home.path().join(name).exists();
+    assert!(!there("workspace/copy.md") && !there("outside/copy.md"), "both wait for the owner");
+    for number in ["1", "2"] {
+        let draft = world.json(&["draft", "show", number, "--json"]).await;
+        let hash = draft["draft"]["hash"].as_str().unwrap();
+        world.run(&["draft", "approve", number, "--hash", &hash[..12]]).await;
+    }
+    assert!(world.done(&["draft", "show", "1"]).await.contains("Read-only file system"));
+    assert!(!there("workspace/copy.md") && there("outside/copy.md"));
 }
 
 // PICO-088 KAI-114
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn kai_calls_the_same_tool_by_its_own_name() {
+    if no_sandbox() {
+        return;
+    }
     let call = |name: &str| {
         format!("[[reply]]\ncalls = [{{ name = \"{name}\", arguments = {{ command = \"cat tea.md\" }} }}]\n\n")
     };
     let world =
         World::new(&format!("{}{}[[reply]]\ntext = \"ok\"\n", call("execute_shell_command"), call("exec"))).await;
-    world.write("limpid.toml", "[agent]\nprofile = \"kai\"\n[exec]\nsandbox = \"off\"\n");
+    let world = world.without_rights();
+    world.write("limpid.toml", "[agent]\nprofile = \"kai\"\n");
     world.write("workspace/tea.md", "oolong\n");
     world.done(&["chat", "run it"]).await;
     let seen = results(&world);
@@ -174,7 +176,7 @@ fn script(commands: &[&str]) -> String {
 /// Has the model run commands, one after another, and returns what it read of each.
 #[cfg(target_os = "linux")]
 async fn ran(config: &str, commands: &[&str]) -> (World, Vec<String>) {
-    let mut world = World::new(&script(commands)).await;
+    let mut world = World::new(&script(commands)).await.without_rights();
     world.set("HOUSE_TOKEN", "not to be told");
     world.set("LANG", "C.UTF-8");
     world.write("limpid.toml", config);
@@ -194,7 +196,7 @@ async fn a_program_runs_in_the_workspace_and_reaches_nothing_else() {
     }
     let outside = tempfile::tempdir().unwrap();
     let target = outside.path().join("new").display().to_string();
-    // Of a file that is there, the kernel lets the times be set.
+    // In the call's own folder for temporary files, which goes with it.
     let in_tmp = format!("/tmp/limpid-was-here-{}", std::process::id());
     let (world, seen) = ran(
         "",
@@ -216,15 +218,19 @@ async fn a_program_runs_in_the_workspace_and_reaches_nothing_else() {
     .await;
     assert_eq!(seen[0], "oolong\nExit code: 0");
     assert_eq!(fs::read_to_string(world.home.path().join("workspace/copy.md")).unwrap(), "oolong\n");
-    for refused in [2, 3, 4, 6, 8, 9, 10] {
+    for refused in [2, 3, 6, 8, 9, 10] {
         assert!(seen[refused].contains("STDERR:\n"), "{refused}: {}", seen[refused]);
-        assert!(seen[refused].contains("ermission denied") || seen[refused].contains("not permitted"), "{seen:?}");
+        let reasons = ["ermission denied", "not permitted", "No such file"];
+        assert!(reasons.iter().any(|reason| seen[refused].contains(reason)), "{seen:?}");
         assert!(seen[refused].ends_with("Exit code: 1") || seen[refused].ends_with("Exit code: 2"), "{seen:?}");
     }
     assert!(!outside.path().join("new").exists());
     assert!(fs::remove_file(in_tmp).is_err(), "nothing was made there");
     let names: Vec<&str> = seen[5].lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
-    assert!(names.iter().all(|name| ["PATH", "HOME", "LANG", "TZ", "TMPDIR"].contains(name)), "{names:?}");
+    let switches =
+        ["PYTHONNOUSERSITE", "PYTHONSAFEPATH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "npm_config_userconfig"];
+    let known = |name: &&str| ["PATH", "HOME", "LANG", "TZ", "TMPDIR"].contains(name) || switches.contains(name);
+    assert!(names.iter().all(known), "{names:?}");
     assert!(seen[11].contains("is a shell"), "{seen:?}");
 }
 
@@ -261,6 +267,7 @@ async fn a_program_reads_a_folder_that_is_granted_for_reading_and_changes_nothin
         return;
     }
     let shared = tempfile::tempdir().unwrap();
+    fs::set_permissions(shared.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let folder = shared.path().display().to_string();
     fs::write(shared.path().join("letter.md"), "Dear all").unwrap();
     let config = format!("[files]\nread = [\"{folder}\"]\ntrusted = [\"{folder}\"]\n");
@@ -273,7 +280,7 @@ async fn a_program_reads_a_folder_that_is_granted_for_reading_and_changes_nothin
     let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
     let (_, seen) = ran(&config, &commands).await;
     assert_eq!(seen[0], "Dear all\nExit code: 0");
-    assert!(seen[1..].iter().all(|seen| seen.contains("ermission denied")), "{seen:?}");
+    assert!(seen[1..].iter().all(|seen| seen.contains("Read-only file system")), "{seen:?}");
     assert_eq!(fs::read_to_string(shared.path().join("letter.md")).unwrap(), "Dear all");
     assert_eq!(fs::read_dir(shared.path()).unwrap().count(), 1);
 }
@@ -303,9 +310,9 @@ async fn no_call_of_the_kernel_leads_past_the_sandbox() {
     let commands: Vec<String> = PAST.iter().map(refused).collect();
     let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
     let (_, seen) = ran("", &commands).await;
-    let not_permitted = "1\nExit code: 0";
+    let no_such_call = "38\nExit code: 0";
     for ((what, _), seen) in PAST.iter().zip(&seen) {
-        assert_eq!(seen, not_permitted, "{what}");
+        assert_eq!(seen, no_such_call, "{what}");
     }
 }
 
@@ -387,7 +394,7 @@ async fn a_script_of_an_allowed_skill_runs_and_a_font_is_not_printed() {
         "sh ../skills/tea/SKILL.md",
         "sh ./own.sh",
     ];
-    let world = World::new(&script(&commands)).await;
+    let world = World::new(&script(&commands)).await.without_rights();
     world.write("elsewhere/tea/SKILL.md", "---\nname: tea\ndescription: Boils water\n---\nRun scripts/boil.sh.\n");
     world.write("elsewhere/tea/scripts/boil.sh", "#!/bin/sh\necho boiled for $1 minutes\n");
     world.write("elsewhere/tea/scripts/lib.sh", "echo a library\n");
@@ -460,7 +467,7 @@ deny = [{ tool = "exec", arguments = { command = ["cp", "**"] } }]
         "./harmless tea.md new",
         "cp -f -- tea.md new",
     ];
-    let world = World::new(&script(&commands)).await;
+    let world = World::new(&script(&commands)).await.without_rights();
     world.write("limpid.toml", &format!("[limits]\ncalls_with_tools = 50\n{rules}"));
     world.write("workspace/tea.md", "oolong\n");
     let own = world.home.path().join("workspace/wc");
@@ -495,7 +502,7 @@ async fn a_folder_that_was_swapped_after_the_approval_was_asked_for_runs_nothing
     let arguments = serde_json::json!({ "command": "touch new", "working_dir": "sub" }).to_string();
     let call = format!("[[reply]]\ncalls = [{{ name = \"exec\", arguments = {} }}]\n\n", Value::String(arguments));
     for swap in ["nothing", "folder", "link"] {
-        let world = World::new(&format!("{call}[[reply]]\ntext = \"ok\"\n")).await;
+        let world = World::new(&format!("{call}[[reply]]\ntext = \"ok\"\n")).await.without_rights();
         world.write("limpid.toml", "[policy]\nask = [{ tool = \"exec\" }]\n");
         let folder = |name: &str| world.home.path().join("workspace").join(name);
         fs::create_dir_all(folder("sub")).unwrap();
@@ -526,7 +533,7 @@ async fn in_debugger_mode_programs_cannot_change_the_workspace() {
     }
     let (world, seen) = ran("[agent]\nmode = \"debugger\"\n", &["cat tea.md", "touch new.md"]).await;
     assert_eq!(seen[0], "oolong\nExit code: 0");
-    assert!(seen[1].contains("ermission denied"), "{seen:?}");
+    assert!(seen[1].contains("Read-only file system"), "{seen:?}");
     assert!(!world.home.path().join("workspace/new.md").exists());
 }
 
@@ -541,37 +548,43 @@ async fn in_debugger_mode_an_approval_does_not_open_the_workspace() {
     let (world, seen) = ran(config, &["touch new.md"]).await;
     assert!(seen[0].contains("kept as draft 1"), "{seen:?}");
     world.run(&["draft", "approve", "1"]).await;
-    assert!(world.done(&["draft", "show", "1"]).await.contains("ermission denied"));
+    assert!(world.done(&["draft", "show", "1"]).await.contains("Read-only file system"));
     assert!(!world.home.path().join("workspace/new.md").exists());
 }
 
-// OLLM-038
+/// The settings that once let programs run unconfined are none any more.
+// SEC-021 SEC-080 SEC-082
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn in_debugger_mode_without_a_sandbox_each_command_waits_for_a_yes() {
-    let config = "[agent]\nmode = \"debugger\"\n[exec]\nsandbox = \"off\"\n[policy]\nallow = [{ tool = \"exec\" }]\n";
-    let (world, seen) = ran(config, &["cat tea.md", "cat tea.md"]).await;
-    for (at, text) in seen.iter().enumerate() {
-        assert!(text.contains(&format!("kept as draft {}", at + 1)), "{seen:?}");
-        assert!(text.contains("nothing here keeps from changing files"), "{seen:?}");
+async fn nothing_runs_programs_without_a_sandbox() {
+    if no_sandbox() {
+        return;
     }
-    world.done(&["draft", "approve", "1"]).await;
-    assert!(world.done(&["draft", "show", "1"]).await.contains("oolong"));
-}
-
-// SEC-021 OLLM-036
-#[cfg(target_os = "linux")]
-#[tokio::test]
-async fn programs_run_without_a_sandbox_only_when_the_owner_says_so() {
-    let (_, seen) = ran("[exec]\nsandbox = \"off\"\n", &["cat ../secret.md"]).await;
-    assert!(seen[0].contains("there is no tool `exec`"), "not in this mode: {seen:?}");
-    let config = "[agent]\nmode = \"developer\"\n[exec]\nsandbox = \"off\"\n";
-    let (world, seen) = ran(config, &["cat ../secret.md"]).await;
-    assert!(seen[0].contains("the secret\nExit code: 0"), "{seen:?}");
-    assert!(world.done(&["doctor"]).await.contains("OK  programs: run without a sandbox"));
     let (world, seen) = ran("[exec]\nenabled = false\n", &["cat tea.md"]).await;
     assert!(seen[0].contains("there is no tool `exec`"), "{seen:?}");
     assert!(world.done(&["doctor"]).await.contains("OK  programs: are not run: limpid.toml says so"));
+    let world = World::new(&script(&["cat tea.md"])).await.without_rights();
+    assert!(world.run(&["doctor"]).await.out.contains("OK  programs: run in a sandbox ("));
+    for old in ["sandbox = \"off\"", "modes = true"] {
+        world.write("limpid.toml", &format!("[exec]\n{old}\n"));
+        let run = world.run(&["chat", "hi"]).await;
+        assert!(run.code != 0 && run.err.contains("unknown field"), "{}", run.err);
+    }
+}
+
+// SEC-082
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn as_root_no_program_runs_and_doctor_says_what_to_do() {
+    let world = World::new(&script(&["cat tea.md"])).await;
+    if fs::metadata("/proc/self").is_ok_and(|me| std::os::unix::fs::MetadataExt::uid(&me) != 0) {
+        return;
+    }
+    world.done(&["chat", "run it"]).await;
+    let seen = results(&world);
+    assert!(seen[0].1.contains("there is no tool `exec`"), "{seen:?}");
+    let told = world.run(&["doctor"]).await.out;
+    assert!(told.contains("programs: are not run: Limpid runs as root") && told.contains("setpriv --reuid"), "{told}");
 }
 
 // LES-081 PICO-081

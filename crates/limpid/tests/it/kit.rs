@@ -34,7 +34,8 @@ impl World {
     pub(crate) async fn new(script: &str) -> Self {
         let recorder = Recorder::start(Script::parse(script).unwrap()).await.unwrap();
         let url = format!("{}/v1", recorder.url());
-        let mut world = Self { home: tempfile::tempdir().unwrap(), recorder, environment: Vec::new(), unprivileged: false };
+        let mut world =
+            Self { home: tempfile::tempdir().unwrap(), recorder, environment: Vec::new(), unprivileged: false };
         world.set("OPENAI_BASE_URL", &url);
         world.set("OPENAI_API_KEY", "sk-test-0123456789");
         world
@@ -62,8 +63,8 @@ impl World {
     /// Lets the program run as somebody without rights, since root gets no programs run.
     #[cfg(target_os = "linux")]
     pub(crate) fn without_rights(mut self) -> Self {
-        self.unprivileged = std::fs::metadata("/proc/self")
-            .is_ok_and(|me| std::os::unix::fs::MetadataExt::uid(&me) == 0);
+        self.unprivileged =
+            std::fs::metadata("/proc/self").is_ok_and(|me| std::os::unix::fs::MetadataExt::uid(&me) == 0);
         self
     }
 

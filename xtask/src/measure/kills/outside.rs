@@ -196,7 +196,7 @@ fn configuration(provider: &str, port: u16) -> String {
          [tools]\ndefer = false\n\
          [memory]\nenabled = false\n\
          [limits]\nbackground_tokens_per_day = 1000000000000\n\
-         [exec]\nsandbox = \"off\"\nshell = true\n\
+         [exec]\nshell = true\n\
          [inbox]\nnotifications = true\nlisten = \"127.0.0.1:{port}\"\n\
          [mail]\npoll_minutes = 1\n\
          [heartbeat]\nruns_a_day = 1000000\n\

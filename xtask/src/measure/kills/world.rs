@@ -59,9 +59,9 @@ pub(super) fn open_agent(home: &Path, mailbox: impl Mailbox + 'static) -> Result
     .map_err(|error| error.to_string())
 }
 
-/// Where tools and commands leave a line for each thing that they did.
+/// Where tools and commands leave a line for each thing that they did: a program writes in the workspace only.
 pub(super) fn effects_file(home: &Path) -> PathBuf {
-    home.join("effects")
+    home.join("workspace").join("effects")
 }
 
 /// A clock that runs fast and goes on over restarts.

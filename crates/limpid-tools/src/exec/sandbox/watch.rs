@@ -91,7 +91,11 @@ fn start(words: &[OsString], confinement: &Confinement) -> Result<Started, Strin
         }
         end_all();
     }
-    if layers.signals && confinement.hidden.is_empty() {
+    if !layers.signals {
+        reasons.push("Landlock is older than version 6".to_owned());
+    } else if let Some(hidden) = confinement.hidden.first() {
+        reasons.push(format!("without namespaces `{}` cannot be hidden within a granted folder", hidden.display()));
+    } else {
         let call = call(&confinement.scratch).map_err(|error| format!("no folder for the call: {error}"))?;
         match put_up(words, Some(call)) {
             Ok(started) => return Ok(started),
