@@ -17,6 +17,9 @@ const COUNT: Duration = Duration::from_millis(100);
 /// Counting takes no more than this part of the time.
 const SHARE: u32 = 5;
 
+/// A program ends before less than this part of a disk is free, or less than it may write.
+const RESERVE: u64 = 20;
+
 /// Bytes of a block, as the kernel counts them for every file system.
 const BLOCK: u64 = 512;
 
@@ -59,12 +62,16 @@ impl Disk {
         }
         self.next = Instant::now() + COUNT.max(begun.elapsed() * SHARE);
         let added = used.bytes.saturating_sub(self.before.bytes);
-        let lost =
-            self.folders.iter().zip(&self.free_before).map(|(folder, before)| before.saturating_sub(free(folder)));
-        // Others fill the disk too, so what is lost of it counts only when it is far more than the limit.
-        let lost = lost.max().unwrap_or_default();
-        if added > limits.disk_bytes || lost > limits.disk_bytes.saturating_mul(4) {
+        if added > limits.disk_bytes {
             return Some(format!("it wrote more than {} MiB", limits.disk_bytes / 1024 / 1024));
+        }
+        // What a program holds by a mapping alone is seen nowhere else.
+        let is_full = |(folder, before): (&PathBuf, &u64)| {
+            let reserve = (total(folder) / RESERVE).min(limits.disk_bytes);
+            *before >= reserve && free(folder) < reserve
+        };
+        if self.folders.iter().zip(&self.free_before).any(is_full) {
+            return Some("the disk is nearly full".to_owned());
         }
         let files = used.files.saturating_sub(self.before.files);
         (files > limits.files).then(|| format!("it made more than {} files", limits.files))
@@ -91,6 +98,10 @@ fn count(folders: &[PathBuf], seen: &mut HashSet<(u64, u64)>) -> Used {
         }
     }
     used
+}
+
+fn total(folder: &PathBuf) -> u64 {
+    statvfs(folder).map_or(0, |about| about.f_blocks.saturating_mul(about.f_frsize))
 }
 
 fn free(folder: &PathBuf) -> u64 {

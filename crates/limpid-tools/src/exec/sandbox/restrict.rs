@@ -75,7 +75,9 @@ fn limit(limits: &Limits, around: Around) -> io::Result<()> {
     setrlimit(Resource::Msgqueue, fixed(0))?;
     // In a user namespace the kernel counts its processes; without one, every process of the user.
     let others = if around == Around::Namespaces { 2 } else { of_this_user() };
-    setrlimit(Resource::Nproc, fixed(others + u64::from(limits.processes)))?;
+    // A little more than is permitted, so that whoever watches sees that it is too many and ends them all.
+    let processes = u64::from(limits.processes);
+    setrlimit(Resource::Nproc, fixed(others + processes + (processes / 5).max(1)))?;
     Ok(())
 }
 
