@@ -3,7 +3,7 @@
 //! `__sandbox` watches: it starts the second, keeps the program to its limits, and ends everything that was started when
 //! the program has ended, when it is told to, or when whoever started it is gone. `__sandbox-enter` makes the namespaces.
 //! `__sandbox-init` is the first process in them: it mounts what the program may see, gives up every right, restricts
-//! itself, and starts the program. Where the system allows no namespaces, `__sandbox-enter` restricts itself and becomes
+//! itself, and starts the program. Where the system allows no namespaces, `__sandbox-become` restricts itself and becomes
 //! the program.
 //!
 //! # Layout
@@ -33,8 +33,11 @@ pub const WATCH: &str = "__sandbox";
 /// The sub-command that tries the layers and says which ones hold.
 pub const TRY: &str = "__sandbox-try";
 
-/// The sub-command that makes namespaces, or becomes the program.
+/// The sub-command that makes namespaces.
 const ENTER: &str = "__sandbox-enter";
+
+/// The sub-command that becomes the program, without namespaces. Its first word is the folder of the call.
+const BECOME: &str = "__sandbox-become";
 
 /// The sub-command that is the first process of its namespaces.
 const INIT: &str = "__sandbox-init";
@@ -51,7 +54,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> Option<u8> {
     let mut words = words.into_iter();
     words.next()?;
     let which = words.next()?;
-    if ![WATCH, TRY, ENTER, INIT].iter().any(|name| which == *name) {
+    if ![WATCH, TRY, ENTER, BECOME, INIT].iter().any(|name| which == *name) {
         return None;
     }
     let rest: Vec<OsString> = words.collect();
@@ -72,10 +75,15 @@ fn carry_out(which: &str, rest: &[OsString]) -> Result<u8, String> {
     if which == TRY {
         return watch::try_layers();
     }
+    if which == BECOME {
+        let (call, rest) = rest.split_first().ok_or("no folder for the call")?;
+        let (confinement, command) = read(rest)?;
+        return enter::become_program(&confinement, command, Path::new(call));
+    }
     let (confinement, command) = read(rest)?;
     match which {
         WATCH => watch::watch(rest, &confinement),
-        ENTER => enter::enter(&confinement, rest, command),
+        ENTER => enter::enter(&confinement, rest),
         _ => enter::init(&confinement, command),
     }
 }
@@ -90,9 +98,7 @@ fn has_more_descriptors() -> bool {
 
 /// This very program, whatever has been put in place of its file.
 fn own_program() -> Command {
-    let mut command = Command::new("/proc/self/exe");
-    command.arg0("limpid");
-    command
+    Command::new("/proc/self/exe")
 }
 
 /// The words of a sub-command: what a program may touch, the program, the name it is called by, its arguments.

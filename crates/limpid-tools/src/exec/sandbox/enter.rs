@@ -20,28 +20,28 @@ use rustix::thread::{
 };
 
 use super::restrict::{Around, restrict};
-use super::{ENTER, INIT, NOT_STARTED, READY, code, code_of_signal, own_program, root, tell};
+use super::{BECOME, ENTER, INIT, NOT_STARTED, READY, code, code_of_signal, own_program, root, tell};
 use crate::exec::confinement::Confinement;
-
-/// The variable that says that the program gets no namespaces, and in which folder its home and its temporary files are.
-pub(super) const MACHINE: &str = "LIMPID_SANDBOX_CALL";
 
 /// How long the first process lives without a word from the one that watches.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// Makes the namespaces and starts the first process in them, or becomes the program where none can be had.
-pub(super) fn enter(confinement: &Confinement, words: &[OsString], command: &[OsString]) -> Result<u8, String> {
-    // Whoever watches may be gone already; its end of the stream says so then.
-    set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| error.to_string())?;
-    setsid().map_err(|error| format!("no session of its own: {error}"))?;
-    if let Some(call) = std::env::var_os(MACHINE) {
-        return refused(become_program(confinement, command, Path::new(&call)));
-    }
+/// Makes the namespaces and starts the first process in them.
+pub(super) fn enter(confinement: &Confinement, words: &[OsString]) -> Result<u8, String> {
+    detach()?;
     if let Err(error) = make_namespaces(confinement.network) {
         return refused(Err(format!("no namespaces: {error}")));
     }
     let mut init = own_program().arg(INIT).args(words).spawn().map_err(|error| error.to_string())?;
     init.wait().map(code).map_err(|error| error.to_string())
+}
+
+/// Ends with whoever watches, and has no terminal.
+fn detach() -> Result<(), String> {
+    // Whoever watches may be gone already; its end of the stream says so then.
+    set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| error.to_string())?;
+    setsid().map_err(|error| format!("no session of its own: {error}"))?;
+    Ok(())
 }
 
 /// Tells whoever watches why nothing was started.
@@ -83,8 +83,8 @@ fn make_namespaces(network: bool) -> io::Result<()> {
 pub(super) fn init(confinement: &Confinement, command: &[OsString]) -> Result<u8, String> {
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| error.to_string())?;
     // Names, for whoever looks; nothing hangs on them.
-    let _ = sethostname(b"limpid");
-    let _ = rustix::thread::set_name(c"limpid");
+    let _ = sethostname(b"sandbox");
+    let _ = rustix::thread::set_name(c"sandbox");
     let made = root::change(confinement).and_then(|()| {
         // The program must not look into this process, which hears from outside.
         set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(|error| error.to_string())?;
@@ -133,10 +133,14 @@ fn follow(child: Pid) -> u8 {
 }
 
 /// Restricts this process and replaces it with the program.
-fn become_program(confinement: &Confinement, command: &[OsString], call: &Path) -> Result<u8, String> {
+pub(super) fn become_program(confinement: &Confinement, command: &[OsString], call: &Path) -> Result<u8, String> {
+    detach()?;
     let (home, temporary) = (call.join("home"), call.join("tmp"));
-    root::skills(&home, confinement).map_err(|error| format!("no home for the program: {error}"))?;
-    restrict(confinement, Around::Machine, &[home.clone(), temporary.clone()])?;
+    let made = root::skills(&home, confinement).map_err(|error| format!("no home for the program: {error}"));
+    let made = made.and_then(|()| restrict(confinement, Around::Machine, &[home.clone(), temporary.clone()]));
+    if let Err(error) = made {
+        return refused(Err(error));
+    }
     let _ = rustix::io::write(stdin(), &[READY]);
     if command.is_empty() {
         return Ok(0);
@@ -153,7 +157,6 @@ fn program(confinement: &Confinement, command: &[OsString], home: &Path, tempora
         .arg0(name)
         .args(arguments)
         .current_dir(&confinement.folder)
-        .env_remove(MACHINE)
         .env("HOME", home)
         .env("TMPDIR", temporary)
         .stdin(Stdio::null());
@@ -163,9 +166,10 @@ fn program(confinement: &Confinement, command: &[OsString], home: &Path, tempora
 /// The command that starts all this, with a stream to hear from it and be heard by it.
 pub(super) fn started(words: &[OsString], stream: Stdio, call: Option<&Path>) -> Command {
     let mut command = own_program();
-    command.arg(ENTER).args(words).stdin(stream);
-    if let Some(call) = call {
-        command.env(MACHINE, call);
-    }
+    match call {
+        None => command.arg(ENTER),
+        Some(call) => command.arg(BECOME).arg(call),
+    };
+    command.args(words).stdin(stream);
     command
 }

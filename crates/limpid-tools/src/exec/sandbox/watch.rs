@@ -66,7 +66,7 @@ pub(super) fn try_layers() -> Result<u8, String> {
         read: Vec::new(),
         hidden: Vec::new(),
         skills: Vec::new(),
-        scratch: std::env::temp_dir(),
+        scratch: "/tmp".into(),
         network: false,
         limits: Limits::default(),
     };

@@ -14,7 +14,10 @@ async fn a_program_sees_its_own_processes_and_nothing_beside_its_view() {
     let bench = Bench::new();
     let processes = bench.run("cat /proc/[0-9]*/comm").await;
     let processes: Vec<&str> = processes.lines().collect();
-    assert!(processes[0] == "limpid" && processes.len() == 3, "the first one, the shell, the exit code: {processes:?}");
+    assert!(
+        processes[0] == "sandbox" && processes.len() == 3,
+        "the first one, the shell, the exit code: {processes:?}"
+    );
     let root = bench.run("ls / /home /root /var /run /dev").await;
     let listed = ["bin", "dev", "etc", "lib", "opt", "proc", "run", "tmp", "usr"];
     assert!(listed.iter().all(|name| root.lines().any(|line| line == *name)), "{root}");
@@ -34,7 +37,7 @@ async fn the_system_is_read_only_and_temporary_files_are_of_the_call() {
     for place in ["/usr/x", "/etc/x", "/x", "/proc/x", "/dev/x"] {
         assert!(told.contains(&format!("cannot touch '{place}'")), "{told}");
     }
-    assert!(told.contains("kept\nlimpid\n"), "{told}");
+    assert!(told.contains("kept\nsandbox\n"), "{told}");
     assert!(bench.run("cat /tmp/x").await.contains("No such file"));
 }
 
