@@ -21,6 +21,7 @@
 //! - [`mail`]: which mail is fetched next.
 //! - [`draft`]: calls that wait for the owner.
 //! - [`inbox`]: mail, text messages and notifications that came in.
+//! - [`labelled`]: texts that carry who wrote them.
 //! - [`line`]: where a line ends.
 //! - [`notice`]: what a notification says of a text.
 //! - [`policy`]: whether a call may run.
@@ -47,6 +48,7 @@ pub mod goal;
 pub mod heartbeat;
 pub mod id;
 pub mod inbox;
+pub mod labelled;
 pub mod line;
 pub mod mail;
 pub mod memory;
@@ -79,6 +81,7 @@ pub use failure::{FailureClass, RetryPlan, background_wait};
 pub use id::{
     CallId, CheckpointId, ConversationId, DecisionId, GoalId, MemoryId, MessageId, RequestId, TaskId, TurnId,
 };
+pub use labelled::{Hole, Labelled, Sentence};
 pub use memory::{Category, Memory};
 pub use message::{Message, Role, ToolCall};
 pub use price::{Price, PriceTier, Rates};

@@ -5,11 +5,15 @@ use std::str::FromStr;
 
 /// Who wrote a text, from the most to the least trusted.
 ///
-/// The order is that of trust: a text made of several has the greatest label among them ([`Trust::join`]).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// The order is that of trust: a text made of several has the greatest label among them ([`Trust::join`]). There is no
+/// default: whoever takes in a text says who wrote it.
+///
+/// ```compile_fail
+/// limpid_core::Trust::default();
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Trust {
     /// The owner, at a client of their own.
-    #[default]
     Owner,
     /// A prompt file of the owner's.
     File,

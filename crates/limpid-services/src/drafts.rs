@@ -175,7 +175,7 @@ impl Drafts {
         let shown = context.shown.clone();
         let running = tools.run(ToolContext { send_state: marks.then_some(send_state), ..context }, *permit);
         let ended = tokio::time::timeout(planned.timeout, running).await;
-        if matches!(ended, Ok(ToolOutcome::Done { .. })) {
+        if ended.as_ref().is_ok_and(|outcome| !outcome.failed) {
             let items: Vec<ItemId> = shown.take().into_iter().map(ItemId).collect();
             parts.store.mark_shown(&items, parts.host.now_ms()).await?;
         }

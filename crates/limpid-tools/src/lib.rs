@@ -41,7 +41,7 @@ pub use get_location_from_ip::GetLocationFromIp;
 pub use open_url::{OpenUrl, Screen, SystemScreen};
 pub use outlet::Outlet;
 pub use schema::schema_of;
-pub use tool::{PathArgument, SendState, ShownItems, Tool, ToolContext, ToolText, read_arguments};
+pub use tool::{PathArgument, SendState, ShownItems, Tool, ToolContext, read_arguments};
 pub use web::{Addresses, Web};
 pub use web_fetch::WebFetch;
 pub use web_search::WebSearch;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use limpid_core::{ConversationId, Tier, ToolClass, Trust, TurnId};
+use limpid_core::{ConversationId, Labelled, Sentence, Tier, ToolClass, Trust, TurnId, sentence};
 use serde_json::{Map, Value};
 
 /// Something that the model may have done.
@@ -59,7 +59,7 @@ pub trait Tool: Send + Sync {
     ///
     /// # Errors
     /// That sentence, for the model.
-    fn check(&self, _arguments: &Value) -> Result<(), String> {
+    fn check(&self, _arguments: &Value) -> Result<(), Sentence> {
         Ok(())
     }
 
@@ -95,8 +95,9 @@ pub trait Tool: Send + Sync {
         None
     }
 
-    /// Does it. The error is read by the model: what was wrong and what to do.
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String>;
+    /// Does it. The text is whole and has the label of the least trusted part of it. So has the error, which the model reads:
+    /// what was wrong and what to do.
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence>;
 }
 
 /// Where a call writes down how far its effect has come, so that a crash leaves unknown no more than it must.
@@ -138,27 +139,6 @@ pub struct PathArgument {
     pub write: bool,
 }
 
-/// What a tool returned.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolText {
-    /// The text, whole.
-    pub text: String,
-    /// Who wrote the least trusted text in it.
-    pub trust: Trust,
-}
-
-impl ToolText {
-    /// A text of the program's own or of the owner's.
-    pub fn own(text: impl Into<String>) -> Self {
-        Self { text: text.into(), trust: Trust::Owner }
-    }
-
-    /// A text that anybody may have written.
-    pub fn outside(text: impl Into<String>) -> Self {
-        Self { text: text.into(), trust: Trust::Outside }
-    }
-}
-
 /// What a call knows of the turn that it belongs to.
 #[derive(Clone, Debug)]
 pub struct ToolContext {
@@ -185,6 +165,11 @@ pub struct ToolContext {
 }
 
 impl ToolContext {
+    /// Words that the model wrote in this turn: they have the label of what it had read.
+    pub fn words<T>(&self, words: T) -> Labelled<T> {
+        Labelled::new(words, self.trust)
+    }
+
     /// The time, in milliseconds since 1970.
     pub fn now_ms(&self) -> i64 {
         self.now.as_millisecond()
@@ -213,6 +198,7 @@ impl ToolContext {
 ///
 /// # Errors
 /// A sentence that names the field, for the model.
-pub fn read_arguments<T: serde::de::DeserializeOwned>(arguments: Value) -> Result<T, String> {
-    serde_json::from_value(arguments).map_err(|error| format!("wrong arguments: {error}"))
+pub fn read_arguments<T: serde::de::DeserializeOwned>(arguments: Value) -> Result<T, Sentence> {
+    // The executor adds the label of who wrote the arguments.
+    serde_json::from_value(arguments).map_err(|error| sentence!("wrong arguments: {}", Labelled::new(error, Trust::Owner)))
 }

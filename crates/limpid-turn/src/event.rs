@@ -1,6 +1,6 @@
 //! What a turn is told.
 
-use limpid_core::{CallId, FailureClass, Message, ProviderState, ToolCall, Trust};
+use limpid_core::{CallId, FailureClass, Labelled, Message, ProviderState, Sentence, ToolCall, Trust};
 
 /// Something that happened to a turn.
 ///
@@ -116,21 +116,51 @@ impl Finish {
     }
 }
 
-/// What came of a tool call.
+/// What came of a tool call: words with their label, also when it failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ToolOutcome {
-    /// The tool's result.
-    Done {
-        /// What it returned, whole.
-        text: String,
-        /// Who wrote the least trusted text in it.
-        trust: Trust,
-        /// The tag of the boundary around it, when the text is foreign.
-        boundary: Option<String>,
-    },
-    /// The tool failed.
-    Failed {
-        /// What went wrong and what to do, for the model.
-        error: String,
-    },
+pub struct ToolOutcome {
+    /// What the tool returned, whole; of a call that failed, what went wrong and what to do.
+    pub said: Labelled<String>,
+    /// The tag of the boundary around it, when the text is foreign.
+    pub boundary: Option<String>,
+    /// Whether the call failed.
+    pub failed: bool,
+}
+
+impl ToolOutcome {
+    /// What a call returned. `tag` draws the boundary's tag, which foreign words need.
+    pub fn done(said: impl Into<Labelled<String>>, tag: impl FnOnce() -> String) -> Self {
+        Self::new(said.into(), false, tag)
+    }
+
+    /// Why a call failed. `tag` draws the boundary's tag, which foreign words need.
+    pub fn failed(why: impl Into<Labelled<String>>, tag: impl FnOnce() -> String) -> Self {
+        Self::new(why.into(), true, tag)
+    }
+
+    /// Why a call did not run, in words of Limpid's own.
+    pub fn refused(why: &'static str) -> Self {
+        Self { said: Sentence::from(why).into(), boundary: None, failed: true }
+    }
+
+    fn new(said: Labelled<String>, failed: bool, tag: impl FnOnce() -> String) -> Self {
+        let boundary = said.trust().is_foreign().then(tag);
+        Self { said, boundary, failed }
+    }
+
+    /// The words.
+    pub fn text(&self) -> &str {
+        self.said.value()
+    }
+
+    /// Who wrote the least trusted of the words.
+    pub fn trust(&self) -> Trust {
+        self.said.trust()
+    }
+
+    /// The same with its words changed by somebody who adds none, such as a redactor.
+    #[must_use]
+    pub fn map(self, change: impl FnOnce(String) -> String) -> Self {
+        Self { said: self.said.map(change), ..self }
+    }
 }

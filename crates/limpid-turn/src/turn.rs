@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use limpid_core::{CallId, FailureClass, Message, Role, ToolCall, Trust};
+use limpid_core::{CallId, FailureClass, Labelled, Message, Role, Sentence, ToolCall, Trust, sentence};
 
 use crate::effect::{Effect, HeldCall, Outcome, PlannedCall};
 use crate::event::{Event, Finish, Reply, ToolOutcome, Why};
@@ -129,7 +129,8 @@ impl Turn {
             Event::Decided { id, approved } => self.on_decided(&id, approved),
             Event::Timer { id } => {
                 let seconds = self.timeout_of(&id).as_secs();
-                self.on_result(&id, ToolOutcome::Failed { error: format!("no result within {seconds} s") })
+                let late = sentence!("no result within {} s", seconds);
+                self.on_result(&id, ToolOutcome::failed(late, String::new))
             }
             Event::Steer(message) => {
                 self.queue.push(message);
@@ -236,7 +237,7 @@ impl Turn {
     /// Ends the turn with its decision, which stands in the conversation as a call with its result.
     fn end_decided(&mut self, text: &str, call: ToolCall, finish: Finish) -> Vec<Effect> {
         let calls = self.named(vec![call]);
-        let done = ToolOutcome::Done { text: "decided".to_owned(), trust: Trust::Owner, boundary: None };
+        let done = ToolOutcome::done(Sentence::from("decided"), String::new);
         let results: Vec<Message> =
             calls.iter().map(|call| result_message(&call.id, done.clone(), self.cap(None))).collect();
         let assistant = Message { calls, ..Message::new(Role::Assistant, text) };
@@ -296,7 +297,7 @@ impl Turn {
         let State::Running { holds, .. } = &mut self.state else { return Vec::new() };
         let Some(hold @ Hold::Open(_)) = holds.get_mut(id) else { return Vec::new() };
         if !approved {
-            return self.on_result(id, ToolOutcome::Failed { error: "the owner said no".to_owned() });
+            return self.on_result(id, ToolOutcome::refused("the owner said no"));
         }
         if let Hold::Open(why) = hold {
             *hold = Hold::Approved(std::mem::take(&mut why.bound_to));
@@ -319,7 +320,7 @@ impl Turn {
             State::Running { assistant, results, .. } => {
                 let open = assistant.calls.iter().zip(results.iter_mut()).filter(|(_, result)| result.is_none());
                 for (call, result) in open {
-                    let outcome = ToolOutcome::Failed { error: "stopped by the user".to_owned() };
+                    let outcome = ToolOutcome::refused("stopped by the user");
                     *result = Some(result_message(&call.id, outcome, Cap { chars: usize::MAX, pointer: false }));
                 }
                 let batch = self.take_batch();
@@ -378,18 +379,24 @@ impl Turn {
 
     /// The result of a call that must not be run: an unknown tool, or arguments that are no JSON object.
     fn refuse(&self, call: &ToolCall) -> Option<Message> {
+        // The name stands in the model's own message already, which has its label there.
+        let name = Labelled::new(&call.name, Trust::Owner);
         let error = if !self.start.tools.iter().any(|tool| tool.name == call.name) {
             let names: Vec<&str> = self.start.tools.iter().map(|tool| tool.name.as_str()).collect();
-            format!("there is no tool `{}`; there are: {}", call.name, names.join(", "))
+            let declared = Labelled::new(names.join(", "), Trust::Owner);
+            sentence!("there is no tool `{}`; there are: {}", name, declared)
         } else {
             match serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&call.arguments) {
                 Ok(_) => return None,
-                Err(error) => format!("the arguments of `{}` are no JSON object: {error}", call.name),
+                Err(error) => {
+                    let place = Labelled::new(error, Trust::Owner);
+                    sentence!("the arguments of `{}` are no JSON object: {}", name, place)
+                }
             }
         };
         // Nothing ran, so nothing is kept to be read on in.
         let cap = Cap { pointer: false, ..self.cap(None) };
-        Some(result_message(&call.id, ToolOutcome::Failed { error }, cap))
+        Some(result_message(&call.id, ToolOutcome::failed(error, String::new), cap))
     }
 
     /// The calls under names that no earlier call has; a model's own names stay unless they are blank or taken.
@@ -433,8 +440,7 @@ impl Turn {
 
     /// Whether the model gets to read only the ends of such a result of a call that is under way.
     pub fn cuts(&self, id: &CallId, outcome: &ToolOutcome) -> bool {
-        let (ToolOutcome::Done { text, .. } | ToolOutcome::Failed { error: text }) = outcome;
-        text.chars().count() > self.cap(self.tool_of(id)).chars
+        outcome.text().chars().count() > self.cap(self.tool_of(id)).chars
     }
 
     /// The tool of a call that is under way.
@@ -470,11 +476,9 @@ impl Cap {
 }
 
 fn result_message(id: &CallId, outcome: ToolOutcome, cap: Cap) -> Message {
-    let message = match outcome {
-        ToolOutcome::Done { text, trust, boundary } => {
-            Message { trust, boundary, ..Message::new(Role::Tool, cap.cut(&text, id)) }
-        }
-        ToolOutcome::Failed { error } => Message::new(Role::Tool, result::failure(&cap.cut(&error, id))),
-    };
-    Message { call_id: Some(id.clone()), ..message }
+    let ToolOutcome { said, boundary, failed } = outcome;
+    let (text, trust) = said.into_parts();
+    let text = cap.cut(&text, id);
+    let text = if failed { result::failure(&text) } else { text };
+    Message { trust, boundary, call_id: Some(id.clone()), ..Message::new(Role::Tool, text) }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use limpid_context::convert;
 use limpid_core::draft::{MOST_DRAFTS, MOST_OF_BACKGROUND_RUN};
 use limpid_core::policy::{Grant, named_hosts};
-use limpid_core::{CallId, ConversationId, Message, Role, Trust};
+use limpid_core::{CallId, ConversationId, Labelled, Message, Role, Trust, sentence};
 use limpid_prompt::Inputs;
 use limpid_services::drafts::{in_short, led_by, new_draft};
 use limpid_services::error::AgentError;
@@ -99,13 +99,16 @@ async fn keep_as_draft(turn: &mut RunningTurn, held: HeldCall) -> Result<(), Age
         Some(draft) => {
             tell_of_draft(turn, &draft).await?;
             let (id, why) = (draft.id.0, &held.why.reason);
-            let text = format!("not done yet: kept as draft {id}, which the owner approves or refuses ({why})");
-            ToolOutcome::Done { text, trust: Trust::Owner, boundary: None }
+            let kept = sentence!(
+                "not done yet: kept as draft {}, which the owner approves or refuses ({})",
+                id,
+                Labelled::new(why, trust)
+            );
+            ToolOutcome::done(kept, || turn.calls.tools.new_tag())
         }
-        None => ToolOutcome::Failed {
-            error: "not done and not kept: too many drafts wait for the owner already; they have to answer some"
-                .to_owned(),
-        },
+        None => ToolOutcome::refused(
+            "not done and not kept: too many drafts wait for the owner already; they have to answer some",
+        ),
     };
     turn.tool_done(FinishedCall::new(held.call.id, outcome)).await
 }

@@ -189,6 +189,8 @@ enum Row {
     ToolFailed {
         id: String,
         error: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        boundary: Option<String>,
     },
     Held {
         id: String,
@@ -232,11 +234,9 @@ impl Row {
                 }
             }
             Event::ModelFailed { class, message } => Self::ModelFailed { class: class.as_str().to_owned(), message },
-            Event::ToolDone { id, outcome: ToolOutcome::Done { text, boundary, .. } } => {
-                Self::ToolDone { id: id.to_string(), text, boundary }
-            }
-            Event::ToolDone { id, outcome: ToolOutcome::Failed { error } } => {
-                Self::ToolFailed { id: id.to_string(), error }
+            Event::ToolDone { id, outcome: ToolOutcome { said, boundary, failed } } => {
+                let (id, (text, _)) = (id.to_string(), said.into_parts());
+                if failed { Self::ToolFailed { id, error: text, boundary } } else { Self::ToolDone { id, text, boundary } }
             }
             Event::Held { id, why: Why { reason, bound_to } } => Self::Held { id: id.to_string(), reason, bound_to },
             Event::Decided { id, approved } => Self::Decided { id: id.to_string(), approved },
@@ -275,10 +275,12 @@ impl Row {
             }
             Self::ModelFailed { class, message } => Event::ModelFailed { class: FailureClass::parse(&class)?, message },
             Self::ToolDone { id, text, boundary } => {
-                Event::ToolDone { id: CallId::new(id), outcome: ToolOutcome::Done { text, trust, boundary } }
+                let outcome = ToolOutcome { said: Labelled::new(text, trust), boundary, failed: false };
+                Event::ToolDone { id: CallId::new(id), outcome }
             }
-            Self::ToolFailed { id, error } => {
-                Event::ToolDone { id: CallId::new(id), outcome: ToolOutcome::Failed { error } }
+            Self::ToolFailed { id, error, boundary } => {
+                let outcome = ToolOutcome { said: Labelled::new(error, trust), boundary, failed: true };
+                Event::ToolDone { id: CallId::new(id), outcome }
             }
             Self::Held { id, reason, bound_to } => Event::Held { id: CallId::new(id), why: Why { reason, bound_to } },
             Self::Decided { id, approved } => Event::Decided { id: CallId::new(id), approved },
@@ -295,7 +297,7 @@ impl Row {
 
 fn trust_of(event: &Event) -> Trust {
     match event {
-        Event::ToolDone { outcome: ToolOutcome::Done { trust, .. }, .. } => *trust,
+        Event::ToolDone { outcome, .. } => outcome.trust(),
         Event::Steer(message) => message.trust,
         _ => Trust::Owner,
     }

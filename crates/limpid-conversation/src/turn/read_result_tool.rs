@@ -43,8 +43,7 @@ impl ReadResult {
             _ => None,
         });
         Ok(match outcome {
-            Some(ToolOutcome::Done { text, trust, .. }) => ToolText { text, trust },
-            Some(ToolOutcome::Failed { error }) => ToolText::own(error),
+            Some(ToolOutcome { said, .. }) => said,
             // The message shows all of it.
             None => ToolText { text: message.text, trust: message.trust },
         })

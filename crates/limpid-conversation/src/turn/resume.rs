@@ -97,7 +97,7 @@ fn unknown_outcomes(machine: &Turn, entries: &[Entry], tools: &TurnToolExecutor)
         let Effect::RunTools { calls } = effect else { continue };
         for PlannedCall { call, .. } in calls {
             if started(&call.id) && !tools.is_repeatable(&call.name) {
-                let outcome = ToolOutcome::Failed { error: OUTCOME_UNKNOWN.to_owned() };
+                let outcome = ToolOutcome::refused(OUTCOME_UNKNOWN);
                 events.push(Event::ToolDone { id: call.id, outcome });
             }
         }

@@ -71,11 +71,11 @@ impl ToolCalls {
         let (id, shown) = (permit.call().id.clone(), context.shown.clone());
         self.running.spawn(async move {
             match tokio::time::timeout(timeout, tools.run(context, permit)).await {
-                Ok(outcome @ ToolOutcome::Done { .. }) => {
+                Ok(outcome) if outcome.failed => FinishedCall::new(id, outcome),
+                Ok(outcome) => {
                     let shown = shown.take().into_iter().map(ItemId).collect();
                     FinishedCall { event: Event::ToolDone { id, outcome }, shown }
                 }
-                Ok(outcome @ ToolOutcome::Failed { .. }) => FinishedCall::new(id, outcome),
                 Err(_) => FinishedCall { event: Event::Timer { id }, shown: Vec::new() },
             }
         });
@@ -92,7 +92,8 @@ impl RunningTurn {
             match self.calls.tools.decide(&planned, &context).await {
                 Decision::Run(permit) => permitted.push((*permit, planned.timeout)),
                 Decision::Refused(error) => {
-                    self.tool_done(FinishedCall::new(id, ToolOutcome::Failed { error })).await?;
+                    let outcome = ToolOutcome::failed(error, || self.calls.tools.new_tag());
+                    self.tool_done(FinishedCall::new(id, outcome)).await?;
                 }
                 Decision::Ask(why) => self.apply(Event::Held { id, why }, None, Vec::new()).await?,
             }
@@ -121,8 +122,7 @@ impl RunningTurn {
         let FinishedCall { event, shown } = call;
         let event = self.without_secrets(event);
         let (id, result) = match &event {
-            Event::ToolDone { id, outcome: ToolOutcome::Done { text, .. } } => (id.clone(), text.clone()),
-            Event::ToolDone { id, outcome: ToolOutcome::Failed { error } } => (id.clone(), error.clone()),
+            Event::ToolDone { id, outcome } => (id.clone(), outcome.text().to_owned()),
             Event::Timer { id } => (id.clone(), "it took too long and was stopped".to_owned()),
             _ => return Ok(()),
         };
@@ -146,11 +146,8 @@ impl RunningTurn {
     fn without_secrets(&self, event: Event) -> Event {
         let redactor = self.deps.redactor();
         match event {
-            Event::ToolDone { id, outcome: ToolOutcome::Done { text, trust, boundary } } => {
-                Event::ToolDone { id, outcome: ToolOutcome::Done { text: redactor.clean(text), trust, boundary } }
-            }
-            Event::ToolDone { id, outcome: ToolOutcome::Failed { error } } => {
-                Event::ToolDone { id, outcome: ToolOutcome::Failed { error: redactor.clean(error) } }
+            Event::ToolDone { id, outcome } => {
+                Event::ToolDone { id, outcome: outcome.map(|text| redactor.clean(text)) }
             }
             other => other,
         }

@@ -55,8 +55,7 @@ impl Drafts {
     pub(super) async fn end(&self, id: DraftId, ended: Option<ToolOutcome>) -> Result<Draft, AgentError> {
         let draft = self.0.store.draft(id).await?.ok_or_else(|| missing(id))?;
         let (done, detail) = match (ended, draft.state) {
-            (Some(ToolOutcome::Done { text, .. }), _) => (true, text),
-            (Some(ToolOutcome::Failed { error }), _) => (false, error),
+            (Some(ToolOutcome { said, failed, .. }), _) => (!failed, said.into_parts().0),
             (None, DraftState::Approved) => (false, "no result in time; nothing was sent".to_owned()),
             (None, _) => (false, "no result in time; its outcome is unknown".to_owned()),
         };

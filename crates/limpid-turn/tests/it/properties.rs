@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use limpid_core::{CallId, FailureClass, Message, Role, ToolCall, Trust, message::unpaired};
+use limpid_core::{Labelled, CallId, FailureClass, Message, Role, ToolCall, Trust, message::unpaired};
 use limpid_turn::{Effect, Event, Limits, OfferedTool, Reply, ToolOutcome, Turn, TurnStart, Why};
 use proptest::prelude::*;
 
@@ -34,12 +34,12 @@ fn event() -> impl Strategy<Value = Event> {
     let reply = (text.clone(), calls).prop_map(|(text, calls)| Event::Reply(Reply { text, calls, ..Reply::default() }));
     let done = (id(), text.clone()).prop_map(|(id, text)| Event::ToolDone {
         id,
-        outcome: ToolOutcome::Done { text, trust: Trust::Owner, boundary: None },
+        outcome: ToolOutcome::done(Labelled::new(text, Trust::Owner), String::new),
     });
     prop_oneof![
         6 => reply,
         6 => done,
-        2 => (id(), text.clone()).prop_map(|(id, error)| Event::ToolDone { id, outcome: ToolOutcome::Failed { error } }),
+        2 => (id(), text.clone()).prop_map(|(id, error)| Event::ToolDone { id, outcome: ToolOutcome::failed(Labelled::new(error, Trust::Owner), String::new) }),
         2 => id().prop_map(|id| Event::Timer { id }),
         3 => id().prop_map(|id| Event::Held { id, why: Why { reason: String::new(), bound_to: "h".to_owned() } }),
         3 => (id(), any::<bool>()).prop_map(|(id, approved)| Event::Decided { id, approved }),

@@ -20,7 +20,7 @@ fn every_entry_is_read_as_it_was_written() {
         span: Span { text: 0..1, calls: 0..0 },
         after: Some("00ff".into()),
     };
-    let done = ToolOutcome::Done { text: "12:00".into(), trust: Trust::Outside, boundary: Some("00ff".into()) };
+    let done = ToolOutcome::done(Labelled::outside("12:00".to_owned()), || "00ff".into());
     let began = TurnStarted {
         model: "openai/gpt-5".into(),
         profile: "limpid".into(),
@@ -52,7 +52,7 @@ fn every_entry_is_read_as_it_was_written() {
         })),
         event(Event::ModelFailed { class: FailureClass::Rate, message: "slow down".into() }),
         event(Event::ToolDone { id: CallId::new("c1"), outcome: done }),
-        event(Event::ToolDone { id: CallId::new("c1"), outcome: ToolOutcome::Failed { error: "no".into() } }),
+        event(Event::ToolDone { id: CallId::new("c1"), outcome: ToolOutcome::refused("no") }),
         event(Event::Held {
             id: CallId::new("c1"),
             why: Why { reason: "text from outside was read".into(), bound_to: "00ff".into() },

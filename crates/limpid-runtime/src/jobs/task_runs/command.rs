@@ -50,8 +50,11 @@ pub(super) async fn run_command(job: &TaskJob, task: &Task, run: &TaskRun) -> Re
         shown: ShownItems::default(),
     };
     let did = match tokio::time::timeout(planned.timeout, tools.run(context, *permit)).await {
-        Ok(ToolOutcome::Done { text, trust, .. }) => TaskResult::said(job.redactor.clean(text), trust),
-        Ok(ToolOutcome::Failed { error }) => TaskResult::failed(job.redactor.clean(error)),
+        Ok(ToolOutcome { said, failed, .. }) => {
+            let (text, trust) = said.into_parts();
+            let text = job.redactor.clean(text);
+            if failed { TaskResult::failed(text, trust) } else { TaskResult::said(text, trust) }
+        }
         Err(_) => TaskResult::cut_off(),
     };
     Ok(did)
