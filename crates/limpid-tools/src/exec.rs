@@ -28,13 +28,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use limpid_core::{ToolClass, Trust};
+use limpid_core::{Labelled, Sentence, ToolClass, Trust};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::files::Grants;
-use crate::{PathArgument, Tool, ToolContext, ToolText, read_arguments, schema_of};
+use crate::{PathArgument, Tool, ToolContext, echoed, read_arguments, schema_of};
 use command::Command;
 use confinement::{Limits, View};
 use places::Places;
@@ -119,7 +119,7 @@ impl Tool for Exec {
         false
     }
 
-    fn check(&self, arguments: &Value) -> Result<(), String> {
+    fn check(&self, arguments: &Value) -> Result<(), Sentence> {
         self.parsed(arguments).map(drop)
     }
 
@@ -157,19 +157,20 @@ impl Tool for Exec {
         Some(Duration::from_secs(self.programs.limits.seconds + LAST_SECONDS))
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let command = self.parsed(&arguments)?;
         let view = self.programs.view(context.trust, &command);
-        let text = run::run(&self.programs, &command, view, context.read_only).await?;
-        Ok(ToolText { text, trust: context.trust.join(self.programs.trust(view)) })
+        let trust = context.trust.join(self.programs.trust(view));
+        let said = run::run(&self.programs, &command, view, context.read_only).await;
+        said.map(|text| Labelled::new(text, trust)).map_err(|why| Labelled::new(why, trust).into())
     }
 }
 
 impl Exec {
     /// The command that arguments stand for; an error for the model when it could not run.
-    fn parsed(&self, arguments: &Value) -> Result<Command, String> {
+    fn parsed(&self, arguments: &Value) -> Result<Command, Sentence> {
         let Arguments { command, working_dir } = read_arguments(arguments.clone())?;
-        Command::parse(&command, working_dir.as_deref(), &self.programs)
+        Command::parse(&command, working_dir.as_deref(), &self.programs).map_err(|why| echoed(why).into())
     }
 }
 

@@ -14,10 +14,11 @@ mod list_dir;
 mod read_file;
 mod write_file;
 
+use limpid_core::{Sentence, sentence};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::{PathArgument, Tool};
+use crate::{PathArgument, Tool, echoed};
 use folder::{Changing, Opened};
 use serde_json::Value;
 
@@ -44,7 +45,7 @@ pub fn tools(grants: &Arc<Grants>) -> Vec<Arc<dyn Tool>> {
 ///
 /// # Errors
 /// A sentence that says why it cannot be read.
-pub fn text(grants: &Grants, path: &str) -> Result<String, String> {
+pub fn text(grants: &Grants, path: &str) -> Result<String, Sentence> {
     Opened::new(grants, grants.place(path)?)?.text()
 }
 
@@ -53,7 +54,7 @@ pub fn text(grants: &Grants, path: &str) -> Result<String, String> {
 ///
 /// # Errors
 /// A sentence that says why the file is as it was.
-pub fn revise(grants: &Grants, path: &str, change: impl FnOnce(&str) -> String) -> Result<String, String> {
+pub fn revise(grants: &Grants, path: &str, change: impl FnOnce(&str) -> String) -> Result<String, Sentence> {
     let file = Changing::new(Opened::new(grants, grants.place_to_write(path)?)?, false)?;
     let text = change(&file.text()?);
     file.replace_privately(&text)?;
@@ -64,7 +65,7 @@ pub fn revise(grants: &Grants, path: &str, change: impl FnOnce(&str) -> String) 
 ///
 /// # Errors
 /// A sentence that says why the file is as it was.
-pub fn put(grants: &Grants, path: &str, text: Option<&str>) -> Result<(), String> {
+pub fn put(grants: &Grants, path: &str, text: Option<&str>) -> Result<(), Sentence> {
     let file = Changing::new(Opened::new(grants, grants.place_to_write(path)?)?, true)?;
     match text {
         Some(text) => file.replace_privately(text),
@@ -73,8 +74,10 @@ pub fn put(grants: &Grants, path: &str, text: Option<&str>) -> Result<(), String
 }
 
 /// Does something with files on a thread that may wait for a disk.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, String> + Send + 'static) -> Result<T, String> {
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(format!("it broke off: {error}")))
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Sentence> + Send + 'static,
+) -> Result<T, Sentence> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(sentence!("it broke off: {}", echoed(error))))
 }
 
 /// The argument `path` of a call, as policies look at it.

@@ -2,12 +2,12 @@
 
 use async_trait::async_trait;
 use jiff::tz::TimeZone;
-use limpid_core::ToolClass;
+use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use crate::{Tool, ToolContext, echoed, read_arguments, schema_of};
 
 /// Tells the time in the owner's zone or another.
 #[derive(Clone, Copy, Debug)]
@@ -41,15 +41,16 @@ impl Tool for GetLocalTime {
         true
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { zone } = read_arguments(arguments)?;
         let zone = match zone.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
             None => context.zone.clone(),
-            Some(name) => TimeZone::get(name)
-                .map_err(|_| format!("`{name}` is not a time zone; use an IANA name, such as Europe/Berlin"))?,
+            Some(name) => TimeZone::get(name).map_err(|_| {
+                sentence!("`{}` is not a time zone; use an IANA name, such as Europe/Berlin", Labelled::outside(name))
+            })?,
         };
         let now = context.now.to_zoned(zone);
-        Ok(ToolText::own(format!("{}, {}", now.strftime("%A %Y-%m-%d %H:%M:%S %:z"), zone_name(now.time_zone()))))
+        Ok(echoed(format!("{}, {}", now.strftime("%A %Y-%m-%d %H:%M:%S %:z"), zone_name(now.time_zone()))))
     }
 }
 

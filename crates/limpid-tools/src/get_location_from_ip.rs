@@ -1,13 +1,13 @@
 //! `get_location_from_ip`: the rough place of this machine, by a service that the owner has set.
 
 use async_trait::async_trait;
-use limpid_core::ToolClass;
+use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::web::{Addresses, Ask, Web, host_of};
-use crate::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use crate::{Tool, ToolContext, echoed, read_arguments, schema_of, status};
 
 /// Fields of such services that say where, in the order in which they are told.
 const FIELDS: [&str; 12] = [
@@ -69,15 +69,15 @@ impl Tool for GetLocationFromIp {
         host_of(&self.service)
     }
 
-    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments {} = read_arguments(arguments)?;
         let page = self.web.get(&self.service, &Ask::default()).await?;
         let host = self.destination(&Value::Null).unwrap_or_default();
         if !page.is_ok() {
-            return Err(format!("{host} answered {}", page.status));
+            return Err(sentence!("{} answered {}", echoed(&host), status(page.status)));
         }
-        let place: Map<String, Value> =
-            serde_json::from_slice(&page.body).map_err(|_| format!("{host} answered with no JSON object"))?;
+        let place: Map<String, Value> = serde_json::from_slice(&page.body)
+            .map_err(|_| sentence!("{} answered with no JSON object", echoed(&host)))?;
         let line = |name: &&str| match place.get(*name)? {
             Value::String(text) if !text.trim().is_empty() => Some(format!("{name}: {}", text.trim())),
             Value::Number(number) => Some(format!("{name}: {number}")),
@@ -85,8 +85,8 @@ impl Tool for GetLocationFromIp {
         };
         let lines: Vec<String> = FIELDS.iter().filter_map(line).collect();
         if lines.is_empty() {
-            return Err(format!("{host} did not say where"));
+            return Err(sentence!("{} did not say where", echoed(&host)));
         }
-        Ok(ToolText::outside(lines.join("\n")))
+        Ok(Labelled::outside(lines.join("\n")))
     }
 }

@@ -10,6 +10,8 @@ mod spi;
 #[cfg(test)]
 mod tests;
 
+use crate::echoed;
+use limpid_core::{Sentence, sentence};
 use std::io;
 use std::sync::Arc;
 
@@ -80,15 +82,16 @@ async fn apart<T: Send + 'static>(
 }
 
 /// What went wrong with a device file, and what to do about it.
-fn trouble(file: &str, group: &str, switch: &str, error: &io::Error) -> String {
+fn trouble(file: &str, group: &'static str, switch: &'static str, error: &io::Error) -> Sentence {
+    let file = echoed(file);
     match error.kind() {
-        io::ErrorKind::NotFound => format!("there is no {file}; switch the bus on ({switch})"),
-        io::ErrorKind::PermissionDenied => {
-            format!(
-                "{file} may not be used; add the user to its group (sudo usermod -aG {group} USER) and log in again"
-            )
-        }
-        _ => format!("{file}: {error}"),
+        io::ErrorKind::NotFound => sentence!("there is no {}; switch the bus on ({})", file, switch),
+        io::ErrorKind::PermissionDenied => sentence!(
+            "{} may not be used; add the user to its group (sudo usermod -aG {} USER) and log in again",
+            file,
+            group
+        ),
+        _ => sentence!("{}: {}", file, echoed(error)),
     }
 }
 
@@ -98,24 +101,24 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// A number within bounds, or what is wrong with it.
-fn within<T>(name: &str, value: u64, least: u64, most: u64) -> Result<T, String>
+fn within<T>(name: &'static str, value: u64, least: u64, most: u64) -> Result<T, Sentence>
 where
     T: TryFrom<u64>,
 {
-    let wrong = || format!("`{name}` is {least} to {most}");
+    let wrong = || sentence!("`{}` is {} to {}", name, least, most);
     if (least..=most).contains(&value) { T::try_from(value).map_err(|_| wrong()) } else { Err(wrong()) }
 }
 
 /// Bytes to send.
-fn bytes(data: Option<Vec<u64>>, most: usize) -> Result<Vec<u8>, String> {
+fn bytes(data: Option<Vec<u64>>, most: usize) -> Result<Vec<u8>, Sentence> {
     let data = data.unwrap_or_default();
     if data.is_empty() || data.len() > most {
-        return Err(format!("`data` has 1 to {most} bytes"));
+        return Err(sentence!("`data` has 1 to {} bytes", most));
     }
     data.into_iter().map(|byte| within("data", byte, 0, 255)).collect()
 }
 
 /// Nothing is sent that was not confirmed.
-fn confirmed(confirm: Option<bool>, action: &str) -> Result<(), String> {
-    if confirm == Some(true) { Ok(()) } else { Err(format!("`{action}` needs `confirm: true`; nothing was sent")) }
+fn confirmed(confirm: Option<bool>, action: &'static str) -> Result<(), Sentence> {
+    if confirm == Some(true) { Ok(()) } else { Err(sentence!("`{}` needs `confirm: true`; nothing was sent", action)) }
 }

@@ -4,14 +4,14 @@ use std::process::Stdio;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use limpid_core::ToolClass;
+use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use tokio::process::Command;
 
 use crate::web::{host_of, parse};
-use crate::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use crate::{Tool, ToolContext, echoed, read_arguments, schema_of};
 
 /// Shows an address of the web to the owner.
 #[async_trait]
@@ -20,7 +20,7 @@ pub trait Screen: Send + Sync {
     ///
     /// # Errors
     /// A sentence: why it could not be opened.
-    async fn open(&self, url: &str) -> Result<(), String>;
+    async fn open(&self, url: &str) -> Result<(), Sentence>;
 }
 
 /// The program of this system that opens addresses.
@@ -29,17 +29,18 @@ pub struct SystemScreen;
 
 #[async_trait]
 impl Screen for SystemScreen {
-    async fn open(&self, url: &str) -> Result<(), String> {
+    async fn open(&self, url: &str) -> Result<(), Sentence> {
         let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
         let mut command = Command::new(program);
         command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let status = command.status().await.map_err(|error| {
-            format!("`{program}` cannot be run: {}; give the owner the address instead", limpid_core::io_cause(&error))
+            let why = echoed(limpid_core::io_cause(&error));
+            sentence!("`{}` cannot be run: {}; give the owner the address instead", program, why)
         })?;
         if status.success() {
             return Ok(());
         }
-        Err("there is no screen to open it on; give the owner the address instead".to_owned())
+        Err("there is no screen to open it on; give the owner the address instead".into())
     }
 }
 
@@ -89,10 +90,10 @@ impl Tool for OpenUrl {
         host_of(arguments.get("url")?.as_str()?)
     }
 
-    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { url } = read_arguments(arguments)?;
         let url = parse(&url)?;
         self.screen.open(url.as_str()).await?;
-        Ok(ToolText::own(format!("opened {}", url.host_str().unwrap_or_default())))
+        Ok(sentence!("opened {}", context.words(url.host_str().unwrap_or_default())).into())
     }
 }

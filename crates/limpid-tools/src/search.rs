@@ -5,6 +5,7 @@ mod duckduckgo;
 mod searxng;
 
 use async_trait::async_trait;
+use limpid_core::Sentence;
 
 pub use brave::Brave;
 pub use duckduckgo::DuckDuckGo;
@@ -23,7 +24,7 @@ pub trait SearchEngine: Send + Sync {
     ///
     /// # Errors
     /// A sentence: the engine could not be reached, refused, or answered something else.
-    async fn search(&self, query: &str, count: usize) -> Result<Vec<Hit>, String>;
+    async fn search(&self, query: &str, count: usize) -> Result<Vec<Hit>, Sentence>;
 }
 
 /// One hit.
@@ -44,7 +45,7 @@ fn plain(text: &str) -> String {
 }
 
 /// An address of an engine with a query behind.
-fn with_query(base: &str, pairs: &[(&str, &str)]) -> Result<String, String> {
+fn with_query(base: &str, pairs: &[(&str, &str)]) -> Result<String, Sentence> {
     let mut url = crate::web::parse(base)?;
     url.query_pairs_mut().extend_pairs(pairs);
     Ok(url.into())

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_core::{ConversationId, Labelled, Sentence, Tier, ToolClass, Trust, TurnId, sentence};
+use reqwest::StatusCode;
 use serde_json::{Map, Value};
 
 /// Something that the model may have done.
@@ -200,5 +201,17 @@ impl ToolContext {
 /// A sentence that names the field, for the model.
 pub fn read_arguments<T: serde::de::DeserializeOwned>(arguments: Value) -> Result<T, Sentence> {
     // The executor adds the label of who wrote the arguments.
-    serde_json::from_value(arguments).map_err(|error| sentence!("wrong arguments: {}", Labelled::new(error, Trust::Owner)))
+    serde_json::from_value(arguments)
+        .map_err(|error| sentence!("wrong arguments: {}", Labelled::new(error, Trust::Owner)))
+}
+
+/// Words of the model or of the owner that an error repeats, and what the system says of a path of theirs. The executor adds
+/// the label of the turn, which is that of the model's words.
+pub fn echoed<T>(words: T) -> Labelled<T> {
+    Labelled::new(words, Trust::Owner)
+}
+
+/// The status of an answer by its number and its usual name; what the server itself calls it is left out.
+pub(crate) fn status(status: StatusCode) -> Sentence {
+    sentence!("{} {}", status.as_u16(), status.canonical_reason().unwrap_or("(unknown)"))
 }

@@ -8,10 +8,11 @@ pub mod address;
 pub mod lookup;
 mod page;
 
+use crate::echoed;
 use std::sync::{Arc, Once, OnceLock};
 use std::time::Duration;
 
-use limpid_core::causes;
+use limpid_core::{Labelled, Sentence, Trust, causes, sentence};
 use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, Url};
@@ -75,37 +76,40 @@ impl Web {
     ///
     /// # Errors
     /// A sentence: what is wrong with the address, or what went wrong on the way.
-    pub async fn get(&self, url: &str, ask: &Ask) -> Result<Page, String> {
+    pub async fn get(&self, url: &str, ask: &Ask) -> Result<Page, Sentence> {
         let url = parse(url)?;
         tokio::time::timeout(self.time, self.follow(url, ask))
             .await
-            .map_err(|_| format!("no whole answer within {} s", self.time.as_secs()))?
+            .map_err(|_| sentence!("no whole answer within {} s", self.time.as_secs()))?
     }
 
-    async fn follow(&self, mut url: Url, ask: &Ask) -> Result<Page, String> {
+    async fn follow(&self, mut url: Url, ask: &Ask) -> Result<Page, Sentence> {
         for _ in 0..=REDIRECTS {
             let response = self.one(&url, &ask.headers).await?;
             let Some(next) = redirect(&url, &response)? else { return page::read(response, url, BODY).await };
             if !ask.other_hosts && next.host_str() != url.host_str() {
-                return Err(format!("it leads to another host; ask for {next} itself if you need it"));
+                return Err(sentence!(
+                    "it leads to another host; ask for {} itself if you need it",
+                    Labelled::outside(next)
+                ));
             }
             url = next;
         }
-        Err(format!("it leads on and on; {REDIRECTS} redirects were followed"))
+        Err(sentence!("it leads on and on; {} redirects were followed", REDIRECTS))
     }
 
     /// One request. A host that is an address is checked here; names are checked as they are looked up.
-    async fn one(&self, url: &Url, headers: &HeaderMap) -> Result<Response, String> {
+    async fn one(&self, url: &Url, headers: &HeaderMap) -> Result<Response, Sentence> {
         if let Some(address) = literal(url)
             && !self.addresses.admit(address)
         {
             return Err(address::refusal(address));
         }
         let request = self.client()?.get(url.clone()).headers(headers.clone());
-        request.send().await.map_err(|error| causes(&error.without_url()))
+        request.send().await.map_err(|error| Labelled::outside(causes(&error.without_url())).into())
     }
 
-    fn client(&self) -> Result<&Client, String> {
+    fn client(&self) -> Result<&Client, Sentence> {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
@@ -120,19 +124,20 @@ impl Web {
             .no_proxy()
             .dns_resolver(Arc::new(resolver))
             .build()
-            .map_err(|error| causes(&error))?;
+            .map_err(|error| echoed(causes(&error)))?;
         Ok(self.client.get_or_init(|| client))
     }
 }
 
 /// An address of the web.
-pub(crate) fn parse(url: &str) -> Result<Url, String> {
-    let parsed = Url::parse(url.trim()).map_err(|error| format!("`{url}` is no web address: {error}"))?;
+pub(crate) fn parse(url: &str) -> Result<Url, Sentence> {
+    let parsed =
+        Url::parse(url.trim()).map_err(|error| sentence!("`{}` is no web address: {}", echoed(url), echoed(error)))?;
     if !matches!(parsed.scheme(), "http" | "https") || parsed.host_str().is_none() {
-        return Err(format!("`{url}` is no web address; it must begin with http:// or https://"));
+        return Err(sentence!("`{}` is no web address; it must begin with http:// or https://", echoed(url)));
     }
     if !parsed.username().is_empty() || parsed.password().is_some() {
-        return Err("an address with a name or a password in it is not used".to_owned());
+        return Err("an address with a name or a password in it is not used".into());
     }
     Ok(parsed)
 }
@@ -145,13 +150,15 @@ pub(crate) fn host_of(url: &str) -> Option<String> {
 }
 
 /// Where a response leads to; none when it is the answer.
-fn redirect(from: &Url, response: &Response) -> Result<Option<Url>, String> {
+fn redirect(from: &Url, response: &Response) -> Result<Option<Url>, Sentence> {
     if !response.status().is_redirection() {
         return Ok(None);
     }
     let Some(place) = response.headers().get(LOCATION).and_then(|place| place.to_str().ok()) else { return Ok(None) };
-    let next = from.join(place).map_err(|error| format!("it leads to `{place}`, which is no address: {error}"))?;
-    parse(next.as_str()).map(Some)
+    let next = from.join(place).map_err(|error| {
+        sentence!("it leads to `{}`, which is no address: {}", Labelled::outside(place), Labelled::outside(error))
+    })?;
+    parse(next.as_str()).map(Some).map_err(|wrong| wrong.join(Trust::Outside))
 }
 
 fn literal(url: &Url) -> Option<std::net::IpAddr> {

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use limpid_core::ToolClass;
+use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::web::{Ask, TIME, Web, host_of};
-use crate::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use crate::{Tool, ToolContext, read_arguments, schema_of, status};
 
 /// Characters that are returned at the least, usually and at most.
 const CHARS: (usize, usize, usize) = (100, 20_000, 50_000);
@@ -72,17 +72,21 @@ impl Tool for WebFetch {
         Some(CHARS.2 + NOTES)
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { url, max_chars } = read_arguments(arguments)?;
         let most = max_chars.unwrap_or(CHARS.1);
         if !(CHARS.0..=CHARS.2).contains(&most) {
-            return Err(format!("`maxChars` is {} to {}", CHARS.0, CHARS.2));
+            return Err(sentence!("`maxChars` is {} to {}", CHARS.0, CHARS.2));
         }
         // Which hosts a turn may reach is decided before it is made; after a stranger's text, nobody leads on from there.
         let ask = Ask { other_hosts: !context.trust.is_foreign(), ..Ask::default() };
         let page = self.web.get(&url, &ask).await?;
         if !page.is_ok() {
-            return Err(format!("{} answered {}", page.url.host_str().unwrap_or_default(), page.status));
+            return Err(sentence!(
+                "{} answered {}",
+                Labelled::outside(page.url.host_str().unwrap_or_default()),
+                status(page.status)
+            ));
         }
         let text = page.text();
         let all = text.chars().count();
@@ -93,6 +97,6 @@ impl Tool for WebFetch {
         if page.cut {
             shown.push_str("\n… the page is longer than what is read of one");
         }
-        Ok(ToolText::outside(shown))
+        Ok(Labelled::outside(shown))
     }
 }

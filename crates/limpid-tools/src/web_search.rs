@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use limpid_core::ToolClass;
+use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::search::{Hit, SearchEngine};
 use crate::web::TIME;
-use crate::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use crate::{Tool, ToolContext, read_arguments, schema_of};
 
 /// Hits that are returned at the least, usually and at most.
 const COUNT: (usize, usize, usize) = (1, 5, 10);
@@ -66,25 +66,26 @@ impl Tool for WebSearch {
         Some(TIME + Duration::from_secs(1))
     }
 
-    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { query, count } = read_arguments(arguments)?;
         let count = count.unwrap_or(COUNT.1);
         if query.trim().is_empty() {
-            return Err("`query` must not be blank".to_owned());
+            return Err("`query` must not be blank".into());
         }
         if !(COUNT.0..=COUNT.2).contains(&count) {
-            return Err(format!("`count` is {} to {}", COUNT.0, COUNT.2));
+            return Err(sentence!("`count` is {} to {}", COUNT.0, COUNT.2));
         }
         let name = self.engine.name();
         let hits = self.engine.search(query.trim(), count).await;
-        let hits = hits.map_err(|why| format!("the search itself failed, so there may be hits: {name}: {why}"))?;
+        let hits =
+            hits.map_err(|why| sentence!("the search itself failed, so there may be hits: {}: {}", name, why))?;
         if hits.is_empty() {
-            return Ok(ToolText::own(format!("no hits at {name} for `{}`", query.trim())));
+            return Ok(sentence!("no hits at {} for `{}`", name, context.words(query.trim())).into());
         }
         let line = |(at, hit): (usize, &Hit)| {
             let snippet = if hit.snippet.is_empty() { String::new() } else { format!("\n   {}", hit.snippet) };
             format!("{}. {}\n   {}{snippet}", at + 1, hit.title, hit.url)
         };
-        Ok(ToolText::outside(hits.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")))
+        Ok(Labelled::outside(hits.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")))
     }
 }

@@ -88,7 +88,7 @@ fn working_folder(folder: Option<&str>, programs: &Programs) -> Result<PathBuf, 
     let workspace = &programs.grants.workspace().folder;
     std::fs::create_dir_all(workspace).map_err(|error| format!("the workspace cannot be made: {error}"))?;
     let asked = folder.unwrap_or(".");
-    let place = programs.grants.place(asked)?;
+    let place = programs.grants.place(asked).map_err(|why| why.text().to_owned())?;
     let real = place
         .root
         .folder
@@ -98,7 +98,7 @@ fn working_folder(folder: Option<&str>, programs: &Programs) -> Result<PathBuf, 
     let within =
         programs.grants.roots().any(|root| root.folder.canonicalize().is_ok_and(|root| real.starts_with(root)));
     if !within {
-        return Err(programs.grants.outside(asked));
+        return Err(programs.grants.outside(asked).text().to_owned());
     }
     if real.is_dir() { Ok(real) } else { Err(format!("`{asked}`, the folder to run in, is a file")) }
 }

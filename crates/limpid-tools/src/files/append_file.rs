@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use limpid_core::ToolClass;
+use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{Changing, Grants, Opened, blocking, path_argument};
-use crate::{PathArgument, Tool, ToolContext, ToolText, read_arguments, schema_of};
+use crate::{PathArgument, Tool, ToolContext, read_arguments, schema_of};
 
 /// Adds to the end of a file of a granted folder. Appends that run at once come one after another.
 #[derive(Clone, Debug)]
@@ -57,13 +57,13 @@ impl Tool for AppendFile {
         path_argument(&self.grants, arguments, true, None)
     }
 
-    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { path, content } = read_arguments(arguments)?;
-        let grants = Arc::clone(&self.grants);
+        let (grants, named) = (Arc::clone(&self.grants), context.words(path.clone()));
         blocking(move || {
             let opened = Opened::new(&grants, grants.place_to_write(&path)?)?;
             let bytes = Changing::new(opened, true)?.append(&content)?;
-            Ok(ToolText::own(format!("added {} bytes to {path}, which has {bytes}", content.len())))
+            Ok(sentence!("added {} bytes to {}, which has {}", content.len(), named, bytes).into())
         })
         .await
     }

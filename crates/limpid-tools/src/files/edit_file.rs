@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use limpid_core::ToolClass;
+use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{Changing, Grants, Opened, blocking, path_argument};
-use crate::{PathArgument, Tool, ToolContext, ToolText, read_arguments, schema_of};
+use crate::{PathArgument, Tool, ToolContext, echoed, read_arguments, schema_of};
 
 /// Changes one place of a file of a granted folder.
 #[derive(Clone, Debug)]
@@ -58,30 +58,34 @@ impl Tool for EditFile {
         path_argument(&self.grants, arguments, true, None)
     }
 
-    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { path, old_text, new_text } = read_arguments(arguments)?;
         if old_text.is_empty() {
-            return Err("`old_text` must not be empty; append_file adds to a file, write_file writes one".to_owned());
+            return Err("`old_text` must not be empty; append_file adds to a file, write_file writes one".into());
         }
         if old_text == new_text {
-            return Err("`old_text` and `new_text` are equal; nothing would change".to_owned());
+            return Err("`old_text` and `new_text` are equal; nothing would change".into());
         }
-        let grants = Arc::clone(&self.grants);
+        let (grants, named) = (Arc::clone(&self.grants), context.words(path.clone()));
         blocking(move || {
             let opened = Opened::new(&grants, grants.place_to_write(&path)?)?;
             let file = Changing::new(opened, false)?;
             let text = file.text()?;
             match places(&text, &old_text).as_slice() {
-                [] => Err(format!("`old_text` does not stand in {path}; read the file and copy it exactly")),
+                [] => {
+                    Err(sentence!("`old_text` does not stand in {}; read the file and copy it exactly", echoed(path)))
+                }
                 [at] => {
                     let (before, rest) = text.split_at(*at);
                     let after = rest.get(old_text.len()..).unwrap_or_default();
                     file.replace(&format!("{before}{new_text}{after}"))?;
-                    Ok(ToolText::own(format!("changed {path}")))
+                    Ok(sentence!("changed {}", named).into())
                 }
-                several => {
-                    Err(format!("`old_text` stands in {path} {} times; take more of the text around it", several.len()))
-                }
+                several => Err(sentence!(
+                    "`old_text` stands in {} {} times; take more of the text around it",
+                    echoed(path),
+                    several.len()
+                )),
             }
         })
         .await

@@ -1,5 +1,7 @@
 //! A granted folder as an open handle. Everything in it is opened relative to that handle.
 
+use crate::tool::echoed;
+use limpid_core::{Sentence, sentence};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -41,28 +43,29 @@ pub(super) struct Changing<'a> {
 
 impl<'a> Opened<'a> {
     /// Opens the folder that a path lies in.
-    pub(super) fn new(grants: &'a Grants, place: Place<'a>) -> Result<Self, String> {
+    pub(super) fn new(grants: &'a Grants, place: Place<'a>) -> Result<Self, Sentence> {
         let folder = &place.root.folder;
         if place.root == grants.workspace() {
-            std::fs::create_dir_all(folder).map_err(|error| format!("the workspace cannot be made: {error}"))?;
+            std::fs::create_dir_all(folder)
+                .map_err(|error| sentence!("the workspace cannot be made: {}", echoed(error)))?;
         }
         let folder = Dir::open_ambient_dir(folder, ambient_authority())
-            .map_err(|error| format!("`{}` cannot be opened: {error}", folder.display()))?;
+            .map_err(|error| sentence!("`{}` cannot be opened: {}", echoed(folder.display()), echoed(error)))?;
         Ok(Self { folder, place, grants })
     }
 
     /// Reads a text file whole.
-    pub(super) fn text(&self) -> Result<String, String> {
+    pub(super) fn text(&self) -> Result<String, Sentence> {
         let mut options = OpenOptions::new();
         let file = self.folder.open_with(&self.place.path, options.read(true).custom_flags(NO_WAIT));
         self.read(file.map_err(|error| self.trouble(&error))?)
     }
 
     /// The entries of a folder: name, and whether it is a folder.
-    pub(super) fn entries(&self) -> Result<Vec<(PathBuf, bool)>, String> {
+    pub(super) fn entries(&self) -> Result<Vec<(PathBuf, bool)>, Sentence> {
         let about = self.folder.metadata(&self.place.path).map_err(|error| self.trouble(&error))?;
         if !about.is_dir() {
-            return Err(format!("`{}` is a file, no folder; read it with read_file", self.place.asked));
+            return Err(sentence!("`{}` is a file, no folder; read it with read_file", echoed(&self.place.asked)));
         }
         let folder = self.folder.open_dir(&self.place.path).map_err(|error| self.trouble(&error))?;
         let mut entries = Vec::new();
@@ -79,7 +82,7 @@ impl<'a> Opened<'a> {
     /// The place with links within the granted folder followed, so that the file is changed and the link stays. Links
     /// are read one by one: where a file is being replaced, asking the system for the path of an open one gives the
     /// name of what is gone.
-    fn behind_links(&self) -> Result<PathBuf, String> {
+    fn behind_links(&self) -> Result<PathBuf, Sentence> {
         let mut path = self.place.path.clone();
         for _ in 0..MAX_LINKS {
             match self.folder.symlink_metadata(&path) {
@@ -91,59 +94,59 @@ impl<'a> Opened<'a> {
                 _ => return Ok(path),
             }
         }
-        Err(format!("`{}` leads through more than {MAX_LINKS} links", self.place.asked))
+        Err(sentence!("`{}` leads through more than {} links", echoed(&self.place.asked), MAX_LINKS))
     }
 
-    fn read(&self, file: File) -> Result<String, String> {
+    fn read(&self, file: File) -> Result<String, Sentence> {
         let asked = &self.place.asked;
         let about = file.metadata().map_err(|error| self.trouble(&error))?;
         if about.is_dir() {
-            return Err(format!("`{asked}` is a folder; list it with list_dir"));
+            return Err(sentence!("`{}` is a folder; list it with list_dir", echoed(asked)));
         }
         if !about.is_file() {
-            return Err(format!("`{asked}` is no regular file"));
+            return Err(sentence!("`{}` is no regular file", echoed(asked)));
         }
         let mut bytes = Vec::new();
         file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| self.trouble(&error))?;
         if bytes.len() as u64 > MAX_BYTES {
-            return Err(format!("`{asked}` has {} bytes; at most {MAX_BYTES} are read", about.len()));
+            return Err(sentence!("`{}` has {} bytes; at most {} are read", echoed(asked), about.len(), MAX_BYTES));
         }
-        let binary = |_| format!("`{asked}` is no text: {} bytes that are not UTF-8", about.len());
+        let binary = |_| sentence!("`{}` is no text: {} bytes that are not UTF-8", echoed(asked), about.len());
         let text = String::from_utf8(bytes).map_err(binary)?;
         if text.contains('\0') {
-            return Err(format!("`{asked}` is no text: {} bytes, zeros among them", about.len()));
+            return Err(sentence!("`{}` is no text: {} bytes, zeros among them", echoed(asked), about.len()));
         }
         Ok(text)
     }
 
     /// What went wrong, for the model.
-    fn trouble(&self, error: &io::Error) -> String {
+    fn trouble(&self, error: &io::Error) -> Sentence {
         let asked = &self.place.asked;
         match error.kind() {
             // The system gives a refusal a number; one without was made by the handle that the path tried to leave.
             ErrorKind::PermissionDenied if error.raw_os_error().is_none() => self.grants.outside(asked),
-            ErrorKind::PermissionDenied => format!("`{asked}`: the system does not permit it"),
-            ErrorKind::NotFound => format!("`{asked}` does not exist"),
-            ErrorKind::NotADirectory => format!("`{asked}` leads through a file as if it were a folder"),
-            ErrorKind::IsADirectory => format!("`{asked}` is a folder"),
-            _ => format!("`{asked}`: {}", limpid_core::io_cause(error)),
+            ErrorKind::PermissionDenied => sentence!("`{}`: the system does not permit it", echoed(asked)),
+            ErrorKind::NotFound => sentence!("`{}` does not exist", echoed(asked)),
+            ErrorKind::NotADirectory => sentence!("`{}` leads through a file as if it were a folder", echoed(asked)),
+            ErrorKind::IsADirectory => sentence!("`{}` is a folder", echoed(asked)),
+            _ => sentence!("`{}`: {}", echoed(asked), echoed(limpid_core::io_cause(error))),
         }
     }
 }
 
 impl<'a> Changing<'a> {
     /// Opens and locks the folder that the file is in. `make` makes the folders on the way.
-    pub(super) fn new(opened: Opened<'a>, make: bool) -> Result<Self, String> {
+    pub(super) fn new(opened: Opened<'a>, make: bool) -> Result<Self, Sentence> {
         let asked = &opened.place.asked;
         let path = opened.behind_links()?;
-        let name = path.file_name().map(PathBuf::from).ok_or_else(|| format!("`{asked}` is a folder"))?;
+        let name = path.file_name().map(PathBuf::from).ok_or_else(|| sentence!("`{}` is a folder", echoed(asked)))?;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if make {
             opened.folder.create_dir_all(parent).map_err(|error| opened.trouble(&error))?;
         }
         let folder = opened.folder.open_dir(parent).map_err(|error| opened.trouble(&error))?;
         if folder.is_dir(&name) {
-            return Err(format!("`{asked}` is a folder"));
+            return Err(sentence!("`{}` is a folder", echoed(asked)));
         }
         // The handle itself is only a place and cannot be locked.
         let lock = folder.open(".").map_err(|error| opened.trouble(&error))?.into_std();
@@ -152,32 +155,32 @@ impl<'a> Changing<'a> {
     }
 
     /// The file's text.
-    pub(super) fn text(&self) -> Result<String, String> {
+    pub(super) fn text(&self) -> Result<String, Sentence> {
         let mut options = OpenOptions::new();
         let file = self.folder.open_with(&self.name, options.read(true).custom_flags(NO_WAIT));
         self.opened.read(file.map_err(|error| self.opened.trouble(&error))?)
     }
 
     /// Puts a text in the place of whatever the file holds: all of it or nothing. The file keeps its mode.
-    pub(super) fn replace(&self, text: &str) -> Result<(), String> {
+    pub(super) fn replace(&self, text: &str) -> Result<(), Sentence> {
         let mode = self.folder.metadata(&self.name).ok().map(|about| about.permissions());
         self.replace_with_mode(text.as_bytes(), mode)
     }
 
     /// The same, and nobody but its owner may read the file from then on.
-    pub(super) fn replace_privately(&self, text: &str) -> Result<(), String> {
+    pub(super) fn replace_privately(&self, text: &str) -> Result<(), Sentence> {
         self.replace_with_mode(text.as_bytes(), private())
     }
 
     /// Takes the file away; that there is none is as good.
-    pub(super) fn remove(&self) -> Result<(), String> {
+    pub(super) fn remove(&self) -> Result<(), Sentence> {
         match self.folder.remove_file(&self.name) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(self.opened.trouble(&error)),
             _ => Ok(()),
         }
     }
 
-    fn replace_with_mode(&self, bytes: &[u8], mode: Option<Permissions>) -> Result<(), String> {
+    fn replace_with_mode(&self, bytes: &[u8], mode: Option<Permissions>) -> Result<(), Sentence> {
         let (new, file) = self.beside()?;
         let written = fill(file, bytes, mode).and_then(|()| self.folder.rename(&new, &self.folder, &self.name));
         written.map_err(|error| {
@@ -189,7 +192,7 @@ impl<'a> Changing<'a> {
 
     /// Adds a text to the end of the file, or makes it; tells how many bytes it has then. Up to a size the file is
     /// written anew, so that no crash leaves half a text in it.
-    pub(super) fn append(&self, text: &str) -> Result<u64, String> {
+    pub(super) fn append(&self, text: &str) -> Result<u64, Sentence> {
         let mut options = OpenOptions::new();
         options.read(true).append(true).custom_flags(NO_WAIT);
         let mut file = match self.folder.open_with(&self.name, &options) {
@@ -202,7 +205,7 @@ impl<'a> Changing<'a> {
         };
         let before = file.metadata().map_err(|error| self.opened.trouble(&error))?;
         if !before.is_file() {
-            return Err(format!("`{}` is no regular file", self.opened.place.asked));
+            return Err(sentence!("`{}` is no regular file", echoed(&self.opened.place.asked)));
         }
         if before.len() <= WRITTEN_ANEW {
             let mut bytes = Vec::new();
@@ -221,7 +224,7 @@ impl<'a> Changing<'a> {
     }
 
     /// A new file beside this one.
-    fn beside(&self) -> Result<(PathBuf, File), String> {
+    fn beside(&self) -> Result<(PathBuf, File), Sentence> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         for n in 0..u16::MAX {
@@ -234,7 +237,7 @@ impl<'a> Changing<'a> {
                 Err(error) => return Err(self.opened.trouble(&error)),
             }
         }
-        Err(format!("`{}`: its folder is full of unfinished copies", self.opened.place.asked))
+        Err(sentence!("`{}`: its folder is full of unfinished copies", echoed(&self.opened.place.asked)))
     }
 }
 

@@ -1,8 +1,9 @@
 //! Which folders may be touched, and which of them a path means.
 
+use crate::tool::echoed;
 use std::path::{Component, Path, PathBuf};
 
-use limpid_core::Trust;
+use limpid_core::{Sentence, Trust, sentence};
 
 /// The folders that tools may touch; the first one is the workspace, where relative paths begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,9 +85,9 @@ impl Grants {
     ///
     /// # Errors
     /// A sentence for the model when it is in no granted folder.
-    pub fn place(&self, path: &str) -> Result<Place<'_>, String> {
+    pub fn place(&self, path: &str) -> Result<Place<'_>, Sentence> {
         if path.trim().is_empty() {
-            return Err("`path` must not be blank".to_owned());
+            return Err("`path` must not be blank".into());
         }
         if let Some(long) = self.written_out(path) {
             return self.place(&long);
@@ -123,18 +124,19 @@ impl Grants {
     ///
     /// # Errors
     /// As [`Grants::place`], and when the folder may only be read.
-    pub fn place_to_write(&self, path: &str) -> Result<Place<'_>, String> {
+    pub fn place_to_write(&self, path: &str) -> Result<Place<'_>, Sentence> {
         let place = self.place(path)?;
         if !place.root.write {
-            return Err(format!("`{path}` may be read but not changed; nothing was touched"));
+            return Err(sentence!("`{}` may be read but not changed; nothing was touched", echoed(path)));
         }
         Ok(place)
     }
 
     /// What is said of a path that leads out of the granted folders.
-    pub fn outside(&self, path: &str) -> String {
+    pub fn outside(&self, path: &str) -> Sentence {
         let folders: Vec<String> = self.roots().map(|root| format!("`{}`", root.folder.display())).collect();
-        format!("`{path}` is outside of the granted folders ({}); nothing was touched", folders.join(", "))
+        let folders = echoed(folders.join(", "));
+        sentence!("`{}` is outside of the granted folders ({}); nothing was touched", echoed(path), folders)
     }
 }
 
@@ -186,7 +188,7 @@ mod tests {
         ]
         .map(|path| match grants.place(path) {
             Ok(place) => format!("{path}: {} of {}", place.path.display(), place.root.folder.display()),
-            Err(error) => format!("{path}: {error}"),
+            Err(error) => format!("{path}: {}", error.text()),
         });
         insta::assert_snapshot!(told.join("\n"));
     }
@@ -209,7 +211,7 @@ mod tests {
         assert_eq!(root_of("~/skills/tea/b.md"), Ok(folder("builtin")));
         assert_eq!(root_of("~/skills/tea/none.md"), Ok(folder("own")));
         for outside in ["~/skills-2/a", "~/.ssh/id_rsa", "~/skills/../../secret"] {
-            assert!(root_of(outside).unwrap_err().contains("outside of the granted folders"), "{outside}");
+            assert!(root_of(outside).unwrap_err().text().contains("outside of the granted folders"), "{outside}");
         }
     }
 
@@ -219,7 +221,7 @@ mod tests {
         let grants = grants();
         assert!(grants.place_to_write("/none/notes/a.md").is_ok());
         let refused = grants.place_to_write("/none/home/skills/write/SKILL.md").unwrap_err();
-        assert!(refused.contains("may be read but not changed"), "{refused}");
+        assert!(refused.text().contains("may be read but not changed"), "{refused:?}");
         assert!(grants.read_only().place_to_write("a.md").is_err());
     }
 }

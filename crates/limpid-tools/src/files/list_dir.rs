@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use limpid_core::ToolClass;
+use limpid_core::{Labelled, Sentence, ToolClass};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{Grants, Opened, blocking, one_line, path_argument};
-use crate::{PathArgument, Tool, ToolContext, ToolText, read_arguments, schema_of};
+use crate::{PathArgument, Tool, ToolContext, read_arguments, schema_of};
 
 /// The workspace, when no path is given.
 const HERE: &str = ".";
@@ -60,7 +60,7 @@ impl Tool for ListDir {
         path_argument(&self.grants, arguments, false, Some(HERE))
     }
 
-    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { path } = read_arguments(arguments)?;
         let path = path.filter(|path| !path.trim().is_empty()).unwrap_or_else(|| HERE.to_owned());
         let grants = Arc::clone(&self.grants);
@@ -69,10 +69,10 @@ impl Tool for ListDir {
             let trust = place.root.trust;
             let entries = Opened::new(&grants, place)?.entries()?;
             if entries.is_empty() {
-                return Ok(ToolText::own("(empty)"));
+                return Ok(Sentence::from("(empty)").into());
             }
             let lines: Vec<String> = entries.iter().map(line).collect();
-            Ok(ToolText { text: lines.join("\n"), trust })
+            Ok(Labelled::new(lines.join("\n"), trust))
         })
         .await
     }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use limpid_core::ToolClass;
+use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{Grants, Opened, blocking, path_argument};
-use crate::{PathArgument, Tool, ToolContext, ToolText, read_arguments, schema_of};
+use crate::{PathArgument, Tool, ToolContext, read_arguments, schema_of};
 
 /// Reads a file of a granted folder.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ impl Tool for ReadFile {
         path_argument(&self.grants, arguments, false, None)
     }
 
-    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { path, offset, limit } = read_arguments(arguments)?;
         let grants = Arc::clone(&self.grants);
         blocking(move || {
@@ -66,18 +66,18 @@ impl Tool for ReadFile {
             let trust = place.root.trust;
             let text = Opened::new(&grants, place)?.text()?;
             let text = if offset.is_none() && limit.is_none() { text } else { lines(&text, offset, limit)? };
-            Ok(ToolText { text, trust })
+            Ok(Labelled::new(text, trust))
         })
         .await
     }
 }
 
 /// Some lines of a text, with a last line that says which ones when there are more behind them.
-fn lines(text: &str, offset: Option<u32>, limit: Option<u32>) -> Result<String, String> {
+fn lines(text: &str, offset: Option<u32>, limit: Option<u32>) -> Result<String, Sentence> {
     let all: Vec<&str> = text.split_inclusive('\n').collect();
     let first = offset.unwrap_or(1).max(1) as usize;
     if first > all.len().max(1) {
-        return Err(format!("`offset` is {first}, but the file has {} lines", all.len()));
+        return Err(sentence!("`offset` is {}, but the file has {} lines", first, all.len()));
     }
     let rest = all.get(first - 1..).unwrap_or_default();
     let count = limit.map_or(rest.len(), |limit| rest.len().min(limit as usize));

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use limpid_core::ToolClass;
+use limpid_core::{Labelled, Sentence, ToolClass};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{Buses, Presence, Probe, apart, bytes, confirmed, hex, trouble, within};
-use crate::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use crate::{Tool, ToolContext, read_arguments, schema_of};
 
 /// Addresses that a scan looks at.
 const SCANNED: std::ops::RangeInclusive<u8> = 0x08..=0x77;
@@ -72,7 +72,7 @@ impl Tool for I2c {
         }
     }
 
-    fn check(&self, arguments: &Value) -> Result<(), String> {
+    fn check(&self, arguments: &Value) -> Result<(), Sentence> {
         let arguments: Arguments = read_arguments(arguments.clone())?;
         if matches!(arguments.action, Action::Write) { confirmed(arguments.confirm, "write") } else { Ok(()) }
     }
@@ -94,7 +94,7 @@ impl Tool for I2c {
         Some(file(arguments.get("bus")?.as_str()?))
     }
 
-    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let arguments: Arguments = read_arguments(arguments)?;
         let text = match arguments.action {
             Action::Detect => self.detect().await?,
@@ -102,12 +102,12 @@ impl Tool for I2c {
             Action::Read => self.read(&arguments).await?,
             Action::Write => self.write(arguments).await?,
         };
-        Ok(ToolText::outside(text))
+        Ok(Labelled::outside(text))
     }
 }
 
 impl I2c {
-    async fn detect(&self) -> Result<String, String> {
+    async fn detect(&self) -> Result<String, Sentence> {
         let found = apart(&self.buses, |buses| buses.i2c_buses()).await.map_err(|error| said("", &error))?;
         if found.is_empty() {
             return Err(said("", &std::io::ErrorKind::NotFound.into()));
@@ -115,7 +115,7 @@ impl I2c {
         Ok(found.iter().map(|bus| format!("{bus}: {}", file(bus))).collect::<Vec<_>>().join("\n"))
     }
 
-    async fn scan(&self, bus: String) -> Result<String, String> {
+    async fn scan(&self, bus: String) -> Result<String, Sentence> {
         let name = bus.clone();
         let look = move |buses: &dyn Buses| {
             SCANNED.map(|address| Ok((address, buses.i2c_probe(&bus, address, probe(address))?))).collect()
@@ -130,7 +130,7 @@ impl I2c {
         Ok(if lines.is_empty() { format!("nothing answers on bus {name}") } else { lines.join("\n") })
     }
 
-    async fn read(&self, arguments: &Arguments) -> Result<String, String> {
+    async fn read(&self, arguments: &Arguments) -> Result<String, Sentence> {
         let (bus, address, register) = (bus(arguments)?, address(arguments)?, register(arguments)?);
         let length: usize = within("length", arguments.length.unwrap_or(1), 1, MOST as u64)?;
         let name = bus.clone();
@@ -138,7 +138,7 @@ impl I2c {
         read.map(|bytes| hex(&bytes)).map_err(|error| said(&name, &error))
     }
 
-    async fn write(&self, arguments: Arguments) -> Result<String, String> {
+    async fn write(&self, arguments: Arguments) -> Result<String, Sentence> {
         let (bus, address, register) = (bus(&arguments)?, address(&arguments)?, register(&arguments)?);
         let data = bytes(arguments.data, MOST)?;
         confirmed(arguments.confirm, "write")?;
@@ -159,22 +159,22 @@ fn probe(address: u8) -> Probe {
     if matches!(address, 0x30..=0x37 | 0x50..=0x5f) { Probe::Read } else { Probe::Quick }
 }
 
-fn bus(arguments: &Arguments) -> Result<String, String> {
+fn bus(arguments: &Arguments) -> Result<String, Sentence> {
     let bus = arguments.bus.as_deref().unwrap_or_default();
     let digits = !bus.is_empty() && bus.len() <= 3 && bus.bytes().all(|byte| byte.is_ascii_digit());
-    if digits { Ok(bus.to_owned()) } else { Err("`bus` is the number of a bus: 1 is /dev/i2c-1".to_owned()) }
+    if digits { Ok(bus.to_owned()) } else { Err("`bus` is the number of a bus: 1 is /dev/i2c-1".into()) }
 }
 
-fn address(arguments: &Arguments) -> Result<u8, String> {
-    let wrong = || "`address` is 3 to 119 (0x03 to 0x77)".to_owned();
+fn address(arguments: &Arguments) -> Result<u8, Sentence> {
+    let wrong = || Sentence::from("`address` is 3 to 119 (0x03 to 0x77)");
     within("address", arguments.address.ok_or_else(wrong)?, 0x03, 0x77).map_err(|_| wrong())
 }
 
-fn register(arguments: &Arguments) -> Result<Option<u8>, String> {
+fn register(arguments: &Arguments) -> Result<Option<u8>, Sentence> {
     arguments.register.map(|register| within("register", register, 0, 255)).transpose()
 }
 
-fn said(bus: &str, error: &std::io::Error) -> String {
+fn said(bus: &str, error: &std::io::Error) -> Sentence {
     trouble(
         &file(if bus.is_empty() { "*" } else { bus }),
         "i2c",

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use limpid_core::ToolClass;
+use limpid_core::{Labelled, Sentence, ToolClass};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{Buses, SpiClock, apart, bytes, confirmed, hex, trouble, within};
-use crate::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use crate::{Tool, ToolContext, read_arguments, schema_of};
 
 /// Bytes of one transfer.
 const MOST: usize = 4096;
@@ -69,7 +69,7 @@ impl Tool for Spi {
         }
     }
 
-    fn check(&self, arguments: &Value) -> Result<(), String> {
+    fn check(&self, arguments: &Value) -> Result<(), Sentence> {
         let arguments: Arguments = read_arguments(arguments.clone())?;
         if matches!(arguments.action, Action::Transfer) { confirmed(arguments.confirm, "transfer") } else { Ok(()) }
     }
@@ -91,7 +91,7 @@ impl Tool for Spi {
         Some(file(arguments.get("device")?.as_str()?))
     }
 
-    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let arguments: Arguments = read_arguments(arguments)?;
         let text = match arguments.action {
             Action::List => self.list().await?,
@@ -105,12 +105,12 @@ impl Tool for Spi {
                 self.transfer(&arguments, data).await?
             }
         };
-        Ok(ToolText::outside(text))
+        Ok(Labelled::outside(text))
     }
 }
 
 impl Spi {
-    async fn list(&self) -> Result<String, String> {
+    async fn list(&self) -> Result<String, Sentence> {
         let found = apart(&self.buses, |buses| buses.spi_devices()).await.map_err(|error| said("*", &error))?;
         if found.is_empty() {
             return Err(said("*", &std::io::ErrorKind::NotFound.into()));
@@ -118,7 +118,7 @@ impl Spi {
         Ok(found.iter().map(|device| format!("{device}: {}", file(device))).collect::<Vec<_>>().join("\n"))
     }
 
-    async fn transfer(&self, arguments: &Arguments, data: Vec<u8>) -> Result<String, String> {
+    async fn transfer(&self, arguments: &Arguments, data: Vec<u8>) -> Result<String, Sentence> {
         let device = device(arguments)?;
         let clock = SpiClock {
             speed: within("speed", arguments.speed.unwrap_or(1_000_000), 1, 125_000_000)?,
@@ -136,15 +136,15 @@ pub(super) fn file(device: &str) -> String {
     format!("/dev/spidev{device}")
 }
 
-fn device(arguments: &Arguments) -> Result<String, String> {
+fn device(arguments: &Arguments) -> Result<String, Sentence> {
     let device = arguments.device.as_deref().unwrap_or_default();
     let number = |part: &str| !part.is_empty() && part.len() <= 3 && part.bytes().all(|byte| byte.is_ascii_digit());
     match device.split_once('.') {
         Some((bus, chip)) if number(bus) && number(chip) => Ok(device.to_owned()),
-        _ => Err("`device` is bus.chip: 2.0 is /dev/spidev2.0".to_owned()),
+        _ => Err("`device` is bus.chip: 2.0 is /dev/spidev2.0".into()),
     }
 }
 
-fn said(device: &str, error: &std::io::Error) -> String {
+fn said(device: &str, error: &std::io::Error) -> Sentence {
     trouble(&file(device), "spi", "on a Raspberry Pi: raspi-config, or dtparam=spi=on", error)
 }

@@ -77,8 +77,8 @@ async fn told(tool: &dyn Tool, fake: &Fake, calls: &[Value]) -> String {
     let mut out = String::new();
     for call in calls {
         let came = match tool.run(&context(), call.clone()).await {
-            Ok(text) => text.text,
-            Err(error) => format!("error: {error}"),
+            Ok(text) => text.into_parts().0,
+            Err(error) => format!("error: {}", error.text()),
         };
         let asked: Vec<String> = std::mem::take(&mut *fake.asked.lock().unwrap());
         let asked = if asked.len() > 3 { format!("{} probes", asked.len()) } else { asked.join("; ") };
@@ -121,7 +121,7 @@ async fn i2c_checks_every_value_before_the_wires() {
     ];
     insta::assert_snapshot!(told(&tool, &fake, &calls).await);
     let too_long = json!({ "action": "write", "bus": "1", "address": 0x48, "data": long, "confirm": true });
-    assert_eq!(tool.run(&context(), too_long).await.unwrap_err(), "`data` has 1 to 256 bytes");
+    assert_eq!(tool.run(&context(), too_long).await.unwrap_err().text(), "`data` has 1 to 256 bytes");
 }
 
 // PICO-095
@@ -167,9 +167,9 @@ async fn nothing_is_sent_that_was_not_confirmed_and_sending_is_more_than_reading
     let (bus, spi_fake) = spi(Fake::default());
     for confirm in [json!(null), json!(false)] {
         let write = json!({ "action": "write", "bus": "1", "address": 72, "data": [1], "confirm": confirm });
-        assert!(wire.run(&context(), write.clone()).await.unwrap_err().ends_with("nothing was sent"));
+        assert!(wire.run(&context(), write.clone()).await.unwrap_err().text().ends_with("nothing was sent"));
         let transfer = json!({ "action": "transfer", "device": "0.1", "data": [1], "confirm": confirm });
-        assert!(bus.run(&context(), transfer.clone()).await.unwrap_err().ends_with("nothing was sent"));
+        assert!(bus.run(&context(), transfer.clone()).await.unwrap_err().text().ends_with("nothing was sent"));
         assert_eq!((wire.class_of(&write), bus.class_of(&transfer)), (ToolClass::Execute, ToolClass::Execute));
         assert!(wire.check(&write).is_err() && bus.check(&transfer).is_err());
         assert!(wire.asks_always(&write) && bus.asks_always(&transfer));

@@ -1,6 +1,8 @@
 //! Brave Search, by its API and the owner's key.
 
+use crate::tool::status;
 use async_trait::async_trait;
+use limpid_core::{Sentence, sentence};
 use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
@@ -23,7 +25,7 @@ impl Brave {
     ///
     /// # Errors
     /// When the key holds what no key has.
-    pub fn new(key: &str, base: Option<&str>) -> Result<Self, String> {
+    pub fn new(key: &str, base: Option<&str>) -> Result<Self, Sentence> {
         let mut key = HeaderValue::try_from(key.trim()).map_err(|_| "the key holds characters that no key has")?;
         key.set_sensitive(true);
         // An address of the owner's may be anywhere; its own is of the public web.
@@ -43,7 +45,7 @@ impl SearchEngine for Brave {
         host_of(&self.base).unwrap_or_default()
     }
 
-    async fn search(&self, query: &str, count: usize) -> Result<Vec<Hit>, String> {
+    async fn search(&self, query: &str, count: usize) -> Result<Vec<Hit>, Sentence> {
         let url = format!("{}/res/v1/web/search", self.base);
         let url = with_query(&url, &[("q", query), ("count", &count.to_string())])?;
         let headers = HeaderMap::from_iter([
@@ -53,17 +55,17 @@ impl SearchEngine for Brave {
         let page = self.web.get(&url, &Ask { headers, ..Ask::default() }).await?;
         match page.status.as_u16() {
             200 => hits(&page.body, count),
-            401 | 403 | 422 => Err(format!("it does not take the key ({})", page.status)),
-            429 => Err("it takes no more queries with this key for now (429)".to_owned()),
-            _ => Err(format!("it answers {}", page.status)),
+            401 | 403 | 422 => Err(sentence!("it does not take the key ({})", status(page.status))),
+            429 => Err("it takes no more queries with this key for now (429)".into()),
+            _ => Err(sentence!("it answers {}", status(page.status))),
         }
     }
 }
 
-fn hits(body: &[u8], count: usize) -> Result<Vec<Hit>, String> {
-    let value: Value = serde_json::from_slice(body).map_err(|_| "it answers something that is no JSON".to_owned())?;
+fn hits(body: &[u8], count: usize) -> Result<Vec<Hit>, Sentence> {
+    let value: Value = serde_json::from_slice(body).map_err(|_| "it answers something that is no JSON")?;
     if value["type"].as_str() != Some("search") {
-        return Err("its answer is not one to a search".to_owned());
+        return Err("its answer is not one to a search".into());
     }
     // Without hits there is no list of them.
     let results = value.pointer("/web/results").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);

@@ -1,6 +1,8 @@
 //! DuckDuckGo by its page without scripts: no key, and no promise that the page stays as it is.
 
+use crate::tool::status;
 use async_trait::async_trait;
+use limpid_core::{Sentence, sentence};
 use reqwest::Url;
 
 use super::{Hit, SearchEngine, plain, with_query};
@@ -34,18 +36,18 @@ impl SearchEngine for DuckDuckGo {
         host_of(&self.base).unwrap_or_default()
     }
 
-    async fn search(&self, query: &str, count: usize) -> Result<Vec<Hit>, String> {
+    async fn search(&self, query: &str, count: usize) -> Result<Vec<Hit>, Sentence> {
         let url = with_query(&format!("{}/html/", self.base), &[("q", query)])?;
         let page = self.web.get(&url, &Ask::default()).await?;
         // It answers 202 when it takes a program for one.
         if page.status.as_u16() != 200 {
-            return Err(format!("it answers {}; it may take this machine for a robot", page.status));
+            return Err(sentence!("it answers {}; it may take this machine for a robot", status(page.status)));
         }
         hits(&String::from_utf8_lossy(&page.body), count)
     }
 }
 
-fn hits(html: &str, count: usize) -> Result<Vec<Hit>, String> {
+fn hits(html: &str, count: usize) -> Result<Vec<Hit>, Sentence> {
     let mut hits = Vec::new();
     let mut rest = html;
     while hits.len() < count
@@ -59,7 +61,7 @@ fn hits(html: &str, count: usize) -> Result<Vec<Hit>, String> {
         hits.push(Hit { title: plain(link.text), url, snippet });
     }
     if hits.is_empty() && !html.contains("no-results") {
-        return Err("its page has neither hits nor says that there are none; it may want to see a person".to_owned());
+        return Err("its page has neither hits nor says that there are none; it may want to see a person".into());
     }
     Ok(hits)
 }

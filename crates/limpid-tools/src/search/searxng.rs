@@ -1,6 +1,8 @@
 //! SearXNG: the owner's own server, whose settings allow answers in JSON.
 
+use crate::tool::status;
 use async_trait::async_trait;
+use limpid_core::{Sentence, sentence};
 use serde_json::Value;
 
 use super::{Hit, SearchEngine, field, with_query};
@@ -30,21 +32,21 @@ impl SearchEngine for Searxng {
         host_of(&self.base).unwrap_or_default()
     }
 
-    async fn search(&self, query: &str, count: usize) -> Result<Vec<Hit>, String> {
+    async fn search(&self, query: &str, count: usize) -> Result<Vec<Hit>, Sentence> {
         let url = with_query(&format!("{}/search", self.base), &[("q", query), ("format", "json")])?;
         let page = self.web.get(&url, &Ask::default()).await?;
         if page.status.as_u16() == 403 {
-            return Err("it answers 403; allow the format `json` in its settings.yml".to_owned());
+            return Err("it answers 403; allow the format `json` in its settings.yml".into());
         }
         if !page.is_ok() {
-            return Err(format!("it answers {}", page.status));
+            return Err(sentence!("it answers {}", status(page.status)));
         }
         hits(&page.body, count)
     }
 }
 
-fn hits(body: &[u8], count: usize) -> Result<Vec<Hit>, String> {
-    let value: Value = serde_json::from_slice(body).map_err(|_| "it answers something that is no JSON".to_owned())?;
+fn hits(body: &[u8], count: usize) -> Result<Vec<Hit>, Sentence> {
+    let value: Value = serde_json::from_slice(body).map_err(|_| "it answers something that is no JSON")?;
     let results = value["results"].as_array().ok_or("its answer has no results in it")?;
     let hits: Vec<Hit> = results
         .iter()
@@ -54,7 +56,7 @@ fn hits(body: &[u8], count: usize) -> Result<Vec<Hit>, String> {
     let silent = value["unresponsive_engines"].as_array().filter(|engines| !engines.is_empty());
     match silent {
         // Nobody was asked, so nothing is known of hits.
-        Some(engines) if hits.is_empty() => Err(format!("none of its engines answers ({} failed)", engines.len())),
+        Some(engines) if hits.is_empty() => Err(sentence!("none of its engines answers ({} failed)", engines.len())),
         _ => Ok(hits),
     }
 }

@@ -1,5 +1,6 @@
 //! Which addresses of the network are the public web.
 
+use limpid_core::{Labelled, Sentence, sentence};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The addresses that may be connected to.
@@ -26,8 +27,8 @@ impl Addresses {
 }
 
 /// Why an address is not connected to.
-pub(super) fn refusal(address: IpAddr) -> String {
-    format!("{address} is not an address of the public web; nothing was sent to it")
+pub(super) fn refusal(address: IpAddr) -> Sentence {
+    sentence!("{} is not an address of the public web; nothing was sent to it", Labelled::outside(address))
 }
 
 /// Whether an address is one of the public web: none of this machine, of a private or local network, of a cloud's own

@@ -41,7 +41,7 @@ impl Resolve for Checked {
             let found = lookup.lookup(name.as_str()).await?;
             // One that may not be is one too many: the name is not what it says.
             if let Some(wrong) = found.iter().find(|address| !addresses.admit(**address)) {
-                return Err(refusal(*wrong).into());
+                return Err(refusal(*wrong).text().into());
             }
             let found: Addrs = Box::new(found.into_iter().map(|address| SocketAddr::new(address, 0)));
             Ok(found)

@@ -1,7 +1,7 @@
 //! What came from the web, as text that can be read.
 
 use encoding_rs::{Encoding, UTF_8};
-use limpid_core::causes;
+use limpid_core::{Labelled, Sentence, causes};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Response, StatusCode, Url};
 
@@ -27,11 +27,11 @@ pub struct Page {
 }
 
 /// Reads a response up to a size.
-pub(super) async fn read(mut response: Response, url: Url, limit: usize) -> Result<Page, String> {
+pub(super) async fn read(mut response: Response, url: Url, limit: usize) -> Result<Page, Sentence> {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let mut page =
         Page { url, status: response.status(), kind: kind.to_ascii_lowercase(), body: Vec::new(), cut: false };
-    while let Some(chunk) = response.chunk().await.map_err(|error| causes(&error.without_url()))? {
+    while let Some(chunk) = response.chunk().await.map_err(|error| Labelled::outside(causes(&error.without_url())))? {
         let room = limit - page.body.len();
         page.body.extend_from_slice(&chunk[..chunk.len().min(room)]);
         if chunk.len() > room {

@@ -174,7 +174,7 @@ fn a_shell_runs_a_script_of_a_skill_as_that_script() {
         let arguments = json!({ "command": command });
         let told = match exec.check(&arguments) {
             Ok(()) => format!("{} to {}", exec.judged(&arguments), exec.destination(&arguments).unwrap()),
-            Err(error) => format!("error: {error}"),
+            Err(error) => format!("error: {}", error.text()),
         };
         format!("{command}\n    {told}").replace(&name, "[FOLDER]")
     });

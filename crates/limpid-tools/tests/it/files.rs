@@ -10,9 +10,11 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_core::{ConversationId, Tier, Trust, TurnId};
 use limpid_tools::files::{Grants, Root, tools};
-use limpid_tools::{ShownItems, Tool, ToolContext, ToolText};
+use limpid_tools::{ShownItems, Tool, ToolContext};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use crate::kit::{Told, told};
 
 struct Bench {
     folder: TempDir,
@@ -41,7 +43,7 @@ impl Bench {
         self.folder.path().join(name)
     }
 
-    async fn call(&self, name: &str, arguments: Value) -> Result<ToolText, String> {
+    async fn call(&self, name: &str, arguments: Value) -> Result<Told, String> {
         let tool = self.tools.iter().find(|tool| tool.name() == name).unwrap();
         let context = ToolContext {
             now: Timestamp::UNIX_EPOCH,
@@ -55,7 +57,7 @@ impl Bench {
             send_state: None,
             shown: ShownItems::default(),
         };
-        tool.run(&context, arguments).await
+        told(tool.run(&context, arguments).await)
     }
 
     /// The text of a result, with the folder's own name taken out.

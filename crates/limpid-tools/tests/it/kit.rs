@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use limpid_core::{ConversationId, Tier, Trust, TurnId};
+use limpid_core::{ConversationId, Labelled, Sentence, Tier, Trust, TurnId};
 use limpid_tools::{ShownItems, ToolContext};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -108,5 +108,23 @@ pub fn context(trust: Trust) -> ToolContext {
         approved: false,
         send_state: None,
         shown: ShownItems::default(),
+    }
+}
+
+/// What a tool said, for assertions.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Told {
+    pub text: String,
+    pub trust: Trust,
+}
+
+/// What a tool returned, in plain parts.
+pub fn told(returned: Result<Labelled<String>, Sentence>) -> Result<Told, String> {
+    match returned {
+        Ok(said) => {
+            let (text, trust) = said.into_parts();
+            Ok(Told { text, trust })
+        }
+        Err(why) => Err(why.text().to_owned()),
     }
 }

@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::kit::{Server, context, page};
+use crate::kit::{Server, context, page, told};
 use async_trait::async_trait;
-use limpid_core::{ToolClass, Trust};
+use limpid_core::{Sentence, ToolClass, Trust};
 use limpid_tools::{GetLocationFromIp, OpenUrl, Screen, Tool};
 use serde_json::json;
 
@@ -14,7 +14,7 @@ struct Notes(Mutex<Vec<String>>);
 
 #[async_trait]
 impl Screen for Notes {
-    async fn open(&self, url: &str) -> Result<(), String> {
+    async fn open(&self, url: &str) -> Result<(), Sentence> {
         self.0.lock().unwrap().push(url.to_owned());
         Ok(())
     }
@@ -25,7 +25,7 @@ async fn only_web_addresses_are_opened_and_the_host_is_named() {
     let screen = Arc::new(Notes::default());
     let tool = OpenUrl::new(Arc::clone(&screen) as Arc<dyn Screen>);
     assert_eq!(tool.class(), ToolClass::Send);
-    let open = async |url: &str| tool.run(&context(Trust::Owner), json!({ "url": url })).await;
+    let open = async |url: &str| told(tool.run(&context(Trust::Owner), json!({ "url": url })).await);
     assert_eq!(open("https://maps.test/?q=tea shop").await.unwrap().text, "opened maps.test");
     for wrong in ["file:///etc/passwd", "--help", "javascript:alert(1)", "mailto:a@b.test", "tea"] {
         assert!(open(wrong).await.is_err(), "{wrong}");
@@ -48,7 +48,7 @@ async fn a_place_is_what_the_owners_service_says() {
     .await;
     let ask = async |path: &str| {
         let tool = GetLocationFromIp::new(&server.url(path));
-        tool.run(&context(Trust::Owner), json!({})).await
+        told(tool.run(&context(Trust::Owner), json!({})).await)
     };
     let place = ask("/json").await.unwrap();
     assert_eq!(place.text, "city: Oslo\ncountry: NO\nlat: 59.9\ntimezone: Europe/Oslo");

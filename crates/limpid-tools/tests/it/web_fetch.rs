@@ -6,11 +6,11 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::kit::{Server, context, kept, page, to};
+use crate::kit::{Server, Told, context, kept, page, to, told};
 use async_trait::async_trait;
 use limpid_core::Trust;
 use limpid_tools::web::{Addresses, Lookup, Web};
-use limpid_tools::{Tool, ToolText, WebFetch};
+use limpid_tools::{Tool, WebFetch};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -37,8 +37,8 @@ fn web(answers: &[&'static str]) -> Web {
     Web::with_lookup(Addresses::PublicAnd(vec!["127.0.0.1".parse().unwrap()]), Rebinding::new(answers))
 }
 
-async fn fetch(web: &Web, trust: Trust, arguments: serde_json::Value) -> Result<ToolText, String> {
-    WebFetch::new(web.clone()).run(&context(trust), arguments).await
+async fn fetch(web: &Web, trust: Trust, arguments: serde_json::Value) -> Result<Told, String> {
+    told(WebFetch::new(web.clone()).run(&context(trust), arguments).await)
 }
 
 async fn text(url: &str) -> String {

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::kit::{Server, context, page};
+use crate::kit::{Server, Told, context, page, told};
 use limpid_core::Trust;
 use limpid_tools::search::{Brave, DuckDuckGo, SearchEngine, Searxng};
-use limpid_tools::{Tool, ToolText, WebSearch};
+use limpid_tools::{Tool, WebSearch};
 use serde_json::json;
 
-async fn search(engine: impl SearchEngine + 'static, arguments: serde_json::Value) -> Result<ToolText, String> {
-    WebSearch::new(Arc::new(engine)).run(&context(Trust::Owner), arguments).await
+async fn search(engine: impl SearchEngine + 'static, arguments: serde_json::Value) -> Result<Told, String> {
+    told(WebSearch::new(Arc::new(engine)).run(&context(Trust::Owner), arguments).await)
 }
 
 /// A server that answers well, emptily or badly by what is looked for.
@@ -43,7 +43,7 @@ async fn every_engine_gives_hits_none_or_says_that_it_failed() {
     for (name, engine) in &engines {
         for query in ["green tea", "nothing", "refused", "limit", "garbage"] {
             let tool = WebSearch::new(Arc::clone(engine));
-            let found = tool.run(&context(Trust::Owner), json!({ "query": query, "count": 2 })).await;
+            let found = told(tool.run(&context(Trust::Owner), json!({ "query": query, "count": 2 })).await);
             let found = match found {
                 Ok(found) => format!("{} ({:?})", found.text, found.trust),
                 Err(error) => format!("error: {error}"),
