@@ -36,13 +36,6 @@ pub struct BackgroundRun {
     pub audience: Audience,
     /// What the run is told, where the path shows a message.
     pub text: String,
-    /// What else it begins with.
-    pub extra: RunInputs,
-}
-
-/// What a run begins with besides what every turn does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RunInputs {
     /// Who wrote the text that it is told.
     pub trust: Trust,
 }
@@ -94,7 +87,7 @@ impl Conversations {
             conversation: conversation.id.clone(),
             key: Some(conversation.id.to_string()),
             text: self.deps.redactor().clean(run.text),
-            trust: run.extra.trust,
+            trust: run.trust,
             now_ms: self.deps.host().now_ms(),
         };
         let accepted = self.deps.store().accept(new.clone()).await?;

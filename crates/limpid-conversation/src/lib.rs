@@ -23,7 +23,7 @@ mod test_kit;
 mod turn;
 mod visible_events;
 
-pub use crate::background_run::{BackgroundRun, RunInputs, RunReport};
+pub use crate::background_run::{BackgroundRun, RunReport};
 pub use crate::compaction::{CompactionReport, ContextReport};
 pub use crate::conversations::{ChatRequest, Conversations, TurnHandle, WeakConversations};
 pub use crate::deps::{ConversationDeps, WindowMemory};

@@ -117,6 +117,11 @@ impl Sentence {
         (self.text, self.trust)
     }
 
+    /// The words alone, for a place that no model reads, such as a log.
+    pub fn into_text(self) -> String {
+        self.text
+    }
+
     /// The same, which somebody else has had a part in.
     #[must_use]
     pub fn join(self, other: Trust) -> Self {

@@ -12,7 +12,7 @@ use limpid_core::{ConversationId, DraftState, Tier, ToolCall, Trust, TurnId};
 use limpid_store::{
     ConversationKind, Draft, DraftEdit, DraftEvent, DraftId, DraftRoom, ItemId, Listed, NewDraft, Store, StoreError,
 };
-use limpid_turn::{HeldCall, PlannedCall, ToolOutcome};
+use limpid_turn::{HeldCall, PlannedCall};
 
 pub use crate::drafts::led_by::led_by;
 use crate::drafts::send_state::DraftSendState;
@@ -117,11 +117,11 @@ impl Drafts {
             timeout: parts.tools.time_limit(&draft.new.tool, &parts.config.limits),
             approved: None,
         };
-        let call_context = CallContext { trust: draft.new.trust, ..CallContext::default() };
+        let call_context = CallContext::of(draft.new.trust);
         let hash = match tools.decide(&planned, &call_context).await {
             Decision::Ask(why) => why.bound_to,
             Decision::Run(permit) => permit.hash().to_owned(),
-            Decision::Refused(why) => return Err(AgentError::Invalid(why)),
+            Decision::Refused(why) => return Err(AgentError::Invalid(why.into_text())),
         };
         let gone = || AgentError::Invalid(format!("there is no tool `{}` any more", call.name));
         let CallDescription { destination, folder, .. } = tools.describe(&call).ok_or_else(gone)?;
@@ -157,10 +157,10 @@ impl Drafts {
 
         let tools = parts.executor.outside_turns();
         // Whatever the modes say by now, the owner has said yes to this very call; nothing else is let through.
-        let call_context = CallContext { trust: draft.new.trust, ..CallContext::default() };
+        let call_context = CallContext::of(draft.new.trust);
         let permit = match tools.decide(&planned, &call_context).await {
             Decision::Run(permit) if permit.is_bound_to(&draft.new.hash) => permit,
-            Decision::Refused(why) => return self.fail(id, &why).await,
+            Decision::Refused(why) => return self.fail(id, why.text()).await,
             Decision::Run(_) | Decision::Ask(_) => {
                 let why = "the arguments, the folder or the program are not what they were when it was kept";
                 return self.fail(id, why).await;

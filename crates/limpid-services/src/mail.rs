@@ -13,6 +13,9 @@ mod owner;
 mod secrets;
 mod tools;
 
+use crate::tools::trouble;
+use limpid_core::{Labelled, Sentence, sentence};
+use limpid_tools::echoed;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
@@ -91,29 +94,30 @@ impl MailAccounts {
     ///
     /// # Errors
     /// When there is none, it lacks its password, or its file is wrong.
-    pub async fn account(&self, address: Option<&str>) -> Result<Account, String> {
+    pub async fn account(&self, address: Option<&str>) -> Result<Account, Sentence> {
         let name = self.address(address)?;
-        let settings = self.files.read_settings(&name).map_err(|error| error.to_string())?;
-        self.files.ready(&settings).await
+        let settings = self.files.read_settings(&name).map_err(trouble)?;
+        // What keeps it from being used may be the words of a server that gives out tokens.
+        self.files.ready(&settings).await.map_err(|why| Labelled::outside(why).into())
     }
 
     /// The account of this address, or the only one: a number of a mail means something in one account alone.
     ///
     /// # Errors
     /// When there is none, several could be meant, or the account cannot be used.
-    pub(crate) async fn only_account(&self, address: Option<&str>) -> Result<Account, String> {
+    pub(crate) async fn only_account(&self, address: Option<&str>) -> Result<Account, Sentence> {
         let all = self.files.settings();
         if address.is_none() && all.len() > 1 {
             let all: Vec<&str> = all.iter().map(|settings| settings.address.as_str()).collect();
-            return Err(format!("say which `account`: {}", all.join(", ")));
+            return Err(sentence!("say which `account`: {}", echoed(all.join(", "))));
         }
         self.account(address).await
     }
 
     /// The address of the account that is meant: the one that is named, or the first.
-    pub(crate) fn address(&self, address: Option<&str>) -> Result<String, String> {
+    pub(crate) fn address(&self, address: Option<&str>) -> Result<String, Sentence> {
         if !self.is_on() {
-            return Err("mail is off in limpid.toml".to_owned());
+            return Err("mail is off in limpid.toml".into());
         }
         let all: Vec<String> = self.files.settings().into_iter().map(|settings| settings.address).collect();
         let wanted = address.map(|address| address.trim().to_lowercase()).filter(|address| !address.is_empty());
@@ -123,9 +127,11 @@ impl MailAccounts {
             None => all.first().cloned(),
         };
         found.ok_or_else(|| match wanted {
-            Some(wanted) if all.is_empty() => format!("there is no mail account `{wanted}`"),
-            Some(wanted) => format!("there is no mail account `{wanted}`; there are: {}", all.join(", ")),
-            None => "no mail account is set up; setup_email prepares one".to_owned(),
+            Some(wanted) if all.is_empty() => sentence!("there is no mail account `{}`", echoed(wanted)),
+            Some(wanted) => {
+                sentence!("there is no mail account `{}`; there are: {}", echoed(wanted), echoed(all.join(", ")))
+            }
+            None => "no mail account is set up; setup_email prepares one".into(),
         })
     }
 }

@@ -180,9 +180,9 @@ impl ToolContext {
     ///
     /// # Errors
     /// When that cannot be written down; then it must not leave.
-    pub async fn leaves(&self) -> Result<(), String> {
+    pub async fn leaves(&self) -> Result<(), Sentence> {
         match &self.send_state {
-            Some(send_state) => send_state.leaves().await,
+            Some(send_state) => send_state.leaves().await.map_err(|why| echoed(why).into()),
             None => Ok(()),
         }
     }

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use limpid_core::ToolClass;
 use limpid_core::reach::FIND_TOOLS;
 use limpid_core::reach::{Room, ToolCard, search};
+use limpid_core::{Labelled, Sentence, ToolClass};
 use limpid_prompt::Profile;
 use limpid_prompt::inputs::{Inputs, ToolInput, ToolPlacement};
-use limpid_services::tools::{Tool, ToolContext, ToolFinder, ToolText, read_arguments, schema_of};
+use limpid_services::tools::{Tool, ToolContext, ToolFinder, echoed, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -168,13 +168,13 @@ impl Tool for FindTools {
         true
     }
 
-    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { query } = read_arguments(arguments)?;
         let cards: Vec<ToolCard<'_>> = self.tools.iter().map(Known::card).collect();
         let hits: Vec<&Known> = search(&cards, &query).into_iter().map(|at| &self.tools[at]).collect();
         let hits = self.with_companions(hits);
         if hits.is_empty() {
-            return Ok(ToolText::own(self.nothing_fits()));
+            return Ok(echoed(self.nothing_fits()));
         }
         let (now, gone) = {
             let mut found = self.lock();
@@ -190,7 +190,7 @@ impl Tool for FindTools {
         if !gone.is_empty() {
             lines.push(format!("no room any more for: {}", gone.join(", ")));
         }
-        Ok(ToolText::own(lines.join("\n")))
+        Ok(echoed(lines.join("\n")))
     }
 }
 

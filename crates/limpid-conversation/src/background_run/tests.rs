@@ -26,7 +26,7 @@ fn task(key: &str) -> BackgroundRun {
         model: None,
         audience: Audience::Owner,
         text: "Water the plants.".to_owned(),
-        extra: RunInputs { trust: Trust::Outside },
+        trust: Trust::Outside,
     }
 }
 

@@ -6,7 +6,7 @@ use std::mem;
 use std::time::Duration;
 
 use limpid_core::{
-    CacheLife, CallId, ConversationId, FailureClass, Message, ProviderState, Role, ToolCall, Trust, TurnId,
+    CacheLife, CallId, ConversationId, FailureClass, Labelled, Message, ProviderState, Role, ToolCall, Trust, TurnId,
 };
 use limpid_prompt::Inputs;
 use limpid_prompt::inputs::{StateInput, ToolInput};
@@ -236,7 +236,11 @@ impl Row {
             Event::ModelFailed { class, message } => Self::ModelFailed { class: class.as_str().to_owned(), message },
             Event::ToolDone { id, outcome: ToolOutcome { said, boundary, failed } } => {
                 let (id, (text, _)) = (id.to_string(), said.into_parts());
-                if failed { Self::ToolFailed { id, error: text, boundary } } else { Self::ToolDone { id, text, boundary } }
+                if failed {
+                    Self::ToolFailed { id, error: text, boundary }
+                } else {
+                    Self::ToolDone { id, text, boundary }
+                }
             }
             Event::Held { id, why: Why { reason, bound_to } } => Self::Held { id: id.to_string(), reason, bound_to },
             Event::Decided { id, approved } => Self::Decided { id: id.to_string(), approved },

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use limpid_core::{CallId, ToolClass};
-use limpid_services::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use limpid_core::{CallId, Labelled, Sentence, ToolClass, sentence};
+use limpid_services::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 use limpid_store::{Store, StoredMessage};
 use limpid_turn::result::READ_ON;
 use limpid_turn::{Event, ToolOutcome};
@@ -32,12 +32,13 @@ impl ReadResult {
     }
 
     /// What a call returned, whole.
-    async fn whole(&self, context: &ToolContext, call: &CallId) -> Result<ToolText, String> {
-        let unknown = || format!("no call `{call}` of this conversation has a result");
-        let row = self.store.result_of_call(&context.conversation, call).await.map_err(|error| error.to_string())?;
+    async fn whole(&self, context: &ToolContext, call: &CallId) -> Result<Labelled<String>, Sentence> {
+        let unknown = || sentence!("no call `{}` of this conversation has a result", echoed(call));
+        let row = self.store.result_of_call(&context.conversation, call).await.map_err(trouble)?;
         let StoredMessage { turn, message, .. } = row.ok_or_else(unknown)?;
-        let events = self.store.turn_events(&turn).await.map_err(|error| error.to_string())?;
-        let kept = entries(&events).map_err(|bad| format!("the whole result of call `{call}` can't be read: {bad}"))?;
+        let events = self.store.turn_events(&turn).await.map_err(trouble)?;
+        let kept = entries(&events)
+            .map_err(|bad| sentence!("the whole result of call `{}` can't be read: {}", echoed(call), echoed(bad)))?;
         let outcome = kept.into_iter().find_map(|entry| match entry {
             Entry::Event(Event::ToolDone { id, outcome }, _) if id == *call => Some(outcome),
             _ => None,
@@ -45,7 +46,7 @@ impl ReadResult {
         Ok(match outcome {
             Some(ToolOutcome { said, .. }) => said,
             // The message shows all of it.
-            None => ToolText { text: message.text, trust: message.trust },
+            None => Labelled::new(message.text, message.trust),
         })
     }
 }
@@ -80,16 +81,16 @@ impl Tool for ReadResult {
         true
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { id, offset, limit } = read_arguments(arguments)?;
-        let ToolText { text, trust } = self.whole(context, &CallId::new(id)).await?;
+        let (text, trust) = self.whole(context, &CallId::new(id)).await?.into_parts();
         let (length, from) = (text.chars().count(), offset.unwrap_or(0) as usize);
         if from >= length.max(1) {
-            return Err(format!("`offset` is {from}, but the result has {length} characters"));
+            return Err(sentence!("`offset` is {}, but the result has {} characters", from, length));
         }
         let count = limit.map_or(self.limit, |limit| (limit as usize).clamp(1, self.limit));
         let stretch: String = text.chars().skip(from).take(count).collect();
         let to = from + stretch.chars().count();
-        Ok(ToolText { text: format!("[characters {from} to {to} of {length}]\n{stretch}"), trust })
+        Ok(Labelled::new(format!("[characters {from} to {to} of {length}]\n{stretch}"), trust))
     }
 }

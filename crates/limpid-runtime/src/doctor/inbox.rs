@@ -71,7 +71,7 @@ async fn account(
     let account = match mail.account(Some(address)).await {
         Ok(account) => account,
         // What is wrong with its file or its secret says what to do.
-        Err(why) => return Check::of("mail", Err((format!("{} ({known})", why.trim_end()), ""))),
+        Err(why) => return Check::of("mail", Err((format!("{} ({known})", why.text().trim_end()), ""))),
     };
     let tested = tokio::time::timeout(PATIENCE, mail.log_in(&account)).await;
     let tested = tested.unwrap_or_else(|_| {

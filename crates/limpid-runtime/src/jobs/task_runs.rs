@@ -13,7 +13,7 @@ use limpid_config::{Config, Live, Redactor};
 use limpid_context::ContextDeps;
 use limpid_conversation::Conversations;
 use limpid_core::task::{Due, RunOutcome, Standing, TaskKind, TaskStatus};
-use limpid_core::{ConversationId, TaskId, Trust};
+use limpid_core::{ConversationId, Labelled, TaskId, Trust};
 use limpid_model::chain::Pause;
 use limpid_services::deliveries::Deliveries;
 use limpid_services::directory::Directory;
@@ -191,8 +191,9 @@ impl TaskResult {
         Self { outcome: RunOutcome::Done, text, trust, conversation: None }
     }
 
-    fn failed(text: impl Into<String>) -> Self {
-        Self { outcome: RunOutcome::Failed, text: text.into(), trust: Trust::Owner, conversation: None }
+    fn failed(why: impl Into<Labelled<String>>) -> Self {
+        let (text, trust) = why.into().into_parts();
+        Self { outcome: RunOutcome::Failed, text, trust, conversation: None }
     }
 
     fn missed() -> Self {

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::kit::{Bench, all, dead_holder, last};
 use async_trait::async_trait;
-use limpid_core::{DraftState, ToolClass};
-use limpid_runtime::{Agent, Tool, ToolContext, ToolText};
+use limpid_core::{DraftState, Labelled, Sentence, ToolClass, Trust};
+use limpid_runtime::{Agent, Tool, ToolContext};
 use limpid_store::DraftId;
 use serde_json::{Map, Value};
 
@@ -72,15 +72,17 @@ impl Tool for Parcel {
         arguments["to"].as_str().map(str::to_owned)
     }
 
-    async fn run(&self, context: &ToolContext, _: Value) -> Result<ToolText, String> {
-        let comes_to_grief = |at: Grief| if self.grief == at { Err(format!("{at:?}")) } else { Ok(()) };
+    async fn run(&self, context: &ToolContext, _: Value) -> Result<Labelled<String>, Sentence> {
+        let comes_to_grief = |at: Grief| -> Result<(), Sentence> {
+            if self.grief == at { Err(Labelled::new(format!("{at:?}"), Trust::Owner).into()) } else { Ok(()) }
+        };
         comes_to_grief(Grief::BeforeItLeaves)?;
         context.leaves().await?;
         self.sent.fetch_add(1, Ordering::SeqCst);
         comes_to_grief(Grief::OnTheWay)?;
         context.arrived("it is there").await;
         comes_to_grief(Grief::AfterItArrived)?;
-        Ok(ToolText::own("it is there, and a copy is kept"))
+        Ok(Sentence::from("it is there, and a copy is kept").into())
     }
 }
 

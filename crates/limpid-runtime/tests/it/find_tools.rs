@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::kit::{Bench, all, last};
 use async_trait::async_trait;
-use limpid_core::ToolClass;
+use limpid_core::{Labelled, Sentence, ToolClass, Trust};
 use limpid_model::ExactCounter;
 use limpid_model::protocol::Protocol;
 use limpid_prompt::TokenCounter;
 use limpid_runtime::{
-    Agent, AgentOptions, ChatRequest, Config, ConversationChoice, Environment, Tool, ToolContext, ToolText, TurnEvent,
+    Agent, AgentOptions, ChatRequest, Config, ConversationChoice, Environment, Tool, ToolContext, TurnEvent,
 };
 use limpid_store::RequestFilter;
 use limpid_testkit::strict::{Answer, Rules, fields};
@@ -47,9 +47,9 @@ impl Tool for Fake {
         true
     }
 
-    async fn run(&self, _: &ToolContext, _: Value) -> Result<ToolText, String> {
+    async fn run(&self, _: &ToolContext, _: Value) -> Result<Labelled<String>, Sentence> {
         self.runs.fetch_add(1, Ordering::SeqCst);
-        Ok(ToolText::own(format!("{} ran", self.name)))
+        Ok(Labelled::new(format!("{} ran", self.name), Trust::Owner))
     }
 }
 

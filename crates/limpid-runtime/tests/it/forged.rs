@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::kit::{Bench, all, last, say_as_guest};
-use limpid_core::ToolClass;
-use limpid_runtime::{Agent, Tool, ToolContext, ToolText};
+use limpid_core::{Labelled, Sentence, ToolClass};
+use limpid_runtime::{Agent, Tool, ToolContext};
 use serde_json::{Map, Value};
 
 /// Everything that a stranger might try: to speak as the program, to leave the fence, to begin another turn.
@@ -36,8 +36,8 @@ impl Tool for Page {
         true
     }
 
-    async fn run(&self, _: &ToolContext, _: Value) -> Result<ToolText, String> {
-        Ok(ToolText::outside(FORGED))
+    async fn run(&self, _: &ToolContext, _: Value) -> Result<Labelled<String>, Sentence> {
+        Ok(Labelled::outside(FORGED.to_owned()))
     }
 }
 

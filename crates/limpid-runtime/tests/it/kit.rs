@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use limpid_core::inbox::Source;
-use limpid_core::{Category, RetryPlan, Trust};
+use limpid_core::{Category, Labelled, RetryPlan, Sentence, Trust};
 use limpid_model::protocol::Protocol;
 use limpid_model::{Endpoint, Model, ModelCard, RemoteModel, Timeouts};
 use limpid_runtime::{
@@ -247,7 +247,7 @@ macro_rules! tool {
                 &$self,
                 _: &limpid_runtime::ToolContext,
                 _: serde_json::Value,
-            ) -> Result<limpid_runtime::ToolText, String> {
+            ) -> Result<Labelled<String>, Sentence> {
                 $run
             }
         }
@@ -261,7 +261,7 @@ tool!(Once, "once", false, None, |self| {
     self.runs.fetch_add(1, Ordering::SeqCst);
     self.running.add_permits(1);
     self.go_on.acquire().await.unwrap().forget();
-    Ok(limpid_runtime::ToolText::own("done"))
+    Ok(Sentence::from("done").into())
 });
 
 /// A text message that the phone has handed in.

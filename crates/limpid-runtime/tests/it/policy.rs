@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::kit::effects::Effect;
 use crate::kit::{Bench, all, last};
-use limpid_core::{ToolClass, Trust};
+use limpid_core::{Labelled, Sentence, ToolClass, Trust};
 use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, Tool, TurnEvent};
 
 /// Reads a page, then does what the page says.
@@ -307,17 +307,13 @@ impl Tool for Program {
         false
     }
 
-    async fn run(
-        &self,
-        _: &limpid_runtime::ToolContext,
-        _: serde_json::Value,
-    ) -> Result<limpid_runtime::ToolText, String> {
+    async fn run(&self, _: &limpid_runtime::ToolContext, _: serde_json::Value) -> Result<Labelled<String>, Sentence> {
         for (name, text) in &self.writes {
             let path = self.workspace.join(name);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         }
-        Ok(limpid_runtime::ToolText::own("it ran"))
+        Ok(Sentence::from("it ran").into())
     }
 }
 

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::kit::{Bench, say};
-use limpid_core::ToolClass;
-use limpid_runtime::{Agent, Environment, Tool, ToolContext, ToolText};
+use limpid_core::{Labelled, Sentence, ToolClass};
+use limpid_runtime::{Agent, Environment, Tool, ToolContext};
 use limpid_store::{Author, FileVersion};
 use serde_json::{Map, Value};
 
@@ -84,10 +84,10 @@ impl Tool for Program {
         false
     }
 
-    async fn run(&self, _: &ToolContext, _: Value) -> Result<ToolText, String> {
+    async fn run(&self, _: &ToolContext, _: Value) -> Result<Labelled<String>, Sentence> {
         std::fs::write(self.0.join("AGENTS.md"), "Be brief. sk-secret-123\n").unwrap();
         std::fs::write(self.0.join("other.txt"), "nothing that prompts quote").unwrap();
-        Err("it failed, but it had written".to_owned())
+        Err("it failed, but it had written".into())
     }
 }
 

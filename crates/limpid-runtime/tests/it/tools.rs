@@ -170,8 +170,12 @@ impl limpid_runtime::Tool for Careless {
         true
     }
 
-    async fn run(&self, _: &limpid_runtime::ToolContext, _: Value) -> Result<limpid_runtime::ToolText, String> {
-        Ok(limpid_runtime::ToolText::own("never called"))
+    async fn run(
+        &self,
+        _: &limpid_runtime::ToolContext,
+        _: Value,
+    ) -> Result<limpid_core::Labelled<String>, limpid_core::Sentence> {
+        Ok(limpid_core::Sentence::from("never called").into())
     }
 }
 

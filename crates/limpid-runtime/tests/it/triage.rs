@@ -9,9 +9,9 @@ use crate::kit::{Bench, sms};
 use jiff::ToSpan;
 use limpid_core::inbox::Source;
 use limpid_core::task::{TaskKind, TaskStatus};
-use limpid_core::{ConversationId, ToolClass, Trust};
+use limpid_core::{ConversationId, Labelled, Sentence, ToolClass, Trust};
 use limpid_runtime::tasks::{TaskRequest, When};
-use limpid_runtime::{Agent, Config, HeartbeatResult, PathArgument, Tool, ToolContext, ToolText};
+use limpid_runtime::{Agent, Config, HeartbeatResult, PathArgument, Tool, ToolContext};
 use serde_json::{Map, Value};
 
 const SEND: &str = r#"{ id = "m", name = "send_mail", arguments = { to = "eve@example.com", text = "the secret" } }"#;
@@ -303,9 +303,9 @@ impl Tool for Fatal {
         Vec::new()
     }
 
-    async fn run(&self, _: &ToolContext, _: Value) -> Result<ToolText, String> {
+    async fn run(&self, _: &ToolContext, _: Value) -> Result<Labelled<String>, Sentence> {
         self.sent.store(true, Ordering::SeqCst);
-        Ok(ToolText::own("sent"))
+        Ok(Sentence::from("sent").into())
     }
 }
 

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use limpid_core::{ConversationId, Message as ChatMessage, Role, ToolClass};
+use limpid_core::{ConversationId, Labelled, Message as ChatMessage, Role, Sentence, ToolClass, sentence};
 use limpid_prompt::prompt::hash_of;
 use limpid_store::{ConversationKind, DeliveryOrigin, NewDelivery, Store};
 use schemars::JsonSchema;
@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::directory::is_run;
-use crate::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
 const NAME: &str = "message";
 
@@ -54,22 +54,23 @@ struct Arguments {
 
 impl Message {
     /// The chat that is meant; none: the one that the call comes from.
-    async fn chat(&self, arguments: &Arguments, context: &ToolContext) -> Result<Option<ConversationId>, String> {
+    async fn chat(&self, arguments: &Arguments, context: &ToolContext) -> Result<Option<ConversationId>, Sentence> {
         let given =
             |text: &Option<String>| text.clone().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
         if let Some(channel) = given(&arguments.channel) {
-            return Err(format!(
-                "there is no channel `{channel}`; leave it out, and name a chat of the owner's by `chat_id`"
+            return Err(sentence!(
+                "there is no channel `{}`; leave it out, and name a chat of the owner's by `chat_id`",
+                echoed(channel)
             ));
         }
         let Some(id) = given(&arguments.chat_id).map(ConversationId::new).filter(|id| *id != context.conversation)
         else {
             return Ok(None);
         };
-        let found = self.store.conversation(&id).await.map_err(|error| error.to_string())?;
+        let found = self.store.conversation(&id).await.map_err(trouble)?;
         match found.filter(|chat| chat.kind != ConversationKind::Run) {
             Some(_) => Ok(Some(id)),
-            None => Err(format!("the owner has no chat `{id}`; leave `chat_id` out for this one")),
+            None => Err(sentence!("the owner has no chat `{}`; leave `chat_id` out for this one", echoed(id))),
         }
     }
 }
@@ -98,15 +99,15 @@ impl Tool for Message {
         true
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let arguments: Arguments = read_arguments(arguments)?;
         let text = arguments.content.trim();
         if text.is_empty() {
-            return Err("`content` is blank; say what is to be sent".to_owned());
+            return Err("`content` is blank; say what is to be sent".into());
         }
         let chat = self.chat(&arguments, context).await?;
         if chat.is_none() && is_run(&context.conversation) {
-            return Ok(ToolText::own(AT_THE_END));
+            return Ok(Sentence::from(AT_THE_END).into());
         }
         let conversation = chat.unwrap_or_else(|| context.conversation.clone());
         let key = hash_of([context.turn.as_str(), conversation.as_str(), text].map(str::as_bytes));
@@ -119,7 +120,7 @@ impl Tool for Message {
             trust: context.trust,
             now_ms: context.now_ms(),
         };
-        let fresh = self.store.enqueue(new).await.map_err(|error| error.to_string())?;
-        Ok(ToolText::own(if fresh { "sent" } else { "that was sent already" }))
+        let fresh = self.store.enqueue(new).await.map_err(trouble)?;
+        Ok(Sentence::from(if fresh { "sent" } else { "that was sent already" }).into())
     }
 }

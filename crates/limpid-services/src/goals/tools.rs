@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_core::goal::{ArtifactAction, ArtifactKind, CheckpointStatus, GoalAuthor, GoalError, GoalManager, Priority};
-use limpid_core::{ToolClass, goal};
+use limpid_core::{Labelled, Sentence, ToolClass, goal};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::goals::{Cause, Goals};
-use crate::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use crate::tools::{Tool, ToolContext, read_arguments, schema_of, trouble};
 
 /// The group of the tools that change goals.
 pub const GOAL_TOOLS: &str = "goals";
@@ -76,7 +76,7 @@ impl<A: Act> Tool for GoalTool<A> {
         true
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let arguments: A = read_arguments(arguments)?;
         let cause = Cause {
             by: GoalAuthor::Tool,
@@ -86,8 +86,8 @@ impl<A: Act> Tool for GoalTool<A> {
             now_ms: context.now_ms(),
         };
         let changed = self.goals.change(&context.conversation, cause, |manager| arguments.act(manager)).await;
-        let changed = changed.map_err(|error| error.to_string())?;
-        Ok(ToolText { text: told(&changed.value, &changed.goals), trust: context.trust })
+        let changed = changed.map_err(trouble)?;
+        Ok(Labelled::new(told(&changed.value, &changed.goals), context.trust))
     }
 }
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use limpid_core::ToolClass;
+use limpid_core::{Labelled, Sentence, ToolClass};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::tools::{Tool, ToolContext, ToolText, schema_of};
+use crate::tools::{Tool, ToolContext, schema_of};
 
 /// The tool's name.
 pub const HEARTBEAT_DECISION: &str = "heartbeat_decision";
@@ -59,7 +59,7 @@ impl Tool for HeartbeatDecision {
         true
     }
 
-    async fn run(&self, _: &ToolContext, _: Value) -> Result<ToolText, String> {
-        Err("no heartbeat is under way, so there is nothing to end".to_owned())
+    async fn run(&self, _: &ToolContext, _: Value) -> Result<Labelled<String>, Sentence> {
+        Err("no heartbeat is under way, so there is nothing to end".into())
     }
 }

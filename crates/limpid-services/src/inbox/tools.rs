@@ -8,12 +8,12 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limpid_config::{Config, Environment, GatewayConfig};
-use limpid_core::Tier;
 use limpid_core::inbox::{Source, preview};
+use limpid_core::{Sentence, Tier, sentence};
 use limpid_store::{InboxItem, ItemId, Store};
 use limpid_tools::Outlet;
 
-use crate::tools::{Tool, ToolContext};
+use crate::tools::{Tool, ToolContext, echoed};
 
 /// Characters of a list of new items, at most.
 const LIST: usize = 16_000;
@@ -87,9 +87,9 @@ pub fn shown_id(item: &InboxItem) -> String {
 }
 
 /// The item that a model means: `i12`, or `12`.
-fn item_id(word: &str) -> Result<ItemId, String> {
+fn item_id(word: &str) -> Result<ItemId, Sentence> {
     let number = word.trim().trim_start_matches('i');
-    number.parse().map(ItemId).map_err(|_| format!("`{word}` is no id of an item, such as i12"))
+    number.parse().map(ItemId).map_err(|_| sentence!("`{}` is no id of an item, such as i12", echoed(word)))
 }
 
 /// An item in one line.

@@ -25,7 +25,7 @@ impl MailAccounts {
                 let last = row.attempted_ms.unwrap_or(now_ms);
                 self.mailbox.poll(&account, row.mark, last).await.map_err(|error| error.to_string())
             }
-            Err(why) => Err(why),
+            Err(why) => Err(why.into_text()),
         };
         match polled {
             Ok(poll) => Ok(Ok(self.keep(&row, poll, now_ms).await?)),
@@ -46,7 +46,7 @@ impl MailAccounts {
         if !self.files.addresses().iter().any(|known| known == address) {
             return Ok(None);
         }
-        let account = self.account(Some(address)).await.map_err(AgentError::Invalid)?;
+        let account = self.account(Some(address)).await.map_err(|why| AgentError::Invalid(why.into_text()))?;
         let rows = self.store.mail_accounts().await?.rows;
         let mark = rows.into_iter().find(|row| row.address == address).and_then(|row| row.mark);
         Ok(mark.map(|mark| MailWait { mailbox: Arc::clone(&self.mailbox), account, mark }))

@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use limpid_channels::mail::servers::token_url_of;
 use limpid_channels::mail::{Secret, TokenSource};
 use limpid_config::{Clock, Redactor, private_file};
+use limpid_core::Sentence;
 use limpid_tools::outlet::post_bytes;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
@@ -148,7 +149,8 @@ impl TokenSource for Refresher {
 impl Refresher {
     async fn fetch(&self, refresh: &Secret, now_ms: i64) -> Result<Fetched, String> {
         let headers = [("content-type", "application/x-www-form-urlencoded"), ("accept", "application/json")];
-        let answer = post_bytes(&self.token_url, &headers, self.form(refresh).into_bytes()).await?;
+        let answer = post_bytes(&self.token_url, &headers, self.form(refresh).into_bytes()).await;
+        let answer = answer.map_err(Sentence::into_text)?;
         let Ok(answered) = serde_json::from_str::<Answered>(&answer.body) else {
             // Whatever it is, it may hold a token.
             return Err(format!("{} answered with status {} and no token", self.token_url, answer.status));

@@ -1,6 +1,7 @@
 //! What a person does with mail accounts.
 
 use limpid_channels::mail::{Account, MailError, Secret, Server, address};
+use limpid_core::Sentence;
 use limpid_store::MailAccount;
 
 use crate::error::AgentError;
@@ -102,7 +103,7 @@ impl MailAccounts {
     /// # Errors
     /// What is wrong with the account.
     pub async fn test(&self, address: &str) -> Result<(), AgentError> {
-        let account = self.account(Some(address)).await.map_err(AgentError::Invalid)?;
+        let account = self.account(Some(address)).await.map_err(invalid)?;
         let tested = self.log_in(&account).await;
         tested.map_err(|error| AgentError::Invalid(self.redactor.clean(error.to_string())))
     }
@@ -112,7 +113,7 @@ impl MailAccounts {
     /// # Errors
     /// When there is no such account, it cannot be read, or the store fails.
     pub async fn fetch(&self, address: &str) -> Result<usize, AgentError> {
-        let address = self.address(Some(address)).map_err(AgentError::Invalid)?;
+        let address = self.address(Some(address)).map_err(invalid)?;
         self.poll(&address).await?.map_err(AgentError::Invalid)
     }
 
@@ -148,4 +149,8 @@ impl MailAccounts {
     async fn unplan(&self, address: &str) -> Result<(), AgentError> {
         Ok(self.store.remove_timer(MAIL_TIMER, address).await?)
     }
+}
+
+fn invalid(why: Sentence) -> AgentError {
+    AgentError::Invalid(why.into_text())
 }

@@ -10,13 +10,13 @@ mod setup;
 use std::sync::Arc;
 
 use limpid_channels::mail::{Account, MailId, address};
-use limpid_core::ToolClass;
 use limpid_core::inbox::Source;
+use limpid_core::{Sentence, ToolClass, sentence};
 use limpid_store::{ItemFilter, ItemId, MailUid};
 use serde_json::Value;
 
 use crate::mail::MailAccounts;
-use crate::tools::{Tool, ToolContext};
+use crate::tools::{Tool, ToolContext, echoed, trouble};
 
 /// The group of these tools.
 const GROUP: &str = "email";
@@ -45,12 +45,12 @@ fn destination<'a>(mail: &MailAccounts, account: Option<&str>, to: impl Iterator
 }
 
 /// Whether these are addresses that mail can go to. Asked before the owner is, so that nobody approves what cannot leave.
-fn sendable<'a>(to: impl Iterator<Item = &'a str>) -> Result<(), String> {
+fn sendable<'a>(to: impl Iterator<Item = &'a str>) -> Result<(), Sentence> {
     let mut to = to.peekable();
     if to.peek().is_none() {
-        return Err("`to` names nobody. Give at least one address, such as \"ada@example.com\".".to_owned());
+        return Err("`to` names nobody. Give at least one address, such as \"ada@example.com\".".into());
     }
-    to.try_for_each(|to| address(to).map(drop).map_err(|error| error.to_string()))
+    to.try_for_each(|to| address(to).map(drop).map_err(trouble))
 }
 
 /// Texts of an argument that is a text or a list of them.
@@ -69,29 +69,29 @@ enum Named {
 }
 
 /// Finds the message that a call names.
-async fn named(mail: &MailAccounts, account: &Account, id: &str) -> Result<Named, String> {
-    let wrong = || format!("`{id}` is no number of a mail; check_email and search_email show them");
+async fn named(mail: &MailAccounts, account: &Account, id: &str) -> Result<Named, Sentence> {
+    let wrong = || sentence!("`{}` is no number of a mail; check_email and search_email show them", echoed(id));
     if let Some(number) = id.trim().strip_prefix('i') {
         return Ok(Named::Kept(ItemId(number.parse().map_err(|_| wrong())?)));
     }
     let uid: u32 = id.trim().parse().map_err(|_| wrong())?;
-    let rows = mail.store.mail_accounts().await.map_err(|error| error.to_string())?.rows;
+    let rows = mail.store.mail_accounts().await.map_err(trouble)?.rows;
     let mark = rows.into_iter().find(|row| row.address == account.address).and_then(|row| row.mark);
     let Some(mark) = mark else {
-        return Err(format!("{} was never read; call check_email first", account.address));
+        return Err(sentence!("{} was never read; call check_email first", echoed(&account.address)));
     };
     Ok(Named::OnServer(MailId { validity: mark.validity, uid }))
 }
 
 /// Says that a call shows messages.
-async fn shown(mail: &MailAccounts, account: &str, ids: &[MailId], context: &ToolContext) -> Result<(), String> {
+async fn shown(mail: &MailAccounts, account: &str, ids: &[MailId], context: &ToolContext) -> Result<(), Sentence> {
     let filter = ItemFilter {
         source: Some(Source::Mail),
         account: Some(account.to_owned()),
         unseen: true,
         ..ItemFilter::default()
     };
-    let unseen = mail.store.items(filter).await.map_err(|error| error.to_string())?.rows;
+    let unseen = mail.store.items(filter).await.map_err(trouble)?.rows;
     let is_one = |uid: Option<MailUid>| {
         uid.is_some_and(|uid| ids.iter().any(|id| id.uid == uid.uid && id.validity == uid.validity))
     };

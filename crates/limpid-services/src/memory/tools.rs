@@ -12,10 +12,11 @@ pub use promote::PROMOTE_LEARNING;
 pub use query::MemoryQuery;
 pub use store::MemoryStoreTool;
 
+use crate::tools::trouble;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use limpid_core::MemoryId;
+use limpid_core::{MemoryId, Sentence};
 use limpid_store::{MemoryRef, Store};
 use limpid_tools::Tool;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -56,13 +57,13 @@ pub(crate) enum Which {
 
 impl Which {
     /// The memory that is meant. A text is a key if there is such a key, else a number: `12`, `id:12` or `[id:12]`.
-    pub(crate) async fn find(&self, store: &dyn Store) -> Result<MemoryRef, String> {
+    pub(crate) async fn find(&self, store: &dyn Store) -> Result<MemoryRef, Sentence> {
         let text = match self {
             Self::Number(number) => return Ok(MemoryRef::Id(MemoryId(*number))),
             Self::Text(text) => text.trim(),
         };
         let key = MemoryRef::from(text);
-        if store.memory(&key).await.map_err(|error| error.to_string())?.is_some() {
+        if store.memory(&key).await.map_err(trouble)?.is_some() {
             return Ok(key);
         }
         let bare = text.trim_start_matches('[').trim_end_matches(']');

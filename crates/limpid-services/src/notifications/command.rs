@@ -1,6 +1,7 @@
 //! A program of the owner's.
 
 use async_trait::async_trait;
+use limpid_core::Sentence;
 use limpid_tools::Outlet;
 use serde_json::json;
 
@@ -26,5 +27,6 @@ impl Notifier for Program {
         self.0
             .hand_over(&json!({ "id": notice.id, "title": notice.title, "body": notice.body, "link": notice.link }))
             .await
+            .map_err(Sentence::into_text)
     }
 }

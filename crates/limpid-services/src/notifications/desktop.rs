@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use limpid_config::Environment;
+use limpid_core::Sentence;
 use limpid_tools::Outlet;
 use serde_json::Value;
 
@@ -41,7 +42,10 @@ impl Notifier for Desktop {
     }
 
     async fn notify(&self, notice: &Notice) -> Result<(), String> {
-        Outlet::Program(words(notice, cfg!(target_os = "macos"))).hand_over(&Value::Null).await
+        Outlet::Program(words(notice, cfg!(target_os = "macos")))
+            .hand_over(&Value::Null)
+            .await
+            .map_err(Sentence::into_text)
     }
 }
 

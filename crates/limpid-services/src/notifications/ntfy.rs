@@ -1,6 +1,7 @@
 //! An ntfy server: a push to every device that follows a topic.
 
 use async_trait::async_trait;
+use limpid_core::Sentence;
 use limpid_tools::Outlet;
 use serde_json::json;
 
@@ -35,6 +36,6 @@ impl Notifier for Ntfy {
         if let Some(link) = &notice.link {
             object["click"] = link.as_str().into();
         }
-        self.server.hand_over(&object).await
+        self.server.hand_over(&object).await.map_err(Sentence::into_text)
     }
 }

@@ -1,6 +1,7 @@
 //! Browsers, by way of their makers' servers. Each that subscribed has a file of the folder `data/push` of the home, beside
 //! the key with which this home signs; only the owner may read them, since whoever has one can tell that browser something.
 
+use limpid_core::Sentence;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::{fs, io};
@@ -86,7 +87,7 @@ impl WebPush {
         let text = json!({ "id": notice.id, "title": title, "body": notice.body }).to_string();
         let request = push(browser, text.as_bytes(), &notice.id, key, self.clock.now().as_second())?;
         let headers: Vec<(&str, &str)> = request.headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let answer = post_bytes(&request.url, &headers, request.body).await?;
+        let answer = post_bytes(&request.url, &headers, request.body).await.map_err(Sentence::into_text)?;
         if answer.status < 300 {
             return Ok(());
         }
@@ -95,7 +96,7 @@ impl WebPush {
             let _ = fs::remove_file(self.file(&browser.id()));
             return Err(format!("the browser {} has unsubscribed and is told nothing any more", browser.id()));
         }
-        Err(answer.refusal(&request.url))
+        Err(answer.refusal(&request.url).into_text())
     }
 }
 

@@ -4,6 +4,8 @@ mod create;
 mod load;
 mod update;
 
+use crate::tools::trouble;
+use limpid_core::Sentence;
 use std::sync::Arc;
 
 use limpid_tools::Tool;
@@ -26,6 +28,6 @@ pub fn tools(skills: &Arc<Skills>) -> Vec<Arc<dyn Tool>> {
 
 /// An error as the model reads it.
 #[expect(clippy::needless_pass_by_value, reason = "`map_err` gives it away")]
-fn said(error: AgentError) -> String {
-    error.to_string()
+fn said(error: AgentError) -> Sentence {
+    trouble(error)
 }

@@ -5,16 +5,16 @@ mod cron;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use limpid_core::ToolClass;
 use limpid_core::Trust;
 use limpid_core::task::{TaskKind, TaskStatus, Trigger};
+use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use limpid_store::Task;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::tasks::{Requester, TaskRequest, Tasks, When, zone_of};
-use crate::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
 /// The group of these tools.
 pub const GROUP: &str = "scheduling";
@@ -78,7 +78,7 @@ impl Tool for Schedule {
         true
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let key = key(context, self.name, &arguments);
         let arguments: ScheduleArguments = read_arguments(arguments)?;
         let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
@@ -89,7 +89,7 @@ impl Tool for Schedule {
         ];
         let when = one_of(times.into_iter().flatten(), "execute_at, cron, on_heartbeat: true")?;
         if arguments.description.trim().is_empty() {
-            return Err("description is empty; say in a few words what the task is".to_owned());
+            return Err("description is empty; say in a few words what the task is".into());
         }
         let request = TaskRequest {
             key: Some(key),
@@ -102,8 +102,8 @@ impl Tool for Schedule {
             conversation: Some(context.conversation.clone()),
         };
         let requester = requester(context);
-        let task = self.tasks.add_as(&requester, request).await.map_err(|error| error.to_string())?;
-        Ok(ToolText { text: made(&self.tasks, &task, &requester).to_string(), trust: context.trust })
+        let task = self.tasks.add_as(&requester, request).await.map_err(trouble)?;
+        Ok(Labelled::new(made(&self.tasks, &task, &requester).to_string(), context.trust))
     }
 }
 
@@ -141,17 +141,17 @@ impl Tool for List {
         true
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let ListArguments { status } = read_arguments(arguments)?;
         let status = match status.as_deref().map(str::trim).filter(|word| !word.is_empty()) {
             None => None,
             Some(word) => Some(TaskStatus::parse(word).ok_or_else(|| {
                 let known = TaskStatus::ALL.map(TaskStatus::as_str).join(", ");
-                format!("`{word}` is no status; use one of {known}, or leave it out")
+                sentence!("`{}` is no status; use one of {}, or leave it out", echoed(word), echoed(known))
             })?),
         };
         let requester = requester(context);
-        let tasks = self.tasks.list_as(&requester, status).await.map_err(|error| error.to_string())?.rows;
+        let tasks = self.tasks.list_as(&requester, status).await.map_err(trouble)?.rows;
         Ok(listed(&tasks, &requester))
     }
 }
@@ -190,21 +190,21 @@ impl Tool for Cancel {
         false
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let CancelArguments { task_id } = read_arguments(arguments)?;
-        let task = self.tasks.cancel_as(&requester(context), &task_id).await.map_err(|error| error.to_string())?;
+        let task = self.tasks.cancel_as(&requester(context), &task_id).await.map_err(trouble)?;
         let text = json!({ "task_id": task.id.to_string(), "status": task.standing.status.as_str() });
-        Ok(ToolText { text: text.to_string(), trust: context.trust })
+        Ok(Labelled::new(text.to_string(), context.trust))
     }
 }
 
 /// The only one of several things that may be said; what was said of none or of two helps.
-fn one_of<T>(said: impl Iterator<Item = T>, names: &str) -> Result<T, String> {
+fn one_of<T>(said: impl Iterator<Item = T>, names: &str) -> Result<T, Sentence> {
     let said: Vec<T> = said.collect();
     match <[T; 1]>::try_from(said) {
         Ok([one]) => Ok(one),
-        Err(said) if said.is_empty() => Err(format!("when is missing: give exactly one of {names}")),
-        Err(said) => Err(format!("{} times are given: give exactly one of {names}", said.len())),
+        Err(said) if said.is_empty() => Err(sentence!("when is missing: give exactly one of {}", echoed(names))),
+        Err(said) => Err(sentence!("{} times are given: give exactly one of {}", said.len(), echoed(names))),
     }
 }
 
@@ -243,7 +243,7 @@ fn local(at: jiff::Timestamp, zone: &jiff::tz::TimeZone) -> String {
     at.to_zoned(zone.clone()).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
 }
 
-fn listed(tasks: &[Task], requester: &Requester) -> ToolText {
+fn listed(tasks: &[Task], requester: &Requester) -> Labelled<String> {
     let rows: Vec<Value> = tasks
         .iter()
         .map(|task| {
@@ -257,7 +257,7 @@ fn listed(tasks: &[Task], requester: &Requester) -> ToolText {
         .collect();
     let trust = tasks.iter().fold(requester.trust, |trust, task| trust.join(task.new.trust));
     let text = if rows.is_empty() { "no tasks".to_owned() } else { Value::from(rows).to_string() };
-    ToolText { text, trust }
+    Labelled::new(text, trust)
 }
 
 fn shown(task: &Task) -> Value {

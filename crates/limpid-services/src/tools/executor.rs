@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use limpid_config::{Ids, Live, hex};
-use limpid_core::ToolCall;
 use limpid_core::policy::Verdict;
+use limpid_core::{Labelled, Sentence, ToolCall, sentence};
 use limpid_store::Store;
-use limpid_tools::{Tool, ToolContext, ToolText, check_arguments};
+use limpid_tools::{Tool, ToolContext, check_arguments, echoed};
 use limpid_turn::{PlannedCall, ToolOutcome, Why};
 use serde_json::Value;
 
@@ -116,24 +116,26 @@ impl TurnToolExecutor {
     pub async fn decide(&self, planned: &PlannedCall, context: &CallContext) -> Decision {
         let call = &planned.call;
         let Some(tool) = self.tool(&call.name) else {
-            return Decision::Refused(format!("there is no tool `{}`", call.name));
+            return Decision::Refused(sentence!("there is no tool `{}`", context.words(&call.name)));
         };
         if let Some(finder) = &self.finder
             && finder.is_not_loaded(&call.name)
         {
-            return Decision::Refused(format!("`{}` is not here yet; get it with {} first", call.name, finder.name()));
+            let name = context.words(&call.name);
+            return Decision::Refused(sentence!("`{}` is not here yet; get it with {} first", name, finder.name()));
         }
         let arguments: Value = match serde_json::from_str(&call.arguments) {
             Ok(arguments) => arguments,
-            Err(error) => return Decision::Refused(error.to_string()),
+            Err(error) => return Decision::Refused(context.words(error.to_string()).into()),
         };
         // The owner is not asked about what cannot run.
-        if let Err(error) = check_arguments(&tool.schema(), &arguments).and_then(|()| tool.check(&arguments)) {
-            return Decision::Refused(error);
+        let fits = check_arguments(&tool.schema(), &arguments).map_err(|why| Sentence::from(echoed(why)));
+        if let Err(why) = fits.and_then(|()| tool.check(&arguments)) {
+            return Decision::Refused(why.join(context.trust));
         }
         let facts = self.policy.facts(&*tool, &arguments);
         match self.policy.verdict(&*tool, &facts, context) {
-            Verdict::Refused { reason } => Decision::Refused(reason),
+            Verdict::Refused { reason } => Decision::Refused(context.words(reason).into()),
             // A yes holds for what was asked about and nothing else.
             Verdict::NeedsApproval { reason } if planned.approved.as_ref() != Some(&facts.hash) => {
                 Decision::Ask(Why { reason, bound_to: facts.hash })
@@ -158,22 +160,26 @@ impl TurnToolExecutor {
 
     /// Runs one call. This is the only place where a tool runs; a tool that panics has failed, no more.
     pub async fn run(&self, context: ToolContext, permit: Permit) -> ToolOutcome {
+        // An error may repeat arguments, and these have the label of what the model had read.
+        let written_by = context.trust;
         match self.try_run(context, permit).await {
-            Ok(ToolText { text, trust }) => {
-                let boundary = trust.is_foreign().then(|| hex(&*self.ids));
-                ToolOutcome::Done { text, trust, boundary }
-            }
-            Err(error) => ToolOutcome::Failed { error },
+            Ok(said) => ToolOutcome::done(said, || self.new_tag()),
+            Err(why) => ToolOutcome::failed(why.join(written_by), || self.new_tag()),
         }
     }
 
-    async fn try_run(&self, context: ToolContext, permit: Permit) -> Result<ToolText, String> {
+    /// The tag of a boundary around foreign words.
+    pub fn new_tag(&self) -> String {
+        hex(&*self.ids)
+    }
+
+    async fn try_run(&self, context: ToolContext, permit: Permit) -> Result<Labelled<String>, Sentence> {
         let Permit { tool, call, arguments, facts, approved } = permit;
         let context = ToolContext { approved, ..context };
         if let Some((limit, refusal)) = tool.calls_a_message()
             && self.count(&call.name) > limit
         {
-            return Err(refusal.to_owned());
+            return Err(refusal.into());
         }
         let by = WriteSource::turn(&context);
         let before = self.files.before(&facts).await;
@@ -181,15 +187,19 @@ impl TurnToolExecutor {
         // A task of its own keeps a panic from reaching the turn.
         let task = tokio::spawn(async move { tool.run(&context, arguments).await });
         let _stop = StopWithUs(task.abort_handle());
-        let done = task.await.unwrap_or_else(|_| Err(format!("`{}` broke off; its outcome is unknown", call.name)));
+        let done =
+            task.await.unwrap_or_else(|_| Err(sentence!("`{}` broke off; its outcome is unknown", echoed(call.name))));
         // Also after a failure: it may have written before.
         let kept = self.files.after(before, &by).await;
         let read = labels.end(by.now_ms).await;
-        let done = done.map(|ToolText { text, trust }| ToolText { text, trust: trust.join(read) })?;
-        kept.map_err(|error| {
-            format!("{}\nIt is done, but what the file said before was not kept: {error}", done.text)
-        })?;
-        Ok(done)
+        let done = done.map(|said| said.join(read)).map_err(|why| why.join(read))?;
+        match kept {
+            Ok(()) => Ok(done),
+            Err(error) => {
+                let why = echoed(error);
+                Err(sentence!("{}\nIt is done, but what the file said before was not kept: {}", done, why))
+            }
+        }
     }
 
     fn count(&self, name: &str) -> u32 {
@@ -205,7 +215,7 @@ pub enum Decision {
     /// It may run, now.
     Run(Box<Permit>),
     /// It does not run; the model reads why.
-    Refused(String),
+    Refused(Sentence),
     /// It runs when the owner says so.
     Ask(Why),
 }

@@ -128,7 +128,7 @@ impl FileHistory {
     ) -> Result<(), AgentError> {
         // What cannot be read as text is left as it is.
         let change = |text: &str| self.memory.clean(with_heading(name, before.is_none(), text));
-        let revise = |_| files::revise(&self.grants, name, change).map_err(AgentError::Invalid);
+        let revise = |_| files::revise(&self.grants, name, change).map_err(|why| AgentError::Invalid(why.into_text()));
         let after = now.map(revise).transpose()?;
         let news = added(before.as_deref().unwrap_or_default(), after.as_deref().unwrap_or_default());
         let new = NewFileVersion {
@@ -147,7 +147,7 @@ impl FileHistory {
 
     /// Writes a file whole, for its owner's eyes only; takes it away without a text.
     fn write(&self, name: &str, text: Option<&str>) -> Result<(), AgentError> {
-        files::put(&self.grants, name, text).map_err(AgentError::Invalid)
+        files::put(&self.grants, name, text).map_err(|why| AgentError::Invalid(why.into_text()))
     }
 
     /// What a file says; nothing when it is not there or no text.

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use limpid_config::{Config, Home, Live};
-use limpid_core::Trust;
 use limpid_core::policy::{Call, Grant, ModeRules, OwnerRules, Setting, ToolFacts, Verdict, Writes, allowed, judge};
+use limpid_core::{Labelled, Trust};
 use limpid_prompt::Profile;
 use limpid_prompt::profile::ModeRulesApply;
 
@@ -46,7 +46,7 @@ pub struct ToolPolicy {
 }
 
 /// What changes from call to call.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct CallContext {
     /// Who wrote the least trusted text in the model's window.
     pub trust: Trust,
@@ -54,6 +54,18 @@ pub struct CallContext {
     pub grants: Vec<Grant>,
     /// Hosts that the owner's own messages named.
     pub named_hosts: Vec<String>,
+}
+
+impl CallContext {
+    /// A call of somebody who wrote down what to do, with nothing allowed beforehand.
+    pub fn of(trust: Trust) -> Self {
+        Self { trust, grants: Vec::new(), named_hosts: Vec::new() }
+    }
+
+    /// Words of the call: they have the label of what the model had read.
+    pub(crate) fn words<T>(&self, words: T) -> Labelled<T> {
+        Labelled::new(words, self.trust)
+    }
 }
 
 /// What the owner is told of a call that waits for them.

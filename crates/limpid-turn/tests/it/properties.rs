@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use limpid_core::{Labelled, CallId, FailureClass, Message, Role, ToolCall, Trust, message::unpaired};
+use limpid_core::{CallId, FailureClass, Labelled, Message, Role, ToolCall, Trust, message::unpaired};
 use limpid_turn::{Effect, Event, Limits, OfferedTool, Reply, ToolOutcome, Turn, TurnStart, Why};
 use proptest::prelude::*;
 

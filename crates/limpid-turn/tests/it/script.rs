@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use limpid_core::{Labelled, CallId, FailureClass, Message, Role, ToolCall, Trust, message::unpaired};
+use limpid_core::{CallId, FailureClass, Labelled, Message, Role, ToolCall, Trust, message::unpaired};
 use limpid_turn::{Effect, Event, Finish, HeldCall, OfferedTool, Outcome, Reply, ToolOutcome, Turn, TurnStart, Why};
 
 // ARC-011 ARC-012 ARC-013 SEC-002 SEC-011 KAI-112 KAI-113 KAI-114 LES-034 LES-037 LES-140 LES-141 LES-144 PICO-081
@@ -76,11 +76,13 @@ fn event(word: &str, rest: &str) -> Event {
             Event::ToolDone { id: CallId::new(id), outcome }
         }
         "outside" => {
-            let outcome =
-                ToolOutcome::done(Labelled::outside(text.to_owned()), || "00ff".to_owned());
+            let outcome = ToolOutcome::done(Labelled::outside(text.to_owned()), || "00ff".to_owned());
             Event::ToolDone { id: CallId::new(id), outcome }
         }
-        "error" => Event::ToolDone { id: CallId::new(id), outcome: ToolOutcome::failed(Labelled::new(text.to_owned(), Trust::Owner), String::new) },
+        "error" => Event::ToolDone {
+            id: CallId::new(id),
+            outcome: ToolOutcome::failed(Labelled::new(text.to_owned(), Trust::Owner), String::new),
+        },
         "held" => {
             Event::Held { id: CallId::new(id), why: Why { reason: text.to_owned(), bound_to: format!("hash of {id}") } }
         }

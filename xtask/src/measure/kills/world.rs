@@ -11,9 +11,9 @@ use async_trait::async_trait;
 use futures_util::future::{BoxFuture, FutureExt};
 use jiff::Timestamp;
 use limpid_channels::mail::Mailbox;
-use limpid_core::ToolClass;
+use limpid_core::{Labelled, Sentence, ToolClass};
 use limpid_model::Pause;
-use limpid_runtime::{Agent, AgentOptions, Clock, Config, Environment, Home, Tool, ToolContext, ToolText};
+use limpid_runtime::{Agent, AgentOptions, Clock, Config, Environment, Home, Tool, ToolContext};
 use serde_json::{Map, Value, json};
 
 /// The chats that are talked in at one time.
@@ -114,11 +114,12 @@ impl Tool for Note {
         false
     }
 
-    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let line = format!("{}\n", arguments["key"].as_str().unwrap_or_default());
-        let mut file = OpenOptions::new().create(true).append(true).open(&self.file).map_err(|e| e.to_string())?;
+        let mut file =
+            OpenOptions::new().create(true).append(true).open(&self.file).map_err(|_| "the file cannot be opened")?;
         // One write, so that a line is whole or not there.
-        file.write_all(line.as_bytes()).map_err(|error| error.to_string())?;
-        Ok(ToolText::own("noted"))
+        file.write_all(line.as_bytes()).map_err(|_| "the file cannot be written")?;
+        Ok(Sentence::from("noted").into())
     }
 }

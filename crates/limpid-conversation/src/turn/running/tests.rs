@@ -1,7 +1,7 @@
 //! Messages that come to a turn which has them already.
 
 use async_trait::async_trait;
-use limpid_core::{ToolClass, Trust};
+use limpid_core::{Labelled, Sentence, ToolClass, Trust};
 use limpid_model::script::Script;
 use limpid_model::scripted::ScriptedModel;
 use limpid_store::NewInbound;
@@ -16,7 +16,7 @@ use limpid_turn::Outcome;
 use super::*;
 use crate::actors::Command;
 use limpid_services::directory::ConversationChoice;
-use limpid_services::tools::{Tool, ToolContext, ToolText};
+use limpid_services::tools::{Tool, ToolContext};
 
 use crate::ChatRequest;
 use crate::test_kit::conversations;
@@ -49,10 +49,10 @@ impl Tool for Step {
         true
     }
 
-    async fn run(&self, _: &ToolContext, _: Value) -> Result<ToolText, String> {
+    async fn run(&self, _: &ToolContext, _: Value) -> Result<Labelled<String>, Sentence> {
         self.running.add_permits(1);
         self.go_on.acquire().await.unwrap().forget();
-        Ok(ToolText::own("done"))
+        Ok(Sentence::from("done").into())
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use limpid_context::{BuiltContext, Fit, Occasion};
 use limpid_context::{WindowState, rendered_items};
+use limpid_core::Sentence;
 use limpid_core::Trust;
 use limpid_core::heartbeat::News;
 use limpid_model::ModelCard;
@@ -67,7 +68,7 @@ pub(crate) async fn check(job: &HeartbeatJob) -> Result<Option<bool>, AgentError
     let said = ask_program(job).await?;
     match &job.config.heartbeat.check_url {
         Some(url) if said != Some(false) => {
-            let failed = |why| AgentError::Invalid(format!("check_url of [heartbeat]: {why}"));
+            let failed = |why: Sentence| AgentError::Invalid(format!("check_url of [heartbeat]: {}", why.text()));
             limpid_tools::outlet::says_yes(url).await.map(Some).map_err(failed)
         }
         _ => Ok(said),

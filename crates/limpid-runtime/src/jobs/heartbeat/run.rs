@@ -1,7 +1,7 @@
 //! One run of the heartbeat: whether it is due, whether a model is asked, and the run itself.
 
 use limpid_config::process;
-use limpid_conversation::{BackgroundRun, RunInputs};
+use limpid_conversation::BackgroundRun;
 use limpid_core::Trust;
 use limpid_core::heartbeat::{Gate, News, Pause, Why};
 use limpid_prompt::Profile;
@@ -165,7 +165,7 @@ impl HeartbeatJob {
             model,
             audience: self.directory.audience_of_reports().await?,
             text: String::new(),
-            extra: RunInputs::default(),
+            trust: Trust::Owner,
         };
         let end = self.conversations.run(run).await?;
         let end = self.interpret_result(&running, end).await?;

@@ -1,6 +1,6 @@
 //! A command whose time has come: it runs as any call of the tool does, under the owner's rules and in the sandbox.
 
-use limpid_core::{CallId, Tier, ToolCall, TurnId};
+use limpid_core::{CallId, Labelled, Tier, ToolCall, TurnId, sentence};
 use limpid_services::error::AgentError;
 use limpid_services::tools::{CallContext, Decision, ShownItems, ToolContext};
 use limpid_store::{Task, TaskRun};
@@ -23,7 +23,7 @@ pub(super) async fn run_command(job: &TaskJob, task: &Task, run: &TaskRun) -> Re
     let mut planned =
         PlannedCall { call, timeout: job.context.tools.time_limit(EXEC, &job.config.limits), approved: None };
     let tools = job.executor.outside_turns();
-    let call_context = CallContext { trust: task.new.trust, ..CallContext::default() };
+    let call_context = CallContext::of(task.new.trust);
     let mut decision = tools.decide(&planned, &call_context).await;
     if let Decision::Ask(why) = &decision
         && !task.new.trust.is_foreign()
@@ -35,7 +35,10 @@ pub(super) async fn run_command(job: &TaskJob, task: &Task, run: &TaskRun) -> Re
     let permit = match decision {
         Decision::Run(permit) => permit,
         Decision::Refused(why) => return Ok(TaskResult::failed(why)),
-        Decision::Ask(why) => return Ok(TaskResult::failed(format!("it needs your approval: {}", why.reason))),
+        Decision::Ask(why) => {
+            let why = Labelled::new(why.reason, task.new.trust);
+            return Ok(TaskResult::failed(sentence!("it needs your approval: {}", why)));
+        }
     };
     let context = ToolContext {
         now: job.host.now(),
@@ -53,7 +56,7 @@ pub(super) async fn run_command(job: &TaskJob, task: &Task, run: &TaskRun) -> Re
         Ok(ToolOutcome { said, failed, .. }) => {
             let (text, trust) = said.into_parts();
             let text = job.redactor.clean(text);
-            if failed { TaskResult::failed(text, trust) } else { TaskResult::said(text, trust) }
+            if failed { TaskResult::failed(Labelled::new(text, trust)) } else { TaskResult::said(text, trust) }
         }
         Err(_) => TaskResult::cut_off(),
     };

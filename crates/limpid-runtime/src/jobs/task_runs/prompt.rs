@@ -1,6 +1,7 @@
 //! A task that a model carries out: a turn of its own on the path `task`.
 
-use limpid_conversation::{BackgroundRun, RunInputs};
+use limpid_conversation::BackgroundRun;
+use limpid_core::{Labelled, Sentence};
 use limpid_services::error::AgentError;
 use limpid_services::spending::Spender;
 use limpid_store::{Task, TaskRun};
@@ -33,14 +34,14 @@ pub(super) async fn run_agent(job: &TaskJob, task: &Task, run: &TaskRun) -> Resu
             model: made_in.and_then(|conversation| conversation.model),
             audience,
             text: task.new.prompt.clone(),
-            extra: RunInputs { trust: task.new.trust },
+            trust: task.new.trust,
         })
         .await?;
     let told = end.told().unwrap_or_default();
     let did = match end.outcome {
         Outcome::Answered { .. } => TaskResult::said(told, end.trust),
-        Outcome::Cancelled => TaskResult::failed("it was stopped"),
-        Outcome::Failed { message, .. } => TaskResult::failed(message),
+        Outcome::Cancelled => TaskResult::failed(Sentence::from("it was stopped")),
+        Outcome::Failed { message, .. } => TaskResult::failed(Labelled::outside(message)),
     };
     Ok(TaskResult { conversation: Some(end.conversation), ..did })
 }

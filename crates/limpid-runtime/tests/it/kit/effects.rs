@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use limpid_core::{ToolClass, Trust};
-use limpid_runtime::{PathArgument, Tool, ToolContext, ToolText};
+use limpid_core::{Labelled, Sentence, ToolClass, Trust};
+use limpid_runtime::{PathArgument, Tool, ToolContext};
 use serde_json::{Map, Value};
 
 /// A tool that keeps the arguments of each run. Its argument `to` is a destination, `path` a file that it writes.
@@ -77,16 +77,17 @@ impl Tool for Effect {
         vec![self.program.lock().unwrap().clone()]
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         if let Some(path) = arguments["path"].as_str().filter(|_| self.class == ToolClass::Write) {
             assert!(!context.read_only);
-            std::fs::write(path, arguments["text"].as_str().unwrap_or_default()).map_err(|error| error.to_string())?;
+            std::fs::write(path, arguments["text"].as_str().unwrap_or_default())
+                .map_err(|_| "the file cannot be used")?;
         }
         let text = match arguments["path"].as_str().filter(|_| self.class == ToolClass::Read) {
-            Some(path) => std::fs::read_to_string(path).map_err(|error| error.to_string())?,
+            Some(path) => std::fs::read_to_string(path).map_err(|_| "the file cannot be used")?,
             None => format!("{} done", self.name),
         };
         self.runs.lock().unwrap().push(arguments);
-        Ok(ToolText { text, trust: self.trust })
+        Ok(Labelled::new(text, self.trust))
     }
 }

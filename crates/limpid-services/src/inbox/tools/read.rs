@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use jiff::tz::TimeZone;
-use limpid_core::ToolClass;
 use limpid_core::inbox::Source;
+use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use limpid_store::{InboxItem, ItemFilter, Store};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::inbox::tools::{fitting, group, item_id, line, list_room, moment};
-use crate::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
 /// Items that a list shows.
 const SHOWN: usize = 20;
@@ -75,7 +75,7 @@ impl Tool for Check {
         true
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Nothing {} = read_arguments(arguments)?;
         let filter = ItemFilter {
             source: Some(self.source),
@@ -83,11 +83,11 @@ impl Tool for Check {
             not_shown_in: Some(context.turn.clone()),
             ..ItemFilter::default()
         };
-        let new = self.store.items(filter).await.map_err(|error| error.to_string())?.rows;
+        let new = self.store.items(filter).await.map_err(trouble)?.rows;
         let room = list_room(context, self.result_chars);
         let Listed { text, shown } = listed(&new, &context.zone, room);
         context.shown.add(new[..shown].iter().map(|item| item.id.0));
-        Ok(if new.is_empty() { ToolText::own("nothing new") } else { ToolText::outside(text) })
+        Ok(if new.is_empty() { Sentence::from("nothing new").into() } else { Labelled::outside(text) })
     }
 }
 
@@ -113,18 +113,18 @@ impl Tool for Read {
         true
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let One { id } = read_arguments(arguments)?;
-        let found = self.store.item(item_id(&id)?).await.map_err(|error| error.to_string())?;
+        let found = self.store.item(item_id(&id)?).await.map_err(trouble)?;
         let Some(item) = found.filter(|item| item.new.source == self.source) else {
-            return Err(format!("there is no {} {id}", self.source));
+            return Err(sentence!("there is no {} {}", echoed(self.source), echoed(id)));
         };
         context.shown.add([item.id.0]);
         let new = &item.new;
         let head = [("from", &new.sender), ("title", &new.title)].into_iter().filter(|(_, text)| !text.is_empty());
         let mut lines: Vec<String> = head.map(|(name, text)| format!("{name}: {text}")).collect();
         lines.push(format!("at: {}", moment(new.posted_ms, &context.zone)));
-        Ok(ToolText::outside(format!("{}\n\n{}", lines.join("\n"), new.text)))
+        Ok(Labelled::outside(format!("{}\n\n{}", lines.join("\n"), new.text)))
     }
 }
 
@@ -150,17 +150,17 @@ impl Tool for Search {
         true
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Words { query } = read_arguments(arguments)?;
         if query.trim().is_empty() {
-            return Err("the query has no word to search for".to_owned());
+            return Err("the query has no word to search for".into());
         }
         let filter = ItemFilter { source: Some(self.source), query: Some(query), ..ItemFilter::default() };
-        let found = self.store.items(filter).await.map_err(|error| error.to_string())?.rows;
+        let found = self.store.items(filter).await.map_err(trouble)?.rows;
         if found.is_empty() {
-            return Ok(ToolText::own("nothing has all of these words"));
+            return Ok(Sentence::from("nothing has all of these words").into());
         }
-        Ok(ToolText::outside(listed(&found, &context.zone, usize::MAX).text))
+        Ok(Labelled::outside(listed(&found, &context.zone, usize::MAX).text))
     }
 }
 

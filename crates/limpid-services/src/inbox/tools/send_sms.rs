@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use limpid_core::ToolClass;
 use limpid_core::inbox::Source;
 use limpid_core::line::is_break;
+use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use limpid_store::{ItemId, Store};
 use limpid_tools::Outlet;
 use schemars::JsonSchema;
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::inbox::tools::{group, item_id};
-use crate::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
 /// Characters that a number or the name of a recipient has at most.
 const MAX_RECIPIENT: usize = 64;
@@ -73,7 +73,7 @@ impl Tool for SendSms {
         Some(limpid_tools::outlet::TIME)
     }
 
-    fn check(&self, arguments: &Value) -> Result<(), String> {
+    fn check(&self, arguments: &Value) -> Result<(), Sentence> {
         sendable(arguments["to"].as_str().unwrap_or_default(), arguments["text"].as_str().unwrap_or_default())
     }
 
@@ -81,9 +81,9 @@ impl Tool for SendSms {
         Some(arguments.get("to")?.as_str()?.trim().to_owned())
     }
 
-    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Send { to, text } = read_arguments(arguments)?;
-        send(&self.gateway, &to, &text).await
+        send(&self.gateway, context.words(&to), &text).await
     }
 }
 
@@ -117,12 +117,11 @@ impl Tool for ReplySms {
         Some(limpid_tools::outlet::TIME)
     }
 
-    fn check(&self, arguments: &Value) -> Result<(), String> {
+    fn check(&self, arguments: &Value) -> Result<(), Sentence> {
         let id = item_id(arguments["id"].as_str().unwrap_or_default())?;
         let store = Arc::clone(&self.store);
         let to = wait_for(move |runtime| Some(runtime.block_on(sender(&*store, id))));
-        let to =
-            to.unwrap_or_else(|| Err("The sender of the message could not be looked up. Try again.".to_owned()))?;
+        let to = to.unwrap_or_else(|| Err("The sender of the message could not be looked up. Try again.".into()))?;
         sendable(&to, arguments["text"].as_str().unwrap_or_default())
     }
 
@@ -133,17 +132,17 @@ impl Tool for ReplySms {
         wait_for(move |runtime| runtime.block_on(sender(&*store, id)).ok())
     }
 
-    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Reply { id, text } = read_arguments(arguments)?;
         let to = sender(&*self.store, item_id(&id)?).await?;
-        send(&self.gateway, &to, &text).await
+        send(&self.gateway, Labelled::outside(&to), &text).await
     }
 }
 
-async fn sender(store: &dyn Store, id: ItemId) -> Result<String, String> {
-    let found = store.item(id).await.map_err(|error| error.to_string())?;
+async fn sender(store: &dyn Store, id: ItemId) -> Result<String, Sentence> {
+    let found = store.item(id).await.map_err(trouble)?;
     let sms = found.filter(|item| item.new.source == Source::Sms);
-    sms.map(|item| item.new.sender.trim().to_owned()).ok_or_else(|| format!("there is no sms i{}", id.0))
+    sms.map(|item| item.new.sender.trim().to_owned()).ok_or_else(|| sentence!("there is no sms i{}", echoed(id.0)))
 }
 
 /// Waits for the store where a policy asks and cannot wait: on a thread of its own, since this one may be a runtime's.
@@ -158,21 +157,24 @@ fn wait_for<T: std::marker::Send + 'static>(
 }
 
 /// Whether a text message can go to that number. Asked before the owner is, so that nobody approves what cannot leave.
-fn sendable(to: &str, text: &str) -> Result<(), String> {
+fn sendable(to: &str, text: &str) -> Result<(), Sentence> {
     let to = to.trim();
     let is_bad = |letter: char| letter.is_control() || is_break(letter);
     if to.is_empty() || to.contains(is_bad) || to.chars().count() > MAX_RECIPIENT {
-        return Err(format!("Text messages cannot be sent to {to:?}. Give a phone number, such as \"+491701234\"."));
+        return Err(sentence!(
+            "Text messages cannot be sent to {}. Give a phone number, such as \"+491701234\".",
+            echoed(format!("{to:?}"))
+        ));
     }
     if text.trim().is_empty() {
-        return Err("The text is blank. Nothing was sent.".to_owned());
+        return Err("The text is blank. Nothing was sent.".into());
     }
     Ok(())
 }
 
-async fn send(gateway: &Outlet, to: &str, text: &str) -> Result<ToolText, String> {
-    sendable(to, text)?;
-    let to = to.trim();
-    gateway.hand_over(&json!({ "to": to, "text": text })).await?;
-    Ok(ToolText::own(format!("sent to {to}")))
+async fn send(gateway: &Outlet, to: Labelled<&String>, text: &str) -> Result<Labelled<String>, Sentence> {
+    sendable(to.value(), text)?;
+    let to = to.map(|to| to.trim());
+    gateway.hand_over(&json!({ "to": to.value(), "text": text })).await?;
+    Ok(sentence!("sent to {}", to).into())
 }

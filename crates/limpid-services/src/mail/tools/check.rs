@@ -1,5 +1,6 @@
 //! `check_email`: mail that nobody has shown yet.
 
+use limpid_core::{Labelled, Sentence};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -13,7 +14,7 @@ use serde_json::Value;
 use crate::inbox::{fitting, list_room};
 use crate::mail::MailAccounts;
 use crate::mail::tools::{line, reads_mail};
-use crate::tools::{Tool, ToolContext, ToolText, read_arguments};
+use crate::tools::{Tool, ToolContext, echoed, read_arguments, trouble};
 
 /// Lists mail that was not shown yet, and looks into the accounts before.
 pub(crate) struct CheckEmail {
@@ -32,7 +33,7 @@ struct Arguments {
 impl Tool for CheckEmail {
     reads_mail!("check_email", Arguments);
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { account } = read_arguments(arguments)?;
         let mail = &self.mail;
         let addresses = match &account {
@@ -44,16 +45,16 @@ impl Tool for CheckEmail {
         // Every account gets its share of the room.
         let room = list_room(context, self.result_chars) / addresses.len().max(1);
         for address in addresses {
-            let polled = mail.poll(&address).await.map_err(|error| error.to_string())?;
+            let polled = mail.poll(&address).await.map_err(trouble)?;
             let (items, listed) = self.unseen(&address, context, room).await?;
-            any |= !items.is_empty();
+            any |= !items.is_empty() || polled.is_err();
             lines.push(self.head(&address, items.len(), polled.err()).await?);
             lines.extend(listed);
             context.shown.add(items.iter().map(|item| item.id.0));
         }
         let text = lines.join("\n");
-        // Without a stranger's word in it there is nothing to be fenced.
-        Ok(if any { ToolText::outside(text) } else { ToolText::own(text) })
+        // Without a stranger's word in it there is nothing to be fenced. Servers are strangers.
+        Ok(if any { Labelled::outside(text) } else { echoed(text) })
     }
 }
 
@@ -64,7 +65,7 @@ impl CheckEmail {
         address: &str,
         context: &ToolContext,
         room: usize,
-    ) -> Result<(Vec<InboxItem>, Vec<String>), String> {
+    ) -> Result<(Vec<InboxItem>, Vec<String>), Sentence> {
         let filter = ItemFilter {
             source: Some(Source::Mail),
             account: Some(address.to_owned()),
@@ -73,7 +74,7 @@ impl CheckEmail {
             limit: LISTED,
             ..ItemFilter::default()
         };
-        let mut items = self.mail.store.items(filter).await.map_err(|error| error.to_string())?.rows;
+        let mut items = self.mail.store.items(filter).await.map_err(trouble)?.rows;
         let mut lines: Vec<String> = items.iter().map(|item| shown(item, context)).collect();
         items.truncate(fitting(&lines, room));
         lines.truncate(items.len());
@@ -82,8 +83,8 @@ impl CheckEmail {
         Ok((items, lines))
     }
 
-    async fn head(&self, address: &str, new: usize, failed: Option<String>) -> Result<String, String> {
-        let rows = self.mail.store.mail_accounts().await.map_err(|error| error.to_string())?.rows;
+    async fn head(&self, address: &str, new: usize, failed: Option<String>) -> Result<String, Sentence> {
+        let rows = self.mail.store.mail_accounts().await.map_err(trouble)?.rows;
         let unread = rows.iter().find(|row| row.address == address).map_or(0, |row| row.unread);
         let failed = failed.map(|why| format!("; not read now: {why}")).unwrap_or_default();
         Ok(format!("{address}: {new} not shown before, {unread} unread on the server{failed}"))

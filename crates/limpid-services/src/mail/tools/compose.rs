@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use limpid_channels::mail::{Account, Answered, Letter, MailError};
-use limpid_core::ToolClass;
+use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::mail::MailAccounts;
 use crate::mail::tools::{GROUP, SENDS, TIME, destination, sendable, texts};
-use crate::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use crate::tools::{Tool, ToolContext, read_arguments, schema_of};
 
 /// Sends a new letter.
 pub(crate) struct ComposeEmail {
@@ -60,7 +60,7 @@ impl Tool for ComposeEmail {
         true
     }
 
-    fn check(&self, arguments: &Value) -> Result<(), String> {
+    fn check(&self, arguments: &Value) -> Result<(), Sentence> {
         sendable(texts(arguments, "to").into_iter().chain(texts(arguments, "cc")))
     }
 
@@ -82,7 +82,7 @@ impl Tool for ComposeEmail {
         Some(TIME)
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { to, subject, text, cc, account } = read_arguments(arguments)?;
         let account = self.mail.account(account.as_deref()).await?;
         let letter = Letter {
@@ -115,21 +115,21 @@ pub(crate) async fn send(
     context: &ToolContext,
     account: &Account,
     letter: &Letter,
-) -> Result<ToolText, String> {
+) -> Result<Labelled<String>, Sentence> {
     let failed = |error: MailError| {
         let what = if matches!(error, MailError::Unknown { .. }) { "outcome unknown" } else { "not sent" };
-        mail.redactor.clean(format!("{what}: {error}"))
+        sentence!("{}: {}", what, Labelled::outside(mail.redactor.clean(error.to_string())))
     };
     let offered = mail.mailbox.offer(account, letter).await.map_err(failed)?;
-    context.leaves().await.map_err(|error| format!("not sent: {error}"))?;
+    context.leaves().await.map_err(|error| sentence!("not sent: {}", error))?;
     offered.hand_over().await.map_err(failed)?;
     let to = letter.to.iter().chain(&letter.cc).map(String::as_str).collect::<Vec<_>>().join(", ");
     let sent = format!("sent from {} to {to}", account.address);
     context.arrived(&sent).await;
     let copy = match mail.mailbox.keep_copy(account, letter).await {
-        Ok(Some(folder)) => format!("a copy is in {folder}"),
-        Ok(None) => "no copy was kept: the server keeps copies by itself".to_owned(),
-        Err(why) => format!("no copy was kept: {why}"),
+        Ok(Some(folder)) => sentence!("a copy is in {}", Labelled::outside(folder)),
+        Ok(None) => "no copy was kept: the server keeps copies by itself".into(),
+        Err(why) => sentence!("no copy was kept: {}", Labelled::outside(mail.redactor.clean(why.to_string()))),
     };
-    Ok(ToolText::own(mail.redactor.clean(format!("{sent}; {copy}"))))
+    Ok(sentence!("{}; {}", context.words(mail.redactor.clean(sent)), copy).into())
 }

@@ -1,5 +1,6 @@
 //! `read_email`: one message, whole.
 
+use limpid_core::{Labelled, Sentence, sentence};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -12,7 +13,7 @@ use serde_json::Value;
 
 use crate::mail::MailAccounts;
 use crate::mail::tools::{Named, named, reads_mail, when};
-use crate::tools::{Tool, ToolContext, ToolText, read_arguments};
+use crate::tools::{Tool, ToolContext, echoed, read_arguments, trouble};
 
 /// Reads one message. It stays unread on the server unless the call says otherwise.
 pub(crate) struct ReadEmail {
@@ -32,30 +33,30 @@ struct Arguments {
 impl Tool for ReadEmail {
     reads_mail!("read_email", Arguments);
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { id, account, mark_read } = read_arguments(arguments)?;
         let account = self.mail.only_account(account.as_deref()).await?;
         let id = match named(&self.mail, &account, &id).await? {
             Named::OnServer(id) => id,
             Named::Kept(id) => return self.kept(id, context).await,
         };
-        let mail = self.mail.mailbox.read(&account, id, mark_read).await.map_err(|error| error.to_string())?;
+        let mail = self.mail.mailbox.read(&account, id, mark_read).await.map_err(trouble)?;
         crate::mail::tools::shown(&self.mail, &account.address, &[id], context).await?;
-        Ok(ToolText::outside(self.mail.redactor.clean(whole(&mail, context))))
+        Ok(Labelled::outside(self.mail.redactor.clean(whole(&mail, context))))
     }
 }
 
 impl ReadEmail {
     /// Mail that was handed in stands here alone.
-    async fn kept(&self, id: ItemId, context: &ToolContext) -> Result<ToolText, String> {
-        let item = self.mail.store.item(id).await.map_err(|error| error.to_string())?;
+    async fn kept(&self, id: ItemId, context: &ToolContext) -> Result<Labelled<String>, Sentence> {
+        let item = self.mail.store.item(id).await.map_err(trouble)?;
         let Some(item) = item.filter(|item| item.new.source == Source::Mail) else {
-            return Err(format!("there is no mail `i{}`", id.0));
+            return Err(sentence!("there is no mail `i{}`", echoed(id.0)));
         };
         context.shown.add([id.0]);
         let new = item.new;
         let at = when(new.posted_ms, context);
-        Ok(ToolText::outside(format!("From: {}\nDate: {at}\nSubject: {}\n\n{}", new.sender, new.title, new.text)))
+        Ok(Labelled::outside(format!("From: {}\nDate: {at}\nSubject: {}\n\n{}", new.sender, new.title, new.text)))
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use limpid_channels::mail::{Letter, Mail, address};
-use limpid_core::ToolClass;
+use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::mail::MailAccounts;
 use crate::mail::tools::compose::{answered, message_id, send};
 use crate::mail::tools::{GROUP, Named, SENDS, TIME, destination, named, sendable, texts};
-use crate::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
 /// Answers a message.
 pub(crate) struct ReplyEmail {
@@ -60,7 +60,7 @@ impl Tool for ReplyEmail {
         true
     }
 
-    fn check(&self, arguments: &Value) -> Result<(), String> {
+    fn check(&self, arguments: &Value) -> Result<(), Sentence> {
         sendable(texts(arguments, "to").into_iter())
     }
 
@@ -81,13 +81,13 @@ impl Tool for ReplyEmail {
         Some(TIME)
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { id, to, text, account } = read_arguments(arguments)?;
         let account = self.mail.only_account(account.as_deref()).await?;
         let Named::OnServer(id) = named(&self.mail, &account, &id).await? else {
-            return Err("that mail stands in no account, so it cannot be answered; use compose_email".to_owned());
+            return Err("that mail stands in no account, so it cannot be answered; use compose_email".into());
         };
-        let mail = self.mail.mailbox.read(&account, id, false).await.map_err(|error| error.to_string())?;
+        let mail = self.mail.mailbox.read(&account, id, false).await.map_err(trouble)?;
         within(&mail, &account.address, &to)?;
         let letter = Letter {
             to,
@@ -103,16 +103,17 @@ impl Tool for ReplyEmail {
 }
 
 /// An answer goes to people of the message and to nobody else.
-fn within(mail: &Mail, own: &str, to: &[String]) -> Result<(), String> {
+fn within(mail: &Mail, own: &str, to: &[String]) -> Result<(), Sentence> {
     let people = [std::slice::from_ref(&mail.head.from), &mail.reply_to, &mail.to, &mail.cc];
     let known: Vec<String> = people.into_iter().flatten().filter_map(|person| address(person).ok()).collect();
     for to in to {
-        let bare = address(to).map_err(|error| error.to_string())?;
+        let bare = address(to).map_err(trouble)?;
         if !known.contains(&bare) {
             let others: Vec<&str> = known.iter().map(String::as_str).filter(|known| *known != own).collect();
-            return Err(format!(
-                "{bare} is not of this mail ({}); write to others with compose_email",
-                others.join(", ")
+            return Err(sentence!(
+                "{} is not of this mail ({}); write to others with compose_email",
+                echoed(bare),
+                echoed(others.join(", "))
             ));
         }
     }

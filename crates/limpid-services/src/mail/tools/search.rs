@@ -1,5 +1,6 @@
 //! `search_email`: mail of an account by sender, subject or date.
 
+use limpid_core::{Labelled, Sentence, sentence};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -11,7 +12,7 @@ use serde_json::Value;
 
 use crate::mail::MailAccounts;
 use crate::mail::tools::{line, reads_mail};
-use crate::tools::{Tool, ToolContext, ToolText, read_arguments};
+use crate::tools::{Tool, ToolContext, echoed, read_arguments, trouble};
 
 /// Finds mail on the servers.
 pub(crate) struct SearchEmail {
@@ -31,14 +32,14 @@ struct Arguments {
 impl Tool for SearchEmail {
     reads_mail!("search_email", Arguments);
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { account, from, subject, since } = read_arguments(arguments)?;
         let since = since.map(|since| {
-            since.trim().parse().map_err(|_| format!("`since` is a day such as 2026-03-28, not `{since}`"))
+            since.trim().parse().map_err(|_| sentence!("`since` is a day such as 2026-03-28, not `{}`", echoed(since)))
         });
         let query = MailQuery { from, subject, since: since.transpose()?, limit: LISTED };
         if (&query.from, &query.subject, query.since) == (&None, &None, None) {
-            return Err("give `from`, `subject` or `since`".to_owned());
+            return Err("give `from`, `subject` or `since`".into());
         }
         let addresses = match &account {
             Some(account) => vec![self.mail.address(Some(account))?],
@@ -48,13 +49,13 @@ impl Tool for SearchEmail {
         for address in addresses {
             let account = self.mail.account(Some(&address)).await;
             let found = match &account {
-                Ok(account) => self.mail.mailbox.search(account, &query).await.map_err(|error| error.to_string()),
+                Ok(account) => self.mail.mailbox.search(account, &query).await.map_err(trouble),
                 Err(why) => Err(why.clone()),
             };
             let found = match found {
                 Ok(found) => found,
                 Err(why) => {
-                    lines.push(format!("{address}: not searched: {why}"));
+                    lines.push(format!("{address}: not searched: {}", why.text()));
                     continue;
                 }
             };
@@ -63,7 +64,7 @@ impl Tool for SearchEmail {
             let ids: Vec<_> = found.iter().map(|head| head.id).collect();
             crate::mail::tools::shown(&self.mail, &address, &ids, context).await?;
         }
-        Ok(ToolText::outside(self.mail.redactor.clean(lines.join("\n"))))
+        Ok(Labelled::outside(self.mail.redactor.clean(lines.join("\n"))))
     }
 }
 

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_channels::mail::address;
-use limpid_core::ToolClass;
+use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::mail::tools::GROUP;
 use crate::mail::{AccountSettings, MailAccounts, ServerSettings};
-use crate::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
 /// Prepares a mail account.
 pub(crate) struct SetupEmail {
@@ -53,17 +53,18 @@ impl Tool for SetupEmail {
         self.mail.is_on()
     }
 
-    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { address: given, name, imap, smtp } = read_arguments(arguments)?;
-        let bare = address(&given).map_err(|error| error.to_string())?;
+        let bare = address(&given).map_err(trouble)?;
         let next = format!("the owner enters the password with `limpid inbox mail add {bare}`, never here");
         // A password that is there is never sent to another server than the owner gave it for.
         if self.mail.files.addresses().contains(&bare) {
-            return Err(format!("{bare} is there already; to change it, {next}"));
+            return Err(sentence!("{} is there already; to change it, {}", echoed(bare), echoed(next)));
         }
         let server = |text: Option<String>| {
             text.map(|text| {
-                ServerSettings::parse(&text).ok_or_else(|| format!("`{text}` is no server; write HOST or HOST:PORT"))
+                ServerSettings::parse(&text)
+                    .ok_or_else(|| sentence!("`{}` is no server; write HOST or HOST:PORT", echoed(text)))
             })
             .transpose()
         };
@@ -74,7 +75,7 @@ impl Tool for SetupEmail {
             smtp: server(smtp)?,
             ..AccountSettings::default()
         };
-        self.mail.files.write(&settings, None).map_err(|error| error.to_string())?;
-        Ok(ToolText::own(format!("{bare} is prepared; {next}")))
+        self.mail.files.write(&settings, None).map_err(trouble)?;
+        Ok(sentence!("{} is prepared; {}", echoed(bare), echoed(next)).into())
     }
 }

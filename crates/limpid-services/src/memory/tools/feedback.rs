@@ -1,14 +1,15 @@
 //! `memory_reinforce` and `memory_demote`: what the model says of a memory that it was given.
 
+use crate::tools::trouble;
 use async_trait::async_trait;
-use limpid_core::ToolClass;
+use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::memory::MemoryWriter;
 use crate::memory::tools::Which;
-use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use limpid_tools::{Tool, ToolContext, read_arguments, schema_of};
 
 /// Says whether a memory helped.
 #[derive(Clone)]
@@ -57,7 +58,7 @@ impl Tool for MemoryFeedback {
         false
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { id } = read_arguments(arguments)?;
         let store = self.writer.database();
         let which = id.find(&**store).await?;
@@ -66,7 +67,7 @@ impl Tool for MemoryFeedback {
         } else {
             store.demote_memory(&which, context.now_ms()).await
         };
-        let memory = judged.map_err(|error| error.to_string())?;
-        Ok(ToolText::own(format!("[id:{}] hits: {}, score: {}", memory.id, memory.hits, memory.score)))
+        let memory = judged.map_err(trouble)?;
+        Ok(sentence!("[id:{}] hits: {}, score: {}", context.words(memory.id), memory.hits, memory.score).into())
     }
 }

@@ -1,14 +1,15 @@
 //! `memory_forget`: drops a memory; the owner can undo it.
 
+use crate::tools::trouble;
 use async_trait::async_trait;
-use limpid_core::ToolClass;
+use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::memory::tools::Which;
 use crate::memory::{MemoryWriter, WriteSource};
-use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use limpid_tools::{Tool, ToolContext, read_arguments, schema_of};
 
 /// Forgets a memory.
 #[derive(Clone)]
@@ -51,11 +52,10 @@ impl Tool for MemoryForget {
         false
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { key } = read_arguments(arguments)?;
         let which = key.find(&**self.writer.database()).await?;
-        let forgotten =
-            self.writer.forget(&which, &WriteSource::turn(context)).await.map_err(|error| error.to_string())?;
-        Ok(ToolText::own(format!("forgotten [id:{}] {}", forgotten.id, forgotten.key)))
+        let forgotten = self.writer.forget(&which, &WriteSource::turn(context)).await.map_err(trouble)?;
+        Ok(sentence!("forgotten [id:{}] {}", context.words(forgotten.id), context.words(forgotten.key)).into())
     }
 }

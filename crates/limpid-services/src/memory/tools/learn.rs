@@ -1,13 +1,14 @@
 //! `memory_learn`: keeps a preference, a lesson or a cure under its kind.
 
+use crate::tools::trouble;
 use async_trait::async_trait;
-use limpid_core::{Category, ToolClass};
+use limpid_core::{Category, Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::memory::{MemoryNote, MemoryWriter, WriteSource};
-use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use limpid_tools::{Tool, ToolContext, echoed, read_arguments, schema_of};
 
 /// Keeps what was learned.
 #[derive(Clone)]
@@ -53,21 +54,27 @@ impl Tool for MemoryLearn {
         true
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { key, content, category, source } = read_arguments(arguments)?;
         let category = match category.trim().parse::<Category>() {
             Ok(Category::General) => {
                 return Err(
-                    "`category` GENERAL is what memory_store keeps; use that, or LEARNING, ERROR or PREFERENCE"
-                        .to_owned(),
+                    "`category` GENERAL is what memory_store keeps; use that, or LEARNING, ERROR or PREFERENCE".into(),
                 );
             }
             Ok(category) => category,
-            Err(_) => return Err(format!("`category` is `{category}`; use LEARNING, ERROR or PREFERENCE")),
+            Err(_) => return Err(sentence!("`category` is `{}`; use LEARNING, ERROR or PREFERENCE", echoed(category))),
         };
         let note = MemoryNote { key, content, category, origin: source };
-        let kept = self.writer.store(note, &WriteSource::turn(context)).await.map_err(|error| error.to_string())?;
+        let kept = self.writer.store(note, &WriteSource::turn(context)).await.map_err(trouble)?;
         let (done, memory) = (if kept.fresh { "learned" } else { "updated" }, kept.memory);
-        Ok(ToolText::own(format!("{done} [id:{}] {} ({})", memory.id, memory.key, memory.category)))
+        Ok(sentence!(
+            "{} [id:{}] {} ({})",
+            context.words(done),
+            context.words(memory.id),
+            context.words(memory.key),
+            context.words(memory.category)
+        )
+        .into())
     }
 }

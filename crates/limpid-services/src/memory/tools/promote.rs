@@ -1,7 +1,8 @@
 //! `promote_learning`: makes a memory that proved itself a part of the soul.
 
+use crate::tools::trouble;
 use async_trait::async_trait;
-use limpid_core::ToolClass;
+use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use limpid_store::PromotionState;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -9,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::memory::tools::Which;
 use crate::memory::{MemoryWriter, WriteSource};
-use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use limpid_tools::{Tool, ToolContext, read_arguments, schema_of};
 
 /// Its name; it is only offered while there is something to promote.
 pub const PROMOTE_LEARNING: &str = "promote_learning";
@@ -56,19 +57,23 @@ impl Tool for PromoteLearning {
         false
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { memory_key, soul_addition } = read_arguments(arguments)?;
         let which = memory_key.find(&**self.writer.database()).await?;
         let made = self.writer.promote(&which, soul_addition, &WriteSource::approved_turn(context)).await;
-        let promotion = made.map_err(|error| error.to_string())?;
-        let (key, hits) = (&promotion.memory.key, promotion.memory.hits);
-        Ok(ToolText::own(match promotion.state {
-            PromotionState::Standing => format!("{key} ({hits} hits) is part of the soul from the next turn on"),
-            _ => format!(
-                "only proposed, as number {}: text of strangers was read, so the owner decides; {key} ({hits} hits) \
+        let promotion = made.map_err(trouble)?;
+        let (key, hits) = (&promotion.memory.key, &promotion.memory.hits);
+        let key = Labelled::new(key, promotion.memory.trust.join(context.trust));
+        let told = match promotion.state {
+            PromotionState::Standing => sentence!("{} ({} hits) is part of the soul from the next turn on", key, *hits),
+            _ => sentence!(
+                "only proposed, as number {}: text of strangers was read, so the owner decides; {} ({} hits) \
                  stays a memory until then",
-                promotion.id.0
+                promotion.id.0,
+                key,
+                *hits
             ),
-        }))
+        };
+        Ok(told.into())
     }
 }

@@ -1,17 +1,18 @@
 //! `memory_query`: finds what is remembered by words of the model's own choosing.
 
+use crate::tools::trouble;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_core::recall::plain_words;
-use limpid_core::{Memory, MemoryId, ToolClass, Trust};
+use limpid_core::{Labelled, Memory, MemoryId, Sentence, ToolClass, Trust, sentence};
 use limpid_store::{Author, Store};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::memory::{Recalled, SemanticIndex, recall};
-use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use limpid_tools::{Tool, ToolContext, echoed, read_arguments, schema_of};
 
 /// Memories that one query returns when the model does not say how many.
 const RESULTS: usize = 10;
@@ -74,33 +75,37 @@ impl Tool for MemoryQuery {
         Some((QUERIES, "at most 3 memory queries for one message; answer with what you have"))
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { query, limit } = read_arguments(arguments)?;
         let found = recall(&*self.store, self.semantics.as_deref(), &query, context.now_ms()).await;
-        let mut found = found.map_err(|error| error.to_string())?;
+        let mut found = found.map_err(trouble)?;
         if found.words.is_empty() {
-            return Err("the query has no word to search for".to_owned());
+            return Err("the query has no word to search for".into());
         }
         let limit = limit.map_or(RESULTS, |limit| (limit as usize).clamp(1, MOST_RESULTS));
         found.memories.truncate(limit);
         // A full answer says nothing of what else there is, so only a short one has to say what it covers.
         let missing = if found.memories.len() < limit { self.missing(&found).await? } else { None };
         if found.memories.is_empty() {
-            let none = format!("none of {} memories holds any of: {}", found.of, plain_words(&query).join(", "));
-            return Ok(ToolText::own(missing.map_or(none.clone(), |missing| format!("{none}\n{missing}"))));
+            let words = context.words(plain_words(&query).join(", "));
+            let none = sentence!("none of {} memories holds any of: {}", found.of, words);
+            return Ok(match missing {
+                Some(missing) => sentence!("{}\n{}", none, echoed(missing)).into(),
+                None => none.into(),
+            });
         }
         let trust = found.memories.iter().fold(Trust::Owner, |trust, memory| trust.join(memory.trust));
         let mut lines = self.lines(&found.memories).await?;
         lines.extend(missing);
-        Ok(ToolText { text: lines.join("\n"), trust })
+        Ok(Labelled::new(lines.join("\n"), trust))
     }
 }
 
 impl MemoryQuery {
     /// A line for each memory; what the model itself inferred is marked, since it is no fact.
-    async fn lines(&self, memories: &[Memory]) -> Result<Vec<String>, String> {
+    async fn lines(&self, memories: &[Memory]) -> Result<Vec<String>, Sentence> {
         let ids: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
-        let provenance = self.store.provenance(&ids).await.map_err(|error| error.to_string())?;
+        let provenance = self.store.provenance(&ids).await.map_err(trouble)?;
         let inferred =
             |memory: &Memory| provenance.iter().any(|(id, known)| *id == memory.id && known.author == Author::Inferred);
         let line = |memory: &Memory| {
@@ -111,8 +116,8 @@ impl MemoryQuery {
     }
 
     /// What a search could not look at.
-    async fn missing(&self, found: &Recalled) -> Result<Option<String>, String> {
-        let state = self.store.memory_index().await.map_err(|error| error.to_string())?;
+    async fn missing(&self, found: &Recalled) -> Result<Option<String>, Sentence> {
+        let state = self.store.memory_index().await.map_err(trouble)?;
         let stale = state.memories.saturating_sub(state.indexed);
         let unread = (found.broken > 0).then(|| format!("not searched: {} that cannot be read", found.broken));
         let lacking = (stale > 0).then(|| {

@@ -1,13 +1,14 @@
 //! `memory_store`: keeps a fact under a key.
 
+use crate::tools::trouble;
 use async_trait::async_trait;
-use limpid_core::{Category, ToolClass};
+use limpid_core::{Category, Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::memory::{MemoryNote, MemoryWriter, WriteSource};
-use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use limpid_tools::{Tool, ToolContext, read_arguments, schema_of};
 
 /// Keeps a fact. A key that is known gets the new content, so a call may be repeated.
 #[derive(Clone)]
@@ -51,11 +52,17 @@ impl Tool for MemoryStoreTool {
         true
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { key, content } = read_arguments(arguments)?;
         let note = MemoryNote { key, content, category: Category::General, origin: None };
-        let stored = self.writer.store(note, &WriteSource::turn(context)).await.map_err(|error| error.to_string())?;
+        let stored = self.writer.store(note, &WriteSource::turn(context)).await.map_err(trouble)?;
         let done = if stored.fresh { "stored" } else { "updated" };
-        Ok(ToolText::own(format!("{done} [id:{}] {}", stored.memory.id, stored.memory.key)))
+        Ok(sentence!(
+            "{} [id:{}] {}",
+            context.words(done),
+            context.words(stored.memory.id),
+            context.words(stored.memory.key)
+        )
+        .into())
     }
 }

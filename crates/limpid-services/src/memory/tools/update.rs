@@ -1,14 +1,15 @@
 //! `memory_update`: corrects a memory's content.
 
+use crate::tools::trouble;
 use async_trait::async_trait;
-use limpid_core::ToolClass;
+use limpid_core::{Labelled, Sentence, ToolClass};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::memory::tools::Which;
 use crate::memory::{MemoryWriter, WriteSource};
-use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use limpid_tools::{Tool, ToolContext, read_arguments, schema_of};
 
 /// Corrects a memory.
 #[derive(Clone)]
@@ -52,11 +53,11 @@ impl Tool for MemoryUpdate {
         true
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { id, content } = read_arguments(arguments)?;
         let which = id.find(&**self.writer.database()).await?;
         let corrected = self.writer.update(&which, Some(content), None, &WriteSource::turn(context)).await;
-        let memory = corrected.map_err(|error| error.to_string())?;
-        Ok(ToolText::own(format!("updated [id:{}] {}", memory.id, memory.key).trim_end()))
+        let memory = corrected.map_err(trouble)?;
+        Ok(Labelled::new(format!("updated [id:{}] {}", memory.id, memory.key).trim_end().to_owned(), memory.trust))
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use limpid_core::ToolClass;
+use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use limpid_prompt::skill::Draft;
-use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use limpid_tools::{Tool, ToolContext, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -59,10 +59,10 @@ impl Tool for CreateSkill {
         true
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { name, description, content, triggers, tools } = read_arguments(arguments)?;
         if content.trim().is_empty() {
-            return Err("`content` must not be blank: it is the instructions".to_owned());
+            return Err("`content` must not be blank: it is the instructions".into());
         }
         let list = |items: Vec<String>| (!items.is_empty()).then_some(items);
         let (description, content) = (Some(description), Some(content));
@@ -70,6 +70,7 @@ impl Tool for CreateSkill {
         let source = format!("turn:{}", context.turn);
         let by = SkillWriter { source: &source, now_ms: context.now_ms() };
         self.skills.create(&name, &draft, by).await.map_err(said)?;
-        Ok(ToolText::own(format!("written; /{name} calls it, and the index shows it from the next message on")))
+        Ok(sentence!("written; /{} calls it, and the index shows it from the next message on", context.words(name))
+            .into())
     }
 }

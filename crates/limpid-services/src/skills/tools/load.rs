@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use limpid_core::ToolClass;
-use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use limpid_core::{Labelled, Sentence, ToolClass, sentence};
+use limpid_tools::{Tool, ToolContext, echoed, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -52,7 +52,7 @@ impl Tool for LoadSkill {
         true
     }
 
-    async fn run(&self, _context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, _context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { name } = read_arguments(arguments)?;
         let name = name.trim().trim_start_matches('/');
         let list = self.skills.list().await.map_err(said)?;
@@ -64,18 +64,21 @@ impl Tool for LoadSkill {
         };
         let text = text_of(prompt.content(), &skill.location, &prompt.files);
         match skill.status {
-            SkillStatus::Ready if !prompt.trust().is_foreign() => Ok(ToolText::own(text)),
-            SkillStatus::Ready | SkillStatus::Awaiting | SkillStatus::Changed => Ok(ToolText::outside(text)),
-            SkillStatus::Disabled | SkillStatus::Shadowed | SkillStatus::Broken => {
-                Err(format!("the skill `{name}` is not used: {}", skill.reason.as_deref().unwrap_or_default()))
-            }
+            SkillStatus::Ready if !prompt.trust().is_foreign() => Ok(Labelled::new(text, prompt.trust())),
+            SkillStatus::Ready | SkillStatus::Awaiting | SkillStatus::Changed => Ok(Labelled::outside(text)),
+            SkillStatus::Disabled | SkillStatus::Shadowed | SkillStatus::Broken => Err(sentence!(
+                "the skill `{}` is not used: {}",
+                echoed(name),
+                echoed(skill.reason.as_deref().unwrap_or_default())
+            )),
         }
     }
 }
 
-fn none(name: &str, list: &[ListedSkill]) -> String {
+fn none(name: &str, list: &[ListedSkill]) -> Sentence {
     let there = list.iter().filter(|skill| skill.status == SkillStatus::Ready).map(|skill| skill.name.as_str());
-    format!("there is no skill `{name}`; there are: {}", there.collect::<Vec<_>>().join(", "))
+    let there = echoed(there.collect::<Vec<_>>().join(", "));
+    sentence!("there is no skill `{}`; there are: {}", echoed(name), there)
 }
 
 /// The instructions, and where the files are that they may speak of.

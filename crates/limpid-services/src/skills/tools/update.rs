@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use limpid_core::ToolClass;
+use limpid_core::{Labelled, Sentence, ToolClass};
 use limpid_prompt::skill::Draft;
-use limpid_tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use limpid_tools::{Tool, ToolContext, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -56,18 +56,18 @@ impl Tool for UpdateSkill {
         true
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { name, description, content, triggers, tools } = read_arguments(arguments)?;
         let draft = Draft { description, content, triggers, tools };
         if draft == Draft::default() {
-            return Err("nothing is to be changed; give `description`, `content`, `triggers` or `tools`".to_owned());
+            return Err("nothing is to be changed; give `description`, `content`, `triggers` or `tools`".into());
         }
         if draft.content.as_deref().is_some_and(|content| content.trim().is_empty()) {
-            return Err("`content` must not be blank: it is the instructions".to_owned());
+            return Err("`content` must not be blank: it is the instructions".into());
         }
         let source = format!("turn:{}", context.turn);
         let by = SkillWriter { source: &source, now_ms: context.now_ms() };
         self.skills.update(&name, &draft, by).await.map_err(said)?;
-        Ok(ToolText::own("changed; the version before is kept"))
+        Ok(Sentence::from("changed; the version before is kept").into())
     }
 }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use limpid_core::task::{TaskKind, Trigger};
-use limpid_core::{ToolClass, Trust};
+use limpid_core::{Labelled, Sentence, ToolClass, Trust, sentence};
 use limpid_store::Task;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::tasks::tools::{GROUP, key, local, one_of, requester};
 use crate::tasks::{Requester, TaskChange, TaskRequest, Tasks, When, zone_of};
-use crate::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
 /// Makes, lists, changes and removes tasks.
 pub(crate) struct Cron {
@@ -48,18 +48,18 @@ impl Cron {
         Self { tasks }
     }
 
-    async fn add(&self, arguments: Arguments, key: String, context: &ToolContext) -> Result<Value, String> {
+    async fn add(&self, arguments: Arguments, key: String, context: &ToolContext) -> Result<Value, Sentence> {
         let when = one_of(times(&arguments), TIMES)?;
         let Arguments { message, command, deliver, tz, .. } = arguments;
         let (message, command) = (given(message), given(command));
         let kind = match (&command, deliver) {
-            (Some(_), Some(false)) => return Err(SENDS_OUTPUT.to_owned()),
+            (Some(_), Some(false)) => return Err(SENDS_OUTPUT.into()),
             (Some(_), _) => TaskKind::Command,
             (None, Some(false)) => TaskKind::Agent,
             (None, _) => TaskKind::Reminder,
         };
         let Some(prompt) = command.or_else(|| message.clone()) else {
-            return Err("message is missing: say what to send, or give a command".to_owned());
+            return Err("message is missing: say what to send, or give a command".into());
         };
         let description = if kind == TaskKind::Command { message.unwrap_or_default() } else { String::new() };
         let request = TaskRequest {
@@ -73,7 +73,7 @@ impl Cron {
             conversation: Some(context.conversation.clone()),
         };
         let requester = requester(context);
-        let task = self.tasks.add_as(&requester, request).await.map_err(|error| error.to_string())?;
+        let task = self.tasks.add_as(&requester, request).await.map_err(trouble)?;
         Ok(self.made(&task, &requester))
     }
 
@@ -89,32 +89,32 @@ impl Cron {
         shown
     }
 
-    async fn update(&self, id: &str, arguments: Arguments, requester: &Requester) -> Result<Value, String> {
+    async fn update(&self, id: &str, arguments: Arguments, requester: &Requester) -> Result<Value, Sentence> {
         let when = match times(&arguments).count() {
             0 => None,
             _ => Some(one_of(times(&arguments), TIMES)?),
         };
-        let kind = self.tasks.find_as(requester, id).await.map_err(|error| error.to_string())?.new.kind;
+        let kind = self.tasks.find_as(requester, id).await.map_err(trouble)?.new.kind;
         let (message, command) = (given(arguments.message), given(arguments.command));
         // A command is changed by naming one, and never by a message, which nobody asks the owner about.
         let (description, prompt) = match (kind, command) {
             (TaskKind::Command, command) => (message, command),
             (TaskKind::Agent | TaskKind::Reminder, None) => (None, message),
             (TaskKind::Agent | TaskKind::Reminder, Some(_)) => {
-                return Err(format!("job {id} runs no command; remove it and add one that does"));
+                return Err(sentence!("job {} runs no command; remove it and add one that does", echoed(id)));
             }
         };
         let kind = match (kind, arguments.deliver) {
-            (TaskKind::Command, Some(false)) => return Err(SENDS_OUTPUT.to_owned()),
+            (TaskKind::Command, Some(false)) => return Err(SENDS_OUTPUT.into()),
             (TaskKind::Command, _) | (_, None) => None,
             (_, Some(true)) => Some(TaskKind::Reminder),
             (_, Some(false)) => Some(TaskKind::Agent),
         };
         let change = TaskChange { description, prompt, kind, when, zone: given(arguments.tz), missed: None };
         if change == TaskChange::default() {
-            return Err("nothing to change: give a message, a command, deliver, tz or a time".to_owned());
+            return Err("nothing to change: give a message, a command, deliver, tz or a time".into());
         }
-        let task = self.tasks.change_as(requester, id, change).await.map_err(|error| error.to_string())?;
+        let task = self.tasks.change_as(requester, id, change).await.map_err(trouble)?;
         Ok(self.made(&task, requester))
     }
 }
@@ -191,37 +191,36 @@ impl Tool for Cron {
         true
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let key = key(context, self.name(), &arguments);
         let arguments: Arguments = read_arguments(arguments)?;
         let requester = requester(context);
-        let id = || given(arguments.job_id.clone()).ok_or("job_id is missing; `list` shows the jobs".to_owned());
+        let id = || given(arguments.job_id.clone()).ok_or("job_id is missing; `list` shows the jobs");
         let told_of = match arguments.action {
             Action::List => {
-                let tasks = self.tasks.list_as(&requester, None).await.map_err(|error| error.to_string())?.rows;
+                let tasks = self.tasks.list_as(&requester, None).await.map_err(trouble)?.rows;
                 let rows: Vec<Value> = tasks.iter().map(job).collect();
                 let text = if rows.is_empty() { "no jobs".to_owned() } else { Value::from(rows).to_string() };
-                return Ok(ToolText { text, trust: trust_of(&tasks, &requester) });
+                return Ok(Labelled::new(text, trust_of(&tasks, &requester)));
             }
             Action::Get => {
-                let task = self.tasks.find_as(&requester, &id()?).await.map_err(|error| error.to_string())?;
+                let task = self.tasks.find_as(&requester, &id()?).await.map_err(trouble)?;
                 let trust = trust_of(std::slice::from_ref(&task), &requester);
-                return Ok(ToolText { text: job(&task).to_string(), trust });
+                return Ok(Labelled::new(job(&task).to_string(), trust));
             }
             Action::Add => self.add(arguments, key, context).await?,
             Action::Update => self.update(&id()?, arguments, &requester).await?,
             Action::Remove => {
-                let task = self.tasks.cancel_as(&requester, &id()?).await.map_err(|error| error.to_string())?;
+                let task = self.tasks.cancel_as(&requester, &id()?).await.map_err(trouble)?;
                 json!({ "job_id": task.id.to_string(), "status": task.standing.status.as_str() })
             }
             Action::Enable | Action::Disable => {
                 let on = arguments.action == Action::Enable;
-                let task =
-                    self.tasks.set_enabled_as(&requester, &id()?, on).await.map_err(|error| error.to_string())?;
+                let task = self.tasks.set_enabled_as(&requester, &id()?, on).await.map_err(trouble)?;
                 json!({ "job_id": task.id.to_string(), "status": task.standing.status.as_str() })
             }
         };
-        Ok(ToolText { text: told_of.to_string(), trust: context.trust })
+        Ok(Labelled::new(told_of.to_string(), context.trust))
     }
 }
 

@@ -39,7 +39,9 @@ async fn a_guest_sees_and_changes_the_tasks_of_their_own_chat_only() {
         store.create_conversation(new).await.unwrap();
     }
     let cron = cron::Cron::new(Tasks::of_test(&store, &limpid_config::Home::new(home.path())));
-    let call = async |context: &ToolContext, arguments: Value| cron.run(context, arguments).await.map(|text| text.text);
+    let call = async |context: &ToolContext, arguments: Value| {
+        cron.run(context, arguments).await.map(|said| said.into_parts().0)
+    };
     let (owner, guest) = (context("a", Trust::Owner), context("b", Trust::Guest));
     for context in [&owner, &guest] {
         let said = format!("for {}", context.conversation);
@@ -51,7 +53,7 @@ async fn a_guest_sees_and_changes_the_tasks_of_their_own_chat_only() {
     assert!(!own.contains("for a") && own.contains("for b"), "{own}");
     for action in ["get", "remove", "disable", "update"] {
         let refused = call(&guest, json!({ "action": action, "job_id": "1", "message": "mine" })).await.unwrap_err();
-        assert!(refused.contains("there is no task `1`"), "{refused}");
+        assert!(refused.text().contains("there is no task `1`"), "{refused:?}");
     }
     call(&guest, json!({ "action": "remove", "job_id": "2" })).await.unwrap();
 }

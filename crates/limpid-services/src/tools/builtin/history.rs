@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_core::recall::{Passage, plain_words, query_words, rank_passages, text_words};
-use limpid_core::{MessageId, Role, ToolClass, Trust};
+use limpid_core::{Labelled, MessageId, Role, Sentence, ToolClass, Trust, sentence};
 use limpid_store::{FoundMessages, Store, StoredMessage};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::memory::SemanticIndex;
-use crate::tools::{Tool, ToolContext, ToolText, read_arguments, schema_of};
+use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
 /// Messages that a search returns.
 const FOUND: usize = 8;
@@ -78,22 +78,24 @@ impl Tool for SearchHistory {
         true
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Search { query } = read_arguments(arguments)?;
         let words = query_words(&query);
         if words.is_empty() {
-            return Err("the query has no word to search for".to_owned());
+            return Err("the query has no word to search for".into());
         }
         let meaning = match &self.semantics {
             Some(semantics) => semantics.meaning(&query, context.now_ms()).await,
             None => None,
         };
         let found = self.store.search_messages(&context.conversation, &words, meaning.as_ref(), CANDIDATES).await;
-        let mut found = found.map_err(|error| error.to_string())?;
+        let mut found = found.map_err(trouble)?;
         found.messages.retain(|(row, _)| row.turn != context.turn);
         let mut rows = best(found, context.now_ms());
         if rows.is_empty() {
-            return Ok(ToolText::own(format!("no earlier message holds any of: {}", plain_words(&query).join(", "))));
+            return Ok(
+                sentence!("no earlier message holds any of: {}", context.words(plain_words(&query).join(", "))).into()
+            );
         }
         rows.sort_by_key(|row| row.id);
         listed(&*self.store, context, &rows, SHOWN).await
@@ -122,15 +124,17 @@ impl Tool for ReadHistory {
         true
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<ToolText, String> {
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Read { from, to } = read_arguments(arguments)?;
         let after = MessageId(from.saturating_sub(1));
         let found = self.store.messages(&context.conversation, Some(after)).await;
-        let mut rows = found.map_err(|error| error.to_string())?.rows;
+        let mut rows = found.map_err(trouble)?.rows;
         rows.retain(|row| row.id.0 <= to && row.turn != context.turn);
         if rows.is_empty() {
-            return Err(format!(
-                "this conversation has no earlier message from {from} to {to}; search_history shows numbers"
+            return Err(sentence!(
+                "this conversation has no earlier message from {} to {}; search_history shows numbers",
+                from,
+                echoed(to)
             ));
         }
         rows.truncate(READ);
@@ -166,7 +170,7 @@ async fn listed(
     context: &ToolContext,
     rows: &[StoredMessage],
     limit: usize,
-) -> Result<ToolText, String> {
+) -> Result<Labelled<String>, Sentence> {
     let line = |row: &StoredMessage| {
         let calls: Vec<&str> = row.message.calls.iter().map(|call| call.name.as_str()).collect();
         let called = if calls.is_empty() { String::new() } else { format!(" (called {})", calls.join(", ")) };
@@ -176,10 +180,10 @@ async fn listed(
     let mut trust = rows.iter().fold(Trust::Owner, |trust, row| trust.join(row.message.trust));
     // What the model said or called after it had read a stranger's text may repeat it, also where that text is put aside.
     if let Some(said) = rows.iter().rfind(|row| row.message.role != Role::User) {
-        let before = store.trust_until(&context.conversation, said.id).await.map_err(|error| error.to_string())?;
+        let before = store.trust_until(&context.conversation, said.id).await.map_err(trouble)?;
         trust = if before.is_foreign() { trust.join(before) } else { trust };
     }
-    Ok(ToolText { text: rows.iter().map(line).collect::<Vec<_>>().join("\n"), trust })
+    Ok(Labelled::new(rows.iter().map(line).collect::<Vec<_>>().join("\n"), trust))
 }
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ pub fn engine(
             let advice = "Set it, or name another as `key_env` under `[search]` in limpid.toml.";
             let key =
                 environment.get(variable).ok_or_else(|| (format!("{variable} holds no key for Brave"), advice))?;
-            Arc::new(Brave::new(key, url).map_err(|why| (format!("{variable}: {why}"), advice))?)
+            Arc::new(Brave::new(key, url).map_err(|why| (format!("{variable}: {}", why.text()), advice))?)
         }
         Engine::DuckDuckGo => Arc::new(DuckDuckGo::new(url)),
     }))

@@ -92,7 +92,7 @@ impl FileLabelGuard {
     /// The label of a file as it is. One that cannot be looked up counts as a stranger's.
     async fn label(&self, path: &Path) -> Trust {
         let Some(hash) = hash_of(path) else { return Trust::Owner };
-        self.store.file_label(&hash).await.map_or(Trust::Outside, Option::unwrap_or_default)
+        self.store.file_label(&hash).await.map_or(Trust::Outside, |label| label.unwrap_or(Trust::Owner))
     }
 
     /// The label of the least trusted file that a program could have read.
