@@ -13,3 +13,4 @@ pub(crate) mod running;
 pub(crate) mod start;
 mod tool_calls;
 mod transaction;
+mod window_facts;

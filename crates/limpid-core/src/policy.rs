@@ -6,19 +6,25 @@
 //!
 //! # Layout
 //! - [`mode`]: what a mode lets the agent do, and how a rule names tools.
+//! - [`addresses`]: whole addresses in texts.
 //! - [`argument`]: arguments of a call and patterns of them.
-//! - [`hosts`]: hosts in texts, and whether one is meant.
+//! - [`effect`]: what a call would change, and the table of what runs and what waits.
+//! - [`hosts`]: hosts, and whether one is meant.
 //! - [`rules`]: what the owner wrote down.
 //! - [`verdict`]: the judgement of one call.
 
+pub mod addresses;
 pub mod argument;
+pub mod effect;
 pub mod hosts;
 pub mod mode;
 pub mod rules;
 pub mod verdict;
 
+pub use addresses::written_addresses;
 pub use argument::{Argument, ArgumentPattern};
-pub use hosts::{host_matches, host_of, named_hosts};
+pub use effect::{AddressOrigin, Effect, FileChange, Row, Window};
+pub use hosts::{host_matches, host_of};
 pub use mode::{BadPattern, ModeRules, ToolFacts, ToolPattern, Writes, allowed};
 pub use rules::{Grant, OwnerRules, Rule};
 pub use verdict::{Call, PathFacts, Setting, Verdict, judge};

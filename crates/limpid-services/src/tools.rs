@@ -12,6 +12,7 @@ mod policy;
 /// What is said of an effect that a dead process had begun.
 pub const OUTCOME_UNKNOWN: &str = "outcome unknown: the program stopped while this ran; look before doing it again";
 
+pub use limpid_tools::web::address_of;
 pub use limpid_tools::{PathArgument, SendState, ShownItems, Tool, ToolContext, echoed, read_arguments, schema_of};
 
 pub use crate::tools::builtin::{
@@ -21,7 +22,8 @@ pub use crate::tools::catalog::ToolCatalog;
 pub use crate::tools::executor::{Decision, Permit, ToolExecutor, ToolExecutorParts, ToolFinder, TurnToolExecutor};
 pub use crate::tools::file_history::FileHistory;
 pub use crate::tools::policy::{
-    CallContext, CallDescription, PolicyRules, ToolPolicy, UntrustedFiles, trust_read_in, window_trust,
+    CallContext, CallDescription, PolicyRules, ToolPolicy, UntrustedFiles, WindowFacts, holds_private, trust_read_in,
+    window_trust,
 };
 
 /// What a tool says of an error of the store or of a service, whose words are Limpid's own and those of the arguments.

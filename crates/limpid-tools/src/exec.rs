@@ -22,6 +22,7 @@ pub mod run;
 pub mod sandbox;
 pub mod words;
 
+use limpid_core::policy::Effect;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -109,6 +110,10 @@ impl Tool for Exec {
 
     fn class(&self) -> ToolClass {
         ToolClass::Execute
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Run
     }
 
     fn schema(&self) -> Map<String, Value> {

@@ -1,6 +1,7 @@
 //! `get_location_from_ip`: the rough place of this machine, by a service that the owner has set.
 
 use async_trait::async_trait;
+use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -55,6 +56,10 @@ impl Tool for GetLocationFromIp {
 
     fn class(&self) -> ToolClass {
         ToolClass::Read
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Look
     }
 
     fn schema(&self) -> Map<String, Value> {

@@ -1,5 +1,6 @@
 //! `open_url`: shows a page on the owner's screen.
 
+use limpid_core::policy::Effect;
 use std::process::Stdio;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use tokio::process::Command;
 
-use crate::web::{host_of, parse};
+use crate::web::{address_of, host_of, parse};
 use crate::{Tool, ToolContext, echoed, read_arguments, schema_of};
 
 /// Shows an address of the web to the owner.
@@ -76,6 +77,10 @@ impl Tool for OpenUrl {
     /// An address can carry anything away.
     fn class(&self) -> ToolClass {
         ToolClass::Send
+    }
+
+    fn effect(&self, arguments: &Value) -> Effect {
+        Effect::Show(arguments["url"].as_str().and_then(address_of))
     }
 
     fn schema(&self) -> Map<String, Value> {

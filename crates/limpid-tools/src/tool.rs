@@ -7,6 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use limpid_core::policy::Effect;
 use limpid_core::{ConversationId, Labelled, Sentence, Tier, ToolClass, Trust, TurnId, sentence};
 use reqwest::StatusCode;
 use serde_json::{Map, Value};
@@ -20,13 +21,11 @@ pub trait Tool: Send + Sync {
     /// The group that texts list it under.
     fn group(&self) -> &'static str;
 
-    /// What kind of effect a call has, at most: what policies are about.
+    /// What kind of effect a call has, at most: what modes and rules name.
     fn class(&self) -> ToolClass;
 
-    /// The kind of effect of this very call, when its arguments decide.
-    fn class_of(&self, _arguments: &Value) -> ToolClass {
-        self.class()
-    }
+    /// What this very call would change. Arguments that say nothing known mean the widest of what the tool can do.
+    fn effect(&self, arguments: &Value) -> Effect;
 
     /// The JSON schema of its arguments; [`schema_of`](crate::schema_of) makes it from a Rust type.
     fn schema(&self) -> Map<String, Value>;
@@ -51,6 +50,11 @@ pub trait Tool: Send + Sync {
         Vec::new()
     }
 
+    /// Whether anybody could read what it returns, so that its results hold nothing private.
+    fn is_public(&self) -> bool {
+        false
+    }
+
     /// Whether it is there at all now: a tool of something that is not set up is not offered.
     fn is_available(&self) -> bool {
         true
@@ -68,11 +72,6 @@ pub trait Tool: Send + Sync {
     /// text.
     fn judged(&self, arguments: &Value) -> Value {
         arguments.clone()
-    }
-
-    /// Whether this call waits for the owner in every turn, unless a rule of theirs names the tool and the destination.
-    fn asks_always(&self, _arguments: &Value) -> bool {
-        false
     }
 
     /// How long a call may take, when that is not the usual time.

@@ -142,6 +142,14 @@ pub(crate) fn parse(url: &str) -> Result<Url, Sentence> {
     Ok(parsed)
 }
 
+/// An address in its normal form, as two of them are compared: scheme, host, port, path and query. What stands behind `#`
+/// never leaves, and does not count. None when it is no address of the web.
+pub fn address_of(url: &str) -> Option<String> {
+    let mut url = parse(url).ok()?;
+    url.set_fragment(None);
+    Some(url.into())
+}
+
 /// The host of an address with its port when that is not the usual one: what rules and approvals name.
 pub(crate) fn host_of(url: &str) -> Option<String> {
     let url = parse(url).ok()?;

@@ -1,5 +1,6 @@
 //! `web_fetch`: a page of the web as text.
 
+use limpid_core::policy::Effect;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -8,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::web::{Ask, TIME, Web, host_of};
+use crate::web::{Ask, TIME, Web, address_of, host_of};
 use crate::{Tool, ToolContext, read_arguments, schema_of, status};
 
 /// Characters that are returned at the least, usually and at most.
@@ -52,11 +53,19 @@ impl Tool for WebFetch {
         ToolClass::Read
     }
 
+    fn effect(&self, arguments: &Value) -> Effect {
+        Effect::Fetch(arguments["url"].as_str().and_then(address_of))
+    }
+
     fn schema(&self) -> Map<String, Value> {
         schema_of::<Arguments>()
     }
 
     fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    fn is_public(&self) -> bool {
         true
     }
 

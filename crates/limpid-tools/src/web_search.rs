@@ -1,5 +1,6 @@
 //! `web_search`: hits of the engine that the owner chose.
 
+use limpid_core::policy::Effect;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -50,11 +51,19 @@ impl Tool for WebSearch {
         ToolClass::Read
     }
 
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Search
+    }
+
     fn schema(&self) -> Map<String, Value> {
         schema_of::<Arguments>()
     }
 
     fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    fn is_public(&self) -> bool {
         true
     }
 

@@ -1,5 +1,6 @@
 //! `find_tools`: finds tools that do not travel with the prompt, and has them travel from here on.
 
+use limpid_core::policy::Effect;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -160,11 +161,19 @@ impl Tool for FindTools {
         ToolClass::Read
     }
 
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Look
+    }
+
     fn schema(&self) -> Map<String, Value> {
         schema_of::<Arguments>()
     }
 
     fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    fn is_public(&self) -> bool {
         true
     }
 

@@ -4,37 +4,28 @@ use std::sync::Arc;
 
 use limpid_context::convert;
 use limpid_core::draft::{MOST_DRAFTS, MOST_OF_BACKGROUND_RUN};
-use limpid_core::policy::{Grant, named_hosts};
-use limpid_core::{CallId, ConversationId, Labelled, Message, Role, Trust, sentence};
+use limpid_core::policy::Grant;
+use limpid_core::{CallId, Message, Role, Trust, sentence};
 use limpid_prompt::Inputs;
 use limpid_services::drafts::{in_short, led_by, new_draft};
 use limpid_services::error::AgentError;
 use limpid_services::spending::{Spender, spender_of};
-use limpid_services::tools::{CallContext, CallDescription};
-use limpid_store::{Draft, DraftRoom, RequestFilter, Store};
+use limpid_services::tools::{CallContext, CallDescription, WindowFacts};
+use limpid_store::{Draft, DraftRoom, RequestFilter};
 use limpid_turn::{Event, HeldCall, ToolOutcome};
 
 use crate::event::{ApprovalAnswer, TurnEvent};
 use crate::turn::running::RunningTurn;
 use crate::turn::tool_calls::FinishedCall;
+use crate::turn::window_facts::window_facts;
 
 /// What the policy needs to know besides the call.
 pub(super) async fn call_context(turn: &mut RunningTurn) -> Result<CallContext, AgentError> {
     let trust = turn.trust();
     let grants = turn.deps.drafts.grants(&turn.writer.lease().conversation).await?;
-    Ok(CallContext { trust, grants, named_hosts: owner_hosts(turn, trust).await? })
-}
-
-/// Hosts that the owner's own messages named; they matter in a tainted turn only.
-async fn owner_hosts(turn: &mut RunningTurn, trust: Trust) -> Result<Vec<String>, AgentError> {
-    if !trust.is_foreign() {
-        return Ok(Vec::new());
-    }
-    let stored =
-        turn.calls.hosts.get_or_try_init(|| stored_hosts(turn.deps.store(), &turn.writer.lease().conversation)).await?;
-    let steering = turn.machine.in_flight().iter().filter(|message| message.role == Role::User);
-    let steering = steering.filter(|message| !message.trust.is_foreign()).map(|message| message.text.as_str());
-    Ok(stored.iter().cloned().chain(steering.flat_map(named_hosts)).collect())
+    // In a clean turn nothing of it counts.
+    let window = if trust.is_foreign() { window_facts(turn).await? } else { WindowFacts::unknown() };
+    Ok(CallContext { trust, grants, window })
 }
 
 /// Asks the owner about calls, when somebody is there to answer.
@@ -98,13 +89,8 @@ async fn keep_as_draft(turn: &mut RunningTurn, held: HeldCall) -> Result<(), Age
     let outcome = match deps.drafts.keep(new, draft_room(turn)).await? {
         Some(draft) => {
             tell_of_draft(turn, &draft).await?;
-            let (id, why) = (draft.id.0, &held.why.reason);
-            let kept = sentence!(
-                "not done yet: kept as draft {}, which the owner approves or refuses ({})",
-                id,
-                Labelled::new(why, trust)
-            );
-            ToolOutcome::done(kept, || turn.calls.tools.new_tag())
+            let kept = sentence!("not done yet: kept as draft {}, which the owner approves or refuses", draft.id.0);
+            ToolOutcome::done(kept, String::new)
         }
         None => ToolOutcome::refused(
             "not done and not kept: too many drafts wait for the owner already; they have to answer some",
@@ -146,13 +132,4 @@ async fn tell_of_draft(turn: &mut RunningTurn, draft: &Draft) -> Result<(), Agen
     }
     let text = format!("{text} It would be {}: {}.", in_short(&draft.new), draft.new.why);
     deps.drafts.tell(draft, draft.state, text).await
-}
-
-/// Hosts that the owner's stored messages name. The whole conversation is read, so a turn asks once; what comes in while it
-/// runs is among its steering messages.
-async fn stored_hosts(store: &dyn Store, conversation: &ConversationId) -> Result<Vec<String>, AgentError> {
-    let listed = store.messages(conversation, None).await?.rows;
-    let owners = listed.iter().filter(|row| row.message.role == Role::User && !row.message.trust.is_foreign());
-    // As they were typed: what the prompt added to them may hold anybody's text.
-    Ok(owners.flat_map(|row| named_hosts(row.typed.as_deref().unwrap_or(&row.message.text))).collect())
 }

@@ -1,5 +1,6 @@
 //! `read_result`: reads on in a result that was too long to be shown whole.
 
+use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -71,6 +72,10 @@ impl Tool for ReadResult {
 
     fn class(&self) -> ToolClass {
         ToolClass::Read
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Look
     }
 
     fn schema(&self) -> Map<String, Value> {

@@ -21,8 +21,8 @@ use crate::turn::running::RunningTurn;
 pub(crate) struct ToolCalls {
     pub(super) tools: Arc<TurnToolExecutor>,
     running: JoinSet<FinishedCall>,
-    /// Hosts that the owner's stored messages name, once a call needed to know.
-    pub(super) hosts: OnceCell<Vec<String>>,
+    /// Addresses that the owner's stored messages hold, once a call needed to know.
+    pub(super) typed: OnceCell<Vec<String>>,
 }
 
 /// What came of a call.
@@ -41,7 +41,7 @@ impl FinishedCall {
 
 impl ToolCalls {
     pub(crate) fn new(tools: TurnToolExecutor) -> Self {
-        Self { tools: Arc::new(tools), running: JoinSet::new(), hosts: OnceCell::new() }
+        Self { tools: Arc::new(tools), running: JoinSet::new(), typed: OnceCell::new() }
     }
 
     /// Waits for the next call that is done, for ever when none runs.

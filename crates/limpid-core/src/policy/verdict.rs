@@ -1,6 +1,7 @@
 //! The judgement of one call.
 
 use super::argument::Argument;
+use super::effect::{AddressOrigin, Cell, Effect, FileChange, Row, Window, cell};
 use super::hosts::host_matches;
 use super::mode::{ModeRules, ToolFacts, Writes, allowed};
 use super::rules::{Grant, OwnerRules};
@@ -19,12 +20,12 @@ pub struct Setting<'a> {
     pub local_only: bool,
     /// Who wrote the least trusted text in the model's window.
     pub trust: Trust,
+    /// Whether something that is private to the owner is in it.
+    pub private: bool,
     /// What the owner wrote down.
     pub rules: &'a OwnerRules,
     /// What the owner allowed for the rest of the conversation.
     pub grants: &'a [Grant],
-    /// Hosts that the owner's own messages named.
-    pub named_hosts: &'a [String],
 }
 
 /// One call.
@@ -32,10 +33,10 @@ pub struct Setting<'a> {
 pub struct Call<'a> {
     /// The tool.
     pub tool: ToolFacts<'a>,
-    /// The kind of effect of this very call.
-    pub class: ToolClass,
-    /// Whether it waits for the owner, whatever the turn has read.
-    pub asks_always: bool,
+    /// What this very call would change.
+    pub effect: &'a Effect,
+    /// How the address came about that it would fetch.
+    pub address: AddressOrigin,
     /// Its arguments, parsed.
     pub arguments: &'a Argument,
     /// The files and folders that it would touch, looked up.
@@ -59,6 +60,8 @@ pub struct PathFacts {
     pub instructs: bool,
     /// Whether the call would change it.
     pub write: bool,
+    /// What such a change would be.
+    pub change: FileChange,
 }
 
 /// What becomes of a call. Reasons are read by the model and by the person.
@@ -79,16 +82,21 @@ pub enum Verdict {
 }
 
 impl Call<'_> {
-    /// The kind of effect, with what it would write: a text that prompts are made from changes the agent itself.
-    pub fn effect(&self) -> ToolClass {
-        let changes_self = self.paths.iter().any(|path| path.write && path.instructs);
-        if changes_self { ToolClass::ChangeSelf } else { self.class }
+    /// The row of the table that it is of.
+    pub fn row(&self) -> Row {
+        let files: Vec<FileChange> = self.paths.iter().filter(|path| path.write).map(|path| path.change).collect();
+        Row::of(self.effect, self.address, &files)
+    }
+
+    /// Its class, with what it would write: a text that prompts are made from changes the agent itself.
+    fn class(&self) -> ToolClass {
+        if self.row() == Row::ChangeSelf { ToolClass::ChangeSelf } else { self.effect.class() }
     }
 
     /// What a lasting approval of this call covers besides it: calls of the tool to the same destination, to the same
     /// files, or, without either and whenever a program runs, with the same arguments in the same folder.
     pub fn pattern(&self) -> String {
-        if self.effect() == ToolClass::Execute {
+        if *self.effect == Effect::Run {
             return format!("exactly {}", self.hash);
         }
         let written: Vec<&str> = self.paths.iter().filter(|path| path.write).map(|path| path.real.as_str()).collect();
@@ -117,8 +125,8 @@ pub fn judge(setting: &Setting<'_>, call: &Call<'_>) -> Verdict {
     }
     let Some(reason) = why_ask(setting, call, is_in(&setting.rules.ask)) else { return Verdict::Allowed };
     let granted = setting.grants.iter().any(|grant| grant.tool == name && grant.pattern == call.pattern());
-    // What asks always is allowed by a rule that says where it may go, not by one that allows everything.
-    let names_it = |rule: &super::Rule| !call.asks_always || rule.destination.is_some();
+    // What leaves for others is allowed by a rule that says where it may go, not by one that allows everything.
+    let names_it = |rule: &super::Rule| call.row() != Row::Send || rule.destination.is_some();
     let fits = |rule: &super::Rule| rule.permits(&call.tool, call.arguments, call.destination);
     let ruled = setting.rules.allow.iter().any(|rule| names_it(rule) && fits(rule));
     if granted || ruled { Verdict::Allowed } else { Verdict::NeedsApproval { reason } }
@@ -130,10 +138,13 @@ fn wrong_write(mode: &ModeRules, call: &Call<'_>) -> Option<String> {
     match mode.writes {
         Writes::All => None,
         // A program runs where nothing can be written in such a mode; its folder is no file that it writes.
-        Writes::None if call.class == ToolClass::Execute => None,
+        Writes::None if *call.effect == Effect::Run => None,
         Writes::None => written.next().map(|path| format!("no file is written in this mode: {}", path.written)),
         Writes::Documents => {
-            if call.class == ToolClass::Write && !call.paths.iter().any(|path| path.write) && !mode.names(&call.tool) {
+            if call.effect.class() == ToolClass::Write
+                && !call.paths.iter().any(|path| path.write)
+                && !mode.names(&call.tool)
+            {
                 return Some(format!("`{}` does not say which file it writes", call.tool.name));
             }
             let is_document = |path: &PathFacts| {
@@ -153,47 +164,53 @@ fn wrong_write(mode: &ModeRules, call: &Call<'_>) -> Option<String> {
 
 /// Why the owner is asked about a call, if they are.
 fn why_ask(setting: &Setting<'_>, call: &Call<'_>, asked_always: bool) -> Option<String> {
-    let tainted = setting.trust.is_foreign();
-    let effect = call.effect();
-    let who = || format!("text from {} was read", if setting.trust == Trust::Guest { "a guest" } else { "outside" });
-    match effect {
-        ToolClass::Send | ToolClass::Execute | ToolClass::ChangeSelf if tainted => {
-            return Some(format!("{}, and this would {}", who(), consequence(effect, call)));
-        }
-        ToolClass::Read if tainted => {
-            let known = |host: &str| {
-                let mut hosts = setting.rules.hosts.iter().chain(setting.named_hosts);
-                hosts.any(|known| host_matches(known, host))
-            };
-            if let Some(host) = call.destination.filter(|host| !known(host)) {
-                return Some(format!("{}, and neither you nor your rules named {host}", who()));
-            }
-        }
-        _ => {}
+    let row = row_by_rules(setting, call);
+    let window = match (setting.trust.is_foreign(), setting.private) {
+        (false, _) => Window::Clean,
+        (true, false) => Window::TaintedPublic,
+        (true, true) => Window::Tainted,
+    };
+    let waits = cell(row, window) == Cell::Waits;
+    if waits && cell(row, Window::Clean) == Cell::Runs {
+        let who = if setting.trust == Trust::Guest { "a guest" } else { "outside" };
+        let consequence = consequence(row, call);
+        return Some(format!("text from {who} was read, and {consequence}"));
     }
     if asked_always {
         return Some("your rules ask for it".to_owned());
     }
-    if call.asks_always {
-        return Some(format!("this would {}", consequence(effect, call)));
+    let mode_asks = setting.mode.is_some_and(|mode| mode.ask.contains(&call.class()));
+    (waits || mode_asks).then(|| consequence(row, call))
+}
+
+/// The row of a call, with the hosts that the owner wrote down: a fetch from one of them is as good as named.
+fn row_by_rules(setting: &Setting<'_>, call: &Call<'_>) -> Row {
+    let known = |host: &str| setting.rules.hosts.iter().any(|known| host_matches(known, host));
+    match call.row() {
+        Row::FetchLink | Row::FetchComposed if call.destination.is_some_and(known) => Row::FetchNamed,
+        row => row,
     }
-    let mode_asks = setting.mode.is_some_and(|mode| mode.ask.contains(&effect));
-    mode_asks.then(|| format!("this would {}", consequence(effect, call)))
 }
 
 /// What an effect comes to, for the person who is asked.
-fn consequence(class: ToolClass, call: &Call<'_>) -> String {
-    let what = match (class, call.destination) {
-        (ToolClass::Read, _) => "read something",
-        (ToolClass::Remember, _) => "keep something",
-        (ToolClass::Write, _) => "change a file",
-        (ToolClass::Send, _) => "send something",
-        // What asks always runs no program: it is a device that is written to.
-        (ToolClass::Execute, Some(device)) if call.asks_always => return format!("write to {device}"),
-        (ToolClass::Execute, _) => "run a program",
-        (ToolClass::ChangeSelf, _) => "change what the agent is told or may do",
+fn consequence(row: Row, call: &Call<'_>) -> String {
+    let what = match (row, call.destination) {
+        (Row::FetchLink | Row::FetchComposed, Some(host)) => {
+            return format!("neither you nor your rules named this address of {host}");
+        }
+        (Row::Look | Row::FetchNamed | Row::Search | Row::FetchLink | Row::FetchComposed, _) => "read something",
+        (Row::Remember | Row::Tell, _) => "keep something",
+        (Row::ChangeOwned, _) => "change or remove something that you have",
+        (Row::NewFile | Row::ChangeOwnLow | Row::ChangeFile, _) => "change a file",
+        (Row::Mailbox, _) => "change something in a mailbox",
+        (Row::Show, _) => "open a page on your screen",
+        (Row::Send, Some(device)) if *call.effect == Effect::Device => return format!("this would write to {device}"),
+        (Row::Send, _) => "send something",
+        (Row::Run, _) => "run a program",
+        (Row::Plan, _) => "plan something for later",
+        (Row::ChangeSelf, _) => "change what the agent is told or may do",
     };
-    what.to_owned()
+    format!("this would {what}")
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 #![cfg(target_os = "linux")]
 
+use limpid_core::policy::Effect;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -51,6 +52,10 @@ impl Tool for Parcel {
         ToolClass::Send
     }
 
+    fn effect(&self, _: &Value) -> Effect {
+        self.class().into()
+    }
+
     fn schema(&self) -> Map<String, Value> {
         let schema = serde_json::json!({"type": "object", "properties": {"to": {"type": "string"}}});
         schema.as_object().cloned().unwrap()
@@ -58,10 +63,6 @@ impl Tool for Parcel {
 
     fn is_repeatable(&self) -> bool {
         false
-    }
-
-    fn asks_always(&self, _: &Value) -> bool {
-        true
     }
 
     fn marks_send_state(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::kit::effects::Effect;
+use crate::kit::effects::EffectTool;
 use crate::kit::{Bench, all, last};
 use jiff::ToSpan;
 use limpid_core::{DraftState, ToolClass, Trust};
@@ -19,13 +19,13 @@ text = "Done."
 "#;
 
 struct Tools {
-    page: Arc<Effect>,
-    mail: Arc<Effect>,
+    page: Arc<EffectTool>,
+    mail: Arc<EffectTool>,
 }
 
 impl Tools {
     fn new() -> Self {
-        Self { page: Effect::outside("read_page"), mail: Effect::new("send_mail", ToolClass::Send) }
+        Self { page: EffectTool::outside("read_page"), mail: EffectTool::new("send_mail", ToolClass::Send) }
     }
 
     fn agent(&self, bench: &Bench) -> Agent {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::kit::effects::Effect;
+use crate::kit::effects::EffectTool;
 use crate::kit::{Bench, all, last};
 use limpid_core::goal::Priority;
 use limpid_core::task::TaskKind;
@@ -77,7 +77,7 @@ async fn each_step_of_a_draft_is_told_once() {
                   [[reply]]\ntext = \"Done.\"\n";
     let bench = Bench::new(script).await;
     let mut options = bench.options();
-    let (page, mail) = (Effect::outside("read_page"), Effect::new("send_mail", ToolClass::Send));
+    let (page, mail) = (EffectTool::outside("read_page"), EffectTool::new("send_mail", ToolClass::Send));
     options.tools = [page, mail].map(|tool| tool as Arc<dyn Tool>).into();
     let agent = Agent::open(options).unwrap();
     let mut events = agent.subscribe();

@@ -1,5 +1,6 @@
 //! Tools that wait behind `find_tools`, over a real socket.
 
+use limpid_core::policy::Effect;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -36,6 +37,10 @@ impl Tool for Fake {
 
     fn class(&self) -> ToolClass {
         ToolClass::Read
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        self.class().into()
     }
 
     fn schema(&self) -> Map<String, Value> {

@@ -1,5 +1,6 @@
 //! Text of strangers that looks like a notice of the program (LES-135).
 
+use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use crate::kit::{Bench, all, last, say_as_guest};
@@ -26,6 +27,10 @@ impl Tool for Page {
 
     fn class(&self) -> ToolClass {
         ToolClass::Read
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        self.class().into()
     }
 
     fn schema(&self) -> Map<String, Value> {

@@ -231,6 +231,10 @@ macro_rules! tool {
                 limpid_core::ToolClass::Read
             }
 
+            fn effect(&self, _: &serde_json::Value) -> limpid_core::policy::Effect {
+                self.class().into()
+            }
+
             fn schema(&self) -> serde_json::Map<String, serde_json::Value> {
                 serde_json::Map::from_iter([("type".to_owned(), "object".into())])
             }

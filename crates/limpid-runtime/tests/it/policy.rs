@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::kit::effects::Effect;
+use crate::kit::effects::EffectTool;
 use crate::kit::{Bench, all, last};
 use limpid_core::{Labelled, Sentence, ToolClass, Trust};
 use limpid_runtime::{Agent, ApprovalAnswer, ChatRequest, Tool, TurnEvent};
@@ -18,7 +18,7 @@ calls = [{ id = "m", name = "send_mail", arguments = { to = "eve@example.com", t
 text = "Done."
 "#;
 
-fn agent(bench: &Bench, tools: &[&Arc<Effect>]) -> Agent {
+fn agent(bench: &Bench, tools: &[&Arc<EffectTool>]) -> Agent {
     let mut options = bench.options();
     options.tools = tools.iter().map(|tool| Arc::clone(tool) as Arc<dyn Tool>).collect();
     Agent::open(options).unwrap()
@@ -58,7 +58,7 @@ async fn an_obedient_model_does_nothing_that_a_stranger_asked_for() {
     for answer in [None, Some(ApprovalAnswer::No)] {
         let mut bench = Bench::new(OBEDIENT).await;
         bench.config.agent.mode = "developer".into();
-        let (page, mail) = (Effect::outside("read_page"), Effect::new("send_mail", ToolClass::Send));
+        let (page, mail) = (EffectTool::outside("read_page"), EffectTool::new("send_mail", ToolClass::Send));
         let agent = agent(&bench, &[&page, &mail]);
         match answer {
             Some(answer) => {
@@ -85,7 +85,7 @@ async fn an_obedient_model_does_nothing_that_a_stranger_asked_for() {
 async fn a_yes_runs_the_call_and_the_turn_goes_on() {
     let mut bench = Bench::new(OBEDIENT).await;
     bench.config.agent.mode = "developer".into();
-    let (page, mail) = (Effect::outside("read_page"), Effect::new("send_mail", ToolClass::Send));
+    let (page, mail) = (EffectTool::outside("read_page"), EffectTool::new("send_mail", ToolClass::Send));
     let agent = agent(&bench, &[&page, &mail]);
     assert_eq!(answering(&agent, "read the page", ApprovalAnswer::Once).await.len(), 1);
     assert_eq!(mail.runs(), 1);
@@ -101,7 +101,7 @@ async fn without_foreign_text_nobody_is_asked_and_the_owners_rules_decide_with_i
         let mut bench = Bench::new(&script).await;
         bench.config.agent.mode = "developer".into();
         bench.config.policy = limpid_runtime::Config::parse(rules, "limpid.toml").unwrap().policy;
-        let (page, mail) = (Effect::outside("read_page"), Effect::new("send_mail", ToolClass::Send));
+        let (page, mail) = (EffectTool::outside("read_page"), EffectTool::new("send_mail", ToolClass::Send));
         let agent = agent(&bench, &[&page, &mail]);
         assert_eq!(answering(&agent, "go", ApprovalAnswer::No).await, Vec::<String>::new());
         assert_eq!(mail.runs(), 1);
@@ -123,9 +123,9 @@ text = "Done."
 "#;
     let bench = Bench::new(script).await;
     let tools = [
-        Effect::outside("read_page"),
-        Effect::new("run_program", ToolClass::Execute),
-        Effect::new("put_file", ToolClass::Write),
+        EffectTool::outside("read_page"),
+        EffectTool::new("run_program", ToolClass::Execute),
+        EffectTool::new("put_file", ToolClass::Write),
     ];
     let agent = agent(&bench, &tools.each_ref());
     let planning = ChatRequest { mode: Some("planning".into()), ..last("plan") };
@@ -143,7 +143,7 @@ text = "Done."
 #[tokio::test]
 async fn profiles_without_modes_have_no_policy_until_a_mode_is_set() {
     let bench = Bench::new("[[reply]]\ntext = \"ok\"\n[[reply]]\ntext = \"ok\"\n").await;
-    let run = Effect::new("run_program", ToolClass::Execute);
+    let run = EffectTool::new("run_program", ToolClass::Execute);
     let agent = agent(&bench, &[&run]);
     let koshi = ChatRequest { profile: Some("picoclaw".into()), ..last("hi") };
     all(agent.chat(koshi.clone()).await.unwrap()).await;
@@ -158,7 +158,7 @@ async fn a_mode_of_the_owners_brings_its_own_policy() {
     let bench = Bench::new("[[reply]]\ntext = \"ok\"\n").await;
     bench.write("profiles/limpid/modes/quiet/tier3.md", "Say little.\n");
     bench.write("profiles/limpid/modes/quiet/policy.toml", "allow = [\"get_*\"]\n");
-    let agent = agent(&bench, &[&Effect::outside("read_page")]);
+    let agent = agent(&bench, &[&EffectTool::outside("read_page")]);
     all(agent.chat(ChatRequest { mode: Some("quiet".into()), ..last("hi") }).await.unwrap()).await;
     let sent = declared(&bench, 0);
     assert!(sent.contains(&"get_local_time".to_owned()), "{sent:?}");
@@ -180,7 +180,7 @@ calls = [
 text = "Done."
 "#;
     let bench = Bench::new(script).await;
-    let page = Effect::outside("read_page");
+    let page = EffectTool::outside("read_page");
     let agent = agent(&bench, &[&page]);
     let questions = answering(&agent, "what says good.example?", ApprovalAnswer::No).await;
     assert_eq!(
@@ -214,10 +214,10 @@ text = "Done."
     );
     let server = Bench::new(&script).await;
     let tools = [
-        Effect::outside("read_page"),
-        Effect::new("put_file", ToolClass::Write),
-        Effect::new("see_file", ToolClass::Read),
-        Effect::new("send_mail", ToolClass::Send),
+        EffectTool::outside("read_page"),
+        EffectTool::new("put_file", ToolClass::Write),
+        EffectTool::new("see_file", ToolClass::Read),
+        EffectTool::new("send_mail", ToolClass::Send),
     ];
     let mut options = server.options();
     options.config.agent.mode = "developer".into();
@@ -261,7 +261,7 @@ text = "Sent."
 "#;
     let mut bench = Bench::new(script).await;
     bench.config.agent.mode = "developer".into();
-    let (page, mail) = (Effect::outside("read_page"), Effect::new("send_mail", ToolClass::Send));
+    let (page, mail) = (EffectTool::outside("read_page"), EffectTool::new("send_mail", ToolClass::Send));
     let agent = agent(&bench, &[&page, &mail]);
     all(agent.chat(last("read the page")).await.unwrap()).await;
     let reply = agent.command(&limpid_runtime::ConversationChoice::Last, "/clean").await.unwrap();
@@ -297,6 +297,10 @@ impl Tool for Program {
 
     fn class(&self) -> ToolClass {
         ToolClass::Execute
+    }
+
+    fn effect(&self, _: &serde_json::Value) -> limpid_core::policy::Effect {
+        self.class().into()
     }
 
     fn schema(&self) -> serde_json::Map<String, serde_json::Value> {
@@ -357,7 +361,7 @@ text = "Hello again."
         ],
     });
     let mut options = bench.options();
-    options.tools = vec![Effect::outside("read_page") as Arc<dyn Tool>, program];
+    options.tools = vec![EffectTool::outside("read_page") as Arc<dyn Tool>, program];
     let agent = Agent::open(options).unwrap();
     all(agent.chat(last("read the page")).await.unwrap()).await;
     let events = all(agent.chat(new_chat("hi")).await.unwrap()).await;
@@ -395,7 +399,7 @@ text = "Hello."
 "#;
     let mut bench = Bench::new(script).await;
     bench.config.agent.profile = "picoclaw".into();
-    let agent = agent(&bench, &[&Effect::outside("read_page")]);
+    let agent = agent(&bench, &[&EffectTool::outside("read_page")]);
     all(agent.chat(last("read the page")).await.unwrap()).await;
     let draft = agent.drafts().list(false).await.unwrap().rows[0].id;
     assert!(!bench.home.path().join("workspace/AGENTS.md").exists());
@@ -434,13 +438,13 @@ text = "Done."
     bench.config.agent.mode = "developer".into();
     bench.config.files.grants = vec![granted.path().to_owned()];
     bench.config.files.trusted = vec![granted.path().to_owned()];
-    let mail = Effect::new("send_mail", ToolClass::Send);
+    let mail = EffectTool::new("send_mail", ToolClass::Send);
     let copy = Program { workspace: granted.path().to_owned(), writes: vec![("copy.txt", "OBEY ME")] };
     let mut options = bench.options();
     options.tools = vec![
-        Effect::outside("read_page") as Arc<dyn Tool>,
-        Effect::new("put_file", ToolClass::Write),
-        Effect::new("see_file", ToolClass::Read),
+        EffectTool::outside("read_page") as Arc<dyn Tool>,
+        EffectTool::new("put_file", ToolClass::Write),
+        EffectTool::new("see_file", ToolClass::Read),
         Arc::clone(&mail) as Arc<dyn Tool>,
         Arc::new(copy),
     ];
@@ -476,8 +480,8 @@ text = "Done."
 "#;
     let mut bench = Bench::new(script).await;
     bench.config.agent.mode = "developer".into();
-    let mail = Effect::new("send_mail", ToolClass::Send);
-    let agent = agent(&bench, &[&Effect::outside("read_page"), &mail]);
+    let mail = EffectTool::new("send_mail", ToolClass::Send);
+    let agent = agent(&bench, &[&EffectTool::outside("read_page"), &mail]);
     all(agent.chat(last("read the page")).await.unwrap()).await;
     agent.conversations().clean(&limpid_runtime::ConversationChoice::Last).await.unwrap();
     let events = all(agent.chat(last("hello?")).await.unwrap()).await;

@@ -1,5 +1,6 @@
 //! Files that prompts quote: whatever tool changes one, the change is kept as those of memories are, and can be undone.
 
+use limpid_core::policy::Effect;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -74,6 +75,10 @@ impl Tool for Program {
 
     fn class(&self) -> ToolClass {
         ToolClass::Execute
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        self.class().into()
     }
 
     fn schema(&self) -> Map<String, Value> {

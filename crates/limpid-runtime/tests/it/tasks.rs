@@ -1,6 +1,6 @@
 //! Tasks: what the model and people ask for, what is done when it is due, and what is told.
 
-use crate::kit::effects::Effect;
+use crate::kit::effects::EffectTool;
 use crate::kit::{Bench, say};
 use jiff::ToSpan as _;
 use limpid_core::task::{MissedPolicy, RunOutcome, Standing, TaskKind, TaskStatus};
@@ -372,7 +372,7 @@ async fn a_command_that_a_stranger_may_have_asked_for_waits_for_the_owner() {
     ]))
     .await;
     bench.config.agent.profile = "picoclaw".to_owned();
-    let page = Effect::outside("page");
+    let page = EffectTool::outside("page");
     let agent = Agent::open(AgentOptions { tools: vec![page], ..bench.options() }).unwrap();
     say(&agent, "look at the page").await;
     assert!(agent.tasks().list(None).await.unwrap().rows.is_empty());

@@ -1,6 +1,7 @@
 //! Tools in a turn, over a real socket.
 
 use crate::kit::{Bench, all, last, say, text};
+use limpid_core::policy::Effect;
 use limpid_runtime::TurnEvent;
 use serde_json::Value;
 
@@ -160,6 +161,10 @@ impl limpid_runtime::Tool for Careless {
 
     fn class(&self) -> limpid_core::ToolClass {
         limpid_core::ToolClass::Read
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        self.class().into()
     }
 
     fn schema(&self) -> serde_json::Map<String, Value> {

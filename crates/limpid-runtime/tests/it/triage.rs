@@ -1,10 +1,11 @@
 //! Runs that nobody waits for and that read what strangers wrote: they keep their tools, and what has a consequence waits
 //! for the owner.
 
+use limpid_core::policy::Effect;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::kit::effects::Effect;
+use crate::kit::effects::EffectTool;
 use crate::kit::{Bench, sms};
 use jiff::ToSpan;
 use limpid_core::inbox::Source;
@@ -29,19 +30,19 @@ fn saying(text: &str) -> String {
 }
 
 struct Tools {
-    page: Arc<Effect>,
-    look: Arc<Effect>,
-    mail: Arc<Effect>,
-    program: Arc<Effect>,
+    page: Arc<EffectTool>,
+    look: Arc<EffectTool>,
+    mail: Arc<EffectTool>,
+    program: Arc<EffectTool>,
 }
 
 impl Tools {
     fn new() -> Self {
         Self {
-            page: Effect::outside("read_page"),
-            look: Effect::new("look_up", ToolClass::Read),
-            mail: Effect::new("send_mail", ToolClass::Send),
-            program: Effect::new("run_program", ToolClass::Execute),
+            page: EffectTool::outside("read_page"),
+            look: EffectTool::new("look_up", ToolClass::Read),
+            mail: EffectTool::new("send_mail", ToolClass::Send),
+            program: EffectTool::new("run_program", ToolClass::Execute),
         }
     }
 
@@ -288,6 +289,10 @@ impl Tool for Fatal {
 
     fn class(&self) -> ToolClass {
         ToolClass::Send
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        self.class().into()
     }
 
     fn schema(&self) -> Map<String, Value> {

@@ -3,6 +3,7 @@
 //! Whoever delivers is the one that always does: what goes to another chat waits as a delivery, and what a run that
 //! nobody waits for says to its own chat is the one message with which it ends.
 
+use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -88,6 +89,10 @@ impl Tool for Message {
     /// The owner's own chats are no `send`.
     fn class(&self) -> ToolClass {
         ToolClass::Remember
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Tell
     }
 
     fn schema(&self) -> Map<String, Value> {

@@ -1,6 +1,7 @@
 //! The tools that change goals. Each is its arguments and what it does with the rules of goals; all of them
 //! change the shown goal of the conversation that they are called in, but for those that make or resume one.
 
+use limpid_core::policy::Effect;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -38,6 +39,9 @@ pub fn tools(goals: &Goals) -> Vec<Arc<dyn Tool>> {
 trait Act: DeserializeOwned + JsonSchema + Send + Sync + 'static {
     const NAME: &'static str;
 
+    /// What it changes.
+    const EFFECT: Effect;
+
     /// Does it, and names what was changed.
     fn act(&self, manager: &mut GoalManager<'_>) -> Result<String, GoalError>;
 }
@@ -66,6 +70,10 @@ impl<A: Act> Tool for GoalTool<A> {
 
     fn class(&self) -> ToolClass {
         ToolClass::Remember
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        A::EFFECT
     }
 
     fn schema(&self) -> Map<String, Value> {
@@ -122,6 +130,7 @@ enum PriorityWord {
 
 impl Act for CreateGoal {
     const NAME: &'static str = CREATE_GOAL;
+    const EFFECT: Effect = Effect::Remember;
 
     fn act(&self, manager: &mut GoalManager<'_>) -> Result<String, GoalError> {
         let priority = match self.priority {
@@ -141,6 +150,7 @@ struct CreateCheckpoint {
 
 impl Act for CreateCheckpoint {
     const NAME: &'static str = "create_checkpoint";
+    const EFFECT: Effect = Effect::Remember;
 
     fn act(&self, manager: &mut GoalManager<'_>) -> Result<String, GoalError> {
         let goal = manager.shown()?;
@@ -165,6 +175,7 @@ enum StatusWord {
 
 impl Act for UpdateCheckpoint {
     const NAME: &'static str = "update_checkpoint";
+    const EFFECT: Effect = Effect::Remember;
 
     fn act(&self, manager: &mut GoalManager<'_>) -> Result<String, GoalError> {
         let status = match self.status {
@@ -186,6 +197,7 @@ struct CompleteGoal {
 
 impl Act for CompleteGoal {
     const NAME: &'static str = "complete_goal";
+    const EFFECT: Effect = Effect::ChangeOwned;
 
     fn act(&self, manager: &mut GoalManager<'_>) -> Result<String, GoalError> {
         let goal = manager.shown()?;
@@ -203,6 +215,7 @@ struct RecordDecision {
 
 impl Act for RecordDecision {
     const NAME: &'static str = "record_decision";
+    const EFFECT: Effect = Effect::Remember;
 
     fn act(&self, manager: &mut GoalManager<'_>) -> Result<String, GoalError> {
         let goal = manager.shown()?;
@@ -247,6 +260,7 @@ enum KindWord {
 
 impl Act for RecordArtifact {
     const NAME: &'static str = "record_artifact";
+    const EFFECT: Effect = Effect::Remember;
 
     fn act(&self, manager: &mut GoalManager<'_>) -> Result<String, GoalError> {
         let action = match self.action {
@@ -273,6 +287,7 @@ struct SwitchGoal {
 
 impl Act for SwitchGoal {
     const NAME: &'static str = "switch_goal";
+    const EFFECT: Effect = Effect::ChangeOwned;
 
     fn act(&self, manager: &mut GoalManager<'_>) -> Result<String, GoalError> {
         let goal = manager.find_goal(&self.goal)?;

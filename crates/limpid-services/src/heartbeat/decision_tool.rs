@@ -1,5 +1,6 @@
 //! `heartbeat_decision`: ends a run of the heartbeat. The turn machine takes the call; nothing is carried out.
 
+use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -49,6 +50,10 @@ impl Tool for HeartbeatDecision {
 
     fn class(&self) -> ToolClass {
         ToolClass::Read
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Tell
     }
 
     fn schema(&self) -> Map<String, Value> {

@@ -128,6 +128,10 @@ macro_rules! reads_mail {
             limpid_core::ToolClass::Read
         }
 
+        fn effect(&self, _: &serde_json::Value) -> limpid_core::policy::Effect {
+            limpid_core::policy::Effect::Look
+        }
+
         fn schema(&self) -> serde_json::Map<String, serde_json::Value> {
             crate::tools::schema_of::<$arguments>()
         }

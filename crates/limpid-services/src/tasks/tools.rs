@@ -2,6 +2,7 @@
 
 mod cron;
 
+use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -70,6 +71,10 @@ impl Tool for Schedule {
         ToolClass::ChangeSelf
     }
 
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Plan
+    }
+
     fn schema(&self) -> Map<String, Value> {
         schema_of::<ScheduleArguments>()
     }
@@ -133,6 +138,10 @@ impl Tool for List {
         ToolClass::Read
     }
 
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Look
+    }
+
     fn schema(&self) -> Map<String, Value> {
         schema_of::<ListArguments>()
     }
@@ -180,6 +189,10 @@ impl Tool for Cancel {
 
     fn class(&self) -> ToolClass {
         ToolClass::ChangeSelf
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::ChangeOwned
     }
 
     fn schema(&self) -> Map<String, Value> {

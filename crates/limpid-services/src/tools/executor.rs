@@ -100,6 +100,11 @@ impl TurnToolExecutor {
         self.tool(name).is_some_and(|tool| tool.is_repeatable())
     }
 
+    /// Whether anybody could read what a tool returns.
+    pub fn is_public(&self, name: &str) -> bool {
+        self.tool(name).is_some_and(|tool| tool.is_public())
+    }
+
     /// What finds the tools that the prompt does not declare.
     pub fn finder(&self) -> Option<&dyn ToolFinder> {
         self.finder.as_deref()

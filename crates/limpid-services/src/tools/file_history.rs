@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use limpid_config::Home;
-use limpid_core::ToolClass;
+use limpid_core::policy::Effect;
 use limpid_prompt::workspace::note_date;
 use limpid_store::{Author, FileVersion, FileVersionId, Listed, NewFileVersion};
 use limpid_tools::files::{self, Grants};
@@ -45,7 +45,7 @@ impl FileHistory {
 
     /// Looks at the files that a call may change; nothing when it can change none.
     pub(crate) async fn before(&self, facts: &CallFacts) -> Option<Before> {
-        let all = facts.class == ToolClass::Execute;
+        let all = facts.effect == Effect::Run;
         let written: Vec<&str> = facts.paths.iter().filter(|path| path.write).map(|path| path.real.as_str()).collect();
         if !all && written.is_empty() {
             return None;

@@ -5,13 +5,16 @@
 mod facts;
 mod file_labels;
 mod paths;
+mod secrecy;
 mod taint;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use limpid_config::{Config, Home, Live};
-use limpid_core::policy::{Call, Grant, ModeRules, OwnerRules, Setting, ToolFacts, Verdict, Writes, allowed, judge};
+use limpid_core::policy::{
+    AddressOrigin, Call, Effect, Grant, ModeRules, OwnerRules, Setting, ToolFacts, Verdict, Writes, allowed, judge,
+};
 use limpid_core::{Labelled, Trust};
 use limpid_prompt::Profile;
 use limpid_prompt::profile::ModeRulesApply;
@@ -23,6 +26,7 @@ pub(crate) use crate::tools::policy::facts::CallFacts;
 pub(crate) use crate::tools::policy::file_labels::FileLabelGuard;
 pub use crate::tools::policy::file_labels::UntrustedFiles;
 pub(crate) use crate::tools::policy::paths::PathResolver;
+pub use crate::tools::policy::secrecy::holds_private;
 pub use crate::tools::policy::taint::{trust_read_in, window_trust};
 
 /// Files of a workspace that prompts of shipped profiles quote.
@@ -52,14 +56,44 @@ pub struct CallContext {
     pub trust: Trust,
     /// What the owner allowed for the rest of the conversation.
     pub grants: Vec<Grant>,
-    /// Hosts that the owner's own messages named.
-    pub named_hosts: Vec<String>,
+    /// What is known of the model's window besides.
+    pub window: WindowFacts,
+}
+
+/// What a tainted turn is judged by besides its label. In a clean one nothing of it counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WindowFacts {
+    /// Whether something is in the window that is private to the owner.
+    pub is_private: bool,
+    /// The addresses that the owner typed, in their normal form.
+    pub typed: Vec<String>,
+    /// The addresses that stand in what was read in this turn, in their normal form; looked for only where nothing private is.
+    pub read: Vec<String>,
+}
+
+impl WindowFacts {
+    /// A window of which nothing is known: it is private, and no address was typed.
+    pub const fn unknown() -> Self {
+        Self { is_private: true, typed: Vec::new(), read: Vec::new() }
+    }
 }
 
 impl CallContext {
     /// A call of somebody who wrote down what to do, with nothing allowed beforehand.
     pub fn of(trust: Trust) -> Self {
-        Self { trust, grants: Vec::new(), named_hosts: Vec::new() }
+        Self { trust, grants: Vec::new(), window: WindowFacts::unknown() }
+    }
+
+    /// How the address of a fetch came about.
+    fn address_origin(&self, effect: &Effect) -> AddressOrigin {
+        let Effect::Fetch(Some(address)) = effect else { return AddressOrigin::Composed };
+        if self.window.typed.contains(address) {
+            AddressOrigin::Typed
+        } else if self.window.read.contains(address) {
+            AddressOrigin::Read
+        } else {
+            AddressOrigin::Composed
+        }
     }
 
     /// Words of the call: they have the label of what the model had read.
@@ -132,16 +166,16 @@ impl ToolPolicy {
             local_only: self.local_only,
             trust: context.trust,
             rules: &self.rules,
+            private: context.window.is_private,
             grants: &context.grants,
-            named_hosts: &context.named_hosts,
         };
-        judge(&setting, &facts.call(facts_of(tool)))
+        judge(&setting, &facts.call(facts_of(tool), context.address_origin(&facts.effect)))
     }
 
     /// What the owner is told of a call that waits for them.
     pub(crate) fn describe(&self, tool: &dyn Tool, arguments: &Value) -> CallDescription {
         let facts = self.facts(tool, arguments);
-        let pattern = facts.call(facts_of(tool)).pattern();
+        let pattern = facts.call(facts_of(tool), AddressOrigin::Composed).pattern();
         CallDescription { destination: facts.destination, folder: facts.folder, pattern }
     }
 
@@ -153,11 +187,11 @@ impl ToolPolicy {
 
 impl CallFacts {
     /// The call as the policy judges it.
-    pub(crate) fn call<'a>(&'a self, tool: ToolFacts<'a>) -> Call<'a> {
+    pub(crate) fn call<'a>(&'a self, tool: ToolFacts<'a>, address: AddressOrigin) -> Call<'a> {
         Call {
             tool,
-            class: self.class,
-            asks_always: self.asks_always,
+            effect: &self.effect,
+            address,
             arguments: &self.arguments,
             paths: &self.paths,
             destination: self.destination.as_deref(),

@@ -1,5 +1,6 @@
 //! `append_file`: adds to the end of a file.
 
+use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -43,6 +44,10 @@ impl Tool for AppendFile {
 
     fn class(&self) -> ToolClass {
         ToolClass::Write
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Files
     }
 
     fn schema(&self) -> Map<String, Value> {

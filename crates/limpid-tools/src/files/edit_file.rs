@@ -1,5 +1,6 @@
 //! `edit_file`: puts a text in the place of another that stands in a file exactly once.
 
+use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -44,6 +45,10 @@ impl Tool for EditFile {
 
     fn class(&self) -> ToolClass {
         ToolClass::Write
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Files
     }
 
     fn schema(&self) -> Map<String, Value> {

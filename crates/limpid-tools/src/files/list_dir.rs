@@ -1,5 +1,6 @@
 //! `list_dir`: what a folder holds.
 
+use limpid_core::policy::Effect;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -46,6 +47,10 @@ impl Tool for ListDir {
 
     fn class(&self) -> ToolClass {
         ToolClass::Read
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Look
     }
 
     fn schema(&self) -> Map<String, Value> {

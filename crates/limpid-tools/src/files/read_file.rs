@@ -1,5 +1,6 @@
 //! `read_file`: the text of a file, or some of its lines.
 
+use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -44,6 +45,10 @@ impl Tool for ReadFile {
 
     fn class(&self) -> ToolClass {
         ToolClass::Read
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Look
     }
 
     fn schema(&self) -> Map<String, Value> {

@@ -1,5 +1,6 @@
 //! `write_file`: a whole file, new or in place of an old one.
 
+use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -43,6 +44,10 @@ impl Tool for WriteFile {
 
     fn class(&self) -> ToolClass {
         ToolClass::Write
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Files
     }
 
     fn schema(&self) -> Map<String, Value> {

@@ -1,5 +1,6 @@
 //! `i2c`: parts on an I2C bus.
 
+use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -65,10 +66,10 @@ impl Tool for I2c {
         ToolClass::Execute
     }
 
-    fn class_of(&self, arguments: &Value) -> ToolClass {
+    fn effect(&self, arguments: &Value) -> Effect {
         match arguments["action"].as_str() {
-            Some("detect" | "scan" | "read") => ToolClass::Read,
-            _ => self.class(),
+            Some("detect" | "scan" | "read") => Effect::Look,
+            _ => Effect::Device,
         }
     }
 
@@ -78,9 +79,6 @@ impl Tool for I2c {
     }
 
     /// Whatever is sent waits for the owner, who alone knows what the part does with it.
-    fn asks_always(&self, arguments: &Value) -> bool {
-        self.class_of(arguments) == ToolClass::Execute
-    }
 
     fn schema(&self) -> Map<String, Value> {
         schema_of::<Arguments>()

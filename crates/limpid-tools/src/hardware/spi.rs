@@ -1,5 +1,6 @@
 //! `spi`: parts on an SPI bus.
 
+use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -62,10 +63,10 @@ impl Tool for Spi {
         ToolClass::Execute
     }
 
-    fn class_of(&self, arguments: &Value) -> ToolClass {
+    fn effect(&self, arguments: &Value) -> Effect {
         match arguments["action"].as_str() {
-            Some("list" | "read") => ToolClass::Read,
-            _ => self.class(),
+            Some("list" | "read") => Effect::Look,
+            _ => Effect::Device,
         }
     }
 
@@ -75,9 +76,6 @@ impl Tool for Spi {
     }
 
     /// Whatever is sent waits for the owner, who alone knows what the part does with it.
-    fn asks_always(&self, arguments: &Value) -> bool {
-        self.class_of(arguments) == ToolClass::Execute
-    }
 
     fn schema(&self) -> Map<String, Value> {
         schema_of::<Arguments>()

@@ -2,7 +2,8 @@ use std::sync::Mutex;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use limpid_core::{ConversationId, ToolClass, Trust, TurnId};
+use limpid_core::policy::Effect;
+use limpid_core::{ConversationId, Trust, TurnId};
 use serde_json::{Value, json};
 
 use super::*;
@@ -170,17 +171,17 @@ async fn nothing_is_sent_that_was_not_confirmed_and_sending_is_more_than_reading
         assert!(wire.run(&context(), write.clone()).await.unwrap_err().text().ends_with("nothing was sent"));
         let transfer = json!({ "action": "transfer", "device": "0.1", "data": [1], "confirm": confirm });
         assert!(bus.run(&context(), transfer.clone()).await.unwrap_err().text().ends_with("nothing was sent"));
-        assert_eq!((wire.class_of(&write), bus.class_of(&transfer)), (ToolClass::Execute, ToolClass::Execute));
+        assert_eq!((wire.effect(&write), bus.effect(&transfer)), (Effect::Device, Effect::Device));
         assert!(wire.check(&write).is_err() && bus.check(&transfer).is_err());
-        assert!(wire.asks_always(&write) && bus.asks_always(&transfer));
     }
-    let reads = ["detect", "scan", "read"].map(|action| wire.asks_always(&json!({ "action": action })));
-    assert_eq!(reads, [false; 3]);
-    assert!(["list", "read"].iter().all(|action| !bus.asks_always(&json!({ "action": action }))));
     assert!(fake.asked.lock().unwrap().is_empty() && spi_fake.asked.lock().unwrap().is_empty());
-    assert_eq!(wire.class_of(&json!({ "action": "read" })), ToolClass::Read);
-    assert_eq!(wire.class_of(&json!({ "action": 7 })), ToolClass::Execute);
-    assert_eq!(bus.class_of(&json!({ "action": "read" })), ToolClass::Read);
+    for action in ["detect", "scan", "read"] {
+        assert_eq!(wire.effect(&json!({ "action": action })), Effect::Look, "{action}");
+    }
+    for action in ["list", "read"] {
+        assert_eq!(bus.effect(&json!({ "action": action })), Effect::Look, "{action}");
+    }
+    assert_eq!(wire.effect(&json!({ "action": 7 })), Effect::Device, "what is not known is the widest");
 }
 
 // PICO-098

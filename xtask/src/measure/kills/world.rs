@@ -1,6 +1,7 @@
 //! The home of the agent that is killed, and how the agent is opened there: its clock, its one tool besides its own, and
 //! the names of what it works on.
 
+use limpid_core::policy::Effect;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -103,6 +104,10 @@ impl Tool for Note {
 
     fn class(&self) -> ToolClass {
         ToolClass::Read
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        self.class().into()
     }
 
     fn schema(&self) -> Map<String, Value> {

@@ -1,5 +1,6 @@
 //! The agent of a simulated conversation, its clock, and what the person says.
 
+use limpid_core::policy::Effect;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::Arc;
@@ -245,6 +246,10 @@ impl Tool for Dump {
 
     fn class(&self) -> ToolClass {
         ToolClass::Read
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        self.class().into()
     }
 
     fn schema(&self) -> Map<String, Value> {

@@ -1,6 +1,7 @@
 //! Messages that come to a turn which has them already.
 
 use async_trait::async_trait;
+use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass, Trust};
 use limpid_model::script::Script;
 use limpid_model::scripted::ScriptedModel;
@@ -39,6 +40,10 @@ impl Tool for Step {
 
     fn class(&self) -> ToolClass {
         ToolClass::Read
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        self.class().into()
     }
 
     fn schema(&self) -> Map<String, Value> {

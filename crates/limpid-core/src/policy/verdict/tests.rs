@@ -6,19 +6,20 @@ use crate::policy::{ArgumentPattern, Rule, ToolPattern};
 static NONE: OwnerRules = OwnerRules { allow: Vec::new(), ask: Vec::new(), deny: Vec::new(), hosts: Vec::new() };
 
 fn setting(rules: &OwnerRules, trust: Trust) -> Setting<'_> {
-    Setting { mode: None, local_only: false, trust, rules, grants: &[], named_hosts: &[] }
+    Setting { mode: None, local_only: false, trust, private: true, rules, grants: &[] }
 }
 
-fn call<'a>(name: &'a str, class: ToolClass, arguments: &'a Argument) -> Call<'a> {
-    let tool = ToolFacts { name, group: "test", class };
-    Call { tool, class, asks_always: false, arguments, paths: &[], destination: None, hash: "h1" }
+fn call<'a>(name: &'a str, effect: &'a Effect, arguments: &'a Argument) -> Call<'a> {
+    let tool = ToolFacts { name, group: "test", class: effect.class() };
+    Call { tool, effect, address: AddressOrigin::Composed, arguments, paths: &[], destination: None, hash: "h1" }
 }
 
 /// A path that is written; files of prompts are named in capitals here.
 fn path(written: &str, real: &str) -> PathFacts {
     let instructs = real.contains("AGENTS");
     let (in_workspace, real) = (real.starts_with("/w/"), real.to_owned());
-    PathFacts { written: written.to_owned(), real, in_workspace, instructs, write: true }
+    let change = if instructs { FileChange::Instructing } else { FileChange::New };
+    PathFacts { written: written.to_owned(), real, in_workspace, instructs, write: true, change }
 }
 
 fn is_asked(verdict: &Verdict) -> bool {
@@ -29,16 +30,19 @@ fn text(text: &str) -> Argument {
     Argument::Text(text.to_owned())
 }
 
-// SEC-002 LES-134
+// SEC-002 SEC-065 LES-134
 #[test]
 fn foreign_text_in_the_window_holds_back_what_has_consequences() {
     let arguments = text("");
     for trust in Trust::ALL {
-        for class in ToolClass::ALL {
-            let verdict = judge(&setting(&NONE, trust), &call("t", class, &arguments));
-            let held = matches!(class, ToolClass::Send | ToolClass::Execute | ToolClass::ChangeSelf);
-            assert_eq!(is_asked(&verdict), held && trust.is_foreign(), "{trust} {class:?}: {verdict:?}");
+        for effect in
+            [Effect::Look, Effect::Remember, Effect::Tell, Effect::ChangeOwned, Effect::Run, Effect::ChangeSelf]
+        {
+            let verdict = judge(&setting(&NONE, trust), &call("t", &effect, &arguments));
+            let held = matches!(effect, Effect::ChangeOwned | Effect::Run | Effect::ChangeSelf);
+            assert_eq!(is_asked(&verdict), held && trust.is_foreign(), "{trust} {effect:?}: {verdict:?}");
         }
+        assert!(is_asked(&judge(&setting(&NONE, trust), &call("t", &Effect::Send, &arguments))), "{trust}");
     }
 }
 
@@ -47,15 +51,15 @@ fn foreign_text_in_the_window_holds_back_what_has_consequences() {
 fn writing_what_prompts_are_made_from_counts_as_changing_the_agent() {
     let arguments = text("");
     let paths = [path("AGENTS.md", "/w/AGENTS.md")];
-    let write = Call { paths: &paths, ..call("write_file", ToolClass::Write, &arguments) };
+    let write = Call { paths: &paths, ..call("write_file", &Effect::Files, &arguments) };
     assert!(is_asked(&judge(&setting(&NONE, Trust::Guest), &write)));
     assert_eq!(judge(&setting(&NONE, Trust::Owner), &write), Verdict::Allowed);
     let reads = [PathFacts { write: false, ..paths[0].clone() }];
-    let read = Call { paths: &reads, ..call("read_file", ToolClass::Read, &arguments) };
+    let read = Call { paths: &reads, ..call("read_file", &Effect::Look, &arguments) };
     assert_eq!(judge(&setting(&NONE, Trust::Outside), &read), Verdict::Allowed);
 }
 
-// SEC-002
+// SEC-002 SEC-071
 #[test]
 fn the_owners_rules_decide_by_tool_arguments_and_destination() {
     let rule = |tool: &str, arguments: Option<&str>, destination: Option<&str>| Rule {
@@ -66,10 +70,10 @@ fn the_owners_rules_decide_by_tool_arguments_and_destination() {
     let judged = |rule: Rule| {
         let rules = OwnerRules { allow: vec![rule], ..OwnerRules::default() };
         let arguments = text("report");
-        let send = Call { destination: Some("ada@example.com"), ..call("send_mail", ToolClass::Send, &arguments) };
+        let send = Call { destination: Some("ada@example.com"), ..call("send_mail", &Effect::Send, &arguments) };
         judge(&setting(&rules, Trust::Outside), &send) == Verdict::Allowed
     };
-    assert!(judged(rule("send_mail", None, None)));
+    assert!(!judged(rule("send_mail", None, None)), "it does not say where");
     assert!(judged(rule("class:send", Some("report"), Some("ada@example.com"))));
     assert!(!judged(rule("send_sms", None, None)));
     assert!(!judged(rule("send_mail", Some("secret"), None)));
@@ -80,7 +84,7 @@ fn the_owners_rules_decide_by_tool_arguments_and_destination() {
         ..OwnerRules::default()
     };
     let arguments = text("");
-    let send = call("send_mail", ToolClass::Send, &arguments);
+    let send = call("send_mail", &Effect::Send, &arguments);
     assert!(matches!(judge(&setting(&both, Trust::Owner), &send), Verdict::Refused { .. }), "a ban comes first");
     let ask = OwnerRules { ask: vec![rule("send_*", None, None)], ..OwnerRules::default() };
     assert!(is_asked(&judge(&setting(&ask, Trust::Owner), &send)));
@@ -90,8 +94,8 @@ fn the_owners_rules_decide_by_tool_arguments_and_destination() {
 #[test]
 fn a_lasting_answer_covers_its_pattern_and_no_more() {
     let arguments = text("");
-    let run = call("exec", ToolClass::Execute, &arguments);
-    let mail = Call { destination: Some("Ada@example.com"), ..call("send_mail", ToolClass::Send, &arguments) };
+    let run = call("exec", &Effect::Run, &arguments);
+    let mail = Call { destination: Some("Ada@example.com"), ..call("send_mail", &Effect::Send, &arguments) };
     let grants = [
         Grant { tool: "exec".into(), pattern: run.pattern() },
         Grant { tool: "send_mail".into(), pattern: mail.pattern() },
@@ -99,26 +103,28 @@ fn a_lasting_answer_covers_its_pattern_and_no_more() {
     let setting = Setting { grants: &grants, ..setting(&NONE, Trust::Outside) };
     assert_eq!(judge(&setting, &run), Verdict::Allowed);
     assert!(is_asked(&judge(&setting, &Call { hash: "h2", ..run })), "another command or folder");
-    assert!(is_asked(&judge(&setting, &call("exec2", ToolClass::Execute, &arguments))));
+    assert!(is_asked(&judge(&setting, &call("exec2", &Effect::Run, &arguments))));
     assert_eq!(judge(&setting, &Call { hash: "h2", ..mail }), Verdict::Allowed, "the same person");
     assert!(is_asked(&judge(&setting, &Call { destination: Some("eve@example.com"), ..mail })));
 }
 
-// SEC-005
+// SEC-005 SEC-067 SEC-100
 #[test]
-fn in_a_tainted_turn_only_known_hosts_are_read_from() {
+fn in_a_tainted_turn_an_address_needs_a_right_or_an_empty_window() {
     let arguments = text("");
     let rules = OwnerRules { hosts: vec!["*.docs.rs".into()], ..OwnerRules::default() };
-    let named = ["example.com".to_owned()];
-    let judged = |trust: Trust, host: &str| {
-        let fetch = Call { destination: Some(host), ..call("web_fetch", ToolClass::Read, &arguments) };
-        is_asked(&judge(&Setting { named_hosts: &named, ..setting(&rules, trust) }, &fetch))
+    let effect = Effect::Fetch(Some("https://example.com/a".to_owned()));
+    let judged = |trust: Trust, private: bool, address: AddressOrigin, host: &str| {
+        let fetch = Call { destination: Some(host), address, ..call("web_fetch", &effect, &arguments) };
+        is_asked(&judge(&Setting { private, ..setting(&rules, trust) }, &fetch))
     };
-    assert!(!judged(Trust::Owner, "evil.test"));
-    assert!(judged(Trust::Outside, "evil.test"));
-    assert!(!judged(Trust::Outside, "example.com"));
-    assert!(judged(Trust::Outside, "secret.example.com"), "a name below it carries data");
-    assert!(!judged(Trust::Outside, "a.docs.rs"));
+    assert!(!judged(Trust::Owner, true, AddressOrigin::Composed, "evil.test"));
+    assert!(judged(Trust::Outside, true, AddressOrigin::Composed, "evil.test"));
+    assert!(judged(Trust::Outside, false, AddressOrigin::Composed, "evil.test"), "nothing private, but made up");
+    assert!(judged(Trust::Outside, true, AddressOrigin::Read, "evil.test"), "which of the links says something");
+    assert!(!judged(Trust::Outside, false, AddressOrigin::Read, "evil.test"));
+    assert!(!judged(Trust::Outside, true, AddressOrigin::Typed, "evil.test"));
+    assert!(!judged(Trust::Outside, true, AddressOrigin::Composed, "a.docs.rs"), "a written rule");
 }
 
 // OLLM-037 OLLM-136
@@ -126,45 +132,47 @@ fn in_a_tainted_turn_only_known_hosts_are_read_from() {
 fn planning_writes_documents_of_the_workspace_by_where_a_path_leads() {
     let arguments = text("");
     let rules = ModeRules::of("planning");
-    let judged = |paths: &[PathFacts], class: ToolClass| {
-        let write = Call { paths, ..call("write_file", class, &arguments) };
+    let judged = |paths: &[PathFacts], effect: Effect| {
+        let write = Call { paths, ..call("write_file", &effect, &arguments) };
         judge(&Setting { mode: Some(&rules), ..setting(&NONE, Trust::Owner) }, &write) == Verdict::Allowed
     };
-    let inside = |written: &str, real: &str| judged(&[path(written, real)], ToolClass::Write);
+    let inside = |written: &str, real: &str| judged(&[path(written, real)], Effect::Files);
     for real in ["/w/plan.md", "/w/a/PLAN.MD", "/w/x.txt", "/w/x.rst", "/w/x.adoc"] {
         assert!(inside("x", real), "{real}");
     }
     assert!(!inside("docs/../src/app.ts", "/w/src/app.ts"));
     assert!(!inside("plan.md", "/w/src/app.ts"), "a link named like a document");
     assert!(!inside("md", "/w/md"));
-    assert!(!judged(&[path("/etc/motd.txt", "/etc/motd.txt")], ToolClass::Write));
+    assert!(!judged(&[path("/etc/motd.txt", "/etc/motd.txt")], Effect::Files));
     let two = [path("a.md", "/w/a.md"), path("b.rs", "/w/b.rs")];
-    assert!(!judged(&two, ToolClass::Write), "every path counts");
-    assert!(!judged(&two[1..], ToolClass::Read), "whatever the class");
-    assert!(!judged(&[], ToolClass::Write), "a tool that does not say where");
+    assert!(!judged(&two, Effect::Files), "every path counts");
+    assert!(!judged(&two[1..], Effect::Look), "whatever the class");
+    assert!(!judged(&[], Effect::Files), "a tool that does not say where");
     let reads = [PathFacts { write: false, ..two[1].clone() }];
-    assert!(judged(&reads, ToolClass::Read));
+    assert!(judged(&reads, Effect::Look));
 }
 
 // OLLM-036 KOSHI-017
 #[test]
 fn what_a_mode_does_not_offer_is_refused_and_sending_becomes_a_draft() {
     let arguments = text("");
-    let judged = |mode: &str, class: ToolClass| {
+    let judged = |mode: &str, effect: Effect| {
         let rules = ModeRules::of(mode);
-        judge(&Setting { mode: Some(&rules), ..setting(&NONE, Trust::Owner) }, &call("t", class, &arguments))
+        judge(&Setting { mode: Some(&rules), ..setting(&NONE, Trust::Owner) }, &call("t", &effect, &arguments))
     };
-    assert!(is_asked(&judged("assistant", ToolClass::Send)));
-    assert_eq!(judged("developer", ToolClass::Send), Verdict::Allowed);
-    assert!(matches!(judged("debugger", ToolClass::Write), Verdict::Refused { .. }));
-    assert!(matches!(judged("planning", ToolClass::Execute), Verdict::Refused { .. }));
+    assert!(is_asked(&judged("assistant", Effect::Send)));
+    assert!(is_asked(&judged("developer", Effect::Send)), "what leaves for others waits in every turn");
+    assert_eq!(judged("developer", Effect::Show(None)), Verdict::Allowed);
+    assert!(is_asked(&judged("assistant", Effect::Show(None))));
+    assert!(matches!(judged("debugger", Effect::Files), Verdict::Refused { .. }));
+    assert!(matches!(judged("planning", Effect::Run), Verdict::Refused { .. }));
     let paths = [path("x.md", "/w/x.md")];
     let rules = ModeRules::of("debugger");
-    let touching = |class| Call { paths: &paths, ..call("t", class, &arguments) };
+    let touching = |effect| Call { paths: &paths, ..call("t", effect, &arguments) };
     let setting = Setting { mode: Some(&rules), ..setting(&NONE, Trust::Owner) };
-    assert!(matches!(judge(&setting, &touching(ToolClass::Remember)), Verdict::Refused { .. }));
+    assert!(matches!(judge(&setting, &touching(&Effect::Remember)), Verdict::Refused { .. }));
     // A program runs, and the sandbox keeps it from writing in its folder.
-    assert_eq!(judge(&setting, &touching(ToolClass::Execute)), Verdict::Allowed);
+    assert_eq!(judge(&setting, &touching(&Effect::Run)), Verdict::Allowed);
 }
 
 // KAI-033
@@ -173,17 +181,17 @@ fn the_local_path_runs_its_allowlist_only() {
     let arguments = text("");
     let local = Setting { local_only: true, ..setting(&NONE, Trust::Owner) };
     for name in LOCAL_TOOL_ALLOWLIST {
-        assert_eq!(judge(&local, &call(name, ToolClass::Read, &arguments)), Verdict::Allowed);
+        assert_eq!(judge(&local, &call(name, &Effect::Look, &arguments)), Verdict::Allowed);
     }
-    assert!(matches!(judge(&local, &call("memory_learn", ToolClass::Read, &arguments)), Verdict::Refused { .. }));
+    assert!(matches!(judge(&local, &call("memory_learn", &Effect::Look, &arguments)), Verdict::Refused { .. }));
 }
 
 // KAI-096
 #[test]
 fn a_letter_waits_for_the_owner_unless_a_rule_names_where_it_goes() {
     let arguments = text("");
-    let base = call("compose_email", ToolClass::Send, &arguments);
-    let letter = Call { asks_always: true, destination: Some("me@example.com to ada@example.com"), ..base };
+    let base = call("compose_email", &Effect::Send, &arguments);
+    let letter = Call { destination: Some("me@example.com to ada@example.com"), ..base };
     let rule = |tool: &str, destination: Option<&str>| OwnerRules {
         allow: vec![Rule {
             tool: ToolPattern::parse(tool).unwrap(),
@@ -209,7 +217,6 @@ fn a_letter_waits_for_the_owner_unless_a_rule_names_where_it_goes() {
     let developer = ModeRules::of("developer");
     let free = Setting { mode: Some(&developer), ..setting(&NONE, Trust::Owner) };
     assert!(is_asked(&judge(&free, &letter)), "also in a mode that does not ask");
-    assert_eq!(judge(&free, &base), Verdict::Allowed);
 }
 
 /// What the owner holds back stays so, whatever a call brings besides; what they let pass passes as it is written.
@@ -233,11 +240,11 @@ fn an_argument_that_is_added_gets_around_no_rule() {
     let ask = OwnerRules { ask: rule(), ..OwnerRules::default() };
     let allow = OwnerRules { allow: rule(), ..OwnerRules::default() };
     for arguments in [&plain, &added] {
-        let run = call("exec", ToolClass::Execute, arguments);
+        let run = call("exec", &Effect::Run, arguments);
         assert!(matches!(judge(&setting(&deny, Trust::Owner), &run), Verdict::Refused { .. }), "{arguments:?}");
         assert!(is_asked(&judge(&setting(&ask, Trust::Owner), &run)), "{arguments:?}");
     }
-    let judged = |arguments| judge(&setting(&allow, Trust::Outside), &call("exec", ToolClass::Execute, arguments));
+    let judged = |arguments| judge(&setting(&allow, Trust::Outside), &call("exec", &Effect::Run, arguments));
     assert_eq!(judged(&plain), Verdict::Allowed);
     assert!(is_asked(&judged(&added)), "a folder that the rule does not name");
 }

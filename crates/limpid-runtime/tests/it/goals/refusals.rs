@@ -7,7 +7,7 @@ use limpid_core::{Trust, WindowSize};
 use limpid_runtime::{Agent, Tool};
 
 use super::{LAST, notices, shown};
-use crate::kit::effects::Effect;
+use crate::kit::effects::EffectTool;
 use crate::kit::{Bench, say};
 
 // OLLM-079 OLLM-084
@@ -85,7 +85,7 @@ async fn a_goal_that_a_reply_names_after_a_strangers_text_is_a_strangers() {
                   [[reply]]\ntext = \"[GOAL] Serve Eve\"\n";
     let bench = Bench::new(script).await;
     let mut options = bench.options();
-    options.tools = vec![Effect::outside("read_page") as Arc<dyn Tool>];
+    options.tools = vec![EffectTool::outside("read_page") as Arc<dyn Tool>];
     let agent = Agent::open(options).unwrap();
     say(&agent, "read the page").await;
     assert_eq!(agent.goals().list(&LAST).await.unwrap().shown().unwrap().trust(), Trust::Outside);

@@ -1,5 +1,6 @@
 //! Tools with effects that a test can count.
 
+use limpid_core::policy::Effect;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -8,7 +9,7 @@ use limpid_runtime::{PathArgument, Tool, ToolContext};
 use serde_json::{Map, Value};
 
 /// A tool that keeps the arguments of each run. Its argument `to` is a destination, `path` a file that it writes.
-pub struct Effect {
+pub struct EffectTool {
     pub name: &'static str,
     pub class: ToolClass,
     pub trust: Trust,
@@ -17,7 +18,7 @@ pub struct Effect {
     pub program: Mutex<String>,
 }
 
-impl Effect {
+impl EffectTool {
     pub fn new(name: &'static str, class: ToolClass) -> Arc<Self> {
         Self::with_trust(name, class, Trust::Owner)
     }
@@ -37,7 +38,7 @@ impl Effect {
 }
 
 #[async_trait]
-impl Tool for Effect {
+impl Tool for EffectTool {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -48,6 +49,10 @@ impl Tool for Effect {
 
     fn class(&self) -> ToolClass {
         self.class
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        self.class().into()
     }
 
     fn schema(&self) -> Map<String, Value> {

@@ -1,5 +1,6 @@
 //! `check_…`, `read_…` and `search_…` of text messages and notifications. What strangers wrote is theirs in results too.
 
+use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -67,6 +68,10 @@ impl Tool for Check {
         ToolClass::Read
     }
 
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Look
+    }
+
     fn schema(&self) -> Map<String, Value> {
         schema_of::<Nothing>()
     }
@@ -105,6 +110,10 @@ impl Tool for Read {
         ToolClass::Read
     }
 
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Look
+    }
+
     fn schema(&self) -> Map<String, Value> {
         schema_of::<One>()
     }
@@ -140,6 +149,10 @@ impl Tool for Search {
 
     fn class(&self) -> ToolClass {
         ToolClass::Read
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Look
     }
 
     fn schema(&self) -> Map<String, Value> {

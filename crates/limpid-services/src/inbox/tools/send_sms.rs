@@ -1,5 +1,6 @@
 //! `send_sms` and `reply_sms`: a text message leaves by the owner's gateway, once, when the owner lets it.
 
+use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -57,16 +58,16 @@ impl Tool for SendSms {
         ToolClass::Send
     }
 
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Send
+    }
+
     fn schema(&self) -> Map<String, Value> {
         schema_of::<Send>()
     }
 
     fn is_repeatable(&self) -> bool {
         false
-    }
-
-    fn asks_always(&self, _: &Value) -> bool {
-        true
     }
 
     fn timeout(&self) -> Option<std::time::Duration> {
@@ -101,16 +102,16 @@ impl Tool for ReplySms {
         ToolClass::Send
     }
 
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Send
+    }
+
     fn schema(&self) -> Map<String, Value> {
         schema_of::<Reply>()
     }
 
     fn is_repeatable(&self) -> bool {
         false
-    }
-
-    fn asks_always(&self, _: &Value) -> bool {
-        true
     }
 
     fn timeout(&self) -> Option<std::time::Duration> {

@@ -1,5 +1,6 @@
 //! `compose_email`: a new letter. It waits for the owner as a draft; when it is approved, it is sent once.
 
+use limpid_core::policy::Effect;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,6 +45,10 @@ impl Tool for ComposeEmail {
         SENDS
     }
 
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Send
+    }
+
     fn schema(&self) -> Map<String, Value> {
         schema_of::<Arguments>()
     }
@@ -54,10 +59,6 @@ impl Tool for ComposeEmail {
 
     fn is_available(&self) -> bool {
         self.mail.is_set_up()
-    }
-
-    fn asks_always(&self, _: &Value) -> bool {
-        true
     }
 
     fn check(&self, arguments: &Value) -> Result<(), Sentence> {

@@ -1,5 +1,6 @@
 //! `reply_email`: an answer to a message, in its thread. It waits for the owner as a draft.
 
+use limpid_core::policy::Effect;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,6 +45,10 @@ impl Tool for ReplyEmail {
         SENDS
     }
 
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Send
+    }
+
     fn schema(&self) -> Map<String, Value> {
         schema_of::<Arguments>()
     }
@@ -54,10 +59,6 @@ impl Tool for ReplyEmail {
 
     fn is_available(&self) -> bool {
         self.mail.is_set_up()
-    }
-
-    fn asks_always(&self, _: &Value) -> bool {
-        true
     }
 
     fn check(&self, arguments: &Value) -> Result<(), Sentence> {

@@ -1,5 +1,6 @@
 //! `setup_email`: prepares a mail account. Its password is entered by the owner and never seen by a model.
 
+use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -39,6 +40,10 @@ impl Tool for SetupEmail {
 
     fn class(&self) -> ToolClass {
         ToolClass::ChangeSelf
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::ChangeSelf
     }
 
     fn schema(&self) -> Map<String, Value> {

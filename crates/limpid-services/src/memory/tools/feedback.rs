@@ -2,6 +2,7 @@
 
 use crate::tools::trouble;
 use async_trait::async_trait;
+use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -48,6 +49,10 @@ impl Tool for MemoryFeedback {
 
     fn class(&self) -> ToolClass {
         ToolClass::Remember
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::ChangeOwned
     }
 
     fn schema(&self) -> Map<String, Value> {

@@ -2,6 +2,7 @@
 
 use crate::tools::trouble;
 use async_trait::async_trait;
+use limpid_core::policy::Effect;
 use limpid_core::{Category, Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -44,6 +45,10 @@ impl Tool for MemoryLearn {
 
     fn class(&self) -> ToolClass {
         ToolClass::Remember
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Remember
     }
 
     fn schema(&self) -> Map<String, Value> {

@@ -2,6 +2,7 @@
 
 use crate::tools::trouble;
 use async_trait::async_trait;
+use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use limpid_store::PromotionState;
 use schemars::JsonSchema;
@@ -47,6 +48,10 @@ impl Tool for PromoteLearning {
 
     fn class(&self) -> ToolClass {
         ToolClass::ChangeSelf
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::ChangeSelf
     }
 
     fn schema(&self) -> Map<String, Value> {

@@ -1,6 +1,7 @@
 //! `memory_query`: finds what is remembered by words of the model's own choosing.
 
 use crate::tools::trouble;
+use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -61,6 +62,10 @@ impl Tool for MemoryQuery {
 
     fn class(&self) -> ToolClass {
         ToolClass::Read
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Look
     }
 
     fn schema(&self) -> Map<String, Value> {

@@ -1,5 +1,6 @@
 //! `create_skill`: writes a new skill.
 
+use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -49,6 +50,10 @@ impl Tool for CreateSkill {
 
     fn class(&self) -> ToolClass {
         ToolClass::ChangeSelf
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::ChangeSelf
     }
 
     fn schema(&self) -> Map<String, Value> {

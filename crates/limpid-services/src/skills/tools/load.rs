@@ -1,5 +1,6 @@
 //! `load_skill`: the instructions of a skill.
 
+use limpid_core::policy::Effect;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -42,6 +43,10 @@ impl Tool for LoadSkill {
 
     fn class(&self) -> ToolClass {
         ToolClass::Read
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Look
     }
 
     fn schema(&self) -> Map<String, Value> {

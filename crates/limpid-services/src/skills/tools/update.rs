@@ -1,5 +1,6 @@
 //! `update_skill`: changes a skill.
 
+use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -46,6 +47,10 @@ impl Tool for UpdateSkill {
 
     fn class(&self) -> ToolClass {
         ToolClass::ChangeSelf
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::ChangeSelf
     }
 
     fn schema(&self) -> Map<String, Value> {

@@ -1,6 +1,7 @@
 //! `cron`: the tasks under one name, as picoclaw has them.
 
 use async_trait::async_trait;
+use limpid_core::policy::Effect;
 use limpid_core::task::{TaskKind, Trigger};
 use limpid_core::{Labelled, Sentence, ToolClass, Trust, sentence};
 use limpid_store::Task;
@@ -173,13 +174,14 @@ impl Tool for Cron {
         ToolClass::Execute
     }
 
-    /// A job that runs a command is as good as the command.
-    fn class_of(&self, arguments: &Value) -> ToolClass {
+    fn effect(&self, arguments: &Value) -> Effect {
         let says = |name: &str| arguments.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
         match says("action") {
-            Some("list" | "get") => ToolClass::Read,
-            _ if says("command").is_some() => ToolClass::Execute,
-            _ => ToolClass::ChangeSelf,
+            Some("list" | "get") => Effect::Look,
+            // A job that runs a command is as good as the command.
+            _ if says("command").is_some() => Effect::Run,
+            Some("add") => Effect::Plan,
+            _ => Effect::ChangeOwned,
         }
     }
 

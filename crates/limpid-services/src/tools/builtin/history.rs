@@ -1,5 +1,6 @@
 //! `search_history` and `read_history`: what compaction took out of the window is found and read again.
 
+use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -70,6 +71,10 @@ impl Tool for SearchHistory {
         ToolClass::Read
     }
 
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Look
+    }
+
     fn schema(&self) -> Map<String, Value> {
         schema_of::<Search>()
     }
@@ -114,6 +119,10 @@ impl Tool for ReadHistory {
 
     fn class(&self) -> ToolClass {
         ToolClass::Read
+    }
+
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Look
     }
 
     fn schema(&self) -> Map<String, Value> {

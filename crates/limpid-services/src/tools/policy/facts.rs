@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use limpid_core::ToolClass;
-use limpid_core::policy::{Argument, PathFacts, host_of};
+use limpid_core::policy::{Argument, Effect, PathFacts, host_of};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -13,10 +12,8 @@ use crate::tools::policy::paths::PathResolver;
 /// What is to be known of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CallFacts {
-    /// The kind of effect of this very call.
-    pub(crate) class: ToolClass,
-    /// Whether it waits for the owner, whatever the turn has read.
-    pub(crate) asks_always: bool,
+    /// What this very call would change.
+    pub(crate) effect: Effect,
     /// The arguments as rules are compared with them.
     pub(crate) arguments: Argument,
     pub(crate) paths: Vec<PathFacts>,
@@ -45,8 +42,7 @@ impl CallFacts {
         paths.iter().for_each(|path| bind(&path.real));
         tool.bound_to(arguments).iter().for_each(|text| bind(text));
         Self {
-            class: tool.class_of(arguments),
-            asks_always: tool.asks_always(arguments),
+            effect: tool.effect(arguments),
             destination: tool.destination(arguments).as_deref().map(host_of),
             folder: resolver.folder().display().to_string(),
             folders: resolver.writable().to_vec(),

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use limpid_core::{ToolClass, Trust};
+use limpid_core::Trust;
+use limpid_core::policy::Effect;
 use limpid_store::{Store, StoreError};
 use sha2::{Digest, Sha256};
 
@@ -18,7 +19,7 @@ const LOOKED_AT: usize = 20_000;
 /// Labels the files that one call changes, by what was read before.
 pub(crate) struct FileLabelGuard {
     store: Arc<dyn Store>,
-    class: ToolClass,
+    runs_programs: bool,
     read: Vec<PathBuf>,
     written: Vec<PathBuf>,
     /// The folders that a program may write.
@@ -40,7 +41,7 @@ impl FileLabelGuard {
         };
         let mut guard = Self {
             store,
-            class: facts.class,
+            runs_programs: facts.effect == Effect::Run,
             read: paths(false),
             written: paths(true),
             folders: facts.folders.clone(),
@@ -51,7 +52,7 @@ impl FileLabelGuard {
         for path in guard.written.clone() {
             guard.trust = guard.trust.join(guard.label(&path).await);
         }
-        if guard.runs_programs() {
+        if guard.runs_programs {
             // A program may copy anything that it can read.
             guard.trust = guard.trust.join(guard.any_label().await);
             guard.before = guard.stamps();
@@ -65,11 +66,11 @@ impl FileLabelGuard {
         for path in &self.read {
             read = read.join(self.label(path).await);
         }
-        if self.runs_programs() {
+        if self.runs_programs {
             read = read.join(self.any_label().await);
         }
         if self.trust.is_foreign() {
-            let programs = if self.runs_programs() { self.stamps() } else { BTreeMap::new() };
+            let programs = if self.runs_programs { self.stamps() } else { BTreeMap::new() };
             let changed = programs.into_iter().filter(|(path, stamp)| self.before.get(path) != Some(stamp));
             for path in self.written.iter().cloned().chain(changed.map(|(path, _)| path)) {
                 if let Some(hash) = hash_of(&path) {
@@ -79,10 +80,6 @@ impl FileLabelGuard {
             }
         }
         read
-    }
-
-    fn runs_programs(&self) -> bool {
-        self.class == ToolClass::Execute
     }
 
     fn stamps(&self) -> BTreeMap<PathBuf, Stamp> {
@@ -123,7 +120,7 @@ impl UntrustedFiles {
 /// What a program will write stands in no call.
 fn is_told_by(facts: &CallFacts) -> bool {
     let mut written = facts.paths.iter().filter(|path| path.write).peekable();
-    facts.class != ToolClass::Execute && written.peek().is_some() && written.all(|path| path.instructs)
+    facts.effect != Effect::Run && written.peek().is_some() && written.all(|path| path.instructs)
 }
 
 /// The hash of a file's bytes; none of one that is not there or says nothing.

@@ -3,7 +3,7 @@
 use std::path::{Component, MAIN_SEPARATOR_STR, Path, PathBuf};
 
 use limpid_config::Home;
-use limpid_core::policy::PathFacts;
+use limpid_core::policy::{FileChange, PathFacts};
 
 use crate::tools::PathArgument;
 
@@ -62,6 +62,18 @@ impl PathResolver {
             real: real.display().to_string(),
             written: argument.path,
             write: argument.write,
+            change: self.change(&real),
+        }
+    }
+
+    /// What a change of the file at a place would be.
+    fn change(&self, real: &Path) -> FileChange {
+        if self.instructs(real) {
+            FileChange::Instructing
+        } else if real.symlink_metadata().is_ok() {
+            FileChange::Other
+        } else {
+            FileChange::New
         }
     }
 

@@ -1,0 +1,36 @@
+//! What a tainted turn is judged by besides its label: what is private in its window, and which addresses are known.
+
+use limpid_core::policy::written_addresses;
+use limpid_core::{ConversationId, Message, Role};
+use limpid_services::error::AgentError;
+use limpid_services::tools::{WindowFacts, address_of, holds_private};
+use limpid_store::Store;
+
+use crate::turn::running::RunningTurn;
+
+/// Looks a tainted window through.
+pub(super) async fn window_facts(turn: &mut RunningTurn) -> Result<WindowFacts, AgentError> {
+    let place = &turn.writer.lease().conversation;
+    let mut typed = turn.calls.typed.get_or_try_init(|| stored_addresses(turn.deps.store(), place)).await?.clone();
+    let in_flight = turn.machine.in_flight();
+    // What came in while the turn runs.
+    let is_owners = |message: &&Message| message.role == Role::User && !message.trust.is_foreign();
+    typed.extend(addresses(in_flight.iter().filter(is_owners).map(|message| message.text.as_str())));
+    let is_private = holds_private(&turn.requests.inputs, in_flight, |name| turn.calls.tools.is_public(name));
+    let results = in_flight.iter().filter(|message| message.role == Role::Tool);
+    // Where something private is in the window it does not matter which links were read.
+    let read = if is_private { Vec::new() } else { addresses(results.map(|message| message.text.as_str())) };
+    Ok(WindowFacts { is_private, typed, read })
+}
+
+/// The addresses in what the owner typed in a conversation. All of it is read, so a turn asks once.
+async fn stored_addresses(store: &dyn Store, conversation: &ConversationId) -> Result<Vec<String>, AgentError> {
+    let listed = store.messages(conversation, None).await?.rows;
+    let owners = listed.iter().filter(|row| row.message.role == Role::User && !row.message.trust.is_foreign());
+    // As they were typed: what the prompt added to them may hold anybody's text.
+    Ok(addresses(owners.map(|row| row.typed.as_deref().unwrap_or(&row.message.text))))
+}
+
+fn addresses<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<String> {
+    texts.flat_map(written_addresses).filter_map(address_of).collect()
+}

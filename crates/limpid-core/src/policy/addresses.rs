@@ -1,0 +1,65 @@
+//! Whole addresses in texts, as rights to fetch.
+
+/// The addresses that stand in a text with their scheme, as they were written and without what closes a sentence behind
+/// them. A bare word with a dot is none: it may be the name of a file.
+///
+/// ```
+/// use limpid_core::policy::written_addresses;
+/// assert_eq!(written_addresses("Read https://example.com/a?b=1, not README.md."), ["https://example.com/a?b=1"]);
+/// ```
+pub fn written_addresses(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for scheme in ["https://", "http://"] {
+        for (at, _) in text.match_indices(scheme) {
+            // `xhttps://` is another scheme.
+            let follows_a_word = text[..at].chars().next_back().is_some_and(char::is_alphanumeric);
+            if !follows_a_word {
+                found.push((at, whole(&text[at..])));
+            }
+        }
+    }
+    found.sort_unstable();
+    found.into_iter().map(|(_, address)| address).collect()
+}
+
+/// The address at the beginning of a text: up to what cannot stand in one, without marks that close a sentence or a bracket
+/// which was opened before it.
+fn whole(text: &str) -> &str {
+    let ends = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"' | '`' | '|' | '\\' | '^');
+    let address = &text[..text.find(ends).unwrap_or(text.len())];
+    let mut address = address.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'']);
+    for (open, close) in [('(', ')'), ('[', ']'), ('{', '}')] {
+        let count = |c: char| address.chars().filter(|letter| *letter == c).count();
+        if address.ends_with(close) && count(close) > count(open) {
+            address =
+                address[..address.len() - close.len_utf8()].trim_end_matches(['.', ',', ';', ':', '!', '?', '\'']);
+        }
+    }
+    address
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-067
+    #[test]
+    fn only_whole_addresses_with_a_scheme_count() {
+        let table: [(&str, &[&str]); 8] = [
+            ("README.md, main.rs, e.g. v1.0 and docs.rs/serde", &[]),
+            (
+                "see (https://a.test/x) and <http://b.test:8080/y?q=1#z>.",
+                &["https://a.test/x", "http://b.test:8080/y?q=1#z"],
+            ),
+            ("https://a.test/wiki/Tea_(drink)", &["https://a.test/wiki/Tea_(drink)"]),
+            ("[tea](https://a.test/t), then", &["https://a.test/t"]),
+            ("xhttps://a.test ahttp://b.test", &[]),
+            ("'https://a.test/it\u{7}s'", &["https://a.test/it"]),
+            ("ftp://a.test HTTP://a.test", &[]),
+            ("https://a.test/http://b.test", &["https://a.test/http://b.test", "http://b.test"]),
+        ];
+        for (text, addresses) in table {
+            assert_eq!(written_addresses(text), addresses, "{text}");
+        }
+    }
+}

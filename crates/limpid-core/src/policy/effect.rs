@@ -1,0 +1,282 @@
+//! What a call would change, and what a turn may do: the one table that says which effects run and which wait.
+
+use crate::ToolClass;
+
+/// What one call would change, read from its tool and its arguments. A call that could be several is the one with the
+/// widest consequences.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// It looks: reads, lists, recalls, searches what is the owner's.
+    Look,
+    /// It asks the search service that the owner set.
+    Search,
+    /// It fetches an address of the web. The address is whole and in its normal form; none when it is no address.
+    Fetch(Option<String>),
+    /// It opens an address on the owner's screen, in the same form.
+    Show(Option<String>),
+    /// It writes, moves or removes files; which ones, the paths of the call say.
+    Files,
+    /// It keeps something new: a memory, a step of a goal.
+    Remember,
+    /// It tells the owner something, in a chat of theirs.
+    Tell,
+    /// It changes, merges, demotes, archives or forgets what the owner has: a memory, a task, a goal, a setting.
+    ChangeOwned,
+    /// It runs a program.
+    Run,
+    /// It changes something in a mailbox or at a service of the owner's: marks, files, archives.
+    Mailbox,
+    /// It makes a task or a reminder.
+    Plan,
+    /// Something leaves for other people or machines: a message, a payment, an invitation.
+    Send,
+    /// It writes to a device that is wired to the machine.
+    Device,
+    /// It changes what the agent is told or may do.
+    ChangeSelf,
+}
+
+impl Effect {
+    /// The class that rules and modes know it by.
+    pub const fn class(&self) -> ToolClass {
+        match self {
+            Self::Look | Self::Search | Self::Fetch(_) => ToolClass::Read,
+            Self::Show(_) | Self::Send => ToolClass::Send,
+            Self::Files | Self::Mailbox => ToolClass::Write,
+            Self::Remember | Self::Tell | Self::ChangeOwned => ToolClass::Remember,
+            Self::Run | Self::Device => ToolClass::Execute,
+            Self::Plan | Self::ChangeSelf => ToolClass::ChangeSelf,
+        }
+    }
+}
+
+impl From<ToolClass> for Effect {
+    /// What a tool does of which no more is known than its class.
+    fn from(class: ToolClass) -> Self {
+        match class {
+            ToolClass::Read => Self::Look,
+            ToolClass::Remember => Self::Remember,
+            ToolClass::Write => Self::Files,
+            ToolClass::Send => Self::Send,
+            ToolClass::Execute => Self::Run,
+            ToolClass::ChangeSelf => Self::ChangeSelf,
+        }
+    }
+}
+
+/// Where a file lies that a call would change, and what is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileChange {
+    /// A file that is not there yet.
+    New,
+    /// A file of a low place that this conversation made, or an addition to any file there.
+    OwnLow,
+    /// Any other file.
+    Other,
+    /// A text that prompts, skills or policies are made from.
+    Instructing,
+}
+
+/// A row of the table: an effect with what else decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Row {
+    /// Look: read, list, recall, search of one's own.
+    Look,
+    /// Fetch an address that a right names exactly.
+    FetchNamed,
+    /// Search by the service that the owner set.
+    Search,
+    /// Fetch an address that stands word for word in what was read.
+    FetchLink,
+    /// Fetch an address that the model composed.
+    FetchComposed,
+    /// Open a page at the owner's.
+    Show,
+    /// A new file.
+    NewFile,
+    /// Change, move or remove a file of a low place that this conversation made; append to any file there.
+    ChangeOwnLow,
+    /// Change, move or remove any other file.
+    ChangeFile,
+    /// Remember.
+    Remember,
+    /// Tell the owner.
+    Tell,
+    /// Change, merge, demote, archive or forget what the owner has.
+    ChangeOwned,
+    /// Run a program.
+    Run,
+    /// Change something in a mailbox or at a service of the owner's.
+    Mailbox,
+    /// Make a task or a reminder.
+    Plan,
+    /// Send, pay, invite, publish, write to a device.
+    Send,
+    /// Change what the agent is told or may do.
+    ChangeSelf,
+}
+
+impl Row {
+    /// Every row, in the order of the table.
+    pub const ALL: [Self; 17] = [
+        Self::Look,
+        Self::FetchNamed,
+        Self::Search,
+        Self::FetchLink,
+        Self::FetchComposed,
+        Self::Show,
+        Self::NewFile,
+        Self::ChangeOwnLow,
+        Self::ChangeFile,
+        Self::Remember,
+        Self::Tell,
+        Self::ChangeOwned,
+        Self::Run,
+        Self::Mailbox,
+        Self::Plan,
+        Self::Send,
+        Self::ChangeSelf,
+    ];
+
+    /// The row of a call. `addresses` says how its address is known; `files` what its paths would change.
+    pub fn of(effect: &Effect, address: AddressOrigin, files: &[FileChange]) -> Self {
+        let changes = |change: FileChange| files.contains(&change);
+        if changes(FileChange::Instructing) && *effect != Effect::Run {
+            return Self::ChangeSelf;
+        }
+        match effect {
+            Effect::Look => Self::Look,
+            Effect::Search => Self::Search,
+            Effect::Fetch(_) => match address {
+                AddressOrigin::Typed => Self::FetchNamed,
+                AddressOrigin::Read => Self::FetchLink,
+                AddressOrigin::Composed => Self::FetchComposed,
+            },
+            Effect::Show(_) => Self::Show,
+            // A call that names no file may change any.
+            Effect::Files if changes(FileChange::Other) || files.is_empty() => Self::ChangeFile,
+            Effect::Files if changes(FileChange::OwnLow) => Self::ChangeOwnLow,
+            Effect::Files => Self::NewFile,
+            Effect::Remember => Self::Remember,
+            Effect::Tell => Self::Tell,
+            Effect::ChangeOwned => Self::ChangeOwned,
+            Effect::Run => Self::Run,
+            Effect::Mailbox => Self::Mailbox,
+            Effect::Plan => Self::Plan,
+            Effect::Send | Effect::Device => Self::Send,
+            Effect::ChangeSelf => Self::ChangeSelf,
+        }
+    }
+}
+
+/// How the address of a fetch came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressOrigin {
+    /// The owner typed it, whole.
+    Typed,
+    /// It stands word for word in what the model read in this turn.
+    Read,
+    /// The model made it.
+    Composed,
+}
+
+/// What is in the model's window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Window {
+    /// Nothing foreign.
+    Clean,
+    /// Something foreign, and nothing that is private to the owner.
+    TaintedPublic,
+    /// Something foreign, beside what is private to the owner.
+    Tainted,
+}
+
+impl Window {
+    /// Every kind of window.
+    pub const ALL: [Self; 3] = [Self::Clean, Self::TaintedPublic, Self::Tainted];
+}
+
+/// What becomes of an effect when no rule and no mode says otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cell {
+    /// It runs.
+    Runs,
+    /// It waits for the owner.
+    Waits,
+}
+
+/// The table.
+pub const fn cell(row: Row, window: Window) -> Cell {
+    match (row, window) {
+        // What leaves for others waits in every turn; a rule or a reserved right lets it pass.
+        (Row::Send, _) => Cell::Waits,
+        (_, Window::Clean) => Cell::Runs,
+        (
+            Row::Look | Row::FetchNamed | Row::Search | Row::NewFile | Row::ChangeOwnLow | Row::Remember | Row::Tell,
+            _,
+        ) => Cell::Runs,
+        (Row::FetchLink, Window::TaintedPublic) => Cell::Runs,
+        (
+            Row::FetchLink
+            | Row::FetchComposed
+            | Row::Show
+            | Row::ChangeFile
+            | Row::ChangeOwned
+            | Row::Run
+            | Row::Mailbox
+            | Row::Plan
+            | Row::ChangeSelf,
+            _,
+        ) => Cell::Waits,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The table of trust.md, section C: clean, tainted without anything private, tainted.
+    const TABLE: &str = "\
+Look           runs  runs  runs
+FetchNamed     runs  runs  runs
+Search         runs  runs  runs
+FetchLink      runs  runs  waits
+FetchComposed  runs  waits waits
+Show           runs  waits waits
+NewFile        runs  runs  runs
+ChangeOwnLow   runs  runs  runs
+ChangeFile     runs  waits waits
+Remember       runs  runs  runs
+Tell           runs  runs  runs
+ChangeOwned    runs  waits waits
+Run            runs  waits waits
+Mailbox        runs  waits waits
+Plan           runs  waits waits
+Send           waits waits waits
+ChangeSelf     runs  waits waits
+";
+
+    // SEC-065
+    #[test]
+    fn every_cell_is_as_the_table_says() {
+        let word = |cell| if cell == Cell::Runs { "runs" } else { "waits" };
+        let line = |row: Row| {
+            let cells = Window::ALL.map(|window| format!("{:<5}", word(cell(row, window))));
+            format!("{:<14} {}\n", format!("{row:?}"), cells.join(" ").trim_end())
+        };
+        assert_eq!(Row::ALL.map(line).concat(), TABLE);
+    }
+
+    // SEC-062 SEC-065
+    #[test]
+    fn a_call_is_the_widest_of_what_its_files_say() {
+        use FileChange::{Instructing, New, Other, OwnLow};
+        let row = |files: &[FileChange]| Row::of(&Effect::Files, AddressOrigin::Composed, files);
+        assert_eq!(row(&[New]), Row::NewFile);
+        assert_eq!(row(&[New, OwnLow]), Row::ChangeOwnLow);
+        assert_eq!(row(&[OwnLow, New, Other]), Row::ChangeFile);
+        assert_eq!(row(&[New, Instructing, Other]), Row::ChangeSelf);
+        assert_eq!(row(&[]), Row::ChangeFile, "a call that names no file may change any");
+        assert_eq!(Row::of(&Effect::Look, AddressOrigin::Composed, &[Instructing]), Row::ChangeSelf);
+    }
+}

@@ -1,0 +1,151 @@
+//! Whether something that is private to the owner is in a model's window: what a fetch could carry away.
+
+use limpid_core::{Message, Role};
+use limpid_prompt::Inputs;
+use limpid_prompt::inputs::{SkillSource, SkillsInput, TrustName};
+
+/// Whether the inputs of a turn, or a message that it added, hold something private. Public is what Limpid ships, what was
+/// read from the web, and what the owner typed for this turn. `is_public` says of a tool by its name that anybody could
+/// read its results.
+pub fn holds_private(inputs: &Inputs, in_flight: &[Message], is_public: impl Fn(&str) -> bool) -> bool {
+    let result_is_private = |message: &Message| {
+        let call = message.call_id.as_ref();
+        let mut calls = in_flight.iter().flat_map(|message| &message.calls);
+        let name = calls.find(|made| Some(&made.id) == call).map(|made| made.name.as_str());
+        message.role == Role::Tool && !name.is_some_and(&is_public)
+    };
+    inputs_are_private(inputs) || in_flight.iter().any(result_is_private)
+}
+
+/// By name, so that a new input is looked at before it counts as public.
+fn inputs_are_private(inputs: &Inputs) -> bool {
+    let Inputs {
+        version: _,
+        agent_name: _,
+        soul,
+        soul_additions,
+        safety,
+        additional_instructions,
+        use_sanity_checks: _,
+        interactive: _,
+        mode: _,
+        tier: _,
+        ui_mode: _,
+        model: _,
+        tools: _,
+        more_tools: _,
+        memory,
+        scheduling,
+        heartbeat,
+        email,
+        sms,
+        notifications,
+        skills,
+        goal,
+        goal_markers: _,
+        active_context,
+        workspace,
+        session,
+        summary,
+        summary_trust: _,
+        pin,
+        digests,
+        changed,
+        time: _,
+        platform: _,
+        history,
+        user_message: _,
+        user_trust,
+        in_flight: _,
+        summarize,
+        delegate,
+        payload,
+        boundary: _,
+        origins: _,
+    } = inputs;
+    let is_said = |text: &Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
+    let remembered = [&memory.general, &memory.preference, &memory.learning, &memory.error, &memory.pinned];
+    let came_in = !email.accounts.is_empty()
+        || !email.new.is_empty()
+        || !sms.new.is_empty()
+        || !notifications.new.is_empty()
+        || *user_trust != TrustName::Owner;
+    let earlier = is_said(summary)
+        || pin.is_some()
+        || !digests.is_empty()
+        || changed.goal
+        || !changed.pinned.is_empty()
+        || changed.stored.is_some()
+        || !history.is_empty();
+    let own_texts = is_said(soul)
+        || !soul_additions.is_empty()
+        || is_said(safety)
+        || !additional_instructions.trim().is_empty()
+        || is_said(active_context)
+        || !workspace.files.is_empty()
+        || is_said(&workspace.long_term)
+        || !workspace.daily_notes.is_empty();
+    let planned = !scheduling.tasks.is_empty()
+        || is_said(&heartbeat.prompt)
+        || !heartbeat.checklist.trim().is_empty()
+        || !heartbeat.previous.is_empty()
+        || heartbeat.quiet.is_some()
+        || goal.is_some();
+    let handed_on = summarize != &limpid_prompt::inputs::SummarizeInput::default()
+        || delegate.skill.is_some()
+        || is_said(&delegate.context)
+        || payload.is_some();
+    remembered.iter().any(|entries| !entries.is_empty())
+        || !memory.promotions.is_empty()
+        || is_said(&memory.instructions)
+        || is_said(&session.sender)
+        || came_in
+        || earlier
+        || own_texts
+        || planned
+        || handed_on
+        || skills_are_private(skills)
+}
+
+/// Skills of the owner's own say something of them; those that are shipped do not.
+fn skills_are_private(skills: &SkillsInput) -> bool {
+    !skills.active.is_empty() || skills.index.iter().any(|skill| skill.source != SkillSource::Builtin)
+}
+
+#[cfg(test)]
+mod tests {
+    use limpid_core::{CallId, ToolCall};
+    use limpid_prompt::inputs::{MemoryEntry, MemoryInput};
+
+    use super::*;
+
+    // SEC-100
+    #[test]
+    fn a_window_is_private_by_any_one_thing_of_the_owners() {
+        let public = Inputs { user_message: "compare three hotels".to_owned(), ..Inputs::default() };
+        assert!(!holds_private(&public, &[], |_| true));
+        let soul = Inputs { soul: Some("I am Ada's.".to_owned()), ..public.clone() };
+        let memory = MemoryInput { general: vec![MemoryEntry::default()], ..MemoryInput::default() };
+        let memory = Inputs { memory, ..public.clone() };
+        let guest = Inputs { user_trust: TrustName::Guest, ..public.clone() };
+        for private in [soul, memory, guest] {
+            assert!(holds_private(&private, &[], |_| true), "{private:?}");
+        }
+    }
+
+    // SEC-100
+    #[test]
+    fn a_result_is_as_private_as_its_tool() {
+        let call = |id: &str, name: &str| ToolCall { id: CallId::new(id), name: name.into(), arguments: "{}".into() };
+        let asked = Message {
+            calls: vec![call("a", "web_fetch"), call("b", "memory_query")],
+            ..Message::new(Role::Assistant, "")
+        };
+        let result = |id: &str| Message { call_id: Some(CallId::new(id)), ..Message::new(Role::Tool, "text") };
+        let is_public = |name: &str| name == "web_fetch";
+        let private = |results: &[Message]| holds_private(&Inputs::default(), results, is_public);
+        assert!(!private(&[asked.clone(), result("a")]));
+        assert!(private(&[asked.clone(), result("a"), result("b")]));
+        assert!(private(&[result("c")]), "a result of no known call");
+    }
+}
