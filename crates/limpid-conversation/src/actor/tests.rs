@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use limpid_core::ToolClass;
+use limpid_core::policy::Effect;
+use limpid_core::{Labelled, Sentence};
 use limpid_model::Model;
 use limpid_model::script::Script;
 use limpid_model::scripted::ScriptedModel;
 use limpid_services::directory::ConversationChoice;
-use limpid_services::tools::{Tool, ToolContext, ToolText};
+use limpid_services::tools::{Tool, ToolContext};
 use limpid_turn::Outcome;
 use serde_json::{Map, Value};
 
@@ -34,6 +36,10 @@ impl Tool for Faulty {
         ToolClass::Read
     }
 
+    fn effect(&self, _: &Value) -> Effect {
+        self.class().into()
+    }
+
     fn schema(&self) -> Map<String, Value> {
         Map::from_iter([("type".to_owned(), "object".into())])
     }
@@ -42,14 +48,14 @@ impl Tool for Faulty {
         true
     }
 
-    fn check(&self, _: &Value) -> Result<(), String> {
+    fn check(&self, _: &Value) -> Result<(), Sentence> {
         let left = self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
         assert!(left.is_err(), "a fault of the tool");
         Ok(())
     }
 
-    async fn run(&self, _: &ToolContext, _: Value) -> Result<ToolText, String> {
-        Ok(ToolText::own("done"))
+    async fn run(&self, _: &ToolContext, _: Value) -> Result<Labelled<String>, Sentence> {
+        Ok(Sentence::from("done").into())
     }
 }
 
