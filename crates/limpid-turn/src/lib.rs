@@ -22,6 +22,7 @@
 //! - [`result`]: the text of a tool's result, with its limits.
 //! - [`window`]: what leaves a conversation that is longer than its window, and what stands for it.
 
+mod call_limit;
 pub mod decision;
 pub mod effect;
 pub mod event;

@@ -7,7 +7,7 @@ use limpid_core::{CallId, FailureClass, Labelled, Message, Role, Sentence, ToolC
 
 use crate::effect::{Effect, HeldCall, Outcome, PlannedCall};
 use crate::event::{Event, Finish, Reply, ToolOutcome, Why};
-use crate::{decision, result};
+use crate::{call_limit, decision, result};
 
 /// What a turn begins with. The person's message is stored and rendered by whoever drives the turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -201,9 +201,15 @@ impl Turn {
         if self.repeated.count(&reply.calls) >= self.start.limits.equal_batches {
             return self.call(round + 1, false);
         }
-        let calls = self.named(reply.calls);
-        let assistant = Message { calls, state: reply.state, ..Message::new(Role::Assistant, reply.text) };
-        let results = assistant.calls.iter().map(|call| self.refuse(call)).collect();
+        let made = self.in_flight.iter().map(|message| message.calls.len()).sum();
+        let (calls, state, left_out) = call_limit::few_enough(reply.calls, reply.state, made);
+        let calls = self.named(calls);
+        let assistant = Message { calls, state, ..Message::new(Role::Assistant, reply.text) };
+        let mut results: Vec<Option<Message>> = assistant.calls.iter().map(|call| self.refuse(call)).collect();
+        if let (Some(left_out), Some(last), Some(call)) = (left_out, results.last_mut(), assistant.calls.last()) {
+            let outcome = ToolOutcome::failed(call_limit::refusal(left_out), String::new);
+            *last = Some(result_message(&call.id, outcome, Cap { pointer: false, ..self.cap(None) }));
+        }
         self.state = State::Running { round, assistant, results, holds: BTreeMap::new() };
         self.pass_border().unwrap_or_else(|| self.pending())
     }

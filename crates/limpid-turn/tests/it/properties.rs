@@ -130,3 +130,16 @@ proptest! {
         prop_assert_eq!(seen.steered + seen.unanswered, steering);
     }
 }
+
+// SEC-073
+#[test]
+fn of_400_calls_32_run_and_the_rest_is_refused_in_one_sentence() {
+    let (mut turn, _) = Turn::start(start());
+    let call = |at: usize| ToolCall { id: CallId::new(format!("x{at}")), name: "clock".into(), arguments: "{}".into() };
+    let effects = turn.on(Event::Reply(Reply { calls: (0..400).map(call).collect(), ..Reply::default() }));
+    let run = effects.iter().find_map(|effect| match effect {
+        Effect::RunTools { calls } => Some(calls.len()),
+        _ => None,
+    });
+    assert_eq!(run, Some(32), "{effects:?}");
+}
