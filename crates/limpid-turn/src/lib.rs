@@ -18,10 +18,12 @@
 //! - [`turn`]: the machine.
 //! - [`event`]: what it is told.
 //! - [`effect`]: what it asks for.
+//! - [`arguments`]: the arguments of a call in the form that is shown, hashed and run.
 //! - [`decision`]: the call that ends a turn which must decide.
 //! - [`result`]: the text of a tool's result, with its limits.
 //! - [`window`]: what leaves a conversation that is longer than its window, and what stands for it.
 
+pub mod arguments;
 mod call_limit;
 pub mod decision;
 pub mod effect;

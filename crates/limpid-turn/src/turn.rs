@@ -7,7 +7,7 @@ use limpid_core::{CallId, FailureClass, Labelled, Message, Role, Sentence, ToolC
 
 use crate::effect::{Effect, HeldCall, Outcome, PlannedCall};
 use crate::event::{Event, Finish, Reply, ToolOutcome, Why};
-use crate::{call_limit, decision, result};
+use crate::{arguments, call_limit, decision, result};
 
 /// What a turn begins with. The person's message is stored and rendered by whoever drives the turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -392,12 +392,9 @@ impl Turn {
             let declared = Labelled::new(names.join(", "), Trust::Owner);
             sentence!("there is no tool `{}`; there are: {}", name, declared)
         } else {
-            match serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&call.arguments) {
+            match arguments::canonical(&call.arguments) {
                 Ok(_) => return None,
-                Err(error) => {
-                    let place = Labelled::new(error, Trust::Owner);
-                    sentence!("the arguments of `{}` are no JSON object: {}", name, place)
-                }
+                Err(why) => sentence!("the arguments of `{}` are no JSON object: {}", name, why),
             }
         };
         // Nothing ran, so nothing is kept to be read on in.
@@ -416,6 +413,10 @@ impl Turn {
             // Models that want no arguments often write nothing at all.
             if call.arguments.trim().is_empty() {
                 call.arguments = "{}".to_owned();
+            }
+            // From here on this is the only form that there is of them.
+            if let Ok(canonical) = arguments::canonical(&call.arguments) {
+                call.arguments = canonical;
             }
             self.start.taken.insert(call.id.clone());
             named.push(call);
