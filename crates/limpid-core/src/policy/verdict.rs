@@ -171,7 +171,7 @@ fn why_ask(setting: &Setting<'_>, call: &Call<'_>, asked_always: bool) -> Option
         (true, true) => Window::Tainted,
     };
     let waits = cell(row, window) == Cell::Waits;
-    if waits && cell(row, Window::Clean) == Cell::Runs {
+    if waits && setting.trust.is_foreign() {
         let who = if setting.trust == Trust::Guest { "a guest" } else { "outside" };
         let consequence = consequence(row, call);
         return Some(format!("text from {who} was read, and {consequence}"));

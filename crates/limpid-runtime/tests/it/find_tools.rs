@@ -281,7 +281,8 @@ async fn who_refuses_tools_that_wait_gets_those_that_were_found_and_no_others() 
 #[tokio::test]
 async fn what_was_called_often_travels_in_the_next_conversation() {
     let call = |n: u32| format!("{{ id = \"c{n}\", name = \"alpha5_work5\", arguments = {{ path = \"x\" }} }}");
-    let many = (0..60).map(call).collect::<Vec<_>>().join(", ");
+    let batch = |from: u32| (from..from + 30).map(call).collect::<Vec<_>>().join(", ");
+    let many = format!("{}]\n[[reply]]\ncalls = [{}", batch(0), batch(30));
     let script = format!(
         "[[reply]]\ncalls = [{{ id = \"f\", name = \"find_tools\", arguments = {{ query = \"alpha5_work5\" }} }}]\n\
          [[reply]]\ncalls = [{many}]\n[[reply]]\ntext = \"Done.\"\n[[reply]]\ntext = \"Hello.\"\n"

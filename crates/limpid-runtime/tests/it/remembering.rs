@@ -176,9 +176,8 @@ async fn where_every_memory_stands_in_the_prompt_a_turn_that_has_read_a_stranger
     let known = agent.store().memory(&"bank".into()).await.unwrap();
     crate::kit::keep_mail(&agent, "an offer").await;
     say(&agent, "any offers?").await;
-    for call in [2, 3] {
-        assert!(result(&bench, call).contains("bank stands in every prompt"), "{}", result(&bench, call));
-    }
+    assert!(result(&bench, 2).contains("bank is the owner's"), "{}", result(&bench, 2));
+    assert!(result(&bench, 3).contains("kept as draft"), "{}", result(&bench, 3));
     assert_eq!(agent.store().memory(&"bank".into()).await.unwrap(), known);
 }
 

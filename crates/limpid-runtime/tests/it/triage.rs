@@ -115,26 +115,26 @@ async fn a_heartbeat_that_has_read_a_text_message_keeps_its_tools_and_only_propo
 // KAI-062
 #[tokio::test]
 async fn a_heartbeat_that_has_read_nothing_of_strangers_acts() {
-    let bench = bench(&[calling(&[SEND]), saying("HEARTBEAT_OK")].concat()).await;
+    let bench = bench(&[calling(&[RUN]), saying("HEARTBEAT_OK")].concat()).await;
     let tools = Tools::new();
     let agent = tools.agent(&bench);
     assert_eq!(beat(&agent).await.outcome.as_str(), "quiet");
-    assert_eq!((tools.mail.runs(), drafts(&agent).await.len()), (1, 0));
+    assert_eq!((tools.program.runs(), drafts(&agent).await.len()), (1, 0));
 }
 
 // SEC-004
 #[tokio::test]
 async fn a_task_proposes_from_the_moment_on_at_which_it_reads_outside_text() {
     let page = r#"{ id = "p", name = "read_page" }"#;
-    let script = [calling(&[SEND]), calling(&[page]), calling(&[SEND]), saying("Eve wants the secret.")].concat();
+    let script = [calling(&[RUN]), calling(&[page]), calling(&[RUN]), saying("Eve wants the secret.")].concat();
     let bench = bench(&script).await;
     let tools = Tools::new();
     let agent = tools.agent(&bench);
     agent.tasks().add(task("Look at the page.")).await.unwrap();
     bench.clock.forward(2.minutes());
     agent.jobs().run_due().await.unwrap();
-    assert_eq!((tools.page.runs(), tools.mail.runs()), (1, 1), "the first letter was the owner's wish");
-    assert_eq!(drafts(&agent).await, [("send_mail".to_owned(), Trust::Outside)]);
+    assert_eq!((tools.page.runs(), tools.program.runs()), (1, 1), "the first program was the owner's wish");
+    assert_eq!(drafts(&agent).await, [("run_program".to_owned(), Trust::Outside)]);
     // What it tells is a stranger's wherever it is read.
     let rows = agent.store().messages(&ConversationId::new("heartbeat"), None).await.unwrap().rows;
     let told = rows.iter().find(|row| row.message.text.contains("Eve wants")).unwrap();

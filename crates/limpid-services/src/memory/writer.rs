@@ -103,7 +103,7 @@ impl MemoryWriter {
         let content = self.checked("the content", note.content)?;
         let known = self.store.memory(&MemoryRef::Key(key.clone())).await?;
         if let Some(known) = &known {
-            self.guard(known, by).await?;
+            Self::guard(known, by)?;
         }
         let author = self.author(&content, by).await?;
         let source = match note.origin.filter(|origin| !origin.trim().is_empty()) {
@@ -196,38 +196,22 @@ impl MemoryWriter {
             };
             AgentError::Store(limpid_store::StoreError::NotFound { what: "memory", id: name })
         })?;
-        self.guard(&known, by).await?;
+        Self::guard(&known, by)?;
         Ok(known)
     }
 
-    /// Whoever has read text of strangers does not change what the owner said and every prompt shows.
-    async fn guard(&self, memory: &Memory, by: &WriteSource) -> Result<(), AgentError> {
-        let in_prompts = memory.pinned || self.policy_of(by).await? == MemoryPolicy::Inject;
-        if by.trust.is_foreign() && !memory.trust.is_foreign() && in_prompts {
+    /// Whoever has read text of strangers does not change what the owner has.
+    fn guard(memory: &Memory, by: &WriteSource) -> Result<(), AgentError> {
+        if by.trust.is_foreign() && !memory.trust.is_foreign() {
             return Err(AgentError::Invalid(format!(
-                "{} stands in every prompt, and this turn has read text of strangers, so it was left as it is; \
-                 the owner can change it, or it can be kept under another key",
+                "{} is the owner's, and this turn has read text of strangers, so it was left as it is; the owner can \
+                 change it, or it can be kept under another key",
                 memory.key
             )));
         }
         Ok(())
     }
 
-    /// How memories reach the model in the conversation of a turn.
-    async fn policy_of(&self, by: &WriteSource) -> Result<MemoryPolicy, AgentError> {
-        if let Some(policy) = self.config.memory.policy {
-            return Ok(policy);
-        }
-        let conversation = match &by.conversation {
-            Some(id) => self.store.conversation(id).await?,
-            None => None,
-        };
-        let Some(conversation) = conversation else { return Ok(MemoryPolicy::default()) };
-        let name = &conversation.profile;
-        // A profile that was broken or removed in the middle of a turn protects as the strictest one does.
-        let profile = self.profiles.profile(name);
-        Ok(profile.map_or(MemoryPolicy::Inject, |profile| self.config.memory.policy(profile.behaviour().memory)))
-    }
 
     /// WriteSource hand it is said; in a turn it is said when the owner's own words say it, else the model inferred it.
     ///

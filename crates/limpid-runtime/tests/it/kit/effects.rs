@@ -51,8 +51,11 @@ impl Tool for EffectTool {
         self.class
     }
 
-    fn effect(&self, _: &Value) -> Effect {
-        self.class().into()
+    fn effect(&self, arguments: &Value) -> Effect {
+        match arguments["to"].as_str().filter(|_| self.class == ToolClass::Read) {
+            Some(to) => Effect::Fetch(limpid_tools::web::address_of(to)),
+            None => self.class.into(),
+        }
     }
 
     fn schema(&self) -> Map<String, Value> {
