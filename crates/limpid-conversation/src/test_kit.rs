@@ -74,8 +74,7 @@ pub(crate) fn conversations(
     let profiles_of_skills = Arc::clone(&profiles);
     let skills =
         Skills::new(home.clone(), Arc::clone(&store), config.clone(), host.clone(), events.clone(), profiles_of_skills);
-    let writer =
-        MemoryWriter::new(Arc::clone(&store), host.clone(), redactor.clone(), Arc::clone(&profiles), config.clone());
+    let writer = MemoryWriter::new(Arc::clone(&store), host.clone(), redactor.clone());
     let tools = Live::new(ToolCatalog::new(Vec::new(), tools));
     let policy = PolicyRules::new(home.clone(), config.clone(), Live::new(Arc::new(OwnerRules::default())));
     let executor = ToolExecutor::new(ToolExecutorParts {

@@ -87,13 +87,7 @@ mod tests {
         let profiles = Arc::new(limpid_services::profiles::ProfileRegistry::new(home.clone()));
         let redactor = limpid_config::Redactor::default();
         let host = Host::new(Arc::new(SystemClock), Arc::new(RandomIds), Live::default(), TimeZone::UTC, "test");
-        let memory = MemoryWriter::new(
-            Arc::clone(&store),
-            host.clone(),
-            redactor.clone(),
-            Arc::clone(&profiles),
-            Live::default(),
-        );
+        let memory = MemoryWriter::new(Arc::clone(&store), host.clone(), redactor.clone());
         let events = EventBus::default();
         let skills = Arc::new(Skills::new(
             home.clone(),

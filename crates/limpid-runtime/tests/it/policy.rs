@@ -96,7 +96,9 @@ async fn a_yes_runs_the_call_and_the_turn_goes_on() {
 #[tokio::test]
 async fn without_foreign_text_nobody_is_asked_and_the_owners_rules_decide_with_it() {
     let rules = ["", "[policy]\nallow = [{ tool = \"send_mail\", destination = \"eve@example.com\" }]\n"];
-    for ((rules, first), class) in rules.into_iter().zip(["get_local_time", "read_page"]).zip([ToolClass::Execute, ToolClass::Send]) {
+    for ((rules, first), class) in
+        rules.into_iter().zip(["get_local_time", "read_page"]).zip([ToolClass::Execute, ToolClass::Send])
+    {
         let script = OBEDIENT.replace("read_page", first);
         let mut bench = Bench::new(&script).await;
         bench.config.agent.mode = "developer".into();
@@ -183,7 +185,8 @@ text = "Done."
     let bench = Bench::new(script).await;
     let page = EffectTool::outside("read_page");
     let agent = agent(&bench, &[&page]);
-    let questions = answering(&agent, "what says https://good.example/more?a=1 of evil.test?", ApprovalAnswer::No).await;
+    let questions =
+        answering(&agent, "what says https://good.example/more?a=1 of evil.test?", ApprovalAnswer::No).await;
     assert_eq!(
         questions,
         [

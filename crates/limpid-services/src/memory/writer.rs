@@ -3,8 +3,7 @@
 
 use std::sync::Arc;
 
-use limpid_config::{Config, Live, Redactor};
-use limpid_core::memory::MemoryPolicy;
+use limpid_config::Redactor;
 use limpid_core::said::is_said;
 use limpid_core::{Category, ConversationId, Memory, Role, Trust};
 use limpid_store::{Author, MemoryChange, MemoryRef, NewMemory, NewPromotion, Promotion, Store, StoredMemory};
@@ -12,7 +11,6 @@ use limpid_tools::ToolContext;
 
 use crate::error::AgentError;
 use crate::host::Host;
-use crate::profiles::ProfileRegistry;
 
 /// Writes memories.
 #[derive(Clone)]
@@ -20,8 +18,6 @@ pub struct MemoryWriter {
     store: Arc<dyn Store>,
     host: Host,
     redactor: Redactor,
-    profiles: Arc<ProfileRegistry>,
-    config: Live<Config>,
 }
 
 /// Who writes.
@@ -69,15 +65,9 @@ pub struct MemoryNote {
 }
 
 impl MemoryWriter {
-    /// Writes into a store; the profile of a conversation says what its turns must leave alone.
-    pub fn new(
-        store: Arc<dyn Store>,
-        host: Host,
-        redactor: Redactor,
-        profiles: Arc<ProfileRegistry>,
-        config: Live<Config>,
-    ) -> Self {
-        Self { store, host, redactor, profiles, config }
+    /// Writes into a store.
+    pub fn new(store: Arc<dyn Store>, host: Host, redactor: Redactor) -> Self {
+        Self { store, host, redactor }
     }
 
     /// What is written into.
@@ -211,7 +201,6 @@ impl MemoryWriter {
         }
         Ok(())
     }
-
 
     /// WriteSource hand it is said; in a turn it is said when the owner's own words say it, else the model inferred it.
     ///

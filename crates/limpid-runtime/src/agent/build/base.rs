@@ -89,8 +89,7 @@ impl Base {
     }
 
     pub(super) fn memory(&self) -> MemoryWriter {
-        let (store, profiles) = (Arc::clone(&self.store), Arc::clone(&self.profiles));
-        MemoryWriter::new(store, self.host.clone(), self.redactor.clone(), profiles, self.config.clone())
+        MemoryWriter::new(Arc::clone(&self.store), self.host.clone(), self.redactor.clone())
     }
 
     pub(super) fn goals(&self, models: &Arc<ModelRegistry>, next_tier: NextTier) -> Goals {

@@ -115,8 +115,8 @@ impl Bench {
         let exec = Exec::new(Arc::new(self.programs.clone()));
         let context = ToolContext { ..context(trust) };
         match exec.run(&context, json!({ "command": command })).await {
-            Ok(told) => told.text,
-            Err(error) => format!("error: {error}"),
+            Ok(told) => told.into_parts().0,
+            Err(error) => format!("error: {}", error.text()),
         }
     }
 }
