@@ -201,11 +201,11 @@ async fn outside_memories_are_found_by_query_and_never_pinned_or_injected() {
     agent.memory().pin(&"mail".into(), true).await.unwrap();
 }
 
-// SEC-002 PRO-007
+// SEC-002 SEC-065 PRO-007
 #[tokio::test]
-async fn a_profile_built_on_another_protects_memories_as_that_one_does() {
+async fn every_profile_protects_what_the_owner_remembers() {
     let mut protected = Vec::new();
-    for (shipped, is_protected) in [("kai", true), ("koshi", false), ("limpid", false), ("ollm", false)] {
+    for shipped in ["kai", "koshi", "limpid", "ollm"] {
         for name in [shipped, "b"] {
             let mut bench = Bench::new(&calling(&[
                 r#"{ name = "memory_query", arguments = { query = "offer" } }"#,
@@ -220,10 +220,10 @@ async fn a_profile_built_on_another_protects_memories_as_that_one_does() {
             agent.store().store_memory(new("bank", "Good", Trust::Owner)).await.unwrap();
             say(&agent, "any offers?").await;
             let bank = agent.store().memory(&"bank".into()).await.unwrap().unwrap();
-            protected.push((shipped, name, (bank.content == "Good") == is_protected));
+            protected.push((shipped, name, bank.content == "Good"));
         }
     }
-    assert!(protected.iter().all(|(.., as_expected)| *as_expected), "{protected:?}");
+    assert!(protected.iter().all(|(.., as_it_was)| *as_it_was), "{protected:?}");
 }
 
 // SEC-002
