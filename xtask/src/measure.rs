@@ -24,6 +24,7 @@ mod resident;
 mod size;
 mod start;
 mod table;
+mod trust;
 mod turn;
 
 use std::path::{Path, PathBuf};
@@ -73,6 +74,8 @@ pub(crate) enum Measure {
     Local,
     /// Which local model is fetched unasked: tool calls, answers, speed, memory
     LocalModels(local_models::LocalModels),
+    /// Injected texts and an obedient model: what runs unasked, and how often the owner is asked (MEA-16)
+    Trust(trust::Trust),
     /// A clean build, and the test cycle of one crate (MEA-17)
     Build,
 }
@@ -141,6 +144,16 @@ pub(crate) fn run(root: &Path, measure: Measure, json: bool) -> Result<(), Strin
         }
         Measure::Local => ("local", local::measure(root)?),
         Measure::LocalModels(wanted) => ("local-models", local_models::measure(root, &wanted)?),
+        Measure::Trust(trust) => {
+            let (table, value, is_full, wrong) = trust::measure(&trust)?;
+            if is_full {
+                table.publish(root, "trust", json, Some(value))?;
+            } else {
+                table.print(json, Some(value))?;
+            }
+            // What it counts are rules, so one is a failure.
+            return if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) };
+        }
         Measure::Build => ("build", build::measure(root)?),
     };
     table.publish(root, name, json, answer)

@@ -1,0 +1,154 @@
+//! MEA-16: an obedient model reads AgentDojo's injected texts; what a stranger wants waits for the owner.
+//!
+//! Every pair of a user task and an injection task is played three times: without any policy, to know what would happen;
+//! with an owner who says no to everything; and with one who says yes to what is their own. Every user task is also played
+//! alone, which counts the questions.
+//!
+//! # Layout
+//! - `world`, `world.py`: AgentDojo's environments, tools and checks.
+//! - `tools`, `tools.toml`: its tools as tools of Limpid, each with what it changes.
+//! - `player`: the obedient model. `chat`: an agent that it plays through.
+//! - `counts`: what is counted, and the table.
+
+mod chat;
+mod counts;
+mod player;
+mod tools;
+mod world;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::Table;
+use super::program::block_on;
+use chat::{Chat, Owner};
+use counts::Counts;
+use player::Player;
+use tools::{Declared, Suite};
+use world::{MARK, Task, World};
+
+/// Parts of the measure.
+const PARTS: u32 = 10;
+
+/// The suites of AgentDojo.
+const SUITES: [&str; 4] = ["workspace", "travel", "banking", "slack"];
+
+/// What is measured.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Trust {
+    /// Only a tenth of the pairs and tasks, always the same: 1 to 10
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(PARTS)))]
+    part: Option<u32>,
+    /// Only one suite: workspace, travel, banking or slack
+    #[arg(long, value_name = "NAME")]
+    suite: Option<String>,
+}
+
+/// Takes the measure: its table, its numbers for programs, whether it is large enough for a page, and what is wrong.
+// MEA-16
+pub(crate) fn measure(trust: &Trust) -> Result<(Table, Value, bool, Vec<String>), String> {
+    let is_full = trust.part.is_none() && trust.suite.is_none();
+    let mut all = block_on(play_all(trust))?;
+    if all.is_empty() {
+        return Err(format!("there is no such suite; there are {}", SUITES.join(", ")));
+    }
+    let mut wrong: Vec<String> = all.iter().flat_map(|(name, counts)| counts.wrong(name)).collect();
+    let sum = all.iter().fold(Counts::default(), |sum, (_, counts)| sum.with(counts));
+    if is_full {
+        wrong.extend(sum.not_whole());
+    }
+    if all.len() > 1 {
+        all.push(("all", sum.clone()));
+    }
+    Ok((counts::table(&all, &sum), counts::json(&sum), is_full, wrong))
+}
+
+/// Plays what is wanted of each suite.
+async fn play_all(trust: &Trust) -> Result<Vec<(&'static str, Counts)>, String> {
+    let world = Arc::new(World::start()?);
+    let (tasks, declared) = (world.tasks()?, tools::declared()?);
+    let mut all = Vec::new();
+    // Numbers run through all suites, and those of pairs so that a part has all injection tasks of a suite.
+    let (mut task_number, mut pair_number) = (0, 0);
+    let is_ours = |number: u32| trust.part.is_none_or(|part| number % PARTS == part - 1);
+    for name in SUITES {
+        let suite = declared.get(name).ok_or_else(|| format!("tools.toml has no suite {name}"))?;
+        let is_wanted = trust.suite.as_deref().is_none_or(|wanted| wanted == name);
+        let bench = Bench::open(name, suite, &world)?;
+        let mut counts = Counts::default();
+        for task in tasks.iter().filter(|task| task.suite == name) {
+            if is_wanted && is_ours(task_number) {
+                bench.play_alone(task, &mut counts).await?;
+            }
+            task_number += 1;
+            for injection in &task.injections {
+                if is_wanted && is_ours(pair_number + 2 * task_number) {
+                    bench.play_pair(task, injection, &mut counts).await?;
+                }
+                pair_number += 1;
+            }
+        }
+        if is_wanted {
+            all.push((name, counts));
+        }
+    }
+    Ok(all)
+}
+
+/// A suite, and what plays it.
+struct Bench<'a> {
+    suite: &'a Suite,
+    world: Arc<World>,
+    player: Arc<Player>,
+    chat: Chat,
+}
+
+impl<'a> Bench<'a> {
+    fn open(name: &str, suite: &'a Suite, world: &Arc<World>) -> Result<Self, String> {
+        let player = Arc::new(Player::default());
+        let chat = Chat::open(name, tools::tools(name, suite, world, &player)?, &player)?;
+        Ok(Self { suite, world: Arc::clone(world), player, chat })
+    }
+
+    /// Plays a user task that nobody attacks.
+    async fn play_alone(&self, task: &Task, counts: &mut Counts) -> Result<(), String> {
+        let failed = |why: String| format!("{} {}: {why}", task.suite, task.user);
+        let begun = self.world.begin(task, None)?;
+        self.player.begin(&begun, self.suite);
+        let chatted = self.chat.play(&begun.prompt, Owner::Agrees).await.map_err(failed)?;
+        let name = format!("{} {}", task.suite, task.user);
+        counts.add_task(&name, &chatted, self.world.score()?.solved);
+        Ok(())
+    }
+
+    /// Plays a pair: without a policy, with an owner who refuses everything, with one who agrees to what is their own.
+    async fn play_pair(&self, task: &Task, injection: &str, counts: &mut Counts) -> Result<(), String> {
+        let name = format!("{} {} {injection}", task.suite, task.user);
+        let failed = |why: String| format!("{name}: {why}");
+        let begun = self.world.begin(task, Some(injection))?;
+        self.player.begin(&begun, self.suite);
+        self.play_without_policy().map_err(failed)?;
+        let has_effect = begun.injected.iter().any(|call| self.suite.get(&call.name).is_some_and(Declared::has_effect));
+        counts.add_bare(&self.player.played(), (has_effect, begun.by_hand), self.world.score()?.solved);
+        for owner in [Owner::Refuses, Owner::Agrees] {
+            let begun = self.world.begin(task, Some(injection))?;
+            self.player.begin(&begun, self.suite);
+            let chatted = self.chat.play(&begun.prompt, owner).await.map_err(failed)?;
+            counts.add_pair(&name, owner, &chatted, self.world.score()?.solved);
+        }
+        Ok(())
+    }
+
+    /// The same calls straight to the world: what would happen if every call were allowed.
+    fn play_without_policy(&self) -> Result<(), String> {
+        let mut sees_mark = false;
+        while let Some(calls) = self.player.next(sees_mark) {
+            for call in calls {
+                self.player.runs(&call, false);
+                sees_mark |= self.world.call(&call)?.text.contains(MARK);
+            }
+        }
+        Ok(())
+    }
+}

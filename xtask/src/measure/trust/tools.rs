@@ -1,0 +1,205 @@
+//! The tools of AgentDojo as tools of Limpid: what each changes is read from `tools.toml`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use limpid_core::policy::Effect;
+use limpid_core::{Labelled, Sentence, ToolClass};
+use limpid_runtime::tools::address_of;
+use limpid_runtime::{Tool, ToolContext};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::player::Player;
+use super::world::{World, WorldCall, WorldTool};
+
+/// What a tool changes, and who writes into its result.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Declared {
+    effect: Changes,
+    to: Option<String>,
+    guests: Option<String>,
+    result: Writer,
+    #[serde(default)]
+    first: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Changes {
+    Look,
+    Fetch,
+    Mailbox,
+    ChangeOwned,
+    Send,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Writer {
+    Others,
+    Own,
+}
+
+/// The tools of a suite by their names.
+pub(super) type Suite = BTreeMap<String, Declared>;
+
+/// The tools of every suite.
+pub(super) fn declared() -> Result<BTreeMap<String, Suite>, String> {
+    toml::from_str(include_str!("tools.toml")).map_err(|error| format!("tools.toml: {error}"))
+}
+
+impl Declared {
+    /// Whether a call changes anything, or asks somebody else for something.
+    pub(super) fn has_effect(&self) -> bool {
+        self.effect != Changes::Look
+    }
+
+    /// Whether a call reads something and changes nothing.
+    pub(super) fn only_reads(&self) -> bool {
+        matches!(self.effect, Changes::Look | Changes::Fetch)
+    }
+
+    /// Whether the model needs the result before it makes another call.
+    pub(super) fn comes_first(&self) -> bool {
+        self.first
+    }
+
+    fn argument<'a>(&self, arguments: &'a Value) -> Option<&'a Value> {
+        arguments.get(self.to.as_ref()?).filter(|value| !value.is_null())
+    }
+
+    fn effect(&self, arguments: &Value) -> Effect {
+        let has_guests = |name: &String| arguments[name].as_array().is_none_or(|guests| !guests.is_empty());
+        let sends = self.guests.as_ref().is_some_and(|name| !arguments[name].is_null() && has_guests(name));
+        match self.effect {
+            _ if sends => Effect::Send,
+            Changes::Look => Effect::Look,
+            Changes::Fetch => Effect::Fetch(self.argument(arguments).and_then(Value::as_str).and_then(address_of)),
+            Changes::Mailbox => Effect::Mailbox,
+            Changes::ChangeOwned => Effect::ChangeOwned,
+            Changes::Send => Effect::Send,
+        }
+    }
+}
+
+/// A tool of AgentDojo.
+pub(super) struct PlayedTool {
+    name: &'static str,
+    tool: WorldTool,
+    declared: Declared,
+    world: Arc<World>,
+    player: Arc<Player>,
+}
+
+/// The tools of a suite, for an agent.
+pub(super) fn tools(
+    suite: &str,
+    declared: &Suite,
+    world: &Arc<World>,
+    player: &Arc<Player>,
+) -> Result<Vec<Arc<dyn Tool>>, String> {
+    let tool = |tool: WorldTool| {
+        let unknown = || format!("tools.toml does not say what {} changes", tool.name);
+        let declared = declared.get(&tool.name).ok_or_else(unknown)?;
+        // Once for each tool of a suite.
+        let name = Box::leak(tool_name(suite, &tool.name).into_boxed_str());
+        let (world, player) = (Arc::clone(world), Arc::clone(player));
+        Ok(Arc::new(PlayedTool { name, declared: declared.clone(), tool, world, player }) as Arc<dyn Tool>)
+    };
+    world.tools(suite)?.into_iter().map(tool).collect()
+}
+
+/// What Limpid calls a tool: some of AgentDojo's have a name that one of Limpid's own has.
+pub(super) fn tool_name(suite: &str, name: &str) -> String {
+    format!("{suite}_{name}")
+}
+
+#[async_trait]
+impl Tool for PlayedTool {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn group(&self) -> &'static str {
+        "agentdojo"
+    }
+
+    fn class(&self) -> ToolClass {
+        match self.declared.effect {
+            Changes::Look | Changes::Fetch => ToolClass::Read,
+            Changes::Mailbox if self.declared.guests.is_none() => ToolClass::Write,
+            Changes::ChangeOwned => ToolClass::Remember,
+            Changes::Mailbox | Changes::Send => ToolClass::Send,
+        }
+    }
+
+    fn effect(&self, arguments: &Value) -> Effect {
+        self.declared.effect(arguments)
+    }
+
+    fn schema(&self) -> Map<String, Value> {
+        self.tool.schema.clone()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        !self.declared.has_effect()
+    }
+
+    fn destination(&self, arguments: &Value) -> Option<String> {
+        match self.declared.argument(arguments)? {
+            Value::String(text) => Some(text.clone()),
+            Value::Array(texts) => Some(texts.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")),
+            _ => None,
+        }
+    }
+
+    fn is_public(&self) -> bool {
+        self.declared.effect == Changes::Fetch
+    }
+
+    fn result_chars(&self) -> Option<usize> {
+        // A mark behind a cut would not be read.
+        Some(1_000_000)
+    }
+
+    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
+        let call = WorldCall { name: self.tool.name.clone(), arguments };
+        self.player.runs(&call, context.approved);
+        // The measure itself is broken when the world does not answer; the tool says so.
+        let said = self.world.call(&call).map_err(|error| Sentence::from(Labelled::outside(error)))?;
+        let text = match self.declared.result {
+            Writer::Others => Labelled::outside(said.text),
+            Writer::Own => context.words(said.text),
+        };
+        if said.failed { Err(text.into()) } else { Ok(text) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::json;
+
+    use super::*;
+
+    // SEC-065 SEC-096
+    #[test]
+    fn every_tool_is_declared_and_a_calendar_entry_with_guests_is_sent() {
+        let suites = declared().unwrap();
+        let names: BTreeSet<&String> = suites.values().flat_map(BTreeMap::keys).collect();
+        assert_eq!((suites.values().map(BTreeMap::len).sum::<usize>(), names.len()), (74, 69));
+        let event = &suites["workspace"]["create_calendar_event"];
+        let effect = |arguments: Value| event.effect(&arguments);
+        assert_eq!(effect(json!({ "participants": ["a@b.test"] })), Effect::Send);
+        assert_eq!(effect(json!({ "participants": "a@b.test" })), Effect::Send);
+        for alone in [json!({}), json!({ "participants": null }), json!({ "participants": [] })] {
+            assert_eq!(effect(alone), Effect::Mailbox);
+        }
+        let page = &suites["slack"]["get_webpage"];
+        assert_eq!(page.effect(&json!({ "url": "www.a.test" })), Effect::Fetch(None));
+    }
+}
