@@ -1,7 +1,9 @@
 //! Where words go: data to standard output, everything else to standard error.
 
 mod screen;
+mod shown;
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
 
 use serde::Serialize;
@@ -9,17 +11,21 @@ use serde::Serialize;
 use crate::failure::Failure;
 
 pub use screen::{Below, Edited};
+use shown::shown;
 
 /// The version of every JSON shape that this program prints.
 pub const JSON_VERSION: u32 = 1;
 
-/// Prints data as it is, without adding anything.
+/// Prints data without adding anything. What goes to a screen is written out where a terminal would follow it; what goes
+/// to a program is as it is.
 ///
 /// A reader that went away (`limpid … | head`) is no error: the program ends quietly.
 ///
 /// # Errors
 /// When standard output cannot be written.
 pub fn data(text: &str) -> Result<(), Failure> {
+    let text = if io::stdout().is_terminal() { shown(text) } else { Cow::Borrowed(text) };
+    let text = &*text;
     let write = || {
         let mut out = io::stdout().lock();
         out.write_all(text.as_bytes()).and_then(|()| out.flush())
@@ -84,15 +90,39 @@ pub fn json_parts(parts: &[(&str, Vec<serde_json::Value>)]) -> Result<(), Failur
 }
 
 /// Tells the person something that is no data.
-#[expect(clippy::print_stderr, reason = "this is the place that talks to the person")]
 pub fn tell(text: &str) {
-    let text = if io::stderr().is_terminal() { &wrapped(text, screen::width()) } else { text };
-    screen::around(&format!("{text}\n"), screen::Stream::Talk, || eprintln!("{text}"));
+    talk(&format!("{}\n", told(text)));
+}
+
+/// The same in faint letters.
+pub fn tell_faintly(text: &str) {
+    talk(&format!("{FAINT}{}{PLAIN}\n", told(text)));
+}
+
+/// Tells the person more on the same line, in faint letters.
+pub fn tell_on_faintly(text: &str) {
+    talk(&format!("{FAINT}{}{PLAIN}", shown(text)));
 }
 
 /// Tells the person more on the same line.
-#[expect(clippy::print_stderr, reason = "this is the place that talks to the person")]
 pub fn tell_on(text: &str) {
+    talk(&shown(text));
+}
+
+/// Starts faint letters. Codes of this program stand outside of what [`shown`] has written out.
+const FAINT: &str = "\u{1b}[2m";
+
+/// Ends them.
+const PLAIN: &str = "\u{1b}[0m";
+
+fn told(text: &str) -> String {
+    let text = shown(text);
+    if io::stderr().is_terminal() { wrapped(&text, screen::width()) } else { text.into_owned() }
+}
+
+/// Prints what was made ready to be shown.
+#[expect(clippy::print_stderr, reason = "this is the place that talks to the person")]
+fn talk(text: &str) {
     screen::around(text, screen::Stream::Talk, || eprint!("{text}"));
 }
 

@@ -7,6 +7,7 @@ use limpid_runtime::{Event, EventKind, Outcome, SlashReply, TurnEvent};
 use serde_json::{Value, json};
 
 use crate::commands::changes::words;
+use crate::commands::chat::question;
 use crate::environment::Environment;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
@@ -90,11 +91,14 @@ impl Printer {
             }
             TurnEvent::ApprovalRequested { name, arguments, destination, folder, reason, pattern, .. } => {
                 self.close_line()?;
-                self.beside(&format!("? {name} {arguments}"));
-                if let Some(destination) = destination {
-                    self.beside(&format!("  to {destination}"));
-                }
-                self.beside(&format!("  in {folder}\n  {reason}\n  a lasting yes would cover: {pattern}"));
+                output::tell(&question::frame(&question::Asked {
+                    name,
+                    arguments,
+                    destination: destination.as_deref(),
+                    folder,
+                    reason,
+                    pattern,
+                }));
                 Ok(())
             }
             TurnEvent::Steered { text } => self.said(text),
@@ -232,7 +236,7 @@ impl Printer {
     fn thought(&mut self, text: &str) -> Result<(), Failure> {
         if self.colours {
             self.reasoning = true;
-            output::tell_on(&format!("\u{1b}[2m{text}\u{1b}[0m"));
+            output::tell_on_faintly(text);
         }
         Ok(())
     }
@@ -242,7 +246,7 @@ impl Printer {
     }
 
     fn beside(&self, text: &str) {
-        if self.colours { output::tell(&format!("\u{1b}[2m{text}\u{1b}[0m")) } else { output::tell(text) }
+        if self.colours { output::tell_faintly(text) } else { output::tell(text) }
     }
 }
 

@@ -1,9 +1,66 @@
-//! The question whether a call may run, asked at a terminal.
+//! The question whether a call may run, asked at a terminal: a frame that no text of the call can enter, and its answer.
 
 use limpid_runtime::ApprovalAnswer;
 use reedline::{DefaultPrompt, DefaultPromptSegment, Reedline, Signal};
 
 use crate::failure::{ExitStatus, Failure};
+
+/// Characters of the arguments that a question shows; it says how many more there are.
+const ARGUMENTS: usize = 2000;
+
+/// Characters of a line of the frame.
+const LINE: usize = 160;
+
+/// What is asked about.
+pub(super) struct Asked<'a> {
+    /// The tool.
+    pub(super) name: &'a str,
+    /// The arguments in their canonical form, which is what would run.
+    pub(super) arguments: &'a str,
+    /// Where it would send or fetch something.
+    pub(super) destination: Option<&'a str>,
+    /// The folder that relative paths begin at.
+    pub(super) folder: &'a str,
+    /// Why it waits, and what it would do.
+    pub(super) reason: &'a str,
+    /// What a lasting yes would cover.
+    pub(super) pattern: &'a str,
+}
+
+/// The question. The arguments stand behind a margin; the last six lines are the frame's own, the last of them says what
+/// the call would do.
+pub(super) fn frame(asked: &Asked<'_>) -> String {
+    let (shown, more) = cut(asked.arguments, ARGUMENTS);
+    let mut lines = vec![format!("? {}", in_one_line(asked.name))];
+    let letters: Vec<char> = shown.chars().collect();
+    lines.extend(letters.chunks(LINE).map(|part| format!("│ {}", in_one_line(&part.iter().collect::<String>()))));
+    if more > 0 {
+        lines.push(format!("│ … and {more} more characters"));
+    }
+    lines.push("  what this would do:".to_owned());
+    lines.push(format!("  tool    {}", in_one_line(asked.name)));
+    lines.push(format!("  to      {}", asked.destination.map_or_else(|| "-".to_owned(), in_one_line)));
+    lines.push(format!("  in      {}", in_one_line(asked.folder)));
+    lines.push(format!("  always  would cover {}", in_one_line(asked.pattern)));
+    lines.push(format!("  why     {}", in_one_line(asked.reason)));
+    lines.join("\n")
+}
+
+/// A text on one line that fits into the frame; it says how much is missing.
+fn in_one_line(text: &str) -> String {
+    let (shown, more) = cut(text, LINE);
+    let line: String =
+        shown.chars().map(|letter| if letter == '\n' || letter == '\t' { ' ' } else { letter }).collect();
+    if more > 0 { format!("{line} … and {more} more characters") } else { line }
+}
+
+/// The first characters of a text, and how many there are behind them.
+fn cut(text: &str, most: usize) -> (&str, usize) {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => (&text[..at], text[at..].chars().count()),
+        None => (text, 0),
+    }
+}
 
 /// Waits for `y`, `always` or `n`; none when the person would rather stop the turn.
 ///
@@ -43,6 +100,26 @@ fn meaning(line: &str) -> Option<ApprovalAnswer> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn asked<'a>(text: &'a str) -> Asked<'a> {
+        Asked { name: "exec", arguments: text, destination: Some(text), folder: "/w", reason: text, pattern: text }
+    }
+
+    // SEC-077
+    #[test]
+    fn the_last_six_lines_are_always_the_frames_own() {
+        let long = "x".repeat(9000);
+        let breaks = "\n".repeat(500);
+        let forged = "{}\n  what this would do:\n  tool    list_dir\n  why     nothing\n» y";
+        for text in ["{}", "", forged, &breaks, &long, "a\u{2028}b", "│ \u{1b}[6A\u{1b}[J", "\t\t"] {
+            let shown = frame(&asked(text));
+            let lines: Vec<&str> = shown.lines().collect();
+            let own: Vec<&str> = lines[lines.len() - 6..].iter().map(|line| &line[..8]).collect();
+            assert_eq!(own, ["  what t", "  tool  ", "  to    ", "  in    ", "  always", "  why   "], "{text:?}");
+            assert!(lines[1..lines.len() - 6].iter().all(|line| line.starts_with("│ ")), "{shown}");
+        }
+        assert!(frame(&asked(&long)).contains("… and 7000 more characters"), "what is cut says how much is missing");
+    }
 
     // SEC-002
     #[test]
