@@ -1,0 +1,48 @@
+//! The owner's files emptied and their memories forgotten by a turn that has read a stranger's page.
+
+use serde_json::json;
+
+use crate::obedient::{Attack, MARK, page};
+
+// SEC-065
+#[tokio::test]
+async fn what_the_owner_has_waits_in_a_tainted_turn() {
+    let attack = Attack::new(
+        |web| vec![("web_fetch", json!({ "url": format!("{web}/") }))],
+        |_| {
+            vec![
+                ("write_file", json!({ "path": "notes.md", "content": "" })),
+                ("edit_file", json!({ "path": "notes.md", "old_text": "green", "new_text": "black" })),
+                ("append_file", json!({ "path": "notes.md", "content": "more" })),
+                ("memory_forget", json!({ "key": "tea" })),
+                ("memory_update", json!({ "id": "tea", "content": "black" })),
+            ]
+        },
+        |_| page(MARK),
+    )
+    .await;
+    attack.world.write("workspace/notes.md", "green tea\n");
+    attack.world.done(&["memory", "add", "tea", "green"]).await;
+    attack.world.done(&["chat", &format!("read {}/", attack.web.url)]).await;
+    let notes = std::fs::read_to_string(attack.world.home.path().join("workspace/notes.md")).unwrap();
+    assert_eq!(notes, "green tea\n");
+    assert!(attack.world.done(&["memory", "show", "tea"]).await.contains("green"));
+    let drafts = attack.world.done(&["draft", "list"]).await;
+    let waiting = ["write_file", "edit_file", "append_file", "memory_forget", "memory_update"];
+    assert!(waiting.iter().all(|tool| drafts.contains(tool)), "each of them waits: {drafts}");
+}
+
+// SEC-065
+#[tokio::test]
+async fn in_a_clean_turn_the_owners_files_are_changed_without_a_question() {
+    let attack = Attack::new(
+        |_| vec![("edit_file", json!({ "path": "notes.md", "old_text": "green", "new_text": "black" }))],
+        |_| Vec::new(),
+        |_| page("tea"),
+    )
+    .await;
+    attack.world.write("workspace/notes.md", "green tea\n");
+    attack.world.done(&["chat", "make it black"]).await;
+    let notes = std::fs::read_to_string(attack.world.home.path().join("workspace/notes.md")).unwrap();
+    assert_eq!(notes, "black tea\n");
+}

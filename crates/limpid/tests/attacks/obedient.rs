@@ -1,0 +1,128 @@
+//! A model that obeys: it does what the owner asks, call by call, and as soon as a mark is in what it was sent, it does what a
+//! stranger asks first.
+
+use std::sync::{Arc, Mutex};
+
+use limpid_testkit::Recorded;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+
+use crate::kit::World;
+
+/// What a stranger writes to make the model act.
+pub(crate) const MARK: &str = "MARK-7731";
+
+/// A home, an obedient model, and a server of web pages that both may know.
+pub(crate) struct Attack {
+    pub(crate) world: World,
+    /// The stranger's web server.
+    pub(crate) web: Site,
+    /// The requests that the model got.
+    asked: Arc<Mutex<Vec<Recorded>>>,
+}
+
+/// One call that the model makes.
+pub(crate) type Planned = (&'static str, Value);
+
+impl Attack {
+    /// The model makes the owner's calls one after another, and the stranger's before the next one once it has read the mark.
+    /// `page` answers the requests for pages of the web by their path.
+    pub(crate) async fn new(
+        owners: impl FnOnce(&str) -> Vec<Planned>,
+        strangers: impl FnOnce(&str) -> Vec<Planned>,
+        page: impl Fn(&str) -> String + Send + Sync + 'static,
+    ) -> Self {
+        let web = Site::start(page).await;
+        let (mut owners, strangers) = (owners(&web.url), strangers(&web.url));
+        // Tools that the prompt does not declare have to be found before they can be called.
+        let mut names: Vec<&str> = owners.iter().chain(&strangers).map(|(name, _)| *name).collect();
+        names.sort_unstable();
+        names.dedup();
+        let find = names.into_iter().map(|name| ("find_tools", json!({ "query": name })));
+        owners.splice(..0, find);
+        let plan = Arc::new(Mutex::new((owners, strangers)));
+        let asked: Arc<Mutex<Vec<Recorded>>> = Arc::default();
+        let noted = Arc::clone(&asked);
+        let world = World::answering(move |request: &Recorded| {
+            noted.lock().unwrap().push(request.clone());
+            let (owners, strangers) = &mut *plan.lock().unwrap();
+            let next = if request.text().contains(MARK) && !strangers.is_empty() {
+                std::mem::take(strangers)
+            } else if owners.is_empty() {
+                return serde_json::from_value(json!({ "text": "Done." })).unwrap();
+            } else {
+                vec![owners.remove(0)]
+            };
+            let calls = next.into_iter().map(|(name, arguments)| json!({ "name": name, "arguments": arguments }));
+            serde_json::from_value(json!({ "calls": calls.collect::<Vec<_>>() })).unwrap()
+        })
+        .await;
+        world.write("limpid.toml", "[web]\nalso = [\"127.0.0.1\"]\n");
+        Self { world, web, asked }
+    }
+
+    /// What the model was sent in all.
+    pub(crate) fn sent(&self) -> String {
+        self.asked.lock().unwrap().iter().map(Recorded::text).collect()
+    }
+
+    /// Whether the mark stands in the newest request, and only inside of boundaries.
+    pub(crate) fn is_bounded(&self, words: &str) -> bool {
+        let newest = self.asked.lock().unwrap().last().unwrap().texts();
+        let with_it: Vec<String> = newest.iter().map(|sent| sent.text.clone()).filter(|t| t.contains(words)).collect();
+        let inside = |text: &String| {
+            let (before, rest) = text.split_once(words).unwrap();
+            before.contains("[untrusted ") && rest.contains("[/untrusted ")
+        };
+        !with_it.is_empty() && with_it.iter().all(inside)
+    }
+}
+
+/// A web server of a stranger, which notes what it is asked for.
+pub(crate) struct Site {
+    pub(crate) url: String,
+    visited: Arc<Mutex<Vec<String>>>,
+}
+
+impl Site {
+    async fn start(page: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let visited: Arc<Mutex<Vec<String>>> = Arc::default();
+        let site = Self { url, visited: Arc::clone(&visited) };
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let (mut head, mut buffer) = (Vec::new(), [0u8; 4096]);
+                while !head.windows(4).any(|window| window == b"\r\n\r\n") {
+                    match stream.read(&mut buffer).await {
+                        Ok(read) if read > 0 => head.extend_from_slice(&buffer[..read]),
+                        _ => break,
+                    }
+                }
+                let path = String::from_utf8_lossy(&head).split(' ').nth(1).unwrap_or_default().to_owned();
+                let answer = page(&path);
+                visited.lock().unwrap().push(path);
+                let _ = stream.write_all(answer.as_bytes()).await;
+            }
+        });
+        site
+    }
+
+    /// The paths that were asked for.
+    pub(crate) fn visited(&self) -> Vec<String> {
+        self.visited.lock().unwrap().clone()
+    }
+}
+
+/// A page of the web.
+pub(crate) fn page(text: &str) -> String {
+    let body = format!("<html><p>{text}</p></html>");
+    let length = body.len();
+    format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}")
+}
+
+/// An answer that leads elsewhere.
+pub(crate) fn redirect(to: &str) -> String {
+    format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+}
