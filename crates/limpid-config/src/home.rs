@@ -4,6 +4,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use crate::error::FileError;
+use crate::regular_file;
 
 /// Bytes of one text file that are read at most; a larger one is an error that says so.
 pub const MAX_FILE: u64 = 4 * 1024 * 1024;
@@ -177,22 +178,13 @@ impl ReadText {
 
 /// The same, with how much of it was replaced.
 pub fn read_marking(path: &Path) -> Result<Option<ReadText>, FileError> {
-    let mut options = std::fs::File::options();
-    options.read(true);
-    // A pipe that nobody writes to would be waited for.
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
-    let file = match options.open(path) {
+    let file = match regular_file::open(path) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(None);
         }
         other => other.map_err(FileError::io(path))?,
     };
     let about = file.metadata().map_err(FileError::io(path))?;
-    if !about.is_file() {
-        let message = if about.is_dir() { "it is a folder, not a file" } else { "it is not a regular file" };
-        return Err(FileError::io(path)(io::Error::new(io::ErrorKind::InvalidInput, message)));
-    }
     if about.len() > MAX_FILE {
         let size = about.len();
         let message = format!("the file has {size} bytes, at most {MAX_FILE} are read; shorten it");

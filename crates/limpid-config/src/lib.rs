@@ -17,6 +17,7 @@ mod ids;
 pub mod private_file;
 pub mod process;
 mod redact;
+pub mod regular_file;
 
 pub use clock::{Clock, SystemClock};
 pub use config::*;

@@ -97,13 +97,15 @@ impl Tool for WebFetch {
                 status(page.status)
             ));
         }
-        let text = page.text();
+        // On a thread of its own, so that a page which takes long to be read holds nobody up.
+        let text = tokio::task::spawn_blocking(move || (page.text(), page.cut)).await;
+        let (text, cut) = text.map_err(|_| "the page could not be read: what reads it broke off")?;
         let all = text.chars().count();
         let mut shown: String = text.chars().take(most).collect();
         if all > most {
             shown.push_str(&format!("\n… {most} of {all} characters"));
         }
-        if page.cut {
+        if cut {
             shown.push_str("\n… the page is longer than what is read of one");
         }
         Ok(Labelled::outside(shown))

@@ -5,6 +5,7 @@ use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use limpid_config::regular_file;
 use sha2::{Digest, Sha256};
 
 use crate::error::AgentError;
@@ -80,7 +81,7 @@ impl Folder {
     pub(crate) fn read(path: &Path) -> Result<Self, AgentError> {
         let mut folder = Self::default();
         if path.is_file() {
-            let bytes = std::fs::read(path).map_err(AgentError::file(path))?;
+            let bytes = regular_file::read(path, MAX_BYTES).map_err(AgentError::file(path))?;
             folder.files.insert(SKILL_FILE.to_owned(), File { bytes, runs: false });
             return Ok(folder);
         }
@@ -90,7 +91,7 @@ impl Folder {
             if folder.files.len() == MAX_FILES || total > MAX_BYTES {
                 return Err(refused(&full, "a skill has at most 500 files and 8 MiB"));
             }
-            let bytes = std::fs::read(&full).map_err(AgentError::file(&full))?;
+            let bytes = regular_file::read(&full, MAX_BYTES).map_err(AgentError::file(&full))?;
             folder.files.insert(inside, File { bytes, runs: may_run(&about) });
         }
         Ok(folder)

@@ -8,6 +8,9 @@ use reqwest::{Response, StatusCode, Url};
 /// Columns of text made from HTML. Lines are not broken for the sake of a screen.
 const WIDTH: usize = 500;
 
+/// How deep elements may nest.
+const MOST_DEPTH: usize = 512;
+
 /// Bytes at the beginning of a page that are looked through for its encoding.
 const HEAD: usize = 1024;
 
@@ -85,6 +88,10 @@ impl Page {
 
 /// HTML as text that can be read: headings, lists, links and tables stay, scripts and styles go.
 fn readable(html: &str) -> String {
+    // A parser of deeply nested elements needs a stack as deep, and time that grows with the square of it.
+    if is_too_deep(html) {
+        return format!("This page nests its elements more than {MOST_DEPTH} deep, and is not read.");
+    }
     let text =
         html2text::config::plain().no_table_borders().max_wrap_width(WIDTH).string_from_read(html.as_bytes(), WIDTH);
     let text = text.unwrap_or_else(|_| html.to_owned());
@@ -100,6 +107,38 @@ fn readable(html: &str) -> String {
         blank = line.is_empty();
     }
     out.trim_end().to_owned()
+}
+
+/// Whether the elements of a page nest deeper than is read, by its tags alone. A tag that closes nothing which is open is
+/// ignored, as browsers do.
+fn is_too_deep(html: &str) -> bool {
+    let mut open: Vec<&str> = Vec::new();
+    for (at, _) in html.match_indices('<') {
+        let tag = &html[at + 1..];
+        let (closes, tag) = tag.strip_prefix('/').map_or((false, tag), |tag| (true, tag));
+        let name = &tag[..tag.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(tag.len())];
+        if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || is_void(name) {
+            continue;
+        }
+        if !closes {
+            open.push(name);
+            if open.len() > MOST_DEPTH {
+                return true;
+            }
+        } else if let Some(at) = open.iter().rposition(|opened| opened.eq_ignore_ascii_case(name)) {
+            open.truncate(at);
+        }
+    }
+    false
+}
+
+/// Whether an element has nothing inside, or is one whose end is often left out.
+fn is_void(name: &str) -> bool {
+    const NAMES: [&str; 22] = [
+        "area", "base", "br", "col", "dd", "dt", "embed", "hr", "img", "input", "li", "link", "meta", "option", "p",
+        "source", "td", "th", "tr", "track", "wbr", "tbody",
+    ];
+    NAMES.iter().any(|void| void.eq_ignore_ascii_case(name))
 }
 
 /// A piece of HTML on one line, without any marks.
@@ -119,4 +158,20 @@ fn title(html: &str) -> Option<String> {
 fn indented(text: &str) -> String {
     let value: Result<serde_json::Value, _> = serde_json::from_str(text);
     value.and_then(|value| serde_json::to_string_pretty(&value)).unwrap_or_else(|_| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SEC-091
+    #[test]
+    fn a_page_is_too_deep_by_its_open_elements_only() {
+        assert!(!is_too_deep(&"<div><p>x<br><li>y</div>".repeat(2000)));
+        assert!(!is_too_deep(&"<DIV></div>".repeat(2000)));
+        for opened in ["<div>", "<div></p></li>", "<div></span>", "<blockquote class='a'>", "<table><tr><td>"] {
+            assert!(is_too_deep(&opened.repeat(600)), "{opened}");
+        }
+        assert!(!is_too_deep("a < b <- c <3 </ <"));
+    }
 }

@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 mod destroyed_files;
+#[cfg(target_os = "linux")]
+mod endless_file;
 mod equal_keys;
 mod flood_of_calls;
 #[path = "../it/kit.rs"]

@@ -2,10 +2,12 @@
 //! again, whichever tool wrote it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use limpid_config::regular_file;
 use limpid_core::Trust;
 use limpid_core::policy::Effect;
 use limpid_store::{Store, StoreError};
@@ -15,6 +17,9 @@ use crate::tools::policy::CallFacts;
 
 /// Files of the workspace that are looked through after a program ran; more than these are not told apart.
 const LOOKED_AT: usize = 20_000;
+
+/// Bytes of a file that are looked at; file tools read no larger ones.
+const MOST_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Labels the files that one call changes, by what was read before.
 pub(crate) struct FileLabelGuard {
@@ -73,7 +78,7 @@ impl FileLabelGuard {
             let programs = if self.runs_programs { self.stamps() } else { BTreeMap::new() };
             let changed = programs.into_iter().filter(|(path, stamp)| self.before.get(path) != Some(stamp));
             for path in self.written.iter().cloned().chain(changed.map(|(path, _)| path)) {
-                if let Some(hash) = hash_of(&path) {
+                if let Ok(Some(hash)) = hash_of(&path) {
                     // A label that cannot be kept must not undo what was done; the turn itself stays tainted.
                     let _ = self.store.label_file(&path.display().to_string(), &hash, self.trust, now_ms).await;
                 }
@@ -88,14 +93,20 @@ impl FileLabelGuard {
 
     /// The label of a file as it is. One that cannot be looked up counts as a stranger's.
     async fn label(&self, path: &Path) -> Trust {
-        let Some(hash) = hash_of(path) else { return Trust::Owner };
+        let hash = match hash_of(path) {
+            Ok(Some(hash)) => hash,
+            Ok(None) => return Trust::Owner,
+            Err(_) => return Trust::Outside,
+        };
         self.store.file_label(&hash).await.map_or(Trust::Outside, |label| label.unwrap_or(Trust::Owner))
     }
 
     /// The label of the least trusted file that a program could have read.
     async fn any_label(&self) -> Trust {
         let Ok(labelled) = self.store.labelled_files().await else { return Trust::Outside };
-        let there = labelled.into_iter().filter(|file| hash_of(Path::new(&file.path)).as_ref() == Some(&file.hash));
+        let there = labelled
+            .into_iter()
+            .filter(|file| hash_of(Path::new(&file.path)).is_ok_and(|hash| hash.as_ref() == Some(&file.hash)));
         there.map(|file| file.trust).fold(Trust::Owner, Trust::join)
     }
 }
@@ -112,7 +123,7 @@ impl UntrustedFiles {
 
     /// Whether a file as it is now is one of them, wherever it lies.
     pub fn contains(&self, path: &Path) -> bool {
-        !self.0.is_empty() && hash_of(path).is_some_and(|hash| self.0.contains(&hash))
+        !self.0.is_empty() && hash_of(path).is_ok_and(|hash| hash.is_some_and(|hash| self.0.contains(&hash)))
     }
 }
 
@@ -124,9 +135,16 @@ fn is_told_by(facts: &CallFacts) -> bool {
 }
 
 /// The hash of a file's bytes; none of one that is not there or says nothing.
-fn hash_of(path: &Path) -> Option<String> {
-    let bytes = std::fs::read(path).ok().filter(|bytes| !bytes.is_empty())?;
-    Some(Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect())
+///
+/// # Errors
+/// When it cannot be read, or is larger than what file tools read.
+fn hash_of(path: &Path) -> io::Result<Option<String>> {
+    let bytes = match regular_file::read(path, MOST_BYTES) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        read => read?,
+    };
+    let hash = || Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok((!bytes.is_empty()).then(hash))
 }
 
 /// Every file below some folders with its stamp; links are not followed.
