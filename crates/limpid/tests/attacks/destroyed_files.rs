@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::obedient::{Attack, MARK, page};
+use crate::attacks::obedient::{Attack, MARK, page};
 
 // SEC-065
 #[tokio::test]

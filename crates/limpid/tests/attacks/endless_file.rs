@@ -5,7 +5,7 @@ use std::time::Duration;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::json;
 
-use crate::obedient::{Attack, page};
+use crate::attacks::obedient::{Attack, page};
 
 // SEC-090 SEC-091
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::obedient::{Attack, page};
+use crate::attacks::obedient::{Attack, page};
 
 // SEC-074
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::obedient::{Attack, MARK, page, redirect};
+use crate::attacks::obedient::{Attack, MARK, page, redirect};
 
 // SEC-051
 #[tokio::test]

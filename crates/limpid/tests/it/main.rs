@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 mod architecture;
+#[path = "../attacks/mod.rs"]
+mod attacks;
 mod chat;
 mod cmd;
 mod context_size;
