@@ -8,4 +8,5 @@ mod equal_keys;
 mod flood_of_calls;
 mod mentioned_host;
 mod obedient;
+mod spelled_by_links;
 mod words_of_an_error;

@@ -90,6 +90,7 @@ impl Site {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let visited: Arc<Mutex<Vec<String>>> = Arc::default();
+        let host = url.trim_start_matches("http://").to_owned();
         let site = Self { url, visited: Arc::clone(&visited) };
         tokio::spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {
@@ -101,7 +102,8 @@ impl Site {
                     }
                 }
                 let path = String::from_utf8_lossy(&head).split(' ').nth(1).unwrap_or_default().to_owned();
-                let answer = page(&path);
+                // A page names the server that it is on.
+                let answer = page(&path).replace("HOST", &host);
                 visited.lock().unwrap().push(path);
                 let _ = stream.write_all(answer.as_bytes()).await;
             }
@@ -118,8 +120,7 @@ impl Site {
 /// A page of the web.
 pub(crate) fn page(text: &str) -> String {
     let body = format!("<html><p>{text}</p></html>");
-    let length = body.len();
-    format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}")
+    format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n{body}")
 }
 
 /// An answer that leads elsewhere.
