@@ -11,7 +11,7 @@ use limpid_config::Home;
 use limpid_core::Tier;
 use limpid_model::ModelCard;
 use limpid_prompt::Profile;
-use limpid_prompt::inputs::{ChangedInput, Inputs, MemoryInput, SessionInput, TimeInfo};
+use limpid_prompt::inputs::{ChangedInput, Inputs, MemoryInput, Quoted, SessionInput, TimeInfo, TrustName};
 use limpid_prompt::prompt::hash_of;
 use limpid_services::error::AgentError;
 use limpid_services::modes::{is_set, kind_of};
@@ -90,11 +90,10 @@ pub(crate) async fn gather(
         tools: deps.tools.inputs(&policy),
         skills: skills.input,
         workspace: sources::workspace_files::read(&deps.home.workspace(), &time, &mut standing_notices)?,
-        session: SessionInput { group, ..SessionInput::default() },
+        session: SessionInput { group, ..SessionInput::by(TrustName::Owner) },
         time: Some(time),
         platform: platform(),
-        user_message: occasion.text.to_owned(),
-        user_trust: occasion.trust.into(),
+        user: Some(Quoted::new(occasion.text, occasion.trust.into())),
         boundary: deps.host.tag(),
         origins: origins(),
         ..Inputs::default()
@@ -186,7 +185,7 @@ fn clean(deps: &ContextDeps, inputs: &mut Inputs) {
     inputs.soul_additions.iter_mut().for_each(clean);
     clean(&mut inputs.agent_name);
     clean(&mut inputs.additional_instructions);
-    clean(&mut inputs.user_message);
+    inputs.user.iter_mut().map(|user| &mut user.text).for_each(clean);
     let workspace = &mut inputs.workspace;
     workspace.files.iter_mut().map(|file| &mut file.content).for_each(clean);
     workspace.long_term.iter_mut().for_each(clean);

@@ -7,7 +7,7 @@ use limpid_core::compaction::WindowSettings;
 use limpid_core::{Entry, UsableWindow, WindowView};
 use limpid_model::{ModelCard, ModelError};
 use limpid_prompt::count::{TokenCounter, WindowEstimate};
-use limpid_prompt::inputs::{Digest, HistoryMessage, Inputs, Quoted, ToolPlacement};
+use limpid_prompt::inputs::{Digest, HistoryMessage, Inputs, Quoted, ToolPlacement, TrustName};
 use limpid_prompt::{Place, Profile, Prompt, RenderError, StatePart, Subject};
 use limpid_services::error::AgentError;
 use limpid_turn::result::READ_ON;
@@ -96,13 +96,13 @@ impl Measure {
 
     /// The sizes of a request in which nothing was said yet.
     pub(crate) fn bare(&self) -> Result<ContextSize, AgentError> {
-        self.size(&Inputs { pin: None, digests: Vec::new(), user_message: String::new(), ..self.inputs.clone() })
+        self.size(&Inputs { pin: None, digests: Vec::new(), user: None, ..self.inputs.clone() })
     }
 
     /// Takes the messages that the request answers as they are shown now.
     pub(crate) fn take_new(&mut self, past: &History, inputs: &Inputs) {
         self.unstored = unstored(past);
-        self.inputs.user_message.clone_from(&inputs.user_message);
+        self.inputs.user.clone_from(&inputs.user);
     }
 
     /// The five largest sections of a request.
@@ -138,8 +138,8 @@ impl Measure {
     pub fn task(&self, past: &History, running: &[Entry]) -> Result<Task, AgentError> {
         let bare = Inputs { pin: None, digests: Vec::new(), ..self.inputs.clone() };
         let framed = Inputs {
-            pin: Some(Quoted { text: "x".to_owned(), ..Quoted::default() }),
-            digests: vec![Digest { id: "x".to_owned(), text: "x".to_owned(), ..Digest::default() }],
+            pin: Some(Quoted::new("x", TrustName::Owner)),
+            digests: vec![Digest { id: "x".to_owned(), text: "x".to_owned(), ..Digest::by(TrustName::Owner) }],
             ..bare.clone()
         };
         let bare = self.size(&bare)?;

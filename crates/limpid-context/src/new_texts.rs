@@ -34,9 +34,9 @@ impl NewTexts {
         let waiting = past.unanswered.iter().filter(|entry| entry.id == UNSTORED).map(|entry| &entry.message);
         let all: Vec<(&str, Trust)> = waiting
             .map(|message| (message.text.as_str(), message.trust))
-            .chain([(inputs.user_message.as_str(), inputs.user_trust.into())])
+            .chain(inputs.user.iter().map(|user| (user.text.as_str(), user.trust.into())))
             .collect();
-        let last = all.iter().rposition(|(_, trust)| !trust.is_foreign()).unwrap_or(all.len() - 1);
+        let last = all.iter().rposition(|(_, trust)| !trust.is_foreign()).unwrap_or(all.len().saturating_sub(1));
         Self { whole: all.into_iter().map(|(text, _)| text.to_owned()).collect(), last }
     }
 
@@ -60,7 +60,7 @@ impl NewTexts {
         inputs: &mut Inputs,
     ) -> Result<bool, AgentError> {
         let room = sizes.bare()?.available() / share;
-        let room = if which == Which::Others { room / (self.whole.len() - 1).max(1) } else { room };
+        let room = if which == Which::Others { room / self.whole.len().saturating_sub(1).max(1) } else { room };
         let mut is_shorter = false;
         for (at, (whole, shown)) in self.whole.iter().zip(texts(past, inputs)).enumerate() {
             let is_meant = (at == self.last) == (which == Which::Last);
@@ -87,5 +87,5 @@ impl NewTexts {
 /// The texts as they are shown, in the same order.
 fn texts<'a>(past: &'a mut History, inputs: &'a mut Inputs) -> impl Iterator<Item = &'a mut String> {
     let waiting = past.unanswered.iter_mut().filter(|entry| entry.id == UNSTORED);
-    waiting.map(|entry| &mut entry.message.text).chain([&mut inputs.user_message])
+    waiting.map(|entry| &mut entry.message.text).chain(inputs.user.as_mut().map(|user| &mut user.text))
 }

@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     fn pin(key: &str, content: &str) -> MemoryEntry {
-        MemoryEntry { key: key.to_owned(), content: content.to_owned(), ..MemoryEntry::default() }
+        MemoryEntry { key: key.to_owned(), content: content.to_owned(), ..MemoryEntry::by(TrustName::Owner) }
     }
 
     fn shown(pins: &PinnedMemories) -> (Vec<&str>, Vec<&str>) {
@@ -208,7 +208,7 @@ mod tests {
     // PRO-040 PRO-041
     #[test]
     fn changed_goal_is_shown_once_then_joins_the_prefix() {
-        let goal = |text: &str| GoalInput { description: text.to_owned(), ..GoalInput::default() };
+        let goal = |text: &str| GoalInput { description: text.to_owned(), ..GoalInput::by(TrustName::Owner) };
         let shown = |(news, stored): (bool, StoredInput)| (news, stored.goal.map(|goal| goal.description));
         let (a, b) = (goal("a"), goal("b"));
         let mut session = split_pinned(None, "k".into(), Vec::new()).session;

@@ -5,7 +5,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use limpid_prompt::inputs::{Inputs, MemoryEntry, SkillEntry, ToolInput};
+use limpid_prompt::inputs::{Inputs, MemoryEntry, Quoted, SkillEntry, ToolInput, TrustName};
 use limpid_prompt::scenario::EXAMPLE_INPUTS;
 use limpid_prompt::{Estimate, Profile, Profiles, Prompt, RenderRequest};
 
@@ -14,14 +14,20 @@ fn inputs(tools: usize, skills: usize, memories: usize) -> Inputs {
     let mut inputs: Inputs = serde_json::from_str(EXAMPLE_INPUTS).unwrap();
     let tool = inputs.tools[0].clone();
     inputs.tools = (0..tools).map(|n| ToolInput { name: format!("tool_{n}"), ..tool.clone() }).collect();
-    let skill =
-        |n| SkillEntry { name: format!("skill-{n}"), description: "Does one thing well".into(), ..Default::default() };
+    let skill = |n| SkillEntry {
+        name: format!("skill-{n}"),
+        description: "Does one thing well".into(),
+        ..SkillEntry::by(TrustName::File)
+    };
     inputs.skills.index = (0..skills).map(skill).collect();
     inputs.skills.active.clear();
-    let memory =
-        |n| MemoryEntry { key: format!("key-{n}"), content: "A fact worth a line".into(), ..Default::default() };
+    let memory = |n| MemoryEntry {
+        key: format!("key-{n}"),
+        content: "A fact worth a line".into(),
+        ..MemoryEntry::by(TrustName::Owner)
+    };
     inputs.memory.general = (0..memories).map(memory).collect();
-    inputs.user_message = "hi".into();
+    inputs.user = Some(Quoted::new("hi", TrustName::Owner));
     inputs
 }
 

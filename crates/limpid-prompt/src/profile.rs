@@ -244,7 +244,7 @@ impl ToolText {
         let Some(template) = &self.template else { return Cow::Borrowed(&self.description) };
         let text = template.render(frame).into_iter().map(|piece| match piece {
             Piece::Text(text) => Cow::Borrowed(text),
-            Piece::Data(text, _) => text,
+            Piece::Data(text, _) => text.into_parts().0,
             Piece::Foreign(..) | Piece::Slot(_) => Cow::Borrowed(""),
         });
         Cow::Owned(text.collect())

@@ -14,7 +14,7 @@ use limpid_core::Tier;
 
 pub(crate) use json::schema_in_short;
 pub use record::{GroupView, Record};
-pub use view::{Foreign, View};
+pub use view::{Foreign, Plain, View};
 
 use crate::inputs::{GoalInput, Inputs, ToolInput, ToolPlacement, ToolProtocolName};
 use crate::profile::{Path, Profile, ToolGroup};

@@ -12,10 +12,9 @@ pub(crate) mod names;
 
 pub(crate) use filter::Filter;
 
-use std::borrow::Cow;
 use std::fmt;
 
-use crate::scope::{Foreign, Frame};
+use crate::scope::{Foreign, Frame, Plain};
 
 /// A compiled text.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +45,7 @@ pub enum Piece<'a> {
     /// Text of the profile.
     Text(&'a str),
     /// Data of someone whom the owner trusts, and the name that printed it.
-    Data(Cow<'a, str>, Option<&'a Name>),
+    Data(Plain<'a>, Option<&'a Name>),
     /// Text of a stranger, for which a boundary must be drawn, and the name that printed it.
     Foreign(Foreign<'a>, Option<&'a Name>),
     /// The place of a list, by its number in the section, or of the mode's template.

@@ -42,7 +42,7 @@ pub(crate) async fn fill(
         }
         notices.extend(kept.warnings);
     }
-    session.goals_asked_for |= cue::asks_for_goals(&inputs.user_message);
+    session.goals_asked_for |= cue::asks_for_goals(inputs.said());
     let is_quiet = profile.behaviour().goal_tools_on_request.contains(&inputs.mode);
     if is_quiet && !is_used && !session.goals_asked_for {
         inputs.tools.retain(|tool| tool.group != GOAL_TOOLS);
@@ -61,12 +61,11 @@ pub async fn shown(deps: &ContextDeps, conversation: &ConversationId) -> Result<
 
 /// The tool that a message asks for which speaks of goals while there is none.
 pub(crate) fn asked_tool(inputs: &Inputs) -> Option<&'static str> {
-    (inputs.goal.is_none() && cue::asks_for_goals(&inputs.user_message)).then_some(CREATE_GOAL)
+    (inputs.goal.is_none() && cue::asks_for_goals(inputs.said())).then_some(CREATE_GOAL)
 }
 
 fn goal_input(goal: &Goal) -> GoalInput {
     GoalInput {
-        trust: goal.trust().into(),
         id: goal.id().to_string(),
         description: goal.description().to_owned(),
         priority: match goal.priority() {
@@ -84,7 +83,7 @@ fn goal_input(goal: &Goal) -> GoalInput {
         checkpoints: goal.checkpoints().iter().map(checkpoint).collect(),
         decisions: goal.decisions().iter().map(decision).collect(),
         artifacts: goal.artifacts().iter().map(artifact).collect(),
-        ..GoalInput::default()
+        ..GoalInput::by(goal.trust().into())
     }
 }
 

@@ -100,7 +100,7 @@ fn account_input(account: MailAccount) -> EmailAccount {
         address: account.address,
         unread: account.unread,
         last_sync: account.synced_ms.and_then(utc),
-        last_error: account.last_error,
+        last_error: account.last_error.map(OutsideText::new),
     }
 }
 

@@ -3,7 +3,7 @@
 use limpid_core::memory::{MemoryPolicy, PROMOTION_HITS};
 use limpid_core::{Category, Memory};
 use limpid_prompt::Profile;
-use limpid_prompt::inputs::{Inputs, MemoryEntry, MemoryInput};
+use limpid_prompt::inputs::{Inputs, MemoryEntry, MemoryInput, TrustName};
 use limpid_services::error::AgentError;
 use limpid_services::memory::PROMOTE_LEARNING;
 use limpid_store::{Listed, PromotionState};
@@ -66,7 +66,7 @@ async fn memories(
     if let Some(name) = &deps.config.owner.name
         && deps.store.memory(&"owner".into()).await?.is_none()
     {
-        let owner = MemoryEntry { key: "owner".into(), content: name.clone(), ..MemoryEntry::default() };
+        let owner = MemoryEntry { key: "owner".into(), content: name.clone(), ..MemoryEntry::by(TrustName::Owner) };
         input.pinned.insert(0, owner);
     }
     Ok(input)
@@ -75,7 +75,9 @@ async fn memories(
 /// Whether the owner talks with their agent alone.
 fn is_owners(inputs: &Inputs) -> bool {
     let session = &inputs.session;
-    !session.group && session.sender.is_none() && !limpid_core::Trust::from(inputs.user_trust).is_foreign()
+    !session.group
+        && session.sender.is_none()
+        && !inputs.user.as_ref().is_some_and(|user| limpid_core::Trust::from(user.trust).is_foreign())
 }
 
 /// Memories by the place where prompts show them. Those that a stranger wrote are found by query only.

@@ -80,7 +80,7 @@ pub(crate) fn chosen(sizes: &ToolSizes, inputs: &Inputs, choice: &Choice<'_>) ->
     let tokens = first.tokens.saturating_sub(sizes.tokens_of(FIND_TOOLS));
     let tools = if small { CORE_TOOLS_SMALL } else { CORE_TOOLS };
     let order = choice.profile.core_tools(&inputs.mode);
-    let wants = Wants { said: &inputs.user_message, first: &order };
+    let wants = Wants { said: inputs.said(), first: &order };
     let order = wanted(&cards, wants).into_iter().filter(|(_, value)| *value > 0.0).map(|(at, _)| at);
     let order = asked(&cards, choice).into_iter().chain(order);
     let list_tokens = tokens * shares.list / 100;

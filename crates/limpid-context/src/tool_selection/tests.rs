@@ -1,7 +1,7 @@
 use limpid_core::reach::{ToolCard, search};
 use limpid_model::ExactCounter;
 use limpid_prompt::count::{Estimate, TokenCounter as _};
-use limpid_prompt::inputs::ModelInfo;
+use limpid_prompt::inputs::{ModelInfo, Quoted, TrustName};
 use limpid_prompt::{OfferedTool, Profiles, RenderRequest};
 use serde_json::json;
 
@@ -133,7 +133,7 @@ fn ninety_tools_cost_at_most_a_thousand_tokens_and_every_server_is_named() {
 #[test]
 fn every_tool_of_the_profile_fits_the_first_turn() {
     for mode in ["assistant", "developer", "planning", "debugger", "user"] {
-        let inputs = Inputs { mode: mode.to_owned(), user_message: "hi".to_owned(), ..described() };
+        let inputs = Inputs { mode: mode.to_owned(), user: Some(Quoted::new("hi", TrustName::Owner)), ..described() };
         let (settled, _) = settled(&inputs, None, true);
         let tokens = declared_tokens(&settled);
         assert!(tokens <= 1000, "{mode}: {tokens} tokens");
@@ -251,7 +251,7 @@ fn late_tools_stand_behind_the_others_and_a_compaction_begins_anew() {
 #[test]
 fn what_is_said_and_used_travels() {
     let declared = |said: &str, used: &[(&str, u64)]| -> Vec<String> {
-        let mut inputs = Inputs { user_message: said.to_owned(), ..described() };
+        let mut inputs = Inputs { user: Some(Quoted::new(said, TrustName::Owner)), ..described() };
         let uses = used.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
         let profile = limpid();
         let choice = Choice {
@@ -338,13 +338,18 @@ fn a_tool_that_is_asked_for_travels_from_the_first_message_on_and_in_every_later
         for window in SMALL.map(Some).into_iter().chain([None]) {
             let model = ModelInfo { window, ..ModelInfo::default() };
             let said = "Set a goal: mark each step of the plan as done, and write the status to a file.".to_owned();
-            let inputs = Inputs { mode: mode.to_owned(), model, user_message: said, ..described() };
+            let inputs =
+                Inputs { mode: mode.to_owned(), model, user: Some(Quoted::new(said, TrustName::Owner)), ..described() };
             let asked = Some("create_goal");
             let (first, _) = settled_asking(&inputs, None, true, asked);
             assert!(names(&first, ToolPlacement::Declared).contains(&"create_goal"), "{mode} {window:?}");
 
             // Later, when it waits behind the finder, and when the tools of goals become available only then.
-            let quiet = |tools: Vec<ToolInput>| Inputs { user_message: "hi".to_owned(), tools, ..inputs.clone() };
+            let quiet = |tools: Vec<ToolInput>| Inputs {
+                user: Some(Quoted::new("hi", TrustName::Owner)),
+                tools,
+                ..inputs.clone()
+            };
             let without = inputs.tools.iter().filter(|tool| tool.group != "goals").cloned().collect();
             for before in [quiet(inputs.tools.clone()), quiet(without)] {
                 let (_, kept) = settled_asking(&before, None, true, None);

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use limpid_context::{History, Measure, NoteRequest, convert};
-use limpid_core::{ConversationId, FailureClass, Message};
+use limpid_core::{ConversationId, FailureClass, Labelled, Message};
 use limpid_model::{ModelCall, ModelCard, ModelError, Reasoning, ReplyForm, Sampling, ToolUse};
 use limpid_prompt::RenderRequest;
 use limpid_prompt::count::Estimate;
-use limpid_prompt::inputs::{HistoryMessage, Inputs, SummarizeInput};
+use limpid_prompt::inputs::{HistoryMessage, Inputs, Quoted, SummarizeInput};
 use limpid_services::error::AgentError;
 use limpid_services::models::cache_life::cache_life;
 use limpid_services::models::{EffortChoice, Models};
@@ -251,7 +251,7 @@ fn without_conversation(inputs: &Inputs) -> Inputs {
         digests: Vec::new(),
         pin: None,
         summary: None,
-        user_message: String::new(),
+        user: None,
         tools: Vec::new(),
         ..inputs.clone()
     }
@@ -264,14 +264,15 @@ fn quoted(ask: &Ask) -> SummarizeInput {
         call_id: None,
         ..convert::in_flight(message)
     };
+    let summary = |text: &Labelled<String>| Quoted::new(text.value().as_str(), text.trust().into());
     match ask {
         Ask::Summarize { existing, messages, .. } | Ask::Snapshot { existing, messages, .. } => SummarizeInput {
-            existing: existing.clone(),
+            existing: existing.as_ref().map(summary),
             messages: messages.iter().map(message).collect(),
             ..SummarizeInput::default()
         },
         Ask::Merge { first, second, .. } => {
-            SummarizeInput { first: Some(first.clone()), second: Some(second.clone()), ..SummarizeInput::default() }
+            SummarizeInput { first: Some(summary(first)), second: Some(summary(second)), ..SummarizeInput::default() }
         }
     }
 }

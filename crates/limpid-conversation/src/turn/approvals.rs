@@ -107,9 +107,12 @@ async fn led_by_text(turn: &mut RunningTurn) -> Result<String, AgentError> {
     for summary in store.requests(newest).await?.rows {
         sent.extend(store.request(&summary.id).await?.into_iter().flat_map(|request| request.messages));
     }
-    let Inputs { history, user_message, user_trust, .. } = &turn.requests.inputs;
-    let asked = Message { trust: Trust::from(*user_trust), ..Message::new(Role::User, user_message.clone()) };
-    let running = std::iter::once(&asked).chain(turn.machine.in_flight()).map(convert::in_flight);
+    let Inputs { history, user, .. } = &turn.requests.inputs;
+    let asked = user
+        .iter()
+        .map(|user| Message { trust: Trust::from(user.trust), ..Message::new(Role::User, user.text.clone()) });
+    let asked: Vec<Message> = asked.collect();
+    let running = asked.iter().chain(turn.machine.in_flight()).map(convert::in_flight);
     let messages: Vec<_> = history.iter().cloned().chain(running).collect();
     Ok(led_by(&messages, &sent))
 }

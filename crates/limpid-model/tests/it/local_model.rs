@@ -12,7 +12,7 @@ use limpid_model::catalogue::ModelProfiles;
 use limpid_model::local::{LocalModel, LocalSettings};
 use limpid_model::template::SpanOrigin;
 use limpid_model::{FinishReason, Model, ModelCall, ModelError, ModelEvent, Reasoning, ReplyForm, Sampling, ToolUse};
-use limpid_prompt::inputs::{HistoryMessage, Inputs, RoleName, ToolInput};
+use limpid_prompt::inputs::{HistoryMessage, Inputs, Quoted, RoleName, ToolInput, TrustName};
 use limpid_prompt::{Estimate, Profiles, Prompt, PromptMessage, RenderRequest};
 use tokio_util::sync::CancellationToken;
 
@@ -68,7 +68,7 @@ fn usage(events: &[ModelEvent]) -> Usage {
 #[test]
 fn what_is_sent_is_the_prompts_text_and_what_the_template_adds_is_told_apart() {
     let Some(model) = open(&LocalSettings::default()) else { return };
-    let prompt = prompt("chat-local", &Inputs { user_message: "hi".into(), ..Inputs::default() });
+    let prompt = prompt("chat-local", &Inputs { user: Some(Quoted::new("hi", TrustName::Owner)), ..Inputs::default() });
     let call = call(Arc::clone(&prompt), 1);
     let rendered = model.render(&call).unwrap();
     assert_eq!(model.prepare(&call).unwrap().body, rendered.text);
@@ -107,16 +107,16 @@ async fn a_hybrid_model_goes_on_from_what_was_evaluated() {
 
 /// What two turns of a conversation cost.
 async fn two_turns(model: &LocalModel) -> (Usage, Usage) {
-    let mut inputs = Inputs { user_message: "hi".into(), ..Inputs::default() };
+    let mut inputs = Inputs { user: Some(Quoted::new("hi", TrustName::Owner)), ..Inputs::default() };
     let first_prompt = prompt("chat-local", &inputs);
     let first = send(model, &call(Arc::clone(&first_prompt), 12)).await.unwrap();
     assert!(matches!(first.last(), Some(ModelEvent::End(_))));
 
     let sent = first_prompt.messages().last().unwrap().text().to_owned();
     for (role, content) in [(RoleName::User, sent), (RoleName::Assistant, said(&first))] {
-        inputs.history.push(HistoryMessage { role, content, ..HistoryMessage::default() });
+        inputs.history.push(HistoryMessage { role, content, ..HistoryMessage::by(TrustName::Owner) });
     }
-    inputs.user_message = "And you?".into();
+    inputs.user = Some(Quoted::new("And you?", TrustName::Owner));
     let second = send(model, &call(prompt("chat-local", &inputs), 4)).await.unwrap();
     (usage(&first), usage(&second))
 }
@@ -137,7 +137,11 @@ async fn a_tool_is_called_through_a_schema() {
         schema: schema.as_object().unwrap().clone().into(),
         ..ToolInput::default()
     };
-    let inputs = Inputs { user_message: "What time is it in Rome?".into(), tools: vec![clock], ..Inputs::default() };
+    let inputs = Inputs {
+        user: Some(Quoted::new("What time is it in Rome?", TrustName::Owner)),
+        tools: vec![clock],
+        ..Inputs::default()
+    };
     let prompt = prompt("chat-local", &inputs);
     assert_eq!(prompt.tools().len(), 1);
     let call = ModelCall { tools: ToolUse::Must("get_local_time".into()), ..call(prompt, 200) };

@@ -10,7 +10,7 @@ use limpid_model::{
     RemoteModel, ReplyForm, Sampling, ToolUse,
 };
 use limpid_prompt::Inputs;
-use limpid_prompt::inputs::{HistoryMessage, RoleName, StateInput, StateReader};
+use limpid_prompt::inputs::{HistoryMessage, RoleName, StateInput, StateReader, TrustName};
 use limpid_testkit::Strict;
 use limpid_testkit::strict::{Answer, FieldRule, Rules, fields};
 use serde_json::{Value, json};
@@ -217,7 +217,8 @@ fn with_state(state: &str) -> ModelCall {
     inputs.model.provider = "openai".to_owned();
     inputs.model.id = "m-1".to_owned();
     inputs.model.state = StateReader { protocol: "anthropic".to_owned(), of_provider: true, ..StateReader::default() };
-    let hello = HistoryMessage { role: RoleName::User, content: "hi".to_owned(), ..HistoryMessage::default() };
+    let hello =
+        HistoryMessage { role: RoleName::User, content: "hi".to_owned(), ..HistoryMessage::by(TrustName::Owner) };
     inputs.history.insert(0, hello);
     inputs.history[1].state.push(state);
     call(prompt(&inputs))

@@ -5,7 +5,7 @@ use limpid_core::ToolProtocol;
 use limpid_model::protocol::Protocol;
 use limpid_model::{Abilities, Endpoint, Model, ModelCard, ModelEvent, RemoteModel};
 use limpid_prompt::Inputs;
-use limpid_prompt::inputs::{CallInput, HistoryMessage, RoleName, ToolInput};
+use limpid_prompt::inputs::{CallInput, HistoryMessage, RoleName, ToolInput, TrustName};
 use limpid_testkit::Strict;
 use limpid_testkit::strict::schemas::{ANTHROPIC_SCHEMA, GEMINI_SCHEMA, OPENAI_SCHEMA};
 use limpid_testkit::strict::{Answer, FieldRule, Rules};
@@ -132,7 +132,7 @@ async fn arguments_with_odd_names_come_back_under_their_own() {
 
         // The model reads its own call as it wrote it.
         let before = inputs.history.clone();
-        let said = |role| HistoryMessage { role, ..HistoryMessage::default() };
+        let said = |role| HistoryMessage { role, ..HistoryMessage::by(TrustName::Owner) };
         let call_of = CallInput { id: "c1".into(), name: "odata_names".into(), arguments: arguments.to_string() };
         inputs.history.extend([
             HistoryMessage { content: "hi".into(), ..said(RoleName::User) },

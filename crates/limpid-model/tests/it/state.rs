@@ -7,7 +7,7 @@ use limpid_core::ToolProtocol;
 use limpid_model::protocol::Protocol;
 use limpid_model::{Endpoint, Model, ModelCard, ModelEvent, On, RemoteModel};
 use limpid_prompt::Inputs;
-use limpid_prompt::inputs::{CallInput, HistoryMessage, RoleName, StateInput, StateReader};
+use limpid_prompt::inputs::{CallInput, HistoryMessage, Quoted, RoleName, StateInput, StateReader, TrustName};
 use limpid_testkit::Strict;
 use limpid_testkit::strict::{Answer, Rules};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn model(protocol: Protocol, url: &str) -> RemoteModel {
 /// What a reply is in the conversation: the message of the model, and a result for each of its calls.
 fn messages(model: &RemoteModel, events: &[ModelEvent]) -> Vec<HistoryMessage> {
     let protocol = model.info().state.protocol.unwrap();
-    let mut message = HistoryMessage { role: RoleName::Assistant, ..HistoryMessage::default() };
+    let mut message = HistoryMessage { role: RoleName::Assistant, ..HistoryMessage::by(TrustName::Owner) };
     let mut stretch = 0;
     for event in events {
         let end = message.content.len();
@@ -62,7 +62,7 @@ fn messages(model: &RemoteModel, events: &[ModelEvent]) -> Vec<HistoryMessage> {
         role: RoleName::Tool,
         content: "noon".to_owned(),
         call_id: Some(call.id.clone()),
-        ..HistoryMessage::default()
+        ..HistoryMessage::by(TrustName::Owner)
     };
     let results: Vec<HistoryMessage> = message.calls.iter().map(result).collect();
     std::iter::once(message).chain(results).collect()
@@ -269,7 +269,7 @@ async fn results_repeat_the_name_of_their_call_to_the_models_that_have_names_for
         // A person who says something while the tools run does not stand among their results.
         let steered = Inputs { in_flight: Vec::new(), ..inputs };
         let mut steered = Inputs { history: steered.history[..4].to_vec(), ..steered };
-        steered.user_message = "And milk?".to_owned();
+        steered.user = Some(Quoted::new("And milk?", TrustName::Owner));
         let (_, error) = ask(&model, &call(prompt(&steered))).await;
         assert_eq!(error, None);
         assert_eq!(server.refused(), [""; 0], "{id}");
@@ -390,7 +390,7 @@ async fn ollama_gets_the_thinking_before_calls_back_and_no_field_that_it_does_no
         ..call(prompt(&second_turn()))
     };
     let mut inputs = converse(&server, &model, 3).await;
-    inputs.user_message = "Sure?".to_owned();
+    inputs.user = Some(Quoted::new("Sure?", TrustName::Owner));
     ask(&model, &everything).await;
     assert_eq!(server.refused(), [""; 0]);
     let body = server.bodies().swap_remove(2);

@@ -10,7 +10,7 @@ use limpid_model::{
     Abilities, Endpoint, ForcedTools, Model, ModelCall, ModelCard, ModelError, ModelEvent, Pause, Reasoning,
     RemoteModel, ReplyForm, Sampling, Timeouts, ToolUse,
 };
-use limpid_prompt::inputs::{CallInput, HistoryMessage, RoleName, ToolInput, ToolProtocolName};
+use limpid_prompt::inputs::{CallInput, HistoryMessage, Quoted, RoleName, ToolInput, ToolProtocolName, TrustName};
 use limpid_prompt::source::SourceFile;
 use limpid_prompt::{Estimate, Inputs, Profiles, Prompt, RenderRequest};
 use serde_json::json;
@@ -49,7 +49,7 @@ pub(crate) fn prompt(inputs: &Inputs) -> Arc<Prompt> {
 /// The first turn: "hi", with two tools.
 pub(crate) fn inputs() -> Inputs {
     Inputs {
-        user_message: "hi".to_owned(),
+        user: Some(Quoted::new("hi", TrustName::Owner)),
         tools: vec![tool("look_up", "query"), tool("tell_time", "zone")],
         ..Inputs::default()
     }
@@ -57,7 +57,11 @@ pub(crate) fn inputs() -> Inputs {
 
 /// The next turn, after a call with its result and an answer.
 pub(crate) fn second_turn() -> Inputs {
-    let said = |role, content: &str| HistoryMessage { role, content: content.to_owned(), ..HistoryMessage::default() };
+    let said = |role, content: &str| HistoryMessage {
+        role,
+        content: content.to_owned(),
+        ..HistoryMessage::by(TrustName::Owner)
+    };
     let call = |id: &str, name: &str, arguments: &str| CallInput {
         id: id.into(),
         name: name.into(),
@@ -74,7 +78,7 @@ pub(crate) fn second_turn() -> Inputs {
             result("call:2", "bad JSON"),
             said(RoleName::Assistant, "You like \"green\" tea."),
         ],
-        user_message: "and coffee?".to_owned(),
+        user: Some(Quoted::new("and coffee?", TrustName::Owner)),
         ..inputs()
     }
 }

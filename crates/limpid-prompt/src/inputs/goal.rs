@@ -80,8 +80,8 @@ words! {
 }
 
 /// A goal with its steps, decisions and artifacts.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default = "GoalInput::of_file", deny_unknown_fields)]
 pub struct GoalInput {
     /// Its name.
     pub id: String,
@@ -104,8 +104,31 @@ pub struct GoalInput {
     /// What is left out of the lists for want of room.
     pub more: MoreInput,
     /// Who wrote the least trusted text that it was made from.
-    #[serde(skip_serializing_if = "TrustName::is_owner")]
+    #[serde(skip_serializing_if = "TrustName::is_file")]
     pub trust: TrustName,
+}
+
+impl GoalInput {
+    /// A goal with nothing in it, whose texts somebody wrote.
+    pub fn by(trust: TrustName) -> Self {
+        Self {
+            id: String::new(),
+            description: String::new(),
+            priority: Priority::default(),
+            status: GoalStatus::default(),
+            created_at: String::new(),
+            completed_at: None,
+            checkpoints: Vec::new(),
+            decisions: Vec::new(),
+            artifacts: Vec::new(),
+            more: MoreInput::default(),
+            trust,
+        }
+    }
+
+    fn of_file() -> Self {
+        Self::by(TrustName::File)
+    }
 }
 
 /// Entries of a goal that a prompt has no room for.

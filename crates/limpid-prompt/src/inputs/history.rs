@@ -5,7 +5,7 @@ use limpid_core::{ProviderState, Role};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ActiveSkill, TrustName};
+use super::{ActiveSkill, Quoted, TrustName};
 
 /// Who speaks; see [`Role`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -45,8 +45,8 @@ impl From<Role> for RoleName {
 }
 
 /// One earlier message, exactly as it was sent; foreign text is put inside its boundary when it is rendered.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default = "HistoryMessage::of_file", deny_unknown_fields)]
 pub struct HistoryMessage {
     /// Who speaks.
     pub role: RoleName,
@@ -65,6 +65,31 @@ pub struct HistoryMessage {
     pub boundary: Option<String>,
     /// The message's number in the store, for its origin.
     pub id: Option<i64>,
+}
+
+impl HistoryMessage {
+    /// A message with nothing in it, whose texts somebody wrote.
+    pub fn by(trust: TrustName) -> Self {
+        Self {
+            role: RoleName::default(),
+            content: String::new(),
+            trust,
+            calls: Vec::new(),
+            state: Vec::new(),
+            call_id: None,
+            boundary: None,
+            id: None,
+        }
+    }
+
+    /// A message of somebody's.
+    pub fn new(role: RoleName, content: impl Into<String>, trust: TrustName) -> Self {
+        Self { role, content: content.into(), ..Self::by(trust) }
+    }
+
+    fn of_file() -> Self {
+        Self::by(TrustName::File)
+    }
 }
 
 /// One call of a tool.
@@ -136,19 +161,9 @@ impl From<&StateInput> for ProviderState {
     }
 }
 
-/// A text that is quoted, with who wrote it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Quoted {
-    /// What it says.
-    pub text: String,
-    /// Who wrote it.
-    pub trust: TrustName,
-}
-
 /// What compaction made of a stretch of the conversation.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default = "Digest::of_file", deny_unknown_fields)]
 pub struct Digest {
     /// Its name.
     pub id: String,
@@ -158,23 +173,33 @@ pub struct Digest {
     pub trust: TrustName,
 }
 
+impl Digest {
+    /// A digest with nothing in it, whose texts somebody wrote.
+    pub fn by(trust: TrustName) -> Self {
+        Self { id: String::new(), text: String::new(), trust }
+    }
+
+    fn of_file() -> Self {
+        Self::by(TrustName::File)
+    }
+}
+
 /// What a summarising call reads.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SummarizeInput {
     /// The summary so far.
-    pub existing: Option<String>,
+    pub existing: Option<Quoted>,
     /// The messages to summarise.
     pub messages: Vec<HistoryMessage>,
     /// The first of two summaries to merge.
-    pub first: Option<String>,
+    pub first: Option<Quoted>,
     /// The second of two summaries to merge.
-    pub second: Option<String>,
+    pub second: Option<Quoted>,
 }
 
 /// What a delegated run is to do.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default = "DelegateInput::of_file", deny_unknown_fields)]
 pub struct DelegateInput {
     /// The task.
     pub task: String,
@@ -182,4 +207,18 @@ pub struct DelegateInput {
     pub skill: Option<ActiveSkill>,
     /// What the worker needs to know besides.
     pub context: Option<String>,
+    /// Who wrote the task and what else the worker needs to know.
+    #[serde(skip_serializing_if = "TrustName::is_file")]
+    pub trust: TrustName,
+}
+
+impl DelegateInput {
+    /// A run with nothing in it, whose texts somebody wrote.
+    pub fn by(trust: TrustName) -> Self {
+        Self { task: String::new(), skill: None, context: None, trust }
+    }
+
+    fn of_file() -> Self {
+        Self::by(TrustName::File)
+    }
 }

@@ -27,8 +27,8 @@ pub struct EmailAccount {
     pub unread: u32,
     /// When it was read last, in UTC.
     pub last_sync: Option<String>,
-    /// Why the last reading failed.
-    pub last_error: Option<String>,
+    /// Why the last reading failed; it may quote what the server said.
+    pub last_error: Option<OutsideText>,
 }
 
 /// One message that awaits triage.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::{INPUTS_VERSION, Inputs};
+use super::{Flat, INPUTS_VERSION, Inputs};
 
 /// Why a text is no inputs: where, with the line, and what is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,8 +38,11 @@ impl Inputs {
     ///
     /// ```
     /// use limpid_prompt::Inputs;
-    /// assert_eq!(Inputs::from_json(r#"{ "user_message": "hi" }"#).map(|inputs| inputs.user_message).as_deref(), Ok("hi"));
+    /// use limpid_prompt::inputs::TrustName;
+    /// let inputs = Inputs::from_json(r#"{ "user_message": "hi" }"#)?;
+    /// assert_eq!((inputs.said(), inputs.user.map(|user| user.trust)), ("hi", Some(TrustName::File)));
     /// assert!(Inputs::from_json(r#"{ "usermessage": "hi" }"#).is_err());
+    /// # Ok::<(), limpid_prompt::inputs::InputsError>(())
     /// ```
     pub fn from_json(text: &str) -> Result<Self, InputsError> {
         let inputs: Self = serde_json::from_str(text).map_err(|error| wrong(text, &error))?;
@@ -56,7 +59,7 @@ impl Inputs {
 
 /// The JSON schema of the inputs, with a description of every field.
 pub fn schema() -> Value {
-    schemars::schema_for!(Inputs).to_value()
+    schemars::schema_for!(Flat).to_value()
 }
 
 fn wrong(text: &str, error: &serde_json::Error) -> InputsError {

@@ -29,8 +29,8 @@ pub struct MemoryInput {
 }
 
 /// One memory. Those that a stranger wrote are never put into a prompt by the engine.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default = "MemoryEntry::of_file", deny_unknown_fields)]
 pub struct MemoryEntry {
     /// The name it is stored under.
     pub key: String,
@@ -42,6 +42,17 @@ pub struct MemoryEntry {
     pub category: CategoryName,
     /// Who wrote it.
     pub trust: TrustName,
+}
+
+impl MemoryEntry {
+    /// A memory with nothing in it, whose texts somebody wrote.
+    pub fn by(trust: TrustName) -> Self {
+        Self { key: String::new(), content: String::new(), hits: 0, category: CategoryName::default(), trust }
+    }
+
+    fn of_file() -> Self {
+        Self::by(TrustName::File)
+    }
 }
 
 /// What kind of thing a memory is; see [`Category`].

@@ -4,12 +4,15 @@ use limpid_core::Trust;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Who wrote a text; see [`Trust`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// Who wrote a text; see [`Trust`]. There is no default: whoever has a text must say whose it is.
+///
+/// ```compile_fail
+/// limpid_prompt::inputs::TrustName::default();
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TrustName {
     /// The owner.
-    #[default]
     Owner,
     /// A prompt file of the owner's.
     File,
@@ -20,9 +23,19 @@ pub enum TrustName {
 }
 
 impl TrustName {
-    /// Whether it is the owner: what is not said otherwise.
-    pub(crate) fn is_owner(&self) -> bool {
-        *self == Self::Owner
+    /// Whether it is a file: what is not said otherwise.
+    pub(crate) fn is_file(&self) -> bool {
+        *self == Self::File
+    }
+
+    /// The less trusted of two labels.
+    pub(crate) fn join(self, other: Self) -> Self {
+        Trust::from(self).join(other.into()).into()
+    }
+
+    /// Whether its texts may only stand inside a boundary.
+    pub(crate) fn is_foreign(self) -> bool {
+        Trust::from(self).is_foreign()
     }
 }
 
@@ -63,6 +76,11 @@ impl OutsideText {
     /// Whether nothing but white space is there.
     pub fn is_blank(&self) -> bool {
         self.0.trim().is_empty()
+    }
+
+    /// A hash of the text, by which a change of it is noticed.
+    pub fn hash(&self) -> String {
+        crate::prompt::hash_of([self.0.as_bytes()])
     }
 
     /// The text, for the engine's own use inside a boundary.

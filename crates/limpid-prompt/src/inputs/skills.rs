@@ -41,8 +41,8 @@ pub enum SkillSource {
 }
 
 /// One line of the index.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default = "SkillEntry::of_file", deny_unknown_fields)]
 pub struct SkillEntry {
     /// The skill's id.
     pub name: String,
@@ -54,11 +54,32 @@ pub struct SkillEntry {
     pub location: String,
     /// Where it comes from.
     pub source: SkillSource,
+    /// Who wrote it.
+    #[serde(skip_serializing_if = "TrustName::is_file")]
+    pub trust: TrustName,
+}
+
+impl SkillEntry {
+    /// A line with nothing in it, whose texts somebody wrote.
+    pub fn by(trust: TrustName) -> Self {
+        Self {
+            name: String::new(),
+            title: None,
+            description: String::new(),
+            location: String::new(),
+            source: SkillSource::default(),
+            trust,
+        }
+    }
+
+    fn of_file() -> Self {
+        Self::by(TrustName::File)
+    }
 }
 
 /// One skill that this turn activates.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default = "ActiveSkill::of_file", deny_unknown_fields)]
 pub struct ActiveSkill {
     /// The skill's id.
     pub name: String,
@@ -74,4 +95,23 @@ pub struct ActiveSkill {
     pub standing: bool,
     /// Its version, as its author counts.
     pub version: Option<String>,
+}
+
+impl ActiveSkill {
+    /// A skill with nothing in it, whose texts somebody wrote.
+    pub fn by(trust: TrustName) -> Self {
+        Self {
+            name: String::new(),
+            title: None,
+            body: String::new(),
+            files: Vec::new(),
+            trust,
+            standing: false,
+            version: None,
+        }
+    }
+
+    fn of_file() -> Self {
+        Self::by(TrustName::File)
+    }
 }

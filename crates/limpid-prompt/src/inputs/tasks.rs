@@ -29,8 +29,8 @@ pub enum Trigger {
 }
 
 /// One pending task.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default = "TaskEntry::of_file", deny_unknown_fields)]
 pub struct TaskEntry {
     /// Its name.
     pub id: String,
@@ -48,6 +48,26 @@ pub struct TaskEntry {
     pub scheduled_at: Option<String>,
     /// Who wrote the least trusted text that led to it.
     pub trust: TrustName,
+}
+
+impl TaskEntry {
+    /// A task with nothing in it, whose texts somebody wrote.
+    pub fn by(trust: TrustName) -> Self {
+        Self {
+            id: String::new(),
+            description: String::new(),
+            prompt: String::new(),
+            trigger: Trigger::default(),
+            cron: None,
+            zone: None,
+            scheduled_at: None,
+            trust,
+        }
+    }
+
+    fn of_file() -> Self {
+        Self::by(TrustName::File)
+    }
 }
 
 /// What a heartbeat run reads besides tasks and news.
@@ -75,8 +95,8 @@ pub struct QuietInput {
 }
 
 /// Something that reached a chat while nobody looked.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default = "UnreadEntry::of_file", deny_unknown_fields)]
 pub struct UnreadEntry {
     /// What it comes from: `task`, `reminder`, `notice`, `heartbeat`.
     pub origin: String,
@@ -88,12 +108,34 @@ pub struct UnreadEntry {
     pub trust: TrustName,
 }
 
+impl UnreadEntry {
+    /// A message with nothing in it, whose texts somebody wrote.
+    pub fn by(trust: TrustName) -> Self {
+        Self { origin: String::new(), title: String::new(), text: String::new(), trust }
+    }
+
+    fn of_file() -> Self {
+        Self::by(TrustName::File)
+    }
+}
+
 /// One report of an earlier heartbeat.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default = "PreviousReport::of_file", deny_unknown_fields)]
 pub struct PreviousReport {
     /// What was reported.
     pub text: String,
     /// Who wrote what it was made from; the least trusted of them.
     pub trust: TrustName,
+}
+
+impl PreviousReport {
+    /// A report with nothing in it, whose texts somebody wrote.
+    pub fn by(trust: TrustName) -> Self {
+        Self { text: String::new(), trust }
+    }
+
+    fn of_file() -> Self {
+        Self::by(TrustName::File)
+    }
 }

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::TrustName;
+
 /// The workspace folder and the files that prompts quote from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -50,8 +52,8 @@ pub struct DailyNote {
 }
 
 /// Where a message came from.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default = "SessionInput::of_file", deny_unknown_fields)]
 pub struct SessionInput {
     /// The channel: telegram, matrix, … Absent at the owner's own client.
     pub channel: Option<String>,
@@ -61,4 +63,18 @@ pub struct SessionInput {
     pub sender: Option<String>,
     /// Whether others read the chat too.
     pub group: bool,
+    /// Who wrote the names in it.
+    #[serde(skip_serializing_if = "TrustName::is_file")]
+    pub trust: TrustName,
+}
+
+impl SessionInput {
+    /// A session with nothing in it, whose texts somebody wrote.
+    pub fn by(trust: TrustName) -> Self {
+        Self { channel: None, chat_id: None, sender: None, group: false, trust }
+    }
+
+    fn of_file() -> Self {
+        Self::by(TrustName::File)
+    }
 }

@@ -77,6 +77,7 @@ fn entry(prompt: &RegisteredPrompt) -> SkillEntry {
         description: prompt.skill.description.clone(),
         location: prompt.location.clone(),
         source: prompt.shelf,
+        trust: prompt.trust().into(),
     }
 }
 

@@ -1,10 +1,7 @@
 //! What stands in a section, and how it is written down.
 
-use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::rc::Rc;
-
-use limpid_core::Trust;
 
 use super::RenderError;
 use super::draft::Draft;
@@ -12,7 +9,7 @@ use super::laid::{Layer, Origin};
 use super::origin;
 use crate::boundary;
 use crate::inputs::TrustName;
-use crate::scope::{Frame, Record, Scope, View};
+use crate::scope::{Frame, Plain, Record, Scope, View};
 use crate::section::{EntryList, Take};
 use crate::source::SourceRef;
 use crate::template::{Name, Piece, Slot};
@@ -34,7 +31,7 @@ pub(super) enum Chunk<'a> {
     /// The profile's own words.
     Own(&'a str),
     /// Data, and the name that printed it.
-    Data(Cow<'a, str>, Option<&'a Name>),
+    Data(Plain<'a>, Option<&'a Name>),
     /// A stranger's words, harmless already, with their label and origin.
     Foreign(String, TrustName, Rc<str>),
     /// The place of a list.
@@ -124,22 +121,18 @@ impl<'a> Draft<'a> {
     fn write_run(&self, run: &[Chunk<'a>], source: Option<&'a SourceRef>, out: &mut Layer<'a>) {
         let mut speaking = run.iter().filter(|chunk| !matches!(chunk, Chunk::Own(text) if text.trim().is_empty()));
         let alone = match (speaking.next(), speaking.next()) {
-            (Some(Chunk::Data(_, Some(name))), None) => Some(*name),
+            (Some(Chunk::Data(text, Some(name))), None) => Some((*name, text.trust())),
             _ => None,
         };
         let (origin, trust) = match (alone, source) {
-            (Some(name), _) => {
-                let origin = origin::of_input(name, self.scope.inputs());
-                let trust = origin::trust_of(&origin);
-                (Origin::Named(origin.into()), trust)
-            }
+            (Some((name, trust)), _) => (Origin::Named(origin::of_input(name, self.scope.inputs()).into()), trust),
             (None, Some(source)) => (Origin::Lines(source), TrustName::File),
             (None, None) => return,
         };
         for chunk in run {
             match chunk {
                 Chunk::Own(text) => out.own(text, &origin, trust),
-                Chunk::Data(text, _) => out.data(text, &origin, trust),
+                Chunk::Data(text, _) => out.data(text.as_str(), &origin, trust),
                 _ => {}
             }
         }
@@ -157,7 +150,7 @@ impl<'a> Draft<'a> {
                 [entry] => out.fenced(&[&entry.text], "", self.scope.boundary(), &entry.origin, entry.trust),
                 several => {
                     let texts: Vec<&str> = several.iter().map(|entry| entry.text.as_str()).collect();
-                    let trust = several.iter().map(|entry| entry.trust).reduce(origin::join).unwrap_or_default();
+                    let trust = several.iter().map(|entry| entry.trust).fold(TrustName::File, TrustName::join);
                     out.fenced(&texts, &list.join, self.scope.boundary(), &of_list(), trust);
                 }
             }
@@ -198,13 +191,13 @@ fn entry<'a>(
     let origin = record.origin().map_or_else(of_list, Rc::from);
     let mut text = String::new();
     // A record of a stranger's stands inside its boundary even when the profile's own words fill its blanks.
-    let mut foreign = Trust::from(own).is_foreign().then_some(own);
+    let mut foreign = own.is_foreign().then_some(own);
     for piece in list.entry.render(&Frame::of_item(scope, record, n)) {
         match piece {
             Piece::Text(piece) => text.push_str(piece),
-            Piece::Data(piece, _) => text.push_str(&piece),
+            Piece::Data(piece, _) => text.push_str(piece.as_str()),
             Piece::Foreign(piece, _) => {
-                foreign = Some(foreign.map_or(piece.trust(), |trust| origin::join(trust, piece.trust())));
+                foreign = Some(foreign.map_or(piece.trust(), |trust| trust.join(piece.trust())));
                 text.push_str(piece.raw());
             }
             Piece::Slot(_) => {}

@@ -226,7 +226,7 @@ impl<'a> Draft<'a> {
         self.refill()?;
         let has_text = self.body.iter().any(|chunk| match chunk {
             Chunk::Own(text) => !text.trim().is_empty(),
-            Chunk::Data(text, _) => !text.trim().is_empty(),
+            Chunk::Data(text, _) => !text.as_str().trim().is_empty(),
             Chunk::Foreign(..) => true,
             Chunk::List(number) => self.filled.get(*number).copied().unwrap_or(false),
             Chunk::Source(_) => false,
@@ -259,7 +259,7 @@ impl<'a> Draft<'a> {
 
 fn is_blank(view: &View<'_>) -> bool {
     match view {
-        View::Text(text) => text.trim().is_empty(),
+        View::Text(text) => text.as_str().trim().is_empty(),
         View::Foreign(foreign) => foreign.is_blank(),
         other => !other.is_true(),
     }

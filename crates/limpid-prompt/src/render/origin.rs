@@ -1,8 +1,6 @@
 //! Where a text comes from, as a part says it.
 
-use limpid_core::Trust;
-
-use crate::inputs::{Inputs, TrustName};
+use crate::inputs::Inputs;
 use crate::template::Name;
 
 /// The origin of an input: what the inputs themselves say of it, a goal's name, else the field.
@@ -16,15 +14,4 @@ pub(super) fn of_input(name: &Name, inputs: &Inputs) -> String {
         ("goal", Some(goal)) => format!("goal:{}", goal.id),
         _ => format!("input:{field}"),
     }
-}
-
-/// Who wrote a text of the owner's that comes from there: a prompt file, or the owner themselves.
-pub(super) fn trust_of(origin: &str) -> TrustName {
-    let file = ["home:", "shipped:", "workspace:"].iter().any(|place| origin.starts_with(place));
-    if file { TrustName::File } else { TrustName::Owner }
-}
-
-/// The less trusted of two labels.
-pub(super) fn join(one: TrustName, other: TrustName) -> TrustName {
-    Trust::from(one).join(other.into()).into()
 }

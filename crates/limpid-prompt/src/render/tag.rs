@@ -1,7 +1,5 @@
 //! The tag of a run's boundaries.
 
-use limpid_core::Trust;
-
 use crate::boundary;
 use crate::inputs::{HistoryMessage, Inputs, OutsideText, TrustName};
 
@@ -28,27 +26,35 @@ fn foreign_texts(inputs: &Inputs) -> impl Iterator<Item = &str> {
     let mail = inputs.email.new.iter().flat_map(|mail| [&mail.from, &mail.subject, &mail.preview]);
     let sms = inputs.sms.new.iter().flat_map(|sms| [&sms.from, &sms.preview]);
     let posts = inputs.notifications.new.iter().flat_map(|post| [&post.app, &post.title, &post.preview]);
-    let labelled = inputs
-        .heartbeat
-        .previous
-        .iter()
-        .map(|report| (report.text.as_str(), report.trust))
-        .chain(inputs.skills.active.iter().map(|skill| (skill.body.as_str(), skill.trust)))
-        .chain(inputs.delegate.skill.iter().map(|skill| (skill.body.as_str(), skill.trust)))
-        .chain(inputs.digests.iter().map(|digest| (digest.text.as_str(), digest.trust)))
-        .chain(inputs.pin.iter().map(|pin| (pin.text.as_str(), pin.trust)))
-        .chain(inputs.summarize.messages.iter().map(|message| (message.content.as_str(), message.trust)))
-        .chain(summaries(inputs).map(|text| (text, inputs.summary_trust)))
-        .chain([(inputs.user_message.as_str(), inputs.user_trust)]);
-    let labelled = labelled.filter(|(_, trust)| is_foreign(*trust)).map(|(text, _)| text);
-    mail.chain(sms).chain(posts).map(OutsideText::raw).chain(labelled)
+    let troubles = inputs.email.accounts.iter().filter_map(|account| account.last_error.as_ref());
+    let labelled = news(inputs).chain(quoted(inputs)).chain(planned(inputs));
+    let labelled = labelled.filter(|(_, trust)| trust.is_foreign()).map(|(text, _)| text);
+    mail.chain(sms).chain(posts).chain(troubles).map(OutsideText::raw).chain(labelled)
 }
 
-fn summaries(inputs: &Inputs) -> impl Iterator<Item = &str> {
-    let texts = [&inputs.summary, &inputs.summarize.existing, &inputs.summarize.first, &inputs.summarize.second];
-    texts.into_iter().filter_map(Option::as_deref)
+fn news(inputs: &Inputs) -> impl Iterator<Item = (&str, TrustName)> {
+    let previous = inputs.heartbeat.previous.iter().map(|report| (report.text.as_str(), report.trust));
+    let unread = inputs.heartbeat.quiet.iter().flat_map(|quiet| &quiet.unread);
+    previous.chain(unread.flat_map(|new| [(new.title.as_str(), new.trust), (new.text.as_str(), new.trust)]))
 }
 
-fn is_foreign(trust: TrustName) -> bool {
-    Trust::from(trust).is_foreign()
+fn quoted(inputs: &Inputs) -> impl Iterator<Item = (&str, TrustName)> {
+    let Inputs { summarize, summary, user, pin, .. } = inputs;
+    let skills = inputs.skills.active.iter().chain(&inputs.delegate.skill);
+    let messages = summarize.messages.iter().map(|message| (message.content.as_str(), message.trust));
+    let texts = [pin, summary, &summarize.existing, &summarize.first, &summarize.second, user];
+    let digests = inputs.digests.iter().map(|digest| (digest.text.as_str(), digest.trust));
+    let said = texts.into_iter().flatten().map(|quoted| (quoted.text.as_str(), quoted.trust));
+    skills.map(|skill| (skill.body.as_str(), skill.trust)).chain(digests).chain(messages).chain(said)
+}
+
+fn planned(inputs: &Inputs) -> impl Iterator<Item = (&str, TrustName)> {
+    let tasks = inputs.scheduling.tasks.iter();
+    let tasks = tasks.flat_map(|task| [(task.description.as_str(), task.trust), (task.prompt.as_str(), task.trust)]);
+    let goals = inputs.goal.iter().flat_map(|goal| {
+        let steps = goal.checkpoints.iter().map(|step| (step.description.as_str(), goal.trust));
+        std::iter::once((goal.description.as_str(), goal.trust)).chain(steps)
+    });
+    let worker = [(inputs.delegate.task.as_str(), inputs.delegate.trust)];
+    tasks.chain(goals).chain(worker)
 }

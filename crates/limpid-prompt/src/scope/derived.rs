@@ -2,7 +2,7 @@
 
 use crate::inputs::{
     ChangedInput, DelegateInput, EmailInput, GoalInput, HeartbeatInput, Inputs, MemoryEntry, MemoryInput, ModelInfo,
-    NotificationsInput, PlatformInfo, SchedulingInput, SessionInput, SmsInput, SummarizeInput, TimeInfo,
+    NotificationsInput, PlatformInfo, Quoted, SchedulingInput, SessionInput, SmsInput, SummarizeInput, TimeInfo,
     ToolProtocolName, Trigger, TrustName, UiMode,
 };
 use limpid_core::Trust;
@@ -34,9 +34,9 @@ impl<'a> Scope<'a> {
             "platform" => platform(&inputs.platform, field),
             "time" if rest.is_empty() => View::Bool(inputs.time.is_some()),
             "time" => inputs.time.as_ref().map_or(View::Absent, |info| time(info, field)),
-            "summarize" => summarize(&inputs.summarize, inputs.summary_trust, field),
+            "summarize" => summarize(&inputs.summarize, field),
             "delegate" => delegate(&inputs.delegate, rest, self),
-            "origins" => View::option(inputs.origins.get(field).map(String::as_str)),
+            "origins" => View::optional_file(inputs.origins.get(field).map(String::as_str)),
             "tool" => View::Bool(self.offers(field)),
             "changed" => changed(&inputs.changed, field).at(rest.get(1..).unwrap_or_default(), self),
             name => self.top(inputs, name).at(rest, self),
@@ -46,36 +46,34 @@ impl<'a> Scope<'a> {
     fn top(&self, inputs: &'a Inputs, name: &str) -> View<'a> {
         match name {
             "version" => View::int(inputs.version),
-            "agent_name" => View::text(&inputs.agent_name),
-            "soul" => View::option(inputs.soul.as_deref()),
-            "soul_additions" => View::texts(&inputs.soul_additions),
-            "safety" => View::option(inputs.safety.as_deref()),
-            "additional_instructions" => View::text(&inputs.additional_instructions),
+            "agent_name" => View::file(&inputs.agent_name),
+            "soul" => View::optional_file(inputs.soul.as_deref()),
+            "soul_additions" => View::texts(&inputs.soul_additions, TrustName::File),
+            "safety" => View::optional_file(inputs.safety.as_deref()),
+            "additional_instructions" => View::file(&inputs.additional_instructions),
             "use_sanity_checks" => View::Bool(inputs.use_sanity_checks),
             "interactive" => View::Bool(inputs.interactive),
-            "mode" => View::text(&inputs.mode),
+            "mode" => View::file(&inputs.mode),
             "tier" => View::int(self.tier().number()),
             "ui_mode" => View::text(ui_mode(inputs.ui_mode)),
             "tools" => View::records(self.listed.iter().copied().map(Record::Tool)),
-            "more_tools" => View::texts(&inputs.more_tools),
+            "more_tools" => View::texts(&inputs.more_tools, TrustName::File),
             "groups" => View::records(self.groups().into_iter().map(Record::Group)),
             "goal" => goal(self.goal),
             "stored_goal" => goal(self.stored_goal),
             "goal_markers" => View::Bool(inputs.goal_markers),
-            "active_context" => View::option(inputs.active_context.as_deref()),
-            "summary" => {
-                inputs.summary.as_deref().map_or(View::Absent, |text| View::labelled(text, inputs.summary_trust))
-            }
-            "summary_trust" => View::text(trust_name(inputs.summary_trust)),
+            "active_context" => View::optional_file(inputs.active_context.as_deref()),
+            "summary" => View::quoted(inputs.summary.as_ref()),
+            "summary_trust" => trust_of(inputs.summary.as_ref()),
             "pin" => inputs.pin.as_ref().map_or(View::Absent, |pin| View::Record(Record::Quoted(pin))),
             "digests" => View::records(inputs.digests.iter().map(Record::Digest)),
             "digests_or_summary" => digests_or_summary(inputs),
             "history" => View::records(inputs.history.iter().map(Record::Message)),
-            "user_message" => View::labelled(&inputs.user_message, inputs.user_trust),
-            "user_trust" => View::text(trust_name(inputs.user_trust)),
+            "user_message" => View::quoted(inputs.user.as_ref()),
+            "user_trust" => trust_of(inputs.user.as_ref()),
             "in_flight" => View::records(inputs.in_flight.iter().map(Record::Message)),
             "payload" => inputs.payload.as_ref().map_or(View::Absent, json),
-            "boundary" => View::text(self.boundary()),
+            "boundary" => View::file(self.boundary()),
             _ => View::Absent,
         }
     }
@@ -84,7 +82,7 @@ impl<'a> Scope<'a> {
 fn memory<'a>(memory: &'a MemoryInput, field: &str) -> View<'a> {
     match field {
         "enabled" => View::Bool(memory.enabled),
-        "instructions" => View::option(memory.instructions.as_deref()),
+        "instructions" => View::optional_file(memory.instructions.as_deref()),
         "general" => memories(&memory.general),
         "preference" => memories(&memory.preference),
         "learning" => memories(&memory.learning),
@@ -132,12 +130,12 @@ fn scheduling<'a>(scheduling: &'a SchedulingInput, field: &str) -> View<'a> {
 
 fn heartbeat<'a>(heartbeat: &'a HeartbeatInput, field: &str) -> View<'a> {
     match field {
-        "prompt" => View::option(heartbeat.prompt.as_deref()),
-        "checklist" => View::text(&heartbeat.checklist),
+        "prompt" => View::optional_file(heartbeat.prompt.as_deref()),
+        "checklist" => View::file(&heartbeat.checklist),
         "previous" => View::records(heartbeat.previous.iter().map(Record::Report)),
         "quiet" => heartbeat.quiet.as_ref().map_or(View::Absent, |quiet| {
             let unread = View::records(quiet.unread.iter().map(Record::Unread));
-            View::Record(Record::Made(vec![("since", View::text(&quiet.since)), ("unread", unread)]))
+            View::Record(Record::Made(vec![("since", View::file(&quiet.since)), ("unread", unread)]))
         }),
         _ => View::Absent,
     }
@@ -175,18 +173,19 @@ fn notifications<'a>(notifications: &'a NotificationsInput, field: &str) -> View
 
 fn session<'a>(session: &'a SessionInput, field: &str) -> View<'a> {
     match field {
-        "channel" => View::option(session.channel.as_deref()),
-        "chat_id" => View::option(session.chat_id.as_deref()),
-        "sender" => View::option(session.sender.as_deref()),
+        "channel" => View::optional_file(session.channel.as_deref()),
+        "chat_id" => View::optional(session.chat_id.as_deref(), session.trust),
+        "sender" => View::optional(session.sender.as_deref(), session.trust),
         "group" => View::Bool(session.group),
+        "trust" => View::text(trust_name(session.trust)),
         _ => View::Absent,
     }
 }
 
 fn model<'a>(model: &'a ModelInfo, field: &str) -> View<'a> {
     match field {
-        "id" => View::text(&model.id),
-        "provider" => View::text(&model.provider),
+        "id" => View::file(&model.id),
+        "provider" => View::file(&model.provider),
         "local" => View::Bool(model.local),
         "window" => model.window.map_or(View::Absent, View::int),
         "usable_window" => model.usable_window.map_or(View::Absent, View::int),
@@ -205,10 +204,10 @@ fn model<'a>(model: &'a ModelInfo, field: &str) -> View<'a> {
 
 fn platform<'a>(platform: &'a PlatformInfo, field: &str) -> View<'a> {
     match field {
-        "os" => View::text(&platform.os),
-        "arch" => View::text(&platform.arch),
-        "name" => View::text(&platform.name),
-        "runtime" => View::text(&platform.runtime),
+        "os" => View::file(&platform.os),
+        "arch" => View::file(&platform.arch),
+        "name" => View::file(&platform.name),
+        "runtime" => View::file(&platform.runtime),
         _ => View::Absent,
     }
 }
@@ -217,14 +216,14 @@ fn platform<'a>(platform: &'a PlatformInfo, field: &str) -> View<'a> {
 fn time<'a>(time: &'a TimeInfo, field: &str) -> View<'a> {
     let local = time.local.as_str();
     match field {
-        "local" => View::text(local),
-        "zone" => View::text(&time.zone),
-        "utc" => View::text(&time.utc),
-        "date" => View::option(local.get(..10).filter(is_numeric)),
-        "minute" => View::option(local.get(11..16).filter(is_numeric)),
-        "second" => View::option(local.get(11..19).filter(is_numeric)),
-        "offset" => View::option(offset(local)),
-        "weekday" => View::option(local.get(..10).and_then(weekday)),
+        "local" => View::file(local),
+        "zone" => View::file(&time.zone),
+        "utc" => View::file(&time.utc),
+        "date" => View::optional_file(local.get(..10).filter(is_numeric)),
+        "minute" => View::optional_file(local.get(11..16).filter(is_numeric)),
+        "second" => View::optional_file(local.get(11..19).filter(is_numeric)),
+        "offset" => View::optional_file(offset(local)),
+        "weekday" => View::optional_file(local.get(..10).and_then(weekday)),
         _ => View::Absent,
     }
 }
@@ -247,14 +246,16 @@ fn weekday(date: &str) -> Option<&'static str> {
     NAMES.get(usize::try_from(date.weekday().to_monday_zero_offset()).ok()?).copied()
 }
 
-/// Summaries of what a stranger wrote are a stranger's text; they carry the label of the summary.
-fn summarize<'a>(summarize: &'a SummarizeInput, trust: TrustName, field: &str) -> View<'a> {
-    let summary = |text: &'a Option<String>| text.as_deref().map_or(View::Absent, |text| View::labelled(text, trust));
+fn trust_of(quoted: Option<&Quoted>) -> View<'_> {
+    quoted.map_or(View::Absent, |quoted| View::text(trust_name(quoted.trust)))
+}
+
+fn summarize<'a>(summarize: &'a SummarizeInput, field: &str) -> View<'a> {
     match field {
-        "existing" => summary(&summarize.existing),
+        "existing" => View::quoted(summarize.existing.as_ref()),
         "messages" => View::records(summarize.messages.iter().map(Record::Message)),
-        "first" => summary(&summarize.first),
-        "second" => summary(&summarize.second),
+        "first" => View::quoted(summarize.first.as_ref()),
+        "second" => View::quoted(summarize.second.as_ref()),
         _ => View::Absent,
     }
 }
@@ -262,12 +263,13 @@ fn summarize<'a>(summarize: &'a SummarizeInput, trust: TrustName, field: &str) -
 fn delegate<'a>(delegate: &'a DelegateInput, path: &[String], scope: &Scope<'a>) -> View<'a> {
     let Some((field, rest)) = path.split_first() else { return View::Absent };
     match field.as_str() {
-        "task" => View::text(&delegate.task),
+        "task" => View::labelled(&delegate.task, delegate.trust),
         "skill" => delegate
             .skill
             .as_ref()
             .map_or(View::Absent, |skill| View::Record(Record::ActiveSkill(skill)).at(rest, scope)),
-        "context" => View::option(delegate.context.as_deref()),
+        "context" => View::optional(delegate.context.as_deref(), delegate.trust),
+        "trust" => View::text(trust_name(delegate.trust)),
         _ => View::Absent,
     }
 }
@@ -276,8 +278,8 @@ fn digests_or_summary(inputs: &Inputs) -> View<'_> {
     if !inputs.digests.is_empty() {
         return View::records(inputs.digests.iter().map(Record::Digest));
     }
-    let summary = inputs.summary.as_deref().filter(|text| !text.trim().is_empty());
-    let made = |text| Record::Made(vec![("text", View::labelled(text, inputs.summary_trust))]);
+    let summary = inputs.summary.as_ref().filter(|summary| !summary.text.trim().is_empty());
+    let made = |summary| Record::Made(vec![("text", View::quoted(Some(summary)))]);
     View::records(summary.into_iter().map(made))
 }
 

@@ -8,8 +8,9 @@ use crate::inputs::{
 
 use super::{Record, View};
 
+/// Two fields of a file.
 pub(super) fn pair<'a>(first: (&str, &'a str), second: (&str, &'a str), name: &str) -> View<'a> {
-    [first, second].into_iter().find(|(field, _)| *field == name).map_or(View::Absent, |(_, text)| View::text(text))
+    [first, second].into_iter().find(|(field, _)| *field == name).map_or(View::Absent, |(_, text)| View::file(text))
 }
 
 pub(super) fn quoted<'a>(text: &'a str, trust: TrustName, name: &str) -> View<'a> {
@@ -33,32 +34,32 @@ pub(super) fn memory_field<'a>(memory: &'a MemoryEntry, name: &str) -> View<'a> 
 
 pub(super) fn task_field<'a>(task: &'a TaskEntry, name: &str) -> View<'a> {
     match name {
-        "id" => View::text(&task.id),
+        "id" => View::labelled(&task.id, task.trust),
         "description" => View::labelled(&task.description, task.trust),
         "prompt" => View::labelled(&task.prompt, task.trust),
         "trust" => View::text(trust_name(task.trust)),
         "trigger" => View::text(trigger(task.trigger)),
-        "cron" => View::option(task.cron.as_deref()),
-        "zone" => View::option(task.zone.as_deref()),
-        "scheduled_at" => View::option(task.scheduled_at.as_deref()),
+        "cron" => View::optional(task.cron.as_deref(), task.trust),
+        "zone" => View::optional(task.zone.as_deref(), task.trust),
+        "scheduled_at" => View::optional(task.scheduled_at.as_deref(), task.trust),
         _ => View::Absent,
     }
 }
 
 pub(super) fn account_field<'a>(account: &'a EmailAccount, name: &str) -> View<'a> {
     match name {
-        "address" => View::text(&account.address),
+        "address" => View::file(&account.address),
         "unread" => View::int(account.unread),
-        "last_sync" => View::option(account.last_sync.as_deref()),
-        "last_error" => View::option(account.last_error.as_deref()),
+        "last_sync" => View::optional_file(account.last_sync.as_deref()),
+        "last_error" => account.last_error.as_ref().map_or(View::Absent, View::outside),
         _ => View::Absent,
     }
 }
 
 pub(super) fn email_field<'a>(email: &'a NewEmail, name: &str) -> View<'a> {
     match name {
-        "id" => View::text(&email.id),
-        "account" => View::text(&email.account),
+        "id" => View::labelled(&email.id, TrustName::Outside),
+        "account" => View::file(&email.account),
         "from" => View::outside(&email.from),
         "subject" => View::outside(&email.subject),
         "preview" => View::outside(&email.preview),
@@ -68,52 +69,53 @@ pub(super) fn email_field<'a>(email: &'a NewEmail, name: &str) -> View<'a> {
 
 pub(super) fn notification_field<'a>(notification: &'a NewNotification, name: &str) -> View<'a> {
     match name {
-        "id" => View::text(&notification.id),
+        "id" => View::labelled(&notification.id, TrustName::Outside),
         "app" => View::outside(&notification.app),
         "title" => View::outside(&notification.title),
         "preview" => View::outside(&notification.preview),
-        "posted_at" => View::text(&notification.posted_at),
+        "posted_at" => View::labelled(&notification.posted_at, TrustName::Outside),
         _ => View::Absent,
     }
 }
 
 pub(super) fn skill_field<'a>(skill: &'a SkillEntry, name: &str) -> View<'a> {
     match name {
-        "name" => View::text(&skill.name),
-        "title" => View::option(skill.title.as_deref()),
-        "skill_title" => View::text(skill.title.as_deref().unwrap_or(&skill.name)),
-        "description" => View::text(&skill.description),
-        "location" => View::text(&skill.location),
+        "name" => View::labelled(&skill.name, skill.trust),
+        "title" => View::optional(skill.title.as_deref(), skill.trust),
+        "skill_title" => View::labelled(skill.title.as_deref().unwrap_or(&skill.name), skill.trust),
+        "description" => View::labelled(&skill.description, skill.trust),
+        "location" => View::labelled(&skill.location, skill.trust),
         "source" => View::text(skill_source(skill.source)),
+        "trust" => View::text(trust_name(skill.trust)),
         _ => View::Absent,
     }
 }
 
 pub(super) fn active_skill_field<'a>(skill: &'a ActiveSkill, name: &str) -> View<'a> {
     match name {
-        "name" => View::text(&skill.name),
-        "title" => View::option(skill.title.as_deref()),
-        "skill_title" => View::text(skill.title.as_deref().unwrap_or(&skill.name)),
+        "name" => View::labelled(&skill.name, skill.trust),
+        "title" => View::optional(skill.title.as_deref(), skill.trust),
+        "skill_title" => View::labelled(skill.title.as_deref().unwrap_or(&skill.name), skill.trust),
         "body" => View::labelled(&skill.body, skill.trust),
-        "files" => View::texts(&skill.files),
+        "files" => View::texts(&skill.files, skill.trust),
         "trust" => View::text(trust_name(skill.trust)),
         "standing" => View::Bool(skill.standing),
-        "version" => View::option(skill.version.as_deref()),
+        "version" => View::optional(skill.version.as_deref(), skill.trust),
         _ => View::Absent,
     }
 }
 
 pub(super) fn goal_field<'a>(goal: &'a GoalInput, name: &str) -> View<'a> {
     match name {
-        "id" => View::text(&goal.id),
-        "description" => View::text(&goal.description),
+        "id" => View::labelled(&goal.id, goal.trust),
+        "description" => View::labelled(&goal.description, goal.trust),
         "priority" => View::text(priority(goal.priority)),
         "status" => View::text(goal_status(goal.status)),
-        "created_at" => View::text(&goal.created_at),
-        "completed_at" => View::option(goal.completed_at.as_deref()),
-        "checkpoints" => View::records(goal.checkpoints.iter().map(Record::Checkpoint)),
-        "decisions" => View::records(goal.decisions.iter().map(Record::Decision)),
-        "artifacts" => View::records(goal.artifacts.iter().map(Record::Artifact)),
+        "created_at" => View::labelled(&goal.created_at, goal.trust),
+        "completed_at" => View::optional(goal.completed_at.as_deref(), goal.trust),
+        "checkpoints" => View::records(goal.checkpoints.iter().map(|part| Record::Checkpoint(part, goal.trust))),
+        "decisions" => View::records(goal.decisions.iter().map(|part| Record::Decision(part, goal.trust))),
+        "artifacts" => View::records(goal.artifacts.iter().map(|part| Record::Artifact(part, goal.trust))),
         "more" => View::Record(Record::Made(vec![
             ("checkpoints", View::int(goal.more.checkpoints)),
             ("decisions", View::int(goal.more.decisions)),
@@ -129,9 +131,9 @@ pub(super) fn message_field<'a>(message: &'a HistoryMessage, name: &str) -> View
         "role" => View::text(role(message.role)),
         "content" => View::labelled(&message.content, message.trust),
         "trust" => View::text(trust_name(message.trust)),
-        "calls" => View::records(message.calls.iter().map(Record::Call)),
-        "call_id" => View::option(message.call_id.as_deref()),
-        "boundary" => View::option(message.boundary.as_deref()),
+        "calls" => View::records(message.calls.iter().map(|call| Record::Call(call, message.trust))),
+        "call_id" => View::optional(message.call_id.as_deref(), message.trust),
+        "boundary" => View::optional(message.boundary.as_deref(), message.trust),
         "id" => message.id.map_or(View::Absent, View::Int),
         _ => View::Absent,
     }

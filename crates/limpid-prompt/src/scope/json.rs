@@ -9,8 +9,8 @@ pub(super) fn json(value: &Value) -> View<'_> {
     match value {
         Value::Null => View::Absent,
         Value::Bool(flag) => View::Bool(*flag),
-        Value::Number(number) => number.as_i64().map_or_else(|| View::Text(number.to_string().into()), View::Int),
-        Value::String(text) => View::text(text),
+        Value::Number(number) => number.as_i64().map_or_else(|| View::file(number.to_string()), View::Int),
+        Value::String(text) => View::file(text),
         Value::Array(items) => View::List(items.iter().map(json).collect()),
         Value::Object(object) => View::Record(Record::Json(object)),
     }

@@ -16,13 +16,13 @@ pub(super) fn pick<'a>(payload: Option<&Value>, field: &str) -> View<'a> {
         "max_monsters" => View::int(battle.max_monsters),
         "summoners" => cards(&options.summoners),
         "monsters" => cards(&options.monsters),
-        "gladiators" => View::List(options.gladiators().into_iter().map(|option| View::Text(option.into())).collect()),
+        "gladiators" => View::List(options.gladiators().into_iter().map(|option| View::file(option)).collect()),
         _ => View::Absent,
     }
 }
 
 fn card_fields<'a>(card: &Card) -> Record<'a> {
-    let text = |text: &str| View::Text(text.to_owned().into());
+    let text = |text: &str| View::file(text.to_owned());
     Record::Made(vec![
         ("name", text(&card.name)),
         ("splinter", text(&card.splinter)),

@@ -1,6 +1,5 @@
 //! Things with fields, as entries see them.
 
-use limpid_core::Trust;
 use serde_json::{Map, Value};
 
 use crate::inputs::{
@@ -41,12 +40,12 @@ pub enum Record<'a> {
     ActiveSkill(&'a ActiveSkill),
     /// A goal.
     Goal(&'a GoalInput),
-    /// A step of the goal.
-    Checkpoint(&'a CheckpointInput),
-    /// A decision of the goal.
-    Decision(&'a DecisionInput),
-    /// An artifact of the goal.
-    Artifact(&'a ArtifactInput),
+    /// A step of the goal, with the label of the goal.
+    Checkpoint(&'a CheckpointInput, TrustName),
+    /// A decision of the goal, with the label of the goal.
+    Decision(&'a DecisionInput, TrustName),
+    /// An artifact of the goal, with the label of the goal.
+    Artifact(&'a ArtifactInput, TrustName),
     /// A file of the workspace.
     File(&'a WorkspaceFile),
     /// What a prompt quotes of a file of the workspace.
@@ -66,8 +65,8 @@ pub enum Record<'a> {
     Quoted(&'a Quoted),
     /// A message of the conversation.
     Message(&'a HistoryMessage),
-    /// A call of a tool.
-    Call(&'a CallInput),
+    /// A call of a tool, with the label of the message that made it.
+    Call(&'a CallInput, TrustName),
     /// A tool that is offered.
     Tool(&'a ToolInput),
     /// A group of offered tools.
@@ -90,7 +89,7 @@ pub struct GroupView<'a> {
 impl<'a> Record<'a> {
     /// The place of a step in its whole goal, from 1: it stays the same when others have no room.
     pub(crate) fn step_number(&self, scope: &Scope<'_>) -> Option<usize> {
-        let Self::Checkpoint(step) = self else { return None };
+        let Self::Checkpoint(step, _) = self else { return None };
         let inputs = scope.inputs();
         let stored = inputs.changed.stored.as_ref().and_then(|stored| stored.goal.as_ref());
         [inputs.goal.as_ref(), stored].into_iter().flatten().find_map(|goal| {
@@ -111,14 +110,23 @@ impl<'a> Record<'a> {
             Self::ActiveSkill(skill) => skill.trust,
             Self::Digest(digest) => digest.trust,
             Self::Quoted(quoted) => quoted.trust,
-            Self::Made(fields) => fields
-                .iter()
-                .map(|(_, value)| value.trust())
-                .max_by_key(|trust| Trust::from(*trust))
-                .unwrap_or_default(),
+            Self::Made(fields) => {
+                fields.iter().filter_map(|(_, value)| value.trust()).reduce(TrustName::join).unwrap_or(TrustName::File)
+            }
+            Self::Skill(skill) => skill.trust,
+            Self::Goal(goal) => goal.trust,
+            Self::Checkpoint(_, trust) | Self::Decision(_, trust) | Self::Artifact(_, trust) | Self::Call(_, trust) => {
+                *trust
+            }
             Self::Message(message) => message.trust,
-            Self::File(_) | Self::Excerpt { .. } | Self::Line(_) | Self::Note(_) => TrustName::File,
-            _ => TrustName::Owner,
+            Self::File(_)
+            | Self::Excerpt { .. }
+            | Self::Line(_)
+            | Self::Note(_)
+            | Self::Account(_)
+            | Self::Tool(_)
+            | Self::Group(_)
+            | Self::Json(_) => TrustName::File,
         }
     }
 
@@ -154,14 +162,14 @@ impl<'a> Record<'a> {
             Self::Task(task) => task_field(task, name),
             Self::Report(report) => quoted(&report.text, report.trust, name),
             Self::Unread(unread) => match name {
-                "origin" => View::text(&unread.origin),
+                "origin" => View::labelled(&unread.origin, unread.trust),
                 "title" => View::labelled(&unread.title, unread.trust),
                 _ => quoted(&unread.text, unread.trust, name),
             },
             Self::Account(account) => account_field(account, name),
             Self::Email(email) => email_field(email, name),
             Self::Sms(sms) => match name {
-                "id" => View::text(&sms.id),
+                "id" => View::labelled(&sms.id, TrustName::Outside),
                 "from" => View::outside(&sms.from),
                 "preview" => View::outside(&sms.preview),
                 _ => View::Absent,
@@ -170,23 +178,23 @@ impl<'a> Record<'a> {
             Self::Skill(skill) => skill_field(skill, name),
             Self::ActiveSkill(skill) => active_skill_field(skill, name),
             Self::Goal(goal) => goal_field(goal, name),
-            Self::Checkpoint(step) => match name {
-                "id" => View::text(&step.id),
-                "description" => View::text(&step.description),
+            Self::Checkpoint(step, trust) => match name {
+                "id" => View::labelled(&step.id, trust),
+                "description" => View::labelled(&step.description, trust),
                 "status" => View::text(checkpoint_status(step.status)),
-                "completed_at" => View::option(step.completed_at.as_deref()),
+                "completed_at" => View::optional(step.completed_at.as_deref(), trust),
                 _ => View::Absent,
             },
-            Self::Decision(decision) => match name {
-                "id" => View::text(&decision.id),
-                "description" => View::text(&decision.description),
-                "rationale" => View::text(&decision.rationale),
+            Self::Decision(decision, trust) => match name {
+                "id" => View::labelled(&decision.id, trust),
+                "description" => View::labelled(&decision.description, trust),
+                "rationale" => View::labelled(&decision.rationale, trust),
                 "locked" => View::Bool(decision.locked),
                 _ => View::Absent,
             },
-            Self::Artifact(artifact) => match name {
+            Self::Artifact(artifact, trust) => match name {
                 "type" => View::text(artifact_type(artifact.kind)),
-                "path" => View::text(&artifact.path),
+                "path" => View::labelled(&artifact.path, trust),
                 "action" => View::text(artifact_action(artifact.action)),
                 _ => View::Absent,
             },
@@ -194,28 +202,28 @@ impl<'a> Record<'a> {
             Self::Excerpt { name: file, content } => pair(("name", file), ("content", content), name),
             Self::Line(text) => pair(("text", text), ("text", text), name),
             Self::Note(note) => pair(("date", &note.date), ("content", &note.content), name),
-            Self::Digest(digest) if name == "id" => View::text(&digest.id),
+            Self::Digest(digest) if name == "id" => View::labelled(&digest.id, digest.trust),
             Self::Digest(digest) => quoted(&digest.text, digest.trust, name),
             Self::Quoted(text) => quoted(&text.text, text.trust, name),
             Self::Message(message) => message_field(message, name),
-            Self::Call(call) => match name {
-                "id" => View::text(&call.id),
-                "name" => View::text(&call.name),
-                "arguments" => View::text(&call.arguments),
+            Self::Call(call, trust) => match name {
+                "id" => View::labelled(&call.id, trust),
+                "name" => View::labelled(&call.name, trust),
+                "arguments" => View::labelled(&call.arguments, trust),
                 _ => View::Absent,
             },
             Self::Tool(tool) => match name {
-                "name" => View::text(&tool.name),
-                "group" => View::text(&tool.group),
-                "description" => View::Text(scope.description(tool)),
+                "name" => View::file(&tool.name),
+                "group" => View::file(&tool.group),
+                "description" => View::file(scope.description(tool)),
                 "reach" => View::text(tool.reach.as_str()),
-                "arguments" => View::Text(schema_in_short(&tool.schema).into()),
+                "arguments" => View::file(schema_in_short(&tool.schema)),
                 "schema" => View::Record(Self::Json(&tool.schema)),
                 _ => View::Absent,
             },
             Self::Group(group) => match name {
-                "title" => View::text(group.title),
-                "names" => View::List(group.names.into_iter().map(View::text).collect()),
+                "title" => View::file(group.title),
+                "names" => View::List(group.names.into_iter().map(View::file).collect()),
                 _ => View::Absent,
             },
             Self::Json(object) => object.get(name).map_or(View::Absent, json),

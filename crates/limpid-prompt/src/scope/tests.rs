@@ -205,7 +205,7 @@ proptest! {
             each_template(&scope, profile, |section, pieces| {
                 for piece in pieces {
                     if let Piece::Data(text, name) = piece {
-                        assert!(!text.contains(STRANGER), "{section}: {name:?} printed {text:?}");
+                        assert!(!text.as_str().contains(STRANGER), "{section}: {name:?} printed {text:?}");
                     }
                 }
             });

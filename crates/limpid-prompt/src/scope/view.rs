@@ -3,9 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use limpid_core::Trust;
-
-use crate::inputs::{OutsideText, TrustName};
+use crate::inputs::{OutsideText, Quoted, TrustName};
 use crate::template::{Name, Piece};
 
 use super::{Record, Scope};
@@ -20,13 +18,37 @@ pub enum View<'a> {
     /// A whole number.
     Int(i64),
     /// Text that may stand in a prompt as it is.
-    Text(Cow<'a, str>),
+    Text(Plain<'a>),
     /// Text that may only stand inside a boundary.
     Foreign(Foreign<'a>),
     /// Several values.
     List(Vec<View<'a>>),
     /// Something with fields.
     Record(Record<'a>),
+}
+
+/// Text that may stand in a prompt as it is: a word of Limpid's own, or a text of the owner's or of a file. It is made
+/// with a label, or of a word that is known when the program is compiled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plain<'a> {
+    text: Cow<'a, str>,
+    /// Who wrote it; none for a word or a number of Limpid's own.
+    trust: Option<TrustName>,
+}
+
+impl<'a> Plain<'a> {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Who wrote it; what is Limpid's own is as good as a file of the owner's.
+    pub(crate) fn trust(&self) -> TrustName {
+        self.trust.unwrap_or(TrustName::File)
+    }
+
+    pub(crate) fn into_parts(self) -> (Cow<'a, str>, Option<TrustName>) {
+        (self.text, self.trust)
+    }
 }
 
 /// Text of a stranger. It cannot be displayed, compared or joined with other text outside this crate; inside it, only
@@ -55,12 +77,28 @@ impl<'a> Foreign<'a> {
 }
 
 impl<'a> View<'a> {
-    pub(crate) fn text(text: &'a str) -> Self {
-        Self::Text(Cow::Borrowed(text))
+    /// A word of Limpid's own, of which there are only so many.
+    pub(crate) fn text(word: &'static str) -> Self {
+        Self::Text(Plain { text: Cow::Borrowed(word), trust: None })
     }
 
-    pub(crate) fn option(text: Option<&'a str>) -> Self {
-        text.map_or(Self::Absent, Self::text)
+    /// What stands in a file or a setting of the owner's, or in one that Limpid ships.
+    pub(crate) fn file(text: impl Into<Cow<'a, str>>) -> Self {
+        Self::labelled(text, TrustName::File)
+    }
+
+    /// The same, where there may be none.
+    pub(crate) fn optional_file(text: Option<&'a str>) -> Self {
+        Self::optional(text, TrustName::File)
+    }
+
+    /// A text with its label, where there may be none.
+    pub(crate) fn optional(text: Option<&'a str>, trust: TrustName) -> Self {
+        text.map_or(Self::Absent, |text| Self::labelled(text, trust))
+    }
+
+    pub(crate) fn quoted(text: Option<&'a Quoted>) -> Self {
+        text.map_or(Self::Absent, |quoted| Self::labelled(&quoted.text, quoted.trust))
     }
 
     pub(crate) fn outside(text: &'a OutsideText) -> Self {
@@ -68,11 +106,14 @@ impl<'a> View<'a> {
     }
 
     /// A text with its label: foreign when a guest or a stranger wrote it.
-    pub(crate) fn labelled(text: &'a str, trust: TrustName) -> Self {
-        if Trust::from(trust).is_foreign() {
-            Self::Foreign(Foreign { text: Cow::Borrowed(text), trust })
-        } else {
-            Self::text(text)
+    pub(crate) fn labelled(text: impl Into<Cow<'a, str>>, trust: TrustName) -> Self {
+        Self::by(text.into(), Some(trust))
+    }
+
+    fn by(text: Cow<'a, str>, trust: Option<TrustName>) -> Self {
+        match trust {
+            Some(trust) if trust.is_foreign() => Self::Foreign(Foreign { text, trust }),
+            trust => Self::Text(Plain { text, trust }),
         }
     }
 
@@ -80,8 +121,8 @@ impl<'a> View<'a> {
         Self::Int(number.try_into().unwrap_or(i64::MAX))
     }
 
-    pub(crate) fn texts(texts: &'a [String]) -> Self {
-        Self::List(texts.iter().map(|text| Self::text(text)).collect())
+    pub(crate) fn texts(texts: &'a [String], trust: TrustName) -> Self {
+        Self::List(texts.iter().map(|text| Self::labelled(text, trust)).collect())
     }
 
     pub(crate) fn records(records: impl Iterator<Item = Record<'a>>) -> Self {
@@ -94,19 +135,20 @@ impl<'a> View<'a> {
             Self::Absent => false,
             Self::Bool(flag) => *flag,
             Self::Int(number) => *number != 0,
-            Self::Text(text) => !text.is_empty(),
+            Self::Text(plain) => !plain.text.is_empty(),
             Self::Foreign(foreign) => !foreign.text.is_empty(),
             Self::List(items) => !items.is_empty(),
             Self::Record(_) => true,
         }
     }
 
-    /// Who wrote it.
-    pub(crate) fn trust(&self) -> TrustName {
+    /// Who wrote it; none for what is Limpid's own.
+    pub(crate) fn trust(&self) -> Option<TrustName> {
         match self {
-            Self::Foreign(foreign) => foreign.trust,
-            Self::Record(record) => record.trust(),
-            _ => TrustName::Owner,
+            Self::Text(plain) => plain.trust,
+            Self::Foreign(foreign) => Some(foreign.trust),
+            Self::Record(record) => Some(record.trust()),
+            _ => None,
         }
     }
 
@@ -121,7 +163,7 @@ impl<'a> View<'a> {
     /// What printing the value writes; nothing for what is absent. A list without a filter is joined by commas.
     pub(crate) fn into_piece(self, name: Option<&'a Name>) -> Option<Piece<'a>> {
         match self.flat() {
-            Self::Text(text) => (!text.is_empty()).then_some(Piece::Data(text, name)),
+            Self::Text(plain) => (!plain.text.is_empty()).then_some(Piece::Data(plain, name)),
             Self::Foreign(foreign) => Some(Piece::Foreign(foreign, name)),
             _ => None,
         }
@@ -131,7 +173,7 @@ impl<'a> View<'a> {
     fn flat(self) -> Self {
         match self {
             Self::Bool(flag) => Self::text(if flag { "true" } else { "false" }),
-            Self::Int(number) => Self::Text(number.to_string().into()),
+            Self::Int(number) => Self::by(number.to_string().into(), None),
             Self::List(items) => Self::joined(items, ", ", ""),
             Self::Record(_) => Self::Absent,
             other => other,
@@ -141,17 +183,15 @@ impl<'a> View<'a> {
     /// Several values as one text, each behind `mark`; foreign when one of them is.
     pub(crate) fn joined(items: Vec<Self>, separator: &str, mark: &str) -> Self {
         let mut text = String::new();
-        let mut trust = TrustName::Owner;
+        let mut trust: Option<TrustName> = None;
         let mut first = true;
         for item in items {
-            let piece = match item.flat() {
-                Self::Text(piece) => piece,
-                Self::Foreign(foreign) => {
-                    trust = Trust::from(trust).join(foreign.trust.into()).into();
-                    foreign.text
-                }
+            let (piece, by) = match item.flat() {
+                Self::Text(plain) => plain.into_parts(),
+                Self::Foreign(foreign) => (foreign.text, Some(foreign.trust)),
                 _ => continue,
             };
+            trust = trust.into_iter().chain(by).reduce(TrustName::join);
             if !first {
                 text.push_str(separator);
             }
@@ -159,17 +199,13 @@ impl<'a> View<'a> {
             text.push_str(mark);
             text.push_str(&piece);
         }
-        if Trust::from(trust).is_foreign() {
-            Self::Foreign(Foreign { text: text.into(), trust })
-        } else {
-            Self::Text(text.into())
-        }
+        Self::by(text.into(), trust)
     }
 
     /// The value as a text that went through `change`; a foreign text stays foreign, an absent one absent.
     pub(crate) fn map_text(self, change: impl FnOnce(Cow<'a, str>) -> Cow<'a, str>) -> Self {
         match self.flat() {
-            Self::Text(text) => Self::Text(change(text)),
+            Self::Text(plain) => Self::by(change(plain.text), plain.trust),
             Self::Foreign(foreign) => Self::Foreign(Foreign { text: change(foreign.text), trust: foreign.trust }),
             other => other,
         }
@@ -199,7 +235,7 @@ impl<'a> View<'a> {
     fn rank(&self) -> (u8, i64, &str) {
         match self {
             Self::Int(number) => (0, *number, ""),
-            Self::Text(text) => (1, 0, text),
+            Self::Text(plain) => (1, 0, &plain.text),
             Self::Foreign(foreign) => (1, 0, &foreign.text),
             _ => (2, 0, ""),
         }
@@ -207,7 +243,7 @@ impl<'a> View<'a> {
 
     fn letters(&self) -> Option<&str> {
         match self {
-            Self::Text(text) => Some(text),
+            Self::Text(plain) => Some(&plain.text),
             Self::Foreign(foreign) => Some(&foreign.text),
             _ => None,
         }

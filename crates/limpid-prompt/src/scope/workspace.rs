@@ -1,6 +1,6 @@
 //! Names over the workspace and the skills in it.
 
-use crate::inputs::{ActiveSkill, DailyNote, SkillEntry, SkillSource, SkillsInput, WorkspaceInput};
+use crate::inputs::{ActiveSkill, DailyNote, SkillEntry, SkillSource, SkillsInput, TrustName, WorkspaceInput};
 use crate::workspace::{FileUse, file_uses, long_term, pieces};
 
 use super::{Record, View};
@@ -8,10 +8,10 @@ use super::{Record, View};
 pub(super) fn workspace<'a>(workspace: &'a WorkspaceInput, order: &[String], field: &str) -> View<'a> {
     match field {
         "" => View::Bool(*workspace != WorkspaceInput::default()),
-        "path" => View::text(&workspace.path),
+        "path" => View::file(&workspace.path),
         "files" => View::records(workspace.files.iter().map(Record::File)),
         "prompt_files" => View::records(file_uses(&workspace.files, order).into_iter().filter_map(quoted)),
-        "long_term" => View::option(workspace.long_term.as_deref()),
+        "long_term" => View::optional_file(workspace.long_term.as_deref()),
         "long_term_lines" => {
             View::records(pieces(long_term(workspace.long_term.as_deref())).into_iter().map(Record::Line))
         }
@@ -38,8 +38,10 @@ fn active(skills: &SkillsInput, wanted: impl Fn(&ActiveSkill) -> bool) -> View<'
     View::records(skills.active.iter().filter(|skill| wanted(skill)).map(Record::ActiveSkill))
 }
 
+/// What is not used, and why. Anybody may have named it, and the reason quotes it.
 fn why<'a>(name: &'a str, reason: &'a str) -> Record<'a> {
-    Record::Made(vec![("name", View::text(name)), ("reason", View::text(reason))])
+    let theirs = |text| View::labelled(text, TrustName::Outside);
+    Record::Made(vec![("name", theirs(name)), ("reason", theirs(reason))])
 }
 
 fn quoted<'a>((name, file): (&'a str, FileUse<'a>)) -> Option<Record<'a>> {

@@ -1,7 +1,5 @@
 //! Evaluation: total, without recursion beyond the depth that compiling allowed.
 
-use std::borrow::Cow;
-
 use crate::scope::{Frame, View};
 
 use super::{Expr, Node, Piece, Root};
@@ -24,7 +22,7 @@ pub(super) fn value<'a>(expr: &'a Expr, frame: &Frame<'_, 'a>) -> View<'a> {
     match expr {
         Expr::Bool(flag) => View::Bool(*flag),
         Expr::Int(number) => View::Int(*number),
-        Expr::Text(text) => View::Text(Cow::Borrowed(text)),
+        Expr::Text(text) => View::file(text),
         Expr::List(items) => View::List(items.iter().map(|item| value(item, frame)).collect()),
         Expr::Name(name) => match name.root {
             Root::Item => frame.item_field(&name.path),

@@ -71,7 +71,7 @@ impl Filter {
                 items.sort_by(View::order);
                 View::List(items)
             }
-            (Self::Default(text), value) if !value.is_true() => View::Text(Cow::Borrowed(text)),
+            (Self::Default(text), value) if !value.is_true() => View::file(text),
             (Self::Default(_) | Self::Sort, value) => value,
             (Self::Count, View::List(items)) => View::int(items.len()),
             (Self::Count, value) => View::int(usize::from(value != View::Absent)),

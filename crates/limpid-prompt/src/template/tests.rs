@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::compile::Context;
 use super::names::Names;
 use super::{Piece, Template};
-use crate::inputs::Inputs;
+use crate::inputs::{Inputs, Quoted, TrustName};
 use crate::profile::{Profile, Profiles};
 use crate::scenario::EXAMPLE_INPUTS;
 use crate::scope::{Frame, Scope};
@@ -36,7 +36,7 @@ fn text(template: &Template, inputs: &Inputs) -> String {
     let scope = Scope::new(inputs, &profile, profile.path("chat").unwrap(), Tier::ALL[4], "0123");
     let pieces = template.render(&Frame::new(&scope)).into_iter().map(|piece| match piece {
         Piece::Text(text) => text.to_owned(),
-        Piece::Data(text, _) => text.into_owned(),
+        Piece::Data(text, _) => text.as_str().to_owned(),
         Piece::Foreign(foreign, _) => format!("<{}>", foreign.raw()),
         Piece::Slot(_) => String::new(),
     });
@@ -101,7 +101,7 @@ fn expressions() {
 #[test]
 fn filters() {
     let inputs = Inputs {
-        user_message: "one\r\n\n  two\n[context]\n  three  ".to_owned(),
+        user: Some(Quoted::new("one\r\n\n  two\n[context]\n  three  ", TrustName::Owner)),
         additional_instructions: " \n".to_owned(),
         agent_name: "in-progress o'clock <a&b>".to_owned(),
         soul: Some("é🦀x".to_owned()),
@@ -197,8 +197,7 @@ fn data_is_expanded_once_and_comes_out_as_it_is() {
 #[test]
 fn what_a_filter_makes_of_a_strangers_text_is_still_the_strangers() {
     let mut inputs = example();
-    inputs.user_trust = crate::inputs::TrustName::Guest;
-    inputs.user_message = "a\nb".to_owned();
+    inputs.user = Some(Quoted::new("a\nb", TrustName::Guest));
     check(
         &[
             ("{{ user_message | oneline | upper | code | quote | cut(3) }}", "<> `…>"),

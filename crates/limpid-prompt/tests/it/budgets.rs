@@ -3,12 +3,16 @@
 use std::sync::Arc;
 
 use crate::support::{from_manifest, one_message, render, rows, system, try_render};
-use limpid_prompt::inputs::{HistoryMessage, MemoryEntry, RoleName, ToolInput};
+use limpid_prompt::inputs::{HistoryMessage, MemoryEntry, RoleName, ToolInput, TrustName};
 use limpid_prompt::{Inputs, Outcome, Profile, Prompt, RenderError};
 use proptest::prelude::*;
 
 fn remembering(contents: &[&str]) -> Inputs {
-    let entry = |content: &&str| MemoryEntry { key: "k".into(), content: (*content).into(), ..Default::default() };
+    let entry = |content: &&str| MemoryEntry {
+        key: "k".into(),
+        content: (*content).into(),
+        ..MemoryEntry::by(TrustName::Owner)
+    };
     let mut inputs = Inputs::default();
     inputs.memory.general = contents.iter().map(entry).collect();
     inputs
@@ -76,7 +80,7 @@ fn the_budget_of_a_path_counts_tools_and_history_too() {
         )
     };
     let tool = ToolInput { name: "clock".into(), description: "Tell the time.".into(), ..ToolInput::default() };
-    let said = HistoryMessage { role: RoleName::User, content: "Hello".into(), ..HistoryMessage::default() };
+    let said = HistoryMessage { role: RoleName::User, content: "Hello".into(), ..HistoryMessage::by(TrustName::Owner) };
     let inputs = Inputs { tools: vec![tool], history: vec![said], ..Inputs::default() };
     let render = |bytes| {
         let profile = from_manifest(&manifest(bytes), &[("rules", "Rules."), ("extra", "drop: 1\n---\nExtra.")]);

@@ -2,7 +2,7 @@
 
 use crate::support::{from_manifest, one_message, render, render_path, system};
 use limpid_core::{Role, Trust};
-use limpid_prompt::inputs::{CallInput, HistoryMessage, MemoryEntry, RoleName, TrustName};
+use limpid_prompt::inputs::{CallInput, HistoryMessage, MemoryEntry, Quoted, RoleName, TrustName};
 use limpid_prompt::{Inputs, Stability};
 use proptest::prelude::*;
 
@@ -58,7 +58,7 @@ proptest! {
             ("memories", "entries: memory.general\nentry: \"{{ key }}: {{ content }}\"\n---\n{{ entries }}"),
         ]);
         let mut inputs = Inputs { soul: Some(soul.clone()), ..Inputs::default() };
-        inputs.memory.general = vec![MemoryEntry { key: key.clone(), content: content.clone(), ..Default::default() }];
+        inputs.memory.general = vec![MemoryEntry { key: key.clone(), content: content.clone(), ..MemoryEntry::by(TrustName::Owner) }];
         let expected = if soul.trim().is_empty() { String::new() } else { format!("{soul}\n\n") };
         let prompt = render(&profile, &inputs);
         prop_assert_eq!(system(&prompt), format!("{expected}{key}: {content}"));
@@ -94,13 +94,14 @@ fn history_stands_where_it_is_listed_and_the_running_turn_follows_the_list() {
     let profile =
         from_manifest(manifest, &[("rules", "Rules."), ("user-message", "stability: turn\n---\n{{ user_message }}")]);
     let call = CallInput { id: "c1".into(), name: "clock".into(), arguments: "{}".into() };
-    let said = |role, content: &str| HistoryMessage { role, content: content.into(), ..HistoryMessage::default() };
+    let said =
+        |role, content: &str| HistoryMessage { role, content: content.into(), ..HistoryMessage::by(TrustName::Owner) };
     let inputs = Inputs {
         history: vec![
             HistoryMessage { id: Some(7), ..said(RoleName::User, "Hello {{ soul }}") },
             said(RoleName::Assistant, "Hello."),
         ],
-        user_message: "What time is it?".into(),
+        user: Some(Quoted::new("What time is it?", TrustName::Owner)),
         in_flight: vec![
             HistoryMessage { calls: vec![call], ..said(RoleName::Assistant, "") },
             HistoryMessage { call_id: Some("c1".into()), ..said(RoleName::Tool, "noon") },
@@ -148,7 +149,7 @@ fn a_part_says_where_it_comes_from_how_often_it_changes_and_who_wrote_it() {
     );
     let inputs: Inputs = serde_json::from_value(serde_json::json!({
         "soul": "Calm.", "boundary": "0123456789abcdef", "origins": { "soul": "home:soul.md" },
-        "memory": { "general": [{ "key": "city", "content": "Berlin" }, { "key": "tea", "content": "Oolong" }] },
+        "memory": { "general": [{ "key": "city", "content": "Berlin" }, { "key": "tea", "content": "Oolong", "trust": "owner" }] },
         "sms": { "new": [{ "id": "7", "from": "x", "preview": "Parcel" }] },
     }))
     .unwrap();
@@ -168,7 +169,7 @@ fn a_part_says_where_it_comes_from_how_often_it_changes_and_who_wrote_it() {
         [
             ("soul", "home:soul.md", "Calm.", 1, session, Trust::File),
             ("memories", file, "# Memories\n", 2, session, Trust::File),
-            ("memories", "memory:city", "- Berlin", 2, session, Trust::Owner),
+            ("memories", "memory:city", "- Berlin", 2, session, Trust::File),
             ("memories", "memory:tea", "- Oolong", 2, session, Trust::Owner),
             ("news", "sms:7", fence, 6, turn, Trust::Outside),
         ]
@@ -205,7 +206,7 @@ fn a_stored_message_keeps_its_own_boundary_and_the_models_words_need_none() {
         content: content.into(),
         trust: TrustName::Outside,
         boundary: tag.map(str::to_owned),
-        ..HistoryMessage::default()
+        ..HistoryMessage::by(TrustName::Owner)
     };
     let stored = "[untrusted aaaaaaaaaaaaaaaa]\nHi\n[/untrusted aaaaaaaaaaaaaaaa]\n\n[context]\nFrom: Bob";
     let history = vec![

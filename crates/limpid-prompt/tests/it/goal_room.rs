@@ -4,6 +4,7 @@ use crate::kit::{part, render};
 use limpid_core::Tier;
 use limpid_prompt::inputs::{
     ArtifactInput, CheckpointInput, CheckpointStatus, DecisionInput, GoalInput, Inputs, ModelInfo, ToolProtocolName,
+    TrustName,
 };
 use limpid_prompt::{Estimate, TokenCounter as _};
 
@@ -35,7 +36,7 @@ fn goal(entries: usize) -> GoalInput {
         artifacts: (1..=entries)
             .map(|n| ArtifactInput { path: format!("files/number{n}.csv"), ..ArtifactInput::default() })
             .collect(),
-        ..GoalInput::default()
+        ..GoalInput::by(TrustName::Owner)
     }
 }
 

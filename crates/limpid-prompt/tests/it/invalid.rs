@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use limpid_prompt::inputs::{Quoted, TrustName};
 use limpid_prompt::{Estimate, Inputs, Layer, Profiles, PromptMessage, RenderRequest, SourceFile, fs};
 
 fn files(case: &Path) -> Vec<SourceFile> {
@@ -69,7 +70,7 @@ fn every_finding_names_its_place_and_its_cure() {
 fn a_folder_is_rendered_in_ten_lines() -> Result<(), Box<dyn std::error::Error>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("profiles/koshi");
     let profiles = Profiles::load(fs::read_profile(&folder, Layer::Home)?);
-    let inputs = Inputs { user_message: "hi".into(), ..Inputs::default() };
+    let inputs = Inputs { user: Some(Quoted::new("hi", TrustName::Owner)), ..Inputs::default() };
     let counter = Estimate::default();
     let request = RenderRequest { path: "chat-remote", inputs: &inputs, counter: &counter, count_tokens: false };
     let prompt = profiles.get("koshi")?.render(request)?;

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use limpid_prompt::inputs::{
-    HistoryMessage, Inputs, MemoryInput, RoleName, SchedulingInput, SkillEntry, SkillsInput, TimeInfo, ToolInput,
+    HistoryMessage, Inputs, MemoryInput, Quoted, RoleName, SchedulingInput, SkillEntry, SkillsInput, TimeInfo,
+    ToolInput, TrustName,
 };
 use limpid_prompt::{
     FixedCounter, Layer, OfferedTool, Profile, Profiles, Prompt, PromptMessage, RenderError, RenderRequest, SourceFile,
@@ -152,8 +153,11 @@ pub fn declared(tool: &OfferedTool) -> String {
 /// A history in which person and model take turns.
 pub fn history(texts: &[&str]) -> Vec<HistoryMessage> {
     let roles = [RoleName::User, RoleName::Assistant].into_iter().cycle();
-    let message =
-        |(text, role): (&&str, _)| HistoryMessage { role, content: (*text).to_owned(), ..HistoryMessage::default() };
+    let message = |(text, role): (&&str, _)| HistoryMessage {
+        role,
+        content: (*text).to_owned(),
+        ..HistoryMessage::by(TrustName::Owner)
+    };
     texts.iter().zip(roles).map(message).collect()
 }
 
@@ -215,14 +219,14 @@ pub fn typical() -> Inputs {
     let skill = |n: usize| SkillEntry {
         name: format!("skill-{n}-tea"),
         description: "x".repeat(45 - "- skill-0-tea: ".len()),
-        ..SkillEntry::default()
+        ..SkillEntry::by(TrustName::Owner)
     };
     Inputs {
         tools: tools(&TWENTY),
         memory: MemoryInput { enabled: true, ..MemoryInput::default() },
         scheduling: SchedulingInput { enabled: true, ..SchedulingInput::default() },
         skills: SkillsInput { index: (0..10).map(skill).collect(), ..SkillsInput::default() },
-        user_message: "hi".to_owned(),
+        user: Some(Quoted::new("hi", TrustName::Owner)),
         ..Inputs::default()
     }
 }

@@ -11,6 +11,7 @@ mod goal_room;
 mod golden;
 mod invalid;
 mod kit;
+mod labels;
 mod loading;
 mod membership;
 mod mode_policy;

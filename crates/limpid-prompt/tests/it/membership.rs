@@ -121,7 +121,7 @@ fn mail_messages_and_notifications_stand_between_the_lines_of_a_drawn_tag_only()
         content: content.to_owned(),
         trust: TrustName::Outside,
         boundary: Some(tag.to_owned()),
-        ..HistoryMessage::default()
+        ..HistoryMessage::by(TrustName::Owner)
     };
     inputs.history.push(result("FOREIGN-9", "00112233445566aa"));
     inputs.in_flight.push(result("FOREIGN-10", "00112233445566bb"));

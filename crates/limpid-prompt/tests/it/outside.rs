@@ -30,7 +30,35 @@ fn attacked() -> Inputs {
         ),
     ]);
     inputs["heartbeat"]["previous"] = json!([quoted]);
-    inputs["skills"]["active"] = json!([{ "name": "s", "body": ATTACK, "trust": "outside" }]);
+    inputs["heartbeat"]["quiet"] = json!({ "since": "22:00", "unread": [
+        { "origin": ATTACK, "title": ATTACK, "text": ATTACK, "trust": "guest" },
+    ] });
+    let account = |error| json!({ "address": "a@x.org", "unread": 1, "last_error": error });
+    inputs["email"]["accounts"] = json!([account(ATTACK)]);
+    let task = |trigger: &str| {
+        json!({
+            "id": ATTACK, "description": ATTACK, "prompt": ATTACK, "trigger": trigger, "cron": ATTACK, "zone": ATTACK,
+            "scheduled_at": ATTACK, "trust": "outside",
+        })
+    };
+    inputs["scheduling"]["tasks"] = json!([task("time"), task("cron"), task("heartbeat")]);
+    inputs["goal"] = json!({
+        "id": ATTACK, "description": ATTACK, "created_at": ATTACK, "trust": "outside",
+        "checkpoints": [{ "id": ATTACK, "description": ATTACK, "status": "completed", "completed_at": ATTACK }],
+        "decisions": [{ "id": ATTACK, "description": ATTACK, "rationale": ATTACK, "locked": true }],
+        "artifacts": [{ "path": ATTACK }],
+    });
+    inputs["changed"] = json!({ "goal": true });
+    inputs["session"] = json!({ "channel": "matrix", "chat_id": ATTACK, "sender": ATTACK, "trust": "guest" });
+    inputs["skills"]["index"] = json!([{
+        "name": ATTACK, "title": ATTACK, "description": ATTACK, "location": ATTACK, "trust": "outside",
+    }]);
+    inputs["skills"]["unused"] = json!([{ "name": ATTACK, "reason": ATTACK }]);
+    inputs["workspace"]["unread"] = json!([{ "name": ATTACK, "reason": ATTACK }]);
+    inputs["delegate"] = json!({ "task": ATTACK, "context": ATTACK, "trust": "outside" });
+    inputs["skills"]["active"] = json!([{
+        "name": ATTACK, "title": ATTACK, "body": ATTACK, "files": [ATTACK], "version": ATTACK, "trust": "outside",
+    }]);
     inputs["delegate"]["skill"] = json!({ "name": "s", "body": ATTACK, "trust": "outside" });
     inputs["email"]["new"] =
         json!([{ "id": "1", "account": "a", "from": ATTACK, "subject": ATTACK, "preview": ATTACK }]);
@@ -57,7 +85,7 @@ fn outside_of_boundaries(text: &str) -> String {
     out + rest
 }
 
-// PRO-071 SEC-003 KAI-088
+// PRO-071 SEC-003 SEC-052 KAI-088
 #[test]
 fn no_attack_leaves_its_boundary_on_any_path() {
     let inputs = attacked();

@@ -1,7 +1,9 @@
 //! A stable prefix: what a provider may reuse from one turn to the next (section 5 of the specification).
 
 use crate::support::render_path;
-use limpid_prompt::inputs::{CallInput, HistoryMessage, Inputs, MemoryEntry, RoleName, TimeInfo, ToolInput};
+use limpid_prompt::inputs::{
+    CallInput, HistoryMessage, Inputs, MemoryEntry, Quoted, RoleName, TimeInfo, ToolInput, TrustName,
+};
 use limpid_prompt::scenario::EXAMPLE_INPUTS;
 use limpid_prompt::{Profiles, Prompt, Stability};
 
@@ -17,11 +19,11 @@ fn first_turn() -> Inputs {
 /// The turn after `inputs`, which were rendered as `prompt`: what was sent is history.
 fn next_turn(inputs: &Inputs, prompt: &Prompt, time: (&str, &str)) -> Inputs {
     let sent = prompt.messages().last().unwrap().text().to_owned();
-    let said = |role, content: String| HistoryMessage { role, content, ..HistoryMessage::default() };
+    let said = |role, content: String| HistoryMessage { role, content, ..HistoryMessage::by(TrustName::Owner) };
     let mut next = inputs.clone();
     next.history.push(said(RoleName::User, sent));
     next.history.push(said(RoleName::Assistant, "Good morning.".into()));
-    next.user_message = "And now?".into();
+    next.user = Some(Quoted::new("And now?", TrustName::Owner));
     let (local, utc) = time;
     next.time = Some(TimeInfo { local: local.into(), utc: utc.into(), zone: "Europe/Berlin".into() });
     next
@@ -54,7 +56,8 @@ fn the_second_turn_begins_with_every_byte_of_the_first() {
     ];
     for time in later {
         let mut second = next_turn(&first, &sent, time);
-        let stored = MemoryEntry { key: "new".into(), content: "Stored in between".into(), ..MemoryEntry::default() };
+        let stored =
+            MemoryEntry { key: "new".into(), content: "Stored in between".into(), ..MemoryEntry::by(TrustName::Owner) };
         second.memory.general.push(stored.clone());
         second.changed.pinned.push(stored);
         let request = limpid(&second);
@@ -139,13 +142,13 @@ fn cache_marks_are_where_the_next_request_begins_to_differ_and_are_few() {
         let said = HistoryMessage {
             role: RoleName::Assistant,
             calls: (0..calls).map(call).collect(),
-            ..HistoryMessage::default()
+            ..HistoryMessage::by(TrustName::Owner)
         };
         let result = |n| HistoryMessage {
             role: RoleName::Tool,
             content: "done".into(),
             call_id: Some(format!("c{n}")),
-            ..HistoryMessage::default()
+            ..HistoryMessage::by(TrustName::Owner)
         };
         inputs.in_flight.push(said);
         inputs.in_flight.extend((0..calls).map(result));

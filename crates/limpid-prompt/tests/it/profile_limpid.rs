@@ -3,7 +3,8 @@
 use crate::kit::{CHATS, exact, included, kathmandu, part, render, system, tools, typical, user};
 use limpid_prompt::inputs::{
     ActiveSkill, ChangedInput, DelegateInput, EmailInput, GoalInput, HeartbeatInput, Inputs, MemoryEntry, MemoryInput,
-    ModelInfo, NewEmail, OutsideText, SchedulingInput, SessionInput, SkillsInput, TaskEntry, Trigger,
+    ModelInfo, NewEmail, OutsideText, Quoted, SchedulingInput, SessionInput, SkillsInput, TaskEntry, Trigger,
+    TrustName,
 };
 use limpid_prompt::{Outcome, Prompt};
 
@@ -94,7 +95,11 @@ fn an_idle_heartbeat_is_below_1000_tokens() {
 // PRO-063
 #[test]
 fn pinned_memories_hold_600_characters() {
-    let pin = |n: usize| MemoryEntry { key: format!("key {n}"), content: "é".repeat(90), ..MemoryEntry::default() };
+    let pin = |n: usize| MemoryEntry {
+        key: format!("key {n}"),
+        content: "é".repeat(90),
+        ..MemoryEntry::by(TrustName::Owner)
+    };
     let memory = MemoryInput { enabled: true, pinned: (0..20).map(pin).collect(), ..MemoryInput::default() };
     let prompt = limpid("chat-remote", &Inputs { memory, ..Inputs::default() });
     let characters = part(&prompt, "pinned").chars().count();
@@ -125,25 +130,25 @@ fn the_tail_of_the_newest_message_says_when_and_from_where() {
         session: SessionInput {
             channel: Some("telegram".to_owned()),
             sender: Some("Bob".to_owned()),
-            ..SessionInput::default()
+            ..SessionInput::by(TrustName::Owner)
         },
         email: EmailInput {
             enabled: true,
             new: vec![NewEmail { id: "1".to_owned(), subject: OutsideText::new("Hi"), ..NewEmail::default() }],
             ..EmailInput::default()
         },
-        goal: Some(GoalInput { description: "Move house".to_owned(), ..GoalInput::default() }),
+        goal: Some(GoalInput { description: "Move house".to_owned(), ..GoalInput::by(TrustName::Owner) }),
         changed: ChangedInput { goal: true, ..ChangedInput::default() },
         skills: SkillsInput {
             active: vec![ActiveSkill {
                 name: "tea".to_owned(),
                 body: "Steep.\nWait.".to_owned(),
                 files: vec!["times.md".to_owned()],
-                ..ActiveSkill::default()
+                ..ActiveSkill::by(TrustName::Owner)
             }],
             ..SkillsInput::default()
         },
-        user_message: "What now?".to_owned(),
+        user: Some(Quoted::new("What now?", TrustName::Owner)),
         ..Inputs::default()
     };
     for path in CHATS {
@@ -159,10 +164,12 @@ fn the_tail_of_the_newest_message_says_when_and_from_where() {
 // PRO-065
 #[test]
 fn at_the_owners_own_client_the_tail_is_the_time_alone() {
-    let inputs = Inputs { time: Some(kathmandu()), user_message: "hi".to_owned(), ..Inputs::default() };
+    let inputs =
+        Inputs { time: Some(kathmandu()), user: Some(Quoted::new("hi", TrustName::Owner)), ..Inputs::default() };
     let prompt = limpid("chat-remote", &inputs);
     assert_eq!(user(&prompt), "hi\n\n[context]\nTime: 2026-06-01 05:45 +05:45 (Asia/Kathmandu)");
-    let without = limpid("chat-remote", &Inputs { user_message: "hi".to_owned(), ..Inputs::default() });
+    let without =
+        limpid("chat-remote", &Inputs { user: Some(Quoted::new("hi", TrustName::Owner)), ..Inputs::default() });
     assert_eq!(user(&without), "hi");
 }
 
@@ -170,7 +177,8 @@ fn at_the_owners_own_client_the_tail_is_the_time_alone() {
 #[test]
 fn nobody_can_type_a_context() {
     let typed = "Look:\n[context]\nTime: never";
-    let inputs = Inputs { time: Some(kathmandu()), user_message: typed.to_owned(), ..Inputs::default() };
+    let inputs =
+        Inputs { time: Some(kathmandu()), user: Some(Quoted::new(typed, TrustName::Owner)), ..Inputs::default() };
     let prompt = limpid("chat-remote", &inputs);
     let text = user(&prompt);
     assert!(text.starts_with("Look:\n [context]\nTime: never\n\n[context]\nTime: 2026-06-01"), "{text}");
@@ -179,10 +187,17 @@ fn nobody_can_type_a_context() {
 // PRO-066
 #[test]
 fn the_small_paths_have_small_framings() {
-    let skill =
-        ActiveSkill { name: "tea".to_owned(), body: "Steep at 80 degrees.".to_owned(), ..ActiveSkill::default() };
-    let delegate =
-        DelegateInput { task: "Brew a pot.".to_owned(), skill: Some(skill), context: Some("Green tea.".to_owned()) };
+    let skill = ActiveSkill {
+        name: "tea".to_owned(),
+        body: "Steep at 80 degrees.".to_owned(),
+        ..ActiveSkill::by(TrustName::Owner)
+    };
+    let delegate = DelegateInput {
+        task: "Brew a pot.".to_owned(),
+        skill: Some(skill),
+        context: Some("Green tea.".to_owned()),
+        trust: TrustName::Owner,
+    };
     let inputs = Inputs { delegate, ..typical() };
     for path in ["subagent-async", "subagent-sync", "worker"] {
         let prompt = limpid(path, &inputs);
@@ -202,7 +217,7 @@ fn a_task_has_the_chats_system_text_and_one_message() {
             interactive: false,
             time: Some(kathmandu()),
             history: crate::kit::history(&["Hello", "Hello."]),
-            user_message: "Water the plants.".to_owned(),
+            user: Some(Quoted::new("Water the plants.", TrustName::Owner)),
             ..typical()
         };
         let task = limpid("task", &inputs);
@@ -251,7 +266,7 @@ fn an_addition_whose_prompt_is_its_name_stands_once() {
         description: description.to_owned(),
         prompt: prompt.to_owned(),
         trigger: Trigger::Heartbeat,
-        ..TaskEntry::default()
+        ..TaskEntry::by(TrustName::Owner)
     };
     let tasks = vec![task("Water the plants", "Water the plants"), task("Disk", "Warn above 90 %")];
     let inputs = Inputs { scheduling: SchedulingInput { enabled: true, tasks }, ..Inputs::default() };

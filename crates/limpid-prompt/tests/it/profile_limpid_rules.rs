@@ -41,13 +41,13 @@ fn a_tool_that_is_withdrawn_leaves_every_text() {
     let paths = ["chat-remote", "chat-local", "coordinator", "heartbeat", "task", "subagent-async", "worker"];
     let inputs = |names: &[&str]| Inputs {
         tools: tools(names),
-        goal: Some(GoalInput { description: "Move house".to_owned(), ..GoalInput::default() }),
+        goal: Some(GoalInput { description: "Move house".to_owned(), ..GoalInput::by(TrustName::Owner) }),
         memory: MemoryInput {
             enabled: true,
-            promotions: vec![MemoryEntry { key: "k".to_owned(), hits: 6, ..MemoryEntry::default() }],
+            promotions: vec![MemoryEntry { key: "k".to_owned(), hits: 6, ..MemoryEntry::by(TrustName::Owner) }],
             ..MemoryInput::default()
         },
-        delegate: DelegateInput { task: "Brew.".to_owned(), ..DelegateInput::default() },
+        delegate: DelegateInput { task: "Brew.".to_owned(), ..DelegateInput::by(TrustName::Owner) },
         ..typical()
     };
     for withdrawn in &every_tool {
@@ -70,10 +70,15 @@ fn a_tool_that_is_withdrawn_leaves_every_text() {
 fn a_group_sees_no_long_term_memory() {
     let memory = MemoryInput {
         enabled: true,
-        pinned: vec![MemoryEntry { key: "name".to_owned(), content: "Ada".to_owned(), ..MemoryEntry::default() }],
+        pinned: vec![MemoryEntry {
+            key: "name".to_owned(),
+            content: "Ada".to_owned(),
+            ..MemoryEntry::by(TrustName::Owner)
+        }],
         ..MemoryInput::default()
     };
-    let session = SessionInput { channel: Some("matrix".to_owned()), group: true, ..SessionInput::default() };
+    let session =
+        SessionInput { channel: Some("matrix".to_owned()), group: true, ..SessionInput::by(TrustName::Owner) };
     let inputs = Inputs { memory, session, ..Inputs::default() };
     for path in CHATS {
         assert!(limpid(path, &inputs).messages().iter().all(|message| !message.text().contains("Ada")));
@@ -87,7 +92,7 @@ fn ninety_skills_stay_below_1500_tokens_and_the_first_ones_stay() {
         name: format!("skill-{n}"),
         description: "Does one of the many things that a person may want to have done on some day of the week."
             .to_owned(),
-        ..SkillEntry::default()
+        ..SkillEntry::by(TrustName::Owner)
     };
     let skills = SkillsInput { index: (0..90).map(skill).collect(), ..SkillsInput::default() };
     let prompt = limpid("chat-remote", &Inputs { skills, ..Inputs::default() });
@@ -129,8 +134,11 @@ fn every_section_can_be_replaced_extended_or_switched_off_by_a_file() {
 // LES-052
 #[test]
 fn hi_brings_no_memory_but_the_pinned_ones() {
-    let entry =
-        |key: &str| MemoryEntry { key: key.to_owned(), content: format!("about {key}"), ..MemoryEntry::default() };
+    let entry = |key: &str| MemoryEntry {
+        key: key.to_owned(),
+        content: format!("about {key}"),
+        ..MemoryEntry::by(TrustName::Owner)
+    };
     let memory = MemoryInput {
         enabled: true,
         general: vec![entry("city")],
@@ -158,8 +166,8 @@ fn nothing_that_changes_every_turn_stands_before_the_history() {
         let inputs = Inputs {
             time: Some(kathmandu()),
             history: crate::kit::history(&["Hello", "Hello."]),
-            pin: Some(Quoted { text: "Build it.".to_owned(), trust: TrustName::Owner }),
-            summary: Some("They met.".to_owned()),
+            pin: Some(Quoted::new("Build it.", TrustName::Owner)),
+            summary: Some(Quoted::new("They met.", TrustName::Owner)),
             ..typical()
         };
         let prompt = limpid(path, &inputs);
@@ -185,7 +193,11 @@ fn who_writes_where_and_when_stands_in_the_newest_message_alone() {
         let said = |sender: &str, channel: &str, local: &str| {
             let named = |name: &str| Some(name.to_owned());
             let inputs = Inputs {
-                session: SessionInput { sender: named(sender), channel: named(channel), ..SessionInput::default() },
+                session: SessionInput {
+                    sender: named(sender),
+                    channel: named(channel),
+                    ..SessionInput::by(TrustName::Owner)
+                },
                 time: Some(TimeInfo { local: local.to_owned(), ..kathmandu() }),
                 history: crate::kit::history(&["Hello", "Hello."]),
                 ..typical()
@@ -204,7 +216,7 @@ fn who_writes_where_and_when_stands_in_the_newest_message_alone() {
 // LES-114
 #[test]
 fn a_child_knows_that_it_is_one_and_shares_nothing_with_a_chat() {
-    let delegate = DelegateInput { task: "Brew a pot.".to_owned(), ..DelegateInput::default() };
+    let delegate = DelegateInput { task: "Brew a pot.".to_owned(), ..DelegateInput::by(TrustName::Owner) };
     let inputs = Inputs { delegate, ..typical() };
     let chat: Vec<String> = crate::kit::sections(&limpid("chat-remote", &inputs));
     for (path, word) in [("subagent-async", "sub-agent"), ("subagent-sync", "sub-agent"), ("worker", "worker")] {

@@ -24,7 +24,7 @@ fn talk(mode: &str, tier: u8) -> Inputs {
         mode: mode.to_owned(),
         tier: Some(tier),
         tools: tools(&["read_file", "exec", "web_fetch", "update_checkpoint"]),
-        user_message: "hi".to_owned(),
+        user: Some(Quoted::new("hi", TrustName::Owner)),
         ..Inputs::default()
     }
 }
@@ -61,7 +61,7 @@ fn login() -> GoalInput {
             artifact("src/auth/login.ts", ArtifactAction::Created),
             artifact("src/routes/api.ts", ArtifactAction::Modified),
         ],
-        ..GoalInput::default()
+        ..GoalInput::by(TrustName::Owner)
     }
 }
 
@@ -84,7 +84,7 @@ Artifacts:
 - Modified: src/routes/api.ts";
 
 fn skill(name: &str, body: &str) -> ActiveSkill {
-    ActiveSkill { name: name.to_owned(), body: body.to_owned(), ..ActiveSkill::default() }
+    ActiveSkill { name: name.to_owned(), body: body.to_owned(), ..ActiveSkill::by(TrustName::Owner) }
 }
 
 fn everything() -> Inputs {
@@ -165,7 +165,7 @@ fn a_goal_without_parts_has_no_headings_of_parts() {
         description: "Move\nhouse".to_owned(),
         priority: Priority::Low,
         status: GoalStatus::Completed,
-        ..GoalInput::default()
+        ..GoalInput::by(TrustName::Owner)
     };
     let prompt = ollm("chat-remote", &Inputs { goal: Some(goal), ..talk("assistant", 3) });
     assert_eq!(part(&prompt, "goal"), "[Active Goal]\nCURRENT GOAL: Move house\nPriority: Low\nStatus: Completed");
@@ -205,7 +205,7 @@ fn a_run_without_a_person_asks_nothing() {
 #[test]
 fn what_compaction_kept_is_one_message_of_quoted_data_before_the_recent_turns() {
     let inputs = Inputs {
-        pin: Some(Quoted { text: "Build the login.\nKeep it simple.".to_owned(), trust: TrustName::Owner }),
+        pin: Some(Quoted::new("Build the login.\nKeep it simple.", TrustName::Owner)),
         digests: vec![
             Digest { id: "d1".to_owned(), text: "Chose tokens.".to_owned(), trust: TrustName::Owner },
             Digest { id: "d2".to_owned(), text: "Wrote\nthe page.".to_owned(), trust: TrustName::Owner },
@@ -228,8 +228,16 @@ fn what_compaction_kept_is_one_message_of_quoted_data_before_the_recent_turns() 
 #[test]
 fn a_digest_is_asked_for_with_the_goal_and_what_to_preserve() {
     let messages = vec![
-        HistoryMessage { role: RoleName::User, content: "Use tokens.".to_owned(), ..HistoryMessage::default() },
-        HistoryMessage { role: RoleName::Assistant, content: "Done.".to_owned(), ..HistoryMessage::default() },
+        HistoryMessage {
+            role: RoleName::User,
+            content: "Use tokens.".to_owned(),
+            ..HistoryMessage::by(TrustName::Owner)
+        },
+        HistoryMessage {
+            role: RoleName::Assistant,
+            content: "Done.".to_owned(),
+            ..HistoryMessage::by(TrustName::Owner)
+        },
     ];
     let summarize = SummarizeInput { messages, ..SummarizeInput::default() };
     let with = Inputs { goal: Some(login()), summarize: summarize.clone(), ..Inputs::default() };
@@ -452,7 +460,7 @@ fn a_model_without_tools_reports_on_its_goal_by_markers() {
 // PRO-011
 #[test]
 fn what_it_does_not_define_is_limpids() {
-    let delegate = DelegateInput { task: "Brew.".to_owned(), ..DelegateInput::default() };
+    let delegate = DelegateInput { task: "Brew.".to_owned(), ..DelegateInput::by(TrustName::Owner) };
     let inputs = Inputs { delegate, ..Inputs::default() };
     for path in ["subagent-async", "subagent-sync", "worker"] {
         assert_eq!(system(&ollm(path, &inputs)), system(&render("limpid", path, &inputs)));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use limpid_prompt::inputs::{Inputs, MemoryEntry, ToolInput};
+use limpid_prompt::inputs::{Inputs, MemoryEntry, ToolInput, TrustName};
 use limpid_prompt::{Estimate, Profiles, Prompt, RenderRequest, TokenCounter as _};
 
 use crate::kit::{CHATS, TWENTY, exact};
@@ -20,7 +20,7 @@ fn local() -> Inputs {
     let memory = |n: usize| MemoryEntry {
         key: format!("fact {n}"),
         content: "something that is worth keeping ".repeat(5),
-        ..MemoryEntry::default()
+        ..MemoryEntry::by(TrustName::Owner)
     };
     let extra = ["promote_learning", "read_email", "check_sms", "setup_email"];
     let tool = |name: &str| ToolInput { name: name.to_owned(), ..ToolInput::default() };

@@ -2,7 +2,7 @@
 
 use crate::support::from_manifest;
 use limpid_prompt::count::TokenCounter;
-use limpid_prompt::inputs::{CallInput, HistoryMessage, RoleName, StateInput, StateReader, ToolInput};
+use limpid_prompt::inputs::{CallInput, HistoryMessage, RoleName, StateInput, StateReader, ToolInput, TrustName};
 use limpid_prompt::{Estimate, Inputs, Prompt, PromptMessage, RenderRequest, StatePart};
 
 fn render(inputs: &Inputs, rule: &str) -> Prompt {
@@ -19,7 +19,7 @@ fn state(model: &str, json: &str, after: Option<&str>) -> StateInput {
 }
 
 fn said(role: RoleName, content: &str) -> HistoryMessage {
-    HistoryMessage { role, content: content.to_owned(), ..HistoryMessage::default() }
+    HistoryMessage { role, content: content.to_owned(), ..HistoryMessage::by(TrustName::Owner) }
 }
 
 /// A model of a provider that reads state by this rule.

@@ -1,9 +1,10 @@
 //! What a model's own chat template adds is shown as a part of its own, and nowhere else.
 
+use limpid_prompt::inputs::{Quoted, TrustName};
 use limpid_prompt::{Estimate, Inputs, Profiles, Prompt, RenderRequest};
 
 fn prompt() -> Prompt {
-    let inputs = Inputs { user_message: "hi".to_owned(), ..Inputs::default() };
+    let inputs = Inputs { user: Some(Quoted::new("hi", TrustName::Owner)), ..Inputs::default() };
     let request =
         RenderRequest { path: "summarize", inputs: &inputs, counter: &Estimate::default(), count_tokens: false };
     Profiles::shipped().get("picoclaw").unwrap().render(request).unwrap()

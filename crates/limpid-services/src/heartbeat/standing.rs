@@ -125,16 +125,16 @@ pub fn additions(inputs: &Inputs) -> impl Iterator<Item = &TaskEntry> {
 
 /// Stands for what is news once: promotion candidates and failing accounts. Unread counts and clocks are not in it.
 pub fn standing_mark(inputs: &Inputs) -> String {
-    let mut texts: Vec<&str> = Vec::new();
+    let mut texts: Vec<String> = Vec::new();
     for memory in &inputs.memory.promotions {
-        texts.extend([memory.key.as_str(), memory.content.as_str()]);
+        texts.extend([memory.key.clone(), memory.content.clone()]);
     }
     for account in inputs.email.accounts.iter().filter(|_| inputs.email.enabled) {
         if let Some(error) = &account.last_error {
-            texts.extend([account.address.as_str(), error.as_str()]);
+            texts.extend([account.address.clone(), error.hash()]);
         }
     }
-    if texts.iter().all(|text| text.is_empty()) { String::new() } else { key_of(texts.into_iter().map(str::as_bytes)) }
+    if texts.iter().all(String::is_empty) { String::new() } else { key_of(texts.iter().map(String::as_bytes)) }
 }
 
 #[cfg(test)]

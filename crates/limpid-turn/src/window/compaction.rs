@@ -4,7 +4,7 @@
 //! the answer. Nothing that is shown changes before the view that comes out is stored.
 
 use limpid_core::compaction::CompactionStyle;
-use limpid_core::{Digest, DigestLevel, Entry, MessageId, Trust, WindowView};
+use limpid_core::{Digest, DigestLevel, Entry, Labelled, MessageId, Trust, WindowView};
 
 use super::pinned::pin;
 use super::task::{Ask, Made, Next, Task};
@@ -146,17 +146,23 @@ impl Compaction {
 
     fn summarize(&self, part: &[Entry], count: Count<'_>) -> Ask {
         let existing = self.existing();
-        let quoted = existing.as_deref().map_or(0, count);
+        let quoted = existing.as_ref().map_or(0, |text| count(text.value()));
         let limit = self.too_large();
         let messages = quote::messages(part, self.task.budget.request.saturating_sub(quoted), limit, count);
         Ask::Summarize { existing, messages, cap: self.cap(count) }
     }
 
     /// The summary that the one of the next part is to take in.
-    fn existing(&self) -> Option<String> {
+    fn existing(&self) -> Option<Labelled<String>> {
         let takes_in = self.task.settings.style == CompactionStyle::Summary && self.texts.is_empty();
         let texts: Vec<&str> = self.task.view.digests.iter().map(|digest| digest.text.as_str()).collect();
-        (takes_in && !texts.is_empty()).then(|| texts.join("\n"))
+        (takes_in && !texts.is_empty()).then(|| Labelled::new(texts.join("\n"), trust_of(&self.task.view.digests)))
+    }
+
+    /// The label of the least trusted text that the summaries are made from.
+    fn trust(&self) -> Trust {
+        let leaving = self.parts.iter().flatten().map(|entry| entry.message.trust);
+        leaving.fold(trust_of(&self.task.view.digests), Trust::join)
     }
 
     /// Tokens over which a message is left out of a summary; no limit where head and tail are quoted.
@@ -170,7 +176,9 @@ impl Compaction {
     fn mechanical(&self, part: &[Entry], count: Count<'_>) -> String {
         let cap = self.cap(count);
         match self.task.settings.style {
-            CompactionStyle::Summary => mechanical::tenth(self.existing().as_deref(), part, cap, count),
+            CompactionStyle::Summary => {
+                mechanical::tenth(self.existing().map(|text| text.into_parts().0).as_deref(), part, cap, count)
+            }
             CompactionStyle::Digests => mechanical::digest(None, part, cap, count),
         }
     }
@@ -181,7 +189,8 @@ impl Compaction {
             if self.texts.len() < 2 {
                 return None;
             }
-            let ask = Ask::Merge { first: self.texts[0].clone(), second: self.texts[1].clone(), cap: self.cap(count) };
+            let half = |at: usize| Labelled::new(self.texts[at].clone(), self.trust());
+            let ask = Ask::Merge { first: half(0), second: half(1), cap: self.cap(count) };
             if self.calls < CALLS {
                 return Some(ask);
             }
@@ -192,7 +201,8 @@ impl Compaction {
         while let Some(at) = self.due() {
             if self.calls < CALLS && !self.has_merged {
                 (self.merging, self.has_merged) = (Some(at), true);
-                let (first, second) = (self.digests[at].text.clone(), self.digests[at + 1].text.clone());
+                let text = |digest: &Digest| Labelled::new(digest.text.clone(), digest.trust);
+                let (first, second) = (text(&self.digests[at]), text(&self.digests[at + 1]));
                 return Some(Ask::Merge { first, second, cap: self.cap(count) });
             }
             self.join(at, None, count);
@@ -237,7 +247,7 @@ impl Compaction {
     /// Tokens of what the next text stands for.
     fn source(&self, count: Count<'_>) -> usize {
         match (self.parts.get(self.texts.len()), self.merging) {
-            (Some(part), _) => turns::sizes(part, count) + self.existing().as_deref().map_or(0, count),
+            (Some(part), _) => turns::sizes(part, count) + self.existing().map_or(0, |text| count(text.value())),
             (None, Some(at)) => self.digests[at..].iter().take(2).map(|digest| digest.tokens as usize).sum(),
             (None, None) => self.texts.iter().map(|text| count(text)).sum(),
         }
@@ -278,6 +288,11 @@ impl Compaction {
         digest.trust = view.digests.iter().fold(digest.trust, |trust, earlier| trust.join(earlier.trust));
         Some(digest)
     }
+}
+
+/// The label of the least trusted text that digests were made from.
+pub(super) fn trust_of(digests: &[Digest]) -> Trust {
+    digests.iter().map(|digest| digest.trust).fold(Trust::Owner, Trust::join)
 }
 
 fn digest_of(text: String, part: &[Entry], compaction: u32, count: Count<'_>) -> Option<Digest> {

@@ -1,7 +1,8 @@
 //! A window that is rolled over: the request that began the work, one note, and the newest turns stay.
 
-use limpid_core::{Digest, DigestLevel, Entry, Trust, WindowView};
+use limpid_core::{Digest, DigestLevel, Entry, Labelled, Trust, WindowView};
 
+use super::compaction::trust_of;
 use super::pinned::pin;
 use super::task::{Ask, Task};
 use super::turns::{cut, sizes};
@@ -25,7 +26,7 @@ pub(super) struct Rollover {
     leaving: Vec<Entry>,
     kept: Vec<Entry>,
     /// What digests say so far.
-    known: Option<String>,
+    known: Option<Labelled<String>>,
     /// Tokens that the note may have.
     cap: usize,
 }
@@ -45,7 +46,7 @@ impl Rollover {
         Self {
             leaving: visible[..at].iter().map(|entry| quote::as_typed(entry, typed)).collect(),
             kept: visible[at..].to_vec(),
-            known: (!known.is_empty()).then(|| known.join("\n")),
+            known: (!known.is_empty()).then(|| Labelled::new(known.join("\n"), trust_of(&view.digests))),
             cap: budget.digests.max(LEAST),
         }
     }
@@ -55,7 +56,7 @@ impl Rollover {
         if self.leaving.is_empty() {
             return None;
         }
-        let known = self.known.as_deref().map_or(0, count);
+        let known = self.known.as_ref().map_or(0, |text| count(text.value()));
         let source = sizes(&self.leaving, count) + known;
         let cap = self.cap.min(DigestLevel::Full.max_tokens()).min(source * 9 / 10);
         let messages = quote::messages(&self.leaving, task.budget.request.saturating_sub(known), usize::MAX, count);
@@ -69,7 +70,10 @@ impl Rollover {
         if let Some((first, last)) = self.leaving.first().zip(self.leaving.last()) {
             let text = match note {
                 Note::Written(text) => shown::shorten(text, self.cap, count),
-                Note::Mechanical => mechanical::digest(self.known.as_deref(), &self.leaving, self.cap, count),
+                Note::Mechanical => {
+                    let known = self.known.as_ref().map(|text| text.value().as_str());
+                    mechanical::digest(known, &self.leaving, self.cap, count)
+                }
             };
             let trusts = self.leaving.iter().map(|entry| entry.message.trust);
             view.compactions += 1;
@@ -81,7 +85,7 @@ impl Rollover {
                 tokens: count(&text) as u32,
                 compaction: view.compactions,
                 text,
-                trust: trusts.chain(old.digests.iter().map(|digest| digest.trust)).fold(Trust::Owner, Trust::join),
+                trust: trusts.fold(trust_of(&old.digests), Trust::join),
             }];
             view.pin = pin(task, view.through, count);
         }

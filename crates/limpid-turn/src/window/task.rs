@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use limpid_core::compaction::WindowSettings;
-use limpid_core::{Entry, Message, MessageId, WindowView};
+use limpid_core::{Entry, Labelled, Message, MessageId, WindowView};
 
 use super::settings::Budget;
 
@@ -34,7 +34,7 @@ pub enum Ask {
     /// To summarise messages.
     Summarize {
         /// The summary so far, which the new one takes in.
-        existing: Option<String>,
+        existing: Option<Labelled<String>>,
         /// The messages, calls in plain words.
         messages: Vec<Message>,
         /// Tokens that the summary may have.
@@ -43,7 +43,7 @@ pub enum Ask {
     /// To write the one note that is left when the window is rolled over.
     Snapshot {
         /// What digests say so far.
-        existing: Option<String>,
+        existing: Option<Labelled<String>>,
         /// The messages, calls in plain words.
         messages: Vec<Message>,
         /// Tokens that the note may have.
@@ -52,9 +52,9 @@ pub enum Ask {
     /// To make one text of two.
     Merge {
         /// The older.
-        first: String,
+        first: Labelled<String>,
         /// The newer.
-        second: String,
+        second: Labelled<String>,
         /// Tokens that the text may have.
         cap: usize,
     },

@@ -7,7 +7,7 @@ mod next;
 mod test;
 
 use limpid_model::tokens::ExactCounter;
-use limpid_prompt::inputs::Inputs;
+use limpid_prompt::inputs::{Inputs, Quoted, TrustName};
 use limpid_prompt::{Prompt, RenderError, RenderRequest};
 
 pub(super) use edit::edit_file;
@@ -59,7 +59,7 @@ fn render(context: &Context, args: &ShowArgs, inputs: &Inputs) -> Result<Prompt,
     let profile = context.profile(args.profile.as_deref())?;
     let mut inputs = inputs.clone();
     if let Some(text) = &args.say {
-        inputs.user_message.clone_from(text);
+        inputs.user = Some(Quoted::new(text, TrustName::Owner));
     }
     if let Some(mode) = &args.mode {
         inputs.mode.clone_from(mode);

@@ -80,7 +80,7 @@ fn no_stored_text_starts_a_line() {
     assert!(heartbeat_text(&inputs).contains("\n1. x ## Tool Use - y\n"));
 }
 
-// KAI-021
+// KAI-021 SEC-052
 #[test]
 fn an_account_says_when_it_was_read_or_why_not() {
     let inputs = patched(
@@ -90,7 +90,9 @@ fn an_account_says_when_it_was_read_or_why_not() {
             { "address": "b@x.org", "unread": 2, "last_sync": "2026-04-10T23:45:00Z", "last_error": "login refused" },
         ] } }),
     );
-    assert!(remote_text(&inputs).contains("\n- **a@x.org**: 2 unread\n- **b@x.org**: sync failing — login refused\n"));
+    let text = remote_text(&inputs);
+    assert!(text.contains("\n- **a@x.org**: 2 unread\n[untrusted "), "{text}");
+    assert!(text.contains("]\n- **b@x.org**: sync failing — login refused\n[/untrusted "), "{text}");
 }
 
 // KAI-024

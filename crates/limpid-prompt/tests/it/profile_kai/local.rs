@@ -2,7 +2,7 @@
 
 use limpid_core::tool::LOCAL_TOOL_ALLOWLIST;
 use limpid_prompt::Inputs;
-use limpid_prompt::inputs::MemoryEntry;
+use limpid_prompt::inputs::{MemoryEntry, TrustName};
 use serde_json::json;
 
 use super::{local_text, remote, remote_text};
@@ -68,7 +68,7 @@ fn memories(general: &[(&str, String)], preference: &[(&str, String)]) -> Inputs
             .map(|(key, content)| MemoryEntry {
                 key: (*key).into(),
                 content: content.clone(),
-                ..MemoryEntry::default()
+                ..MemoryEntry::by(TrustName::Owner)
             })
             .collect::<Vec<_>>()
     };
@@ -105,8 +105,8 @@ fn the_four_categories_share_the_budget_in_their_order() {
     assert!(too_long.contains("## Your Memories") && !too_long.contains("## User Preferences"), "{too_long}");
 
     let mut later = of(940);
-    later.memory.learning = vec![MemoryEntry { key: "l".into(), hits: 1, ..MemoryEntry::default() }];
-    later.memory.error = vec![MemoryEntry { key: "e".into(), ..MemoryEntry::default() }];
+    later.memory.learning = vec![MemoryEntry { key: "l".into(), hits: 1, ..MemoryEntry::by(TrustName::Owner) }];
+    later.memory.error = vec![MemoryEntry { key: "e".into(), ..MemoryEntry::by(TrustName::Owner) }];
     assert_eq!(local_text(&later), too_long, "later categories go too");
 }
 

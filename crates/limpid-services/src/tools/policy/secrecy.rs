@@ -47,15 +47,13 @@ fn inputs_are_private(inputs: &Inputs) -> bool {
         workspace,
         session,
         summary,
-        summary_trust: _,
         pin,
         digests,
         changed,
         time: _,
         platform: _,
         history,
-        user_message: _,
-        user_trust,
+        user,
         in_flight: _,
         summarize,
         delegate,
@@ -69,8 +67,8 @@ fn inputs_are_private(inputs: &Inputs) -> bool {
         || !email.new.is_empty()
         || !sms.new.is_empty()
         || !notifications.new.is_empty()
-        || *user_trust != TrustName::Owner;
-    let earlier = is_said(summary)
+        || user.as_ref().is_some_and(|user| user.trust != TrustName::Owner);
+    let earlier = summary.as_ref().is_some_and(|summary| !summary.text.trim().is_empty())
         || pin.is_some()
         || !digests.is_empty()
         || changed.goal
@@ -115,19 +113,19 @@ fn skills_are_private(skills: &SkillsInput) -> bool {
 #[cfg(test)]
 mod tests {
     use limpid_core::{CallId, ToolCall};
-    use limpid_prompt::inputs::{MemoryEntry, MemoryInput};
+    use limpid_prompt::inputs::{MemoryEntry, MemoryInput, Quoted};
 
     use super::*;
 
     // SEC-100
     #[test]
     fn a_window_is_private_by_any_one_thing_of_the_owners() {
-        let public = Inputs { user_message: "compare three hotels".to_owned(), ..Inputs::default() };
+        let public = Inputs { user: Some(Quoted::new("compare three hotels", TrustName::Owner)), ..Inputs::default() };
         assert!(!holds_private(&public, &[], |_| true));
         let soul = Inputs { soul: Some("I am Ada's.".to_owned()), ..public.clone() };
-        let memory = MemoryInput { general: vec![MemoryEntry::default()], ..MemoryInput::default() };
+        let memory = MemoryInput { general: vec![MemoryEntry::by(TrustName::Owner)], ..MemoryInput::default() };
         let memory = Inputs { memory, ..public.clone() };
-        let guest = Inputs { user_trust: TrustName::Guest, ..public.clone() };
+        let guest = Inputs { user: Some(Quoted::new("compare three hotels", TrustName::Guest)), ..public.clone() };
         for private in [soul, memory, guest] {
             assert!(holds_private(&private, &[], |_| true), "{private:?}");
         }

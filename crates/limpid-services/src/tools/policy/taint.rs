@@ -22,11 +22,10 @@ pub fn window_trust(inputs: &Inputs, in_flight: &[Message]) -> Trust {
     let history = inputs.history.iter().map(|message| message.trust);
     let digests = inputs.digests.iter().map(|digest| digest.trust);
     let pin = inputs.pin.iter().map(|pin| pin.trust);
-    let summary = inputs.summary.iter().map(|_| inputs.summary_trust);
+    let said = inputs.summary.iter().chain(&inputs.user).map(|quoted| quoted.trust);
     let beginning = inputs.changed.stored.iter().filter_map(|stored| stored.goal.as_ref());
     let goals = inputs.goal.iter().chain(beginning).map(|goal| goal.trust);
-    let named =
-        history.chain(digests).chain(pin).chain(summary).chain(goals).chain([inputs.user_trust]).map(Trust::from);
+    let named = history.chain(digests).chain(pin).chain(said).chain(goals).map(Trust::from);
     let running = in_flight.iter().map(|message| message.trust);
     named.chain(running).filter(|trust| trust.is_foreign()).fold(Trust::Owner, Trust::join)
 }
@@ -43,20 +42,17 @@ mod tests {
     fn foreign_text_taints_a_turn_wherever_it_stands() {
         let outside = TrustName::Outside;
         let tainted = [
-            Inputs { user_trust: TrustName::Guest, ..Inputs::default() },
-            Inputs {
-                history: vec![HistoryMessage { trust: outside, ..HistoryMessage::default() }],
-                ..Inputs::default()
-            },
-            Inputs { digests: vec![Digest { trust: outside, ..Digest::default() }], ..Inputs::default() },
-            Inputs { pin: Some(Quoted { trust: outside, ..Quoted::default() }), ..Inputs::default() },
-            Inputs { goal: Some(GoalInput { trust: outside, ..GoalInput::default() }), ..Inputs::default() },
-            Inputs { summary: Some(String::new()), summary_trust: outside, ..Inputs::default() },
+            Inputs { user: Some(Quoted::new("hi", TrustName::Guest)), ..Inputs::default() },
+            Inputs { history: vec![HistoryMessage::by(outside)], ..Inputs::default() },
+            Inputs { digests: vec![Digest::by(outside)], ..Inputs::default() },
+            Inputs { pin: Some(Quoted::new("", outside)), ..Inputs::default() },
+            Inputs { goal: Some(GoalInput::by(outside)), ..Inputs::default() },
+            Inputs { summary: Some(Quoted::new("", outside)), ..Inputs::default() },
             // The goal that the beginning of the conversation still shows, although another one holds by now.
             Inputs {
-                goal: Some(GoalInput::default()),
+                goal: Some(GoalInput::by(TrustName::Owner)),
                 changed: ChangedInput {
-                    stored: Some(StoredInput { goal: Some(GoalInput { trust: outside, ..GoalInput::default() }) }),
+                    stored: Some(StoredInput { goal: Some(GoalInput::by(outside)) }),
                     ..ChangedInput::default()
                 },
                 ..Inputs::default()
@@ -65,7 +61,7 @@ mod tests {
         for inputs in tainted {
             assert!(window_trust(&inputs, &[]).is_foreign(), "{inputs:?}");
         }
-        let file = Inputs { user_trust: TrustName::File, summary_trust: outside, ..Inputs::default() };
+        let file = Inputs { user: Some(Quoted::new("hi", TrustName::File)), ..Inputs::default() };
         assert_eq!(window_trust(&file, &[Message::new(Role::Tool, "12:00")]), Trust::Owner);
         let result = Message { trust: Trust::Outside, ..Message::new(Role::Tool, "a page") };
         assert_eq!(window_trust(&file, &[result]), Trust::Outside);

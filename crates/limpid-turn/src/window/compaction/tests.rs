@@ -92,13 +92,14 @@ fn shown(ask: &Ask) -> String {
     let mut told = format!("ask for at most {} tokens", ask.cap());
     match ask {
         Ask::Summarize { existing, messages, .. } | Ask::Snapshot { existing, messages, .. } => {
-            let known = existing.as_deref().map(|text| format!(", given {}", head(text)));
+            let known = existing.as_ref().map(|text| format!(", given {} by {}", head(text.value()), text.trust()));
             let ends = messages.first().zip(messages.last());
             let ends = ends.map(|(first, last)| format!("{} to {}", head(&first.text), head(&last.text)));
             let _ = writeln!(told, "{} of {}: {}", known.unwrap_or_default(), messages.len(), ends.unwrap_or_default());
         }
         Ask::Merge { first, second, .. } => {
-            let _ = writeln!(told, " of both {} and {}", head(first), head(second));
+            let trust = first.trust().join(second.trust());
+            let _ = writeln!(told, " of both {} and {} by {trust}", head(first.value()), head(second.value()));
         }
     }
     told
@@ -189,7 +190,7 @@ fn thirty(most_digests: usize) -> String {
                 Next::Done(made) => break made,
                 Next::Ask(Ask::Merge { first, second, .. }) => {
                     asked += 1;
-                    let both = format!("{}\nAnd {}", words(&first[..12], 40), words(&second[..12], 40));
+                    let both = format!("{}\nAnd {}", words(&first.value()[..12], 40), words(&second.value()[..12], 40));
                     compaction.answer(Ok(&both), SUMMARISE, &count);
                 }
                 Next::Ask(_) => compaction.answer(Ok(&words(&format!("Digest {n}"), 260)), SUMMARISE, &count),

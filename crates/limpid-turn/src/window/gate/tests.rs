@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use limpid_core::compaction::WindowSettings;
-use limpid_core::{CallId, Digest, DigestLevel, Message, MessageId, Role, ToolCall, Trust, UsableWindow, WindowView};
+use limpid_core::{
+    CallId, Digest, DigestLevel, Labelled, Message, MessageId, Role, ToolCall, Trust, UsableWindow, WindowView,
+};
 
 use super::*;
 use crate::window::context_size::{Digests, InFlight, Pinned, Recent, System};
@@ -164,7 +166,7 @@ fn a_rollover_leaves_the_request_one_note_and_the_newest_turns() {
     let task = task(view, entries, 200);
     let (ask, source) = note_of(&task, 0, &count).unwrap();
     let Ask::Snapshot { existing, messages, cap } = &ask else { panic!("{ask:?}") };
-    assert_eq!((existing.as_deref(), *cap), (Some(&*words(20)), 500));
+    assert_eq!((existing.as_ref(), *cap), (Some(&Labelled::new(words(20), Trust::Guest)), 500));
     assert!(messages.len() > 100 && source > 2000 && ask.cap() == *cap);
     let long = format!("Wanted: a tower. {}", words(1000));
     for (note, starts) in [
