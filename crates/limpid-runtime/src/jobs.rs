@@ -15,6 +15,7 @@ pub mod task_runs;
 
 use std::sync::Arc;
 
+use limpid_core::{Labelled, Trust};
 use limpid_services::error::AgentError;
 use limpid_store::{Pruned, Task, TaskRun};
 
@@ -90,7 +91,10 @@ impl Jobs {
     /// When the store fails.
     pub async fn check_time_zone(&self) -> Result<(), AgentError> {
         if let Some(notice) = self.deps.tasks.check_time_zone().await? {
-            self.deps.deliveries.notice(None, &notice.key, notice.title, notice.text).await?;
+            self.deps
+                .deliveries
+                .notice(None, &notice.key, notice.title, Labelled::new(notice.text, Trust::Owner))
+                .await?;
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use limpid_config::Redactor;
 use limpid_core::quiet::without_quiet;
-use limpid_core::{ConversationId, Trust};
+use limpid_core::{ConversationId, Labelled};
 use limpid_store::{Delivery, DeliveryId, DeliveryOrigin, Listed, NewDelivery, Store};
 
 pub use message_tool::{message_tool, said_in_run};
@@ -60,7 +60,8 @@ impl Deliveries {
         Self { store, directory, host, redactor, signal }
     }
 
-    /// Tells the owner something, once a key, in a conversation or where reports go. Says whether the key is new.
+    /// Tells the owner something, once a key, in a conversation or where reports go. The label is that of the title too.
+    /// Says whether the key is new.
     ///
     /// # Errors
     /// When the store fails.
@@ -69,12 +70,13 @@ impl Deliveries {
         conversation: Option<&ConversationId>,
         key: &str,
         title: &str,
-        text: String,
+        text: Labelled<String>,
     ) -> Result<bool, AgentError> {
         let conversation = match conversation {
             Some(conversation) => conversation.clone(),
             None => self.directory.reports().await?,
         };
+        let (text, trust) = text.into_parts();
         let fresh = self
             .store
             .enqueue(NewDelivery {
@@ -83,7 +85,7 @@ impl Deliveries {
                 origin: DeliveryOrigin::Notice,
                 title: title.to_owned(),
                 text,
-                trust: Trust::Owner,
+                trust,
                 now_ms: self.host.now_ms(),
             })
             .await?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use limpid_config::{Config, Live};
 use limpid_core::spend::{Amount, Limit, LimitState, Scope};
-use limpid_core::{ConversationId, FailureClass, TurnId};
+use limpid_core::{ConversationId, FailureClass, Labelled, Trust, TurnId};
 use limpid_model::ModelError;
 use limpid_store::{ConversationKind, SpentRow, Store};
 
@@ -71,7 +71,9 @@ impl Spending {
         if spender == Spender::Background {
             let today = self.host.now().to_zoned(self.host.zone()).date();
             let text = format!("Work in the background stops here: {reached}.");
-            self.deliveries.notice(None, &format!("limit:{}:{today}", reached.limit.key), TITLE, text).await?;
+            self.deliveries
+                .notice(None, &format!("limit:{}:{today}", reached.limit.key), TITLE, Labelled::new(text, Trust::Owner))
+                .await?;
         }
         Err(refusal(&reached).into())
     }

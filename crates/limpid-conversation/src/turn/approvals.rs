@@ -5,7 +5,7 @@ use std::sync::Arc;
 use limpid_context::convert;
 use limpid_core::draft::{MOST_DRAFTS, MOST_OF_BACKGROUND_RUN};
 use limpid_core::policy::Grant;
-use limpid_core::{CallId, Message, Role, Trust, sentence};
+use limpid_core::{CallId, Labelled, Message, Role, Trust, sentence};
 use limpid_prompt::Inputs;
 use limpid_services::drafts::{in_short, led_by, new_draft};
 use limpid_services::error::AgentError;
@@ -134,5 +134,5 @@ async fn tell_of_draft(turn: &mut RunningTurn, draft: &Draft) -> Result<(), Agen
         return Ok(());
     }
     let text = format!("{text} It would be {}: {}.", in_short(&draft.new), draft.new.why);
-    deps.drafts.tell(draft, draft.state, text).await
+    deps.drafts.tell(draft, draft.state, Labelled::new(text, Trust::Owner)).await
 }

@@ -130,7 +130,7 @@ impl TaskJob {
                 origin,
                 title: task.new.description.clone(),
                 text,
-                trust: did.trust,
+                trust: did.trust.join(task.new.trust),
                 now_ms: now.as_millisecond(),
             }),
             None => None,
@@ -160,7 +160,7 @@ impl TaskJob {
                 let ended = self.store.end_task_run(failed.clone()).await?;
                 self.announce_run(task, &failed, ended);
                 let text = format!("“{}” could not be delivered: {why}.", task.new.description);
-                self.deliveries.notice(None, &key, "Not delivered", text).await?;
+                self.deliveries.notice(None, &key, "Not delivered", Labelled::new(text, task.new.trust)).await?;
             }
             Err(error) => return Err(error.into()),
         }

@@ -1,7 +1,7 @@
 //! How drafts come to their end: carried out, too old, or cut off by a crash.
 
 use limpid_config::process;
-use limpid_core::DraftState;
+use limpid_core::{DraftState, Labelled, Trust};
 use limpid_store::{Draft, DraftId};
 use limpid_turn::ToolOutcome;
 
@@ -29,17 +29,18 @@ impl Drafts {
             // Another process may have been faster.
             if self.move_draft(draft.id, next, why).await.is_ok() {
                 let text = format!("Draft {} {}: {why} ({}).", draft.id.0, next.in_words(), in_short(&draft.new));
-                self.tell(&draft, next, text).await?;
+                self.tell(&draft, next, Labelled::new(text, Trust::Owner)).await?;
             }
         }
         Ok(())
     }
 
-    /// Tells the chat that a draft came from, or where reports go when it came from a run in the background.
+    /// Tells the chat that a draft came from, or where reports go when it came from a run in the background. What is told
+    /// names the draft, so it has its label besides its own.
     ///
     /// # Errors
     /// When the conversation is gone, or the store fails.
-    pub async fn tell(&self, draft: &Draft, state: DraftState, text: String) -> Result<(), AgentError> {
+    pub async fn tell(&self, draft: &Draft, state: DraftState, text: Labelled<String>) -> Result<(), AgentError> {
         let conversation = self.0.directory.existing(&draft.new.conversation).await?;
         let chat = is_chat(conversation.kind).then_some(&conversation.id);
         // It may be open again more than once, and is told each time.
@@ -47,7 +48,7 @@ impl Drafts {
             DraftState::Open => format!("draft:{}:{state}:{}", draft.id.0, draft.changed_ms),
             _ => format!("draft:{}:{state}", draft.id.0),
         };
-        self.0.deliveries.notice(chat, &key, &in_short(&draft.new), text).await?;
+        self.0.deliveries.notice(chat, &key, &in_short(&draft.new), text.join(draft.new.trust)).await?;
         Ok(())
     }
 

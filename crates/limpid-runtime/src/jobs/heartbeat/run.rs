@@ -2,8 +2,8 @@
 
 use limpid_config::process;
 use limpid_conversation::BackgroundRun;
-use limpid_core::Trust;
 use limpid_core::heartbeat::{Gate, News, Pause, Why};
+use limpid_core::{Labelled, Trust};
 use limpid_prompt::Profile;
 use limpid_prompt::profile::shipped_template;
 use limpid_services::error::AgentError;
@@ -91,9 +91,8 @@ impl HeartbeatJob {
                     let since =
                         state.switched_on_ms.unwrap_or_default().max(row.state.succeeded_ms.unwrap_or_default());
                     let key = format!("heartbeat-silence:{}", self.store.owner_acted_ms().await?.unwrap_or(since));
-                    self.deliveries
-                        .notice(None, &key, "The heartbeat pauses", format!("The heartbeat pauses: {why}."))
-                        .await?;
+                    let text = Labelled::new(format!("The heartbeat pauses: {why}."), Trust::Owner);
+                    self.deliveries.notice(None, &key, "The heartbeat pauses", text).await?;
                 }
                 return Ok(Err((why, until)));
             }
