@@ -78,7 +78,8 @@ impl FileLabelGuard {
             let programs = if self.runs_programs { self.stamps() } else { BTreeMap::new() };
             let changed = programs.into_iter().filter(|(path, stamp)| self.before.get(path) != Some(stamp));
             for path in self.written.iter().cloned().chain(changed.map(|(path, _)| path)) {
-                if let Ok(Some(hash)) = hash_of(&path) {
+                // A file without bytes has a name all the same.
+                if let Some(hash) = hash_of(&path).ok().flatten().or_else(|| path.is_file().then(String::new)) {
                     // A label that cannot be kept must not undo what was done; the turn itself stays tainted.
                     let _ = self.store.label_file(&path.display().to_string(), &hash, self.trust, now_ms).await;
                 }
@@ -91,24 +92,37 @@ impl FileLabelGuard {
         stamps(self.folders.iter().map(PathBuf::as_path))
     }
 
-    /// The label of a file as it is. One that cannot be looked up counts as a stranger's.
+    /// The label of a file as it is, or of the names in a folder. One that cannot be looked up counts as a stranger's.
     async fn label(&self, path: &Path) -> Trust {
+        if path.is_dir() {
+            return self.label_of_names(path).await;
+        }
         let hash = match hash_of(path) {
             Ok(Some(hash)) => hash,
             Ok(None) => return Trust::Owner,
-            // A folder holds no text; what is in it has labels of its own.
-            Err(_) if path.is_dir() => return Trust::Owner,
             Err(_) => return Trust::Outside,
         };
         self.store.file_label(&hash).await.map_or(Trust::Outside, |label| label.unwrap_or(Trust::Owner))
     }
 
-    /// The label of the least trusted file that a program could have read.
+    /// The label of the names in a folder: whoever had a part in a file below it may have named it, or a folder on the way.
+    async fn label_of_names(&self, folder: &Path) -> Trust {
+        let Ok(labelled) = self.store.labelled_files().await else { return Trust::Outside };
+        let below = labelled.into_iter().filter(|file| {
+            let path = Path::new(&file.path);
+            path.starts_with(folder) && path.symlink_metadata().is_ok()
+        });
+        below.map(|file| file.trust).fold(Trust::Owner, Trust::join)
+    }
+
+    /// The label of the least trusted file that a program could have read, or seen the name of.
     async fn any_label(&self) -> Trust {
         let Ok(labelled) = self.store.labelled_files().await else { return Trust::Outside };
-        let there = labelled
-            .into_iter()
-            .filter(|file| hash_of(Path::new(&file.path)).is_ok_and(|hash| hash.as_ref() == Some(&file.hash)));
+        let there = labelled.into_iter().filter(|file| {
+            let path = Path::new(&file.path);
+            let is_same = || hash_of(path).is_ok_and(|hash| hash.as_ref() == Some(&file.hash));
+            if file.hash.is_empty() { path.is_file() } else { is_same() }
+        });
         there.map(|file| file.trust).fold(Trust::Owner, Trust::join)
     }
 }
