@@ -17,6 +17,7 @@ mod policy;
 mod prompts;
 mod scheduling;
 mod tools;
+mod trust;
 mod web;
 mod window;
 
@@ -44,6 +45,7 @@ pub use policy::{PolicyConfig, RuleConfig};
 pub use prompts::PromptEntry;
 pub use scheduling::SchedulingConfig;
 pub use tools::ToolsConfig;
+pub use trust::{PasteTrust, TrustConfig};
 pub use web::{Engine, LocationConfig, SearchConfig, WebConfig};
 pub use window::{Compaction, WindowConfig};
 
@@ -80,6 +82,8 @@ pub struct Config {
     pub prompt: PromptConfig,
     /// The chat at the terminal.
     pub chat: ChatConfig,
+    /// Whose text it is that comes in.
+    pub trust: TrustConfig,
     /// Prompts that can be chosen as skills.
     pub prompts: Vec<PromptEntry>,
     /// How far a turn may go, and what may be spent.

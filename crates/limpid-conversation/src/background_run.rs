@@ -93,7 +93,7 @@ impl Conversations {
         let accepted = self.deps.store().accept(new.clone()).await?;
         if self.ended(&accepted).await?.is_none() {
             let path = Some(run.path.to_owned());
-            let (_, mut events) = self.accept(new.clone(), path, false, Taken::IsWaitedFor).await?;
+            let (_, mut events) = self.accept(None, new.clone(), path, false, Taken::IsWaitedFor).await?;
             while let Some(event) = events.recv().await {
                 if event.is_last() {
                     break;

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 
 use limpid_core::mode::Trigger;
-use limpid_core::{ConversationId, Effort, Trust};
+use limpid_core::{ConversationId, Effort, Labelled, Trust};
 use limpid_services::directory::ConversationChoice;
 use limpid_services::error::AgentError;
 use limpid_store::{Conversation, ConversationChange, InboundId, NewInbound};
@@ -28,8 +28,11 @@ pub use turn_handle::TurnHandle;
 pub struct ChatRequest {
     /// The conversation that it belongs to.
     pub conversation: ConversationChoice,
-    /// What it says.
+    /// What the owner says.
     pub text: String,
+    /// What is handed in with it, such as piped input or a long paste, and who wrote it. It stands before the text, as a
+    /// message of its own.
+    pub handed_in: Option<Labelled<String>>,
     /// The profile from here on; absent: the conversation's.
     pub profile: Option<String>,
     /// The mode from here on; absent: the conversation's.
@@ -98,25 +101,31 @@ impl Conversations {
     ///
     /// # Errors
     /// When conversation, profile, mode or model do not exist, or the store cannot keep the message.
-    pub async fn chat(&self, request: ChatRequest) -> Result<TurnHandle, AgentError> {
-        if request.text.trim().is_empty() {
+    pub async fn chat(&self, mut request: ChatRequest) -> Result<TurnHandle, AgentError> {
+        let (text, handed_in) = (std::mem::take(&mut request.text), request.handed_in.take());
+        let said = Labelled::new(text, Trust::Owner);
+        let mut texts: Vec<Labelled<String>> =
+            handed_in.into_iter().chain([said]).filter(|text| !text.value().trim().is_empty()).collect();
+        let Some(newest) = texts.pop() else {
             return Err(AgentError::Invalid("there is nothing to say; give a message".to_owned()));
-        }
-        let conversation = self.conversation_for(&request).await?.id;
-        let new = NewInbound {
-            conversation: conversation.clone(),
-            key: request.key,
-            text: self.deps.redactor().clean(request.text),
-            trust: Trust::Owner,
-            now_ms: self.deps.host().now_ms(),
         };
-        let (message, events) = self.accept(new, request.path, request.can_answer, Taken::IsTold).await?;
+        let conversation = self.conversation_for(&request).await?.id;
+        let inbound = |key: Option<String>, text: Labelled<String>| {
+            let (text, trust) = text.into_parts();
+            let text = self.deps.redactor().clean(text);
+            NewInbound { conversation: conversation.clone(), key, text, trust, now_ms: self.deps.host().now_ms() }
+        };
+        let before = texts.pop().map(|text| inbound(request.key.as_ref().map(|key| format!("{key} with")), text));
+        let new = inbound(request.key, newest);
+        let (message, events) = self.accept(before, new, request.path, request.can_answer, Taken::IsTold).await?;
         Ok(TurnHandle { conversations: self.clone(), conversation, message, events: VisibleEvents::new(events) })
     }
 
-    /// Stores a message, then tells its conversation. The events are those of the turn that answers it.
+    /// Stores a message and what goes before it, then tells its conversation. The events are those of the turn that answers
+    /// it.
     pub(crate) async fn accept(
         &self,
+        before: Option<NewInbound>,
         new: NewInbound,
         path: Option<String>,
         can_answer: bool,
@@ -128,6 +137,13 @@ impl Conversations {
         // The actor asks for its lease while the message is stored, best in the same commit; it looks for messages after that.
         self.send(&conversation, &handle, Command::Wake);
         tokio::task::yield_now().await;
+        if let Some(before) = before {
+            let accepted = self.deps.store().accept(before).await?;
+            if accepted.fresh {
+                let command = Command::Message { inbound: accepted.inbound, listener: None, path: None };
+                self.send(&conversation, &handle, command);
+            }
+        }
         let accepted = self.deps.store().accept(new).await?;
         let (sender, events) = unbounded_channel();
         let message = accepted.inbound.id;

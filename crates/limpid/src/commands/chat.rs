@@ -2,13 +2,14 @@
 
 mod completer;
 mod events;
+mod pastes;
 mod question;
 mod terminal;
 mod typing;
 
 use std::io::Read as _;
 
-use limpid_core::ConversationId;
+use limpid_core::{ConversationId, Labelled};
 use limpid_runtime::commands::is_command;
 use limpid_runtime::{Agent, ChatRequest, ConversationChoice, Event, EventKind, Input, TurnEvent};
 use tokio::sync::broadcast::Receiver;
@@ -35,7 +36,7 @@ pub async fn run(context: &Context, args: &ChatArgs) -> Result<(), Failure> {
     first_model::ensure(context, &agent, args.talk.model.as_deref()).await?;
     let talk = &args.talk;
     match message {
-        Some(text) => once(context, &agent, talk, text, args.json).await,
+        Some(said) => once(context, &agent, talk, said, args.json).await,
         // A single message carries on what was interrupted in its own conversation only: others would be cut off again
         // when the answer is there and the program ends.
         None if context.environment.stdin_is_terminal => {
@@ -49,9 +50,25 @@ pub async fn run(context: &Context, args: &ChatArgs) -> Result<(), Failure> {
     }
 }
 
-/// The message: words and piped input, or none for an open chat.
-fn message(context: &Context, args: &ChatArgs) -> Result<Option<String>, Failure> {
-    let mut text = args.message.join(" ");
+/// What is said at once.
+#[derive(Default)]
+struct Said {
+    /// What the owner typed.
+    text: String,
+    /// What goes with it, and who wrote it.
+    handed_in: Option<Labelled<String>>,
+}
+
+impl From<String> for Said {
+    fn from(text: String) -> Self {
+        Self { text, handed_in: None }
+    }
+}
+
+/// The message: words and piped input, or none for an open chat. Words are the owner's; whoever filled the pipe is not
+/// known.
+fn message(context: &Context, args: &ChatArgs) -> Result<Option<Said>, Failure> {
+    let mut said = Said::from(args.message.join(" "));
     if !context.environment.stdin_is_terminal {
         let mut piped = String::new();
         let mut input = std::io::stdin().lock().take(MAX_INPUT + 1);
@@ -62,15 +79,21 @@ fn message(context: &Context, args: &ChatArgs) -> Result<Option<String>, Failure
             return Err(Failure::new(ExitStatus::Usage, format!("standard input has more than {MAX_INPUT} bytes")));
         }
         let piped = piped.trim_end_matches(['\n', '\r']);
-        if !text.is_empty() && !piped.is_empty() {
-            text.push_str("\n\n");
+        if !args.mine {
+            said.handed_in = (!piped.trim().is_empty()).then(|| Labelled::outside(piped.to_owned()));
+        } else if !piped.is_empty() {
+            said.text.push_str(if said.text.is_empty() { "" } else { "\n\n" });
+            said.text.push_str(piped);
         }
-        text.push_str(piped);
     }
-    Ok((!text.trim().is_empty()).then_some(text))
+    Ok((!said.text.trim().is_empty() || said.handed_in.is_some()).then_some(said))
 }
 
-async fn once(context: &Context, agent: &Agent, talk: &TalkArgs, text: String, json: bool) -> Result<(), Failure> {
+async fn once(context: &Context, agent: &Agent, talk: &TalkArgs, said: Said, json: bool) -> Result<(), Failure> {
+    let Said { text, handed_in } = said;
+    if !json && text.trim().is_empty() && handed_in.is_some() {
+        output::tell("Piped input counts as text that anybody may have written. Give a message with it, or --mine.");
+    }
     // A command is about a conversation that is there; a message without a word about it begins one.
     let usual = if is_command(&text) { ConversationChoice::Last } else { ConversationChoice::New };
     let conversation = choice(talk.conversation.as_deref(), &usual);
@@ -92,7 +115,8 @@ async fn once(context: &Context, agent: &Agent, talk: &TalkArgs, text: String, j
             watched.cancel();
         }
     });
-    let ended = turn(agent, request(talk, conversation, text, can_answer), &mut printer, &mut changes, &stop).await;
+    let request = request(talk, conversation, Said { text, handed_in }, can_answer);
+    let ended = turn(agent, request, &mut printer, &mut changes, &stop).await;
     if let Ok(conversation) = &ended {
         settle(agent, conversation, &mut printer, &mut changes, &stop).await?;
     }
@@ -222,10 +246,11 @@ async fn turn(
     Ok(conversation)
 }
 
-fn request(talk: &TalkArgs, conversation: ConversationChoice, text: String, can_answer: bool) -> ChatRequest {
+fn request(talk: &TalkArgs, conversation: ConversationChoice, said: Said, can_answer: bool) -> ChatRequest {
     ChatRequest {
         conversation,
-        text,
+        text: said.text,
+        handed_in: said.handed_in,
         profile: talk.profile.clone(),
         mode: talk.mode.clone(),
         model: talk.model.clone(),

@@ -19,6 +19,7 @@ mod model_update;
 mod notify;
 mod own_scenarios;
 mod owner_faults;
+mod piped;
 mod provider_faults;
 mod providers;
 mod semantic;

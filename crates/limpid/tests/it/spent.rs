@@ -42,7 +42,7 @@ async fn read_cached_written_and_made_tokens_are_shown_as_the_provider_counted_t
     let table = world.done(&["cost"]).await;
     assert_eq!(cells(&table, "requests")[..5], ["requests", "input", "cached", "written", "output"]);
     assert_eq!(cells(&table, "350")[1..7], ["2", "350", "160", "37", "7", "3"]);
-    let told = world.pipe(&["chat", "--conversation", "last"], "/cost\n").await;
+    let told = world.pipe(&["chat", "--mine", "--conversation", "last"], "/cost\n").await;
     let sum = "2 requests, 350 tokens read (160 from a cache, 37 put into one), 7 written (3 of them reasoning)";
     assert!(told.out.contains(sum) || told.err.contains(sum), "{told:?}");
 }

@@ -49,6 +49,34 @@ async fn a_paste_of_several_lines_is_one_message_marked_or_not() {
     assert_eq!(asked(&world), ["one\ntwo\nthree", "four\nfive\nsix"]);
 }
 
+// SEC-053
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_paste_is_somebody_elses_until_a_key_says_otherwise() {
+    const PASTE: &str = "\u{1b}[200~one\rtwo\rthree\rObey.\u{1b}[201~";
+    let world = World::new(REPLIES).await;
+    let mut terminal = open(&world, SIZE).await;
+    terminal.keys(&format!("Sum up: {PASTE}")).await.unwrap();
+    terminal.wait_for("Pasted 4 lines.").await.unwrap();
+    terminal.keys("\r").await.unwrap();
+    terminal.wait_for("The first answer.").await.unwrap();
+    wait_for_prompt(&mut terminal, "").await;
+    let first = world.recorder.calls()[0].texts();
+    let said: Vec<&str> = first.iter().filter(|sent| sent.role == "user").map(|sent| sent.text.as_str()).collect();
+    let [pasted, typed] = said[..] else { panic!("{said:?}") };
+    assert!(
+        pasted.starts_with("[untrusted ") && pasted.contains("]\none\ntwo\nthree\nObey.\n[/untrusted "),
+        "{pasted}"
+    );
+    assert!(typed.starts_with("Sum up:\n\n[context]\n"), "{typed}");
+    terminal.keys(&PASTE.replace("one", "mine")).await.unwrap();
+    terminal.wait_for("Obey.").await.unwrap();
+    terminal.keys("\u{1b}m").await.unwrap();
+    terminal.wait_for("counts as yours").await.unwrap();
+    terminal.keys("\r").await.unwrap();
+    terminal.wait_for("The second answer.").await.unwrap();
+    assert_eq!(asked(&world)[1], "mine\ntwo\nthree\nObey.");
+}
+
 /// Programs that drive a terminal end lines with a line feed.
 // TERM-003 TERM-019
 #[tokio::test(flavor = "multi_thread")]

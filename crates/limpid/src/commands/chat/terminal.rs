@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use limpid_config::PasteTrust;
 use limpid_core::ConversationId;
 use limpid_runtime::{Agent, ConversationChoice, Event, EventKind, Input};
 use reedline::{
@@ -19,6 +20,7 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::completer::SlashCompleter;
+use super::pastes::Pastes;
 use super::typing::{Draft, Typed, rest_of_paste};
 use super::{Printer, choice, command};
 use crate::cli::TalkArgs;
@@ -27,7 +29,7 @@ use crate::commands::{changes, unread};
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{self, Edited};
 use line_feeds::LineFeeds;
-pub(super) use line_feeds::is_line_feed;
+pub(super) use line_feeds::{is_line_feed, is_mine, with_line_feeds};
 
 /// Lines that are remembered for the arrow keys.
 const HISTORY: usize = 1000;
@@ -75,6 +77,7 @@ pub(super) async fn run(context: &Context, agent: &Agent, talk: &TalkArgs, json:
     let conversation = choice(talk.conversation.as_deref(), &ConversationChoice::Last);
     let shared = Arc::new(Mutex::new(conversation.clone()));
     let above = ExternalPrinter::new(LINES);
+    let pastes = Pastes::new(agent.config().trust.paste == PasteTrust::Mine);
     let environment = &context.environment;
     let mut chat = Chat {
         agent,
@@ -86,10 +89,10 @@ pub(super) async fn run(context: &Context, agent: &Agent, talk: &TalkArgs, json:
         changes: context.take_changes(agent),
         interrupts: interrupts(),
         above: above.sender(),
-        editor: Some(editor(context, SlashCompleter::new(agent.clone(), Arc::clone(&shared)), above)),
+        editor: Some(editor(context, SlashCompleter::new(agent.clone(), Arc::clone(&shared)), above, pastes.clone())),
         conversation,
         shared,
-        draft: Draft::default(),
+        draft: Draft::new(pastes),
         later: VecDeque::new(),
         told: None,
     };
@@ -166,7 +169,7 @@ impl Chat<'_> {
             let Some(mut editor) = self.editor.take() else {
                 return Err(Failure::new(ExitStatus::Failed, "the terminal cannot be read any more"));
             };
-            let draft = std::mem::take(&mut self.draft.text);
+            let draft = self.draft.sent();
             if !draft.is_empty() {
                 editor.run_edit_commands(&[EditCommand::InsertString(draft)]);
             }
@@ -247,7 +250,7 @@ impl Chat<'_> {
             self.later.extend(typed);
             return Some(text);
         }
-        self.draft.text = format!("{text}\n");
+        self.draft.of_burst(&text);
         let whole = self.draft.take(rest).into_iter().find_map(Typed::text);
         for line in whole.iter().flat_map(|whole| whole.lines().skip(1)) {
             output::tell(&format!("::: {line}"));
@@ -257,9 +260,15 @@ impl Chat<'_> {
 
     /// Carries out a command or answers a message.
     async fn carry_out(&mut self, text: String) -> Result<Next, Failure> {
+        let said = self.draft.pastes.split(text);
+        // A command is typed.
+        if said.handed_in.is_some() {
+            return self.answer(said).await;
+        }
+        let text = said.text;
         let done = command(self.agent, &self.conversation, &text, &mut self.printer, &mut self.changes).await;
         match done {
-            Ok(Input::Message(text)) => self.answer(text).await,
+            Ok(Input::Message(text)) => self.answer(text.into()).await,
             Ok(Input::Reply(reply)) => {
                 if let Some(id) = reply.conversation {
                     self.enter(ConversationChoice::Id(id));
@@ -285,7 +294,7 @@ fn interrupts() -> UnboundedReceiver<()> {
 }
 
 /// The editor of lines: history, pastes of several lines, and a menu of commands that opens with a tab.
-fn editor(context: &Context, completer: SlashCompleter, above: ExternalPrinter<String>) -> Reedline {
+fn editor(context: &Context, completer: SlashCompleter, above: ExternalPrinter<String>, pastes: Pastes) -> Reedline {
     let mut keys = default_emacs_keybindings();
     let menu = || ReedlineEvent::Menu(MENU.to_owned());
     let tab = ReedlineEvent::UntilFound(vec![menu(), ReedlineEvent::MenuNext]);
@@ -294,7 +303,7 @@ fn editor(context: &Context, completer: SlashCompleter, above: ExternalPrinter<S
     keys.add_binding(KeyModifiers::ALT, KeyCode::Enter, newline);
     let interrupt = ReedlineEvent::ExecuteHostCommand(INTERRUPT.to_owned());
     keys.add_binding(KeyModifiers::CONTROL, KeyCode::Char('c'), interrupt);
-    let keys = LineFeeds { keys: Emacs::new(keys), is_last: Arc::default() };
+    let keys = LineFeeds { keys: Emacs::new(keys), is_last: Arc::default(), pastes, above: above.sender() };
     let shown = ColumnarMenu::default().with_name(MENU).with_columns(1);
     let editor = Reedline::create()
         .use_bracketed_paste(true)

@@ -10,7 +10,8 @@ use crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use crossterm::execute;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use super::terminal::is_line_feed;
+use super::pastes::Pastes;
+use super::terminal::{is_line_feed, is_mine, with_line_feeds};
 use crate::output::Below;
 
 /// How long a key is waited for before it is asked whether typing is over.
@@ -108,9 +109,13 @@ fn burst(patience: Duration) -> io::Result<Vec<Event>> {
 }
 
 /// What somebody has typed and not sent.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Draft {
     pub(super) text: String,
+    /// Where pastes are noted.
+    pub(super) pastes: Pastes,
+    /// Whether line breaks of it came with other keys: it was pasted, and the terminal did not say so.
+    has_burst: bool,
 }
 
 /// What keys came to.
@@ -139,7 +144,9 @@ impl Draft {
         for (at, event) in keys.iter().enumerate() {
             let key = match event {
                 Event::Paste(text) => {
-                    self.text.push_str(&text.replace("\r\n", "\n").replace('\r', "\n"));
+                    let text = with_line_feeds(text);
+                    self.pastes.add(&text);
+                    self.text.push_str(&text);
                     continue;
                 }
                 Event::Key(key) if key.kind != KeyEventKind::Release => key,
@@ -150,11 +157,18 @@ impl Draft {
                 KeyCode::Enter if !is_plain => self.text.push('\n'),
                 code if code == KeyCode::Enter || is_line_feed(code, key.modifiers) => {
                     match keys[at + 1..].iter().any(is_text) {
-                        true => self.text.push('\n'),
-                        false => typed.push(Typed::Text(std::mem::take(&mut self.text))),
+                        true => {
+                            self.text.push('\n');
+                            self.has_burst = true;
+                        }
+                        false => typed.push(Typed::Text(self.sent())),
                     }
                 }
                 KeyCode::Char(letter) if is_plain => self.text.push(letter),
+                code if is_mine(code, key.modifiers) => {
+                    self.has_burst = false;
+                    self.pastes.are_mine();
+                }
                 KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => typed.push(Typed::Stop),
                 // Whoever leaves in the middle of an answer leaves after it.
                 KeyCode::Char('d') if key.modifiers.contains(KeyModifiers::CONTROL) && self.text.is_empty() => {
@@ -172,6 +186,27 @@ impl Draft {
             }
         }
         typed
+    }
+}
+
+impl Draft {
+    pub(super) fn new(pastes: Pastes) -> Self {
+        Self { pastes, ..Self::default() }
+    }
+
+    /// Begins with a line that was entered and what came right behind it.
+    pub(super) fn of_burst(&mut self, line: &str) {
+        self.text = format!("{line}\n");
+        self.has_burst = true;
+    }
+
+    /// Takes out what is sent.
+    pub(super) fn sent(&mut self) -> String {
+        let text = std::mem::take(&mut self.text);
+        if std::mem::take(&mut self.has_burst) {
+            self.pastes.add(&text);
+        }
+        text
     }
 }
 

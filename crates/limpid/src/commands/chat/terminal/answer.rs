@@ -8,7 +8,7 @@ use limpid_runtime::commands::is_command;
 use limpid_runtime::{ConversationChoice, Input, TurnEvent, TurnHandle};
 
 use super::super::typing::{Typed, Typing};
-use super::super::{question, request};
+use super::super::{Said, question, request};
 use super::{Chat, Next};
 use crate::commands::changes;
 use crate::failure::{ExitStatus, Failure};
@@ -36,8 +36,8 @@ struct Answering {
 
 impl Chat<'_> {
     /// Answers a message, and those that are typed while that goes on.
-    pub(super) async fn answer(&mut self, text: String) -> Result<Next, Failure> {
-        let asked = request(self.talk, self.conversation.clone(), text, !self.json);
+    pub(super) async fn answer(&mut self, said: Said) -> Result<Next, Failure> {
+        let asked = request(self.talk, self.conversation.clone(), said, !self.json);
         let handle = match self.agent.chat(asked).await.map_err(Failure::from) {
             Ok(handle) => handle,
             Err(failure) if failure.status == ExitStatus::Usage => return Err(failure),
@@ -195,12 +195,15 @@ impl Chat<'_> {
                 Typed::Text(text) if is_command(&text) || !self.later.is_empty() => self.later.push_back(text),
                 Typed::Text(text) => {
                     let conversation = ConversationChoice::Id(handle.conversation().clone());
-                    let said = match self.agent.command(&conversation, &text).await {
-                        Ok(Input::Message(said)) => said,
-                        _ => text.clone(),
-                    };
-                    match self.agent.chat(request(self.talk, conversation, said.clone(), !self.json)).await {
-                        Ok(handle) => answering.queued.push_back(Queued { text: said, handle, is_shown: false }),
+                    let mut said = self.draft.pastes.split(text.clone());
+                    if said.handed_in.is_none()
+                        && let Ok(Input::Message(unquoted)) = self.agent.command(&conversation, &text).await
+                    {
+                        said.text = unquoted;
+                    }
+                    let shown = if said.text.is_empty() { text.clone() } else { said.text.clone() };
+                    match self.agent.chat(request(self.talk, conversation, said, !self.json)).await {
+                        Ok(handle) => answering.queued.push_back(Queued { text: shown, handle, is_shown: false }),
                         Err(error) => {
                             output::tell(&Failure::from(error).to_string());
                             self.later.push_back(text);

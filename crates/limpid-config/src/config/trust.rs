@@ -1,0 +1,22 @@
+//! `[trust]`: whose text it is that comes in.
+
+use serde::Deserialize;
+
+/// Whose text it is that comes in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TrustConfig {
+    /// Whose text a paste of more than three lines in the chat at the terminal is.
+    pub paste: PasteTrust,
+}
+
+/// Whose text a long paste is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PasteTrust {
+    /// Anybody's, unless Alt-M says that it is the owner's.
+    #[default]
+    Outside,
+    /// The owner's.
+    Mine,
+}
