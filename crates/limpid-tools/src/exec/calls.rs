@@ -168,8 +168,11 @@ fn whole(allowance: Allowance) -> Vec<(&'static str, i64)> {
     lists.concat()
 }
 
+/// A call by its name and number, with the rules of which one must fit.
+type ByValue = (&'static str, i64, Vec<SeccompRule>);
+
 /// Calls that are allowed with some values only.
-fn by_value(allowance: Allowance) -> Result<Vec<(&'static str, i64, Vec<SeccompRule>)>, String> {
+fn by_value(allowance: Allowance) -> Result<Vec<ByValue>, String> {
     // The program itself, not another process.
     let own = || rule(vec![equal(0, 0)?]);
     let namespaces = SeccompCmpOp::MaskedEq(NAMESPACES.unsigned_abs().into());

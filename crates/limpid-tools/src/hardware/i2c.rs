@@ -69,6 +69,7 @@ impl Tool for I2c {
     fn effect(&self, arguments: &Value) -> Effect {
         match arguments["action"].as_str() {
             Some("detect" | "scan" | "read") => Effect::Look,
+            // It waits for the owner, who alone knows what the part does with what is sent.
             _ => Effect::Device,
         }
     }
@@ -77,8 +78,6 @@ impl Tool for I2c {
         let arguments: Arguments = read_arguments(arguments.clone())?;
         if matches!(arguments.action, Action::Write) { confirmed(arguments.confirm, "write") } else { Ok(()) }
     }
-
-    /// Whatever is sent waits for the owner, who alone knows what the part does with it.
 
     fn schema(&self) -> Map<String, Value> {
         schema_of::<Arguments>()

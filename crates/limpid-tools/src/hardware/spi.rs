@@ -66,6 +66,7 @@ impl Tool for Spi {
     fn effect(&self, arguments: &Value) -> Effect {
         match arguments["action"].as_str() {
             Some("list" | "read") => Effect::Look,
+            // It waits for the owner, who alone knows what the part does with what is sent.
             _ => Effect::Device,
         }
     }
@@ -74,8 +75,6 @@ impl Tool for Spi {
         let arguments: Arguments = read_arguments(arguments.clone())?;
         if matches!(arguments.action, Action::Transfer) { confirmed(arguments.confirm, "transfer") } else { Ok(()) }
     }
-
-    /// Whatever is sent waits for the owner, who alone knows what the part does with it.
 
     fn schema(&self) -> Map<String, Value> {
         schema_of::<Arguments>()

@@ -11,8 +11,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::skills::tools::{GROUP, said};
+use crate::skills::tools::GROUP;
 use crate::skills::{SkillWriter, Skills};
+use crate::tools::trouble;
 
 /// Writes a SKILL.md into the owner's folder; the index shows it on the next turn. The same call again
 /// changes nothing.
@@ -74,7 +75,7 @@ impl Tool for CreateSkill {
         let draft = Draft { description, content, triggers: list(triggers), tools: list(tools) };
         let source = format!("turn:{}", context.turn);
         let by = SkillWriter { source: &source, now_ms: context.now_ms() };
-        self.skills.create(&name, &draft, by).await.map_err(said)?;
+        self.skills.create(&name, &draft, by).await.map_err(trouble)?;
         Ok(sentence!("written; /{} calls it, and the index shows it from the next message on", context.words(name))
             .into())
     }

@@ -11,8 +11,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::skills::tools::{GROUP, said};
+use crate::skills::tools::GROUP;
 use crate::skills::{ListedSkill, SkillStatus, Skills};
+use crate::tools::trouble;
 
 /// Gives the text of a skill. What nobody has allowed yet is a stranger's text.
 pub(crate) struct LoadSkill {
@@ -60,7 +61,7 @@ impl Tool for LoadSkill {
     async fn run(&self, _context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { name } = read_arguments(arguments)?;
         let name = name.trim().trim_start_matches('/');
-        let list = self.skills.list().await.map_err(said)?;
+        let list = self.skills.list().await.map_err(trouble)?;
         let named = |skill: &&ListedSkill| skill.name.eq_ignore_ascii_case(name) && skill.prompt.is_some();
         let usable = list.iter().filter(named).find(|skill| skill.status == SkillStatus::Ready);
         let found = usable.or_else(|| list.iter().find(named));

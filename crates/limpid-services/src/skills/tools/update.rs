@@ -11,8 +11,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::skills::tools::{GROUP, said};
+use crate::skills::tools::GROUP;
 use crate::skills::{SkillWriter, Skills};
+use crate::tools::trouble;
 
 /// Changes what is named of a skill, as a new version that can be undone.
 pub(crate) struct UpdateSkill {
@@ -72,7 +73,7 @@ impl Tool for UpdateSkill {
         }
         let source = format!("turn:{}", context.turn);
         let by = SkillWriter { source: &source, now_ms: context.now_ms() };
-        self.skills.update(&name, &draft, by).await.map_err(said)?;
+        self.skills.update(&name, &draft, by).await.map_err(trouble)?;
         Ok(Sentence::from("changed; the version before is kept").into())
     }
 }
