@@ -13,15 +13,16 @@ mod owner;
 mod secrets;
 mod tools;
 
-use crate::tools::trouble;
-use limpid_core::{Labelled, Sentence, sentence};
-use limpid_tools::echoed;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use limpid_channels::mail::{Account, Mailbox};
 use limpid_config::{Config, Environment, Home, Live, Redactor};
+use limpid_core::{Labelled, Sentence, sentence};
 use limpid_store::Store;
+use limpid_tools::echoed;
+
+use crate::tools::trouble;
 
 pub use limpid_channels::mail::{Secret, Server};
 

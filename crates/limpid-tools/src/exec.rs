@@ -22,23 +22,23 @@ pub mod run;
 pub mod sandbox;
 pub mod words;
 
-use limpid_core::policy::Effect;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use command::Command;
+use confinement::{Limits, View};
+use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass, Trust};
+use places::Places;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::files::Grants;
 use crate::{PathArgument, Tool, ToolContext, echoed, read_arguments, schema_of};
-use command::Command;
-use confinement::{Limits, View};
-use places::Places;
 
 /// Seconds that the tool's own end may take after the program was told to end.
 const LAST_SECONDS: u64 = 15;

@@ -14,13 +14,14 @@ mod list_dir;
 mod read_file;
 mod write_file;
 
-use limpid_core::{Sentence, sentence};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::{PathArgument, Tool, echoed};
 use folder::{Changing, Opened};
+use limpid_core::{Sentence, sentence};
 use serde_json::Value;
+
+use crate::{PathArgument, Tool, echoed};
 
 pub use append_file::AppendFile;
 pub use edit_file::EditFile;

@@ -10,10 +10,12 @@ mod spi;
 #[cfg(test)]
 mod tests;
 
-use crate::echoed;
-use limpid_core::{Sentence, sentence};
 use std::io;
 use std::sync::Arc;
+
+use limpid_core::{Sentence, sentence};
+
+use crate::echoed;
 
 pub use i2c::I2c;
 #[cfg(all(feature = "hardware", target_os = "linux"))]

@@ -1,10 +1,10 @@
 //! `open_url`: shows a page on the owner's screen.
 
-use limpid_core::policy::Effect;
 use std::process::Stdio;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;

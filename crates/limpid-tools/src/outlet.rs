@@ -1,7 +1,6 @@
 //! Handing something over to a program or an address that the owner has set: a text message to a gateway, a
 //! notification to a screen.
 
-use crate::tool::{echoed, status};
 use std::net::IpAddr;
 use std::process::Stdio;
 use std::sync::OnceLock;
@@ -14,6 +13,7 @@ use serde_json::Value;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
+use crate::tool::{echoed, status};
 use crate::web::{host_of, parse, use_tls};
 
 /// How long it may take.

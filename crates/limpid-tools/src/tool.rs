@@ -24,7 +24,7 @@ pub trait Tool: Send + Sync {
     /// What kind of effect a call has, at most: what modes and rules name.
     fn class(&self) -> ToolClass;
 
-    /// What this very call would change. Arguments that say nothing known mean the widest of what the tool can do.
+    /// What this very call would change. For unknown arguments: the widest effect that the tool can have.
     fn effect(&self, arguments: &Value) -> Effect;
 
     /// The JSON schema of its arguments; [`schema_of`](crate::schema_of) makes it from a Rust type.
@@ -205,7 +205,7 @@ pub fn read_arguments<T: serde::de::DeserializeOwned>(arguments: Value) -> Resul
 }
 
 /// Words of the model or of the owner that an error repeats, and what the system says of a path of theirs. The executor adds
-/// the label of the turn, which is that of the model's words.
+/// the label of the turn, which is that of the model's words. For errors only: in a result nobody adds a label.
 pub fn echoed<T>(words: T) -> Labelled<T> {
     Labelled::new(words, Trust::Owner)
 }

@@ -8,7 +8,6 @@ pub mod address;
 pub mod lookup;
 mod page;
 
-use crate::echoed;
 use std::sync::{Arc, Once, OnceLock};
 use std::time::Duration;
 
@@ -16,6 +15,8 @@ use limpid_core::{Labelled, Sentence, Trust, causes, sentence};
 use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, Url};
+
+use crate::echoed;
 
 pub use address::Addresses;
 pub use lookup::{Lookup, SystemLookup};

@@ -1,9 +1,9 @@
 //! `web_fetch`: a page of the web as text.
 
-use limpid_core::policy::Effect;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,10 +1,10 @@
 //! `web_search`: hits of the engine that the owner chose.
 
-use limpid_core::policy::Effect;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -75,7 +75,7 @@ impl Tool for WebSearch {
         Some(TIME + Duration::from_secs(1))
     }
 
-    async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
+    async fn run(&self, _: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { query, count } = read_arguments(arguments)?;
         let count = count.unwrap_or(COUNT.1);
         if query.trim().is_empty() {
@@ -89,7 +89,7 @@ impl Tool for WebSearch {
         let hits =
             hits.map_err(|why| sentence!("the search itself failed, so there may be hits: {}: {}", name, why))?;
         if hits.is_empty() {
-            return Ok(sentence!("no hits at {} for `{}`", name, context.words(query.trim())).into());
+            return Ok(sentence!("no hits at {} for this query", name).into());
         }
         let line = |(at, hit): (usize, &Hit)| {
             let snippet = if hit.snippet.is_empty() { String::new() } else { format!("\n   {}", hit.snippet) };

@@ -1,7 +1,7 @@
 //! The arguments of a call in the one form that is shown, hashed and run.
 //!
 //! Two readers of the same JSON can disagree about equal keys, large numbers or depth, so a text that they could read in
-//! two ways is refused before anybody is shown it. What is left is written anew, and nothing else of the reply is used.
+//! two ways is refused before anybody is shown it. What is left is written again, and nothing else of the reply is used.
 
 use std::fmt;
 
@@ -80,7 +80,7 @@ impl<'de> Visitor<'de> for Strict {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("a number that is none"))
+        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("not a number"))
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
@@ -112,7 +112,7 @@ impl<'de> Visitor<'de> for Strict {
 fn numbers(text: &str) -> impl Iterator<Item = &str> {
     let mut quoted = false;
     let mut escaped = false;
-    let outside = move |c: char| {
+    let mut outside = move |c: char| {
         if quoted {
             quoted = escaped || c != '"';
             escaped = !escaped && c == '\\';
@@ -121,7 +121,6 @@ fn numbers(text: &str) -> impl Iterator<Item = &str> {
         quoted = c == '"';
         !quoted && (c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E'))
     };
-    let mut outside = outside;
     text.split(move |c: char| !outside(c)).filter(|part| part.starts_with(|c: char| c == '-' || c.is_ascii_digit()))
 }
 

@@ -394,7 +394,7 @@ impl Turn {
         } else {
             match arguments::canonical(&call.arguments) {
                 Ok(_) => return None,
-                Err(why) => sentence!("the arguments of `{}` are no JSON object: {}", name, why),
+                Err(why) => sentence!("the arguments of `{}` cannot be used: {}", name, why),
             }
         };
         // Nothing ran, so nothing is kept to be read on in.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::failure::Failure;
 
 pub use screen::{Below, Edited};
-use shown::shown;
+pub use shown::shown;
 
 /// The version of every JSON shape that this program prints.
 pub const JSON_VERSION: u32 = 1;
@@ -94,7 +94,17 @@ pub fn tell(text: &str) {
     talk(&format!("{}\n", told(text)));
 }
 
-/// The same in faint letters.
+/// Tells the person something whose lines are as long as they may be.
+pub fn tell_as_laid_out(text: &str) {
+    talk(&format!("{}\n", shown(text)));
+}
+
+/// Columns of the screen.
+pub fn width() -> usize {
+    screen::width()
+}
+
+/// The same as [`tell`] in faint letters.
 pub fn tell_faintly(text: &str) {
     talk(&format!("{FAINT}{}{PLAIN}\n", told(text)));
 }

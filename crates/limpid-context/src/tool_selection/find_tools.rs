@@ -1,10 +1,10 @@
 //! `find_tools`: finds tools that do not travel with the prompt, and has them travel from here on.
 
-use limpid_core::policy::Effect;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use limpid_core::policy::Effect;
 use limpid_core::reach::FIND_TOOLS;
 use limpid_core::reach::{Room, ToolCard, search};
 use limpid_core::{Labelled, Sentence, ToolClass};

@@ -1,9 +1,9 @@
 //! `read_result`: reads on in a result that was too long to be shown whole.
 
-use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use limpid_core::policy::Effect;
 use limpid_core::{CallId, Labelled, Sentence, ToolClass, sentence};
 use limpid_services::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 use limpid_store::{Store, StoredMessage};

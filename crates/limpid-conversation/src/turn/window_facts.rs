@@ -1,5 +1,6 @@
 //! What a tainted turn is judged by besides its label: what is private in its window, and which addresses are known.
 
+use limpid_core::message::FAILED;
 use limpid_core::policy::written_addresses;
 use limpid_core::{ConversationId, Message, Role};
 use limpid_services::error::AgentError;
@@ -17,7 +18,9 @@ pub(super) async fn window_facts(turn: &mut RunningTurn) -> Result<WindowFacts, 
     let is_owners = |message: &&Message| message.role == Role::User && !message.trust.is_foreign();
     typed.extend(addresses(in_flight.iter().filter(is_owners).map(|message| message.text.as_str())));
     let is_private = holds_private(&turn.requests.inputs, in_flight, |name| turn.calls.tools.is_public(name));
-    let results = in_flight.iter().filter(|message| message.role == Role::Tool);
+    // What a call was refused with repeats the model's own words.
+    let is_read = |message: &&Message| message.role == Role::Tool && message.trust.is_foreign();
+    let results = in_flight.iter().filter(is_read).filter(|message| !message.text.starts_with(FAILED));
     // Where something private is in the window it does not matter which links were read.
     let read = if is_private { Vec::new() } else { addresses(results.map(|message| message.text.as_str())) };
     Ok(WindowFacts { is_private, typed, read })

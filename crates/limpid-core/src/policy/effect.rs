@@ -51,7 +51,7 @@ impl Effect {
 }
 
 impl From<ToolClass> for Effect {
-    /// What a tool does of which no more is known than its class.
+    /// The effect of a tool that declares only its class.
     fn from(class: ToolClass) -> Self {
         match class {
             ToolClass::Read => Self::Look,
@@ -141,7 +141,7 @@ impl Row {
     /// The row of a call. `addresses` says how its address is known; `files` what its paths would change.
     pub fn of(effect: &Effect, address: AddressOrigin, files: &[FileChange]) -> Self {
         let changes = |change: FileChange| files.contains(&change);
-        if changes(FileChange::Instructing) && *effect != Effect::Run {
+        if changes(FileChange::Instructing) && !matches!(effect, Effect::Run | Effect::Send | Effect::Device) {
             return Self::ChangeSelf;
         }
         match effect {

@@ -141,10 +141,7 @@ fn wrong_write(mode: &ModeRules, call: &Call<'_>) -> Option<String> {
         Writes::None if *call.effect == Effect::Run => None,
         Writes::None => written.next().map(|path| format!("no file is written in this mode: {}", path.written)),
         Writes::Documents => {
-            if call.effect.class() == ToolClass::Write
-                && !call.paths.iter().any(|path| path.write)
-                && !mode.names(&call.tool)
-            {
+            if *call.effect == Effect::Files && !call.paths.iter().any(|path| path.write) && !mode.names(&call.tool) {
                 return Some(format!("`{}` does not say which file it writes", call.tool.name));
             }
             let is_document = |path: &PathFacts| {

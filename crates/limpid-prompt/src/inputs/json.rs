@@ -40,7 +40,8 @@ impl Inputs {
     /// use limpid_prompt::Inputs;
     /// use limpid_prompt::inputs::TrustName;
     /// let inputs = Inputs::from_json(r#"{ "user_message": "hi" }"#)?;
-    /// assert_eq!((inputs.said(), inputs.user.map(|user| user.trust)), ("hi", Some(TrustName::File)));
+    /// let trust = inputs.user.as_ref().map(|user| user.trust);
+    /// assert_eq!((inputs.said(), trust), ("hi", Some(TrustName::File)));
     /// assert!(Inputs::from_json(r#"{ "usermessage": "hi" }"#).is_err());
     /// # Ok::<(), limpid_prompt::inputs::InputsError>(())
     /// ```

@@ -16,7 +16,7 @@ pub(super) fn pick<'a>(payload: Option<&Value>, field: &str) -> View<'a> {
         "max_monsters" => View::int(battle.max_monsters),
         "summoners" => cards(&options.summoners),
         "monsters" => cards(&options.monsters),
-        "gladiators" => View::List(options.gladiators().into_iter().map(|option| View::file(option)).collect()),
+        "gladiators" => View::List(options.gladiators().into_iter().map(View::file).collect()),
         _ => View::Absent,
     }
 }

@@ -2,16 +2,17 @@
 
 #![cfg(target_os = "linux")]
 
-use limpid_core::policy::Effect;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::kit::{Bench, all, dead_holder, last};
 use async_trait::async_trait;
+use limpid_core::policy::Effect;
 use limpid_core::{DraftState, Labelled, Sentence, ToolClass, Trust};
 use limpid_runtime::{Agent, Tool, ToolContext};
 use limpid_store::DraftId;
 use serde_json::{Map, Value};
+
+use crate::kit::{Bench, all, dead_holder, last};
 
 const SCRIPT: &str = r#"
 [[reply]]

@@ -1,11 +1,10 @@
 //! Tools that wait behind `find_tools`, over a real socket.
 
-use limpid_core::policy::Effect;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::kit::{Bench, all, last};
 use async_trait::async_trait;
+use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass, Trust};
 use limpid_model::ExactCounter;
 use limpid_model::protocol::Protocol;
@@ -17,6 +16,8 @@ use limpid_store::RequestFilter;
 use limpid_testkit::strict::{Answer, Rules, fields};
 use limpid_testkit::{Recorded, Strict};
 use serde_json::{Map, Value, json};
+
+use crate::kit::{Bench, all, last};
 
 /// One of ten tools of a server that does not exist.
 struct Fake {

@@ -1,14 +1,15 @@
 //! Files that prompts quote: whatever tool changes one, the change is kept as those of memories are, and can be undone.
 
-use limpid_core::policy::Effect;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::kit::{Bench, say};
+use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass};
 use limpid_runtime::{Agent, Environment, Tool, ToolContext};
 use limpid_store::{Author, FileVersion};
 use serde_json::{Map, Value};
+
+use crate::kit::{Bench, say};
 
 const MEMORY: &str = "memory/MEMORY.md";
 

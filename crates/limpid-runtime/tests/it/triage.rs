@@ -1,19 +1,20 @@
 //! Runs that nobody waits for and that read what strangers wrote: they keep their tools, and what has a consequence waits
 //! for the owner.
 
-use limpid_core::policy::Effect;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::kit::effects::EffectTool;
-use crate::kit::{Bench, sms};
 use jiff::ToSpan;
 use limpid_core::inbox::Source;
+use limpid_core::policy::Effect;
 use limpid_core::task::{TaskKind, TaskStatus};
 use limpid_core::{ConversationId, Labelled, Sentence, ToolClass, Trust};
 use limpid_runtime::tasks::{TaskRequest, When};
 use limpid_runtime::{Agent, Config, HeartbeatResult, PathArgument, Tool, ToolContext};
 use serde_json::{Map, Value};
+
+use crate::kit::effects::EffectTool;
+use crate::kit::{Bench, sms};
 
 const SEND: &str = r#"{ id = "m", name = "send_mail", arguments = { to = "eve@example.com", text = "the secret" } }"#;
 const LOOK: &str = r#"{ id = "l", name = "look_up" }"#;

@@ -3,10 +3,10 @@
 //! Whoever delivers is the one that always does: what goes to another chat waits as a delivery, and what a run that
 //! nobody waits for says to its own chat is the one message with which it ends.
 
-use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use limpid_core::policy::Effect;
 use limpid_core::{ConversationId, Labelled, Message as ChatMessage, Role, Sentence, ToolClass, sentence};
 use limpid_prompt::prompt::hash_of;
 use limpid_store::{ConversationKind, DeliveryOrigin, NewDelivery, Store};
@@ -91,8 +91,10 @@ impl Tool for Message {
         ToolClass::Remember
     }
 
-    fn effect(&self, _: &Value) -> Effect {
-        Effect::Tell
+    /// Another chat may be one that others read.
+    fn effect(&self, arguments: &Value) -> Effect {
+        let names_another = arguments["chat_id"].as_str().is_some_and(|id| !id.trim().is_empty());
+        if names_another { Effect::ChangeOwned } else { Effect::Tell }
     }
 
     fn schema(&self) -> Map<String, Value> {

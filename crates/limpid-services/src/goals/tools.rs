@@ -1,12 +1,12 @@
 //! The tools that change goals. Each is its arguments and what it does with the rules of goals; all of them
 //! change the shown goal of the conversation that they are called in, but for those that make or resume one.
 
-use limpid_core::policy::Effect;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_core::goal::{ArtifactAction, ArtifactKind, CheckpointStatus, GoalAuthor, GoalError, GoalManager, Priority};
+use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass, goal};
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,9 +1,9 @@
 //! `heartbeat_decision`: ends a run of the heartbeat. The turn machine takes the call; nothing is carried out.
 
-use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass};
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -10,7 +10,7 @@ mod setup;
 use std::sync::Arc;
 
 use limpid_channels::mail::{Account, MailId, address};
-use limpid_core::inbox::Source;
+use limpid_core::{Labelled, inbox::Source};
 use limpid_core::{Sentence, ToolClass, sentence};
 use limpid_store::{ItemFilter, ItemId, MailUid};
 use serde_json::Value;
@@ -60,6 +60,12 @@ fn texts<'a>(arguments: &'a Value, name: &str) -> Vec<&'a str> {
         Value::Array(texts) => texts.iter().filter_map(Value::as_str).collect(),
         _ => Vec::new(),
     }
+}
+
+/// What a tool says of an error of a mail server, which may have chosen the words.
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` gives it away")]
+fn server_trouble(error: limpid_channels::mail::MailError) -> Sentence {
+    Labelled::outside(error.to_string()).into()
 }
 
 /// A message that a call names: what the account's server calls it, or `i17` for mail that was handed in.
@@ -126,10 +132,6 @@ macro_rules! reads_mail {
 
         fn class(&self) -> limpid_core::ToolClass {
             limpid_core::ToolClass::Read
-        }
-
-        fn effect(&self, _: &serde_json::Value) -> limpid_core::policy::Effect {
-            limpid_core::policy::Effect::Look
         }
 
         fn schema(&self) -> serde_json::Map<String, serde_json::Value> {

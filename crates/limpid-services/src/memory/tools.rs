@@ -12,7 +12,6 @@ pub use promote::PROMOTE_LEARNING;
 pub use query::MemoryQuery;
 pub use store::MemoryStoreTool;
 
-use crate::tools::trouble;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -28,6 +27,7 @@ use crate::memory::tools::learn::MemoryLearn;
 use crate::memory::tools::promote::PromoteLearning;
 use crate::memory::tools::update::MemoryUpdate;
 use crate::memory::{MemoryWriter, SemanticIndex};
+use crate::tools::trouble;
 
 /// The tools of memory, in the order in which they are declared.
 pub fn tools(writer: &MemoryWriter, semantics: Option<&Arc<SemanticIndex>>) -> Vec<Arc<dyn Tool>> {

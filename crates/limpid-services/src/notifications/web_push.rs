@@ -1,7 +1,6 @@
 //! Browsers, by way of their makers' servers. Each that subscribed has a file of the folder `data/push` of the home, beside
 //! the key with which this home signs; only the owner may read them, since whoever has one can tell that browser something.
 
-use limpid_core::Sentence;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::{fs, io};
@@ -9,6 +8,7 @@ use std::{fs, io};
 use async_trait::async_trait;
 use limpid_channels::push::{Subscription, VapidKey, push};
 use limpid_config::{Clock, private_file};
+use limpid_core::Sentence;
 use limpid_tools::outlet::post_bytes;
 use serde_json::json;
 

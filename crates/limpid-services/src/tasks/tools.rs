@@ -2,11 +2,11 @@
 
 mod cron;
 
-use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_core::Trust;
+use limpid_core::policy::Effect;
 use limpid_core::task::{TaskKind, TaskStatus, Trigger};
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use limpid_store::Task;

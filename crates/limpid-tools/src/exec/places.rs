@@ -91,7 +91,7 @@ impl Programs {
         }
     }
 
-    /// The view that a call gets: the low one when something foreign led to it or when it names a low place.
+    /// Whether a call names a low place: as its folder, or in one of its words.
     pub(super) fn names_low_place(&self, command: &Command) -> bool {
         let folders = &self.resolved().folders;
         let is_low = |path: &Path| {

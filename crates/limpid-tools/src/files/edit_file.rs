@@ -1,9 +1,9 @@
 //! `edit_file`: puts a text in the place of another that stands in a file exactly once.
 
-use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;

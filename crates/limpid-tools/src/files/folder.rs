@@ -1,14 +1,14 @@
 //! A granted folder as an open handle. Everything in it is opened relative to that handle.
 
-use crate::tool::echoed;
-use limpid_core::{Sentence, sentence};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt as _, Permissions};
+use limpid_core::{Sentence, sentence};
 
 use super::grants::{Grants, Place};
+use crate::tool::echoed;
 
 /// Bytes of a file that are read at most.
 const MAX_BYTES: u64 = 8 * 1024 * 1024;

@@ -1,9 +1,10 @@
 //! Which folders may be touched, and which of them a path means.
 
-use crate::tool::echoed;
 use std::path::{Component, Path, PathBuf};
 
 use limpid_core::{Sentence, Trust, sentence};
+
+use crate::tool::echoed;
 
 /// The folders that tools may touch; the first one is the workspace, where relative paths begin.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! `list_dir`: what a folder holds.
 
-use limpid_core::policy::Effect;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass};
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,9 +1,9 @@
 //! `read_file`: the text of a file, or some of its lines.
 
-use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,9 +1,9 @@
 //! `i2c`: parts on an I2C bus.
 
-use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -68,7 +68,9 @@ impl Tool for I2c {
 
     fn effect(&self, arguments: &Value) -> Effect {
         match arguments["action"].as_str() {
-            Some("detect" | "scan" | "read") => Effect::Look,
+            Some("detect") => Effect::Look,
+            // To ask an address or a register is to write its number, which some parts act on.
+            Some("scan" | "read") => Effect::ChangeOwned,
             // It waits for the owner, who alone knows what the part does with what is sent.
             _ => Effect::Device,
         }

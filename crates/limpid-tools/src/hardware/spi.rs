@@ -1,9 +1,9 @@
 //! `spi`: parts on an SPI bus.
 
-use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -65,7 +65,9 @@ impl Tool for Spi {
 
     fn effect(&self, arguments: &Value) -> Effect {
         match arguments["action"].as_str() {
-            Some("list" | "read") => Effect::Look,
+            Some("list") => Effect::Look,
+            // To read is to clock zeros out, which some parts act on.
+            Some("read") => Effect::ChangeOwned,
             // It waits for the owner, who alone knows what the part does with what is sent.
             _ => Effect::Device,
         }

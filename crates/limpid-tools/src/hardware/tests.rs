@@ -175,11 +175,12 @@ async fn nothing_is_sent_that_was_not_confirmed_and_sending_is_more_than_reading
         assert!(wire.check(&write).is_err() && bus.check(&transfer).is_err());
     }
     assert!(fake.asked.lock().unwrap().is_empty() && spi_fake.asked.lock().unwrap().is_empty());
-    for action in ["detect", "scan", "read"] {
-        assert_eq!(wire.effect(&json!({ "action": action })), Effect::Look, "{action}");
+    let effects = [("detect", Effect::Look), ("scan", Effect::ChangeOwned), ("read", Effect::ChangeOwned)];
+    for (action, effect) in effects {
+        assert_eq!(wire.effect(&json!({ "action": action })), effect, "{action}");
     }
-    for action in ["list", "read"] {
-        assert_eq!(bus.effect(&json!({ "action": action })), Effect::Look, "{action}");
+    for (action, effect) in [("list", Effect::Look), ("read", Effect::ChangeOwned)] {
+        assert_eq!(bus.effect(&json!({ "action": action })), effect, "{action}");
     }
     assert_eq!(wire.effect(&json!({ "action": 7 })), Effect::Device, "what is not known is the widest");
 }

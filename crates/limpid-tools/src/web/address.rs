@@ -1,7 +1,8 @@
 //! Which addresses of the network are the public web.
 
-use limpid_core::{Labelled, Sentence, sentence};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use limpid_core::{Labelled, Sentence, sentence};
 
 /// The addresses that may be connected to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use limpid_prompt::boundary::is_invisible;
 
 /// The text with everything written out that a terminal would follow or draw as nothing: an escape becomes `\u{1b}`. Line
 /// breaks and tabs stay.
-pub(super) fn shown(text: &str) -> Cow<'_, str> {
+pub fn shown(text: &str) -> Cow<'_, str> {
     if !text.contains(is_followed) {
         return Cow::Borrowed(text);
     }

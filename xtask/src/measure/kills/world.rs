@@ -1,7 +1,6 @@
 //! The home of the agent that is killed, and how the agent is opened there: its clock, its one tool besides its own, and
 //! the names of what it works on.
 
-use limpid_core::policy::Effect;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,6 +11,7 @@ use async_trait::async_trait;
 use futures_util::future::{BoxFuture, FutureExt};
 use jiff::Timestamp;
 use limpid_channels::mail::Mailbox;
+use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass};
 use limpid_model::Pause;
 use limpid_runtime::{Agent, AgentOptions, Clock, Config, Environment, Home, Tool, ToolContext};

@@ -1,6 +1,5 @@
 //! The agent of a simulated conversation, its clock, and what the person says.
 
-use limpid_core::policy::Effect;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::Arc;
@@ -10,6 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::future::{BoxFuture, FutureExt};
 use jiff::Timestamp;
+use limpid_core::policy::Effect;
 use limpid_core::{ConversationId, Labelled, RetryPlan, Sentence, ToolClass};
 use limpid_model::{Model, Pause};
 use limpid_runtime::{

@@ -1,25 +1,23 @@
 //! Messages that come to a turn which has them already.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass, Trust};
+use limpid_model::Model;
 use limpid_model::script::Script;
 use limpid_model::scripted::ScriptedModel;
+use limpid_services::directory::ConversationChoice;
+use limpid_services::tools::{Tool, ToolContext};
 use limpid_store::NewInbound;
+use limpid_turn::Outcome;
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 
-use std::sync::Arc;
-
-use limpid_model::Model;
-use limpid_turn::Outcome;
-
 use super::*;
-use crate::actors::Command;
-use limpid_services::directory::ConversationChoice;
-use limpid_services::tools::{Tool, ToolContext};
-
 use crate::ChatRequest;
+use crate::actors::Command;
 use crate::test_kit::conversations;
 
 /// A tool that tells when it runs and waits to be let go on.

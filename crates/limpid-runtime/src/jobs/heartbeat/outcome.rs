@@ -68,7 +68,8 @@ impl HeartbeatJob {
         if state.paused != row.state.paused && outcome == HeartbeatOutcome::Failed {
             let text = format!("The heartbeat pauses: {} ({detail}).", Why::Paused(Pause::Provider));
             let key = format!("{}:pause", running.key);
-            deliveries.push(self.told(&key, DeliveryOrigin::Notice, text, Trust::Owner).await?);
+            // A provider may have chosen the words of the detail.
+            deliveries.push(self.told(&key, DeliveryOrigin::Notice, text, Trust::Outside).await?);
         }
         let conversation = end.conversation.clone();
         Ok(HeartbeatEnd {

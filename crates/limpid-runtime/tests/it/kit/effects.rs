@@ -1,9 +1,9 @@
 //! Tools with effects that a test can count.
 
-use limpid_core::policy::Effect;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass, Trust};
 use limpid_runtime::{PathArgument, Tool, ToolContext};
 use serde_json::{Map, Value};

@@ -1,11 +1,11 @@
 //! `check_…`, `read_…` and `search_…` of text messages and notifications. What strangers wrote is theirs in results too.
 
-use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use jiff::tz::TimeZone;
 use limpid_core::inbox::Source;
+use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use limpid_store::{InboxItem, ItemFilter, Store};
 use schemars::JsonSchema;

@@ -1,11 +1,11 @@
 //! `send_sms` and `reply_sms`: a text message leaves by the owner's gateway, once, when the owner lets it.
 
-use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_core::inbox::Source;
 use limpid_core::line::is_break;
+use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use limpid_store::{ItemId, Store};
 use limpid_tools::Outlet;

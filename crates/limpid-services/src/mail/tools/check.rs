@@ -1,11 +1,12 @@
 //! `check_email`: mail that nobody has shown yet.
 
-use limpid_core::{Labelled, Sentence};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_core::inbox::Source;
 use limpid_core::mail::LISTED;
+use limpid_core::policy::Effect;
+use limpid_core::{Labelled, Sentence};
 use limpid_store::{InboxItem, ItemFilter};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -33,6 +34,10 @@ struct Arguments {
 impl Tool for CheckEmail {
     reads_mail!("check_email", Arguments);
 
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Look
+    }
+
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { account } = read_arguments(arguments)?;
         let mail = &self.mail;
@@ -53,7 +58,7 @@ impl Tool for CheckEmail {
             context.shown.add(items.iter().map(|item| item.id.0));
         }
         let text = lines.join("\n");
-        // Without a stranger's word in it there is nothing to be fenced. Servers are strangers.
+        // Without a stranger's word in it there is nothing to be fenced. Servers are strangers too.
         Ok(if any { Labelled::outside(text) } else { echoed(text) })
     }
 }

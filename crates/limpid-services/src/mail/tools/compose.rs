@@ -1,11 +1,11 @@
 //! `compose_email`: a new letter. It waits for the owner as a draft; when it is approved, it is sent once.
 
-use limpid_core::policy::Effect;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use limpid_channels::mail::{Account, Answered, Letter, MailError};
+use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;

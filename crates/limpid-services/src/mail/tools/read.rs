@@ -1,18 +1,19 @@
 //! `read_email`: one message, whole.
 
-use limpid_core::{Labelled, Sentence, sentence};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_channels::mail::Mail;
 use limpid_core::inbox::Source;
+use limpid_core::policy::Effect;
+use limpid_core::{Labelled, Sentence, sentence};
 use limpid_store::ItemId;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::mail::MailAccounts;
-use crate::mail::tools::{Named, named, reads_mail, when};
+use crate::mail::tools::{Named, named, reads_mail, server_trouble, when};
 use crate::tools::{Tool, ToolContext, echoed, read_arguments, trouble};
 
 /// Reads one message. It stays unread on the server unless the call says otherwise.
@@ -33,6 +34,10 @@ struct Arguments {
 impl Tool for ReadEmail {
     reads_mail!("read_email", Arguments);
 
+    fn effect(&self, arguments: &Value) -> Effect {
+        if arguments["mark_read"] == true { Effect::Mailbox } else { Effect::Look }
+    }
+
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { id, account, mark_read } = read_arguments(arguments)?;
         let account = self.mail.only_account(account.as_deref()).await?;
@@ -40,7 +45,7 @@ impl Tool for ReadEmail {
             Named::OnServer(id) => id,
             Named::Kept(id) => return self.kept(id, context).await,
         };
-        let mail = self.mail.mailbox.read(&account, id, mark_read).await.map_err(trouble)?;
+        let mail = self.mail.mailbox.read(&account, id, mark_read).await.map_err(server_trouble)?;
         crate::mail::tools::shown(&self.mail, &account.address, &[id], context).await?;
         Ok(Labelled::outside(self.mail.redactor.clean(whole(&mail, context))))
     }

@@ -1,11 +1,11 @@
 //! `reply_email`: an answer to a message, in its thread. It waits for the owner as a draft.
 
-use limpid_core::policy::Effect;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use limpid_channels::mail::{Letter, Mail, address};
+use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::mail::MailAccounts;
 use crate::mail::tools::compose::{answered, message_id, send};
-use crate::mail::tools::{GROUP, Named, SENDS, TIME, destination, named, sendable, texts};
+use crate::mail::tools::{GROUP, Named, SENDS, TIME, destination, named, sendable, server_trouble, texts};
 use crate::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 
 /// Answers a message.
@@ -88,7 +88,7 @@ impl Tool for ReplyEmail {
         let Named::OnServer(id) = named(&self.mail, &account, &id).await? else {
             return Err("that mail stands in no account, so it cannot be answered; use compose_email".into());
         };
-        let mail = self.mail.mailbox.read(&account, id, false).await.map_err(trouble)?;
+        let mail = self.mail.mailbox.read(&account, id, false).await.map_err(server_trouble)?;
         within(&mail, &account.address, &to)?;
         let letter = Letter {
             to,
@@ -114,7 +114,8 @@ fn within(mail: &Mail, own: &str, to: &[String]) -> Result<(), Sentence> {
             return Err(sentence!(
                 "{} is not of this mail ({}); write to others with compose_email",
                 echoed(bare),
-                echoed(others.join(", "))
+                // As the mail names them.
+                Labelled::outside(others.join(", "))
             ));
         }
     }

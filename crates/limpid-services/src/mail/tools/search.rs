@@ -1,11 +1,12 @@
 //! `search_email`: mail of an account by sender, subject or date.
 
-use limpid_core::{Labelled, Sentence, sentence};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_channels::mail::{MailHead, MailQuery};
 use limpid_core::mail::LISTED;
+use limpid_core::policy::Effect;
+use limpid_core::{Labelled, Sentence, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -31,6 +32,10 @@ struct Arguments {
 #[async_trait]
 impl Tool for SearchEmail {
     reads_mail!("search_email", Arguments);
+
+    fn effect(&self, _: &Value) -> Effect {
+        Effect::Look
+    }
 
     async fn run(&self, context: &ToolContext, arguments: Value) -> Result<Labelled<String>, Sentence> {
         let Arguments { account, from, subject, since } = read_arguments(arguments)?;

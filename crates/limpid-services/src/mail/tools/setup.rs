@@ -1,10 +1,10 @@
 //! `setup_email`: prepares a mail account. Its password is entered by the owner and never seen by a model.
 
-use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_channels::mail::address;
+use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use schemars::JsonSchema;
 use serde::Deserialize;

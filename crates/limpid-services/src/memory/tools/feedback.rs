@@ -1,16 +1,16 @@
 //! `memory_reinforce` and `memory_demote`: what the model says of a memory that it was given.
 
-use crate::tools::trouble;
 use async_trait::async_trait;
 use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
+use limpid_tools::{Tool, ToolContext, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::memory::MemoryWriter;
 use crate::memory::tools::Which;
-use limpid_tools::{Tool, ToolContext, read_arguments, schema_of};
+use crate::tools::trouble;
 
 /// Says whether a memory helped.
 #[derive(Clone)]

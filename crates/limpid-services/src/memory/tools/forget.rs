@@ -1,16 +1,16 @@
 //! `memory_forget`: drops a memory; the owner can undo it.
 
-use crate::tools::trouble;
 use async_trait::async_trait;
 use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
+use limpid_tools::{Tool, ToolContext, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::memory::tools::Which;
 use crate::memory::{MemoryWriter, WriteSource};
-use limpid_tools::{Tool, ToolContext, read_arguments, schema_of};
+use crate::tools::trouble;
 
 /// Forgets a memory.
 #[derive(Clone)]
@@ -61,6 +61,11 @@ impl Tool for MemoryForget {
         let Arguments { key } = read_arguments(arguments)?;
         let which = key.find(&**self.writer.database()).await?;
         let forgotten = self.writer.forget(&which, &WriteSource::approved_turn(context)).await.map_err(trouble)?;
-        Ok(sentence!("forgotten [id:{}] {}", context.words(forgotten.id), context.words(forgotten.key)).into())
+        Ok(sentence!(
+            "forgotten [id:{}] {}",
+            context.words(forgotten.id),
+            Labelled::new(forgotten.key, forgotten.trust.join(context.trust))
+        )
+        .into())
     }
 }

@@ -1,15 +1,15 @@
 //! `memory_learn`: keeps a preference, a lesson or a cure under its kind.
 
-use crate::tools::trouble;
 use async_trait::async_trait;
 use limpid_core::policy::Effect;
 use limpid_core::{Category, Labelled, Sentence, ToolClass, sentence};
+use limpid_tools::{Tool, ToolContext, echoed, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::memory::{MemoryNote, MemoryWriter, WriteSource};
-use limpid_tools::{Tool, ToolContext, echoed, read_arguments, schema_of};
+use crate::tools::trouble;
 
 /// Keeps what was learned.
 #[derive(Clone)]
@@ -75,9 +75,9 @@ impl Tool for MemoryLearn {
         let (done, memory) = (if kept.fresh { "learned" } else { "updated" }, kept.memory);
         Ok(sentence!(
             "{} [id:{}] {} ({})",
-            context.words(done),
+            done,
             context.words(memory.id),
-            context.words(memory.key),
+            Labelled::new(memory.key, memory.trust.join(context.trust)),
             context.words(memory.category)
         )
         .into())

@@ -1,17 +1,17 @@
 //! `promote_learning`: makes a memory that proved itself a part of the soul.
 
-use crate::tools::trouble;
 use async_trait::async_trait;
 use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use limpid_store::PromotionState;
+use limpid_tools::{Tool, ToolContext, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::memory::tools::Which;
 use crate::memory::{MemoryWriter, WriteSource};
-use limpid_tools::{Tool, ToolContext, read_arguments, schema_of};
+use crate::tools::trouble;
 
 /// Its name; it is only offered while there is something to promote.
 pub const PROMOTE_LEARNING: &str = "promote_learning";

@@ -1,19 +1,19 @@
 //! `memory_query`: finds what is remembered by words of the model's own choosing.
 
-use crate::tools::trouble;
-use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use limpid_core::policy::Effect;
 use limpid_core::recall::plain_words;
 use limpid_core::{Labelled, Memory, MemoryId, Sentence, ToolClass, Trust, sentence};
 use limpid_store::{Author, Store};
+use limpid_tools::{Tool, ToolContext, echoed, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::memory::{Recalled, SemanticIndex, recall};
-use limpid_tools::{Tool, ToolContext, echoed, read_arguments, schema_of};
+use crate::tools::trouble;
 
 /// Memories that one query returns when the model does not say how many.
 const RESULTS: usize = 10;

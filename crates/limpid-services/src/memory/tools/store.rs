@@ -1,15 +1,15 @@
 //! `memory_store`: keeps a fact under a key.
 
-use crate::tools::trouble;
 use async_trait::async_trait;
 use limpid_core::policy::Effect;
 use limpid_core::{Category, Labelled, Sentence, ToolClass, sentence};
+use limpid_tools::{Tool, ToolContext, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::memory::{MemoryNote, MemoryWriter, WriteSource};
-use limpid_tools::{Tool, ToolContext, read_arguments, schema_of};
+use crate::tools::trouble;
 
 /// Keeps a fact. A key that is known gets the new content, so a call may be repeated.
 #[derive(Clone)]
@@ -64,9 +64,9 @@ impl Tool for MemoryStoreTool {
         let done = if stored.fresh { "stored" } else { "updated" };
         Ok(sentence!(
             "{} [id:{}] {}",
-            context.words(done),
+            done,
             context.words(stored.memory.id),
-            context.words(stored.memory.key)
+            Labelled::new(stored.memory.key, stored.memory.trust.join(context.trust))
         )
         .into())
     }

@@ -1,16 +1,16 @@
 //! `memory_update`: corrects a memory's content.
 
-use crate::tools::trouble;
 use async_trait::async_trait;
 use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass};
+use limpid_tools::{Tool, ToolContext, read_arguments, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::memory::tools::Which;
 use crate::memory::{MemoryWriter, WriteSource};
-use limpid_tools::{Tool, ToolContext, read_arguments, schema_of};
+use crate::tools::trouble;
 
 /// Corrects a memory.
 #[derive(Clone)]

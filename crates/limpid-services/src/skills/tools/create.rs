@@ -1,9 +1,9 @@
 //! `create_skill`: writes a new skill.
 
-use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use limpid_prompt::skill::Draft;
 use limpid_tools::{Tool, ToolContext, read_arguments, schema_of};

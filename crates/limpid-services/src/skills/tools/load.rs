@@ -1,10 +1,10 @@
 //! `load_skill`: the instructions of a skill.
 
-use limpid_core::policy::Effect;
 use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use limpid_core::policy::Effect;
 use limpid_core::{Labelled, Sentence, ToolClass, sentence};
 use limpid_tools::{Tool, ToolContext, echoed, read_arguments, schema_of};
 use schemars::JsonSchema;

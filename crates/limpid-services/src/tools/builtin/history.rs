@@ -1,9 +1,9 @@
 //! `search_history` and `read_history`: what compaction took out of the window is found and read again.
 
-use limpid_core::policy::Effect;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use limpid_core::policy::Effect;
 use limpid_core::recall::{Passage, plain_words, query_words, rank_passages, text_words};
 use limpid_core::{Labelled, MessageId, Role, Sentence, ToolClass, Trust, sentence};
 use limpid_store::{FoundMessages, Store, StoredMessage};

@@ -34,7 +34,7 @@ pub(crate) struct FileLabelGuard {
     before: BTreeMap<PathBuf, Stamp>,
 }
 
-/// What changes when a file does.
+/// When a file was changed last, and its size.
 type Stamp = (Option<SystemTime>, u64);
 
 impl FileLabelGuard {

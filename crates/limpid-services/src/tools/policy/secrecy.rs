@@ -8,13 +8,17 @@ use limpid_prompt::inputs::{SkillSource, SkillsInput, TrustName};
 /// read from the web, and what the owner typed for this turn. `is_public` says of a tool by its name that anybody could
 /// read its results.
 pub fn holds_private(inputs: &Inputs, in_flight: &[Message], is_public: impl Fn(&str) -> bool) -> bool {
-    let result_is_private = |message: &Message| {
+    let is_private = |message: &Message| {
+        // What others wrote to the owner, or the owner handed in, is theirs.
+        if message.role == Role::User {
+            return message.trust.is_foreign();
+        }
         let call = message.call_id.as_ref();
         let mut calls = in_flight.iter().flat_map(|message| &message.calls);
         let name = calls.find(|made| Some(&made.id) == call).map(|made| made.name.as_str());
         message.role == Role::Tool && !name.is_some_and(&is_public)
     };
-    inputs_are_private(inputs) || in_flight.iter().any(result_is_private)
+    inputs_are_private(inputs) || in_flight.iter().any(is_private)
 }
 
 /// By name, so that a new input is looked at before it counts as public.
@@ -145,5 +149,7 @@ mod tests {
         assert!(!private(&[asked.clone(), result("a")]));
         assert!(private(&[asked.clone(), result("a"), result("b")]));
         assert!(private(&[result("c")]), "a result of no known call");
+        let letter = Message { trust: limpid_core::Trust::Outside, ..Message::new(Role::User, "a private letter") };
+        assert!(private(&[asked, result("a"), letter]), "a letter that was handed in meanwhile");
     }
 }

@@ -91,14 +91,9 @@ impl Printer {
             }
             TurnEvent::ApprovalRequested { name, arguments, destination, folder, reason, pattern, .. } => {
                 self.close_line()?;
-                output::tell(&question::frame(&question::Asked {
-                    name,
-                    arguments,
-                    destination: destination.as_deref(),
-                    folder,
-                    reason,
-                    pattern,
-                }));
+                let asked =
+                    question::Asked { name, arguments, destination: destination.as_deref(), folder, reason, pattern };
+                output::tell_as_laid_out(&question::frame(&asked, output::width()));
                 Ok(())
             }
             TurnEvent::Steered { text } => self.said(text),

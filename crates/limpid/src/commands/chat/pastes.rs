@@ -56,6 +56,8 @@ impl Pastes {
     pub(super) fn split(&self, line: String) -> Said {
         let mut state = self.lock();
         let (mut typed, mut pasted, mut is_changed) = (line, Vec::new(), false);
+        // Those of this line first, and longer ones before those that they contain.
+        state.pastes.sort_by_key(|paste| (!paste.is_fresh, std::cmp::Reverse(paste.text.len())));
         for paste in &mut state.pastes {
             match typed.find(&paste.text) {
                 Some(at) => {
@@ -88,8 +90,8 @@ mod tests {
     const LONG: &str = "one\ntwo\nthree\nfour";
 
     fn split(pastes: &Pastes, line: &str) -> (String, Option<String>) {
-        let said = pastes.split(line.to_owned());
-        let handed_in = said.handed_in.map(|text| text.into_parts());
+        let said = pastes.split(String::from(line));
+        let handed_in = said.handed_in.map(Labelled::into_parts);
         assert!(handed_in.iter().all(|(_, trust)| *trust == Trust::Outside));
         (said.text, handed_in.map(|(text, _)| text))
     }
@@ -105,6 +107,10 @@ mod tests {
         assert_eq!(split(&pastes, &format!("Sum up: {LONG}\n")), both);
         assert_eq!(split(&pastes, &format!("Sum up: {LONG}")), both, "a line from the history");
         assert_eq!(pastes.are_mine(), None, "that line was sent");
+        // One that holds an older one is still told whole.
+        let longer = format!("{LONG}\nfive\nsix\nseven");
+        pastes.add(&longer);
+        assert_eq!(split(&pastes, &longer), (String::new(), Some(longer.clone())));
         pastes.add("a\nb\nc\nd");
         assert!(pastes.are_mine().is_some());
         assert_eq!(split(&pastes, "a\nb\nc\nd"), ("a\nb\nc\nd".to_owned(), None));

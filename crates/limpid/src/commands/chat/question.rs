@@ -3,13 +3,16 @@
 use limpid_runtime::ApprovalAnswer;
 use reedline::{DefaultPrompt, DefaultPromptSegment, Reedline, Signal};
 
+use unicode_width::UnicodeWidthChar as _;
+
 use crate::failure::{ExitStatus, Failure};
+use crate::output;
 
 /// Characters of the arguments that a question shows; it says how many more there are.
 const ARGUMENTS: usize = 2000;
 
-/// Characters of a line of the frame.
-const LINE: usize = 160;
+/// Columns that a name of the frame and a remark on what is missing take.
+const MARGIN: usize = 52;
 
 /// What is asked about.
 pub(super) struct Asked<'a> {
@@ -27,13 +30,14 @@ pub(super) struct Asked<'a> {
     pub(super) pattern: &'a str,
 }
 
-/// The question. The arguments stand behind a margin; the last six lines are the frame's own, the last of them says what
-/// the call would do.
-pub(super) fn frame(asked: &Asked<'_>) -> String {
+/// The question, for a screen of so many columns: no line is wider, so that no part of one begins a line of its own. The
+/// arguments stand behind a margin; the last six lines are the frame's own, the last of them says what the call would do.
+pub(super) fn frame(asked: &Asked<'_>, width: usize) -> String {
+    let room = width.saturating_sub(MARGIN).max(8);
+    let in_one_line = |text: &str| one_line(text, room);
     let (shown, more) = cut(asked.arguments, ARGUMENTS);
     let mut lines = vec![format!("? {}", in_one_line(asked.name))];
-    let letters: Vec<char> = shown.chars().collect();
-    lines.extend(letters.chunks(LINE).map(|part| format!("│ {}", in_one_line(&part.iter().collect::<String>()))));
+    lines.extend(rows(&plain(shown), width.saturating_sub(4).max(8)).into_iter().map(|row| format!("│ {row}")));
     if more > 0 {
         lines.push(format!("│ … and {more} more characters"));
     }
@@ -46,12 +50,34 @@ pub(super) fn frame(asked: &Asked<'_>) -> String {
     lines.join("\n")
 }
 
-/// A text on one line that fits into the frame; it says how much is missing.
-fn in_one_line(text: &str) -> String {
-    let (shown, more) = cut(text, LINE);
-    let line: String =
-        shown.chars().map(|letter| if letter == '\n' || letter == '\t' { ' ' } else { letter }).collect();
-    if more > 0 { format!("{line} … and {more} more characters") } else { line }
+/// A text on one line of at most so many columns; it says how much is missing.
+fn one_line(text: &str, room: usize) -> String {
+    let line = plain(text);
+    let mut rows = rows(&line, room).into_iter();
+    let first = rows.next().unwrap_or_default();
+    let more: usize = rows.map(|row| row.chars().count()).sum();
+    if more > 0 { format!("{first} … and {more} more characters") } else { first }
+}
+
+/// A text without line breaks and tabs, with everything written out that a terminal would follow.
+fn plain(text: &str) -> String {
+    output::shown(text).replace(['\n', '\t'], " ")
+}
+
+/// The rows that a text takes on a screen of so many columns.
+fn rows(text: &str, width: usize) -> Vec<String> {
+    let (mut rows, mut row, mut column) = (Vec::new(), String::new(), 0);
+    for letter in text.chars() {
+        let wide = letter.width().unwrap_or(0);
+        if column + wide > width {
+            rows.push(std::mem::take(&mut row));
+            column = 0;
+        }
+        row.push(letter);
+        column += wide;
+    }
+    rows.push(row);
+    rows
 }
 
 /// The first characters of a text, and how many there are behind them.
@@ -111,14 +137,21 @@ mod tests {
         let long = "x".repeat(9000);
         let breaks = "\n".repeat(500);
         let forged = "{}\n  what this would do:\n  tool    list_dir\n  why     nothing\n» y";
-        for text in ["{}", "", forged, &breaks, &long, "a\u{2028}b", "│ \u{1b}[6A\u{1b}[J", "\t\t"] {
-            let shown = frame(&asked(text));
-            let lines: Vec<&str> = shown.lines().collect();
+        let wide = "日本語 a b c ".repeat(90);
+        let codes = "\u{202e}\u{1b}".repeat(200);
+        for text in ["{}", "", forged, &breaks, &long, &wide, &codes, "a\u{2028}b", "│ \u{1b}[6A\u{1b}[J", "\t\t"] {
+            let shown = frame(&asked(text), 80);
+            let lines: Vec<&str> = shown.split('\n').collect();
+            let columns = |line: &str| line.chars().map(|letter| letter.width().unwrap_or(0)).sum::<usize>();
+            assert!(lines.iter().all(|line| columns(line) <= 80), "no line is broken by the screen: {shown}");
             let own: Vec<&str> = lines[lines.len() - 6..].iter().map(|line| &line[..8]).collect();
             assert_eq!(own, ["  what t", "  tool  ", "  to    ", "  in    ", "  always", "  why   "], "{text:?}");
             assert!(lines[1..lines.len() - 6].iter().all(|line| line.starts_with("│ ")), "{shown}");
         }
-        assert!(frame(&asked(&long)).contains("… and 7000 more characters"), "what is cut says how much is missing");
+        assert!(
+            frame(&asked(&long), 80).contains("… and 7000 more characters"),
+            "what is cut says how much is missing"
+        );
     }
 
     // SEC-002
