@@ -11,8 +11,8 @@ use crate::output;
 /// Characters of the arguments that a question shows; it says how many more there are.
 const ARGUMENTS: usize = 2000;
 
-/// Columns that a name of the frame and a remark on what is missing take.
-const MARGIN: usize = 52;
+/// Columns that a remark on what is missing takes.
+const REMARK: usize = 28;
 
 /// What is asked about.
 pub(super) struct Asked<'a> {
@@ -33,30 +33,32 @@ pub(super) struct Asked<'a> {
 /// The question, for a screen of so many columns: no line is wider, so that no part of one begins a line of its own. The
 /// arguments stand behind a margin; the last six lines are the frame's own, the last of them says what the call would do.
 pub(super) fn frame(asked: &Asked<'_>, width: usize) -> String {
-    let room = width.saturating_sub(MARGIN).max(8);
-    let in_one_line = |text: &str| one_line(text, room);
+    let field = |name: &str, text: &str| format!("{name}{}", one_line(text, width.saturating_sub(name.len())));
     let (shown, more) = cut(asked.arguments, ARGUMENTS);
-    let mut lines = vec![format!("? {}", in_one_line(asked.name))];
+    let mut lines = vec![field("? ", asked.name)];
     lines.extend(rows(&plain(shown), width.saturating_sub(4).max(8)).into_iter().map(|row| format!("│ {row}")));
     if more > 0 {
         lines.push(format!("│ … and {more} more characters"));
     }
     lines.push("  what this would do:".to_owned());
-    lines.push(format!("  tool    {}", in_one_line(asked.name)));
-    lines.push(format!("  to      {}", asked.destination.map_or_else(|| "-".to_owned(), in_one_line)));
-    lines.push(format!("  in      {}", in_one_line(asked.folder)));
-    lines.push(format!("  always  would cover {}", in_one_line(asked.pattern)));
-    lines.push(format!("  why     {}", in_one_line(asked.reason)));
+    lines.push(field("  tool    ", asked.name));
+    lines.push(field("  to      ", asked.destination.unwrap_or("-")));
+    lines.push(field("  in      ", asked.folder));
+    lines.push(field("  always  would cover ", asked.pattern));
+    lines.push(field("  why     ", asked.reason));
     lines.join("\n")
 }
 
-/// A text on one line of at most so many columns; it says how much is missing.
+/// A text on one line of at most so many columns; one that is cut says how much is missing.
 fn one_line(text: &str, room: usize) -> String {
     let line = plain(text);
-    let mut rows = rows(&line, room).into_iter();
+    if rows(&line, room.max(1)).len() == 1 {
+        return line;
+    }
+    let mut rows = rows(&line, room.saturating_sub(REMARK).max(8)).into_iter();
     let first = rows.next().unwrap_or_default();
     let more: usize = rows.map(|row| row.chars().count()).sum();
-    if more > 0 { format!("{first} … and {more} more characters") } else { first }
+    format!("{first} … and {more} more characters")
 }
 
 /// A text without line breaks and tabs, with everything written out that a terminal would follow.
@@ -129,6 +131,15 @@ mod tests {
 
     fn asked<'a>(text: &'a str) -> Asked<'a> {
         Asked { name: "exec", arguments: text, destination: Some(text), folder: "/w", reason: text, pattern: text }
+    }
+
+    // SEC-077
+    #[test]
+    fn what_fits_on_the_screen_is_not_cut() {
+        let reason = "text from outside was read, and this would run a program";
+        let asked = Asked { reason, pattern: "to ada@example.com", ..asked("{}") };
+        let shown = frame(&asked, 80);
+        assert!(shown.ends_with(&format!("  always  would cover to ada@example.com\n  why     {reason}")), "{shown}");
     }
 
     // SEC-077
