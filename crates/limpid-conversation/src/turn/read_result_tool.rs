@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use limpid_core::policy::Effect;
-use limpid_core::{CallId, Labelled, Sentence, ToolClass, sentence};
+use limpid_core::{CallId, Labelled, Sentence, ToolClass, Trust, sentence};
 use limpid_services::tools::{Tool, ToolContext, echoed, read_arguments, schema_of, trouble};
 use limpid_store::{Store, StoredMessage};
 use limpid_turn::result::READ_ON;
@@ -36,7 +36,10 @@ impl ReadResult {
     async fn whole(&self, context: &ToolContext, call: &CallId) -> Result<Labelled<String>, Sentence> {
         let unknown = || sentence!("no call `{}` of this conversation has a result", echoed(call));
         let row = self.store.result_of_call(&context.conversation, call).await.map_err(trouble)?;
-        let StoredMessage { turn, message, .. } = row.ok_or_else(unknown)?;
+        let StoredMessage { id, turn, message, .. } = row.ok_or_else(unknown)?;
+        // A result may repeat what the model wrote, which has the label of what it had read until then.
+        let before = self.store.trust_until(&context.conversation, id).await.map_err(trouble)?;
+        let before = if before.is_foreign() { before } else { Trust::Owner };
         let events = self.store.turn_events(&turn).await.map_err(trouble)?;
         let kept = entries(&events)
             .map_err(|bad| sentence!("the whole result of call `{}` can't be read: {}", echoed(call), echoed(bad)))?;
@@ -44,11 +47,12 @@ impl ReadResult {
             Entry::Event(Event::ToolDone { id, outcome }, _) if id == *call => Some(outcome),
             _ => None,
         });
-        Ok(match outcome {
+        let said = match outcome {
             Some(ToolOutcome { said, .. }) => said,
             // The message shows all of it.
             None => Labelled::new(message.text, message.trust),
-        })
+        };
+        Ok(said.join(before))
     }
 }
 

@@ -286,6 +286,32 @@ text = "Sent."
     assert!(rows.iter().any(|row| row.message.text == "read_page done"), "nothing is deleted");
 }
 
+// SEC-055
+#[tokio::test]
+async fn what_a_refused_call_repeats_is_a_strangers_also_when_it_is_read_again_after_clean() {
+    let script = r#"
+[[reply]]
+calls = [{ id = "r", name = "read_page" }]
+[[reply]]
+calls = [{ id = "u", name = "forget_everything_now" }]
+[[reply]]
+text = "Done."
+[[reply]]
+calls = [{ id = "z", name = "read_result", arguments = { id = "u" } }]
+[[reply]]
+text = "Read."
+"#;
+    let mut bench = Bench::new(script).await;
+    bench.config.tools.defer = false;
+    let agent = agent(&bench, &[&EffectTool::outside("read_page")]);
+    all(agent.chat(last("read the page")).await.unwrap()).await;
+    agent.command(&limpid_runtime::ConversationChoice::Last, "/clean").await.unwrap();
+    all(agent.chat(last("what was that call?")).await.unwrap()).await;
+    let seen = results(&bench);
+    let read = seen.last().unwrap();
+    assert!(read.contains("forget_everything_now") && read.starts_with("[untrusted "), "{seen:?}");
+}
+
 /// A program that runs: it writes these files of the workspace.
 struct Program {
     workspace: std::path::PathBuf,
