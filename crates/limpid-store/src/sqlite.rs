@@ -3,6 +3,7 @@
 mod archive;
 mod backup;
 mod chain;
+mod conversation_row;
 mod conversations;
 mod deliveries;
 mod drafts;
@@ -18,6 +19,8 @@ mod mail_accounts;
 mod memories;
 mod memory_events;
 mod memory_index;
+mod memory_row;
+mod memory_table;
 mod messages;
 mod open;
 mod promotions;

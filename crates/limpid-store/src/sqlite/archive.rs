@@ -3,7 +3,7 @@
 use limpid_core::Memory;
 use rusqlite::named_params;
 
-use super::memories::memory;
+use super::memory_row::memory;
 use super::{Tx, memory_events, row};
 use crate::sqlite::failure::Outcome;
 use crate::{Listed, MemoryEventKind};

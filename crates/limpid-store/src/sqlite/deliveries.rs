@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use limpid_core::{ConversationId, TurnId};
 use rusqlite::{Row, named_params};
 
-use super::conversations::missing;
+use super::conversation_row::missing;
 use super::failure::{Outcome, is_orphan};
 use super::row::{self, Read, get, parsed, word};
 use super::{SqliteStore, Tx, leases, messages, pushes};

@@ -4,7 +4,7 @@ use limpid_core::{ConversationId, MessageId, TurnId};
 use rusqlite::{Row, named_params};
 
 use super::Tx;
-use super::conversations::missing;
+use super::conversation_row::missing;
 use super::failure::{Outcome, is_orphan};
 use super::row::{self, Read, get, word};
 use crate::{Accepted, Inbound, InboundId, NewInbound, StoreError};

@@ -4,7 +4,7 @@ use limpid_core::ConversationId;
 use rusqlite::{OptionalExtension, named_params};
 
 use super::Tx;
-use super::conversations::missing;
+use super::conversation_row::missing;
 use super::failure::{Outcome, is_orphan};
 use crate::{Acquired, Fence, Lease, StoreError};
 

@@ -2,12 +2,14 @@
 
 use async_trait::async_trait;
 use limpid_core::memory::PROMOTION_HITS;
-use limpid_core::recall::{DEMOTE_POINTS, Meaning, REINFORCE_POINTS, index_words};
-use limpid_core::{Category, Memory, MemoryId, Trust};
-use rusqlite::{OptionalExtension, Row, named_params};
+use limpid_core::recall::{DEMOTE_POINTS, Meaning, REINFORCE_POINTS};
+use limpid_core::{Category, Memory, MemoryId};
+use rusqlite::named_params;
 
-use super::failure::{Failure, Outcome, is_taken};
-use super::row::{self, Read, get, parsed, stored, word};
+use super::failure::Outcome;
+use super::memory_row::memory;
+use super::memory_table::{expect, find, find_content, free_key, put, remove, reserve_id, restore};
+use super::row;
 use super::{SqliteStore, Tx, archive, memory_events, memory_index, promotions, provenance, recall};
 use crate::{
     Author, Candidates, IndexState, Listed, Memories, MemoryChange, MemoryEvent, MemoryEventId, MemoryEventKind,
@@ -152,22 +154,6 @@ impl Memories for SqliteStore {
     }
 }
 
-/// Reads a memory's row.
-pub(super) fn memory(row: &Row<'_>) -> Read<Memory> {
-    Ok(Memory {
-        id: MemoryId(get(row, "id")?),
-        key: get(row, "key")?,
-        content: get(row, "content")?,
-        category: word(row, "category")?,
-        hits: get(row, "hits")?,
-        score: get(row, "score")?,
-        pinned: get(row, "pinned")?,
-        trust: parsed(row, "trust", |word| word.parse::<Trust>().ok())?,
-        created_ms: get(row, "created_ms")?,
-        updated_ms: get(row, "updated_ms")?,
-    })
-}
-
 fn store(tx: &Tx<'_>, new: &NewMemory) -> Outcome<StoredMemory> {
     let known = match &new.key {
         Some(key) => find(tx, &MemoryRef::Key(key.clone()))?,
@@ -241,88 +227,4 @@ fn undo(tx: &Tx<'_>, event: MemoryEventId, now_ms: i64) -> Outcome<Option<Memory
         memory_events::record(tx, kind, current.as_ref(), event.before.as_ref(), None, now_ms)?;
     }
     Ok(event.before)
-}
-
-/// Writes a memory as it was; another one may have taken its key since.
-pub(super) fn restore(tx: &Tx<'_>, memory: &Memory) -> Outcome<()> {
-    match put(tx, memory) {
-        Err(Failure::Sql(error)) if is_taken(&error) => {
-            let reason = format!("the key {} is another memory's; change that one first", memory.key);
-            Err(StoreError::Invalid(reason).into())
-        }
-        put => put,
-    }
-}
-
-fn find(tx: &Tx<'_>, which: &MemoryRef) -> Outcome<Option<Memory>> {
-    let (sql, name) = match which {
-        MemoryRef::Id(id) => ("SELECT * FROM memory WHERE owner = ?1 AND id = CAST(?2 AS INTEGER)", id.to_string()),
-        MemoryRef::Key(key) => ("SELECT * FROM memory WHERE owner = ?1 AND key = ?2", key.clone()),
-    };
-    row::one(&mut *tx.sql.prepare_cached(sql)?, (tx.owner, &name), "memory", &name, memory)
-}
-
-fn find_content(tx: &Tx<'_>, content: &str) -> Outcome<Option<Memory>> {
-    let mut statement = tx.sql.prepare_cached(
-        "SELECT * FROM memory WHERE owner = :owner AND substr(content, 1, 64) = substr(:content, 1, 64)
-           AND content = :content
-         ORDER BY id LIMIT 1",
-    )?;
-    let params = named_params! { ":owner": tx.owner, ":content": content };
-    row::one(&mut statement, params, "memory", content, memory)
-}
-
-/// A memory that has to be there.
-pub(super) fn expect(tx: &Tx<'_>, which: &MemoryRef) -> Outcome<Memory> {
-    let name = match which {
-        MemoryRef::Id(id) => id.to_string(),
-        MemoryRef::Key(key) => key.clone(),
-    };
-    find(tx, which)?.ok_or_else(|| StoreError::NotFound { what: "memory", id: name }.into())
-}
-
-/// The number of the next memory; a forgotten one's is never used again.
-fn reserve_id(tx: &Tx<'_>) -> Outcome<MemoryId> {
-    let last: Option<i64> = tx
-        .sql
-        .prepare_cached("SELECT seq FROM sqlite_sequence WHERE name = 'memory'")?
-        .query_row([], |row| row.get(0))
-        .optional()?;
-    Ok(MemoryId(last.unwrap_or(0) + 1))
-}
-
-/// A memory's number as its key, with strokes where somebody has used that key already.
-fn free_key(tx: &Tx<'_>, id: MemoryId) -> Outcome<String> {
-    let mut key = id.to_string();
-    while find(tx, &MemoryRef::Key(key.clone()))?.is_some() {
-        key.push('\'');
-    }
-    Ok(key)
-}
-
-/// Writes a memory's row, whether it exists or not, and its words. What was archived is among the others again.
-fn put(tx: &Tx<'_>, memory: &Memory) -> Outcome<()> {
-    let (before, words) = (memory_index::words(tx, memory.id)?, index_words(memory));
-    tx.sql
-        .prepare_cached(
-            "INSERT INTO memory (id, owner, key, content, category, hits, score, pinned, trust, words, created_ms,
-                                 updated_ms)
-             VALUES (:id, :owner, :key, :content, :category, :hits, :score, :pinned, :trust, :words, :created, :updated)
-             ON CONFLICT (id) DO UPDATE SET key = :key, content = :content, category = :category, hits = :hits,
-               score = :score, pinned = :pinned, trust = :trust, words = :words, archived = 0, updated_ms = :updated",
-        )?
-        .execute(named_params! {
-            ":id": memory.id.0, ":owner": tx.owner, ":key": memory.key, ":content": memory.content,
-            ":category": memory.category.as_str(), ":hits": memory.hits, ":score": memory.score,
-            ":pinned": memory.pinned, ":trust": memory.trust.as_str(), ":words": stored(words.len()),
-            ":created": memory.created_ms, ":updated": memory.updated_ms,
-        })?;
-    memory_index::replace(tx, memory.id, before, &words)
-}
-
-/// Takes a memory and its words away.
-pub(super) fn remove(tx: &Tx<'_>, id: MemoryId) -> Outcome<()> {
-    let before = memory_index::words(tx, id)?;
-    let removed = tx.sql.prepare_cached("DELETE FROM memory WHERE owner = ? AND id = ?")?.execute((tx.owner, id.0))?;
-    if removed == 1 { memory_index::remove(tx, id, before) } else { Ok(()) }
 }

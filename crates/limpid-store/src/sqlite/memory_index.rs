@@ -6,7 +6,7 @@ use rusqlite::{ErrorCode, OptionalExtension, Row, named_params};
 
 use super::Tx;
 use super::failure::{Failure, Outcome};
-use super::memories::memory;
+use super::memory_row::memory;
 use crate::{IndexState, StoreError};
 
 /// Counts memories and those that the index has.

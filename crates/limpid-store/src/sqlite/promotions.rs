@@ -6,7 +6,7 @@ use limpid_core::memory::PROMOTION_HITS;
 use rusqlite::{Row, named_params};
 
 use super::failure::Outcome;
-use super::memories::{expect, remove, restore};
+use super::memory_table::{expect, remove, restore};
 use super::row::{self, Read, Unreadable, get, parsed};
 use super::{SqliteStore, Tx, memory_events};
 use crate::{

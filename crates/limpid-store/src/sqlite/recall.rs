@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension, named_params};
 
 use super::Tx;
 use super::failure::Outcome;
-use super::memories::memory;
+use super::memory_row::memory;
 use super::row;
 use super::vectors::Likenesses;
 use crate::Candidates;

@@ -5,7 +5,7 @@ use limpid_core::ConversationId;
 use rusqlite::{OptionalExtension, Row, named_params};
 use serde::{Deserialize, Serialize};
 
-use super::conversations::missing;
+use super::conversation_row::missing;
 use super::failure::{Outcome, is_orphan};
 use super::row::{self, Read, Unreadable, get, parsed};
 use super::{SqliteStore, Tx};

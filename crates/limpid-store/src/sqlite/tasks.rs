@@ -10,7 +10,7 @@ use super::deliveries::insert_delivery;
 use super::failure::{Outcome, is_orphan};
 use super::inbox::end_of_run;
 use super::row::{self, Read, Unreadable, get, parsed, word};
-use super::{SqliteStore, Tx, conversations, timers, turns};
+use super::{SqliteStore, Tx, conversation_row, timers, turns};
 use crate::{KEPT_RUNS, Listed, NewTask, StoreError, TASK_TIMER, Task, TaskRun, TaskRunEnd, Tasks};
 
 #[async_trait]
@@ -85,7 +85,7 @@ fn add(tx: &Tx<'_>, new: &NewTask, standing: &Standing, now_ms: i64) -> Outcome<
         });
     match (inserted, &new.conversation) {
         (Err(error), Some(conversation)) if is_orphan(&error) => {
-            return Err(conversations::missing(conversation).into());
+            return Err(conversation_row::missing(conversation).into());
         }
         (inserted, _) => inserted?,
     };

@@ -8,7 +8,7 @@ use limpid_core::{ConversationId, Memory, MessageId};
 use rusqlite::{OptionalExtension, Params, named_params};
 
 use super::failure::Outcome;
-use super::memories::memory;
+use super::memory_row::memory;
 use super::row;
 use super::{SqliteStore, Tx};
 use crate::{Missing, Seen, StoreError, TextOf, Unseen, VectorState, Vectors};

@@ -8,7 +8,7 @@ use rusqlite::{Row, named_params};
 use super::failure::Outcome;
 use super::row::{self, Read, Unreadable, count, get, stored};
 use super::view::{from_json, to_json};
-use super::{SqliteStore, Tx, conversations, history, leases, messages};
+use super::{SqliteStore, Tx, conversation_row, history, leases, messages};
 use crate::{
     AUTOMATIC_SNAPSHOTS, FoundMessages, Lease, Listed, NewSnapshot, NewWindowEvent, Snapshot, StoreError,
     StoredMessage, WindowEvent, Windows,
@@ -123,7 +123,7 @@ fn append(tx: &Tx<'_>, id: &ConversationId, new: NewWindowEvent, now_ms: i64) ->
 }
 
 fn keep(tx: &Tx<'_>, id: &ConversationId, new: NewSnapshot, now_ms: i64) -> Outcome<Snapshot> {
-    conversations::find(tx, id)?.ok_or_else(|| conversations::missing(id))?;
+    conversation_row::find(tx, id)?.ok_or_else(|| conversation_row::missing(id))?;
     tx.sql
         .prepare_cached(
             "INSERT INTO window_snapshot (owner, conversation, automatic, reason, newest, mode, tier, goals, view, at_ms)

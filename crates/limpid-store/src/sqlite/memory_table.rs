@@ -1,0 +1,97 @@
+//! The table of memories: one is found, written and taken away, together with its words in the index.
+
+use limpid_core::recall::index_words;
+use limpid_core::{Memory, MemoryId};
+use rusqlite::{OptionalExtension, named_params};
+
+use super::failure::{Failure, Outcome, is_taken};
+use super::memory_row::memory;
+use super::row::{self, stored};
+use super::{Tx, memory_index};
+use crate::{MemoryRef, StoreError};
+
+/// One memory.
+pub(super) fn find(tx: &Tx<'_>, which: &MemoryRef) -> Outcome<Option<Memory>> {
+    let (sql, name) = match which {
+        MemoryRef::Id(id) => ("SELECT * FROM memory WHERE owner = ?1 AND id = CAST(?2 AS INTEGER)", id.to_string()),
+        MemoryRef::Key(key) => ("SELECT * FROM memory WHERE owner = ?1 AND key = ?2", key.clone()),
+    };
+    row::one(&mut *tx.sql.prepare_cached(sql)?, (tx.owner, &name), "memory", &name, memory)
+}
+
+/// The memory with this text.
+pub(super) fn find_content(tx: &Tx<'_>, content: &str) -> Outcome<Option<Memory>> {
+    let mut statement = tx.sql.prepare_cached(
+        "SELECT * FROM memory WHERE owner = :owner AND substr(content, 1, 64) = substr(:content, 1, 64)
+           AND content = :content
+         ORDER BY id LIMIT 1",
+    )?;
+    let params = named_params! { ":owner": tx.owner, ":content": content };
+    row::one(&mut statement, params, "memory", content, memory)
+}
+
+/// A memory that has to be there.
+pub(super) fn expect(tx: &Tx<'_>, which: &MemoryRef) -> Outcome<Memory> {
+    let name = match which {
+        MemoryRef::Id(id) => id.to_string(),
+        MemoryRef::Key(key) => key.clone(),
+    };
+    find(tx, which)?.ok_or_else(|| StoreError::NotFound { what: "memory", id: name }.into())
+}
+
+/// The number of the next memory; a forgotten one's is never used again.
+pub(super) fn reserve_id(tx: &Tx<'_>) -> Outcome<MemoryId> {
+    let last: Option<i64> = tx
+        .sql
+        .prepare_cached("SELECT seq FROM sqlite_sequence WHERE name = 'memory'")?
+        .query_row([], |row| row.get(0))
+        .optional()?;
+    Ok(MemoryId(last.unwrap_or(0) + 1))
+}
+
+/// A memory's number as its key, with strokes where somebody has used that key already.
+pub(super) fn free_key(tx: &Tx<'_>, id: MemoryId) -> Outcome<String> {
+    let mut key = id.to_string();
+    while find(tx, &MemoryRef::Key(key.clone()))?.is_some() {
+        key.push('\'');
+    }
+    Ok(key)
+}
+
+/// Writes a memory's row, whether it exists or not, and its words. What was archived is among the others again.
+pub(super) fn put(tx: &Tx<'_>, memory: &Memory) -> Outcome<()> {
+    let (before, words) = (memory_index::words(tx, memory.id)?, index_words(memory));
+    tx.sql
+        .prepare_cached(
+            "INSERT INTO memory (id, owner, key, content, category, hits, score, pinned, trust, words, created_ms,
+                                 updated_ms)
+             VALUES (:id, :owner, :key, :content, :category, :hits, :score, :pinned, :trust, :words, :created, :updated)
+             ON CONFLICT (id) DO UPDATE SET key = :key, content = :content, category = :category, hits = :hits,
+               score = :score, pinned = :pinned, trust = :trust, words = :words, archived = 0, updated_ms = :updated",
+        )?
+        .execute(named_params! {
+            ":id": memory.id.0, ":owner": tx.owner, ":key": memory.key, ":content": memory.content,
+            ":category": memory.category.as_str(), ":hits": memory.hits, ":score": memory.score,
+            ":pinned": memory.pinned, ":trust": memory.trust.as_str(), ":words": stored(words.len()),
+            ":created": memory.created_ms, ":updated": memory.updated_ms,
+        })?;
+    memory_index::replace(tx, memory.id, before, &words)
+}
+
+/// Takes a memory and its words away.
+pub(super) fn remove(tx: &Tx<'_>, id: MemoryId) -> Outcome<()> {
+    let before = memory_index::words(tx, id)?;
+    let removed = tx.sql.prepare_cached("DELETE FROM memory WHERE owner = ? AND id = ?")?.execute((tx.owner, id.0))?;
+    if removed == 1 { memory_index::remove(tx, id, before) } else { Ok(()) }
+}
+
+/// Writes a memory as it was; another one may have taken its key since.
+pub(super) fn restore(tx: &Tx<'_>, memory: &Memory) -> Outcome<()> {
+    match put(tx, memory) {
+        Err(Failure::Sql(error)) if is_taken(&error) => {
+            let reason = format!("the key {} is another memory's; change that one first", memory.key);
+            Err(StoreError::Invalid(reason).into())
+        }
+        put => put,
+    }
+}
