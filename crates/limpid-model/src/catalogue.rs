@@ -6,6 +6,7 @@
 
 mod changes;
 mod download;
+mod downloads;
 mod entry;
 mod family;
 mod fetch;
@@ -14,21 +15,24 @@ mod hub;
 mod import;
 mod list;
 mod package;
+mod part;
 mod pattern;
 mod pin;
 mod profile;
+mod pull;
 mod table;
 mod transfer;
 
 pub use changes::{FactChange, ModelChange, TableChanges};
-pub use download::{Download, Downloads, Installed, Listed, PackageSource, Source};
-pub use fetch::{FetchSettings, Fetched, Instead, Progress, PullError, Step};
+pub use download::{Download, PackageSource, Source};
+pub use downloads::{Downloads, Installed, Listed};
 pub use file::CatalogueError;
 pub use hub::HubModel;
 pub use import::LARGEST_LIST;
 pub(crate) use import::{day, tokens};
 pub use list::fetch_list;
 pub use profile::{ModelProfile, ModelProfiles};
+pub use pull::{FetchSettings, Fetched, Instead, Progress, PullError, Step};
 pub use table::{Head, Table};
 
 #[cfg(test)]

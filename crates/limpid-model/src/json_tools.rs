@@ -7,8 +7,9 @@
 use limpid_core::ToolCall;
 use serde_json::{Value, json};
 
+use crate::call_ids::CallIds;
 use crate::model::{FinishReason, ModelEvent, ReplyForm, ToolUse};
-use crate::wire::{CallIds, WireTool};
+use crate::wire::WireTool;
 
 /// Calls that one reply may hold; without a limit a small model can repeat itself for ever.
 const MAX_CALLS: usize = 8;

@@ -14,16 +14,19 @@
 //! - [`tokens`]: exact token counts for OpenAI's families.
 
 mod abilities;
+mod call_ids;
 pub mod catalogue;
 pub mod chain;
 pub mod embed;
 mod errors;
+mod family;
 pub mod gguf;
 mod held;
 mod json;
 mod json_tools;
 mod key;
 mod key_command;
+mod lessons;
 #[cfg(feature = "local")]
 pub mod local;
 pub mod model;

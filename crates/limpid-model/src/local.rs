@@ -11,11 +11,12 @@ use limpid_core::{Effort, FailureClass, Price, ToolProtocol, UsableWindow, Windo
 use tokio_util::sync::CancellationToken;
 
 use crate::abilities::{Abilities, EffortForm};
+use crate::call_ids::CallIds;
 use crate::gguf::Gguf;
 use crate::json_tools::JsonReply;
 use crate::model::{Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared, ReplyForm, Sampling};
 use crate::template::{ChatMessage, ChatTemplate, Rendered, SpanOrigin};
-use crate::wire::{CallIds, SchemaRules, WireCall, WireMessage};
+use crate::wire::{SchemaRules, WireCall, WireMessage};
 use engine::{Engine, Events, Setup};
 use session::Job;
 use thoughts::Thoughts;

@@ -2,6 +2,8 @@
 
 mod anthropic;
 mod collect;
+mod decoder;
+mod dialect;
 mod effort;
 mod frames;
 mod gateway;
@@ -11,16 +13,14 @@ mod openai_chat;
 mod openai_responses;
 mod think;
 
-use limpid_core::Role;
-use serde::Deserialize;
-
 use crate::abilities::EffortForm;
-use crate::errors::Fault;
-use crate::model::{ModelEvent, StateRule};
-use crate::remedy::is_openai_reasoning;
-use crate::wire::{CallIds, CallNames, NameRules, SchemaRules, WireCall, Words};
+use crate::call_ids::CallIds;
+use crate::model::StateRule;
+use crate::wire::{CallNames, NameRules, SchemaRules, WireCall, Words};
 
 use collect::Collect;
+pub(crate) use decoder::Decoder;
+pub use dialect::Dialect;
 pub(crate) use frames::{Frames, MAX_FRAME};
 pub use limpid_core::Protocol;
 
@@ -30,43 +30,6 @@ pub(crate) const MOST_UNASKED: u32 = 32_768;
 
 #[cfg(test)]
 mod tests;
-
-/// In what providers of one protocol differ.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Dialect {
-    /// The limit of the reply is called `max_completion_tokens`, not `max_tokens`.
-    pub completion_limit: bool,
-    /// A name for the conversation is taken as `prompt_cache_key`.
-    pub cache_key: bool,
-    /// Names of calls are nine letters or digits.
-    pub nine_letter_ids: bool,
-    /// The name of the conversation goes in the header `x-grok-conv-id`.
-    pub grok_header: bool,
-    /// Tokens are counted unasked, and `stream_options` is refused.
-    pub counts_unasked: bool,
-    /// `cache_control` marks are taken in the parts of a message.
-    pub cache_marks: bool,
-}
-
-/// What the author of a message is called: OpenAI's reasoning models, whoever serves them, have developers for a system.
-fn role_word(role: Role, model: &str) -> &'static str {
-    match role {
-        Role::System if is_openai_reasoning(model) => "developer",
-        role => role.as_str(),
-    }
-}
-
-/// A stream that is being read: payloads in, events out.
-pub(crate) trait Decoder: Send + Sync {
-    /// Takes the payload of one frame.
-    fn feed(&mut self, payload: &str, events: &mut Vec<ModelEvent>) -> Result<(), Fault>;
-
-    /// Ends the reply: what was held back, what was counted, and why it is over.
-    ///
-    /// A stream that broke off before its end is a fault, and none of its calls are reported.
-    fn finish(&mut self, events: &mut Vec<ModelEvent>) -> Result<(), Fault>;
-}
 
 /// What a protocol makes of a call and of a reply.
 pub(crate) trait Adapter: Copy {

@@ -16,13 +16,16 @@ use limpid_prompt::Prompt;
 use reqwest::header::{HeaderMap, HeaderValue};
 use tokio_util::sync::CancellationToken;
 
+use crate::call_ids::CallIds;
 use crate::errors::Service;
+use crate::family::{may_be_unreasoned, takes_tools_unreasoned};
 use crate::key::ApiKey;
 use crate::key_command::KeyCommand;
+use crate::lessons::Lessons;
 use crate::model::{Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared};
 use crate::protocol::{Adapter as _, Dialect, MOST_UNASKED, Protocol};
-use crate::remedy::{Field, Lessons, Remedy, ToolMark, may_be_unreasoned, takes_tools_unreasoned};
-use crate::wire::{CallIds, NameRules, WireCall, left_out};
+use crate::remedy::{Field, Remedy, ToolMark};
+use crate::wire::{NameRules, WireCall, left_out};
 
 use extra::with_extra;
 use http::{endpoint_url, headers, is_loopback, shown, url_of};

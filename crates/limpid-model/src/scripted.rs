@@ -8,13 +8,14 @@ use futures_util::stream::{self, BoxStream, StreamExt};
 use limpid_core::{ToolCall, UsableWindow, Usage, WindowSize};
 use tokio_util::sync::CancellationToken;
 
+use crate::call_ids::CallIds;
 use crate::errors::{Fault, Service};
 use crate::json_tools::JsonReply;
 use crate::model::{FinishReason, Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared};
 use crate::pause::{Pause, RealPause};
 use crate::protocol::{Adapter as _, Dialect, Protocol};
 use crate::script::{Hang, Player, Reply, Script};
-use crate::wire::{CallIds, SchemaRules, WireCall};
+use crate::wire::{SchemaRules, WireCall};
 
 /// A model that says what a script says.
 pub struct ScriptedModel {

@@ -10,10 +10,10 @@ mod schema;
 mod tools;
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use limpid_core::state::{Piece, Span, in_order};
-use limpid_core::{CacheLife, CallId, Effort, Role, ToolProtocol};
+use limpid_core::{CacheLife, Effort, Role, ToolProtocol};
 use limpid_prompt::inputs::CallInput;
 use limpid_prompt::{Place, PromptMessage, StatePart};
 use serde::Serialize;
@@ -194,39 +194,6 @@ impl<'a> WireCall<'a> {
     }
 }
 
-/// Names for calls that came without one, or with one that this conversation already has.
-#[derive(Clone, Debug)]
-pub(crate) struct CallIds {
-    place: usize,
-    taken: HashSet<String>,
-}
-
-impl CallIds {
-    /// Names that follow from the place of the reply in its conversation, so that they are the same each time.
-    pub(crate) fn new(call: &ModelCall) -> Self {
-        let messages = call.prompt.messages();
-        let calls = messages.iter().flat_map(PromptMessage::calls);
-        let taken = calls.map(|call| call.id.clone()).collect();
-        Self { taken, ..Self::at(messages.len()) }
-    }
-
-    /// Names for a reply that stands at this place of a conversation without calls.
-    pub(crate) fn at(place: usize) -> Self {
-        Self { place, taken: HashSet::new() }
-    }
-
-    /// The name for a call: the given one if it is free.
-    pub(crate) fn claim(&mut self, given: Option<&str>) -> CallId {
-        let given = given.filter(|id| !id.is_empty() && !self.taken.contains(*id)).map(str::to_owned);
-        let place = self.place;
-        let id = given.or_else(|| (0..).map(|n| format!("call_{place}_{n}")).find(|id| !self.taken.contains(id)));
-        // The search above goes on until it finds one.
-        let id = id.unwrap_or_default();
-        self.taken.insert(id.clone());
-        CallId::new(id)
-    }
-}
-
 /// Whether a model can be made to call a tool.
 fn may_force(card: &ModelCard) -> bool {
     match card.abilities.forced_tools {
@@ -388,15 +355,5 @@ mod tests {
         limit_marks(&mut messages);
         let marked: Vec<usize> = (0..20).filter(|at| messages[*at].cache_mark).collect();
         assert_eq!(marked, [0, 14, 16, 18]);
-    }
-
-    #[test]
-    fn names_of_calls_are_their_own_and_always_the_same() {
-        let names = || {
-            let mut ids = CallIds::at(3);
-            [Some("a"), Some("a"), None, Some(""), Some("call_3_2")].map(|given| ids.claim(given).to_string())
-        };
-        assert_eq!(names(), ["a", "call_3_0", "call_3_1", "call_3_2", "call_3_3"]);
-        assert_eq!(names(), names());
     }
 }

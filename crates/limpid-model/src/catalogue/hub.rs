@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::download::{Download, PartFile, is_path, is_plain};
-use super::fetch::{FetchSettings, PullError};
+use super::pull::{FetchSettings, PullError};
 use super::transfer;
 
 /// The form of weights that is taken when none is named: small enough for most machines, and hardly worse.

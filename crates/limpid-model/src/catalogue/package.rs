@@ -10,7 +10,8 @@ use tokio::process::Command;
 use tokio_util::sync::CancellationToken;
 
 use super::download::PackageSource;
-use super::fetch::{FetchSettings, Part, Progress, PullError};
+use super::part::Part;
+use super::pull::{FetchSettings, Progress, PullError};
 
 const INDEX: &str = "the Python package index";
 /// How often the bytes on disk are counted.

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::download::Download;
-use super::fetch::PullError;
+use super::pull::PullError;
 
 /// The file that remembers a model.
 pub(super) fn path(folder: &Path, name: &str) -> PathBuf {

@@ -7,7 +7,8 @@ use reqwest::{Client, Response, StatusCode};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::fetch::{FetchSettings, Part, Progress, PullError};
+use super::part::Part;
+use super::pull::{FetchSettings, Progress, PullError};
 use crate::remote::use_tls;
 
 /// Where a file of the hub is.

@@ -10,13 +10,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::Decoder;
 use super::collect::{Collect, Pending};
+use super::decoder::Decoder;
 use super::effort::{self, Thinking};
+use crate::call_ids::CallIds;
 use crate::errors::Fault;
 use crate::json::{arguments_object, to_json};
 use crate::model::{FinishReason, ModelEvent, On, ReplyForm, ToolUse};
-use crate::wire::{CallIds, WireCall, WireMessage, WireState, WireTool};
+use crate::wire::{WireCall, WireMessage, WireState, WireTool};
 
 /// Tokens of a reply when nothing else is asked for; the provider wants a number.
 const DEFAULT_MAX_OUTPUT: u32 = 8192;

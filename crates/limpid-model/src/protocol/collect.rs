@@ -3,9 +3,9 @@
 use limpid_core::{Money, ToolCall, Usage};
 use serde_json::Value;
 
+use crate::call_ids::CallIds;
 use crate::errors::Fault;
 use crate::model::{FinishReason, ModelEvent, On, ReplyState};
-use crate::wire::CallIds;
 
 use super::think::Think;
 

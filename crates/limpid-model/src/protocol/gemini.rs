@@ -9,13 +9,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::Decoder;
 use super::collect::{Collect, Pending};
+use super::decoder::Decoder;
 use super::effort;
+use crate::call_ids::CallIds;
 use crate::errors::Fault;
 use crate::json::{arguments_object, to_json, to_raw};
 use crate::model::{FinishReason, ModelEvent, On, ReplyForm, ToolUse};
-use crate::wire::{CallIds, WireCall, WireMessage, WireState, WireTool};
+use crate::wire::{WireCall, WireMessage, WireState, WireTool};
 
 /// Stands where a signature is wanted for a call that another model made.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";

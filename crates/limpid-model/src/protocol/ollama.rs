@@ -9,7 +9,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::collect::{Collect, Pending};
-use super::{Decoder, effort, openai_chat};
+use super::decoder::Decoder;
+use super::{effort, openai_chat};
 use crate::errors::Fault;
 use crate::json::{arguments_object, to_json};
 use crate::model::{FinishReason, ModelEvent, On, ReplyForm, ToolUse};

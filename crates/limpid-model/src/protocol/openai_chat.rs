@@ -10,7 +10,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::anthropic::CacheControl;
-use super::{Dialect, effort, role_word};
+use super::dialect::{Dialect, role_word};
+use super::effort;
 use crate::json::to_json;
 use crate::model::{ReplyForm, ToolUse};
 use crate::wire::{WireCall, WireMessage, WireTool};

@@ -178,9 +178,9 @@ pub(super) fn body(call: &WireCall<'_>) -> String {
 /// with a mark and without, so that a mark that moves changes nothing else.
 fn items<'a>(message: &'a WireMessage<'_>, call: &'a WireCall<'_>) -> Vec<Item<'a>> {
     let text = &*message.text;
-    let role = super::role_word(message.role, call.model);
+    let role = super::dialect::role_word(message.role, call.model);
     let searches = searches(call);
-    let beside = super::role_word(Role::System, call.model);
+    let beside = super::dialect::role_word(Role::System, call.model);
     let content = || match call.pays_for_cache && message.role != Role::Assistant {
         true => {
             let prompt_cache_breakpoint = message.cache_mark.then_some(CacheMode::Explicit);

@@ -6,9 +6,9 @@ use limpid_core::ToolCall;
 use proptest::prelude::*;
 
 use super::{Adapter as _, Frames, Protocol};
+use crate::call_ids::CallIds;
 use crate::errors::Fault;
 use crate::model::{ModelEvent, StateRule};
-use crate::wire::CallIds;
 
 /// The events of a body that came in these chunks, and the fault that it ended with.
 fn decode(protocol: Protocol, frames: Frames, chunks: &[&[u8]]) -> (Vec<ModelEvent>, Option<Fault>) {

@@ -8,11 +8,12 @@ use limpid_core::causes;
 use reqwest::header::CONTENT_TYPE;
 use tokio_util::sync::CancellationToken;
 
+use crate::call_ids::CallIds;
 use crate::errors::{Service, wait};
 use crate::json_tools::JsonReply;
 use crate::model::{ModelError, ModelEvent, StateRule};
 use crate::protocol::{Adapter as _, Decoder, Frames, MAX_FRAME, Protocol};
-use crate::wire::{CallIds, Originals};
+use crate::wire::Originals;
 
 /// Bytes that one reply may have.
 const MAX_REPLY: usize = 64 * 1024 * 1024;

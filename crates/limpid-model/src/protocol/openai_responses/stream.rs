@@ -7,10 +7,10 @@ use serde_json::value::RawValue;
 
 use super::super::Decoder;
 use super::super::collect::{Collect, Pending};
+use crate::call_ids::CallIds;
 use crate::errors::Fault;
 use crate::json::to_json;
 use crate::model::{FinishReason, ModelEvent, On};
-use crate::wire::CallIds;
 
 /// The phase of a report while the model works.
 const COMMENTARY: &str = "commentary";
