@@ -91,6 +91,8 @@ pub struct Cause<'a> {
     pub trust: Trust,
     /// The turn, when it happens in one.
     pub turn: Option<&'a TurnId>,
+    /// Whether the policy of calls has let the change through.
+    pub permitted: bool,
     /// How large the prompt is that shows them.
     pub tier: Tier,
     /// When, in milliseconds since 1970.
@@ -148,8 +150,8 @@ impl Goals {
         act: impl Fn(&mut GoalManager<'_>) -> Result<T, GoalError>,
     ) -> Result<Changed<T>, AgentError> {
         let kept = self.load(conversation).await?;
-        let Cause { by, trust, turn, now_ms, tier } = cause;
-        let change = Change { by, trust, turn, now_ms, room: room(tier) };
+        let Cause { by, trust, turn, permitted, now_ms, tier } = cause;
+        let change = Change { by, trust, turn, permitted, now_ms, room: room(tier) };
         let mut manager = GoalManager::new(kept.goals, change);
         let value = act(&mut manager)?;
         let (goals, records) = manager.finish();
@@ -209,7 +211,8 @@ impl Goals {
 
     /// The owner changes them, by hand, now.
     fn owner(&self, tier: Tier) -> Cause<'static> {
-        Cause { by: GoalAuthor::Owner, trust: Trust::Owner, turn: None, tier, now_ms: self.host.now_ms() }
+        let now_ms = self.host.now_ms();
+        Cause { by: GoalAuthor::Owner, trust: Trust::Owner, turn: None, permitted: true, tier, now_ms }
     }
 
     /// Tells everybody who watches what has happened to goals.

@@ -39,7 +39,8 @@ impl GoalMarkers {
     /// What the person is told of markers that change nothing; each once.
     pub(crate) fn refused(&mut self) -> impl Iterator<Item = String> + use<> {
         let bad = std::mem::take(&mut self.bad).into_iter().map(|bad| bad.to_string());
-        let planned = self.planned.take().map(|(_, refused)| refused).unwrap_or_default();
+        let mut planned = self.planned.take().map(|(_, refused)| refused).unwrap_or_default();
+        planned.dedup();
         bad.chain(planned.into_iter().map(|refused| refused.to_string())).map(|why| format!("goal: {why}"))
     }
 
@@ -58,8 +59,9 @@ impl GoalMarkers {
             return Ok(None);
         }
         self.tries += 1;
-        let cause =
-            Cause { by: GoalAuthor::Marker, trust, turn: Some(writer.turn()), tier, now_ms: deps.host().now_ms() };
+        let (turn, now_ms) = (Some(writer.turn()), deps.host().now_ms());
+        // Nobody was asked about a line of an answer.
+        let cause = Cause { by: GoalAuthor::Marker, trust, turn, permitted: false, tier, now_ms };
         let conversation = &writer.lease().conversation;
         let Changed { value: refused, append, .. } =
             deps.context.goals.plan(conversation, cause, |manager| Ok(advance(manager, &self.good))).await?;

@@ -42,6 +42,12 @@ pub enum GoalError {
         /// What there is.
         known: String,
     },
+    /// Somebody else's text may be behind the change.
+    #[error("text of others was read in this conversation, so goals change only when the owner says so; {advice}")]
+    Tainted {
+        /// What to do.
+        advice: &'static str,
+    },
     /// The decision stands.
     #[error(transparent)]
     DecisionLocked(#[from] DecisionLocked),
@@ -99,6 +105,8 @@ pub struct Change<'a> {
     pub trust: Trust,
     /// The turn that it belongs to.
     pub turn: Option<&'a TurnId>,
+    /// Whether the change was let through by whoever decides about calls. Without that, no text of others moves a goal.
+    pub permitted: bool,
     /// When, in milliseconds since 1970.
     pub now_ms: i64,
     /// The room that the prompt has for a goal.
@@ -131,7 +139,8 @@ impl<'a> GoalManager<'a> {
             && goal.progress().total > 0
             && goal.progress().completed == goal.progress().total
         {
-            self.record(GoalEvent::Completed { goal: goal.id.clone(), summary: None });
+            // The step that led here was let through.
+            let _ = self.record(GoalEvent::Completed { goal: goal.id.clone(), summary: None });
         }
         if self.goals == self.before { (self.before, Vec::new()) } else { (self.goals, self.records) }
     }
@@ -174,7 +183,7 @@ impl<'a> GoalManager<'a> {
         }
         self.change.room.check_texts(&description, &[])?;
         let goal = GoalId::new(format!("g{}", self.goals.history().len() + 1));
-        self.record(GoalEvent::Created { goal: goal.clone(), description, priority });
+        self.record(GoalEvent::Created { goal: goal.clone(), description, priority })?;
         Ok(goal)
     }
 
@@ -186,7 +195,7 @@ impl<'a> GoalManager<'a> {
         match self.existing(goal)?.status {
             GoalStatus::Paused => Ok(()),
             GoalStatus::Active => {
-                self.record(GoalEvent::Paused { goal: goal.clone() });
+                self.record(GoalEvent::Paused { goal: goal.clone() })?;
                 Ok(())
             }
             status @ GoalStatus::Completed => {
@@ -205,7 +214,7 @@ impl<'a> GoalManager<'a> {
             return Ok(());
         }
         self.change.room.check(known)?;
-        self.record(GoalEvent::Resumed { goal: goal.clone() });
+        self.record(GoalEvent::Resumed { goal: goal.clone() })?;
         Ok(())
     }
 
@@ -220,6 +229,7 @@ impl<'a> GoalManager<'a> {
         }
         let named = earlier.shown().or_else(|| self.goals.shown()).or_else(|| self.goals.history().last());
         let Some(goal) = named.map(|goal| goal.id.clone()) else { return Ok(()) };
+        self.check_permitted()?;
         self.goals.restore(earlier);
         let Change { by, trust, turn, now_ms, .. } = self.change;
         let event = GoalEvent::Restored { goal, records };
@@ -236,7 +246,7 @@ impl<'a> GoalManager<'a> {
         let (known, summary) = (self.existing(goal)?, one_line(summary));
         if known.status != GoalStatus::Completed || (known.by_its_steps && !summary.is_empty()) {
             let summary = Some(summary);
-            self.record(GoalEvent::Completed { goal: goal.clone(), summary });
+            self.record(GoalEvent::Completed { goal: goal.clone(), summary })?;
         }
         Ok(())
     }
@@ -247,7 +257,7 @@ impl<'a> GoalManager<'a> {
     /// When no goal is shown.
     pub fn clear(&mut self) -> Result<(), GoalError> {
         let goal = self.shown()?;
-        self.record(GoalEvent::Cleared { goal });
+        self.record(GoalEvent::Cleared { goal })?;
         Ok(())
     }
 
@@ -275,7 +285,7 @@ impl<'a> GoalManager<'a> {
             description,
             metadata: metadata.map(one_line).filter(|text| !text.is_empty()),
             summary: summary.map(one_line).filter(|text| !text.is_empty()),
-        });
+        })?;
         Ok(checkpoint)
     }
 
@@ -295,7 +305,7 @@ impl<'a> GoalManager<'a> {
         };
         if step.status != status {
             self.reopen(goal)?;
-            self.record(GoalEvent::CheckpointSet { goal: goal.clone(), checkpoint: checkpoint.clone(), status });
+            self.record(GoalEvent::CheckpointSet { goal: goal.clone(), checkpoint: checkpoint.clone(), status })?;
         }
         Ok(())
     }
@@ -318,7 +328,7 @@ impl<'a> GoalManager<'a> {
             let decision = same.id().clone();
             if !rationale.is_empty() && rationale != same.rationale() {
                 self.revisable(goal, &decision)?;
-                self.record(GoalEvent::DecisionRevised { goal: goal.clone(), decision: decision.clone(), rationale });
+                self.record(GoalEvent::DecisionRevised { goal: goal.clone(), decision: decision.clone(), rationale })?;
             }
             return Ok(decision);
         }
@@ -328,7 +338,7 @@ impl<'a> GoalManager<'a> {
             decision: decision.clone(),
             description,
             rationale,
-        });
+        })?;
         Ok(decision)
     }
 
@@ -345,7 +355,7 @@ impl<'a> GoalManager<'a> {
         let mut locked: Vec<&str> = known.decisions.locked().map(Decision::description).collect();
         locked.push(wanted.description());
         self.change.room.check_texts(&known.description, &locked)?;
-        self.record(GoalEvent::DecisionLocked { goal: goal.clone(), decision: decision.clone() });
+        self.record(GoalEvent::DecisionLocked { goal: goal.clone(), decision: decision.clone() })?;
         Ok(())
     }
 
@@ -375,7 +385,7 @@ impl<'a> GoalManager<'a> {
         }
         let known = self.existing(goal)?;
         if !known.artifacts.iter().any(|artifact| artifact.path == path && artifact.action == action) {
-            self.record(GoalEvent::ArtifactRecorded { goal: goal.clone(), kind, path, action });
+            self.record(GoalEvent::ArtifactRecorded { goal: goal.clone(), kind, path, action })?;
         }
         Ok(())
     }
@@ -457,17 +467,28 @@ impl<'a> GoalManager<'a> {
             self.change.room.check(goal)?;
             GoalEvent::Resumed { goal: id.clone() }
         };
-        self.record(event);
+        self.record(event)?;
         Ok(())
     }
 
-    fn record(&mut self, event: GoalEvent) {
+    /// Every change passes here, so that none of a turn that read a stranger's text goes around whoever decides.
+    fn record(&mut self, event: GoalEvent) -> Result<(), GoalError> {
+        self.check_permitted()?;
         let Change { by, trust, turn, now_ms, .. } = self.change;
         let record = GoalRecord { event, by, trust, turn: turn.cloned(), at_ms: now_ms };
         // The rules above only make records that fit.
         let fits = self.goals.apply(&record);
         debug_assert_eq!(fits, Ok(()));
         self.records.push(record);
+        Ok(())
+    }
+
+    const fn check_permitted(&self) -> Result<(), GoalError> {
+        let Change { by, trust, permitted, .. } = self.change;
+        if permitted || !trust.is_foreign() || matches!(by, GoalAuthor::Owner) {
+            return Ok(());
+        }
+        Err(GoalError::Tainted { advice: "change it with `limpid goal` or a goal tool, or begin again with /clean" })
     }
 }
 

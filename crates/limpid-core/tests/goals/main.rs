@@ -33,7 +33,7 @@ impl Log {
         let count = |text: &str| text.chars().count().div_ceil(4);
         let room = Room { allotment: self.allotment.unwrap_or(1000), count: &count };
         let now_ms = i64::try_from(self.records.len()).unwrap();
-        let change = Change { by: GoalAuthor::Tool, trust: Trust::Owner, turn: None, now_ms, room };
+        let change = Change { by: GoalAuthor::Tool, trust: Trust::Owner, turn: None, permitted: true, now_ms, room };
         let mut manager = GoalManager::new(self.goals(), change);
         let value = act(&mut manager)?;
         let (goals, records) = manager.finish();

@@ -39,9 +39,6 @@ pub fn tools(goals: &Goals) -> Vec<Arc<dyn Tool>> {
 trait Act: DeserializeOwned + JsonSchema + Send + Sync + 'static {
     const NAME: &'static str;
 
-    /// What it changes.
-    const EFFECT: Effect;
-
     /// Does it, and names what was changed.
     fn act(&self, manager: &mut GoalManager<'_>) -> Result<String, GoalError>;
 }
@@ -73,7 +70,8 @@ impl<A: Act> Tool for GoalTool<A> {
     }
 
     fn effect(&self, _: &Value) -> Effect {
-        A::EFFECT
+        // Also a new goal changes the owner's: it takes the place of the one that is worked on.
+        Effect::ChangeOwned
     }
 
     fn schema(&self) -> Map<String, Value> {
@@ -90,6 +88,8 @@ impl<A: Act> Tool for GoalTool<A> {
             by: GoalAuthor::Tool,
             trust: context.trust,
             turn: Some(&context.turn),
+            // A call runs when the policy lets its effect pass.
+            permitted: true,
             tier: context.tier,
             now_ms: context.now_ms(),
         };
@@ -130,7 +130,6 @@ enum PriorityWord {
 
 impl Act for CreateGoal {
     const NAME: &'static str = CREATE_GOAL;
-    const EFFECT: Effect = Effect::Remember;
 
     fn act(&self, manager: &mut GoalManager<'_>) -> Result<String, GoalError> {
         let priority = match self.priority {
@@ -150,7 +149,6 @@ struct CreateCheckpoint {
 
 impl Act for CreateCheckpoint {
     const NAME: &'static str = "create_checkpoint";
-    const EFFECT: Effect = Effect::Remember;
 
     fn act(&self, manager: &mut GoalManager<'_>) -> Result<String, GoalError> {
         let goal = manager.shown()?;
@@ -175,7 +173,6 @@ enum StatusWord {
 
 impl Act for UpdateCheckpoint {
     const NAME: &'static str = "update_checkpoint";
-    const EFFECT: Effect = Effect::Remember;
 
     fn act(&self, manager: &mut GoalManager<'_>) -> Result<String, GoalError> {
         let status = match self.status {
@@ -197,7 +194,6 @@ struct CompleteGoal {
 
 impl Act for CompleteGoal {
     const NAME: &'static str = "complete_goal";
-    const EFFECT: Effect = Effect::ChangeOwned;
 
     fn act(&self, manager: &mut GoalManager<'_>) -> Result<String, GoalError> {
         let goal = manager.shown()?;
@@ -215,7 +211,6 @@ struct RecordDecision {
 
 impl Act for RecordDecision {
     const NAME: &'static str = "record_decision";
-    const EFFECT: Effect = Effect::Remember;
 
     fn act(&self, manager: &mut GoalManager<'_>) -> Result<String, GoalError> {
         let goal = manager.shown()?;
@@ -260,7 +255,6 @@ enum KindWord {
 
 impl Act for RecordArtifact {
     const NAME: &'static str = "record_artifact";
-    const EFFECT: Effect = Effect::Remember;
 
     fn act(&self, manager: &mut GoalManager<'_>) -> Result<String, GoalError> {
         let action = match self.action {
@@ -287,7 +281,6 @@ struct SwitchGoal {
 
 impl Act for SwitchGoal {
     const NAME: &'static str = "switch_goal";
-    const EFFECT: Effect = Effect::ChangeOwned;
 
     fn act(&self, manager: &mut GoalManager<'_>) -> Result<String, GoalError> {
         let goal = manager.find_goal(&self.goal)?;

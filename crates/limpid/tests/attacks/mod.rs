@@ -7,6 +7,7 @@ mod endless_file;
 mod equal_keys;
 mod flood_of_calls;
 mod mentioned_host;
+mod moved_goals;
 mod obedient;
 mod spelled_by_links;
 mod words_of_an_error;

@@ -33,6 +33,16 @@ impl Attack {
         strangers: impl FnOnce(&str) -> Vec<Planned>,
         page: impl Fn(&str) -> String + Send + Sync + 'static,
     ) -> Self {
+        Self::answering("Done.", owners, strangers, page).await
+    }
+
+    /// The same with the model's last words.
+    pub(crate) async fn answering(
+        answer: &'static str,
+        owners: impl FnOnce(&str) -> Vec<Planned>,
+        strangers: impl FnOnce(&str) -> Vec<Planned>,
+        page: impl Fn(&str) -> String + Send + Sync + 'static,
+    ) -> Self {
         let web = Site::start(page).await;
         let (mut owners, strangers) = (owners(&web.url), strangers(&web.url));
         // Tools that the prompt does not declare have to be found before they can be called.
@@ -50,7 +60,7 @@ impl Attack {
             let next = if request.text().contains(MARK) && !strangers.is_empty() {
                 std::mem::take(strangers)
             } else if owners.is_empty() {
-                return serde_json::from_value(json!({ "text": "Done." })).unwrap();
+                return serde_json::from_value(json!({ "text": answer })).unwrap();
             } else {
                 vec![owners.remove(0)]
             };
