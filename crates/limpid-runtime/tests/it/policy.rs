@@ -515,7 +515,8 @@ text = "Done."
     bench.config.agent.mode = "developer".into();
     let mail = EffectTool::new("send_mail", ToolClass::Send);
     let agent = agent(&bench, &[&EffectTool::outside("read_page"), &mail]);
-    all(agent.chat(last("read the page")).await.unwrap()).await;
+    // The goal is a stranger's also when the owner has let it be made.
+    assert_eq!(answering(&agent, "read the page", ApprovalAnswer::Once).await.len(), 1);
     agent.conversations().clean(&limpid_runtime::ConversationChoice::Last).await.unwrap();
     let events = all(agent.chat(last("hello?")).await.unwrap()).await;
     let aside = |event: &TurnEvent| matches!(event, TurnEvent::Notice(text) if text.contains("is put aside"));
