@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use limpid_core::goal::{GoalStatus, Goals};
-use limpid_core::{ConversationId, Digest, Role, WindowView};
+use limpid_core::{ConversationId, Digest, MessageId, Role, WindowView};
 use limpid_prompt::count::{TokenCounter, WindowEstimate};
 use limpid_prompt::{Prompt, PromptMessage};
 use limpid_runtime::{Agent, ConversationChoice, PreviewRequest};
@@ -12,7 +12,7 @@ use limpid_store::{StoredMessage, WindowEvent};
 use super::Case;
 use super::check::total;
 use super::model::{GOAL, LOCKED};
-use super::world::{GOAL_TURN, files_after, mark};
+use super::world::{GOAL_TURN, mark, names_a_file};
 
 /// Percent of what is available that a conversation has at most after a compaction.
 const AFTERWARDS: u64 = 60;
@@ -30,6 +30,8 @@ pub(super) struct Kept {
     messages: Vec<u64>,
     /// Everything that the next request is made from, in words.
     state: Option<String>,
+    /// Files that the goal has.
+    files: usize,
 }
 
 /// What was found after a turn.
@@ -42,7 +44,7 @@ pub(super) struct Found {
 
 impl Kept {
     pub(super) fn new(case: Case) -> Self {
-        Self { case, view: WindowView::default(), seen: 0, messages: Vec::new(), state: None }
+        Self { case, view: WindowView::default(), seen: 0, messages: Vec::new(), state: None, files: 0 }
     }
 
     /// Checks the store after a turn. `last` is what was sent last in it, `said` what the person has said so far.
@@ -66,7 +68,10 @@ impl Kept {
         self.digests(&view, &mut found.wrong);
         self.compactions(agent, &fresh, &mut found).await?;
         self.sent_is_stored(agent, &conversation.id, &fresh, last, &mut found.wrong).await?;
-        goal(agent, turn, &mut found.wrong).await?;
+        // Behind a stranger's text no line of an answer moves the goal.
+        let trust = store.trust_until(&conversation.id, MessageId(i64::MAX)).await.map_err(|error| fault(&error))?;
+        self.files += usize::from(names_a_file(turn) && !trust.is_foreign());
+        goal(agent, turn, self.files, &mut found.wrong).await?;
         if !fresh.is_empty() || turn.is_multiple_of(EVERY) {
             self.recount(agent, &mut found.wrong).await?;
         }
@@ -244,7 +249,7 @@ fn digests_are_sent(view: &WindowView, prompt: &Prompt, wrong: &mut Vec<String>)
 }
 
 /// The goal is that of its log, and nothing that a stranger or the person wrote has changed it.
-async fn goal(agent: &Agent, turn: u32, wrong: &mut Vec<String>) -> Result<(), String> {
+async fn goal(agent: &Agent, turn: u32, files: usize, wrong: &mut Vec<String>) -> Result<(), String> {
     let goals = agent.goals().list(&ConversationChoice::Last).await.map_err(|error| fault(&error))?;
     if turn < GOAL_TURN {
         return Ok(());
@@ -258,7 +263,6 @@ async fn goal(agent: &Agent, turn: u32, wrong: &mut Vec<String>) -> Result<(), S
         return Ok(());
     };
     let decisions: Vec<_> = goal.decisions().iter().map(|one| (one.description(), one.is_locked())).collect();
-    let files = files_after(turn);
     if goal.description() != GOAL
         || goal.status() != GoalStatus::Active
         || decisions != [(LOCKED, true)]
