@@ -43,11 +43,11 @@ pub enum GoalError {
         known: String,
     },
     /// Somebody else's text may be behind the change.
-    #[error("text of others was read in this conversation, so goals change only when the owner says so; {advice}")]
-    Tainted {
-        /// What to do.
-        advice: &'static str,
-    },
+    #[error(
+        "text of others was read in this conversation, so goals change only when the owner says so; change it with \
+         `limpid goal` or a goal tool, or begin again with /clean"
+    )]
+    Tainted,
     /// The decision stands.
     #[error(transparent)]
     DecisionLocked(#[from] DecisionLocked),
@@ -488,7 +488,7 @@ impl<'a> GoalManager<'a> {
         if permitted || !trust.is_foreign() || matches!(by, GoalAuthor::Owner) {
             return Ok(());
         }
-        Err(GoalError::Tainted { advice: "change it with `limpid goal` or a goal tool, or begin again with /clean" })
+        Err(GoalError::Tainted)
     }
 }
 
