@@ -95,6 +95,9 @@ async fn requests(agent: &Agent) -> Vec<RequestSummary> {
     agent.store().requests(RequestFilter { limit: 10, ..RequestFilter::default() }).await.unwrap().rows
 }
 
+/// Answers of another kind than is looked for before the model is given up on.
+const TRIES: usize = 30;
+
 // ARC-003 PRO-041
 #[tokio::test]
 async fn two_turns_with_a_real_server() {
@@ -102,13 +105,18 @@ async fn two_turns_with_a_real_server() {
     let home = tempfile::tempdir().unwrap();
     let agent = server.agent(&home, "[[model]]\nnames = [\"openai/anything\"]\ntools = \"none\"\n");
 
-    let first = say(&agent, last("Name three colours.")).await;
-    assert!(answered(&first), "{first:?}");
-    // Some of its answers are a single word.
-    if text(&first).len() > 40 {
-        let pieces = first.iter().filter(|event| matches!(event, TurnEvent::Text(_))).count();
-        assert!(pieces > 1, "streamed in {pieces} pieces: {first:?}");
+    // A model of this size at times answers with a word, or with none; asked again it writes more.
+    let mut first = Vec::new();
+    for _ in 0..TRIES {
+        first = say(&agent, ChatRequest { text: "Name three colours.".to_owned(), ..ChatRequest::default() }).await;
+        assert!(answered(&first), "{first:?}");
+        if text(&first).trim().len() > 40 {
+            break;
+        }
     }
+    let pieces = first.iter().filter(|event| matches!(event, TurnEvent::Text(_))).count();
+    assert!(pieces > 3, "streamed in {pieces} pieces: {first:?}");
+    assert!(!text(&first).trim().is_empty());
 
     let second = say(&agent, last("And one more?")).await;
     assert!(answered(&second), "{second:?}");
@@ -119,9 +127,6 @@ async fn two_turns_with_a_real_server() {
     // The server had evaluated the first prompt, and what follows begins with it.
     assert!(usages.iter().any(|usage| usage.cached > 0), "{usages:?}");
 }
-
-/// Answers without a call before the model is given up on.
-const TRIES: usize = 30;
 
 // ARC-003
 #[tokio::test]
