@@ -7,8 +7,8 @@ use limpid_core::Effort;
 use limpid_prompt::{PromptMessage, StatePart};
 
 use crate::abilities::{Abilities, ForcedTools};
-use crate::family::is_openai_reasoning;
 use crate::model::{ModelCall, ReplyForm, ToolUse};
+use crate::openai_names::is_openai_reasoning;
 use crate::protocol::Dialect;
 use crate::remedy::{Field, Remedy};
 use crate::wire::WireCall;

@@ -19,7 +19,6 @@ pub mod catalogue;
 pub mod chain;
 pub mod embed;
 mod errors;
-mod family;
 pub mod gguf;
 mod held;
 mod json;
@@ -30,6 +29,7 @@ mod lessons;
 #[cfg(feature = "local")]
 pub mod local;
 pub mod model;
+mod openai_names;
 mod pause;
 pub mod protocol;
 pub mod provider;

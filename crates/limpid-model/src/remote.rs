@@ -18,11 +18,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call_ids::CallIds;
 use crate::errors::Service;
-use crate::family::{may_be_unreasoned, takes_tools_unreasoned};
 use crate::key::ApiKey;
 use crate::key_command::KeyCommand;
 use crate::lessons::Lessons;
 use crate::model::{Model, ModelCall, ModelCard, ModelError, ModelEvent, Prepared};
+use crate::openai_names::{may_be_unreasoned, takes_tools_unreasoned};
 use crate::protocol::{Adapter as _, Dialect, MOST_UNASKED, Protocol};
 use crate::remedy::{Field, Remedy, ToolMark};
 use crate::wire::{NameRules, WireCall, left_out};

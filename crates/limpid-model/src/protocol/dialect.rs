@@ -3,7 +3,7 @@
 use limpid_core::Role;
 use serde::Deserialize;
 
-use crate::family::is_openai_reasoning;
+use crate::openai_names::is_openai_reasoning;
 
 /// In what providers of one protocol differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
